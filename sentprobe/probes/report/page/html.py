@@ -52,13 +52,13 @@ class PageCell:
     text: str
     best: bool = False
     value: float | None = None
-    """The number by which the column is sorted; None for a text without a number."""
+    """The number by which the page sorts the column; None if ``text`` has no number."""
     shade: float | None = None
-    """The darkness of the cell, from 0 to 1: the margin over the control. None without a control."""
+    """The darkness of the cell, from 0 (not above the control) to 1; None without a control."""
     group: int | None = None
-    """The number of the encoder's group on the task; None if there is only one group."""
+    """1: not significantly worse than the best on the task; 2 and more: worse. None if all are in group 1."""
     interval: str = ""
-    """The 95% interval, which is visible in print; empty if ``text`` has the interval."""
+    """The 95% interval, shown only on paper; empty if ``text`` has it."""
     tooltip_lines: tuple[str, ...] = ()
 
 
@@ -68,7 +68,7 @@ class PageRow:
 
     label: str
     of: str = ""
-    """The name of the model, for a row that is a layer. It is shown before the label when rows are sorted."""
+    """If the row is a layer, the name of its model, which is shown before the label when rows are sorted."""
     name: str
     heading: bool = False
     cells: tuple[PageCell, ...]
@@ -80,13 +80,17 @@ class PageTable:
 
     header: tuple[str, ...]
     parts: tuple[tuple[PageRow, ...], ...]
-    """The groups of rows (encoders, published rows, controls) that are sorted separately."""
+    """Groups of rows, each sorted separately: encoders and, if shown, published rows and controls."""
     controls: tuple[str, ...] = ()
-    """The cells of the last row: the control that the figures of each column should exceed."""
+    """The last row: for each task, the accuracy that encoders should exceed, such as "chance 50.0"."""
 
 
 def build_page_table(grid: Grid, standings: Standings, *, intervals: bool) -> PageTable:
-    """Build the main table from a grid and the standings of its encoders; *intervals*: cell texts have intervals."""
+    """Build the main table of the page from a grid.
+
+    - standings: the control and the group of each encoder on each task
+    - intervals: whether the texts of the grid's cells have intervals
+    """
     tasks = grid.header[1:]
     parts = (rows for _, rows in groupby(grid.rows, key=lambda row: row.section))
     return PageTable(
@@ -164,7 +168,7 @@ def describe_reproduction(
     curves: Sequence[Curve],
     provenances: Sequence[Provenance] = (),
 ) -> dict[str, tuple[str, ...]]:
-    """Return the distinct lines that document how to reproduce the figures: commands, versions, data and encoders."""
+    """Return lines that help to reproduce the figures, under the keys commands, versions, data and encoders."""
     sources: list[Provenance | GeometryResult] = [
         *(making for record in results.records for making in find_provenances(record)),
         *distances,
@@ -203,21 +207,21 @@ MAX_ENCODERS = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageMistakes:
-    """The incorrectly answered items of an encoder on a task, by structure."""
+    """The test items of a task that an encoder answers incorrectly, grouped by structure."""
 
     of: Result
     parts: tuple[WrongItems, ...]
 
     @property
     def title(self) -> str:
-        """The line that is visible while the list of items is collapsed."""
+        """The line that stays visible while the list of items is collapsed."""
         wrong = sum(part.wrong for part in self.parts)
         total = sum(part.items for part in self.parts)
         return f"{self.of.encoder} on {self.of.task}: {wrong} of {total} test items"
 
 
 def build_page_mistakes(results: Results, items: ItemTables) -> Iterator[PageMistakes]:
-    """Yield the incorrectly answered items of the first encoders (not layers) on each task, in the first draw."""
+    """Yield the mistakes of the first ``MAX_ENCODERS`` encoders, without layers, on each task in the first draw."""
     records = [record for record in results.records if record.layer is None]
     encoders = [*dict.fromkeys(record.encoder for record in records)][:MAX_ENCODERS]
     first = {record.cell: record for record in reversed(records) if record.encoder in encoders}
@@ -236,7 +240,7 @@ class ReportSection:
     lead: str
     sentence: str
     table: PageTable | None
-    """The main table; None if all tasks compare languages."""
+    """The main table; None if all tasks are in *languages*, the tables by training and test language."""
     languages: tuple[TableWithNotes, ...]
     tied: tuple[str, ...]
     notes: tuple[str, ...]
@@ -270,7 +274,7 @@ def build_report_page(
     pair_tables: Sequence[ShownTable] = (),
     pair_provenances: Sequence[Provenance] = (),
 ) -> str:
-    """Return the HTML text of the report page, which is self-contained. All inserted texts are escaped."""
+    """Return the report page as HTML that loads no other files. All inserted texts are escaped."""
     from sentprobe.probes.report.page.page_audits import build_page_audits
 
     style = style or main_table.CellStyle()

@@ -1,4 +1,4 @@
-"""Plots of methods with logarithmic axes, and the heat map of correlations (Conneau et al. 2018, figure 2)."""
+"""Plots by probe width, training items and vector width; heat map of correlations (Conneau et al. 2018)."""
 
 import math
 import re
@@ -42,7 +42,7 @@ DIMS = pn.ResultPicture(
 
 
 def draw_method_pictures(results: Results) -> Iterator[pn.ResultPicture]:
-    """Yield the plots of all methods that have results."""
+    """Yield the plots by probe width, training items and vector width for which results exist."""
     yield from _draw_readings(results, Condition.WIDTHS, SIZES, "width of the hidden layer")
     yield from _draw_readings(results, Condition.PORTIONS, ITEMS, "training items")
     yield from _draw_widths(results)
@@ -59,7 +59,10 @@ def _draw_readings(
 
 
 def _average_readings(records: Sequence[Result], condition: Condition) -> page_pictures.Points:
-    """Return the mean accuracy ± one standard deviation at each point, over curves with as many points as the first."""
+    """Return the mean over probes ± one standard deviation, in percent, by number of training items or hidden width.
+
+    Probes whose curve has another number of points than the first are left out.
+    """
     seeds = [seed for record in records for seed in record.scores[condition].seeds]
     alike = [seed for seed in seeds if len(seed.readings) == len(seeds[0].readings)]
     points = {}
@@ -87,7 +90,7 @@ def _draw_widths(results: Results) -> Iterator[pn.ResultPicture]:
 
 
 def strip_width(record: Result) -> str:
-    """Return the name of a result's encoder without the width that its vectors were cut to."""
+    """Return a result's encoder without the width that its vectors were cut to: MODEL for ``MODEL?dims=64``."""
     width = str(record.dim)
     if (label := _LABELLED.fullmatch(record.encoder)) and label["width"] == width:
         return label["name"] + label["suffix"]
@@ -100,7 +103,7 @@ def strip_width(record: Result) -> str:
 
 
 _LABELLED = re.compile(r"(?P<name>.+), (?P<width>[0-9]+) dims(?P<suffix>(, \w+)?)", re.DOTALL)
-"""The name of cut vectors if the encoder was named with ``name=``, as in "mine, 64 dims"."""
+"""Names such as "mine, 64 dims": cut vectors of an encoder that was named with ``name=``."""
 
 
 def _draw_lines(
@@ -111,7 +114,7 @@ def _draw_lines(
     x_label: str,
     records: Sequence[Result],
 ) -> Iterator[pn.ResultPicture]:
-    """Yield the plot of lines over a logarithmic axis, with a panel for each task; nothing without points."""
+    """Yield a line plot with a logarithmic x-axis and a panel for each task; nothing without points."""
     if not points:
         return
     numbers = sorted({number for line in points.values() for number in line})
@@ -124,7 +127,7 @@ def _draw_lines(
 
 
 PALETTE = ((84, 39, 136), (178, 171, 210), (247, 247, 247), (253, 184, 99), (179, 88, 6))
-"""The colours (red, green, blue) from a correlation of -1 (purple) to 1 (orange), safe for colour-blind readers."""
+"""Colours (red, green, blue) of correlations from -1 (purple) to 1 (orange), safe for colour-blind readers."""
 
 CAPTION = (
     "Spearman's correlation of the accuracies of encoders in a probing task (row) with their "
@@ -132,11 +135,11 @@ CAPTION = (
 )
 
 _DARK = 0.18
-"""The luminance of a colour below which white text is easier to read than black text."""
+"""Cells with a lower luminance (0: black, 1: white) have white text, since it is easier to read."""
 
 
 def draw_heat_map(correlations: Correlations) -> pn.ResultPicture:
-    """Return the heat map of all correlations, with a row for each task and significant figures in bold."""
+    """Return the heat map: a row for each task, a column for each score, significant correlations in bold."""
     pairs = {(pair.task, pair.score): pair for pair in correlations.pairs}
     panel = pn.HeatPanel(
         title="Spearman's correlation",
@@ -161,7 +164,7 @@ def _make_cell(pair: Correlation) -> pn.HeatCell:
 
 
 def _mix_colour(rho: float) -> tuple[float, ...]:
-    """Return the red, green and blue of a correlation, interpolated between the colours of the palette."""
+    """Return (red, green, blue) for a correlation, interpolated between the colours of the palette."""
     places = np.linspace(-1, 1, len(PALETTE))
     return tuple(float(np.interp(rho, places, part)) for part in zip(*PALETTE, strict=True))
 

@@ -26,7 +26,7 @@ from sentprobe.values import group_by
 
 MAX_LINES = 12
 WIDE_RANGE = 20
-"""The ratio between the largest and the smallest norm above which norms have a logarithmic scale."""
+"""Norms have a logarithmic axis if the largest is more than this many times the smallest."""
 
 TASKS = pn.ResultPicture(
     title="Accuracy by task",
@@ -79,7 +79,7 @@ def draw_task_picture(results: Results, standings: Standings) -> pn.ResultPictur
 
 
 def find_layered_models(results: Results) -> dict[str, list[Result]]:
-    """Return the results of each model that has results of more than one layer."""
+    """Return the results of each model with more than one probed layer, by the name of the model."""
     layers = (record for record in results.records if record.family and record.layer is not None)
     models = group_by(layers, lambda record: record.family)
     return {name: records for name, records in models.items() if len({record.layer for record in records}) > 1}
@@ -99,7 +99,7 @@ def draw_layer_pictures(results: Results) -> Iterator[pn.ResultPicture]:
 
 
 def draw_position_picture(results: Results) -> Iterator[pn.ResultPicture]:
-    """Yield the heat maps of models that were probed at several token positions, one for each model and task."""
+    """Yield a picture with a heat map for each task and model, if models were probed at several token positions."""
     records = [record for record in results.records if record.position and record.layer is not None]
     panels = [
         _draw_positions(results, group, title=f"{task}, {model}")
@@ -111,7 +111,7 @@ def draw_position_picture(results: Results) -> Iterator[pn.ResultPicture]:
 
 
 def strip_position(record: Result) -> str:
-    """Return the name of a layer's model without the token position."""
+    """Return the name of a layer's model without the token position: ``hf:m`` for ``hf:m?pool=verb``."""
     position = re.escape(record.position)
     return re.sub(rf" at {position}(?=$|,)|[?&]pool={position}$|pool={position}&", "", record.family)
 
@@ -141,7 +141,7 @@ def _draw_positions(results: Results, records: Sequence[Result], *, title: str) 
 
 
 def _shade(percent: float, chance: float) -> str:
-    """Return the colour of an accuracy, from transparent (chance) to a blue on which dark and light text is legible."""
+    """Return the colour of an accuracy: transparent at chance, a blue with legible text at 100%."""
     share = min(1.0, max(0.0, (percent - chance) / max(100 - chance, 1e-9)))
     return f"#0072b2{round(share * _MOST_OPAQUE):02x}"
 
@@ -149,7 +149,7 @@ def _shade(percent: float, chance: float) -> str:
 _MOST_OPAQUE = 0x99
 
 Points: TypeAlias = dict[int, tuple[float, float, float]]
-"""The points of a line: for each number on the x-axis, an accuracy and the ends of its interval in percent."""
+"""The points of a line: {number on the x-axis: (accuracy, low end of its interval, high end)}, in percent."""
 
 
 def draw_lines(
@@ -162,7 +162,12 @@ def draw_lines(
     places: Mapping[int, float] = MappingProxyType({}),
     tick_names: Mapping[int, str] = MappingProxyType({}),
 ) -> pn.ResultPicture:
-    """Return a line plot with a panel for each task. Numbers on the x-axis may have other *places* and labels."""
+    """Return a line plot with a panel for each task.
+
+    - points: the points of each line, by task and name of the line
+    - places: the x-positions of numbers that are drawn elsewhere, such as at their logarithm
+    - tick_names: the labels of numbers on the x-axis
+    """
     chance_levels = {task: compute_chance_levels(r for r in records if r.task == task) for task, _ in points}
     values = [share for line in points.values() for share, _, _ in line.values()]
     low = pn.compute_floor((*values, *(level for levels in chance_levels.values() for level in levels)))
@@ -189,13 +194,13 @@ def draw_lines(
 
 
 def compute_percents(results: Results, record: Result) -> tuple[float, float, float]:
-    """Return the mean accuracy over all draws of a result and the ends of its interval, in percent."""
+    """Return (mean accuracy over all draws, low end of its interval, high end) in percent."""
     figure = find_table(results).cells[record.cell].figure
     return pn.to_percent(figure.accuracy, figure.interval)
 
 
 def compute_chance_levels(records: Iterable[Result]) -> tuple[float, ...]:
-    """Return the distinct shares of the most frequent label in percent, sorted."""
+    """Return, sorted, the distinct levels of chance (shares of the most frequent label) in percent."""
     return tuple(sorted({round(100 * record.majority, 2) for record in records}))
 
 
@@ -249,7 +254,7 @@ def _draw_lengths(
 
 
 def _compute_lowest_norm(values: Sequence[float]) -> float:
-    """Return the start of the norm axis: 0 or, if norms differ by more than ``WIDE_RANGE``, a value below all norms."""
+    """Return the lower end of the norm axis: 0 or, on a logarithmic axis, a value below all norms."""
     least = min(values)
     return 0.8 * least if least > 0 and max(values) > WIDE_RANGE * least else 0.0
 

@@ -1,4 +1,4 @@
-"""Tables of accuracy across languages: a matrix of training and test languages, and tests of the differences."""
+"""Tables of accuracy by training and test language, and of losses across languages with significance tests."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -16,12 +16,12 @@ TableWithNotes = tuple[Grid, tuple[str, ...]]
 
 
 def get_languages(result: Result) -> tuple[str, str]:
-    """Return the languages of the training and test items of a result, or two empty texts if unknown."""
+    """Return the languages of the training items and of the test items of a result, or ("", "") if unknown."""
     return ("", "") if result.data is None else (result.data.train_language, result.data.test_language)
 
 
 def split_by_language(results: Results) -> tuple[Results, Results]:
-    """Split results into those of tasks without languages and those of tasks that compare languages."""
+    """Return two parts: results on tasks without known languages, and on tasks with training and test language."""
     crossed = {result.task for result in results.records if all(get_languages(result))}
     parts = ([r for r in results.records if (r.task in crossed) is side] for side in (False, True))
     plain, across = (Results(tuple(records)) for records in parts)
@@ -29,7 +29,7 @@ def split_by_language(results: Results) -> tuple[Results, Results]:
 
 
 def build_language_tables(results: Results, style: CellStyle) -> Iterator[TableWithNotes]:
-    """Yield a matrix of training and test languages for each task, then a table of losses across languages."""
+    """Yield (grid, notes): for each task, accuracies by training and test language; then losses across languages."""
     _, across = split_by_language(results)
     if not across.records:
         return
@@ -44,7 +44,7 @@ def build_language_tables(results: Results, style: CellStyle) -> Iterator[TableW
 
 
 def _build_matrix(task: str, places: dict[tuple[str, str], int], grid: Grid) -> Grid:
-    """Rearrange the columns of a task: a row for each encoder and training language, a column per test language."""
+    """Return a task's accuracies: a row for each encoder and training language, a column for each test language."""
     train_on, test_on = (tuple(dict.fromkeys(pair[side] for pair in places)) for side in (0, 1))
     rows = []
     for row in grid.rows:
@@ -59,7 +59,7 @@ def _build_matrix(task: str, places: dict[tuple[str, str], int], grid: Grid) -> 
 
 
 def _describe_bags(records: Iterable[Result]) -> Iterator[str]:
-    """Yield the note on bags of words across languages, if there are such controls."""
+    """Yield a note on bags of words across languages, if such controls were run."""
     facts = [record.data for record in records if record.data and Condition.BAG_OF_WORDS in record.scores]
     if facts:
         shares = sorted(fact.known_words / fact.test for fact in facts)
@@ -71,7 +71,7 @@ def _describe_bags(records: Iterable[Result]) -> Iterator[str]:
 
 
 def compare_with_own_language(results: Results) -> tuple[cmp.Comparison, ...]:
-    """Compare probes trained on the language of the test items with those trained on other languages."""
+    """Compare, on the same test items, probes trained in the language of the items with probes trained in another."""
     by_test = group_by(
         results.records_by_cell.values(),
         lambda draws: (draws[0].encoder, remove_languages(draws[0].task), get_languages(draws[0])[1]),

@@ -12,19 +12,19 @@ from sentprobe.probes.results import records as rc
 from sentprobe.probes.results.result import METHODS, Condition, Result, Results, SeedScore
 
 LARGE_GAP = 3.0
-"""The gain of a hidden layer over a linear probe that counts as large, in points (Conneau et al. 2018)."""
+"""The gain over a linear probe, in percentage points, above which a gain is large (Conneau et al. 2018)."""
 
 
 @dataclass(frozen=True, slots=True)
 class MethodColumn:
-    """A column of a method table."""
+    """A column of a method table: its name, the function that computes a probe's figure, and its decimals."""
 
     name: str
     figure: Callable[[Result, SeedScore], float]
     decimals: int = 1
 
     def show(self, probes: Sequence[tuple[Result, SeedScore]]) -> str:
-        """Return the mean figure over probes as text, with ± the standard deviation if there are several probes."""
+        """Return the mean over probes and the standard deviation, such as "71.2 ± 0.4"; "-" without probes."""
         if not probes:
             return "-"
         figures = [self.figure(*probe) for probe in probes]
@@ -34,17 +34,17 @@ class MethodColumn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodTable:
-    """The layout of a table of a method on one task, with a row for each encoder."""
+    """The layout of a method's tables: one table for each task, with a row for each encoder."""
 
     title: str
     condition: Condition
     columns: Callable[[SeedScore], Sequence[MethodColumn]]
-    """The function that returns the columns, given the score of the first probe."""
+    """The function that returns the columns for a probe, since columns may be the probe's portions or hidden widths."""
     note: str
 
 
 def build_method_tables(results: Results) -> Iterator[tuple[str, Grid, str]]:
-    """Yield the title, grid and note of a table for each method and task that have results."""
+    """Yield a table, as (title, grid, note), for each method and each task with results of this method."""
     tables = split_settings(results)
     for title, setting in zip(describe_differences(tables), tables, strict=True):
         for method in TABLES:
@@ -155,7 +155,7 @@ TABLES = (
 
 
 def to_method_records(results: Results) -> list[dict[str, Any]]:
-    """Return a flat dictionary for each probe of each method; all dictionaries have the same keys."""
+    """Return a dictionary for each method, seed, and number of training items or hidden width (``at``)."""
     return [
         {
             **rc.identify_result(result),

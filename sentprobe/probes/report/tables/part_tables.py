@@ -1,4 +1,4 @@
-"""Tables and records of accuracy on parts of the test items, such as items of one length or one structure."""
+"""Accuracy on parts of the test items, such as items of one sentence length or structure: tables and records."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -36,14 +36,14 @@ COLUMN_TEXTS = {
 
 
 def index_by_fingerprint(items: Iterable[ItemTable]) -> division.ItemTables:
-    """Return item tables by the fingerprint of their dataset."""
+    """Return a dictionary from the fingerprint of a dataset to its item table."""
     return {table.fingerprint: table for table in items}
 
 
 def build_part_tables(
     results: Results, items: division.ItemTables, column: str, style: CellStyle
 ) -> Iterator[ShownTable]:
-    """Yield a table of accuracy by the values of an item column, with title and notes, for each task."""
+    """Yield, for each task, the accuracies on the items with each value of a column, as (title, grid, notes)."""
     division.check_column(items.values(), column)
     tables = split_settings(results)
     for title, setting in zip(describe_differences(tables), tables, strict=True):
@@ -56,7 +56,7 @@ def build_part_tables(
 
 
 def build_structure_tables(results: Results, items: division.ItemTables, style: CellStyle) -> Iterator[ShownTable]:
-    """Yield tables of the accuracy on trained and held-out structures, for results with held-out structures."""
+    """Yield tables of the accuracy on structures in training and on held-out ones, for results that have both."""
     held_out = tuple(r for r in results.records if has_held_out(r) and r.dataset_fingerprint in items)
     if held_out:
         yield from build_part_tables(Results(held_out), items, STRUCTURE, style)
@@ -92,7 +92,7 @@ def _build_grid(task: str, results: Results, items: division.ItemTables, column:
 
 
 class _PartColumn:
-    """A column of the table: the results of an encoder or control on each part of the items, one per draw."""
+    """A table column of an encoder or control: for each part of the test items, one result per draw."""
 
     def __init__(self, parts: Mapping[str, Sequence[Result]], condition: Condition) -> None:
         self.parts = parts
@@ -104,7 +104,7 @@ class _PartColumn:
         return "" if figure is None else format_figure(figure, intervals=True)
 
     def count_items(self, part: str) -> str:
-        """Return the number of items in a part as text, or its range over draws."""
+        """Return the number of items in a part, such as "40" or, if draws differ, "38 to 40"."""
         totals = [result.scores[Condition.PROBE].total for result in self.parts[part]]
         return " to ".join(map(str, dict.fromkeys((min(totals), max(totals)))))
 
@@ -137,7 +137,7 @@ def _name_column(record: Result, condition: Condition) -> str:
 
 
 def to_part_records(results: Results, items: division.ItemTables, column: str) -> list[dict[str, Any]]:
-    """Return a flat dictionary for each result, condition and part of the items, and for each generalisation gap."""
+    """Return a dictionary for each result, condition and part of the items, and for each generalisation gap."""
     division.check_column(items.values(), column)
     with_column = (r for r in results.records if column in items[r.dataset_fingerprint].columns)
     return [record for result in with_column for record in _to_records(result, items, column)]

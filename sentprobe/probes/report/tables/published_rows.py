@@ -12,11 +12,11 @@ from sentprobe.probes.report.references import Reference, find_reference
 from sentprobe.probes.results.result import Results
 
 PUBLISHED = "published"
-"""The name of the table section with rows from papers, and the ``condition`` of their records."""
+"""The ``section`` of table rows from papers, and the ``condition`` of records from papers."""
 
 
 class PublishedKind(StrEnum):
-    """What a published row describes."""
+    """The kind of system that a published row describes."""
 
     ENCODER = "encoder"
     BASELINE = "baseline"
@@ -26,7 +26,7 @@ class PublishedKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PublishedRow:
-    """A row of a paper's table."""
+    """A row of a paper's table, with the accuracy on each task in percent."""
 
     name: str
     source: str
@@ -35,7 +35,7 @@ class PublishedRow:
 
     @property
     def label(self) -> str:
-        """The name, source and kind of the row."""
+        """The name, source and kind, such as "human (Ettinger et al. 2018, bound)"; the kind "encoder" is left out."""
         kind = "" if self.kind is PublishedKind.ENCODER else f", {self.kind}"
         return f"{self.name} ({self.source}{kind})"
 
@@ -48,9 +48,9 @@ class PublishedTable:
     where: str
     classifier: str
     items: Mapping[str, int] = field(hash=False)
-    """The number of items in each split, if the paper states it."""
+    """The number of items by split; empty if the paper does not state it."""
     chance: Mapping[str, float] = field(hash=False)
-    """The share of the most frequent label of each task, in percent."""
+    """The share of the most frequent label in percent, by task."""
     rows: tuple[PublishedRow, ...]
 
 
@@ -91,7 +91,7 @@ def list_rows(tasks: Collection[str]) -> Iterator[PublishedRow]:
 
 
 def describe_published_tables(tasks: Sequence[str]) -> Iterator[str]:
-    """Yield the notes on the sources of the published rows of these tasks."""
+    """Yield a note on each published table with one of these tasks, or one note if no table has any."""
     tables = find_tables(tasks)
     for table in tables:
         yield _describe_table(table, [task for task in tasks if task in table.chance])
@@ -119,7 +119,7 @@ def _describe_chance(table: PublishedTable, tasks: Sequence[str]) -> str:
 
 
 def to_published_records(results: Results) -> list[dict[str, Any]]:
-    """Return the papers' accuracies on the tasks of the results, as records with the keys of result records."""
+    """Return the papers' accuracies on the tasks of the results, with the keys of ``results.to_records()``."""
     keys = dict.fromkeys(results.to_records()[0]) if results.records else {}
     return [
         {

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 WIDTH = 200
 """The width of a text table in characters if the width of the terminal is unknown."""
 ShownTable: TypeAlias = tuple[str, tw.Grid, str]
-"""The title, the table, and the notes below it."""
+"""A table as (title, grid, notes below it)."""
 EMPTY_TEXT = "no results"
 
 
 def build_sections(results: Results, style: main_table.CellStyle, notes: NoteStyle = SHORT) -> Iterator[ShownTable]:
-    """Yield each table of comparable results with its title and notes."""
+    """Yield each table of comparable results as (title, grid, notes)."""
     tables = [*divide_by_setting(results)]
     missing = find_missing_cells([table for _, table, _ in tables])
     for number, (title, table, folders) in enumerate(tables, 1):
@@ -46,7 +46,7 @@ def build_sections(results: Results, style: main_table.CellStyle, notes: NoteSty
 
 
 def divide_by_setting(results: Results) -> Iterator[tuple[str, Results, tuple[str, ...]]]:
-    """Yield the title and results of each table, and lines about the results folders if there are several."""
+    """Yield (title, results, origins) of each table; origins are lines that name the results folders, if several."""
     tables = main_table.split_settings(results)
     has_several = len({record.source for record in results.records}) > 1
     for title, table in zip(main_table.describe_differences(tables), tables, strict=True):
@@ -62,7 +62,7 @@ def show_results(
     notes: bool = False,
     caption: tw.Caption = tw.NO_CAPTION,
 ) -> str:
-    """Return the tables of results as plain text, Markdown, LaTeX, or HTML for a notebook."""
+    """Return the tables of results in a format: plain text, Markdown, LaTeX, or HTML for a notebook."""
     style = main_table.CellStyle(intervals=intervals, all_rows=all_rows)
     if fmt is tw.TableFormat.HTML:
         shown = [(title, grid, notes.splitlines()) for title, grid, notes in _build_all_tables(results, style)]
@@ -79,12 +79,12 @@ def _build_all_tables(results: Results, style: main_table.CellStyle, notes: Note
 
 
 def choose_notes(fmt: tw.TableFormat, notes: NoteStyle) -> NoteStyle:
-    """Return the note style for a format: LaTeX always has all notes (as comments), other formats have *notes*."""
+    """Return *notes* or, for LaTeX, the style with all notes, which are comments there."""
     return COMPLETE if fmt is tw.TableFormat.LATEX else notes
 
 
 def to_text(shown: Sequence[ShownTable], fmt: tw.TableFormat, *, caption: tw.Caption = tw.NO_CAPTION) -> str:
-    """Return tables with their titles and notes in a text format."""
+    """Return tables with their titles and notes as one text in a format."""
     return "\n".join(
         tw.format_title(title, fmt)
         + tw.format_grid(table_grid, fmt, caption.add_number(number, len(shown)))
@@ -95,7 +95,7 @@ def to_text(shown: Sequence[ShownTable], fmt: tw.TableFormat, *, caption: tw.Cap
 
 @dataclass(frozen=True, slots=True)
 class RenderedResults:
-    """The tables and notes of results, rendered to the width of a rich console."""
+    """The tables and notes of results, for rich to print at the width of its console."""
 
     results: Results
 
@@ -128,7 +128,7 @@ def _render_plain_text(results: Results) -> str:
 
 
 def load_template(name: str) -> Template:
-    """Load a Jinja template of the package. It escapes HTML and control characters in all texts."""
+    """Load a Jinja template of the report page. It escapes HTML and control characters in inserted texts."""
     environment = Environment(
         loader=PackageLoader("sentprobe.probes.report.page"),
         autoescape=True,
