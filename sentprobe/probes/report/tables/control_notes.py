@@ -138,10 +138,15 @@ def join_names(names: Iterable[str]) -> str:
     return ", ".join(all_names[:2]) + more
 
 
+def format_range(values: Iterable[float], decimals: int = 1, *, sign: str = "") -> str:
+    """Return the lowest and highest value, such as "1.2 to 3.4", or "1.2" if they are equal as text."""
+    ordered = sorted(values)
+    return " to ".join(dict.fromkeys(f"{sign}{value:.{decimals}f}" for value in (ordered[0], ordered[-1])))
+
+
 def _judge_free_controls(results: Results) -> Iterator[tuple[str, Condition, bool, str]]:
     """Yield (task, control, is above chance, text such as "51.2 to 57.4") for controls that may know the answer."""
     by_task = group_by(find_table(results).free_controls, lambda test: (test.draws[0].task, test.condition))
     for (task, condition), tests in by_task.items():
         above = [test for test in tests if test.is_above]
-        shown = sorted({f"{100 * test.figure.accuracy:.1f}" for test in above or tests}, key=float)
-        yield task, condition, bool(above), " to ".join(dict.fromkeys((shown[0], shown[-1])))
+        yield task, condition, bool(above), format_range(100 * test.figure.accuracy for test in above or tests)

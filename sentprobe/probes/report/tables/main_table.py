@@ -17,6 +17,7 @@ from sentprobe.probes.report.tables.published_rows import PUBLISHED, PublishedRo
 from sentprobe.probes.results.result import Condition, EncoderOnTask, Result, Results
 from sentprobe.probes.suites import list_known_tasks
 from sentprobe.probes.trainer.classifier import Preset
+from sentprobe.values import group_by
 
 
 @dataclass(slots=True)
@@ -162,9 +163,8 @@ def _build_cell(findings: TableFindings, draws: Sequence[Result], condition: Con
     figure = findings.find_figure(draws, condition) if draws else None
     if figure is None:
         return GridCell("")
-    has_few_items = figure.items < FEW_ITEMS
     text = format_figure(figure, intervals=style.intervals)
-    if has_few_items:
+    if figure.items < FEW_ITEMS:
         interval = format_figure(replace(figure, half_width=None), intervals=True)
         text = f"{interval} ({format_count(figure.items, 'item')})"
     between = {"draws": figure.between_draws, "probes": figure.between_probes} if style.sources else {}
@@ -184,9 +184,8 @@ def _format_percent(accuracy: float) -> str:
 
 
 def _build_published_row(row: PublishedRow, results: Results) -> GridRow:
-    texts = (row.accuracies.get(task) for task in results.tasks)
-    cells = tuple(GridCell("" if value is None else f"{value:.1f}") for value in texts)
-    return GridRow(row.label, PUBLISHED, cells)
+    texts = (f"{row.accuracies[task]:.1f}" if task in row.accuracies else "" for task in results.tasks)
+    return GridRow(row.label, PUBLISHED, tuple(map(GridCell, texts)))
 
 
 def sort_results(results: Results) -> Results:
@@ -239,9 +238,6 @@ def _describe_probe_words(table: Results) -> str:
 
 def describe_origins(results: Results) -> Iterator[str]:
     """Yield a line such as "from FOLDER: ENCODER, ENCODER" for each results folder."""
-    by_folder: dict[str, dict[str, None]] = {}
-    for record in results.records:
-        by_folder.setdefault(record.source, {})[record.encoder] = None
-    for folder, encoders in by_folder.items():
+    for folder, records in group_by(results.records, lambda record: record.source).items():
         if folder:
-            yield f"from {folder}: {', '.join(encoders)}"
+            yield f"from {folder}: {', '.join(dict.fromkeys(record.encoder for record in records))}"

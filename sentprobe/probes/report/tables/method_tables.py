@@ -10,6 +10,7 @@ from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.probes.report.tables.main_table import describe_differences, split_settings
 from sentprobe.probes.results import records as rc
 from sentprobe.probes.results.result import METHODS, Condition, Result, Results, SeedScore
+from sentprobe.values import group_by
 
 LARGE_GAP = 3.0
 """The gain over a linear probe, in percentage points, above which a gain is large (Conneau et al. 2018)."""
@@ -48,24 +49,22 @@ def build_method_tables(results: Results) -> Iterator[tuple[str, Grid, str]]:
     tables = split_settings(results)
     for title, setting in zip(describe_differences(tables), tables, strict=True):
         for method in TABLES:
-            with_method = [r for r in setting.records if method.condition in r.scores]
-            for task in dict.fromkeys(record.task for record in with_method):
-                records = [record for record in with_method if record.task == task]
-                named = f"{method.title}, {task}{f' ({title})' if title else ''}"
-                yield named, _build_grid(records, method), f"{method.note}\n"
+            with_method = (record for record in setting.records if method.condition in record.scores)
+            for task, records in group_by(with_method, lambda record: record.task).items():
+                method_title = f"{method.title}, {task}{f' ({title})' if title else ''}"
+                yield method_title, _build_grid(records, method), f"{method.note}\n"
 
 
 def _build_grid(records: Sequence[Result], table: MethodTable) -> Grid:
     first = records[0].scores[table.condition].seeds[0]
     columns = table.columns(first)
     rows = []
-    for encoder in dict.fromkeys(record.encoder for record in records):
+    for encoder, draws in group_by(records, lambda record: record.encoder).items():
         probes = [
             (result, seed)
-            for result in records
+            for result in draws
             for seed in result.scores[table.condition].seeds
-            if result.encoder == encoder
-            and len(seed.readings) == len(first.readings)  # a draw with fewer items may have fewer portions
+            if len(seed.readings) == len(first.readings)  # a draw with fewer items may have fewer portions
         ]
         rows.append(GridRow(encoder, "", tuple(GridCell(column.show(probes)) for column in columns)))
     return Grid(("encoder", *(column.name for column in columns)), tuple(rows))
@@ -76,10 +75,9 @@ def _get_probe_percent(result: Result, seed: SeedScore) -> float:
 
 
 def _make_column(figure: rc.MethodFigure) -> MethodColumn:
-    def compute_scaled(result: Result, seed: SeedScore) -> float:
-        return figure.scale * figure.compute(result, seed)
-
-    return MethodColumn(figure.heading, compute_scaled, figure.decimals)
+    return MethodColumn(
+        figure.heading, lambda result, seed: figure.scale * figure.compute(result, seed), figure.decimals
+    )
 
 
 CONTROL_COLUMNS = (
@@ -95,8 +93,8 @@ def _list_item_columns(seed: SeedScore) -> list[MethodColumn]:
     def compute_accuracy(place: int, _: Result, seed: SeedScore) -> float:
         return 100 * seed.readings[place].correct / seed.total
 
-    readings = enumerate(seed.readings)
-    return [MethodColumn(str(reading.at), partial(compute_accuracy, place)) for place, reading in readings]
+    points = enumerate(seed.readings)
+    return [MethodColumn(str(point.at), partial(compute_accuracy, place)) for place, point in points]
 
 
 def _list_portion_columns(seed: SeedScore) -> list[MethodColumn]:

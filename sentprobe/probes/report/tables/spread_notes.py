@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from sentprobe.probes.report.findings.draws import list_seeds
 from sentprobe.probes.report.findings.mean_and_interval import Figure
 from sentprobe.probes.report.findings.table_findings import find_table
-from sentprobe.probes.report.tables.control_notes import join_names
+from sentprobe.probes.report.tables.control_notes import format_range, join_names
 from sentprobe.probes.results.result import Condition, EncoderOnTask, Results
 
 
@@ -34,8 +34,8 @@ def summarize_spread(results: Results) -> str:
 def _summarize_draws(results: Results) -> str:
     between, within = _list_deviations(results)
     deviations = (
-        f"Standard deviation between draws {_format_range(between)} points, between the probes of one draw "
-        f"{_format_range(within)}. "
+        f"Standard deviation between draws {format_range(between)} points, between the probes of one draw "
+        f"{format_range(within)}. "
         if within
         else ""
     )
@@ -99,7 +99,7 @@ def _format_half_widths(results: Results) -> str:
     intervals = [figure.interval for figure in _list_figures(results)]
     widths = [50 * (interval.high - interval.low) for interval in intervals]
     # A width of 0 is left out: a bag of words is correct on exactly half of any set of mirror pairs.
-    return _format_range([width for width in widths if width] or widths, sign="±")
+    return format_range([width for width in widths if width] or widths, sign="±")
 
 
 def _describe_draws(results: Results) -> Iterator[str]:
@@ -116,8 +116,8 @@ def _describe_draws(results: Results) -> Iterator[str]:
         yield "Each draw has one probe: --seeds 5 separates the variation of draws and of probes."
         return
     yield (
-        f"By one-way random effects, the standard deviation is {_format_range(between)} points between draws and "
-        f"{_format_range(within)} between the probes of one draw (--sources shows both for each figure)."
+        f"By one-way random effects, the standard deviation is {format_range(between)} points between draws and "
+        f"{format_range(within)} between the probes of one draw (--sources shows both for each figure)."
     )
 
 
@@ -176,9 +176,3 @@ def _format_seeds(results: Results) -> str:
     text = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {seeds[0]} to {seeds[-1]}"
     (run_seed,) = list_seeds(results)
     return text if run_seed == seeds[0] else f"{text}, run {run_seed}"
-
-
-def _format_range(values: Sequence[float], sign: str = "") -> str:
-    """Return the lowest and highest value, such as "1.2 to 3.4", or "1.2" if they are equal."""
-    texts = [f"{sign}{value:.1f}" for value in (min(values), max(values))]
-    return texts[0] if texts[0] == texts[1] else " to ".join(texts)

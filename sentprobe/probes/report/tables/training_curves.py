@@ -94,17 +94,12 @@ def _find_curve_keys(results: Iterable[Result | GeometryResult]) -> frozenset[Cu
 def separate_training_curves(
     results: Results, distances: Sequence[GeometryResult] = (), learned: Sequence[TrainingCurve] = ()
 ) -> tuple[Results, tuple[GeometryResult, ...], tuple[Curve, ...]]:
-    """Return the probe results and geometry results that belong to no training curve, and the curves.
-
-    A curve needs results of at least two checkpoints of one training.
-    """
+    """Divide results into probe and geometry results of no training curve, and curves of at least two checkpoints."""
     keys = _find_curve_keys([*results.records, *distances])
-    divided: tuple[list[Result], list[Result]] = ([], [])
-    for record in results.records:
-        divided[_get_curve_key(record) in keys].append(record)
-    untracked_distances = tuple(result for result in distances if _get_curve_key(result) not in keys)
-    tracked_distances = [result for result in distances if _get_curve_key(result) in keys]
-    return Results(tuple(divided[0])), untracked_distances, build_curves(divided[1], tracked_distances, learned)
+    probed = group_by(results.records, lambda result: _get_curve_key(result) in keys)
+    in_geometry = group_by(distances, lambda result: _get_curve_key(result) in keys)
+    curves = build_curves(probed.get(True, ()), in_geometry.get(True, ()), learned)
+    return Results(tuple(probed.get(False, ()))), tuple(in_geometry.get(False, ())), curves
 
 
 def build_curves(
@@ -123,8 +118,8 @@ def build_curves(
     for result in results:
         key = _get_curve_key(result)
         lines = curves.setdefault(key, {})
-        for series, score in [_measure_probe(result)] if isinstance(result, Result) else _measure_distances(result):
-            point = StepAccuracy(step=result.step, epoch=result.epoch, accuracy=score[0], interval=score[1])
+        for series, accuracy, interval in _list_accuracies(result):
+            point = StepAccuracy(step=result.step, epoch=result.epoch, accuracy=accuracy, interval=interval)
             lines.setdefault(series, []).append(point)
         versions.setdefault(key, []).append(result.versions)
     for lines in curves.values():
@@ -142,28 +137,21 @@ def build_curves(
     )
 
 
-Measurement: TypeAlias = tuple[CurveSeries, tuple[float, Interval]]
-
-
-def _measure_probe(record: Result) -> Measurement:
-    score = record.scores[Condition.PROBE]
-    series = CurveSeries(
-        name=record.task,
-        kind=None,
-        identity=(record.dataset_fingerprint, str(record.preset), record.probe_vectors),
-        chance=record.majority,
-        measured=f"a probe ({record.preset.name}) on {score.total} test items",
-    )
-    return series, (score.accuracy, score.interval)
-
-
-def _measure_distances(result: GeometryResult) -> Iterator[Measurement]:
-    name, identity = result.contrast, (result.material,)
+def _list_accuracies(result: Result | GeometryResult) -> Iterator[tuple[CurveSeries, float, Interval]]:
+    if isinstance(result, Result):
+        score = result.scores[Condition.PROBE]
+        identity = result.dataset_fingerprint, str(result.preset), result.probe_vectors
+        measured = f"a probe ({result.preset.name}) on {score.total} test items"
+        series = CurveSeries(name=result.task, kind=None, identity=identity, chance=result.majority, measured=measured)
+        yield series, score.accuracy, score.interval
+        return
     measured = f"the positive is nearer by cosine, in {result.drawing.n} triplets"
     for kind in NegativeKind:
-        score = result.find_by_group(kind)[ALL_TRIPLETS]
-        series = CurveSeries(name=name, kind=kind, identity=identity, chance=0.5, measured=measured)
-        yield series, (score.accuracy, score.accuracy_interval)
+        series = CurveSeries(
+            name=result.contrast, kind=kind, identity=(result.material,), chance=0.5, measured=measured
+        )
+        distances = result.find_by_group(kind)[ALL_TRIPLETS]
+        yield series, distances.accuracy, distances.accuracy_interval
 
 
 def build_curve_tables(curves: Sequence[Curve], *, intervals: bool) -> Iterator[ShownTable]:
@@ -177,10 +165,10 @@ def build_curve_tables(curves: Sequence[Curve], *, intervals: bool) -> Iterator[
 
 def build_curve_grid(curve: Curve, *, intervals: bool = False) -> Grid:
     """Build the table of a curve: a row for each training step, a column for each task and contrast."""
-    names = group_columns(curve)
     steps = any(step is not None for step, _ in curve.moments)
     epochs = any(epoch is not None for _, epoch in curve.moments)
-    header = ["step"] * steps + ["epoch"] * epochs + ([curve.learned.metric] if curve.learned else []) + [*names]
+    objective = [curve.learned.metric] if curve.learned else []
+    header = ["step"] * steps + ["epoch"] * epochs + objective + [*group_columns(curve)]
     rows = [row for kind in curve.kinds for row in _build_part(curve, kind, header, intervals=intervals)]
     return Grid(tuple(header), tuple(rows))
 

@@ -65,12 +65,12 @@ def show_results(
     """Return the tables of results in a format: plain text, Markdown, LaTeX, or HTML for a notebook."""
     style = main_table.CellStyle(intervals=intervals, all_rows=all_rows)
     if fmt is tw.TableFormat.HTML:
-        shown = [(title, grid, notes.splitlines()) for title, grid, notes in _build_all_tables(results, style)]
-        return load_template("notebook.html.j2").render(sections=shown, nothing=EMPTY_TEXT)
+        sections = [(title, grid, lines.splitlines()) for title, grid, lines in _build_all_tables(results, style)]
+        return load_template("notebook.html.j2").render(sections=sections, nothing=EMPTY_TEXT)
     if fmt is tw.TableFormat.TEXT:
         return _render_plain_text(results)
-    tables = _build_all_tables(results, style, choose_notes(fmt, SHORT if not notes else COMPLETE))
-    return to_text(list(tables), fmt, caption=caption)
+    tables = _build_all_tables(results, style, choose_notes(fmt, COMPLETE if notes else SHORT))
+    return to_text([*tables], fmt, caption=caption)
 
 
 def _build_all_tables(results: Results, style: main_table.CellStyle, notes: NoteStyle = SHORT) -> Iterator[ShownTable]:
@@ -83,13 +83,13 @@ def choose_notes(fmt: tw.TableFormat, notes: NoteStyle) -> NoteStyle:
     return COMPLETE if fmt is tw.TableFormat.LATEX else notes
 
 
-def to_text(shown: Sequence[ShownTable], fmt: tw.TableFormat, *, caption: tw.Caption = tw.NO_CAPTION) -> str:
+def to_text(tables: Sequence[ShownTable], fmt: tw.TableFormat, *, caption: tw.Caption = tw.NO_CAPTION) -> str:
     """Return tables with their titles and notes as one text in a format."""
     return "\n".join(
         tw.format_title(title, fmt)
-        + tw.format_grid(table_grid, fmt, caption.add_number(number, len(shown)))
+        + tw.format_grid(grid, fmt, caption.add_number(number, len(tables)))
         + tw.format_notes(notes, fmt)
-        for number, (title, table_grid, notes) in enumerate(shown, 1)
+        for number, (title, grid, notes) in enumerate(tables, 1)
     )
 
 
