@@ -86,7 +86,7 @@ def _name_datasets(results: Results) -> dict[str, str]:
 def _describe_leaks(audits: Sequence[Audit]) -> str:
     if not audits:
         return "There is no audit of the data of these results."
-    leaking, count = (sum(audit.is_leaky for audit in audits), format_count(len(audits), "dataset"))
+    leaking, count = sum(audit.is_leaky for audit in audits), format_count(len(audits), "dataset")
     if not leaking:
         return f"No leak found in {count}: no cue that should be uninformative is above chance."
     reasons = "a cue that should be uninformative is above chance, or training has test sentences"
@@ -95,9 +95,9 @@ def _describe_leaks(audits: Sequence[Audit]) -> str:
 
 def _describe_excluded_audits(results: Results, audits: Sequence[Audit]) -> Iterator[str]:
     for audit in audits:
-        task_digests = dict.fromkeys(r.dataset_fingerprint for r in results.records if r.task == audit.task)
-        if any(r.dataset_fingerprint == audit.fingerprint for r in results.records):
+        if any(record.dataset_fingerprint == audit.fingerprint for record in results.records):
             continue
+        task_digests = dict.fromkeys(r.dataset_fingerprint for r in results.records if r.task == audit.task)
         digests = " and ".join(digest[:DIGEST_LENGTH] for digest in task_digests)
         reason = f"it is of the data {audit.fingerprint[:DIGEST_LENGTH]}, but the results are of {digests}"
         if not task_digests:
@@ -138,9 +138,8 @@ def _build_cue_rows(audit: Audit) -> Iterator[pn.DotRow]:
 
 def _build_best_row(results: Results, audit: Audit) -> Iterator[pn.DotRow]:
     """Yield a row for the encoder (no baseline) with the highest accuracy on the audited dataset, if any."""
-    trained = [r for r in results.records if r.dim and r.dataset_fingerprint == audit.fingerprint]
-    if trained:
-        best = max(trained, key=lambda record: record.accuracy)
+    trained = (r for r in results.records if r.dim and r.dataset_fingerprint == audit.fingerprint)
+    if best := max(trained, key=lambda record: record.accuracy, default=None):
         percents = pn.to_percent(best.accuracy, best.scores[Condition.PROBE].interval)
         dot = pn.Dot(*percents, name=best.encoder, mark=BEST_MARK)
         yield pn.DotRow(BEST_NAME, (dot,), 100 * audit.chance, is_encoder=False)

@@ -4,7 +4,6 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import log2
 from statistics import fmean, stdev
 
 import numpy as np
@@ -43,33 +42,33 @@ DIMS = pn.ResultPicture(
 
 def draw_method_pictures(results: Results) -> Iterator[pn.ResultPicture]:
     """Yield the plots by probe width, training items and vector width for which results exist."""
-    yield from _draw_readings(results, Condition.WIDTHS, SIZES, "width of the hidden layer")
-    yield from _draw_readings(results, Condition.PORTIONS, ITEMS, "training items")
+    yield from _draw_condition(results, Condition.WIDTHS, SIZES, "width of the hidden layer")
+    yield from _draw_condition(results, Condition.PORTIONS, ITEMS, "training items")
     yield from _draw_widths(results)
 
 
-def _draw_readings(
+def _draw_condition(
     results: Results, condition: Condition, picture: pn.ResultPicture, x_label: str
 ) -> Iterator[pn.ResultPicture]:
     records = [record for record in results.records if condition in record.scores]
     marks = pn.number_marks(page_pictures.select_best((r.encoder, r.accuracy) for r in records))
     by_line = group_by((r for r in records if r.encoder in marks), lambda record: (record.task, record.encoder))
-    points = {key: _average_readings(group, condition) for key, group in by_line.items()}
+    points = {key: _average_probes(group, condition) for key, group in by_line.items()}
     yield from _draw_lines(picture, points, marks, x_label=x_label, records=records)
 
 
-def _average_readings(records: Sequence[Result], condition: Condition) -> page_pictures.Points:
+def _average_probes(records: Sequence[Result], condition: Condition) -> page_pictures.Points:
     """Return the mean over probes ± one standard deviation, in percent, by number of training items or hidden width.
 
     Probes whose curve has another number of points than the first are left out.
     """
     seeds = [seed for record in records for seed in record.scores[condition].seeds]
-    alike = [seed for seed in seeds if len(seed.readings) == len(seeds[0].readings)]
+    complete = [seed for seed in seeds if len(seed.readings) == len(seeds[0].readings)]
     points = {}
-    for place, first in enumerate(alike[0].readings):
-        shares = [100 * seed.readings[place].correct / seed.total for seed in alike]
-        spread = stdev(shares) if len(shares) > 1 else 0.0
-        points[first.at] = (fmean(shares), fmean(shares) - spread, fmean(shares) + spread)
+    for index, first in enumerate(complete[0].readings):
+        percents = [100 * seed.readings[index].correct / seed.total for seed in complete]
+        mean, spread = fmean(percents), stdev(percents) if len(percents) > 1 else 0.0
+        points[first.at] = (mean, mean - spread, mean + spread)
     return points
 
 
@@ -119,7 +118,7 @@ def _draw_lines(
         return
     numbers = sorted({number for line in points.values() for number in line})
     least = next((number for number in numbers if number), 1)
-    places = {n: log2(n) if n else log2(least) - 2 for n in numbers}  # 0 is drawn at a quarter of the least number
+    places = {n: math.log2(n or least / 4) for n in numbers}  # 0 is drawn at a quarter of the least number
     tick_names = {n: str(n) if n else "linear" for n in numbers}
     yield page_pictures.draw_lines(
         picture, points, marks, x_label=x_label, records=records, places=places, tick_names=tick_names

@@ -70,10 +70,11 @@ def draw_task_picture(results: Results, standings: Standings) -> pn.ResultPictur
     panels = []
     for task in results.tasks:
         rows = []
-        for name, standing in ((n, standings[n, task]) for n in results.encoders if (n, task) in standings):
-            percents = pn.to_percent(standing.figure.accuracy, standing.figure.interval)
-            dot = pn.Dot(*percents, hollow=standing.group > 1)
-            rows.append(pn.DotRow(name, (dot,), 100 * standing.control))
+        for name in results.encoders:
+            if standing := standings.get((name, task)):
+                percents = pn.to_percent(standing.figure.accuracy, standing.figure.interval)
+                dot = pn.Dot(*percents, hollow=standing.group > 1)
+                rows.append(pn.DotRow(name, (dot,), 100 * standing.control))
         panels.append(pn.DotPanel(title=task, rows=tuple(rows), low=low))
     return replace(TASKS, panels=tuple(panels))
 
@@ -143,10 +144,8 @@ def _draw_positions(results: Results, records: Sequence[Result], *, title: str) 
 def _shade(percent: float, chance: float) -> str:
     """Return the colour of an accuracy: transparent at chance, a blue with legible text at 100%."""
     share = min(1.0, max(0.0, (percent - chance) / max(100 - chance, 1e-9)))
-    return f"#0072b2{round(share * _MOST_OPAQUE):02x}"
+    return f"#0072b2{round(share * 0x99):02x}"
 
-
-_MOST_OPAQUE = 0x99
 
 Points: TypeAlias = dict[int, tuple[float, float, float]]
 """The points of a line: {number on the x-axis: (accuracy, low end of its interval, high end)}, in percent."""
@@ -210,9 +209,9 @@ def draw_length_pictures(results: Results, by: Lengths) -> Iterator[pn.ResultPic
     if not tasks:
         return
     marks = pn.number_marks(select_best((r.encoder, r.accuracy) for r in results.records))
-    accuracies = [panel for task in tasks for panel in _draw_lengths(results, task, marks, by, norms=False)]
-    norms = [panel for task in tasks for panel in _draw_lengths(results, task, marks, by, norms=True)]
-    yield replace(LENGTHS, panels=(*accuracies, *norms), legend=pn.build_legend(marks))
+    kinds = [(task, norms) for norms in (False, True) for task in tasks]
+    panels = (panel for task, norms in kinds for panel in _draw_lengths(results, task, marks, by, norms=norms))
+    yield replace(LENGTHS, panels=tuple(panels), legend=pn.build_legend(marks))
 
 
 def select_best(accuracies: Iterable[tuple[str, float]]) -> list[str]:
@@ -229,8 +228,7 @@ def select_best(accuracies: Iterable[tuple[str, float]]) -> list[str]:
 def _draw_lengths(
     results: Results, task: str, marks: Mapping[str, int], by: Lengths, *, norms: bool
 ) -> Iterator[pn.LinePanel]:
-    series = {name: _pool_draws(results, name, task, by, norms=norms) for name in marks}
-    series = {name: points for name, points in series.items() if points}
+    series = {name: points for name in marks if (points := _pool_draws(results, name, task, by, norms=norms))}
     if not series:
         return
     bins = sorted({p.bin for points in series.values() for p in points}, key=attrgetter("shortest"))
@@ -239,17 +237,18 @@ def _draw_lengths(
     lines = tuple(_draw_series(name, series[name], marks[name], places, scale) for name in series)
     values = [point.y for line in lines for point in line.points]
     chance = () if norms else compute_chance_levels(r for r in results.records if r.task == task)
+    low = _compute_lowest_norm(values) if norms else pn.compute_floor((*values, *chance))
     yield pn.LinePanel(
         title=task,
         x_label="tokens",
         y_label="norm" if norms else pn.ACCURACY,
         lines=lines,
-        low=_compute_lowest_norm(values) if norms else pn.compute_floor((*values, *chance)),
+        low=low,
         high=1.1 * max(values) if norms else 100,
         named=len(marks) <= pn.MAX_NAMED_LINES,
         references=chance,
         tick_names=() if by is Lengths.TOKENS else tuple((n, str(b)) for b, n in places.items()),
-        logarithmic=norms and _compute_lowest_norm(values) > 0,
+        logarithmic=norms and low > 0,
     )
 
 
@@ -267,8 +266,8 @@ def _pool_draws(results: Results, encoder: str, task: str, by: Lengths, *, norms
 
 
 def _compute_mean_point(draws: Sequence[SeriesPoint]) -> SeriesPoint:
-    first = draws[0]
-    if len(draws) == 1:
+    first, *further = draws
+    if not further:
         return first
     mean = fmean(point.mean for point in draws)
     if first.interval is None:  # a norm
@@ -328,24 +327,18 @@ def _draw_steps(
     curve: training_curves.Curve, kind: NegativeKind | None, axis: str, marks: Mapping[str, int]
 ) -> pn.LinePanel:
     columns = training_curves.group_columns(curve).items()
-    named = [(name, line) for name, group in columns for line in group if line.kind is kind]
-    lines = tuple(
-        pn.Line(
-            name=name,
-            mark=marks[name],
-            points=tuple(
-                pn.LinePoint(getattr(point, axis), *pn.to_percent(point.accuracy, point.interval))
-                for point in curve.lines[line]
-            ),
-        )
-        for name, line in named
-    )
-    chance_levels = sorted({100 * line.chance for _, line in named})
+    series_by_name = {name: series for name, group in columns for series in group if series.kind is kind}
+    lines = []
+    for name, series in series_by_name.items():
+        points = curve.lines[series]
+        line_points = (pn.LinePoint(getattr(p, axis), *pn.to_percent(p.accuracy, p.interval)) for p in points)
+        lines.append(pn.Line(name=name, mark=marks[name], points=tuple(line_points)))
+    chance_levels = sorted({100 * series.chance for series in series_by_name.values()})
     values = [point.y for line in lines for point in line.points]
     return pn.LinePanel(
         title=training_curves.describe_kind(kind),
         x_label=axis,
-        lines=lines,
+        lines=tuple(lines),
         low=pn.compute_floor((*values, *chance_levels)),
         named=len(marks) <= pn.MAX_NAMED_LINES,
         references=tuple(chance_levels),
@@ -354,7 +347,7 @@ def _draw_steps(
 
 def _draw_objective(curve: TrainingCurve, axis: str) -> pn.LinePanel:
     values = [curve.to_display_value(point) for point in curve.points]
-    points = (pn.LinePoint(getattr(p, axis), y, y, y) for p, y in zip(curve.points, values, strict=True))
+    points = [pn.LinePoint(getattr(p, axis), y, y, y) for p, y in zip(curve.points, values, strict=True)]
     return pn.LinePanel(
         title="training objective",
         x_label=axis,

@@ -112,16 +112,16 @@ def _show_full_names(picture: ResultPicture) -> ResultPicture:
     label_width = max(LABEL_WIDTH, 14 + LETTER * min(longest, NAME_LIMIT))
     lines = [panel for panel in picture.panels if isinstance(panel, LinePanel)]
     marks = {line.name: line.mark for panel in lines if panel.named for line in panel.lines}
-    beside = all(line.label == line.name for panel in lines for line in panel.lines)
+    fits = all(line.label == line.name for panel in lines for line in panel.lines)
     panels = tuple(
         replace(panel, label_width=label_width)
         if isinstance(panel, DotPanel)
-        else replace(panel, named=panel.named and beside)
+        else replace(panel, named=panel.named and fits)
         if isinstance(panel, LinePanel)
         else panel
         for panel in picture.panels
     )
-    legend = picture.legend or (() if beside else tuple(marks.items()))
+    legend = picture.legend or (() if fits else tuple(marks.items()))
     return replace(picture, panels=panels, legend=legend)
 
 
