@@ -80,11 +80,7 @@ class PageTable:
 
 
 def build_page_table(grid: Grid, standings: tf.Standings, *, intervals: bool) -> PageTable:
-    """Build the main table of the page from a grid.
-
-    - standings: the control and the group of each encoder on each task
-    - intervals: whether the texts of the grid's cells have intervals
-    """
+    """Build the page's main table from a grid, with or without *intervals*, and the standings of its encoders."""
     tasks = grid.header[1:]
     parts = (rows for _, rows in groupby(grid.rows, key=lambda row: row.section))
     return PageTable(

@@ -31,20 +31,16 @@ def _draw_curves(results: GateResults) -> pn.ResultPicture:
     marks = pn.number_marks(case.subject for case in rates)
     panels = []
     for form, cases in group_by(rates, lambda case: case.form).items():
-        lines = tuple(
-            pn.Line(
-                name=case.subject,
-                mark=marks[case.subject],
-                points=tuple(pn.LinePoint(100 * misses, *[100 * hits] * 3) for misses, hits in case.curve),
-            )
-            for case in cases
-        )
+        lines = []
+        for case in cases:
+            points = tuple(pn.LinePoint(100 * misses, *[100 * hits] * 3) for misses, hits in case.curve)
+            lines.append(pn.Line(name=case.subject, mark=marks[case.subject], points=points))
         panels.append(
             pn.LinePanel(
                 title=KIND_TITLES[NegativeKind(form)] if form else OWN_PAIRS,
                 x_label="misses (%)",
                 y_label="false hits (%)",
-                lines=lines,
+                lines=tuple(lines),
                 low=0,
                 named=len(marks) <= pn.MAX_NAMED_LINES,
             )

@@ -58,10 +58,7 @@ def _draw_condition(
 
 
 def _average_probes(records: Sequence[Result], condition: Condition) -> page_pictures.Points:
-    """Return the mean over probes ± one standard deviation, in percent, by number of training items or hidden width.
-
-    Probes whose curve has another number of points than the first are left out.
-    """
+    """Return the mean ± one standard deviation in percent, over probes with as many points as the first probe."""
     seeds = [seed for record in records for seed in record.scores[condition].seeds]
     complete = [seed for seed in seeds if len(seed.readings) == len(seeds[0].readings)]
     points = {}

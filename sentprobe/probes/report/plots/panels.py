@@ -208,10 +208,10 @@ class LinePanel:
         return round(2.4 * (self.lines.index(line) - (len(self.lines) - 1) / 2), 1)
 
     def place_labels(self) -> Iterator[tuple[Line, float]]:
-        """Yield each line with the vertical position of its name: near the end of the line, without overlaps."""
+        """Return each line with the y-position of its name: near the end of the line, without overlaps."""
         ends = sorted(((self.y.locate(line.points[-1].y), line) for line in self.lines), key=lambda end: end[0])
         heights = _spread_heights([height for height, _ in ends], least=12)
-        yield from ((line, height) for (_, line), height in zip(ends, heights, strict=True))
+        return zip((line for _, line in ends), heights, strict=True)
 
 
 def _drop_touching(ticks: Iterable[tuple[float, str]]) -> list[tuple[float, str]]:
@@ -321,9 +321,7 @@ def number_marks(names: Iterable[str]) -> dict[str, int]:
 
 def build_legend(marks: dict[str, int]) -> tuple[tuple[str, int], ...]:
     """Return the legend of lines, or () if the lines are few enough to have their names beside them."""
-    if len(marks) <= MAX_NAMED_LINES:
-        return ()
-    return tuple((name, mark) for name, mark in marks.items())
+    return () if len(marks) <= MAX_NAMED_LINES else tuple(marks.items())
 
 
 def compute_floor(values: Iterable[float]) -> float:

@@ -78,8 +78,8 @@ def describe_semrole_accuracies(results: Sequence[GeometryResult], probed: Itera
             accuracies.setdefault(record.encoder, []).append(record.accuracy)
     if accuracies:
         counts = {name: f" (mean of {len(values)})" * (len(values) > 1) for name, values in accuracies.items()}
-        shown = ", ".join(f"{name} {100 * mean(values):.1f}{counts[name]}" for name, values in accuracies.items())
-        yield f"Accuracy of probes on {SEMROLE} in this folder: {shown}.\n"
+        texts = (f"{name} {100 * mean(values):.1f}{counts[name]}" for name, values in accuracies.items())
+        yield f"Accuracy of probes on {SEMROLE} in this folder: {', '.join(texts)}.\n"
 
 
 def build_geometry_sections(
@@ -97,10 +97,7 @@ def build_geometry_sections(
 
 
 def describe_geometry_titles(tables: Sequence[GeometryTable]) -> list[str]:
-    """Return a title for each table, such as "geometry, table 1 of 2: test sentences of Tense, seed 0".
-
-    The title of a single table is "geometry".
-    """
+    """Return titles such as "geometry, table 1 of 2: test sentences of Tense, seed 0"; "geometry" for one table."""
     if len(tables) == 1:
         return ["geometry"]
     count = len(tables)

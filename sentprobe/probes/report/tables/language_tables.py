@@ -22,7 +22,7 @@ def get_languages(result: Result) -> tuple[str, str]:
 
 
 def split_by_language(results: Results) -> tuple[Results, Results]:
-    """Return two parts: results on tasks without known languages, and on tasks with training and test language."""
+    """Return the results on tasks without known languages, and those on tasks with training and test language."""
     crossed = {result.task for result in results.records if all(get_languages(result))}
     across = group_by(results.records, lambda result: result.task in crossed)
     return Results(tuple(across.get(False, ()))), Results(tuple(across.get(True, ())))

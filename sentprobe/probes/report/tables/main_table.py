@@ -13,7 +13,7 @@ from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, nam
 from sentprobe.probes.report.findings.draws import join_draws
 from sentprobe.probes.report.findings.mean_and_interval import FEW_ITEMS, Figure
 from sentprobe.probes.report.findings.table_findings import TableFindings, find_marked_cells, find_table
-from sentprobe.probes.report.tables.published_rows import PUBLISHED, PublishedRow, list_rows
+from sentprobe.probes.report.tables.published_rows import PUBLISHED, PublishedRow, find_tables
 from sentprobe.probes.results.result import Condition, EncoderOnTask, Result, Results
 from sentprobe.probes.suites import list_known_tasks
 from sentprobe.probes.trainer.classifier import Preset
@@ -103,10 +103,9 @@ def build_grid(results: Results, *, style: CellStyle | None = None) -> Grid:
     encoders (:mod:`.table_findings`). Encoders of one width share the row of a control that depends only on the width.
     """
     style = style or CellStyle()
-    rows = [
-        *_build_encoder_rows(results, Condition.PROBE, style),
-        *(_build_published_row(row, results) for row in (list_rows(results.tasks) if style.published else ())),
-    ]
+    rows = [*_build_encoder_rows(results, Condition.PROBE, style)]
+    if style.published:
+        rows += [_build_published_row(row, results) for table in find_tables(results.tasks) for row in table.rows]
     if style.all_rows:
         rows += [
             *_build_shared_rows(results, Condition.RANDOM_SENTENCES, style),
@@ -114,8 +113,8 @@ def build_grid(results: Results, *, style: CellStyle | None = None) -> Grid:
             *_build_shared_rows(results, Condition.BAG_OF_WORDS, style),
             *_build_shared_rows(results, Condition.NO_SENTENCE, style),
         ]
-    shown = tuple(row for row in rows if row.heading or any(cell.text for cell in row.cells))
-    return Grid(("encoder", *results.tasks), shown)
+    filled_rows = (row for row in rows if row.heading or any(cell.text for cell in row.cells))
+    return Grid(("encoder", *results.tasks), tuple(filled_rows))
 
 
 def _build_shared_rows(results: Results, condition: Condition, style: CellStyle) -> list[GridRow]:
@@ -212,10 +211,7 @@ def _split_settings(results: Results, sources: tuple[str, ...]) -> tuple[Results
 
 
 def describe_differences(tables: Sequence[Results]) -> tuple[str, ...]:
-    """Return table titles such as "table 2 of 3, seed 1, probe words: glove"; "" for a single table.
-
-    Seeds and probe words are named only if they differ between the tables.
-    """
+    """Return titles such as "table 2 of 3, seed 1", with the settings that differ; "" for a single table."""
     if len(tables) == 1:
         return ("",)
     differences = [""] * len(tables)

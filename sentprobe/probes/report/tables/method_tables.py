@@ -40,7 +40,7 @@ class MethodTable:
     title: str
     condition: Condition
     columns: Callable[[SeedScore], Sequence[MethodColumn]]
-    """The function that returns the columns for a probe, since columns may be the probe's portions or hidden widths."""
+    """The function that returns the columns, given the first probe's score, which has portions or hidden widths."""
     note: str
 
 

@@ -44,7 +44,7 @@ def index_by_fingerprint(items: Iterable[ItemTable]) -> division.ItemTables:
 def build_part_tables(
     results: Results, items: division.ItemTables, column: str, style: CellStyle
 ) -> Iterator[ShownTable]:
-    """Yield, for each task, the accuracies on the items with each value of a column, as (title, grid, notes)."""
+    """Yield, for each task, (title, grid, notes) of the accuracy by the value of an item column, such as "voice"."""
     division.check_column(items.values(), column)
     tables = split_settings(results)
     for title, setting in zip(describe_differences(tables), tables, strict=True):

@@ -35,7 +35,7 @@ class PublishedRow:
 
     @property
     def label(self) -> str:
-        """The name, source and kind, such as "human (Ettinger et al. 2018, bound)"; the kind "encoder" is left out."""
+        """Name, source and kind, such as "Hum. Eval. (Conneau et al. 2018, bound)"; for encoders, without the kind."""
         kind = "" if self.kind is PublishedKind.ENCODER else f", {self.kind}"
         return f"{self.name} ({self.source}{kind})"
 
@@ -84,12 +84,6 @@ def find_tables(tasks: Collection[str]) -> tuple[PublishedTable, ...]:
     return tuple(table for table in read_published_tables() if not table.chance.keys().isdisjoint(tasks))
 
 
-def list_rows(tasks: Collection[str]) -> Iterator[PublishedRow]:
-    """Yield the rows of the published tables that have at least one of these tasks."""
-    for table in find_tables(tasks):
-        yield from table.rows
-
-
 def describe_published_tables(tasks: Sequence[str]) -> Iterator[str]:
     """Yield a note on each published table with one of these tasks, or one note if no table has any."""
     tables = find_tables(tasks)
@@ -101,21 +95,17 @@ def describe_published_tables(tasks: Sequence[str]) -> Iterator[str]:
 
 def _describe_table(table: PublishedTable, tasks: Sequence[str]) -> str:
     sizes = " and ".join(f"{count:,} {split}" for split, count in table.items.items())
-    citation = table.reference.citation
     items = f", {sizes} items" if sizes else ""
     bounds = " and ".join(row.name for row in table.rows if row.kind is PublishedKind.BOUND)
     bounds_text = f"; {bounds} is human accuracy, an upper bound" if bounds else ""
-    return (
-        f"Published rows: {citation}, {table.where}; its classifier is that of the preset {table.classifier}{items}, "
-        f"chance {_describe_chance(table, tasks)}. Data and encoders are the paper's{bounds_text}."
-    )
-
-
-def _describe_chance(table: PublishedTable, tasks: Sequence[str]) -> str:
     shares = {task: f"{table.chance[task]:.1f}" for task in tasks}
+    chance = ", ".join(f"{share} on {task}" for task, share in shares.items())
     if len(set(shares.values())) == 1:
-        return f"{shares[tasks[0]]} on all"
-    return ", ".join(f"{share} on {task}" for task, share in shares.items())
+        chance = f"{shares[tasks[0]]} on all"
+    return (
+        f"Published rows: {table.reference.citation}, {table.where}; its classifier is that of the preset "
+        f"{table.classifier}{items}, chance {chance}. Data and encoders are the paper's{bounds_text}."
+    )
 
 
 def to_published_records(results: Results) -> list[dict[str, Any]]:

@@ -129,7 +129,7 @@ def _list_deviations(results: Results) -> tuple[list[float], list[float]]:
 
 
 def describe_resampled_parts(results: Results) -> str:
-    """Return "New in each draw (seeds 0, 1): the probes. The same in each: the data, the vectors.", for example."""
+    """Return text such as "New in each draw (seeds 0, 1): the probes. The same in each: the data, the vectors"."""
     tasks, encoders = results.tasks, results.encoders
     stored = _list_stored_tasks(results)
     fingerprints = {name: {r.encoder_fingerprint for r in results.records if r.encoder == name} for name in encoders}
@@ -165,7 +165,7 @@ def _list_figures(results: Results) -> list[Figure]:
 
 
 def count_probes(results: Results) -> list[int]:
-    """Return, sorted, the distinct numbers of probes that encoders have on a task in one draw."""
+    """Return, sorted, the distinct numbers of probes per encoder, task and draw, such as [5]."""
     return sorted({len(result.scores[Condition.PROBE].seeds) for result in results.records})
 
 

@@ -124,12 +124,10 @@ def _describe_probe_words(results: Results) -> Iterator[str]:
             source = "the encoder itself" if name == ENCODER_WORDS else name
             yield f"Probe words are represented by word vectors of {source}."
     with_own_words = [result for result in results.records if result.probe_vectors == ENCODER_WORDS]
-    inputs = dict.fromkeys(result.encoder for result in with_own_words if result.input_words)
-    outputs = dict.fromkeys(result.encoder for result in with_own_words if not result.input_words)
-    if inputs:
-        yield f"Word vectors of {', '.join(inputs)}: its input embeddings."
-    if outputs:
-        yield f"Word vectors of {', '.join(outputs)}: its encodings of single words."
+    for are_inputs, source in ((True, "input embeddings"), (False, "encodings of single words")):
+        encoders = dict.fromkeys(r.encoder for r in with_own_words if bool(r.input_words) is are_inputs)
+        if encoders:
+            yield f"Word vectors of {', '.join(encoders)}: its {source}."
 
 
 def _describe_precision(results: Results) -> Iterator[str]:
@@ -227,11 +225,7 @@ COMPLETE = NoteStyle(complete=True)
 def write_table_notes(
     table: Results, style: CellStyle, notes: NoteStyle, *, folders: bool, missing: Sequence[EncoderOnTask] = ()
 ) -> str:
-    """Return the notes below a table.
-
-    - folders: whether complete notes name the results folder of each encoder
-    - missing: the encoders and tasks that this table lacks, although other draws have them
-    """
+    """Return the notes below a table. With *folders*, complete notes name the results folder of each encoder."""
     if not notes.complete:
         return "".join(f"{line}\n" for line in summarize(table, style, missing))
     sources = describe_origins(table) if folders else ()
@@ -293,12 +287,10 @@ def say_where_more_is(results: Results, notes: NoteStyle) -> str:
     """Return the line "All notes: COMMAND"; empty if all notes are shown."""
     if notes.complete or not results.records:
         return ""
-    return f"All notes: {notes.command or _find_command(results)}\n"
-
-
-def _find_command(results: Results) -> str:
-    folders = list(dict.fromkeys(result.source for result in results.records))
-    if not all(folders):
-        return "results.to_markdown(notes=True)"
+    folders = dict.fromkeys(result.source for result in results.records)
     command = f"probe show {shlex.join(folders)} --notes"
-    return command if len(command) <= LONGEST_COMMAND else "probe show RUN... --notes"
+    if not all(folders):
+        command = "results.to_markdown(notes=True)"
+    elif len(command) > LONGEST_COMMAND:
+        command = "probe show RUN... --notes"
+    return f"All notes: {notes.command or command}\n"

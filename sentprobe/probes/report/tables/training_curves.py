@@ -83,19 +83,16 @@ def _get_curve_key(result: Result | GeometryResult) -> CurveKey:
     return (result.family or result.encoder, seed, result.source)
 
 
-def _find_curve_keys(results: Iterable[Result | GeometryResult]) -> frozenset[CurveKey]:
-    moments: dict[CurveKey, set[TrainingMoment]] = {}
-    for result in results:
-        if result.step is not None or result.epoch is not None:
-            moments.setdefault(_get_curve_key(result), set()).add((result.step, result.epoch))
-    return frozenset(key for key, distinct_moments in moments.items() if len(distinct_moments) > 1)
-
-
 def separate_training_curves(
     results: Results, distances: Sequence[GeometryResult] = (), learned: Sequence[TrainingCurve] = ()
 ) -> tuple[Results, tuple[GeometryResult, ...], tuple[Curve, ...]]:
     """Divide results into probe and geometry results of no training curve, and curves of at least two checkpoints."""
-    keys = _find_curve_keys([*results.records, *distances])
+    moments: dict[CurveKey, set[TrainingMoment]] = {}
+    all_results: list[Result | GeometryResult] = [*results.records, *distances]
+    for result in all_results:
+        if result.step is not None or result.epoch is not None:
+            moments.setdefault(_get_curve_key(result), set()).add((result.step, result.epoch))
+    keys = {key for key, distinct_moments in moments.items() if len(distinct_moments) > 1}
     probed = group_by(results.records, lambda result: _get_curve_key(result) in keys)
     in_geometry = group_by(distances, lambda result: _get_curve_key(result) in keys)
     curves = build_curves(probed.get(True, ()), in_geometry.get(True, ()), learned)
@@ -105,11 +102,7 @@ def separate_training_curves(
 def build_curves(
     probed: Iterable[Result], distances: Iterable[GeometryResult] = (), learned: Iterable[TrainingCurve] = ()
 ) -> tuple[Curve, ...]:
-    """Build a training curve for each encoder, seed and results folder.
-
-    - probed, distances: probe and geometry results of training checkpoints
-    - learned: validation scores on the training objectives
-    """
+    """Build a curve for each encoder, seed and results folder; *learned* has scores on the training objectives."""
     curves: dict[CurveKey, dict[CurveSeries, list[StepAccuracy]]] = {}
     versions: dict[CurveKey, list[Mapping[str, str]]] = {}
     ranks = {contrast: rank for rank, contrast in enumerate(CONTRASTS)}

@@ -34,15 +34,17 @@ def build_sections(results: Results, style: main_table.CellStyle, notes: NoteSty
     """Yield each table of comparable results as (title, grid, notes)."""
     tables = [*divide_by_setting(results)]
     missing = find_missing_cells([table for _, table, _ in tables])
-    for number, (title, table, folders) in enumerate(tables, 1):
-        text = write_table_notes(table, style, notes, folders=bool(folders), missing=missing[number - 1])
-        text += say_where_more_is(results, notes) if number == len(tables) else ""
+    for n, (title, table, origins) in enumerate(tables):
+        text = write_table_notes(table, style, notes, folders=bool(origins), missing=missing[n])
+        text += say_where_more_is(results, notes) if n == len(tables) - 1 else ""
         plain, _ = split_by_language(table)
-        grids = [(main_table.build_grid(plain, style=style), text)] if plain.records else []
-        grids += [(grid, "".join(f"{note}\n" for note in notes)) for grid, notes in build_language_tables(table, style)]
-        for place, (grid, grid_notes) in enumerate(grids):
-            is_last = place == len(grids) - 1 and not plain.records
-            yield title if not place else "", grid, grid_notes + (text if is_last else "")
+        grids = [(grid, "".join(f"{line}\n" for line in lines)) for grid, lines in build_language_tables(table, style)]
+        if plain.records:
+            grids = [(main_table.build_grid(plain, style=style), text), *grids]
+        else:
+            grids[-1] = (grids[-1][0], grids[-1][1] + text)
+        for number, (grid, grid_notes) in enumerate(grids):
+            yield "" if number else title, grid, grid_notes
 
 
 def divide_by_setting(results: Results) -> Iterator[tuple[str, Results, tuple[str, ...]]]:
@@ -102,20 +104,15 @@ class RenderedResults:
     def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "Iterator[RenderableType]":
         from rich.text import Text
 
-        for part in _render_parts(self.results, options.max_width):
+        parts: list[Table | str] = [] if self.results.records else [EMPTY_TEXT]
+        for title, grid, notes in _build_all_tables(self.results, main_table.CellStyle()):
+            tables = split_table(tw.build_rich_table(grid), options.max_width)
+            parts += [*([title] if title else []), *tables, notes.rstrip("\n")]
+        for part in parts:
             if isinstance(part, str):
                 yield Text(wrap(part, options.max_width), no_wrap=True, overflow="ignore")
             else:
                 yield part
-
-
-def _render_parts(results: Results, width: int) -> "Iterator[Table | str]":
-    if not results.records:
-        yield EMPTY_TEXT
-    for title, grid, notes in _build_all_tables(results, main_table.CellStyle()):
-        yield from [title] if title else []
-        yield from split_table(tw.build_rich_table(grid), width)
-        yield notes.rstrip("\n")
 
 
 def _render_plain_text(results: Results) -> str:
