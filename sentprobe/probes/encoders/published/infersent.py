@@ -17,20 +17,20 @@ from sentprobe.specs import Spec, read_options
 
 
 class InferSentVersion(StrEnum):
-    """The version of the published model; versions differ in word vectors, tokenizer and padding."""
+    """The version of the published model: 1 or 2. They differ in word vectors, tokenizer and padding."""
 
     GLOVE = "1"
     FASTTEXT = "2"
     NAMED = "named"
-    """The version that the file name states: infersent1 or infersent2."""
+    """Version 1 if the name of the weights file contains ``infersent1``; version 2 if ``infersent2``."""
 
 
 class InferSentPadding(StrEnum):
-    """The padding that max pooling includes, beside the states of the words."""
+    """The states that max pooling includes, in addition to those of the words."""
 
     NONE = "none"
     ZEROS = "zeros"
-    """Zeros, which version 1 had after all sentences of a batch except the longest."""
+    """A state of zeros. In version 1, every sentence of a batch had such padding, except the longest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ class InferSentOptions(recurrent_encoder.PublishedOptions):
 
 @dataclass(frozen=True, slots=True)
 class _Preprocessing:
-    """The tokenizer of a version, and the tokens that it puts before and after a sentence."""
+    """The tokenizer of a version, and the tokens that are added before and after a sentence."""
 
     begin: str
     end: str
@@ -64,7 +64,7 @@ VECTORS_HINT = {
     InferSentVersion.GLOVE: "version 1 learned over glove.840B.300d.txt",
     InferSentVersion.FASTTEXT: "version 2 learned over crawl-300d-2M.vec",
 }
-"""A hint, for error messages, that names the word vectors of each published version."""
+"""For the error about missing word vectors: the file with which each version was trained."""
 
 LAYER = "enc_lstm."
 WEIGHTS = tuple(
@@ -72,18 +72,18 @@ WEIGHTS = tuple(
     for direction in ("", "_reverse")
     for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 )
-"""Names of the weights in the state dictionary, without the layer's name before them."""
+"""Names of the weights in the state dictionary, without the prefix LAYER."""
 
 CONVERT_COMMAND = (
     "beside their models.py, python -c \"import torch as t; t.save(t.load('{name}', 'cpu', "
     "weights_only=False).state_dict(), 'infersent1.pkl')\""
 )
-"""A command, for error messages, that converts a pickled model to a state dictionary."""
+"""Advice for the error about a pickled model: a command that converts it to a state dictionary."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class InferSent(recurrent_encoder.PublishedEncoder):
-    """A BiLSTM with max pooling (Conneau et al. 2017, section 3.2.2); words without a vector are left out."""
+    """A BiLSTM with max pooling (Conneau et al. 2017, section 3.2.2); words that have no vector are left out."""
 
     words: word_vectors.WordVectors
     lstm: torch.nn.LSTM
@@ -104,7 +104,7 @@ class InferSent(recurrent_encoder.PublishedEncoder):
 
 
 def build_infersent(spec: Spec) -> InferSent:
-    """Return the encoder of a spec ``infersent:FILE?vectors=FILE``. Raises UsageError or EncoderError."""
+    """Build the encoder of a spec ``infersent:FILE?vectors=FILE``. Raises UsageError or EncoderError."""
     options = read_options(spec, InferSentOptions())
     path = Path(spec.argument).expanduser()
     version = _choose_version(path, options.version)
