@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any
@@ -348,20 +348,16 @@ def _to_index_array(values: object, *, name: str, ndim: int, count: int = 0) -> 
 
 def _check_texts(data: ProbeDataset) -> None:
     for kind, texts in (("sentence", data.sentences), ("label", data.labels), ("probe word", data.probe_words)):
-        _check_distinct(texts, kind=kind)
+        seen: set[str] = set()
+        for text in texts:
+            if text in seen:
+                raise DatasetError(f"{kind} {text!r} occurs twice")
+            seen.add(text)
     for sentence in data.sentences:
         if not sentence or " ".join(sentence.split()) != sentence:
             raise DatasetError(f"sentence {sentence!r}: expected tokens with one space between them")
     if len(data.labels) < 2:
         raise DatasetError(f"dataset {data.name!r} has one label only: {list(data.labels)}")
-
-
-def _check_distinct(texts: Sequence[str], *, kind: str) -> None:
-    seen: set[str] = set()
-    for text in texts:
-        if text in seen:
-            raise DatasetError(f"{kind} {text!r} occurs twice")
-        seen.add(text)
 
 
 def _check_splits(data: ProbeDataset) -> None:
@@ -394,11 +390,11 @@ def _check_learnable(data: ProbeDataset) -> None:
     A probe word must occur in training in the same slot: as the first word, or as the second.
     """
     train = data.splits[Split.TRAIN]
-    classes = np.unique(train.targets)
-    if len(classes) < 2:
-        raise DatasetError(f"all training items have one label, {data.labels[classes[0]]!r}")
+    training_labels = np.unique(train.targets)
+    if len(training_labels) < 2:
+        raise DatasetError(f"all training items have one label, {data.labels[training_labels[0]]!r}")
     for split, items in data.splits.items():
-        unseen_labels = np.setdiff1d(items.targets, classes)
+        unseen_labels = np.setdiff1d(items.targets, training_labels)
         if len(unseen_labels):
             raise DatasetError(f"label {data.labels[unseen_labels[0]]!r} occurs in {split} but never in training")
         for slot in range(data.slots):

@@ -43,10 +43,7 @@ def give_reason(reason: str, *cues: Cue) -> dict[Cue, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Redundancy:
-    """How other words of a sentence reveal the answer to a question about one word.
-
-    The tense of the main verb, for example, can be guessed from the other verbs, most of which have the same tense.
-    """
+    """How to guess a property of one word, such as the tense of the main verb, from similar words (other verbs)."""
 
     feature: str
     """The property that other words share with the word, such as ``tense of its verbs``."""

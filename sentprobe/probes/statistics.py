@@ -167,9 +167,7 @@ def accuracy_interval(scores: ArrayLike, units: Sequence[int], *, confidence: fl
     The number of items is replaced by an effective number, n / :func:`design_effect`. The interval is therefore at
     least as wide as for independent items. It is wider than necessary if scores are means over several probes, since a
     score counts as one answer.
-
-    - scores: (n,), score of each item, between 0 and 1
-    - units: (n,), unit number of each item; if empty, each item is a unit of its own
+    *scores* and *units* are as in :func:`design_effect`.
     """
     array = np.asarray(scores, dtype=np.float64)
     share = float(np.clip(array.mean(), 0.0, 1.0))

@@ -1,7 +1,8 @@
 """Look up the tasks of all suites, by sentprobe's name or by the name of the published file."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cache
 
 from sentprobe.probes.compeval.tasks import SUITE_TASKS
 from sentprobe.probes.dataset import ONE_HOT, ProbeDataset
@@ -17,25 +18,23 @@ FALLBACK_PRESET = "ettinger"
 
 @dataclass(frozen=True, slots=True)
 class PresetChoice:
-    """The choice of a classifier for each task: a preset in which *values* replace some of its values.
-
-    - name: a preset for all tasks; None: the preset of each task's paper
-    """
+    """The choice of a task's classifier: the preset *name* or, if None, that of the task's paper, with *values* set."""
 
     name: str | None = None
     values: tuple[OptionPair, ...] = ()
-    _presets_by_name: dict[str, Preset] = field(default_factory=dict, repr=False, compare=False)
 
     def find_preset_of(self, *names: str) -> Preset:
         """Return the classifier for the first known task among *names*. Raises UsageError."""
-        name = self.name or find_preset_name(*names)
-        if name not in self._presets_by_name:
-            self._presets_by_name[name] = override(find_preset(name), self.values)
-        return self._presets_by_name[name]
+        return _make_preset(self.name or find_preset_name(*names), self.values)
 
     def __call__(self, data: ProbeDataset) -> Preset:
         """Return the classifier for a dataset."""
         return self.find_preset_of(data.card.task, data.name)
+
+
+@cache
+def _make_preset(name: str, values: tuple[OptionPair, ...]) -> Preset:
+    return override(find_preset(name), values)
 
 
 USUAL_PRESET = PresetChoice()

@@ -14,8 +14,8 @@ from sentprobe.extras import require_libraries
 from sentprobe.probes.encoders.protocol import Baseline, Encoder, missing_extra
 from sentprobe.probes.encoders.trained.model_config import is_model_folder
 from sentprobe.probes.encoders.variants import cut_and_rounded
-from sentprobe.probes.encoders.variants.erasure import ERASE, NO_ERASURE, make_erased_encoders, split_erase_option
-from sentprobe.specs import Spec, check_names, parse_spec
+from sentprobe.probes.encoders.variants.erasure import ERASE, NO_ERASURE, make_erased_encoders
+from sentprobe.specs import Spec, check_names, parse_spec, replace_options
 
 
 class SpecArgument(StrEnum):
@@ -62,11 +62,7 @@ class EncoderKind:
 
 
 def _load_builder(path: str, *, seeded: bool = False) -> Callable[[Spec, int], Sequence[Encoder | Baseline]]:
-    """Return a builder that, when called, imports a module of this package and calls its function.
-
-    - path: module and function, such as ``models.hf:load_hf``
-    - seeded: whether the function has a parameter ``seed``
-    """
+    """Return a builder that imports and calls a function, such as ``models.hf:load_hf``; *seeded*: with the seed."""
 
     def build(spec: Spec, seed: int) -> Sequence[Encoder | Baseline]:
         module, _, name = path.partition(":")
@@ -193,15 +189,14 @@ def read_spec(text: str) -> Spec:
 
 
 def make_encoders(spec: Spec | str, *, seed: int = 0) -> list[Encoder | Baseline]:
-    """Build the encoders and variants of a spec. Raises UsageError or EncoderError.
-
-    - seed: the seed of random weights, if the spec has no option ``seed``
-    """
+    """Build a spec's encoders; *seed*: default of its option ``seed``. Raises UsageError or EncoderError."""
     spec = read_spec(spec) if isinstance(spec, str) else spec
     kind = find_kind(spec)
     check_installed([spec])
-    bare, paths = split_erase_option(spec)
-    plain, storage = cut_and_rounded.split_storage_options(bare)
+    bare, erase_options = cut_and_rounded.split_options(spec, ERASE)
+    paths = [path for _, path in erase_options]
+    plain, storage_options = cut_and_rounded.split_options(bare, *cut_and_rounded.STORAGE_OPTION_NAMES)
+    storage = replace_options(cut_and_rounded.StorageOptions(), storage_options, owner=spec.kind)
     if paths and cut_and_rounded.UNCHANGED not in storage.variants:
         raise UsageError(f"{spec}: {ERASE}= needs unchanged vectors; leave out dims= and quantize=")
     encoders = list(kind.build(plain, seed))
@@ -221,9 +216,7 @@ def has_unchanged_vectors(spec: Spec) -> bool:
 
 
 def make_encoder(spec: Spec | str, *, seed: int = 0) -> Encoder:
-    """Build the only encoder of a spec. Raises UsageError or EncoderError.
-
-    - seed: the seed of random weights, if the spec has no option ``seed``
+    """Build a spec's only encoder; *seed*: default of the option ``seed``. Raises UsageError or EncoderError.
 
     >>> make_encoder("bow?dim=4").encode(["the man slept"]).shape
     (1, 4)
@@ -246,10 +239,7 @@ def check_installed(specs: Iterable[Spec], *libraries: str) -> None:
 
 
 def find_kind(spec: Spec | str, *other_kinds: str) -> EncoderKind:
-    """Return the encoder kind of a spec. Raises UsageError.
-
-    - other_kinds: names to add to the list of known kinds in the error about an unknown kind
-    """
+    """Return the encoder kind of a spec. Raises UsageError; its list of known kinds includes *other_kinds*."""
     parsed = read_spec(spec) if isinstance(spec, str) else spec
     kinds = {kind.name: kind for kind in ENCODERS}
     if parsed.kind not in kinds:

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
@@ -62,10 +62,7 @@ class Baseline(Protocol):
 
 
 def check_vectors(vectors: object, *, sentences: Sequence[str], encoder: str) -> Vectors:
-    """Return an encoder's output as a contiguous array, (n, dim) float32. Raises EncoderError if it is invalid.
-
-    - encoder: the encoder's name, for the error message
-    """
+    """Return the output of *encoder* as a contiguous array, (n, dim) float32. Raises EncoderError if it is invalid."""
     array = np.asarray(vectors)
     if array.ndim != 2 or array.shape[1] == 0:
         raise EncoderError(f"encoder {encoder} returned an array of shape {array.shape}; expected (sentences, dim)")
@@ -75,11 +72,11 @@ def check_vectors(vectors: object, *, sentences: Sequence[str], encoder: str) ->
         raise EncoderError(f"encoder {encoder} returned {array.dtype}; floating point is expected")
     with np.errstate(over="ignore"):
         result = np.ascontiguousarray(array, dtype=np.float32)
-    bad = np.flatnonzero(~np.isfinite(result).all(axis=1))
-    if len(bad):
+    invalid_rows = np.flatnonzero(~np.isfinite(result).all(axis=1))
+    if len(invalid_rows):
         raise EncoderError(
             f"encoder {encoder} returned a vector that is not finite for the sentence "
-            f"{sentences[bad[0]]!r} ({len(bad)} such)"
+            f"{sentences[invalid_rows[0]]!r} ({len(invalid_rows)} such)"
         )
     return result
 
@@ -141,16 +138,8 @@ class Capabilities:
         self, *, family: str, bind_to_order: Callable[[Sequence[str]], Encoder] | None = None
     ) -> "Capabilities":
         """Return the properties of a variant. Its vectors are not cached, since those of the base encoder are."""
-        return Capabilities(
-            cacheable=False,
-            layer=self.layer,
-            position=self.position,
-            family=family,
-            seed=self.seed,
-            notes=self.notes,
-            count_truncated=self.count_truncated,
-            bind_to_order=bind_to_order,
-        )
+        without_step = replace(self, needs_all_sentences=False, step=None, epoch=None, word_vectors=None)
+        return replace(without_step, cacheable=False, family=family, bind_to_order=bind_to_order)
 
 
 def get_capabilities(encoder: Encoder | Baseline) -> Capabilities:
@@ -160,10 +149,7 @@ def get_capabilities(encoder: Encoder | Baseline) -> Capabilities:
 
 
 def read_attributes(encoder: object, *, cacheable: bool = True) -> Capabilities:
-    """Read the optional properties from the attributes of a user's object, named as in :class:`Encoder`.
-
-    - cacheable: the value if the object has no attribute ``cacheable``
-    """
+    """Read a user's object's optional properties from its attributes (:class:`Encoder`); *cacheable* is a default."""
     return Capabilities(
         cacheable=bool(getattr(encoder, "cacheable", cacheable)),
         needs_all_sentences=bool(getattr(encoder, "together", False)),
@@ -172,7 +158,7 @@ def read_attributes(encoder: object, *, cacheable: bool = True) -> Capabilities:
         step=_read_typed(encoder, "step", int),
         epoch=_read_typed(encoder, "epoch", float, int),
         seed=_read_typed(encoder, "seed", int),
-        notes=_read_notes(encoder),
+        notes=tuple(map(str, _read_typed(encoder, "notes", list, tuple) or ())),
         count_truncated=_read_function(encoder, "truncated"),
         word_vectors=_read_function(encoder, "word_vectors"),
         bind_to_order=_read_function(encoder, "in_order"),
@@ -209,11 +195,6 @@ def collect_notes(encoders: Iterable[Encoder | Baseline]) -> list[str]:
 def _read_typed(encoder: object, name: str, *kinds: type[T]) -> T | None:
     value = getattr(encoder, name, None)
     return value if isinstance(value, kinds) else None
-
-
-def _read_notes(encoder: object) -> tuple[str, ...]:
-    notes = getattr(encoder, "notes", ())
-    return tuple(map(str, notes)) if isinstance(notes, list | tuple) else ()
 
 
 def _read_function(encoder: object, name: str) -> Callable[..., Any] | None:

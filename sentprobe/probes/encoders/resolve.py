@@ -39,10 +39,7 @@ def resolve_encoders(argument: EncodersArgument) -> list[EncoderSource]:
 
 
 def build_encoders(sources: Iterable[EncoderSource], *, seed: int) -> list[protocol.Encoder | protocol.Baseline]:
-    """Build the encoders of specs; encoders are returned unchanged.
-
-    - seed: the seed of random weights
-    """
+    """Build the encoders of specs, with *seed* for random weights; encoders are returned unchanged."""
     encoders: list[protocol.Encoder | protocol.Baseline] = []
     for source in sources:
         encoders += make_encoders(source, seed=seed) if isinstance(source, Spec) else [source]
@@ -77,10 +74,7 @@ def depends_on_order(source: EncoderSource) -> bool:
 
 
 def bind_to_sentence_order(encoders: Iterable[Bindable], texts: Iterable[Iterable[str]]) -> list[Bindable]:
-    """Bind encoders that depend on the order of sentences to all distinct sentences of a run. Raises EncoderError.
-
-    - texts: the sentences of each dataset
-    """
+    """Bind encoders that depend on order to the distinct sentences of all *texts*. Raises EncoderError."""
     unbound = list(encoders)
     if not any(map(depends_on_order, unbound)):
         return unbound
@@ -119,25 +113,21 @@ def _resolve_encoder(argument: object) -> EncoderSource:
         raise unsupported_encoder_error(argument)
     if isinstance(argument, protocol.Encoder | protocol.Baseline):
         return argument
-    name, fingerprint = protocol.read_code_name(argument), find_fingerprint(argument)
+    name, fingerprint = protocol.read_code_name(argument), _find_fingerprint(argument)
     if fingerprint or (inspect.isfunction(argument) and argument.__closure__ is None):
         return wrap_encoder(argument, name=name, fingerprint=fingerprint)
     return wrap_encoder(argument, name=name, fingerprint=token_hex(), cacheable=False)  # its results are never reused
-
-
-def find_fingerprint(model: Any) -> str:
-    """Return an object's attribute ``fingerprint``, or a digest of a PyTorch model's weights; "" without either."""
-    stated = protocol.read_fingerprint(model)
-    if stated or not callable(getattr(model, "state_dict", None)):
-        return stated
-    return _digest_weights(model)
 
 
 FINGERPRINT_ATTRIBUTES = ("max_seq_length", "prompts", "default_prompt_name", "truncate_dim")
 """Attributes of a sentence-transformers model that change its vectors, in addition to its weights."""
 
 
-def _digest_weights(model: Any) -> str:
+def _find_fingerprint(model: Any) -> str:
+    """Return an object's attribute ``fingerprint``, or a digest of a PyTorch model's weights; "" without either."""
+    fingerprint = protocol.read_fingerprint(model)
+    if fingerprint or not callable(getattr(model, "state_dict", None)):
+        return fingerprint
     content = hashlib.sha256()
     for name, tensor in model.state_dict().items():
         array = convert_to_array(tensor)

@@ -46,8 +46,8 @@ def make_word_mask(vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor
     time = vectors.shape[1]
     if bool((lengths == time).all()):
         return None
-    places = torch.arange(time, device=vectors.device)
-    return (places < lengths.to(vectors.device)[:, None])[:, :, None]
+    positions = torch.arange(time, device=vectors.device)
+    return (positions < lengths.to(vectors.device)[:, None])[:, :, None]
 
 
 def reverse_sentences(vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
@@ -55,9 +55,9 @@ def reverse_sentences(vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Ten
     time = vectors.shape[1]
     if bool((lengths == time).all()):
         return vectors.flip(1)
-    places, ends = torch.arange(time), lengths[:, None]
-    reversed_places = torch.where(places < ends, ends - 1 - places, places).to(vectors.device)  # (b, time)
-    return vectors.gather(1, reversed_places[:, :, None].expand_as(vectors))
+    positions, ends = torch.arange(time), lengths[:, None]
+    sources = torch.where(positions < ends, ends - 1 - positions, positions).to(vectors.device)  # (b, time)
+    return vectors.gather(1, sources[:, :, None].expand_as(vectors))
 
 
 def max_over_time(states: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
@@ -71,10 +71,7 @@ CellMaker: TypeAlias = Callable[..., nn.RNNBase]
 
 
 class RecurrentLayer(nn.Module):
-    """A recurrent layer, perhaps bidirectional. Its backward direction reads reversed sentences.
-
-    On a CPU, reversing is faster than PyTorch's packed sequences.
-    """
+    """A recurrent layer. Its backward direction reads reversed sentences: on a CPU, faster than packed sequences."""
 
     def __init__(self, cells: CellMaker, inputs: int, hidden: int, *, directions: int) -> None:
         super().__init__()
@@ -170,8 +167,8 @@ class LearnedPositions(nn.Module):
 
     def forward(self, time: int) -> torch.Tensor:
         """Return the vectors of the first *time* positions, (time, inputs)."""
-        places = torch.arange(time, device=self.weight.device).clamp(max=MAX_POSITIONS - 1)
-        return functional.embedding(places, self.weight)
+        positions = torch.arange(time, device=self.weight.device).clamp(max=MAX_POSITIONS - 1)
+        return functional.embedding(positions, self.weight)
 
 
 class GatedConvolutions(Network):
@@ -206,8 +203,7 @@ class GatedConvolutions(Network):
     def sample_weights(self, generator: torch.Generator) -> None:
         """Set random initial weights: first those of the layers, then learned position vectors."""
         gaussian = nn.init.normal_
-        width = self.projection.in_features
-        gaussian(self.projection.weight, 0, math.sqrt(1 / width), generator=generator)
+        gaussian(self.projection.weight, 0, math.sqrt(1 / self.projection.in_features), generator=generator)
         for layer in self.convolutions:
             assert isinstance(layer, nn.Conv1d)
             gaussian(layer.weight, 0, math.sqrt(4 / (KERNEL_WIDTH * self.dim)), generator=generator)
@@ -263,10 +259,7 @@ NETWORKS: Mapping[str, type[Network]] = {
 
 
 def check_weights(architecture: Architecture, *, subject: str, other_weights: int = 0) -> None:
-    """Raise UsageError if the network's weights plus *other_weights* exceed MAX_WEIGHTS.
-
-    - subject: the beginning of the error message, such as ``encoder lstm``
-    """
+    """Raise UsageError if network and *other_weights* exceed MAX_WEIGHTS; *subject* names the network in it."""
     count = NETWORKS[architecture.kind].count_weights(architecture) + other_weights
     if count > MAX_WEIGHTS:
         raise UsageError(
@@ -278,13 +271,8 @@ def check_weights(architecture: Architecture, *, subject: str, other_weights: in
 def make_network(architecture: Architecture, *, generator: torch.Generator) -> Network:
     """Return a network on the CPU with random weights, which depend on the generator only."""
     with torch.device("meta"):  # creates no weights, and so does not use PyTorch's global random generator
-        network = make_uninitialized_network(architecture)
+        network = NETWORKS[architecture.kind](architecture)
     weights = {name: torch.empty(weight.shape) for name, weight in network.state_dict().items()}
     network.load_state_dict(weights, assign=True)  # to_empty would import SymPy, which is slow
     network.sample_weights(generator)
     return network
-
-
-def make_uninitialized_network(architecture: Architecture) -> Network:
-    """Return a network whose weights the caller must set."""
-    return NETWORKS[architecture.kind](architecture)

@@ -45,26 +45,26 @@ class InferSentOptions(recurrent_encoder.PublishedOptions):
 
 @dataclass(frozen=True, slots=True)
 class _Preprocessing:
-    """The tokenizer of a version, and the tokens that are added before and after a sentence."""
+    """The tokenizer and word vectors of a version, and the tokens that are added before and after a sentence."""
 
     begin: str
     end: str
     tokenize: sentence_words.Tokenizer
+    vectors_hint: str
+    """The file of word vectors with which the version was trained, for an error message."""
 
     def add_marks(self, sentence: str) -> str:
         return " ".join((self.begin, *self.tokenize(sentence), self.end))
 
 
 PREPROCESSING = {
-    InferSentVersion.GLOVE: _Preprocessing("<s>", "</s>", sentence_words.tokenize_treebank),
-    InferSentVersion.FASTTEXT: _Preprocessing("<p>", "</p>", sentence_words.tokenize_moses),
+    InferSentVersion.GLOVE: _Preprocessing(
+        "<s>", "</s>", sentence_words.tokenize_treebank, "version 1 learned over glove.840B.300d.txt"
+    ),
+    InferSentVersion.FASTTEXT: _Preprocessing(
+        "<p>", "</p>", sentence_words.tokenize_moses, "version 2 learned over crawl-300d-2M.vec"
+    ),
 }
-
-VECTORS_HINT = {
-    InferSentVersion.GLOVE: "version 1 learned over glove.840B.300d.txt",
-    InferSentVersion.FASTTEXT: "version 2 learned over crawl-300d-2M.vec",
-}
-"""For the error about missing word vectors: the file with which each version was trained."""
 
 LAYER = "enc_lstm."
 WEIGHTS = tuple(
@@ -99,8 +99,8 @@ class InferSent(recurrent_encoder.PublishedEncoder):
         matrices = self.words.look_up([self.preprocessing.add_marks(sentence) for sentence in sentences])
         packed, _ = self.lstm(recurrent_encoder.pack_matrices(matrices, self.lstm))
         states, _ = rnn.pad_packed_sequence(packed, padding_value=-torch.inf)  # (time, n, 2 * units)
-        highest = states.amax(dim=0)  # (n, 2 * units)
-        return highest.relu() if self.padding is InferSentPadding.ZEROS else highest
+        maxima = states.amax(dim=0)  # (n, 2 * units)
+        return maxima.relu() if self.padding is InferSentPadding.ZEROS else maxima
 
 
 def build_infersent(spec: Spec) -> InferSent:
@@ -108,13 +108,13 @@ def build_infersent(spec: Spec) -> InferSent:
     options = read_options(spec, InferSentOptions())
     path = Path(spec.argument).expanduser()
     version = _choose_version(path, options.version)
+    preprocessing = PREPROCESSING[version]
     if not options.vectors:
-        raise UsageError(f"infersent: vectors=FILE is expected: {VECTORS_HINT[version]}")
+        raise UsageError(f"infersent: vectors=FILE is expected: {preprocessing.vectors_hint}")
     lstm = _read_lstm(path, device=options.device)
     words = word_files.read_word_vectors(Path(options.vectors).expanduser())
     if words.dim != lstm.input_size:
         raise protocol.EncoderError(f"{words.source}: vectors of width {words.dim}; {path} needs {lstm.input_size}")
-    preprocessing = PREPROCESSING[version]
     tokenize = sentence_words.choose_tokenizer(options.words, preprocessing.tokenize)
     settings = (version, options.padding, options.words, words.fingerprint)
     return InferSent(

@@ -50,8 +50,8 @@ class PublishedEncoder(ABC):
         """Return the sentence vectors, (n, dim) float32."""
         starts = range(0, len(sentences), self.batch)
         with torch.inference_mode():
-            parts = [self._forward(sentences[start : start + self.batch]) for start in starts]
-            vectors: Vectors = torch.cat(parts).cpu().numpy()
+            batches = [self._forward(sentences[start : start + self.batch]) for start in starts]
+            vectors: Vectors = torch.cat(batches).cpu().numpy()
         return vectors
 
     @property
@@ -65,10 +65,7 @@ class PublishedEncoder(ABC):
 
 
 def pack_matrices(matrices: Sequence[Vectors], network: torch.nn.LSTM | torch.nn.GRU) -> rnn.PackedSequence:
-    """Return several sentences as a PackedSequence on the network's device.
-
-    - matrices: the word vectors of each sentence, (words, dim)
-    """
+    """Pack sentences, each a matrix of word vectors (words, dim), for the network and on its device."""
     device = next(network.parameters()).device
     arrays = (np.asarray(matrix, dtype=np.float32) for matrix in matrices)
     tensors = [torch.from_numpy(array).to(device) for array in arrays]
@@ -123,16 +120,10 @@ def read_gru(path: Path, layers: Sequence[str], *, device: str) -> torch.nn.GRU:
     with torch.device("meta"):  # creates no weights, and so does not use PyTorch's global random generator
         gru = torch.nn.GRU(inputs, units, bidirectional=len(layers) == 2)
     weights: dict[str, torch.Tensor] = {}
-    for layer, ending in zip(layers, ("", "_reverse"), strict=False):
-        weights |= {f"{name}_l0{ending}": weight for name, weight in _convert_layer(arrays, layer).items()}
+    for layer, ending in zip(layers, ("_l0", "_l0_reverse"), strict=False):
+        w, b, u, wx, bx, ux = (arrays[f"{layer}_{array}"] for array in GRU_ARRAYS)
+        weights[f"weight_ih{ending}"] = torch.cat((w, wx), dim=1).T
+        weights[f"weight_hh{ending}"] = torch.cat((u, ux), dim=1).T
+        weights[f"bias_ih{ending}"] = torch.cat((b, bx))
+        weights[f"bias_hh{ending}"] = torch.zeros(3 * units)
     return load_weights(gru, weights, device=device)
-
-
-def _convert_layer(arrays: dict[str, torch.Tensor], layer: str) -> dict[str, torch.Tensor]:
-    w, b, u, wx, bx, ux = (arrays[f"{layer}_{array}"] for array in GRU_ARRAYS)
-    return {
-        "weight_ih": torch.cat((w, wx), dim=1).T,
-        "weight_hh": torch.cat((u, ux), dim=1).T,
-        "bias_ih": torch.cat((b, bx)),
-        "bias_hh": torch.zeros(3 * ux.shape[1]),
-    }

@@ -70,8 +70,8 @@ def build_sdae(spec: Spec) -> Sdae:
     gru = recurrent_encoder.read_gru(path, (LAYER,), device=options.device)
     table = _read_table(path, options.vectors, width=gru.input_size)
     words = _read_words(Path(options.dictionary).expanduser(), rows=len(table))
-    used = (path, *(Path(file).expanduser() for file in (options.dictionary, options.vectors) if file))
-    contents = map(weight_files.digest_file, used)
+    paths = (path, *(Path(file).expanduser() for file in (options.dictionary, options.vectors) if file))
+    contents = map(weight_files.digest_file, paths)
     return Sdae(
         name=spec.name,
         fingerprint=protocol.digest("sdae", options.words, *contents),

@@ -109,10 +109,10 @@ def read_word_list(path: Path) -> dict[str, int]:
 def read_word_numbers(path: Path) -> dict[str, int]:
     """Read a file whose lines are a word, a tab and its number; return a number for each word. Raises EncoderError."""
     numbers: dict[str, int] = {}
-    for place, line in enumerate(_read_lines(path), 1):
+    for line_number, line in enumerate(_read_lines(path), 1):
         word, tab, number = line.rstrip("\r\n").partition("\t")
         if not (tab and number.isdecimal() and len(number) < 10):
-            raise EncoderError(f"{path}, line {place}: a word, a tab and its number are expected")
+            raise EncoderError(f"{path}, line {line_number}: a word, a tab and its number are expected")
         numbers[word] = int(number)
     return numbers
 

@@ -105,9 +105,9 @@ def build_skipthought(spec: Spec) -> SkipThought:
         _read_model(folder, model_files, table, words, device=options.device)
         for model_files, table in zip(files, tables, strict=True)
     )
-    used = (DICTIONARY, *(name for model_files in files for name in (model_files.weights, model_files.table)))
+    read_names = (DICTIONARY, *(name for model_files in files for name in (model_files.weights, model_files.table)))
     settings = (options.mode, options.eos, options.normalize, options.words)
-    contents = [weight_files.digest_file(folder / name) for name in used]
+    contents = [weight_files.digest_file(folder / name) for name in read_names]
     return SkipThought(
         name=spec.name,
         fingerprint=protocol.digest("skipthought", *settings, *contents),

@@ -74,19 +74,16 @@ def read_arrays(path: Path, names: Sequence[str]) -> dict[str, torch.Tensor]:
             np.load(file, allow_pickle=False) as arrays,
         ):
             _check_names([name for name in arrays if name in names], names, path)
-            return {name: _make_tensor(name, _read_member(arrays, name, path), path) for name in names}
+            return {name: _read_array(arrays, name, path) for name in names}
 
 
-def _read_member(arrays: Any, name: str, path: Path) -> Any:
+def _read_array(arrays: Any, name: str, path: Path) -> torch.Tensor:
     try:
-        return arrays[name]
+        array = arrays[name]
     except ValueError as error:
         if "Object arrays" in str(error):
             raise unpickling_error(path, f"save {name} as an array of float32") from None
         raise
-
-
-def _make_tensor(name: str, array: Any, path: Path) -> torch.Tensor:
     if not isinstance(array, np.ndarray) or array.dtype.kind != "f" or not array.size:
         raise EncoderError(f"{path}: {name} is not an array of floating-point numbers")
     with np.errstate(over="ignore"):  # overflowing numbers become infinite, and are reported below

@@ -56,10 +56,7 @@ Value = TypeVar("Value")
 
 
 def read_part(path: Path, parse: Callable[[bytes], Value]) -> Value:
-    """Read a file in the folder of a sentence model, and return what *parse* returns for its content.
-
-    Raises UsageError or EncoderError.
-    """
+    """Read a file in a sentence model's folder, and parse its content. Raises UsageError or EncoderError."""
     try:
         return parse(path.read_bytes())
     except OSError as error:

@@ -68,7 +68,7 @@ class SentenceModel(nn.Module):
         rows = SPECIAL_ROWS + len(vocabulary.words)
         self.words = nn.Embedding(rows, architecture.inputs, padding_idx=PADDING)
         self.words.weight.requires_grad_(not frozen)
-        self.network = networks.make_uninitialized_network(architecture)
+        self.network = networks.NETWORKS[architecture.kind](architecture)
 
     @property
     def dim(self) -> int:
@@ -114,7 +114,13 @@ def make_sentence_model(
     generator = torch.Generator().manual_seed(seed)
     model.network = networks.make_network(architecture, generator=generator)
     model.words = model.words.to_empty(device="cpu")
-    _sample_word_vectors(model, vectors, generator)
+    with torch.no_grad():
+        weight = model.words.weight
+        weight.normal_(0, WORD_VECTOR_STD if vectors is None else vectors.scale, generator=generator)
+        weight[PADDING] = 0
+        if vectors is not None:
+            rows, known_vectors = _find_known_vectors(vocabulary, vectors)
+            weight[rows] = torch.from_numpy(known_vectors)
     return model
 
 
@@ -128,16 +134,6 @@ def check_size(architecture: Architecture, *, words: int) -> None:
     """Raise UsageError if a sentence model with *words* words has more than networks.MAX_WEIGHTS weights."""
     subject = f"{architecture.kind} over {words:,} words"
     networks.check_weights(architecture, subject=subject, other_weights=(words + SPECIAL_ROWS) * architecture.inputs)
-
-
-def _sample_word_vectors(model: SentenceModel, vectors: WordVectors | None, generator: torch.Generator) -> None:
-    spread = WORD_VECTOR_STD if vectors is None else vectors.scale
-    with torch.no_grad():
-        model.words.weight.normal_(0, spread, generator=generator)
-        model.words.weight[PADDING] = 0
-        if vectors is not None:
-            rows, known_vectors = _find_known_vectors(model.vocabulary, vectors)
-            model.words.weight[rows] = torch.from_numpy(known_vectors)
 
 
 def _find_known_vectors(vocabulary: ModelVocabulary, vectors: WordVectors) -> tuple[list[int], Vectors]:

@@ -95,10 +95,8 @@ def compute_fingerprint(model: SentenceModel) -> str:
     for name, weight in model.state_dict().items():
         content.update(f"{name} {tuple(weight.shape)}".encode())
         content.update(weight.cpu().numpy().tobytes())
-    vocabulary = model.vocabulary
-    sizes = asdict(model.architecture).items()
-    reading = (vocabulary.lower, vocabulary.reverse)
-    return digest("trained", *sizes, *reading, *vocabulary.words, content.hexdigest())
+    sizes, vocabulary = asdict(model.architecture).items(), model.vocabulary
+    return digest("trained", *sizes, vocabulary.lower, vocabulary.reverse, *vocabulary.words, content.hexdigest())
 
 
 def build_trained(spec: Spec) -> TrainedEncoder:

@@ -63,13 +63,13 @@ def encode_by_length(
 
     - inputs: for each sentence, its words' vectors or ids: the input of the network
     """
-    out = np.empty((len(inputs), dim), dtype=np.float32)
+    vectors = np.empty((len(inputs), dim), dtype=np.float32)
     for rows in group_by_length([*map(len, inputs)], size=batch):
         stacked = torch.from_numpy(np.stack([inputs[row] for row in rows])).to(device)
         lengths = torch.full((len(rows),), stacked.shape[1])
         with torch.inference_mode():
-            out[rows] = network(stacked, lengths).cpu().numpy()
-    return out
+            vectors[rows] = network(stacked, lengths).cpu().numpy()
+    return vectors
 
 
 def group_by_length(lengths: Sequence[int], *, size: int) -> Iterator[list[int]]:
@@ -99,7 +99,7 @@ class RandomPositions(torch.nn.Module):
 
     def forward(self, time: int) -> torch.Tensor:
         """Return the vectors of the first *time* positions, (time, dim)."""
-        keys = (int(digest("position", self._seed, place), 16) for place in range(time))
+        keys = (int(digest("position", self._seed, position), 16) for position in range(time))
         generators = (np.random.default_rng(key) for key in keys)
         rows = [g.standard_normal(self._words.dim, dtype=np.float32) for g in generators]
         return torch.from_numpy(np.stack(rows) * np.float32(self._words.scale))

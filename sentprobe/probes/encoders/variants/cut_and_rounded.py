@@ -85,9 +85,8 @@ def parse_storage(dims: str | None, quantize: str | None) -> StorageOptions:
     >>> parse_storage("64,128", "int8").to_options()
     (('dims', '0,64,128'), ('quantize', 'float32,int8'))
     """
-    pairs = zip(STORAGE_OPTION_NAMES, (dims, quantize), strict=True)
-    stated = [(name, text) for name, text in pairs if text is not None]
-    options = replace_options(StorageOptions(), stated, owner="probe run")
+    pairs = [(name, text) for name, text in (("dims", dims), ("quantize", quantize)) if text is not None]
+    options = replace_options(StorageOptions(), pairs, owner="probe run")
     return make_storage_options(() if dims is None else options.dims, options.quantize)
 
 
@@ -103,11 +102,10 @@ def make_storage_options(dims: Sequence[int], quantize: Sequence[str]) -> Storag
     )
 
 
-def split_storage_options(spec: Spec) -> tuple[Spec, StorageOptions]:
-    """Split a spec into a spec without storage options, and its storage options."""
-    storage = [pair for pair in spec.options if pair[0] in STORAGE_OPTION_NAMES]
-    remaining = tuple(pair for pair in spec.options if pair[0] not in STORAGE_OPTION_NAMES)
-    return replace(spec, options=remaining), replace_options(StorageOptions(), storage, owner=spec.kind)
+def split_options(spec: Spec, *names: str) -> tuple[Spec, list[OptionPair]]:
+    """Split a spec into a spec without the options *names*, and these options."""
+    remaining = tuple(pair for pair in spec.options if pair[0] not in names)
+    return replace(spec, options=remaining), [pair for pair in spec.options if pair[0] in names]
 
 
 def add_storage_options(spec: Spec, options: StorageOptions) -> Spec:
@@ -192,10 +190,7 @@ def add_options(name: str, *options: OptionPair) -> str:
 
 
 def round_vectors(vectors: Vectors, rounding: Rounding, *, scale: Vectors) -> Vectors:
-    """Round vectors, (n, dim) float32.
-
-    - scale: vectors, (m, dim), whose minimum and maximum in each dimension are the range of int8
-    """
+    """Round vectors, (n, dim) float32. The range of int8 is that of each dimension of *scale*, (m, dim)."""
     if rounding is Rounding.FLOAT32:
         return vectors
     if rounding is Rounding.BINARY:

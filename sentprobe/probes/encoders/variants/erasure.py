@@ -94,10 +94,7 @@ class ErasedEncoder:
         return self.erase(self.base.encode(sentences), training_vectors)
 
     def erase(self, vectors: Vectors, training_vectors: Vectors) -> Vectors:
-        """Erase the labels from vectors.
-
-        - training_vectors: the base encoder's vectors of :attr:`training_sentences`
-        """
+        """Erase the labels from vectors; *training_vectors* are those of :attr:`training_sentences`."""
         targets = self.data.splits[Split.TRAIN].targets
         return find_eraser(training_vectors, targets).apply(vectors)
 
@@ -137,16 +134,9 @@ def make_erased_encoders(
             yield make_erased_encoder(encoder, data, name=name, base_is_probed=NO_ERASURE in paths)
 
 
-def split_erase_option(spec: Spec) -> tuple[Spec, tuple[str, ...]]:
-    """Split a spec into a spec without ``erase`` options, and the values of these options."""
-    paths = tuple(value for name, value in spec.options if name == ERASE)
-    remaining = tuple(pair for pair in spec.options if pair[0] != ERASE)
-    return replace(spec, options=remaining), paths
-
-
 def add_erasure(spec: Spec, paths: Sequence[str]) -> Spec:
     """Return a spec with an ``erase`` option for each dataset; a spec that has one already is returned unchanged."""
-    if not paths or split_erase_option(spec)[1]:
+    if not paths or any(name == ERASE for name, _ in spec.options):
         return spec
     options = tuple((ERASE, path) for path in (NO_ERASURE, *paths))
     return replace(spec, options=(*spec.options, *options))
