@@ -50,10 +50,7 @@ class Card:
     largest_share: Mapping[str, float] = field(default_factory=dict, hash=False)
     """For each split, the share of items with the split's most frequent sentence template."""
     composition: Mapping[str, Mapping[str, float]] = field(default_factory=dict, hash=False)
-    """For each value of a feature of sentences, its share here (``share``) and in the published datasets.
-
-    For example, ``{"rc-aspect prog": {"share": 0.28, "published": 0.3}}``.
-    """
+    """Shares of feature values, here and as published: ``{"rc-aspect prog": {"share": 0.28, "published": 0.3}}``."""
     notes: tuple[str, ...] = ()
     """Remarks on how this dataset differs from other datasets of its task."""
     audit: Mapping[str, Any] = field(default_factory=dict, hash=False)
@@ -79,13 +76,10 @@ train_language='', test_language='', versions={}, counts={}, largest_share={}, c
         for key, content in value.items():
             if key not in field_names:
                 raise CardError(f"a card has no field {key!r}{suggest(str(key), field_names)}")
-            expected, accepts = _FIELD_TYPES.get(key, _TEXT_FIELD)
+            expected, accepts = _FIELD_TYPES.get(key, _FIELD_TYPES["task"])
             if not accepts(content):
                 raise CardError(f"card: {key} must be {expected}, not {content!r:.60}")
         return cls(**{**value, "notes": tuple(value.get("notes", ()))})
-
-
-_FieldType = tuple[str, Callable[[Any], bool]]
 
 
 def build_mapping_check(*types: type) -> Callable[[Any], bool]:
@@ -96,9 +90,8 @@ def build_mapping_check(*types: type) -> Callable[[Any], bool]:
     )
 
 
-_TEXT_FIELD: _FieldType = ("text", lambda value: isinstance(value, str))
-
-_FIELD_TYPES: Mapping[str, _FieldType] = {
+_FIELD_TYPES: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
+    "task": ("text", lambda value: isinstance(value, str)),  # also the type of all fields that are not in this table
     "seed": ("a whole number", lambda value: isinstance(value, int) and value is not True),
     "versions": ("an object of texts", build_mapping_check(str)),
     "counts": ("an object of whole numbers", build_mapping_check(int)),

@@ -207,7 +207,7 @@ class SpreadParts:
 def decompose_spread(groups: Sequence[Sequence[float]]) -> SpreadParts:
     """Decompose the spread of accuracies into that between draws and that between the probes of a draw.
 
-    - groups: for each draw, the accuracies of its probes
+    - groups: for each draw, the accuracies of its probes; raises UsageError for fewer than two draws
 
     The model has one-way random effects, y_ij = m + a_i + e_ij, and is estimated by analysis of variance (Searle,
     Casella and McCulloch 1992, Variance Components, chapter 3). With n_i probes in draw i, d draws and N probes:
@@ -222,9 +222,6 @@ def decompose_spread(groups: Sequence[Sequence[float]]) -> SpreadParts:
     >>> spread = decompose_spread([[0.80, 0.82], [0.90, 0.92], [0.85, 0.87]])
     >>> round(spread.mean, 3), round(spread.draws, 4), round(spread.probes, 4)
     (0.86, 0.049, 0.0141)
-
-    Raises:
-        UsageError: there are fewer than two draws.
     """
     if len(groups) < 2:
         raise UsageError(f"{len(groups)} draw has no spread between draws")
@@ -307,10 +304,8 @@ def compare_items(first: NDArray[np.bool_], second: NDArray[np.bool_], units: Se
     An observation is an encoder's accuracy on one unit, over all seeds. The sign test (exact binomial test) compares
     the numbers of units in which each encoder is better, without ties. For one seed and units of one item, it is
     McNemar's exact test (McNemar 1947). The t-test is paired over units, as in Adi et al. 2017, appendix III. The
-    interval is that of a ratio of unit totals, with Student's t for units - 1 degrees of freedom.
-
-    Raises:
-        UsageError: the numbers of items differ or are zero.
+    interval is that of a ratio of unit totals, with Student's t for units - 1 degrees of freedom. Raises UsageError if
+    the numbers of items differ or are zero.
     """
     if first.shape[1] != second.shape[1] or not first.size or not second.size:
         raise UsageError(f"{first.shape[1]} and {second.shape[1]} items cannot be paired")
@@ -332,7 +327,7 @@ def compare_items(first: NDArray[np.bool_], second: NDArray[np.bool_], units: Se
 
 
 def compare_draws(first: Sequence[float], second: Sequence[float], *, items: int) -> PairedComparison:
-    """Compare two encoders by their mean accuracies in the same draws.
+    """Compare two encoders by their mean accuracies in the same draws, at least two; otherwise, raise UsageError.
 
     - first, second: mean accuracy of each draw
     - items: number of test items of a draw; if draws differ, the smallest number
@@ -342,9 +337,6 @@ def compare_draws(first: Sequence[float], second: Sequence[float], *, items: int
 
     In the t-test and the interval, the standard deviation is at least 1 / items, because few differences may be equal
     by chance. Without this minimum, equally good encoders differ "significantly" in up to 11% of pairs of draws.
-
-    Raises:
-        UsageError: the numbers of draws differ, or there are fewer than two.
     """
     if len(first) != len(second) or len(first) < 2:
         raise UsageError(f"{len(first)} and {len(second)} draws cannot be paired")

@@ -60,19 +60,14 @@ def to_own_name(name: str) -> str:
     return task_name if any(task.name == task_name for task in tasks) else find_task_name(name, tasks)
 
 
-def to_task_key(name: str) -> str:
-    """Return a task's key for look-ups: sentprobe's name in lower case.
-
-    >>> to_task_key("bigram_shift"), to_task_key("WordContent"), to_task_key("SemRole")
-    ('bshift', 'wc', 'semrole')
-    """
-    return to_own_name(name).lower()
-
-
 def find_known_task(*names: str) -> KnownTask | None:
-    """Return the first known task among *names*; None if all names are unknown."""
+    """Return the first known task among *names*, whatever their case; None if all names are unknown.
+
+    >>> [find_known_task("mine", name).name for name in ("bigram_shift", "WordContent", "semrole")]
+    ['BShift', 'WC', 'SemRole']
+    """
     tasks = {task.name.lower(): task for task in list_known_tasks()}
-    return next((tasks[key] for key in map(to_task_key, names) if key in tasks), None)
+    return next((tasks[key] for key in (to_own_name(name).lower() for name in names) if key in tasks), None)
 
 
 def rename_as_published(data: ProbeDataset) -> ProbeDataset:

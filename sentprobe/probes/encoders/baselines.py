@@ -44,15 +44,13 @@ class SparseNaiveBayes:
         from scipy.sparse import csr_array
 
         rows = csr_array(features)
-        parts = [
-            self._find_likeliest(rows[start : start + _BATCH_ITEMS]) for start in range(0, rows.shape[0], _BATCH_ITEMS)
-        ]
-        return np.asarray(self.classes[np.concatenate(parts)], np.int64)
-
-    def _find_likeliest(self, rows: Any) -> Indices:
-        mass = np.asarray(rows.sum(axis=1)).ravel()
-        scores = (rows @ self._weights).toarray() - np.outer(mass, self._totals) + self._prior
-        return np.asarray(scores.argmax(axis=1), np.int64)
+        indices = []
+        for start in range(0, rows.shape[0], _BATCH_ITEMS):
+            batch = rows[start : start + _BATCH_ITEMS]
+            mass = np.asarray(batch.sum(axis=1)).ravel()
+            scores = (batch @ self._weights).toarray() - np.outer(mass, self._totals) + self._prior
+            indices.append(scores.argmax(axis=1))
+        return np.asarray(self.classes[np.concatenate(indices)], np.int64)
 
 
 MAX_NGRAMS = 2

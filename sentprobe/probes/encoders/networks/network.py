@@ -174,13 +174,10 @@ class LearnedPositions(nn.Module):
 class GatedConvolutions(Network):
     """``gated-conv`` (Conneau et al. 2018, section 3): 8 gated convolutions, 512 units, kernel size 3.
 
-    The sentence vector is the maximum over the words. Other details follow Gehring et al. 2017, without their weight
-    normalization and dropout:
-
-    - position vectors are added to the word vectors (section 3.1), and a linear map leads to 512 units
-    - each layer is a convolution with a gated linear unit (3.2); the sum of its input and output is scaled by
-      sqrt(0.5) (3.4)
-    - initial weights are Gaussian, for n inputs with variance 4/n before a gate and 1/n elsewhere; biases are 0 (3.5)
+    The sentence vector is the maximum over the words. Other details follow Gehring et al. 2017, without weight
+    normalization and dropout. Position vectors are added to the word vectors (section 3.1), and a linear map leads to
+    512 units. Each layer adds the output of a gated convolution to its input (3.2) and scales the sum by sqrt(0.5)
+    (3.4). Initial weights are Gaussian, for n inputs with variance 4/n before a gate and 1/n elsewhere (3.5).
     """
 
     def __init__(self, architecture: Architecture) -> None:

@@ -33,8 +33,7 @@ def tokenize_treebank(sentence: str) -> list[str]:
     """
     from nltk.tokenize import word_tokenize
 
-    words: list[str] = word_tokenize(sentence, preserve_line=True)
-    return words
+    return list(word_tokenize(sentence, preserve_line=True))
 
 
 def tokenize_moses(sentence: str) -> list[str]:
@@ -54,8 +53,7 @@ def tokenize_at_punctuation(sentence: str) -> list[str]:
     """
     from nltk.tokenize import wordpunct_tokenize
 
-    words: list[str] = wordpunct_tokenize(sentence)
-    return words
+    return list(wordpunct_tokenize(sentence))
 
 
 def choose_tokenizer(tokenization: Tokenization, model_tokenizer: Tokenizer) -> Tokenizer:

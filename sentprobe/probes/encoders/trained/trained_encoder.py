@@ -72,16 +72,14 @@ class TrainedEncoder:
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """Return the sentence vectors, (n, dim) float32. Raises EncoderError if a sentence has no words."""
-        ids = [self._find_ids(sentence) for sentence in sentences]
-        return encode_by_length(ids, self._model, batch=self._batch, dim=self._model.dim, device=self._device)
-
-    def _find_ids(self, sentence: str) -> list[int]:
         vocabulary = self._model.vocabulary
-        self._seen.update(vocabulary.tokenize(sentence))
-        ids = vocabulary.find_ids(sentence)
-        if not ids:
-            raise EncoderError(f"{self.name}: the sentence {sentence!r} has no words")
-        return ids
+        for sentence in sentences:
+            words = vocabulary.tokenize(sentence)
+            if not words:
+                raise EncoderError(f"{self.name}: the sentence {sentence!r} has no words")
+            self._seen.update(words)
+        ids = [*map(vocabulary.find_ids, sentences)]
+        return encode_by_length(ids, self._model, batch=self._batch, dim=self._model.dim, device=self._device)
 
     def _find_vector(self, word: str) -> Vectors | None:
         token = self._model.vocabulary.tokenize(word)[0]

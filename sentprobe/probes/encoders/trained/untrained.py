@@ -59,10 +59,7 @@ class UntrainedEncoder:
 def encode_by_length(
     inputs: Sequence[Any], network: torch.nn.Module, *, batch: int, dim: int, device: str = "cpu"
 ) -> Vectors:
-    """Run a network on n sentences, in batches of equal length; return (n, dim) float32.
-
-    - inputs: for each sentence, its words' vectors or ids: the input of the network
-    """
+    """Run a network on *inputs*, each a sentence's word vectors or ids; return vectors, (n, dim) float32."""
     vectors = np.empty((len(inputs), dim), dtype=np.float32)
     for rows in group_by_length([*map(len, inputs)], size=batch):
         stacked = torch.from_numpy(np.stack([inputs[row] for row in rows])).to(device)

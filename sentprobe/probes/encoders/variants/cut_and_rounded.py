@@ -41,11 +41,12 @@ class Storage:
 
     def to_options(self) -> tuple[OptionPair, ...]:
         """Return the options of a spec for this storage, such as ``dims=64``."""
-        dims = [("dims", str(self.dims))] if self.dims else []
-        rounded = self.rounding is not Rounding.FLOAT32
-        return (*dims, *([("quantize", self.rounding.value)] if rounded else []))
+        rounding = "" if self.rounding is Rounding.FLOAT32 else self.rounding.value
+        pairs = (("dims", str(self.dims or "")), ("quantize", rounding))
+        return tuple((name, value) for name, value in pairs if value)
 
 
+STORAGE_OPTION_NAMES = ("dims", "quantize")
 UNCHANGED = Storage()
 """The storage that leaves vectors unchanged."""
 
@@ -58,7 +59,7 @@ class StorageOptions:
     quantize: tuple[Rounding, ...] = (Rounding.FLOAT32,)
 
     def __post_init__(self) -> None:
-        for name in ("dims", "quantize"):
+        for name in STORAGE_OPTION_NAMES:
             values = getattr(self, name)
             if len(set(values)) < len(values):
                 raise UsageError(f"{name}={','.join(map(str, values))} has a value twice")
@@ -72,9 +73,6 @@ class StorageOptions:
         """Return the options of a spec, as pairs of name and value."""
         pairs = (("dims", self.dims), ("quantize", self.quantize))
         return tuple((name, ",".join(map(str, values))) for name, values in pairs)
-
-
-STORAGE_OPTION_NAMES = ("dims", "quantize")
 
 
 def parse_storage(dims: str | None, quantize: str | None) -> StorageOptions:
@@ -198,5 +196,4 @@ def round_vectors(vectors: Vectors, rounding: Rounding, *, scale: Vectors) -> Ve
     least, greatest = scale.min(axis=0), scale.max(axis=0)
     width = (greatest - least) / np.float32(255)
     steps = np.floor((vectors - least) / np.where(width == 0, 1, width))
-    result: Vectors = (np.clip(steps, 0, 255) - 128).astype(np.float32)
-    return result
+    return np.asarray(np.clip(steps, 0, 255) - 128, np.float32)

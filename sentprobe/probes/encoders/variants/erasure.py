@@ -34,8 +34,7 @@ class Eraser:
 
     def apply(self, vectors: Vectors) -> Vectors:
         """Return the vectors after the erasure, (n, dim) float32."""
-        result: Vectors = (vectors - (vectors - self.mean) @ self.projection.T).astype(np.float32)
-        return result
+        return np.asarray(vectors - (vectors - self.mean) @ self.projection.T, np.float32)
 
 
 def find_eraser(vectors: Vectors, targets: Indices) -> Eraser:
