@@ -3,7 +3,7 @@
 Items of one unit, such as a mirror pair, are not independent. Therefore, statistics of items are computed per unit.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -397,25 +397,14 @@ def correct_p_values(p_values: Sequence[float], method: Correction) -> list[floa
     >>> [round(p, 4) for p in correct_p_values([0.01, 0.04, 0.03], Correction.HOLM)]
     [0.03, 0.06, 0.06]
     """
-    return CORRECTION_FUNCTIONS[method](list(p_values)) if p_values else []
-
-
-def _correct_holm(p_values: list[float]) -> list[float]:
+    if method is Correction.NONE or not p_values:
+        return list(p_values)
     values = np.asarray(p_values)
+    if method is Correction.BH:
+        from scipy.stats import false_discovery_control
+
+        return [float(value) for value in false_discovery_control(values)]
     order = np.argsort(values, kind="stable")
     corrected = np.empty_like(values)
     corrected[order] = np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1))
     return [float(value) for value in np.minimum(corrected, 1.0)]
-
-
-def _correct_benjamini_hochberg(p_values: list[float]) -> list[float]:
-    from scipy.stats import false_discovery_control
-
-    return [float(value) for value in false_discovery_control(p_values)]
-
-
-CORRECTION_FUNCTIONS: Mapping[Correction, Callable[[list[float]], list[float]]] = {
-    Correction.HOLM: _correct_holm,
-    Correction.BH: _correct_benjamini_hochberg,
-    Correction.NONE: list,
-}

@@ -27,12 +27,8 @@ Bindable = TypeVar("Bindable", bound=protocol.Encoder | protocol.Baseline)
 def resolve_encoders(argument: EncodersArgument) -> list[EncoderSource]:
     """Parse specs, and wrap models and functions as encoders. Raises UsageError or ArgumentTypeError."""
     # A model of sentence-transformers is iterable, so a list cannot be recognized by iteration alone.
-    if isinstance(argument, str | Spec) or is_encoder(argument):
-        items: list[object] = [argument]
-    elif isinstance(argument, Iterable) and not isinstance(argument, Mapping | bytes | type):
-        items = list(argument)
-    else:
-        raise unsupported_encoder_error(argument)
+    is_no_list = isinstance(argument, str | Mapping | bytes | type) or is_encoder(argument)
+    items = list(argument) if isinstance(argument, Iterable) and not is_no_list else [argument]
     sources = [_resolve_encoder(item) for item in items]
     check_names([source for source in sources if isinstance(source, Spec)])
     return sources
@@ -93,16 +89,6 @@ def is_encoder(argument: object) -> bool:
     return isinstance(argument, protocol.Encoder | protocol.Baseline) or find_style(argument) is not None
 
 
-def unsupported_encoder_error(argument: object) -> ArgumentTypeError:
-    """Return the error for an object that cannot be used as an encoder."""
-    if inspect.isclass(argument):
-        subject = f"the class {argument.__name__}, which must be instantiated first,"
-    else:
-        subject = f"a {type(argument).__name__}"
-    expected = "a spec such as 'bow', a function of a list of sentences, an object with encode, or a list of these"
-    return ArgumentTypeError(f"{subject} is not an encoder; expected: {expected}")
-
-
 def _resolve_encoder(argument: object) -> EncoderSource:
     if isinstance(argument, str):
         argument = read_spec(argument)
@@ -110,7 +96,11 @@ def _resolve_encoder(argument: object) -> EncoderSource:
         find_kind(argument)
         return argument
     if not is_encoder(argument):
-        raise unsupported_encoder_error(argument)
+        subject = f"a {type(argument).__name__}"
+        if inspect.isclass(argument):
+            subject = f"the class {argument.__name__}, which must be instantiated first,"
+        expected = "a spec such as 'bow', a function of a list of sentences, an object with encode, or a list of these"
+        raise ArgumentTypeError(f"{subject} is not an encoder; expected: {expected}")
     if isinstance(argument, protocol.Encoder | protocol.Baseline):
         return argument
     name, fingerprint = protocol.read_code_name(argument), _find_fingerprint(argument)
