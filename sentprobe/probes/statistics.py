@@ -60,7 +60,7 @@ def wilson(correct: float, total: float, *, confidence: float = 0.95) -> Interva
 
 
 def chance_interval(share: float, total: float, *, confidence: float = 0.95) -> Interval:
-    """Return the range in which the accuracy on *total* items lies by chance, if *share* is expected.
+    """Return the range of accuracies on *total* items that do not differ significantly from *share*.
 
     It consists of all accuracies whose Wilson interval includes *share*.
 
@@ -166,8 +166,7 @@ def accuracy_interval(scores: ArrayLike, units: Sequence[int], *, confidence: fl
 
     The number of items is replaced by an effective number, n / :func:`design_effect`. The interval is therefore at
     least as wide as for independent items. It is wider than necessary if scores are means over several probes, since a
-    score counts as one answer.
-    *scores* and *units* are as in :func:`design_effect`.
+    score counts as one answer. *scores* and *units* are as in :func:`design_effect`.
     """
     array = np.asarray(scores, dtype=np.float64)
     share = float(np.clip(array.mean(), 0.0, 1.0))
@@ -178,7 +177,7 @@ def accuracy_interval(scores: ArrayLike, units: Sequence[int], *, confidence: fl
 def difference_interval(first: tuple[float, Interval], second: tuple[float, Interval]) -> Interval:
     """Return the interval of *first* minus *second*, two proportions that were measured on different items.
 
-    The method is Newcombe 1998, method 10 (hybrid score). Each proportion is passed with its Wilson interval.
+    The method is Newcombe 1998, method 10 (hybrid score). Each argument is a proportion and its Wilson interval.
 
     >>> interval = difference_interval((56 / 70, wilson(56, 70)), (48 / 80, wilson(48, 80)))
     >>> round(interval.low, 4), round(interval.high, 4)

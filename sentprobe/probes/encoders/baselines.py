@@ -40,7 +40,7 @@ class SparseNaiveBayes:
         return self
 
     def predict(self, features: Any) -> Indices:
-        """Return the most likely label of each of n items, (n,) int64; the smaller number in a tie."""
+        """Return the most likely label of each of n items, (n,) int64; the smaller label in a tie."""
         from scipy.sparse import csr_array
 
         rows = csr_array(features)
@@ -59,7 +59,7 @@ MAX_NGRAMS = 2
 
 @dataclass(frozen=True, slots=True)
 class NoOptions:
-    """The options of the baselines ``majority`` and ``length``, which have none."""
+    """The options of a spec that has none, such as ``majority``."""
 
 
 @dataclass(frozen=True, slots=True)

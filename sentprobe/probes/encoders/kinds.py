@@ -62,7 +62,7 @@ class EncoderKind:
 
 
 def _load_builder(path: str, *, seeded: bool = False) -> Callable[[Spec, int], Sequence[Encoder | Baseline]]:
-    """Return a builder that imports and calls a function, such as ``models.hf:load_hf``; *seeded*: with the seed."""
+    """Return a builder that imports and calls a function, such as ``models.hf:load_hf``; if *seeded*, with the seed."""
 
     def build(spec: Spec, seed: int) -> Sequence[Encoder | Baseline]:
         module, _, name = path.partition(":")
@@ -189,7 +189,7 @@ def read_spec(text: str) -> Spec:
 
 
 def make_encoders(spec: Spec | str, *, seed: int = 0) -> list[Encoder | Baseline]:
-    """Build a spec's encoders; *seed*: default of its option ``seed``. Raises UsageError or EncoderError."""
+    """Build a spec's encoders; *seed* is the default of its option ``seed``. Raises UsageError or EncoderError."""
     spec = read_spec(spec) if isinstance(spec, str) else spec
     kind = find_kind(spec)
     check_installed([spec])
@@ -216,7 +216,7 @@ def has_unchanged_vectors(spec: Spec) -> bool:
 
 
 def make_encoder(spec: Spec | str, *, seed: int = 0) -> Encoder:
-    """Build a spec's only encoder; *seed*: default of the option ``seed``. Raises UsageError or EncoderError.
+    """Build a spec's only encoder; *seed* is the default of its option ``seed``. Raises UsageError or EncoderError.
 
     >>> make_encoder("bow?dim=4").encode(["the man slept"]).shape
     (1, 4)

@@ -26,7 +26,7 @@ class Encoder(Protocol):
     """An object that encodes n sentences as n vectors of the same width.
 
     The encoders of this package have an attribute ``capabilities`` with optional properties (:class:`Capabilities`). A
-    user's object states these properties by attributes with their names, except for three:
+    user's object may have attributes with the names of these properties, except ``position``. Three names differ:
 
     - ``together`` for ``needs_all_sentences``
     - ``truncated(sentences)`` for ``count_truncated``
@@ -129,7 +129,7 @@ class Capabilities:
     None: the encoder has no word vectors.
     """
     bind_to_order: Callable[[Sequence[str]], Encoder] | None = None
-    """Returns an encoder whose vector i is that of sentence i, for all distinct sentences of all datasets.
+    """Returns an encoder in which vector i belongs to sentence i of the distinct sentences of all datasets.
 
     None: the vectors do not depend on the order of sentences.
     """
@@ -149,7 +149,7 @@ def get_capabilities(encoder: Encoder | Baseline) -> Capabilities:
 
 
 def read_attributes(encoder: object, *, cacheable: bool = True) -> Capabilities:
-    """Read a user's object's optional properties from its attributes (:class:`Encoder`); *cacheable* is a default."""
+    """Read optional properties from attributes of a user's object, as in :class:`Encoder`; *cacheable* is a default."""
     return Capabilities(
         cacheable=bool(getattr(encoder, "cacheable", cacheable)),
         needs_all_sentences=bool(getattr(encoder, "together", False)),

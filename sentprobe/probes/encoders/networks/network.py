@@ -256,7 +256,7 @@ NETWORKS: Mapping[str, type[Network]] = {
 
 
 def check_weights(architecture: Architecture, *, subject: str, other_weights: int = 0) -> None:
-    """Raise UsageError if network and *other_weights* exceed MAX_WEIGHTS; *subject* names the network in it."""
+    """Raise UsageError, with *subject* as its beginning, if network and *other_weights* exceed MAX_WEIGHTS."""
     count = NETWORKS[architecture.kind].count_weights(architecture) + other_weights
     if count > MAX_WEIGHTS:
         raise UsageError(

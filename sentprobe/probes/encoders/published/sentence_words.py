@@ -37,7 +37,7 @@ def tokenize_treebank(sentence: str) -> list[str]:
 
 
 def tokenize_moses(sentence: str) -> list[str]:
-    """Tokenize by Penn Treebank rules, except that "didn't" is split as in Moses, before the apostrophe.
+    """Tokenize by Penn Treebank rules, but split "didn't" before the apostrophe (as Moses) if a token follows.
 
     >>> tokenize_moses("The man didn't sleep.")
     ['The', 'man', 'didn', "'t", 'sleep', '.']

@@ -170,7 +170,7 @@ def digest_file(path: Path) -> str:
 
 
 PICKLE_PREFIXES = (b"\x80", b"(dp", b"}q\x00", b"}q\x01", b"ccopy_reg\n", b"ccollections\n")
-"""First bytes of pickle files: ``80`` for protocol 2 and later, and several for older protocols."""
+"""First bytes of pickle files: 0x80 for protocol 2 and later, and several for older protocols."""
 
 
 def refuse_pickle(path: Path, convert: str) -> None:

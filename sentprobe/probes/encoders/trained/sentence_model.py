@@ -58,7 +58,7 @@ class ModelVocabulary:
 
 
 class SentenceModel(nn.Module):
-    """Word vectors, and a network that computes sentence vectors from them; both are created without weights."""
+    """Word vectors, and a network that computes sentence vectors from them; see :func:`make_sentence_model`."""
 
     def __init__(self, vocabulary: ModelVocabulary, architecture: Architecture, *, frozen: bool) -> None:
         super().__init__()

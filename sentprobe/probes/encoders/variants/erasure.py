@@ -25,7 +25,7 @@ MIN_VARIANCE_SHARE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Eraser:
-    """An affine map of vectors, after which no linear classifier can predict the labels of a dataset."""
+    """An affine map of vectors that erases the labels of a dataset."""
 
     mean: Floats
     """The mean of the training vectors, (dim,)."""
@@ -115,7 +115,7 @@ def make_erased_encoder(
 def make_erased_encoders(
     encoders: Sequence[Encoder | Baseline], paths: Sequence[str], *, label: str
 ) -> Iterator[ErasedEncoder]:
-    """Yield a variant for each encoder and dataset: the dataset's labels are erased from its vectors.
+    """Yield a variant for each encoder and dataset. The dataset's labels are erased from the variant's vectors.
 
     - paths: the paths of datasets; NO_ERASURE among them states that the encoders themselves are probed, too
     - label: the user's name for the encoders. If empty, a variant's name is a spec, such as ``bow?erase=PATH``
