@@ -54,10 +54,10 @@ class Redundancy:
 
 
 AGREEING = "test agreeing"
-"""Key in a card's counts: number of test items whose sentence has the property of the answer most often."""
+"""Key in a card's counts: number of test items in which most similar words agree with the answer."""
 
 TIED = "test tied"
-"""Key in a card's counts: number of test items with as many words for the answer as for another label."""
+"""Key in a card's counts: number of test items in which as many similar words disagree as agree."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +77,7 @@ class KnownTask:
     may_answer: Reasons = field(default_factory=dict, hash=False)
     """Cues that may predict the answers; above-chance accuracy of any other cue is a leak."""
     reversed_cues: Reasons = field(default_factory=dict, hash=False)
-    """Cues that mislead on test items, because words or pairs are held out from training."""
+    """Cues that mislead on test items, because their words are held out from training."""
     redundancy: Redundancy | None = None
     """For tasks about one word whose property other words of the sentence often share; else None."""
 

@@ -139,12 +139,12 @@ def check_size(architecture: Architecture, *, words: int) -> None:
 def _find_known_vectors(vocabulary: ModelVocabulary, vectors: WordVectors) -> tuple[list[int], Vectors]:
     """Return the rows of the words that have a vector, and their vectors, (n, inputs). Raises EncoderError if n = 0."""
     lookups = ((row, vectors.find(word)) for word, row in vocabulary.rows.items())
-    known = [(row, vector) for row, vector in lookups if vector is not None]
-    if not known:
+    pairs = [(row, vector) for row, vector in lookups if vector is not None]
+    if not pairs:
         raise EncoderError(f"{vectors.source}: none of the {len(vocabulary.words)} words has a vector")
     if lacking := [word for word in vocabulary.words if vectors.find(word) is None]:
         log.warning(
             "%d of %d words have no vector in %s and get random vectors: %s",
             *(len(lacking), len(vocabulary.words), vectors.source, list_some_words(lacking)),
         )
-    return [row for row, _ in known], np.stack([vector for _, vector in known])
+    return [row for row, _ in pairs], np.stack([vector for _, vector in pairs])
