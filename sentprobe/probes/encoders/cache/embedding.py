@@ -13,7 +13,7 @@ from sentprobe.probes.encoders.variants.erasure import ErasedEncoder
 from sentprobe.progress import Reporter, SilentReporter, shorten
 
 CHUNK = 1024
-"""Number of sentences that are encoded at a time, and then written to the cache."""
+"""Number of sentences that are encoded, and then written to the cache, at a time."""
 
 
 def embed(
@@ -21,9 +21,9 @@ def embed(
 ) -> Vectors:
     """Return the vectors of *sentences*, (n, dim) float32, in order.
 
-    Each distinct sentence is encoded once, the longest first. Vectors in *cache* are read, and new vectors are added to
-    it, if the encoder is cacheable and has a fingerprint. Raises UsageError if there are no sentences, and EncoderError
-    if the encoder fails or does not return finite vectors of one width.
+    Each distinct sentence is encoded once, the longest first. If the encoder is cacheable and has a fingerprint,
+    vectors are read from *cache*, and new vectors are added to it. Raises UsageError if there are no sentences, and
+    EncoderError if the encoder fails or does not return finite vectors of one width.
     """
     if not sentences:
         raise UsageError("there are no sentences to encode")
@@ -62,7 +62,7 @@ class _VectorTable:
         self._vectors: Vectors | None = None
 
     def fill(self, part: CachedVectors, *, cache: Cache | None) -> None:
-        """Insert vectors. Raises EncoderError if their width is not that of the first vectors."""
+        """Insert vectors. Raises EncoderError if vectors of another width were inserted before."""
         width = part.vectors.shape[1]
         if self._vectors is None:
             self._vectors = np.empty((len(self._sentences), width), dtype=np.float32)
@@ -75,7 +75,7 @@ class _VectorTable:
         self._missing[part.places] = False
 
     def iterate_missing(self, size: int) -> Iterator[Indices]:
-        """Yield the positions of sentences without a vector, in batches: the longest first, equal lengths by text."""
+        """Yield batches of positions of sentences without a vector: the longest first, equal lengths alphabetically."""
         places = np.flatnonzero(self._missing).tolist()
         places.sort(key=lambda place: (-len(self._sentences[place]), self._sentences[place]))
         for first in range(0, len(places), size):

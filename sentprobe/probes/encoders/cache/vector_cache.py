@@ -1,9 +1,9 @@
-"""The embedding cache: sentence vectors on disk, found by the encoder's fingerprint and the sentence.
+"""The embedding cache: sentence vectors on disk, looked up by the encoder's fingerprint and the sentence.
 
 A file has a JSON line (format, encoder, fingerprint, rows, dim), a 16-byte key for each sentence, and the vectors as
-little-endian float32. The digest of the content is the name of the file, and a file gets this name when it is complete,
-so several processes share a folder without locks. Failures do not stop a run: each kind is logged once, and the
-sentences are encoded again.
+little-endian float32. The name of a file is the digest of its content. Complete files are renamed to this name, so
+several processes can share a folder without locks. A cache failure does not stop a run: each type of failure is logged
+once, and the sentences are encoded again.
 """
 
 import hashlib
@@ -26,13 +26,13 @@ from sentprobe.probes.encoders.protocol import Encoder, Vectors, digest
 from sentprobe.values import parse_json
 
 FORMAT = "sentprobe-vectors 1"
-"""The first value in each file. Files with another value count as damaged, so a new format needs a new suffix."""
+"""The format that each file names. Files with another name count as damaged, so a new format needs a new suffix."""
 KEY_BYTES = 16
 """Number of bytes of the key that identifies a sentence."""
 MAX_HEADER_BYTES = 1 << 20
 """Maximum length of the JSON line, in bytes."""
 TAG = "CACHEDIR.TAG"
-"""The file that marks a cache folder; backup programs skip a folder with this file."""
+"""Name of the file that marks a cache folder; backup programs skip a folder with this file."""
 
 TAG_TEXT = """\
 Signature: 8a477f597d28d172789f06886806bc55
@@ -51,7 +51,7 @@ class DamagedFileError(SentprobeError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileHeader:
-    """The first line of a cache file: the encoder, and the number and width of its vectors."""
+    """The first line of a cache file: name and fingerprint of the encoder, number and width of the vectors."""
 
     encoder: str
     fingerprint: str
@@ -100,13 +100,13 @@ class CacheFile:
         self._start = line + file.read(self.head.rows * KEY_BYTES)
 
     def read_keys(self) -> list[bytes]:
-        """Return the key of each row's sentence."""
+        """Return the keys of the sentences, one per row."""
         keys = self._start[-self.head.rows * KEY_BYTES :]
         row_keys: list[bytes] = np.frombuffer(keys, f"V{KEY_BYTES}").tolist()
         return row_keys
 
     def read_vectors(self) -> Vectors:
-        """Return the vectors, (rows, dim) float32. Raises DamagedFileError, also when called a second time."""
+        """Return the vectors, (rows, dim) float32; works only once. Raises DamagedFileError."""
         body = self._file.read()
         if _compute_file_name([self._start, body]) != self._name:
             raise DamagedFileError("its content does not fit its name")
@@ -134,12 +134,12 @@ def open_vectors(path: Path) -> Iterator[CacheFile]:
 
 
 def find_encoder_folder(directory: Path, fingerprint: str) -> Path:
-    """Return the folder in the cache *directory* that holds the vectors of the encoder with this fingerprint."""
+    """Return the path, in the cache *directory*, of the folder for the encoder with this fingerprint."""
     return directory / f"vectors-{digest(fingerprint)[:40]}"
 
 
 def list_cache_folders(directory: Path) -> list[Path]:
-    """Return the folders in *directory*, which may be missing, that have the name and marker of a cache folder."""
+    """Return the cache folders in *directory*, recognised by name and marker; none if *directory* is missing."""
     if not directory.is_dir():
         return []
     return sorted(path for path in directory.iterdir() if _is_cache_folder(path))
@@ -151,7 +151,7 @@ def list_vector_files(folder: Path) -> list[Path]:
 
 
 def list_leftovers(folder: Path) -> list[Path]:
-    """Return the unfinished files in *folder*, which a process left when it was killed, or is writing now."""
+    """Return the unfinished files in *folder*: those of killed processes, and those that are being written now."""
     return _list_matching_files(folder, _LEFTOVER)
 
 
@@ -205,7 +205,7 @@ class Cache:
         self._is_writable = True
 
     def read(self, encoder: Encoder, sentences: Sequence[str]) -> Iterator[CachedVectors]:
-        """Yield the cached vectors of *sentences*, which are all distinct, file by file; remove damaged files."""
+        """Yield the cached vectors of distinct *sentences*, one cache file at a time; remove damaged files."""
         missing = {compute_sentence_key(text): place for place, text in enumerate(sentences)}
         for path in self._list_files(encoder):
             if not missing:
@@ -215,7 +215,7 @@ class Cache:
                 yield part
 
     def write(self, encoder: Encoder, sentences: Sequence[str], vectors: Vectors) -> None:
-        """Write the vectors of *sentences*, (n, dim) float32, to the cache; after a failure, write nothing more."""
+        """Write the vectors of *sentences*, (n, dim) float32, to the cache; after a failure, do nothing."""
         if not (self._is_writable and len(sentences)):
             return
         head = FileHeader(
@@ -242,7 +242,7 @@ class Cache:
         return paths
 
     def _read_file(self, path: Path, missing: dict[bytes, int], *, fingerprint: str) -> CachedVectors | None:
-        """Return the vectors that a file has for keys in *missing*, which maps them to positions; remove these keys."""
+        """Return a file's vectors for the keys in *missing*, a map from key to position; remove these keys from it."""
         try:
             with open_vectors(path) as file:
                 rows_by_key = {k: row for row, k in enumerate(file.read_keys()) if k in missing}

@@ -1,4 +1,4 @@
-"""Word vectors, random or from a file, and their averages as sentence vectors (bag of words)."""
+"""Word vectors, and the bag-of-words encoder, which averages them."""
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
@@ -15,12 +15,12 @@ MAX_WORDS_SHOWN = 5
 
 
 def list_some_words(words: Sequence[str]) -> str:
-    """Return the first words as a text, with commas between them and dots in place of further words."""
+    """Return the first five words as ``a, b, c, d, e``, followed by ``, ...`` if there are more."""
     return ", ".join(words[:MAX_WORDS_SHOWN]) + (", ..." if len(words) > MAX_WORDS_SHOWN else "")
 
 
 def note_unknown_words(words: Iterable[str], *, total: int, effect: str) -> tuple[str, ...]:
-    """Return the note that *words*, among *total* words, are unknown, and its effect; an empty tuple without words."""
+    """Return a note such as ``2 of 9 different words EFFECT: foo, bar``; an empty tuple if *words* is empty."""
     unknown = sorted(words)
     if not unknown:
         return ()
@@ -29,11 +29,11 @@ def note_unknown_words(words: Iterable[str], *, total: int, effect: str) -> tupl
 
 @dataclass(slots=True)
 class _LookupHistory:
-    """The vectors of the words that were looked up so far; None for an unknown word."""
+    """The vectors of all words looked up so far; None for an unknown word."""
 
     rows: dict[str, Vectors | None] = field(default_factory=dict)
     warned: int = 0
-    """Number of unknown words that the logged warning counts; 0 before the warning."""
+    """Number of unknown words in the logged warning; 0 if no warning was logged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class WordVectors:
     _seen: _LookupHistory = field(default_factory=_LookupHistory, repr=False, compare=False)
 
     def look_up(self, sentences: Sequence[str]) -> list[Vectors]:
-        """Return the vectors of each sentence's known words, (words, dim). Raises EncoderError if none is known."""
+        """Return, for each sentence, its known words' vectors, (words, dim). Raises EncoderError if it has none."""
         rows = self._seen.rows
         new = {word for sentence in sentences for word in sentence.split()} - rows.keys()
         rows.update((word, self.find(word)) for word in new)
@@ -61,7 +61,7 @@ class WordVectors:
         return [self._stack_vectors(sentence) for sentence in sentences]
 
     def average_words(self, texts: Sequence[str]) -> Vectors:
-        """Return the average vector of the known words of each text, (n, dim) float32; zeros if it has none."""
+        """Return the average vector of each text's known words, (n, dim) float32; zeros if no word is known."""
         out = np.zeros((len(texts), self.dim), dtype=np.float32)
         for row, text in enumerate(texts):
             vectors = [vector for vector in map(self.find, sorted(text.split())) if vector is not None]
@@ -71,7 +71,7 @@ class WordVectors:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """A note on unknown words, if there are more than the logged warning counts."""
+        """A note on the unknown words, unless the logged warning counted every unknown word so far."""
         unknown = self._list_unknown_words()
         if len(unknown) == self._seen.warned:
             return ()
@@ -96,7 +96,7 @@ class BowOptions:
     dim: int = 300
     """Width of random word vectors; ignored if the word vectors are from a file."""
     seed: Natural
-    """Seed of random word vectors; the seed of the run by default."""
+    """Seed of random word vectors; by default, the seed of the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +113,13 @@ class Bow:
 
     @property
     def capabilities(self) -> Capabilities:
-        """The seed, word vectors and notes; not cacheable, since averaging is fast."""
+        """Seed, notes and word vectors; the sentence vectors are not cached, since averaging is fast."""
         return Capabilities(
             cacheable=False, seed=self.words.seed, notes=self.words.notes, word_vectors=self.words.average_words
         )
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
-        """Return average vectors, (n, dim) float32, exactly equal for sentences of the same words in any order."""
+        """Return average word vectors, (n, dim) float32; word order does not change them, not even by rounding."""
         out = np.empty((len(sentences), self.words.dim), dtype=np.float32)
         sorted_words = [" ".join(sorted(sentence.split())) for sentence in sentences]
         for row, matrix in enumerate(self.words.look_up(sorted_words)):
@@ -128,7 +128,7 @@ class Bow:
 
 
 def sample_word_vectors(*, seed: int, dim: int) -> WordVectors:
-    """Return random word vectors: standard Gaussian, each a function of *seed*, *dim* and the word."""
+    """Return standard Gaussian word vectors of width *dim*; the seed of each depends on *seed* and the word."""
 
     def find(word: str) -> Vectors:
         key = int(digest("word", seed, word), 16)

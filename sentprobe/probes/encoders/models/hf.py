@@ -24,7 +24,7 @@ from sentprobe.specs import Spec, check_distinct, read_options
 
 
 class Pooling(StrEnum):
-    """How the states of tokens are pooled into a sentence vector."""
+    """How the hidden states of tokens are pooled into a sentence vector."""
 
     CLS = "cls"
     MEAN = "mean"
@@ -33,7 +33,7 @@ class Pooling(StrEnum):
 
 
 def pool_states(states: Tensor, mask: Tensor, *, pooling: Pooling) -> Tensor:
-    """Return the pooled states, (batch, dim) float32.
+    """Pool hidden states into sentence vectors, (batch, dim) float32.
 
     - states: (batch, time, dim)
     - mask: (batch, time), 1 for tokens and 0 for padding
@@ -63,7 +63,7 @@ EOS = "eos"
 ALL_LAYERS = "all"
 """The value of the option ``layer`` that makes one encoder for each layer."""
 MAX_STORED_BYTES = 2**31
-"""Maximum memory, in bytes, for the vectors of layers that are requested later."""
+"""Maximum memory, in bytes, for vectors of layers that have not been requested yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class HfOptions(pretrained.LoadingOptions):
 
 
 class StatePlace(NamedTuple):
-    """The place in a model that a vector is read from: a layer, and a pooling method or named token."""
+    """The source of a sentence vector in a model: a layer, and a pooling method or named token (``mean``, ``verb``)."""
 
     layer: int
     pool: str
@@ -102,7 +102,7 @@ class StatePlace(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HfModel:
-    """A transformers model with its tokenizer, which computes the sentence vectors of several places at once."""
+    """A transformers model with its tokenizer; encodes sentences with several layers and pooling methods at once."""
 
     name: str
     model: Any = field(repr=False)
@@ -114,19 +114,19 @@ class HfModel:
     absent: Pooling | None = None
     """The pooling method for sentences that lack the named token; None: such a sentence is an error."""
     modules: Sequence[Any] = field(default=(), repr=False)
-    """The module in each block whose output is read; empty: the residual stream is read."""
+    """The attention or MLP modules whose outputs are read, one per block; empty: the residual stream is read."""
     end_token: int | None = None
     truncated_candidates: set[str] = field(default_factory=set, repr=False)
-    """The sentences encoded so far that reached the token limit, and so may have been truncated."""
+    """The sentences encoded so far that may have been truncated, since they reached the token limit."""
     absences: set[tuple[str, str]] = field(default_factory=set, repr=False)
-    """Pairs of a named token and a sentence, encoded so far, that lacks this token."""
+    """Pairs of a named token and a sentence without this token, for the sentences encoded so far."""
 
     def count_layers(self) -> int:
         """Return the number of layers, including the embeddings."""
         return len(self._compute_states([self.frame.add_to("a")])[0])
 
     def encode(self, sentences: Sequence[str], *, places: Sequence[StatePlace]) -> Vectors:
-        """Return the vectors of n sentences at each of *places*, (n, places, dim) float32."""
+        """Return the vectors of n sentences for each layer and pooling method, (n, places, dim) float32."""
         order = sorted(range(len(sentences)), key=lambda row: len(sentences[row]))
         chunks = [order[start : start + self.batch] for start in range(0, len(order), self.batch)]
         words = self._find_words(sentences, places)
@@ -140,7 +140,7 @@ class HfModel:
         return out
 
     def count_truncated(self, sentences: Sequence[str]) -> int | None:
-        """Return how many sentences, with prompt or chat template, exceed the token limit."""
+        """Return how many sentences exceed the token limit when they are in the prompt or chat template."""
         texts = [self.frame.add_to(sentence).text for sentence in sentences]
         return loading.count_truncated(texts, self.frame.tokenize, limit=self.limit)
 
@@ -170,7 +170,7 @@ class HfModel:
         return stacked
 
     def _pool(self, states: Tensor, mask: Tensor, pool: str, indices: Mapping[str, Tensor]) -> Tensor:
-        """Return a layer's sentence vectors, (batch, dim), pooled or read from its states, (batch, time, dim)."""
+        """Return sentence vectors, (batch, dim), from a layer's hidden states, (batch, time, dim)."""
         mask = mask.to(states.device)
         if pool not in indices:
             return pool_states(states, mask, pooling=Pooling(pool))
@@ -232,7 +232,7 @@ class HfModel:
 
 
 def _find_end(framed: text_frame.FramedText, word: int | None) -> int:
-    """Return where a word of the sentence ends in a framed text, as the index of the next character; 0 for no word."""
+    """Return the index of the first character after a word of the sentence in the framed text; 0 for None."""
     if word is None:
         return 0
     ends = [match.end() for match in re.finditer(r"\S+", framed.sentence)]
@@ -240,15 +240,15 @@ def _find_end(framed: text_frame.FramedText, word: int | None) -> int:
 
 
 def _mark_last(marks: Tensor) -> Tensor:
-    """Return the marks, (batch, time), of which only the last in each row is kept."""
+    """Return a mask that is True only at the last True of each row of *mask*, (batch, time)."""
     return marks & (marks.flip(1).cumsum(dim=1).flip(1) == 1)
 
 
 class LayerStore:
-    """Encodes each sentence once for all places in a model, and stores the vectors for later requests.
+    """Encodes each sentence once for all layers and pooling methods, and stores the vectors for later requests.
 
-    Places should be requested in order. The vectors of a sentence are stored until those of the last place are
-    requested. If they do not fit in *max_bytes*, they are computed again.
+    The encoders of *places* should be called in order: a request for the last place removes a sentence's vectors.
+    Vectors that do not fit in *max_bytes* are computed again.
     """
 
     def __init__(self, model: HfModel, places: Sequence[StatePlace], *, max_bytes: int = MAX_STORED_BYTES) -> None:
@@ -271,7 +271,7 @@ class LayerStore:
         return tuple(notes)
 
     def encode(self, sentences: Sequence[str], *, place: StatePlace) -> Vectors:
-        """Return the vectors at *place*, (n, dim) float32."""
+        """Return the vectors for the layer and pooling method *place*, (n, dim) float32."""
         distinct = list(dict.fromkeys(sentences))
         new = [sentence for sentence in distinct if sentence not in self._stored]
         vectors = {sentence: self._stored[sentence] for sentence in distinct if sentence in self._stored}
@@ -284,7 +284,7 @@ class LayerStore:
         return out
 
     def _store_or_drop(self, sentence: str, vectors: Vectors, place: StatePlace) -> None:
-        """Keep the vectors of a sentence, if there is room, until those at the last place are read."""
+        """Store a sentence's vectors if there is room; if *place* is the last, remove them."""
         if place == self._places[-1]:
             self._stored.pop(sentence, None)
         elif (len(self._stored) + 1) * vectors.nbytes <= self._max_bytes:
@@ -293,18 +293,18 @@ class LayerStore:
 
 @dataclass(frozen=True, slots=True)
 class HfEncoder:
-    """An encoder whose vectors are read at one place in a model."""
+    """An encoder that reads one layer of a model, with one pooling method or named token."""
 
     name: str
     fingerprint: str
     place: StatePlace
     family: str
-    """The name without the layer."""
+    """The encoder's name without the layer."""
     store: LayerStore = field(repr=False, compare=False)
 
     @property
     def capabilities(self) -> Capabilities:
-        """Layer and position, the family of the model's layers, notes, and the count of truncated sentences."""
+        """Layer, pooling method, family, notes, and the function that counts truncated sentences."""
         return Capabilities(
             layer=self.place.layer,
             position=self.place.pool,
@@ -314,7 +314,7 @@ class HfEncoder:
         )
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
-        """Return the sentence vectors at the encoder's place, (n, dim) float32."""
+        """Return the sentence vectors, (n, dim) float32."""
         return self.store.encode(sentences, place=self.place)
 
 
@@ -354,7 +354,7 @@ def load_hf(spec: Spec) -> list[HfEncoder]:
 
 
 def _format_name(spec: Spec, pool: str = "", layer: int | None = None) -> str:
-    """Return the name of an encoder, with *pool* and *layer* if they are set."""
+    """Return the name of an encoder, such as ``hf:gpt2?layer=3&pool=mean``, with *pool* and *layer* if they are set."""
     if spec.label is not None:
         return spec.label + (f" at {pool}" if pool else "") + ("" if layer is None else f", layer {layer}")
     options = tuple((key, pool if pool and key == "pool" else value) for key, value in spec.options)
@@ -410,7 +410,7 @@ def _resolve_layers(requested_layer: int | None, count: int, *, first: int) -> l
 def _make_model(
     loaded: tuple[Any, Any], name: str, options: HfOptions, *, pools: Sequence[str], words: named_tokens.WordFinder
 ) -> HfModel:
-    """Return a loaded model and tokenizer, prepared to encode sentences. Raises UsageError or EncoderError."""
+    """Prepare a loaded model and tokenizer to encode sentences. Raises UsageError or EncoderError."""
     model, tokenizer = loaded
     if not tokenizer.is_fast and any(map(words.has_name, pools)):
         raise EncoderError(f"the tokenizer of {name} does not report the place of each token in the text")

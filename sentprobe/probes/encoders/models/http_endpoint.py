@@ -28,7 +28,7 @@ from sentprobe.values import BadSyntaxError, parse_json
 log = logging.getLogger(__name__)
 
 RETRIED_STATUSES = frozenset({408, 409, 425, 429})
-"""HTTP statuses below 500 after which a request is retried, as it is after every status from 500 on."""
+"""HTTP statuses below 500 after which a request is retried. All statuses from 500 on are retried, too."""
 MAX_WAIT = 60.0
 """Maximum of the exponential backoff, in seconds."""
 MAX_RETRY_AFTER = 600.0
@@ -38,7 +38,7 @@ CONNECT_TIMEOUT = 10.0
 _PART_BYTES = 2**16
 """Number of bytes of a response body that are read at a time."""
 _MAX_REFUSAL_BYTES = 2**16
-"""Maximum number of bytes that are read of a response with an error status."""
+"""Maximum number of bytes that are read from the body of a response with an error status."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +64,14 @@ def _make_final_failure(state: RetryCallState) -> _Failure:
 
 @dataclass(frozen=True, slots=True)
 class RequestGroup:
-    """Concurrent requests that stop together, and of which only the first to fail at each attempt warns."""
+    """Concurrent requests that stop together. Of all requests that fail at their n-th attempt, only the first warns."""
 
     stop: threading.Event
     _warned_attempts: set[int] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def is_first(self, attempt: int) -> bool:
-        """Return whether no other request of the group has failed at this attempt (1 for the first) so far."""
+        """Record a failed attempt, counted from 1; return whether no other request failed at this attempt before."""
         with self._lock:
             first = attempt not in self._warned_attempts
             self._warned_attempts.add(attempt)
@@ -80,7 +80,7 @@ class RequestGroup:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """The address of an HTTP endpoint, with its key, timeout and retries."""
+    """An HTTP endpoint: its address, API key, timeout and retries."""
 
     url: str
     owner: str
@@ -88,14 +88,14 @@ class Endpoint:
     key_env: str
     """The environment variable with the API key; empty: no key is sent."""
     timeout: float
-    """Maximum number of seconds for the whole answer, and for a pause within it."""
+    """Maximum number of seconds for the whole answer."""
     retries: int
     backoff: float
     """Seconds to wait before the first retry; doubled for each further retry."""
     pool: urllib3.PoolManager = field(repr=False, compare=False)
 
     def post(self, content: Mapping[str, object], *, group: RequestGroup, max_bytes: int) -> bytes:
-        """Send JSON, with retries; return the body, at most *max_bytes*, of the response. Raises EncoderError."""
+        """Send JSON, with retries; return the response's body. Raises EncoderError, also if it exceeds *max_bytes*."""
         tries = Retrying(
             retry=retry_if_result(lambda outcome: isinstance(outcome, _Failure) and outcome.may_retry),
             stop=stop_after_attempt(self.retries + 1),
@@ -124,7 +124,7 @@ class Endpoint:
             raise self.make_error("stopped")
 
     def _compute_wait(self, state: RetryCallState) -> float:
-        """Return the seconds to wait: a random share of the backoff, and at least the server's ``Retry-After``."""
+        """Return the seconds to wait: 50 to 100% of the backoff, at random, but at least ``Retry-After``."""
         backoff = wait_exponential(multiplier=self.backoff, max=MAX_WAIT)(state)
         jitter = random.SystemRandom().uniform(0.5, 1.0)
         return max(_get_last_failure(state).retry_after, backoff * jitter)
@@ -190,7 +190,7 @@ def _read_body(answer: urllib3.BaseHTTPResponse, *, max_bytes: int, deadline: fl
 
 
 def read_key(variable: str) -> str:
-    """Return the API key in an environment variable; an empty text if there is none. Raises EncoderError."""
+    """Return the API key in an environment variable, or an empty text. Raises EncoderError if it is not ASCII."""
     key = os.environ.get(variable, "").strip()
     if not (key.isascii() and key.isprintable()):
         raise EncoderError(
@@ -200,7 +200,7 @@ def read_key(variable: str) -> str:
 
 
 def make_connection_pool(url: str, *, size: int) -> urllib3.PoolManager:
-    """Return a pool of *size* connections to *url*, through the proxy that the environment names, if any."""
+    """Return a pool of *size* connections to *url*, through the environment's proxy, if any. Raises EncoderError."""
     parts = parse_url(url)
     proxy = getproxies().get(parts.scheme or "")
     if not proxy or proxy_bypass(parts.host or ""):

@@ -11,7 +11,7 @@ from sentprobe.probes.encoders.protocol import EncoderError
 
 
 class ModelPart(StrEnum):
-    """The part of each block whose output is read."""
+    """The part of each transformer block whose output is read."""
 
     RESIDUAL = "residual"
     """The residual stream after the block."""
@@ -33,11 +33,11 @@ _MODULES = {
     ),
     ModelPart.MLP: ("output.dense", "mlp.dense_4h_to_h", "mlp", "ffn", "fc2", "layer.1.DenseReluDense"),
 }
-"""Possible paths of a part's module within a block, the most specific first."""
+"""Possible paths of the attention or MLP module within a block, the most specific first."""
 
 
 def find_part_modules(model: nn.Module, part: ModelPart, *, name: str) -> list[nn.Module]:
-    """Return the module of a part in each block; an empty list for the residual stream. Raises EncoderError."""
+    """Return the attention or MLP module of each block; an empty list for RESIDUAL. Raises EncoderError."""
     if part is ModelPart.RESIDUAL:
         return []
     config: Any = model.config
@@ -60,7 +60,7 @@ def _find_modules(blocks: nn.ModuleList, path: str) -> list[nn.Module]:
 
 @contextmanager
 def record_outputs(modules: Sequence[nn.Module]) -> Iterator[list[Tensor]]:
-    """Yield a list that collects copies of the modules' outputs, (batch, time, dim) or (batch * time, dim) each."""
+    """Yield a list to which the modules' outputs are added, (batch, time, dim) or (batch * time, dim) each."""
     outputs: list[Tensor] = []
 
     def record(_module: nn.Module, _inputs: Any, output: Any) -> None:

@@ -26,7 +26,7 @@ MAX_WIDTH = 2**15
 NUMBER_BYTES = 32
 """Maximum size, in bytes, of a number in JSON with the white space around it."""
 SPARE_BYTES = 2**23
-"""Maximum size, in bytes, of an answer without its numbers, with room for a server that ignores the requested width."""
+"""Bytes that an answer may have beside the expected numbers: JSON keys, and vectors wider than requested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class OpenAIOptions:
     """The options of the encoder ``openai:``."""
 
     base_url: str = OPENAI_URL
-    """Requests go to ``base_url/embeddings``."""
+    """The server's address; requests go to ``base_url/embeddings``."""
     dim: int = 0
     """Requested width of the vectors (``dimensions`` in the API); 0: the model's default."""
     batch: int = 64
@@ -46,7 +46,7 @@ class OpenAIOptions:
     backoff: float = 0.5
     """Seconds to wait before the first retry; doubled for each further retry."""
     key_env: str = ""
-    """The environment variable with the API key; empty: OPENAI_API_KEY for OpenAI's host, no key for other hosts."""
+    """The environment variable with the API key; empty: OPENAI_API_KEY for OpenAI's server, no key for others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class OpenAIEncoder:
 
 
 def load_openai(spec: Spec) -> OpenAIEncoder:
-    """Return the encoder of a spec ``openai:MODEL``; no request is made yet. Raises UsageError or EncoderError."""
+    """Return the encoder of a spec ``openai:MODEL``, without a request yet. Raises UsageError or EncoderError."""
     options = read_options(spec, OpenAIOptions())
     _check_options(options)
     url = options.base_url.rstrip("/")
@@ -125,7 +125,7 @@ def load_openai(spec: Spec) -> OpenAIEncoder:
 
 
 def _is_openai_host(url: str) -> bool:
-    """Return whether an address is OpenAI's, the only host that OPENAI_API_KEY is sent to.
+    """Return whether an address is OpenAI's. By default, OPENAI_API_KEY is sent to no other.
 
     >>> _is_openai_host(OPENAI_URL), _is_openai_host("http://localhost:8000/v1")
     (True, False)

@@ -15,7 +15,7 @@ from sentprobe.specs import Spec, read_options
 from sentprobe.values import BadSyntaxError, parse_json
 
 MODEL_OWNERS = ("sentence-transformers/", "")
-"""Prefixes that are tried for a model name without an organisation, as the package does."""
+"""Prefixes that are tried for a model name without an organisation, as sentence-transformers does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class SentenceTransformerOptions:
     """A branch, tag or commit on the Hugging Face hub."""
     batch: int = 32
     device: str = ""
-    """A PyTorch device; empty: the device that the package chooses."""
+    """A PyTorch device; empty: the device that sentence-transformers chooses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class SentenceTransformerEncoder:
 
 
 def load_sentence_transformer(spec: Spec) -> SentenceTransformerEncoder:
-    """Return the encoder of ``st:MODEL``, a directory or a name on the hub. Raises UsageError or EncoderError."""
+    """Return the encoder of a spec ``st:MODEL``. Raises UsageError or EncoderError."""
     options = read_options(spec, SentenceTransformerOptions())
     if find_spec("sentence_transformers") is None:
         raise missing_extra("an encoder st:...", "sentence-transformers")
@@ -104,7 +104,7 @@ def _load(directory: Path, *, model_name: str, options: SentenceTransformerOptio
 
 
 def _refuse_foreign_code(directory: Path) -> None:
-    """Raise ValueError for a model with its own code, which older versions of the package would run."""
+    """Raise ValueError for a model with its own code, which old versions of sentence-transformers would run."""
     path = directory / "modules.json"
     try:
         modules = parse_json(path.read_bytes()) if path.exists() else []
@@ -146,7 +146,7 @@ def _choose_prompt(options: SentenceTransformerOptions, prompts: Mapping[str, st
 def _compute_fingerprint(
     files: loading.ModelFiles, model: Any, *, prompt: str, options: SentenceTransformerOptions
 ) -> str:
-    """Return a digest of everything that the vectors depend on, except rounding by batch size and device."""
+    """Return a digest of all that the vectors depend on; batch size and device, which affect rounding, are left out."""
     modules = [type(module).__name__ for module in model]
     settings = (options.normalize, options.dim, options.precision, getattr(model, "max_seq_length", None))
     return digest("st", files.content, modules, prompt, *settings)

@@ -10,7 +10,7 @@ SENTENCE = "{sentence}"
 
 
 class FramedText(NamedTuple):
-    """A sentence, the text that contains it, and the position of its first character in the text."""
+    """A sentence, the text that contains it, and the index in the text at which the sentence starts."""
 
     sentence: str
     text: str
@@ -19,13 +19,13 @@ class FramedText(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TextFrame:
-    """Puts a sentence into a prompt and a chat template, and an end token after it."""
+    """Puts a sentence into a prompt and a chat template, and appends an end token."""
 
     tokenizer: Any
     prompt: str = SENTENCE
     chat: bool = False
     end: str = ""
-    """The end token to append, if the tokenizer does not append it; else empty."""
+    """The end token to append; empty if none is read, or if the tokenizer appends it."""
 
     def tokenize(self, texts: list[str], **settings: Any) -> Any:
         """Return the tokenizer's output for framed texts."""
@@ -48,7 +48,7 @@ class TextFrame:
 
 
 def check_prompt(prompt: str) -> None:
-    """Raise UsageError for a prompt that does not contain the mark of the sentence's place exactly once."""
+    """Raise UsageError for a prompt, unless it is empty or contains ``{sentence}`` exactly once."""
     if prompt and prompt.count(SENTENCE) != 1:
         raise UsageError(f"hf: option prompt={prompt}: it must contain {SENTENCE} once")
 
@@ -61,7 +61,7 @@ def make_text_frame(tokenizer: Any, *, prompt: str, chat: bool, name: str) -> Te
 
 
 def find_end_token(frame: TextFrame, *, name: str) -> tuple[int, str]:
-    """Return the end token's number, and its text unless the tokenizer appends it. Raises UsageError if it has none."""
+    """Return the end token's id, and its text (empty if the tokenizer appends it). Raises UsageError."""
     tokenizer = frame.tokenizer
     last = frame.tokenize([frame.add_to("a").text])["input_ids"][0][-1]
     if last in {tokenizer.eos_token_id, tokenizer.sep_token_id} - {None}:
