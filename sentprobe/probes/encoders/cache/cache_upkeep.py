@@ -1,7 +1,7 @@
 """List, clear and check the files of the embedding cache, for the command ``probe cache``."""
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,11 +69,13 @@ def clear_vectors(directory: Path, *, encoder: str | None = None, older_than: fl
     if older_than is not None:
         before = time.time() - older_than * DAY
         chosen = tuple(entry for entry in chosen if entry.used < before)
-    removed = [_remove(path) for entry in chosen for path in _iterate_removable(entry.folder)]
-    for entry in chosen:
+    size = 0
+    for folder in [entry.folder for entry in chosen]:
+        files = [*vector_cache.list_vector_files(folder), *vector_cache.list_leftovers(folder)]
+        size += sum(map(_remove, [*files, folder / vector_cache.TAG]))  # last, the file that marks a cache folder
         with suppress(OSError):  # the folder has files that sentprobe did not write
-            entry.folder.rmdir()
-    return RemovedFiles(encoders=len(chosen), size=sum(removed))
+            folder.rmdir()
+    return RemovedFiles(encoders=len(chosen), size=size)
 
 
 def clear_inflected_forms(directory: Path, *, older_than: float | None = None) -> list[int]:
@@ -112,9 +114,9 @@ def _summarize_folder(folder: Path) -> CachedEncoder:
         with suppress(vector_cache.DamagedFileError, FileNotFoundError):
             size += path.stat().st_size
             with vector_cache.open_vectors(path) as file:
-                names.add(file.head.encoder)
-                fingerprints.add(file.head.fingerprint)
-                dims.add(file.head.dim)
+                names.add(file.header.encoder)
+                fingerprints.add(file.header.fingerprint)
+                dims.add(file.header.dim)
                 keys.update(file.read_keys())
     return CachedEncoder(
         folder=folder,
@@ -139,13 +141,6 @@ def _select_encoder(entries: Sequence[CachedEncoder], encoder: str) -> tuple[Cac
         names = f"it has: {', '.join(cached_names)}" if cached_names else "it is empty"
         raise UsageError(f"encoder {encoder!r} is not in the cache{near}; {names}")
     return selected
-
-
-def _iterate_removable(folder: Path) -> Iterable[Path]:
-    """Yield the cache files of a folder; the file that marks it as a cache folder comes last."""
-    yield from vector_cache.list_vector_files(folder)
-    yield from vector_cache.list_leftovers(folder)
-    yield folder / vector_cache.TAG
 
 
 def _is_undamaged(path: Path) -> bool:

@@ -40,12 +40,12 @@ def embed(
     table = _VectorTable(encoder.name, distinct)
     for part in cache.read(encoder, distinct) if cache else ():
         table.fill(part, cache=cache)
-        reporter.advance(len(part.places))
+        reporter.advance(len(part.positions))
     size = len(distinct) if get_capabilities(encoder).needs_all_sentences else CHUNK
-    for places in table.iterate_missing(size):
-        texts = [distinct[place] for place in places]
+    for positions in table.iterate_missing(size):
+        texts = [distinct[position] for position in positions]
         vectors = _encode(encoder, texts)
-        table.fill(CachedVectors(places, vectors), cache=cache)
+        table.fill(CachedVectors(positions, vectors), cache=cache)
         if cache:
             cache.write(encoder, texts, vectors)
         reporter.advance(len(texts))
@@ -67,19 +67,21 @@ class _VectorTable:
         if self._vectors is None:
             self._vectors = np.empty((len(self._sentences), width), dtype=np.float32)
         if width != self._vectors.shape[1]:
-            raise EncoderError(
-                f"encoder {self._encoder} returned vectors of width {width} "
-                f"after vectors of width {self._vectors.shape[1]}{_describe_cache_hint(cache)}"
-            )
-        self._vectors[part.places] = part.vectors
-        self._missing[part.places] = False
+            text = f"encoder {self._encoder} returned vectors of width {width} after vectors of width "
+            text += str(self._vectors.shape[1])
+            if cache is not None:
+                text += f"; some may be from the cache {cache.directory}: if the encoder was changed, remove them "
+                text += "with `probe cache clear`, or pass --no-cache"
+            raise EncoderError(text)
+        self._vectors[part.positions] = part.vectors
+        self._missing[part.positions] = False
 
     def iterate_missing(self, size: int) -> Iterator[Indices]:
         """Yield batches of positions of sentences without a vector: the longest first, equal lengths alphabetically."""
-        places = np.flatnonzero(self._missing).tolist()
-        places.sort(key=lambda place: (-len(self._sentences[place]), self._sentences[place]))
-        for first in range(0, len(places), size):
-            yield np.array(places[first : first + size], dtype=np.int64)
+        positions = np.flatnonzero(self._missing).tolist()
+        positions.sort(key=lambda position: (-len(self._sentences[position]), self._sentences[position]))
+        for start in range(0, len(positions), size):
+            yield np.array(positions[start : start + size], dtype=np.int64)
 
     def get_vectors(self, sentences: Sequence[str]) -> Vectors:
         assert self._vectors is not None
@@ -87,15 +89,6 @@ class _VectorTable:
             return self._vectors
         rows = {text: row for row, text in enumerate(self._sentences)}
         return self._vectors[[rows[text] for text in sentences]]
-
-
-def _describe_cache_hint(cache: Cache | None) -> str:
-    if cache is None:
-        return ""
-    return (
-        f"; some may be from the cache {cache.directory}: if the encoder was changed, remove them "
-        "with `probe cache clear`, or pass --no-cache"
-    )
 
 
 def _encode(encoder: Encoder, texts: Sequence[str]) -> Vectors:

@@ -25,6 +25,8 @@ from sentprobe.probes.dataset import Indices
 from sentprobe.probes.encoders.protocol import Encoder, Vectors, digest
 from sentprobe.values import parse_json
 
+log = logging.getLogger(__name__)
+
 FORMAT = "sentprobe-vectors 1"
 """The format that each file names. Files with another name count as damaged, so a new format needs a new suffix."""
 KEY_BYTES = 16
@@ -93,15 +95,15 @@ class CacheFile:
         self._file = file
         self._name = name
         line = file.readline(MAX_HEADER_BYTES)
-        self.head = parse_header(line)
-        row_bytes = KEY_BYTES + 4 * self.head.dim
-        if os.fstat(file.fileno()).st_size != len(line) + self.head.rows * row_bytes:
+        self.header = parse_header(line)
+        row_bytes = KEY_BYTES + 4 * self.header.dim
+        if os.fstat(file.fileno()).st_size != len(line) + self.header.rows * row_bytes:
             raise DamagedFileError("it is not as long as its first line says")
-        self._start = line + file.read(self.head.rows * KEY_BYTES)
+        self._start = line + file.read(self.header.rows * KEY_BYTES)
 
     def read_keys(self) -> list[bytes]:
         """Return the keys of the sentences, one per row."""
-        keys = self._start[-self.head.rows * KEY_BYTES :]
+        keys = self._start[-self.header.rows * KEY_BYTES :]
         row_keys: list[bytes] = np.frombuffer(keys, f"V{KEY_BYTES}").tolist()
         return row_keys
 
@@ -110,7 +112,7 @@ class CacheFile:
         body = self._file.read()
         if _compute_file_name([self._start, body]) != self._name:
             raise DamagedFileError("its content does not fit its name")
-        array = np.frombuffer(body, "<f4").reshape(self.head.rows, self.head.dim)
+        array = np.frombuffer(body, "<f4").reshape(self.header.rows, self.header.dim)
         return array.astype(np.float32, copy=False)
 
 
@@ -119,7 +121,10 @@ def write_vectors(folder: Path, header: FileHeader, sentences: Sequence[str], ve
     keys = b"".join(map(compute_sentence_key, sentences))
     body = np.ascontiguousarray(vectors, dtype="<f4").data.cast("B")
     parts: list[bytes | memoryview] = [format_header(header), keys, body]
-    _create_folder(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / TAG).exists():
+        with atomic_path(folder / TAG) as temporary:
+            temporary.write_bytes(TAG_TEXT.encode())
     path = folder / _compute_file_name(parts)
     with atomic_path(path) as temporary, temporary.open("wb") as file:
         file.writelines(parts)
@@ -171,13 +176,6 @@ def _is_cache_folder(folder: Path) -> bool:
         return False
 
 
-def _create_folder(folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    if not (folder / TAG).exists():
-        with atomic_path(folder / TAG) as temporary:
-            temporary.write_bytes(TAG_TEXT.encode())
-
-
 def _compute_file_name(parts: Sequence[bytes | memoryview]) -> str:
     hasher = hashlib.sha256()
     for part in parts:
@@ -185,14 +183,11 @@ def _compute_file_name(parts: Sequence[bytes | memoryview]) -> str:
     return f"{hasher.hexdigest()[:32]}.vectors"
 
 
-log = logging.getLogger(__name__)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class CachedVectors:
     """The vectors of k sentences, (k, dim) float32, and the positions of these sentences in a list, (k,) int64."""
 
-    places: Indices
+    positions: Indices
     vectors: Vectors
 
 
@@ -206,7 +201,7 @@ class Cache:
 
     def read(self, encoder: Encoder, sentences: Sequence[str]) -> Iterator[CachedVectors]:
         """Yield the cached vectors of distinct *sentences*, one cache file at a time; remove damaged files."""
-        missing = {compute_sentence_key(text): place for place, text in enumerate(sentences)}
+        missing = {compute_sentence_key(text): position for position, text in enumerate(sentences)}
         for path in self._list_files(encoder):
             if not missing:
                 return
@@ -218,12 +213,12 @@ class Cache:
         """Write the vectors of *sentences*, (n, dim) float32, to the cache; after a failure, do nothing."""
         if not (self._is_writable and len(sentences)):
             return
-        head = FileHeader(
+        header = FileHeader(
             encoder=encoder.name, fingerprint=encoder.fingerprint, rows=vectors.shape[0], dim=vectors.shape[1]
         )
         folder = find_encoder_folder(self.directory, encoder.fingerprint)
         try:
-            write_vectors(folder, head, sentences, vectors)
+            write_vectors(folder, header, sentences, vectors)
         except (OSError, SentprobeError) as error:
             self._is_writable = False
             self._warn_once("%s; sentence vectors are no longer kept in the cache", _format_reason(error))
@@ -246,7 +241,7 @@ class Cache:
         try:
             with open_vectors(path) as file:
                 rows_by_key = {k: row for row, k in enumerate(file.read_keys()) if k in missing}
-                if file.head.fingerprint != fingerprint or not rows_by_key:
+                if file.header.fingerprint != fingerprint or not rows_by_key:
                     return None
                 vectors = file.read_vectors()
         except FileNotFoundError:  # another process has just removed it
@@ -259,8 +254,8 @@ class Cache:
         except OSError as error:
             self._warn_once("%s; its sentences are encoded again", _format_reason(error))
             return None
-        places = np.array([missing.pop(key) for key in rows_by_key], dtype=np.int64)
-        return CachedVectors(places, vectors[list(rows_by_key.values())])
+        positions = np.array([missing.pop(key) for key in rows_by_key], dtype=np.int64)
+        return CachedVectors(positions, vectors[list(rows_by_key.values())])
 
     def _warn_once(self, message: str, subject: object) -> None:
         """Log a warning unless *message* has been logged before."""

@@ -116,25 +116,20 @@ def _describe_missing_sentences(path: Path | str) -> str:
 def _make_precomputed(
     name: str, source: str, sentences: Sequence[str], vectors: Vectors, *, notes: tuple[str, ...] = ()
 ) -> Precomputed:
-    rows = _index_sentences(sentences, vectors, Path(source))
+    """Return an encoder. Raises VectorFileError if a repeated sentence has different vectors."""
+    rows: dict[str, int] = {}
+    for row, sentence in enumerate(sentences):
+        first = rows.setdefault(_normalize_spaces(sentence), row)
+        if first != row and not np.array_equal(vectors[first], vectors[row]):
+            raise vector_formats.VectorFileError(
+                f"{source}: rows {first} and {row} have different vectors for one sentence, {sentence!r}"
+            )
     fingerprint = digest("file", _digest_vectors(vectors), *rows)
     return Precomputed(name, source, fingerprint, vectors, rows, notes)
 
 
 def _digest_vectors(vectors: Vectors) -> str:
     return hashlib.sha256(vectors.tobytes()).hexdigest()
-
-
-def _index_sentences(sentences: Sequence[str], vectors: Vectors, path: Path) -> dict[str, int]:
-    """Return a map from sentence to row. Raises VectorFileError if a repeated sentence has different vectors."""
-    rows: dict[str, int] = {}
-    for row, sentence in enumerate(sentences):
-        first = rows.setdefault(_normalize_spaces(sentence), row)
-        if first != row and not np.array_equal(vectors[first], vectors[row]):
-            raise vector_formats.VectorFileError(
-                f"{path}: rows {first} and {row} have different vectors for one sentence, {sentence!r}"
-            )
-    return rows
 
 
 def _normalize_spaces(sentence: str) -> str:

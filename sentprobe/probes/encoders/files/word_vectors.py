@@ -27,15 +27,6 @@ def note_unknown_words(words: Iterable[str], *, total: int, effect: str) -> tupl
     return (f"{len(unknown)} of {total} different words {effect}: {list_some_words(unknown)}",)
 
 
-@dataclass(slots=True)
-class _LookupHistory:
-    """The vectors of all words looked up so far; None for an unknown word."""
-
-    rows: dict[str, Vectors | None] = field(default_factory=dict)
-    warned: int = 0
-    """Number of unknown words in the logged warning; 0 if no warning was logged."""
-
-
 @dataclass(frozen=True, slots=True)
 class WordVectors:
     """A map from word to vector, (dim,) float32; unknown words map to None."""
@@ -48,17 +39,25 @@ class WordVectors:
     """The root mean square of all numbers in the vectors."""
     seed: int | None = None
     """The seed of random vectors; None for vectors from a file."""
-    _seen: _LookupHistory = field(default_factory=_LookupHistory, repr=False, compare=False)
+    _looked_up: dict[str, Vectors | None] = field(default_factory=dict, repr=False, compare=False)
+    """The vectors of all words looked up so far; None for an unknown word."""
+    _warned: set[str] = field(default_factory=set, repr=False, compare=False)
+    """The unknown words that the logged warning counts; empty if no warning was logged."""
 
     def look_up(self, sentences: Sequence[str]) -> list[Vectors]:
         """Return, for each sentence, its known words' vectors, (words, dim). Raises EncoderError if it has none."""
-        rows = self._seen.rows
-        new = {word for sentence in sentences for word in sentence.split()} - rows.keys()
-        rows.update((word, self.find(word)) for word in new)
-        if not self._seen.warned and (notes := self.notes):
-            self._seen.warned = len(self._list_unknown_words())
+        new = {word for sentence in sentences for word in sentence.split()} - self._looked_up.keys()
+        self._looked_up.update((word, self.find(word)) for word in new)
+        if not self._warned and (notes := self.notes):
+            self._warned.update(self._list_unknown_words())
             log.warning("%s", notes[0])
-        return [self._stack_vectors(sentence) for sentence in sentences]
+        matrices = []
+        for sentence in sentences:
+            vectors = [vector for word in sentence.split() if (vector := self._looked_up[word]) is not None]
+            if not vectors:
+                raise EncoderError(f"no word of the sentence {sentence!r} is in {self.source}")
+            matrices.append(np.stack(vectors))
+        return matrices
 
     def average_words(self, texts: Sequence[str]) -> Vectors:
         """Return the average vector of each text's known words, (n, dim) float32; zeros if no word is known."""
@@ -73,20 +72,13 @@ class WordVectors:
     def notes(self) -> tuple[str, ...]:
         """A note on the unknown words, unless the logged warning counted every unknown word so far."""
         unknown = self._list_unknown_words()
-        if len(unknown) == self._seen.warned:
+        if len(unknown) == len(self._warned):
             return ()
         effect = f"are not in {self.source} and are left out"
-        return note_unknown_words(unknown, total=len(self._seen.rows), effect=effect)
+        return note_unknown_words(unknown, total=len(self._looked_up), effect=effect)
 
     def _list_unknown_words(self) -> list[str]:
-        return [word for word, row in self._seen.rows.items() if row is None]
-
-    def _stack_vectors(self, sentence: str) -> Vectors:
-        rows = [self._seen.rows[word] for word in sentence.split()]
-        vectors = [row for row in rows if row is not None]
-        if not vectors:
-            raise EncoderError(f"no word of the sentence {sentence!r} is in {self.source}")
-        return np.stack(vectors)
+        return [word for word, vector in self._looked_up.items() if vector is None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

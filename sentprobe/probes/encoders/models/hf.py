@@ -129,7 +129,8 @@ class HfModel:
         """Return the vectors of n sentences for each layer and pooling method, (n, places, dim) float32."""
         order = sorted(range(len(sentences)), key=lambda row: len(sentences[row]))
         chunks = [order[start : start + self.batch] for start in range(0, len(order), self.batch)]
-        words = self._find_words(sentences, places)
+        are_words_needed = any(self.words.has_name(place.pool) for place in places)
+        words = self.words.find_words(sentences) if are_words_needed else [{}] * len(sentences)
         parts = [
             self._encode_batch([self.frame.add_to(sentences[i]) for i in rows], [words[i] for i in rows], places)
             for rows in chunks
@@ -144,10 +145,6 @@ class HfModel:
         texts = [self.frame.add_to(sentence).text for sentence in sentences]
         return loading.count_truncated(texts, self.frame.tokenize, limit=self.limit)
 
-    def _find_words(self, sentences: Sequence[str], places: Sequence[StatePlace]) -> Sequence[named_tokens.WordIndices]:
-        is_needed = any(self.words.has_name(place.pool) for place in places)
-        return self.words.find_words(sentences) if is_needed else [{}] * len(sentences)
-
     def _encode_batch(
         self,
         framed: Sequence[text_frame.FramedText],
@@ -156,8 +153,9 @@ class HfModel:
     ) -> Vectors:
         states, tokens = self._compute_states(framed)
         mask = tokens["attention_mask"]
-        if self.frame.end:  # the appended end token is read by pool=eos only, not by the pooling methods
-            mask = mask & ~_mark_last(mask & (tokens["input_ids"] == self.end_token))
+        if self.frame.end:  # pooling leaves out the appended end token, the last of its row; only pool=eos reads it
+            ends = mask & (tokens["input_ids"] == self.end_token)
+            mask = mask & ~(ends & (ends.flip(1).cumsum(dim=1).flip(1) == 1))
         pools = dict.fromkeys(place.pool for place in places if place.pool not in POOLINGS)
         indices = {pool: self._find_tokens(pool, framed, words, tokens) for pool in pools}
         try:
@@ -209,11 +207,15 @@ class HfModel:
         with ExitStack() as stack:
             stack.enter_context(loading.report_encoding_errors(self.name))
             tokens = self.frame.tokenize(
-                [text for _, text, _ in framed], padding=True,
+                [text.text for text in framed], padding=True,
                 truncation=self.limit is not None, max_length=self.limit,
                 return_offsets_mapping=self.tokenizer.is_fast, return_tensors="pt",
             )  # fmt: skip
-            self._check_lengths([text.sentence for text in framed], tokens["attention_mask"].sum(dim=1).tolist())
+            for text, length in zip(framed, tokens["attention_mask"].sum(dim=1).tolist(), strict=True):
+                if not length:
+                    raise EncoderError(f"{self.name} finds no token in the sentence {text.sentence!r}")
+                if self.limit and length >= self.limit:
+                    self.truncated_candidates.add(text.sentence)
             tokens = tokens.to(self.model.device)  # after the check, since reading from a GPU makes it wait
             inputs = {name: values for name, values in tokens.items() if name != "offset_mapping"}
             outputs = stack.enter_context(model_parts.record_outputs(self.modules))
@@ -223,13 +225,6 @@ class HfModel:
                 states = [states[0], *(output.reshape(*tokens["input_ids"].shape, -1) for output in outputs)]
             return states, tokens
 
-    def _check_lengths(self, sentences: Sequence[str], lengths: Sequence[float]) -> None:
-        for sentence, length in zip(sentences, lengths, strict=True):
-            if not length:
-                raise EncoderError(f"{self.name} finds no token in the sentence {sentence!r}")
-            if self.limit and length >= self.limit:
-                self.truncated_candidates.add(sentence)
-
 
 def _find_end(framed: text_frame.FramedText, word: int | None) -> int:
     """Return the index of the first character after a word of the sentence in the framed text; 0 for None."""
@@ -237,11 +232,6 @@ def _find_end(framed: text_frame.FramedText, word: int | None) -> int:
         return 0
     ends = [match.end() for match in re.finditer(r"\S+", framed.sentence)]
     return framed.start + ends[word]
-
-
-def _mark_last(marks: Tensor) -> Tensor:
-    """Return a mask that is True only at the last True of each row of *mask*, (batch, time)."""
-    return marks & (marks.flip(1).cumsum(dim=1).flip(1) == 1)
 
 
 class LayerStore:
@@ -280,15 +270,11 @@ class LayerStore:
         number = self._places.index(place)
         out = np.stack([vectors[sentence][number] for sentence in sentences])
         for sentence in distinct:
-            self._store_or_drop(sentence, vectors[sentence], place)
+            if place == self._places[-1]:
+                self._stored.pop(sentence, None)
+            elif (len(self._stored) + 1) * vectors[sentence].nbytes <= self._max_bytes:
+                self._stored.setdefault(sentence, vectors[sentence].copy())  # not a view of the whole batch
         return out
-
-    def _store_or_drop(self, sentence: str, vectors: Vectors, place: StatePlace) -> None:
-        """Store a sentence's vectors if there is room; if *place* is the last, remove them."""
-        if place == self._places[-1]:
-            self._stored.pop(sentence, None)
-        elif (len(self._stored) + 1) * vectors.nbytes <= self._max_bytes:
-            self._stored.setdefault(sentence, vectors.copy())  # not a view of the whole batch
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 from urllib.request import getproxies, proxy_bypass
 
 import urllib3
@@ -51,9 +52,8 @@ class _Failure:
 
 
 def _get_last_failure(state: RetryCallState) -> _Failure:
-    outcome = state.outcome
-    if outcome is None or not isinstance(failure := outcome.result(), _Failure):
-        raise TypeError("the last attempt did not fail")
+    outcome: Any = state.outcome  # only failed attempts are retried
+    failure: _Failure = outcome.result()
     return failure
 
 
@@ -70,12 +70,12 @@ class RequestGroup:
     _warned_attempts: set[int] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def is_first(self, attempt: int) -> bool:
+    def record_failure(self, attempt: int) -> bool:
         """Record a failed attempt, counted from 1; return whether no other request failed at this attempt before."""
         with self._lock:
-            first = attempt not in self._warned_attempts
+            is_first = attempt not in self._warned_attempts
             self._warned_attempts.add(attempt)
-        return first
+        return is_first
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class Endpoint:
         return EncoderError(f"encoder {self.owner}: {hide_key(text, key=read_key(self.key_env))}")
 
     def _warn(self, state: RetryCallState, *, group: RequestGroup) -> None:
-        if group.is_first(state.attempt_number):
+        if group.record_failure(state.attempt_number):
             tries = f"try {state.attempt_number + 1} of {self.retries + 1}"
             text = f"{_get_last_failure(state).text}; {tries} follows in {state.upcoming_sleep:.1f} s"
             log.warning("%s", self.make_error(text))
@@ -171,8 +171,8 @@ class Endpoint:
     def _make_connection_failure(self, error: exceptions.HTTPError) -> _Failure:
         if isinstance(error, exceptions.ReadTimeoutError):
             return _Failure(f"{self.url} sent nothing for {self.timeout:g} seconds", may_retry=True)
-        passing = not isinstance(error, (exceptions.SSLError, exceptions.NameResolutionError))
-        return _Failure(f"{self.url}: {error}", passing)
+        may_retry = not isinstance(error, (exceptions.SSLError, exceptions.NameResolutionError))
+        return _Failure(f"{self.url}: {error}", may_retry)
 
 
 def _read_body(answer: urllib3.BaseHTTPResponse, *, max_bytes: int, deadline: float) -> bytes:

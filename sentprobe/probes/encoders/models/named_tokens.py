@@ -117,12 +117,11 @@ class TableWords:
             rows = dataset.dataset([*self.files]).to_table(columns, filter=is_asked).to_pylist()
         except (OSError, pa.ArrowException) as error:
             raise EncoderError(f"cannot read the table{self.source}: {error}") from None
-        by_text = {row["text"]: row for row in rows}
-        sentence_rows = (by_text.get(sentence, {}) for sentence in sentences)
-        return [
-            {name: index for name in TABLE_NAMES if (index := row.get(f"{name}_index")) is not None}
-            for row in sentence_rows
-        ]
+        words_by_text = {
+            row["text"]: {name: index for name in TABLE_NAMES if (index := row[f"{name}_index"]) is not None}
+            for row in rows
+        }
+        return [words_by_text.get(sentence, {}) for sentence in sentences]
 
 
 WordFinder: TypeAlias = GrammarWords | TableWords

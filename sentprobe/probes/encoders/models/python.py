@@ -147,12 +147,11 @@ def _make_mteb_caller(model: Any, *, batch: int) -> EncodeFunction:
 
 def convert_to_array(result: Any) -> Any:
     """Convert an encoder's output (tensor, array, or a list of either) to a NumPy array; bfloat16 becomes float32."""
-    if isinstance(result, list | tuple) and result and hasattr(result[0], "detach"):
-        return np.stack([convert_to_array(part) for part in result])
     if hasattr(result, "detach"):
         tensor = result.detach().cpu()
         return (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy()
-    if isinstance(result, Iterator):
+    has_tensors = isinstance(result, list | tuple) and result and hasattr(result[0], "detach")
+    if has_tensors or isinstance(result, Iterator):
         return np.stack([convert_to_array(part) for part in result])
     return np.asarray(result)
 
@@ -200,7 +199,11 @@ def build_python(spec: Spec, *, seed: int) -> PythonEncoder:
     module, model = load_object(spec)
     style = find_style(model) if options.style is CallStyle.AUTO else options.style
     if style is None:
-        raise _not_callable_error(spec, spec.argument.partition(":")[2])
+        problem = f"the module has no function encode or batcher; name one, as in python:{spec.argument}:function"
+        if attribute := spec.argument.partition(":")[2]:
+            problem = f"{attribute} is neither a function nor an object with encode or batcher"
+            problem += "; the documentation describes the encoder python:"
+        raise protocol.EncoderError(f"{spec}: {problem}")
     stated = protocol.read_fingerprint(model)
     content = stated or _digest_source(module)
     seeded = options.seed if style is CallStyle.SENTEVAL else ""
@@ -244,12 +247,13 @@ def wrap_encoder(
     array([[3.]], dtype=float32)
     """
     style = find_style(model)
+    module = getattr(model, "__module__", None) or type(model).__module__
     if style is None:
         raise protocol.EncoderError(f"{name}: a {type(model).__name__} is neither a function nor an object with encode")
     return PythonEncoder(
         name=name,
         fingerprint=protocol.digest(
-            "wrapped", name, style, fingerprint or _digest_source(_find_module(model)) or token_hex()
+            "wrapped", name, style, fingerprint or _digest_source(sys.modules.get(module)) or token_hex()
         ),
         call=make_caller(model, style, batch=BATCH, seed=0),
         capabilities=protocol.Capabilities(
@@ -258,20 +262,6 @@ def wrap_encoder(
             count_truncated=find_truncation_counter(model),
         ),
     )
-
-
-def _find_module(model: Any) -> ModuleType:
-    name = getattr(model, "__module__", None) or type(model).__module__
-    return sys.modules.get(name, ModuleType(name))
-
-
-def _not_callable_error(spec: Spec, attribute: str) -> protocol.EncoderError:
-    if not attribute:
-        problem = f"the module has no function encode or batcher; name one, as in python:{spec.argument}:function"
-    else:
-        problem = f"{attribute} is neither a function nor an object with encode or batcher"
-        problem += "; the documentation describes the encoder python:"
-    return protocol.EncoderError(f"{spec}: {problem}")
 
 
 def _import_module(name: str, *, spec: Spec) -> ModuleType:
@@ -317,7 +307,7 @@ def _format_exception(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
-def _digest_source(module: ModuleType) -> str:
+def _digest_source(module: Any) -> str:
     """Return a digest of the module's source file; an empty text if there is none."""
     try:
         content = Path(inspect.getsourcefile(module) or "").read_bytes()

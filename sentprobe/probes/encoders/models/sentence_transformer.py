@@ -59,7 +59,10 @@ class SentenceTransformerEncoder:
         vectors = check_vectors(output, sentences=sentences, encoder=self.name)
         if self.options.dim:
             vectors = np.ascontiguousarray(vectors[:, : self.options.dim])
-        return _normalize(vectors) if self.options.normalize else vectors
+        if self.options.normalize:
+            lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+            vectors = np.divide(vectors, np.where(lengths > 0, lengths, 1), dtype=np.float32)  # zeros stay zeros
+        return vectors
 
     @property
     def capabilities(self) -> Capabilities:
@@ -97,7 +100,8 @@ def _load(directory: Path, *, model_name: str, options: SentenceTransformerOptio
         model = SentenceTransformer(str(directory), device=device or None, local_files_only=True)
         if options.max_length:
             model.max_seq_length = options.max_length
-        width = _find_width(model)
+        methods = ("get_embedding_dimension", "get_sentence_embedding_dimension")  # in new and in old versions
+        width: int | None = getattr(model, next(name for name in methods if hasattr(model, name)))()
     if options.dim and width and options.dim > width:
         raise UsageError(f"st: option dim={options.dim}: the model's vectors have {width} numbers")
     return loading.move_to_device(model, device=options.device, precision=options.precision)
@@ -115,13 +119,6 @@ def _refuse_foreign_code(directory: Path) -> None:
             raise ValueError(f"it needs its own code ({kind}), which is not run")
 
 
-def _find_width(model: Any) -> int | None:
-    names = ("get_embedding_dimension", "get_sentence_embedding_dimension")  # in new and in old versions
-    available_names = (name for name in names if hasattr(model, name))
-    width: int | None = getattr(model, next(available_names))()
-    return width
-
-
 def _choose_prompt(options: SentenceTransformerOptions, prompts: Mapping[str, str], *, default: str | None) -> str:
     nonempty_prompts = {name: text for name, text in prompts.items() if text}
     if options.prompt and options.prompt_name:
@@ -135,7 +132,7 @@ def _choose_prompt(options: SentenceTransformerOptions, prompts: Mapping[str, st
     if options.prompt or not name:
         return options.prompt
     # The package gives empty prompts to models without prompts.
-    if name not in (prompts if nonempty_prompts else nonempty_prompts):
+    if not nonempty_prompts or name not in prompts:
         listed = ", ".join(nonempty_prompts) or "none"
         raise UsageError(
             f"this model has no prompt named {name!r}{suggest(name, nonempty_prompts)}; its prompts: {listed}"
@@ -150,9 +147,3 @@ def _compute_fingerprint(
     modules = [type(module).__name__ for module in model]
     settings = (options.normalize, options.dim, options.precision, getattr(model, "max_seq_length", None))
     return digest("st", files.content, modules, prompt, *settings)
-
-
-def _normalize(vectors: Vectors) -> Vectors:
-    """Return the vectors, (n, dim), scaled to length 1; zero vectors stay zero."""
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.divide(vectors, np.where(lengths > 0, lengths, 1), dtype=np.float32)
