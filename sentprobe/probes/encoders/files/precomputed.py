@@ -145,10 +145,10 @@ def _read_listed_sentences(path: Path, ids: Sequence[str] | None, *, rows: int, 
         return texts
     table: dict[str, str] = {}
     for number, text in _read_lines(path):
-        name, tab, fields_after_id = text.partition("\t")
+        sentence_id, tab, fields_after_id = text.partition("\t")
         if not tab:
             raise vector_formats.VectorFileError(f"{path}, line {number}: an id, a tab and a sentence are expected")
-        table.setdefault(name, fields_after_id.partition("\t")[0])
+        table.setdefault(sentence_id, fields_after_id.partition("\t")[0])
     unknown = [name for name in ids if name not in table]
     if unknown:
         raise vector_formats.VectorFileError(

@@ -63,9 +63,9 @@ def check_vector_file(file: VectorFile, path: Path) -> VectorFile:
         raise VectorFileError(f"{path}: vectors of shape {array.shape}; (sentences, dim) is expected")
     if not np.issubdtype(array.dtype, np.floating):
         raise VectorFileError(f"{path}: vectors of {array.dtype}; floating point is expected")
-    for kind, texts in (("sentences", file.sentences), ("ids", file.ids)):
+    for name, texts in (("sentences", file.sentences), ("ids", file.ids)):
         if texts is not None and len(texts) != len(array):
-            raise VectorFileError(f"{path}: {len(texts)} {kind} for {len(array)} vectors")
+            raise VectorFileError(f"{path}: {len(texts)} {name} for {len(array)} vectors")
     with np.errstate(over="ignore"):
         vectors = np.ascontiguousarray(array, dtype=np.float32)
     bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
@@ -138,8 +138,8 @@ def write_lookup(temporary: Path, vectors: Vectors, sentences: Texts, path: Path
             raise VectorFileError(f"{path}: {text!r} contains a tab or a line break")
     number_format = " ".join(["%.9g"] * vectors.shape[1])
     with temporary.open("wb") as raw, _open_packed(raw, path.suffix) as file:
-        for name, (sentence, row) in enumerate(zip(sentences, vectors, strict=True)):
-            file.write(f"{name}\t{sentence}\t{number_format % tuple(row.tolist())}\n".encode())
+        for number, (sentence, row) in enumerate(zip(sentences, vectors, strict=True)):
+            file.write(f"{number}\t{sentence}\t{number_format % tuple(row.tolist())}\n".encode())
 
 
 def _open_packed(raw: IO[bytes], suffix: str) -> Any:
@@ -252,25 +252,21 @@ def read_parquet(path: Path) -> VectorFile:
         table = pq.read_table(to_local_path(path), columns=column_names)
     except pa.ArrowException as error:
         raise VectorFileError(f"{path}: {first_line(error)}") from None
-    column = table.column("vector").combine_chunks()
-    texts = {f"{name}s": _read_text_column(table, name, path) for name in column_names if name != "vector"}
-    return VectorFile(_read_vector_column(column, path), **texts)
-
-
-def _read_text_column(table: Any, name: str, path: Path) -> Texts:
-    column = table.column(name)
-    if column.null_count:
-        raise VectorFileError(f"{path}: column {name!r} has missing values")
-    return tuple(map(str, column.to_pylist()))
+    texts: dict[str, Texts] = {}
+    for name in column_names[1:]:
+        column = table.column(name)
+        if column.null_count:
+            raise VectorFileError(f"{path}: column {name!r} has missing values")
+        texts[f"{name}s"] = tuple(map(str, column.to_pylist()))
+    return VectorFile(_read_vector_column(table.column("vector").combine_chunks(), path), **texts)
 
 
 def _read_vector_column(column: Any, path: Path) -> Vectors:
     import pyarrow as pa
 
-    kind = column.type
-    lists = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
-    if not lists:
-        raise VectorFileError(f"{path}: column 'vector' is {kind}; lists of numbers are expected")
+    checks = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    if not any(is_list(column.type) for is_list in checks):
+        raise VectorFileError(f"{path}: column 'vector' is {column.type}; lists of numbers are expected")
     widths = set(column.value_lengths().to_pylist())
     if len(widths) > 1 or None in widths or column.flatten().null_count:
         raise VectorFileError(f"{path}: column 'vector' has missing values or lists of several lengths")

@@ -41,15 +41,11 @@ def read_binary(path: Path, *, fasttext: bool) -> WordVectors:
         vectors = _read_by_gensim(plain, fasttext=fasttext)
         with plain.open("rb") as file:
             fingerprint = hashlib.file_digest(file, "sha256").hexdigest()
-    return _make_word_vectors(vectors, source=str(path), fingerprint=fingerprint)
-
-
-def _make_word_vectors(vectors: Any, *, source: str, fingerprint: str) -> WordVectors:
     matrix = vectors.vectors  # (words, dim) float32
     bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
     if len(bad):
         word = vectors.index_to_key[bad[0]]
-        raise EncoderError(f"{source}: the vector of {word!r} is not finite")
+        raise EncoderError(f"{path}: the vector of {word!r} is not finite")
     scale = float(np.sqrt(np.square(matrix, dtype=np.float64).mean()))
 
     def find(word: str) -> Vectors | None:
@@ -62,7 +58,7 @@ def _make_word_vectors(vectors: Any, *, source: str, fingerprint: str) -> WordVe
         has_vector = word in vectors.key_to_index or vector.any()
         return vector.astype(np.float32) if has_vector and np.isfinite(vector).all() else None
 
-    return WordVectors(source, int(matrix.shape[1]), fingerprint, find, scale)
+    return WordVectors(str(path), int(matrix.shape[1]), fingerprint, find, scale)
 
 
 @contextmanager
@@ -125,19 +121,19 @@ def _check_fasttext(content: mmap) -> int:
     words, _, labels, _, pruned = struct.unpack_from("<3i2q", content, VOCABULARY_OFFSET)
     if labels:
         raise DamagedWordFileError("a fastText classifier; a model of word vectors is expected")
-    place = VOCABULARY_OFFSET + 28
+    offset = VOCABULARY_OFFSET + 28
     for _ in range(words):
-        end = content.find(b"\0", place)
+        end = content.find(b"\0", offset)
         if end < 0:
             raise DamagedWordFileError("the fastText model is cut off in its vocabulary")
-        place = end + 10  # after the null byte, a count of 8 bytes and a byte for the type of entry
-    place += 8 * max(0, pruned)
-    quantised, rows, dim = struct.unpack_from("<?2q", content, place)
+        offset = end + 10  # after the null byte, a count of 8 bytes and a byte for the type of entry
+    offset += 8 * max(0, pruned)
+    quantised, rows, dim = struct.unpack_from("<?2q", content, offset)
     if quantised:
         raise DamagedWordFileError("a quantised fastText model (.ftz), which gensim does not read")
     if rows < words or dim < 1:
         raise DamagedWordFileError(f"the fastText model declares {rows} vectors of width {dim} for {words} words")
-    if len(content) < place + 17 + 4 * rows * dim:
+    if len(content) < offset + 17 + 4 * rows * dim:
         raise DamagedWordFileError("the fastText model is cut off in its vectors")
     return int(dim)
 

@@ -310,7 +310,8 @@ def load_hf(spec: Spec) -> list[HfEncoder]:
     requested_layer = _parse_layer(options.layer)
     if find_spec("transformers") is None:
         raise missing_extra("an encoder hf:...", "transformers")
-    text_frame.check_prompt(options.prompt)
+    if options.prompt and options.prompt.count(text_frame.SENTENCE) != 1:
+        raise UsageError(f"hf: option prompt={options.prompt}: it must contain {text_frame.SENTENCE} once")
     if options.absent not in ("", *Pooling):
         raise UsageError(f"hf: option absent={options.absent}: one of {', '.join(Pooling)} is expected")
     words = _open_words(options)
@@ -405,7 +406,9 @@ def _make_model(
     if not (options.bits or options.device_map):  # such models are on their devices already
         device = options.device or loading.find_default_device()
         model = loading.move_to_device(model, device=device, precision=options.precision)
-    frame = text_frame.make_text_frame(tokenizer, prompt=options.prompt, chat=options.chat, name=name)
+    if options.chat and not tokenizer.chat_template:
+        raise UsageError(f"hf: option chat=yes: the tokenizer of {name} has no chat template")
+    frame = text_frame.TextFrame(tokenizer, options.prompt or text_frame.SENTENCE, options.chat)
     end_token, end = text_frame.find_end_token(frame, name=name) if EOS in pools else (None, "")
     return HfModel(
         name=name,

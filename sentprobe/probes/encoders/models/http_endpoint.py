@@ -156,8 +156,11 @@ class Endpoint:
                     start = _read_body(answer, max_bytes=_MAX_REFUSAL_BYTES, deadline=deadline)
                     return _make_refusal(answer, start, key=key)
                 content = _read_body(answer, max_bytes=max_bytes + 1, deadline=deadline)
+        except exceptions.ReadTimeoutError:
+            return _Failure(f"{self.url} sent nothing for {self.timeout:g} seconds", may_retry=True)
         except exceptions.HTTPError as error:
-            return self._make_connection_failure(error)
+            may_retry = not isinstance(error, (exceptions.SSLError, exceptions.NameResolutionError))
+            return _Failure(f"{self.url}: {error}", may_retry)
         except TimeoutError:
             return self._make_slow_failure(self.timeout)
         if len(content) > max_bytes:
@@ -167,12 +170,6 @@ class Endpoint:
 
     def _make_slow_failure(self, limit: float) -> _Failure:
         return _Failure(f"{self.url} did not finish its answer within {limit:g} seconds", may_retry=True)
-
-    def _make_connection_failure(self, error: exceptions.HTTPError) -> _Failure:
-        if isinstance(error, exceptions.ReadTimeoutError):
-            return _Failure(f"{self.url} sent nothing for {self.timeout:g} seconds", may_retry=True)
-        may_retry = not isinstance(error, (exceptions.SSLError, exceptions.NameResolutionError))
-        return _Failure(f"{self.url}: {error}", may_retry)
 
 
 def _read_body(answer: urllib3.BaseHTTPResponse, *, max_bytes: int, deadline: float) -> bytes:

@@ -85,7 +85,7 @@ def _find_cached_model(name: str, *, revision: str, required_file: str) -> Path 
     except (OSError, ValueError):
         return None
     directory = Path(snapshot)
-    weights = (path for kind in ("safetensors", "bin") for path in directory.rglob(f"*.{kind}"))
+    weights = (path for suffix in ("safetensors", "bin") for path in directory.rglob(f"*.{suffix}"))
     return directory if (directory / required_file).exists() and any(weights) else None
 
 

@@ -70,7 +70,7 @@ class OpenAIEncoder:
                 vectors_by_chunk = dict(pool.imap_unordered(partial(self._encode, group=group), enumerate(chunks)))
             finally:  # also on Ctrl-C
                 group.stop.set()
-        parts = [vectors_by_chunk[place] for place in range(len(chunks))]
+        parts = [vectors_by_chunk[number] for number in range(len(chunks))]
         widths = sorted({part.shape[1] for part in parts})
         if len(widths) > 1:
             raise self.endpoint.make_error(f"the server returned vectors of different widths: {widths}")
@@ -78,7 +78,7 @@ class OpenAIEncoder:
 
     def _encode(self, chunk: tuple[int, Sequence[str]], *, group: http_endpoint.RequestGroup) -> tuple[int, Vectors]:
         """Request the vectors of a numbered chunk of sentences; return its number and vectors, (n, dim) float32."""
-        place, sentences = chunk
+        number, sentences = chunk
         dim = self.options.dim
         request: dict[str, object] = {"model": self.model, "input": list(sentences), "encoding_format": "float"}
         max_bytes = SPARE_BYTES + len(sentences) * (dim or MAX_WIDTH) * NUMBER_BYTES
@@ -86,7 +86,7 @@ class OpenAIEncoder:
         vectors = check_vectors(self._parse_array(answer, count=len(sentences)), sentences=sentences, encoder=self.name)
         if dim and vectors.shape[1] != dim:
             raise self.endpoint.make_error(f"the server returned vectors of width {vectors.shape[1]}, not dim={dim}")
-        return place, vectors
+        return number, vectors
 
     def _parse_array(self, answer: bytes, *, count: int) -> NDArray[Any]:
         try:
@@ -157,7 +157,7 @@ def _parse_rows(body: bytes, *, count: int, key: str) -> list[object]:
     """Return the embeddings in an answer ``{"data": [{"index": 0, "embedding": [0.1, ...]}, ...]}``, by index."""
     try:
         data = parse_json(body)["data"]
-        rows = {entry.get("index", place): entry["embedding"] for place, entry in enumerate(data)}
+        rows = {entry.get("index", number): entry["embedding"] for number, entry in enumerate(data)}
     except (BadSyntaxError, KeyError, TypeError, AttributeError):
         server_message = http_endpoint.extract_server_message(body, key=key)[:80]
         raise ValueError(f"it has no list of embeddings: {server_message!r}") from None
@@ -165,4 +165,4 @@ def _parse_rows(body: bytes, *, count: int, key: str) -> list[object]:
         raise ValueError(f"it has {len(data)} embeddings for {count} sentences")
     if set(rows) != set(range(count)):
         raise ValueError(f"its indices are not the numbers from 0 to {count - 1}")
-    return [rows[place] for place in range(count)]
+    return [rows[index] for index in range(count)]

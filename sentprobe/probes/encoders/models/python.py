@@ -247,13 +247,13 @@ def wrap_encoder(
     array([[3.]], dtype=float32)
     """
     style = find_style(model)
-    module = getattr(model, "__module__", None) or type(model).__module__
     if style is None:
         raise protocol.EncoderError(f"{name}: a {type(model).__name__} is neither a function nor an object with encode")
+    module_name = getattr(model, "__module__", None) or type(model).__module__
     return PythonEncoder(
         name=name,
         fingerprint=protocol.digest(
-            "wrapped", name, style, fingerprint or _digest_source(sys.modules.get(module)) or token_hex()
+            "wrapped", name, style, fingerprint or _digest_source(sys.modules.get(module_name)) or token_hex()
         ),
         call=make_caller(model, style, batch=BATCH, seed=0),
         capabilities=protocol.Capabilities(

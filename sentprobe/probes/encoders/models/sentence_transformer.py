@@ -114,9 +114,9 @@ def _refuse_foreign_code(directory: Path) -> None:
         modules = parse_json(path.read_bytes()) if path.exists() else []
     except BadSyntaxError as error:
         raise ValueError(f"modules.json: {error}") from None
-    for kind in (str(module["type"]) for module in modules):
-        if not kind.startswith("sentence_transformers."):
-            raise ValueError(f"it needs its own code ({kind}), which is not run")
+    for class_name in (str(module["type"]) for module in modules):
+        if not class_name.startswith("sentence_transformers."):
+            raise ValueError(f"it needs its own code ({class_name}), which is not run")
 
 
 def _choose_prompt(options: SentenceTransformerOptions, prompts: Mapping[str, str], *, default: str | None) -> str:

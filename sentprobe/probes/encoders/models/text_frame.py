@@ -41,23 +41,10 @@ class TextFrame:
             start -= len(text) - len(text.lstrip())
             messages = [{"role": "user", "content": message}]
             text = self.tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
-            if (place := text.find(message)) < 0:
+            if (message_start := text.find(message)) < 0:
                 raise EncoderError(f"the chat template changes the text {message!r}")
-            start += place
+            start += message_start
         return FramedText(sentence, text + self.end, start)
-
-
-def check_prompt(prompt: str) -> None:
-    """Raise UsageError for a prompt, unless it is empty or contains ``{sentence}`` exactly once."""
-    if prompt and prompt.count(SENTENCE) != 1:
-        raise UsageError(f"hf: option prompt={prompt}: it must contain {SENTENCE} once")
-
-
-def make_text_frame(tokenizer: Any, *, prompt: str, chat: bool, name: str) -> TextFrame:
-    """Return the frame for a prompt, which may be empty, and the tokenizer's chat template. Raises UsageError."""
-    if chat and not tokenizer.chat_template:
-        raise UsageError(f"hf: option chat=yes: the tokenizer of {name} has no chat template")
-    return TextFrame(tokenizer, prompt or SENTENCE, chat)
 
 
 def find_end_token(frame: TextFrame, *, name: str) -> tuple[int, str]:
