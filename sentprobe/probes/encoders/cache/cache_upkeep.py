@@ -105,25 +105,21 @@ def check_cache_files(directory: Path) -> CacheCheck:
 
 
 def _summarize_folder(folder: Path) -> CachedEncoder:
-    names: set[str] = set()
-    fingerprints: set[str] = set()
+    headers: list[vector_cache.FileHeader] = []
     keys: set[bytes] = set()
-    dims: set[int] = set()
     size = 0
     for path in vector_cache.list_vector_files(folder):
         with suppress(vector_cache.DamagedFileError, FileNotFoundError):
             size += path.stat().st_size
             with vector_cache.open_vectors(path) as file:
-                names.add(file.header.encoder)
-                fingerprints.add(file.header.fingerprint)
-                dims.add(file.header.dim)
+                headers.append(file.header)
                 keys.update(file.read_keys())
     return CachedEncoder(
         folder=folder,
-        encoders=tuple(sorted(names)),
-        fingerprint=min(fingerprints, default=""),
+        encoders=tuple(sorted({header.encoder for header in headers})),
+        fingerprint=min((header.fingerprint for header in headers), default=""),
         sentences=len(keys),
-        dim=max(dims, default=0),
+        dim=max((header.dim for header in headers), default=0),
         size=size,
         used=folder.stat().st_mtime,
     )

@@ -6,7 +6,7 @@ import numpy as np
 
 from sentprobe.errors import SentprobeError, UsageError, is_out_of_memory
 from sentprobe.probes.dataset import Indices
-from sentprobe.probes.encoders.cache.vector_cache import Cache, CachedVectors
+from sentprobe.probes.encoders.cache.vector_cache import Cache
 from sentprobe.probes.encoders.protocol import Encoder, EncoderError, Vectors, check_vectors, get_capabilities
 from sentprobe.probes.encoders.variants.cut_and_rounded import ReducedEncoder
 from sentprobe.probes.encoders.variants.erasure import ErasedEncoder
@@ -38,14 +38,14 @@ def embed(
     distinct = list(dict.fromkeys(sentences))
     reporter.begin(f"encode sentences with {shorten(encoder.name)}", len(distinct))
     table = _VectorTable(encoder.name, distinct)
-    for part in cache.read(encoder, distinct) if cache else ():
-        table.fill(part, cache=cache)
-        reporter.advance(len(part.positions))
+    for positions, vectors in cache.read(encoder, distinct) if cache else ():
+        table.fill(positions, vectors, cache=cache)
+        reporter.advance(len(positions))
     size = len(distinct) if get_capabilities(encoder).needs_all_sentences else CHUNK
     for positions in table.iterate_missing(size):
         texts = [distinct[position] for position in positions]
         vectors = _encode(encoder, texts)
-        table.fill(CachedVectors(positions, vectors), cache=cache)
+        table.fill(positions, vectors, cache=cache)
         if cache:
             cache.write(encoder, texts, vectors)
         reporter.advance(len(texts))
@@ -61,9 +61,9 @@ class _VectorTable:
         self._missing = np.ones(len(sentences), dtype=np.bool_)
         self._vectors: Vectors | None = None
 
-    def fill(self, part: CachedVectors, *, cache: Cache | None) -> None:
+    def fill(self, positions: Indices, vectors: Vectors, *, cache: Cache | None) -> None:
         """Insert vectors. Raises EncoderError if vectors of another width were inserted before."""
-        width = part.vectors.shape[1]
+        width = vectors.shape[1]
         if self._vectors is None:
             self._vectors = np.empty((len(self._sentences), width), dtype=np.float32)
         if width != self._vectors.shape[1]:
@@ -73,8 +73,8 @@ class _VectorTable:
                 text += f"; some may be from the cache {cache.directory}: if the encoder was changed, remove them "
                 text += "with `probe cache clear`, or pass --no-cache"
             raise EncoderError(text)
-        self._vectors[part.positions] = part.vectors
-        self._missing[part.positions] = False
+        self._vectors[positions] = vectors
+        self._missing[positions] = False
 
     def iterate_missing(self, size: int) -> Iterator[Indices]:
         """Yield batches of positions of sentences without a vector: the longest first, equal lengths alphabetically."""

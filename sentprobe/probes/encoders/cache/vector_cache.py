@@ -183,14 +183,6 @@ def _compute_file_name(parts: Sequence[bytes | memoryview]) -> str:
     return f"{hasher.hexdigest()[:32]}.vectors"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CachedVectors:
-    """The vectors of k sentences, (k, dim) float32, and the positions of these sentences in a list, (k,) int64."""
-
-    positions: Indices
-    vectors: Vectors
-
-
 class Cache:
     """The embedding cache in *directory*, which is created when vectors are first written."""
 
@@ -199,8 +191,11 @@ class Cache:
         self._warned: set[str] = set()
         self._is_writable = True
 
-    def read(self, encoder: Encoder, sentences: Sequence[str]) -> Iterator[CachedVectors]:
-        """Yield the cached vectors of distinct *sentences*, one cache file at a time; remove damaged files."""
+    def read(self, encoder: Encoder, sentences: Sequence[str]) -> Iterator[tuple[Indices, Vectors]]:
+        """Look up distinct *sentences*, one cache file at a time; remove damaged files.
+
+        Yields positions in *sentences*, (k,) int64, and the vectors of these k sentences, (k, dim) float32.
+        """
         missing = {compute_sentence_key(text): position for position, text in enumerate(sentences)}
         for path in self._list_files(encoder):
             if not missing:
@@ -236,8 +231,11 @@ class Cache:
                 os.utime(folder)
         return paths
 
-    def _read_file(self, path: Path, missing: dict[bytes, int], *, fingerprint: str) -> CachedVectors | None:
-        """Return a file's vectors for the keys in *missing*, a map from key to position; remove these keys from it."""
+    def _read_file(self, path: Path, missing: dict[bytes, int], *, fingerprint: str) -> tuple[Indices, Vectors] | None:
+        """Return the positions and vectors of a file's sentences in *missing*, a map from key to position.
+
+        The keys of these sentences are removed from *missing*. None: the file has none of the sentences.
+        """
         try:
             with open_vectors(path) as file:
                 rows_by_key = {k: row for row, k in enumerate(file.read_keys()) if k in missing}
@@ -255,7 +253,7 @@ class Cache:
             self._warn_once("%s; its sentences are encoded again", _format_reason(error))
             return None
         positions = np.array([missing.pop(key) for key in rows_by_key], dtype=np.int64)
-        return CachedVectors(positions, vectors[list(rows_by_key.values())])
+        return positions, vectors[list(rows_by_key.values())]
 
     def _warn_once(self, message: str, subject: object) -> None:
         """Log a warning unless *message* has been logged before."""
@@ -265,6 +263,6 @@ class Cache:
 
 
 def _format_reason(error: OSError | SentprobeError) -> str:
-    if isinstance(error, OSError):
-        return f"{error.filename}: {error.strerror}" if error.filename else str(error)
+    if isinstance(error, OSError) and error.filename:
+        return f"{error.filename}: {error.strerror}"
     return str(error)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from importlib.util import find_spec
@@ -204,8 +203,7 @@ class HfModel:
 
     def _compute_states(self, framed: Sequence[text_frame.FramedText]) -> tuple[Sequence[Tensor], Any]:
         """Return the states of each layer, (batch, time, dim), and the tokenizer's output."""
-        with ExitStack() as stack:
-            stack.enter_context(loading.report_encoding_errors(self.name))
+        with loading.report_encoding_errors(self.name), model_parts.record_outputs(self.modules) as outputs:
             tokens = self.frame.tokenize(
                 [text.text for text in framed], padding=True,
                 truncation=self.limit is not None, max_length=self.limit,
@@ -218,7 +216,6 @@ class HfModel:
                     self.truncated_candidates.add(text.sentence)
             tokens = tokens.to(self.model.device)  # after the check, since reading from a GPU makes it wait
             inputs = {name: values for name, values in tokens.items() if name != "offset_mapping"}
-            outputs = stack.enter_context(model_parts.record_outputs(self.modules))
             with torch.inference_mode():
                 states = self.model(**inputs, output_hidden_states=True).hidden_states
             if self.modules:  # no module computes layer 0, so the embeddings fill its place

@@ -239,17 +239,13 @@ def _make_refusal(answer: urllib3.BaseHTTPResponse, body: bytes, *, key: str) ->
         return _Failure(text, may_retry=False)
     text = f"the server answers {answer.status} {answer.reason or ''}".rstrip()
     server_message = extract_server_message(body, key=key)
-    retry_after = _read_retry_after(answer)
+    try:
+        retry_after = Retry().get_retry_after(answer) or 0.0
+    except (exceptions.HTTPError, OverflowError):  # the header has neither a number of seconds nor a date
+        retry_after = 0.0
     may_retry = answer.status in RETRIED_STATUSES or answer.status >= 500
     return _Failure(
         f"{text}: {server_message}" if server_message else text,
         may_retry=may_retry and retry_after <= MAX_RETRY_AFTER,
         retry_after=retry_after,
     )
-
-
-def _read_retry_after(answer: urllib3.BaseHTTPResponse) -> float:
-    try:
-        return Retry().get_retry_after(answer) or 0.0
-    except (exceptions.HTTPError, OverflowError):
-        return 0.0  # the header holds neither a number of seconds nor a date

@@ -131,9 +131,7 @@ def _is_openai_host(url: str) -> bool:
     (True, False)
     """
     parts = parse_url(url)
-    host = parts.host or ""
-    is_openai = host == "api.openai.com" or host.endswith(".api.openai.com")
-    return is_openai and parts.scheme == "https"
+    return parts.scheme == "https" and f".{parts.host}".endswith(".api.openai.com")
 
 
 def _check_options(options: OpenAIOptions) -> None:
