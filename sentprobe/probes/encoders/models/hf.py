@@ -1,9 +1,8 @@
 """The encoder ``hf:``: hidden states of a transformers model, pooled over all tokens or read at one token."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
@@ -17,46 +16,13 @@ from sentprobe.errors import UsageError, format_count, suggest
 from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.lexicon.read import load_lexicon
 from sentprobe.probes.encoders.models import model_loading as loading
-from sentprobe.probes.encoders.models import model_parts, named_tokens, pretrained, text_frame
+from sentprobe.probes.encoders.models import model_parts, named_tokens, pretrained
+from sentprobe.probes.encoders.models.model_parts import POOLINGS, Pooling, pool_states
 from sentprobe.probes.encoders.protocol import Capabilities, EncoderError, Vectors, digest, missing_extra
 from sentprobe.specs import Spec, check_distinct, read_options
 
-
-class Pooling(StrEnum):
-    """How the hidden states of tokens are pooled into a sentence vector."""
-
-    CLS = "cls"
-    MEAN = "mean"
-    MAX = "max"
-    LAST = "last"
-
-
-def pool_states(states: Tensor, mask: Tensor, *, pooling: Pooling) -> Tensor:
-    """Pool hidden states into sentence vectors, (batch, dim) float32.
-
-    - states: (batch, time, dim)
-    - mask: (batch, time), 1 for tokens and 0 for padding
-    """
-    return POOLINGS[pooling](states.float(), mask.bool())
-
-
-def _pool_first(states: Tensor, mask: Tensor) -> Tensor:
-    return states[torch.arange(len(states), device=states.device), mask.int().argmax(dim=1)]
-
-
-def _pool_mean(states: Tensor, mask: Tensor) -> Tensor:
-    masked = states.masked_fill(~mask[:, :, None], 0.0)  # (batch, time, dim)
-    return masked.sum(dim=1) / mask.sum(dim=1, keepdim=True)
-
-
-POOLINGS: Mapping[Pooling, Callable[[Tensor, Tensor], Tensor]] = {
-    Pooling.CLS: _pool_first,
-    Pooling.MEAN: _pool_mean,
-    Pooling.MAX: lambda states, mask: states.masked_fill(~mask[:, :, None], -torch.inf).amax(dim=1),
-    Pooling.LAST: lambda states, mask: _pool_first(states.flip(1), mask.flip(1)),
-}
-
-
+SENTENCE = "{sentence}"
+"""The part of the option ``prompt`` that the sentence replaces."""
 EOS = "eos"
 """The value of the option ``pool`` that reads the state of the end token."""
 ALL_LAYERS = "all"
@@ -92,6 +58,44 @@ class HfOptions(pretrained.LoadingOptions):
     batch: int = 32
 
 
+class FramedText(NamedTuple):
+    """A sentence, the text that contains it, and the index in the text at which the sentence starts."""
+
+    sentence: str
+    text: str
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class TextFrame:
+    """Puts a sentence into a prompt and a chat template, and appends an end token."""
+
+    tokenizer: Any
+    prompt: str = SENTENCE
+    chat: bool = False
+    end: str = ""
+    """The end token to append; empty if none is read, or if the tokenizer appends it."""
+
+    def tokenize(self, texts: list[str], **settings: Any) -> Any:
+        """Return the tokenizer's output for framed texts."""
+        # A chat template has its own special tokens.
+        return self.tokenizer(texts, **({"add_special_tokens": False} if self.chat else {}), **settings)
+
+    def add_to(self, sentence: str) -> FramedText:
+        """Return the text that frames a sentence. Raises EncoderError if the chat template changes the sentence."""
+        before, _, after = self.prompt.partition(SENTENCE)
+        text, start = before + sentence + after, len(before)
+        if self.chat:
+            message = text.strip()  # most templates strip messages
+            start -= len(text) - len(text.lstrip())
+            messages = [{"role": "user", "content": message}]
+            text = self.tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+            if (message_start := text.find(message)) < 0:
+                raise EncoderError(f"the chat template changes the text {message!r}")
+            start += message_start
+        return FramedText(sentence, text + self.end, start)
+
+
 class StatePlace(NamedTuple):
     """The source of a sentence vector in a model: a layer, and a pooling method or named token (``mean``, ``verb``)."""
 
@@ -108,7 +112,7 @@ class HfModel:
     tokenizer: Any = field(repr=False)
     limit: int | None
     batch: int
-    frame: text_frame.TextFrame = field(repr=False)
+    frame: TextFrame = field(repr=False)
     words: named_tokens.WordFinder = field(repr=False)
     absent: Pooling | None = None
     """The pooling method for sentences that lack the named token; None: such a sentence is an error."""
@@ -145,10 +149,7 @@ class HfModel:
         return loading.count_truncated(texts, self.frame.tokenize, limit=self.limit)
 
     def _encode_batch(
-        self,
-        framed: Sequence[text_frame.FramedText],
-        words: Sequence[named_tokens.WordIndices],
-        places: Sequence[StatePlace],
+        self, framed: Sequence[FramedText], words: Sequence[named_tokens.WordIndices], places: Sequence[StatePlace]
     ) -> Vectors:
         states, tokens = self._compute_states(framed)
         mask = tokens["attention_mask"]
@@ -178,7 +179,7 @@ class HfModel:
         return torch.where(index[:, None] < 0, pool_states(states, mask, pooling=self.absent), vectors)
 
     def _find_tokens(
-        self, pool: str, framed: Sequence[text_frame.FramedText], words: Sequence[named_tokens.WordIndices], tokens: Any
+        self, pool: str, framed: Sequence[FramedText], words: Sequence[named_tokens.WordIndices], tokens: Any
     ) -> Tensor:
         """Return the index of the end token or of a named word's last token, (batch,) int64; -1 if absent."""
         mask = tokens["attention_mask"].bool()
@@ -201,7 +202,7 @@ class HfModel:
             )
         return index
 
-    def _compute_states(self, framed: Sequence[text_frame.FramedText]) -> tuple[Sequence[Tensor], Any]:
+    def _compute_states(self, framed: Sequence[FramedText]) -> tuple[Sequence[Tensor], Any]:
         """Return the states of each layer, (batch, time, dim), and the tokenizer's output."""
         with loading.report_encoding_errors(self.name), model_parts.record_outputs(self.modules) as outputs:
             tokens = self.frame.tokenize(
@@ -223,7 +224,7 @@ class HfModel:
             return states, tokens
 
 
-def _find_end(framed: text_frame.FramedText, word: int | None) -> int:
+def _find_end(framed: FramedText, word: int | None) -> int:
     """Return the index of the first character after a word of the sentence in the framed text; 0 for None."""
     if word is None:
         return 0
@@ -307,8 +308,8 @@ def load_hf(spec: Spec) -> list[HfEncoder]:
     requested_layer = _parse_layer(options.layer)
     if find_spec("transformers") is None:
         raise missing_extra("an encoder hf:...", "transformers")
-    if options.prompt and options.prompt.count(text_frame.SENTENCE) != 1:
-        raise UsageError(f"hf: option prompt={options.prompt}: it must contain {text_frame.SENTENCE} once")
+    if options.prompt and options.prompt.count(SENTENCE) != 1:
+        raise UsageError(f"hf: option prompt={options.prompt}: it must contain {SENTENCE} once")
     if options.absent not in ("", *Pooling):
         raise UsageError(f"hf: option absent={options.absent}: one of {', '.join(Pooling)} is expected")
     words = _open_words(options)
@@ -405,8 +406,8 @@ def _make_model(
         model = loading.move_to_device(model, device=device, precision=options.precision)
     if options.chat and not tokenizer.chat_template:
         raise UsageError(f"hf: option chat=yes: the tokenizer of {name} has no chat template")
-    frame = text_frame.TextFrame(tokenizer, options.prompt or text_frame.SENTENCE, options.chat)
-    end_token, end = text_frame.find_end_token(frame, name=name) if EOS in pools else (None, "")
+    frame = TextFrame(tokenizer, options.prompt or SENTENCE, options.chat)
+    end_token, end = _find_end_token(frame, name=name) if EOS in pools else (None, "")
     return HfModel(
         name=name,
         model=model,
@@ -419,3 +420,14 @@ def _make_model(
         modules=model_parts.find_part_modules(model, options.part, name=name),
         end_token=end_token,
     )
+
+
+def _find_end_token(frame: TextFrame, *, name: str) -> tuple[int, str]:
+    """Return the end token's id, and its text (empty if the tokenizer appends it). Raises UsageError."""
+    tokenizer = frame.tokenizer
+    last = frame.tokenize([frame.add_to("a").text])["input_ids"][0][-1]
+    if last in {tokenizer.eos_token_id, tokenizer.sep_token_id} - {None}:
+        return last, ""
+    if tokenizer.eos_token_id is None:
+        raise UsageError(f"hf: option pool=eos: the tokenizer of {name} has no end token")
+    return tokenizer.eos_token_id, tokenizer.eos_token

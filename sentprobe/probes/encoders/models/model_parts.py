@@ -1,10 +1,11 @@
-"""Hidden states inside the blocks of a transformers model: the outputs of attention and MLP modules."""
+"""Hidden states of a transformers model: outputs of attention and MLP modules, and pooling over tokens."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from sentprobe.probes.encoders.protocol import EncoderError
@@ -73,3 +74,38 @@ def record_outputs(modules: Sequence[nn.Module]) -> Iterator[list[Tensor]]:
     finally:
         for hook in hooks:
             hook.remove()
+
+
+class Pooling(StrEnum):
+    """How the hidden states of tokens are pooled into a sentence vector."""
+
+    CLS = "cls"
+    MEAN = "mean"
+    MAX = "max"
+    LAST = "last"
+
+
+def pool_states(states: Tensor, mask: Tensor, *, pooling: Pooling) -> Tensor:
+    """Pool hidden states into sentence vectors, (batch, dim) float32.
+
+    - states: (batch, time, dim)
+    - mask: (batch, time), 1 for tokens and 0 for padding
+    """
+    return POOLINGS[pooling](states.float(), mask.bool())
+
+
+def _pool_first(states: Tensor, mask: Tensor) -> Tensor:
+    return states[torch.arange(len(states), device=states.device), mask.int().argmax(dim=1)]
+
+
+def _pool_mean(states: Tensor, mask: Tensor) -> Tensor:
+    masked = states.masked_fill(~mask[:, :, None], 0.0)  # (batch, time, dim)
+    return masked.sum(dim=1) / mask.sum(dim=1, keepdim=True)
+
+
+POOLINGS: Mapping[Pooling, Callable[[Tensor, Tensor], Tensor]] = {
+    Pooling.CLS: _pool_first,
+    Pooling.MEAN: _pool_mean,
+    Pooling.MAX: lambda states, mask: states.masked_fill(~mask[:, :, None], -torch.inf).amax(dim=1),
+    Pooling.LAST: lambda states, mask: _pool_first(states.flip(1), mask.flip(1)),
+}
