@@ -27,7 +27,7 @@ ResultKey: TypeAlias = tuple[str, str]
 
 
 def check_sendable(encoders: Sequence[EncoderSource], words: EncoderSource | str | None, *, run: Run) -> None:
-    """Raise UsageError for an encoder that is an object of this process, if the workers of a cluster must build it."""
+    """Raise UsageError if *run* uses Dask but an encoder is a Python object: workers build encoders from specs."""
     if run.machines.engine is EngineName.DASK:
         for source in (*encoders, words):
             if not isinstance(source, Spec | str | None):
@@ -49,10 +49,10 @@ def run_on_cluster(
     specs: Mapping[str, Spec],
     words: Spec | str | None,
 ) -> CompletedTasks:
-    """Run the missing jobs on the cluster, and return all results.
+    """Train the probes that stored results lack on the cluster, and return all results.
 
-    The workers build the encoders from *specs*, and the encoder of probe words from *words*. Raises EngineError if
-    workers are killed often, or have another version of sentprobe.
+    The workers build each encoder from its spec in *specs*, by encoder name, and the encoder of probe words from
+    *words*. Raises EngineError if workers are killed often, or have another version of sentprobe.
     """
     store = ResultStore(tasks, run, recipes)
     scheduler = _JobScheduler(run, store, reporter)
@@ -78,7 +78,7 @@ def run_on_cluster(
 
 @dataclass(slots=True)
 class _JobQueue:
-    """An iterator over jobs; jobs may be added while others run."""
+    """A queue of jobs as an iterator; jobs can be appended to it during the iteration."""
 
     jobs: deque[worker_jobs.WorkerJob] = field(default_factory=deque)
 
@@ -92,7 +92,7 @@ class _JobQueue:
 
 
 class _JobScheduler:
-    """The scheduler of a run's jobs; jobs that encoders of one width share wait until the width is known."""
+    """A scheduler of a run's jobs. Jobs that all encoders of one vector width share start when the width is known."""
 
     def __init__(self, run: Run, store: ResultStore, reporter: Reporter) -> None:
         self.results: dict[ResultKey, Result] = {}
@@ -102,14 +102,14 @@ class _JobScheduler:
         self._queue = _JobQueue()
         self._requests: dict[Spec, list[worker_jobs.JobRequest]] = {}
         self._shared_jobs: dict[ResultKey, list[missing_jobs.Job]] = {}
-        """The shared jobs of each result that wait for the width of the encoder's vectors."""
+        """For each result, its shared jobs until the width of the encoder's vectors is known."""
         self._waiting: dict[ResultKey, dict[Hashable, missing_jobs.Job]] = {}
-        """The scheduled shared jobs of each unfinished result, by job key."""
+        """For each unfinished result, its scheduled shared jobs by job key."""
         self._job_results: dict[Hashable, worker_jobs.JobResult | None] = {}
-        """The result of each shared job, by job key; None for an unfinished job."""
+        """The result of each queued shared job, by job key; None until the job is finished."""
 
     def add_encoder(self, encoder: Encoder | Baseline, spec: Spec) -> None:
-        """Add the missing jobs of an encoder."""
+        """Add the jobs that train the missing probes of an encoder, which workers build from *spec*."""
         results, jobs = self._store.find_missing_jobs(encoder)
         self.results |= {(encoder.name, task): result for task, result in results.items()}
         own_jobs = [job for job in jobs if worker_jobs.needs_own_vectors(job)]
@@ -123,7 +123,7 @@ class _JobScheduler:
             self._requests.setdefault(spec, []).append(request)
 
     def start_jobs(self) -> Iterator[worker_jobs.WorkerJob]:
-        """Return the iterator over the jobs, to which :meth:`add_result` adds further jobs."""
+        """Queue the jobs that can start, and return the queue, to which :meth:`add_result` appends further jobs."""
         self._reporter.begin("do jobs on the cluster", len(self._shared_jobs))
         for spec, requests in self._requests.items():
             self._queue.jobs.append(worker_jobs.EncodeAndTrainJob(spec, tuple(requests)))
@@ -134,7 +134,7 @@ class _JobScheduler:
         return self._queue
 
     def add_result(self, job: worker_jobs.WorkerJob, job_result: worker_jobs.JobResult) -> None:
-        """Store the result of a job, and schedule the jobs that depend on it."""
+        """Store the scores of a finished job, and queue the jobs that waited for it."""
         for result in job_result.results:
             result_key = result.encoder, result.task
             self.results[result_key] = result
@@ -146,7 +146,7 @@ class _JobScheduler:
                 self._finish_result(result_key)
 
     def _request_shared_jobs(self, result_key: ResultKey) -> None:
-        """Schedule the jobs of a result that encoders of one width share, unless they are scheduled already."""
+        """Add the stored scores of a result's shared jobs to the result, and schedule the other shared jobs."""
         dim = self.results[result_key].dim
         result, jobs = self._store.reuse_shared_scores(
             self.results[result_key], self._shared_jobs.pop(result_key), dim=dim
@@ -161,7 +161,7 @@ class _JobScheduler:
         self._finish_result(result_key)
 
     def _queue_ready_jobs(self, result_key: ResultKey) -> None:
-        """Queue the jobs that a result shares with others, if their maximum number of training passes is known."""
+        """Queue the shared jobs of a result whose maximum number of passes is known, except those queued before."""
         result, waiting = self.results[result_key], self._waiting[result_key]
         for key, job in waiting.items():
             task_jobs = [(task_job, self._get_scores(task_key)) for task_key, task_job in waiting.items()]
@@ -176,7 +176,7 @@ class _JobScheduler:
         return None if job_result is None else job_result.scores
 
     def _finish_result(self, result_key: ResultKey) -> None:
-        """Complete a result when all of its shared jobs are finished."""
+        """Add the scores of a result's shared jobs, and save it, if all these jobs are finished."""
         waiting = self._waiting[result_key]
         job_results = {key: job_result for key in waiting if (job_result := self._job_results.get(key)) is not None}
         if len(job_results) < len(waiting):

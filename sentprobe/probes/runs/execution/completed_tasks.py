@@ -1,4 +1,4 @@
-"""The results of a run: which exist, which jobs are missing, and how new results are stored."""
+"""The results of a run: find stored results and the jobs that they lack, and store new results."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -22,9 +22,10 @@ from sentprobe.probes.runs.request.settings import Run
 
 
 def make_item_table(data: ProbeDataset, *, lexicon: Lexicon | None = None) -> ItemTable:
-    """Return the table of the test items of a dataset.
+    """Return a table with a row for each test item of a dataset.
 
-    Items are annotated with their events if the grammar parses their sentences with *lexicon* or the built-in one.
+    An item is annotated with its event if the grammar parses its sentence with *lexicon* (default: the built-in
+    lexicon of the dataset's language).
     """
     items = data.splits[Split.TEST]
     sentences = tuple(data.sentences[row] for row in items.rows)
@@ -48,7 +49,7 @@ def make_item_table(data: ProbeDataset, *, lexicon: Lexicon | None = None) -> It
 def _parse_events(
     sentences: Sequence[str], probes: Sequence[Sequence[str]], lexicon: Lexicon
 ) -> list[ProbedEvent | None]:
-    """Return the event of each sentence with its probe words, or None; after some failures, the others are skipped."""
+    """Return the event of each sentence, or None; parse only a few sentences if none of these can be parsed."""
     pairs = zip(sentences, probes, strict=True)
     first_events = [_parse_event(*pair, lexicon) for pair in islice(pairs, _TRIAL_SENTENCES)]
     if not any(first_events):
@@ -75,7 +76,7 @@ def _make_event_columns(events: Sequence[ProbedEvent | None]) -> dict[str, tuple
 
 
 def _find_marks(sentence: str, probes: Sequence[str], event: ProbedEvent | None) -> tuple[int, ...]:
-    """Return the positions of the probe words in the sentence, found by lemma in an event, else by form."""
+    """Return the token positions of the probe words: those in *event* or, without it, tokens of the same form."""
     if event is not None:
         return event.probe_positions
     folded_probes = {probe.casefold() for probe in probes}
@@ -84,11 +85,11 @@ def _find_marks(sentence: str, probes: Sequence[str], event: ProbedEvent | None)
 
 
 Recipes: TypeAlias = Mapping[tuple[str, str], str]
-"""The recipe of each result, by the names of encoder and task."""
+"""The recipe of each result (a digest of its inputs), by the names of encoder and task."""
 
 
 class CompletedTasks(NamedTuple):
-    """The results of a run's encoders on its tasks, with the number of results that existed before."""
+    """The results of a run, the number of results that were complete before it, and notes for the user."""
 
     results: Results
     reused: int
@@ -96,7 +97,7 @@ class CompletedTasks(NamedTuple):
 
 
 class ResultStore:
-    """A store that finds the results of earlier runs and writes those of this run."""
+    """A store that reads the results of earlier runs and writes those of this run."""
 
     def __init__(self, tasks: Sequence[Task], run: Run, recipes: Recipes) -> None:
         self._tasks = tasks
@@ -104,13 +105,13 @@ class ResultStore:
         self._recipes = recipes
         self.reused = 0
         self.shared_scores = missing_jobs.read_shared_scores(run)
-        """Scores from earlier runs that all encoders of one width share."""
+        """Scores from earlier runs that hold for all encoders of one vector width."""
         self._replaced_files = store.read_stamps(run.out) if run.force and run.out else frozenset()
         self._tasks_with_items: set[str] = set()
         """The names of the tasks whose item tables are stored."""
 
     def find_missing_jobs(self, encoder: Encoder | Baseline) -> tuple[dict[str, Result], list[missing_jobs.Job]]:
-        """Return the encoder's result on each task (existing or without scores), by name, and its missing jobs."""
+        """Return the encoder's stored or blank result on each task, by task name, and the jobs for missing scores."""
         results: dict[str, Result] = {}
         jobs: list[missing_jobs.Job] = []
         for task in self._tasks:
@@ -131,7 +132,7 @@ class ResultStore:
         return results, jobs
 
     def save_result(self, result: Result, *, wait: float | None = None) -> None:
-        """Write a result into the results folder, if any; *wait* replaces the run's seconds of waiting for its lock."""
+        """Write a result into the results folder, if any. *wait*: seconds to wait for its lock; None: as in the run."""
         run = self._run
         if run.out is not None:
             wait = run.wait if wait is None else wait
@@ -149,7 +150,7 @@ class ResultStore:
     def reuse_shared_scores(
         self, result: Result, jobs: Iterable[missing_jobs.Job], *, dim: int
     ) -> tuple[Result, list[missing_jobs.Job]]:
-        """Return *result* with the existing scores that encoders of the width *dim* share, and the remaining jobs."""
+        """Add the stored scores that encoders of the width *dim* share; return the result and the remaining jobs."""
         remaining: list[missing_jobs.Job] = []
         for job in jobs:
             key = missing_jobs.make_shared_key(job.condition, result, dim=dim)
@@ -161,6 +162,6 @@ class ResultStore:
         return result, remaining
 
     def collect_results(self, results: Iterable[Result], notes: Iterable[str] = ()) -> CompletedTasks:
-        """Return the results, restricted to the seeds of the run, with *notes*."""
+        """Return the results with the scores of this run's seeds only, and *notes* without repetitions."""
         selected_results = Results(tuple(result.select_seeds(self._run.seeds) for result in results))
         return CompletedTasks(selected_results, self.reused, tuple(dict.fromkeys(notes)))

@@ -1,4 +1,4 @@
-"""The training data of probes under each condition: the unchanged items, a control, or a method."""
+"""The data of probes under each condition: the task's own data, or data that are changed for a control or method."""
 
 import hashlib
 import re
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 
 def split_validation(train: Items, groups: Indices, *, share: float = 0.1, seed: int = 0) -> tuple[Items, Items]:
-    """Split validation items from training items, and return training and validation items.
+    """Split items into training and validation items, and return both.
 
-    At most *share* of each label are taken or, if this allows no group, the smallest possible group. Items of a group
-    in *groups*, (n,), stay together. Training keeps an item with every label and every probe word of a slot. Raises
-    SentprobeError if training can lose no group.
+    *groups*, (n,), numbers the group of each item; groups are not divided. At most *share* of each label's items
+    become validation items or, if every group is too large for this, one group of minimum size. All labels, and all
+    probe words of a slot, still occur in training. Raises SentprobeError if no group can leave training.
 
     >>> items = Items([0, 1, 2, 3], [], [0, 1, 0, 1])
     >>> left, taken = split_validation(items, np.array([0, 0, 1, 1]), share=0.5, seed=0)
@@ -48,7 +48,7 @@ def split_validation(train: Items, groups: Indices, *, share: float = 0.1, seed:
 
 
 def _group_items(groups: Indices, generator: np.random.Generator) -> list[Indices]:
-    """Return the indices of the items of each group; the groups are in random order."""
+    """Return an array for each group, in random order, with the indices of its items."""
     distinct, numbers = np.unique(groups, return_inverse=True)
     order = np.argsort(numbers, kind="stable")
     starts = np.searchsorted(numbers[order], np.arange(1, len(distinct)))
@@ -57,7 +57,7 @@ def _group_items(groups: Indices, generator: np.random.Generator) -> list[Indice
 
 
 class _ValidationSelection:
-    """Counters of the labels and probe words that training still has, and of the labels that validation may take."""
+    """Counts of the labels and probe words left in training, and quotas of labels for validation."""
 
     def __init__(self, train: Items, share: float) -> None:
         self._labels: list[int] = train.targets.tolist()
@@ -67,7 +67,7 @@ class _ValidationSelection:
         self._word_counts = Counter(key for words in self._words for key in enumerate(words))
 
     def try_take(self, group: Indices) -> bool:
-        """Take a group if the quota of every label allows it and training can lose it; return whether it was taken."""
+        """Move a group to validation if quotas and :meth:`can_leave_training` allow it; return whether it was moved."""
         labels = Counter(self._labels[item] for item in group)
         exceeds_quota = any(self._remaining_quota[label] < count for label, count in labels.items())
         if exceeds_quota or not self.can_leave_training(group):
@@ -79,7 +79,7 @@ class _ValidationSelection:
         return True
 
     def can_leave_training(self, group: Indices) -> bool:
-        """Check whether every label and every probe word of the group occurs in other training items, too."""
+        """Check whether each label and probe word of a group also occurs in a training item outside of the group."""
         labels = Counter(self._labels[item] for item in group)
         words = self._count_words(group)
         return all(self._label_counts[label] > count for label, count in labels.items()) and all(
@@ -102,7 +102,7 @@ def _find_smallest_group(members: list[Indices], selection: _ValidationSelection
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeItems:
-    """The items of a dataset for the trainer, without texts."""
+    """The items of a dataset by split, without texts, and the numbers of its probe words and labels."""
 
     name: str
     train: Items
@@ -111,11 +111,11 @@ class ProbeItems:
     words: int
     labels: int
     types: Indices | None = None
-    """The word type of each sentence for the control task, (sentences,) int64; None without a control task."""
+    """The type of each sentence, (sentences,) int64: the control task has a label per type; None without that task."""
 
 
 def list_conditions(*, probe_words: bool, controls: bool) -> tuple[Condition, ...]:
-    """Return the conditions of a dataset that has *probe_words* or not; without *controls*, only that of the probe."""
+    """Return PROBE and, with *controls*, the controls; two of these are only for a dataset with *probe_words*."""
     if not controls:
         return (Condition.PROBE,)
     return tuple(c for c in USUAL_CONDITIONS if probe_words or c not in PROBE_WORD_CONDITIONS)
@@ -125,7 +125,7 @@ PROBE_WORD_CONDITIONS = (Condition.RANDOM_PROBES, Condition.NO_SENTENCE)
 
 
 def make_probe_items(data: ProbeDataset, *, preset: Preset, seed: int) -> ProbeItems:
-    """Return the items for the trainer; validation items that *preset* needs may come from training, by *seed*."""
+    """Return the items by split; if *preset* needs validation items that *data* lacks, split them from training."""
     train, validation = data.splits[Split.TRAIN], data.splits.get(Split.VALIDATION)
     if not preset.needs_validation:
         validation = None
@@ -142,23 +142,23 @@ def make_probe_items(data: ProbeDataset, *, preset: Preset, seed: int) -> ProbeI
 
 
 def make_control_bow(*, seed: int, dim: int) -> Bow:
-    """Return the encoder of the bag-of-words control: the mean of random word vectors."""
+    """Return the encoder of the bag-of-words control, whose sentence vector is the mean of random word vectors."""
     return Bow("bag of words", sample_word_vectors(seed=seed, dim=dim))
 
 
 def encode_bag_of_words(bow: Bow, data: ProbeDataset) -> Vectors:
     """Return the vectors of the bag-of-words control, (sentences, dim) float32.
 
-    In a dataset across languages, words that training lacks are left out. A sentence without other words is a zero
-    vector. So the probe gives one answer to all test sentences that share no word with training.
+    In a dataset across languages, words that do not occur in training sentences are skipped. A sentence without
+    training words has the zero vector, so that the probe predicts the same label for all of these sentences.
     """
     if not data.card.test_language:
         return bow.encode(data.sentences)
     words = find_training_words(data)
-    known = [" ".join(word for word in sentence.split() if word in words) for sentence in data.sentences]
-    rows = [row for row, text in enumerate(known) if text]
-    vectors = np.zeros((len(known), bow.words.dim), dtype=np.float32)
-    vectors[rows] = bow.encode([known[row] for row in rows])
+    texts = [" ".join(word for word in sentence.split() if word in words) for sentence in data.sentences]
+    rows = [row for row, text in enumerate(texts) if text]
+    vectors = np.zeros((len(texts), bow.words.dim), dtype=np.float32)
+    vectors[rows] = bow.encode([texts[row] for row in rows])
     return vectors
 
 
@@ -166,10 +166,10 @@ LIMITING_CONDITIONS: Mapping[Condition, Condition] = {
     Condition.RANDOM_PROBES: Condition.PROBE,
     Condition.RANDOM_SENTENCES: Condition.BAG_OF_WORDS,
 }
-"""For some controls, the condition whose probe of the same seed limits the number of passes.
+"""For each control of this table, the condition whose probe of the same seed sets the maximum number of passes.
 
-All encoders of a width share the same random sentence vectors, so their limit must not depend on an encoder. These
-encoders also share the bag of words of that width, which sets the limit.
+All encoders of one width share the probes on random sentence vectors, so that no encoder's own probe may set the
+limit. The bag-of-words probe sets it: these encoders share that probe, too.
 """
 
 
@@ -186,11 +186,14 @@ def train_under_condition(
     word_vectors: Vectors | Path | None = None,
     pass_limits: Mapping[int, int] | None = None,
 ) -> "tuple[Fit, ...]":
-    """Train a probe for each of *seeds* under *condition*, which is randomized by *seed*; return its fits to each test.
+    """Train a probe for each of *seeds* under *condition*; return its fit to each test set, grouped by test set.
 
-    *items* have the same training items; the name of the first decides the random numbers. Their *vectors*, and
-    *word_vectors* (None: one-hot), are arrays or ``numpy.save`` files; those of one test are in memory at a time.
-    RANDOM_SENTENCES and NO_SENTENCE use only the shape of *vectors*; *pass_limits* bound the passes by seed.
+    - items: the items of datasets that differ in test items only
+    - vectors: the sentence vectors of each dataset, as an array or a ``numpy.save`` file, of which one is in memory at
+      a time; RANDOM_SENTENCES and NO_SENTENCE use only their shape
+    - seed: determines, with the name of the first dataset, how *condition* randomizes the data
+    - word_vectors: the vectors of the probe words, as an array or a file; None means one-hot
+    - pass_limits: the maximum number of passes, by seed
     """
     # By name, since PyTorch is slow to import.
     fit: Callable[..., tuple[Fit, ...]] = resolve_name(TRAINING_FUNCTIONS.get(condition, USUAL_TRAINING_FUNCTION))
@@ -234,12 +237,12 @@ TrainingInputs = tuple[Vectors, ProbeItems]
 
 
 def _randomize_sentences(vectors: Vectors, material: ProbeItems, generator: np.random.Generator) -> TrainingInputs:
-    """Draw a Gaussian vector for each distinct sentence; in the published control, each item has its own vector."""
+    """Replace each sentence vector by Gaussian noise; the published control has other noise for each item."""
     return generator.standard_normal(vectors.shape, dtype=np.float32), material
 
 
 def _randomize_probe_words(vectors: Vectors, material: ProbeItems, generator: np.random.Generator) -> TrainingInputs:
-    """Replace every probe word by a random one, drawn uniformly from the words that its slot has in training."""
+    """Replace each probe word by a random word, drawn uniformly from the words of its slot in training items."""
     words_by_slot = [np.unique(column) for column in material.train.probes.T]
 
     def randomize(items: Items) -> Items:
@@ -280,7 +283,10 @@ WORD = re.compile(r"\w")
 
 
 def find_word_types(data: ProbeDataset) -> Indices:
-    """Return the number of each sentence's last word, (sentences,); or of the sentence, if test has no new one."""
+    """Return the type of each sentence for the control task, (sentences,) int64: the number of its last word.
+
+    If all test sentences occur in training, each sentence is a type of its own.
+    """
     train, test = (data.splits[split].rows for split in (Split.TRAIN, Split.TEST))
     if np.isin(test, train).all():
         return np.arange(len(data.sentences), dtype=np.int64)
@@ -289,7 +295,7 @@ def find_word_types(data: ProbeDataset) -> Indices:
 
 
 def find_last_word(sentence: str) -> str:
-    """Return in lower case the last token with a letter or digit, else the last token.
+    """Return the last token that has a letter or digit, or else the last token, in lower case.
 
     >>> find_last_word("the man slept ."), find_last_word("! ?")
     ('slept', '?')
@@ -299,10 +305,10 @@ def find_last_word(sentence: str) -> str:
 
 
 def sample_labels(types: Indices, train: Items, labels: int, generator: np.random.Generator) -> Indices:
-    """Return a random label for each sentence, (sentences,) int64; sentences of a type share it (Hewitt & Liang 2019).
+    """Return a random label for each sentence, (sentences,) int64, equal within a type (Hewitt & Liang 2019).
 
-    In random order, each type of training gets the label that lacks most training items. Types that training lacks get
-    a label by the labels' frequencies.
+    The types of training sentences are labelled in random order, each with the label that is furthest below its number
+    of items in *train*. A type that occurs in test only has a random label, with the frequencies of *train*.
     """
     type_counts = np.bincount(types[train.rows], minlength=int(types.max()) + 1)
     counts = np.bincount(train.targets, minlength=labels)

@@ -1,4 +1,4 @@
-"""Jobs of a run: an encoder on a task under one condition, for the missing seeds."""
+"""The jobs of a run: find the probes that stored results lack, and make scores of trained probes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,12 +30,12 @@ ENCODER_PACKAGES: Mapping[str, tuple[str, ...]] = {
     "sentence_transformer": ("sentence-transformers", "transformers"),
     "hf": ("transformers",),
 }
-"""Packages whose versions a result records beside PACKAGES, by the module of the encoder's class."""
+"""Packages whose versions a result records in addition to PACKAGES, by the module of the encoder's class."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Job:
-    """An encoder on a task under one condition, with a probe for each missing seed."""
+    """The training of an encoder's missing probes on a task under one condition, one probe for each seed."""
 
     encoder: Encoder | Baseline
     task: Task
@@ -44,7 +44,7 @@ class Job:
 
 
 def load_result(task: Task, encoder: Encoder | Baseline, *, run: Run, update: bool = True) -> Result:
-    """Return the stored result, or one without scores. New facts about the data are added; *update* writes them."""
+    """Return the stored result with the latest facts about the data (*update*: write these), or a blank result."""
     blank_result = _make_blank_result(task, encoder, run=run)
     if run.out is None or run.force or (stored := find_result(blank_result, run.out)) is None:
         return blank_result
@@ -70,7 +70,7 @@ def find_missing_seeds(
 
 
 def find_missing_jobs(task: Task, encoder: Encoder | Baseline, result: Result, *, run: Run) -> list[Job]:
-    """Return a job for each condition for which *result* lacks seeds of the run."""
+    """Return a job for each condition under which *result* lacks scores for seeds of the run."""
     missing = find_missing_seeds(result, find_requested_conditions(task, encoder, run=run), run=run)
     return [Job(encoder=encoder, task=task, condition=c, seeds=seeds) for c, seeds in missing.items()]
 
@@ -83,9 +83,9 @@ def find_requested_conditions(task: Task, encoder: Encoder | Baseline, *, run: R
 
 
 def add_methods(encoder: Encoder | Baseline | Spec, usual: Sequence[Condition], *, run: Run) -> tuple[Condition, ...]:
-    """Return the *usual* conditions and those of the run's methods.
+    """Return the *usual* conditions and, except for a baseline, those of the run's methods.
 
-    Baselines have no methods. A variant has no methods, and few controls, if its unchanged vectors are probed as well.
+    A variant whose unchanged vectors are probed in the same run is restricted to PROBE and BAG_OF_WORDS.
     """
     if isinstance(encoder, ReducedEncoder | ErasedEncoder) and encoder.base_is_probed:
         return tuple(condition for condition in usual if condition in (Condition.PROBE, Condition.BAG_OF_WORDS))
@@ -97,22 +97,22 @@ def add_methods(encoder: Encoder | Baseline | Spec, usual: Sequence[Condition], 
 
 
 SHARED = (Condition.RANDOM_SENTENCES, Condition.BAG_OF_WORDS, Condition.NO_SENTENCE)
-"""The conditions that depend at most on the width of an encoder."""
+"""The conditions in which sentence vectors depend on the encoder by their width only, or not at all."""
 TRANSFERABLE = (Condition.PROBE, Condition.BAG_OF_WORDS)
-"""The conditions whose probes depend on the training items only, so that they can be tested in several languages."""
+"""The conditions whose training does not depend on test items, so that one probe is tested in several languages."""
 SharedKey = tuple[Condition, int, str, str, Preset]
-"""The key of shared scores: condition, width, fingerprints of dataset and probe word vectors, and classifier."""
+"""The key of shared scores: condition, vector width, dataset fingerprint, probe word fingerprint, and classifier."""
 SharedScores = Mapping[SharedKey, Mapping[int, SeedScore]]
 
 
 def make_shared_key(condition: Condition, result: Result, *, dim: int) -> SharedKey:
-    """Return the key of the scores that *result* shares with those of other encoders of the width *dim*."""
+    """Return the key under which *result* shares scores with other encoders of the vector width *dim*."""
     width = 0 if condition is Condition.NO_SENTENCE else dim
     return condition, width, result.dataset_fingerprint, result.probe_fingerprint, result.preset
 
 
 def read_shared_scores(run: Run) -> SharedScores:
-    """Return the scores of earlier runs that all encoders of one width share, by key and seed."""
+    """Return the stored scores that all encoders of one vector width share, by key and seed."""
     shared_scores: dict[SharedKey, dict[int, SeedScore]] = {}
     if run.out is None or run.force:
         return shared_scores
@@ -126,12 +126,12 @@ def read_shared_scores(run: Run) -> SharedScores:
 
 
 def find_results_by_recipe(run: Run) -> dict[str, Result]:
-    """Return the results of earlier runs, by recipe."""
+    """Return the stored results, by recipe; empty with ``--force`` or without a results folder."""
     return {} if run.out is None or run.force else read_results_by_recipe(run.out)
 
 
 def count_weight_updates(job: Job, *, dim: int) -> int:
-    """Return the number of first-layer weights times the number of training items, added up over a job's probes."""
+    """Return the number of first-layer weights times the number of training items, summed over a job's probes."""
     items, preset = job.task.items, job.task.preset
     shape = BankShape(dim=dim, slots=items.train.slots, words=items.words, labels=items.labels)
     units = sum(point.hidden or items.labels for point in list_grid_points(preset, shape, seed=0))
@@ -141,7 +141,11 @@ def count_weight_updates(job: Job, *, dim: int) -> int:
 def find_pass_limits(
     job: Job, result: Result, task_jobs: "Iterable[tuple[Job, Sequence[Fit | SeedScore] | None]]"
 ) -> Mapping[int, int] | None:
-    """Return by seed the epochs of the probes that limit a job's passes; None if they are not trained yet."""
+    """Return the maximum number of passes of a job's probes, by seed; empty if the job's condition has no limit.
+
+    The limits are the epochs of the probes in LIMITING_CONDITIONS, from *result* and *task_jobs*. Returns None if the
+    probes of such a job in *task_jobs* are None, which means that they are not trained yet.
+    """
     if (limiting := LIMITING_CONDITIONS.get(job.condition)) is None:
         return {}
     passes = {score.seed: score.epochs for score in result.scores[limiting].seeds} if limiting in result.scores else {}
@@ -154,7 +158,7 @@ def find_pass_limits(
 
 
 def make_provenance(encoder: Encoder | Baseline, *, run: Run) -> Provenance:
-    """Return the provenance of the probes that this run trains on an encoder."""
+    """Return the command, package versions and device that are recorded with the probes of an encoder."""
     base = encoder.base if isinstance(encoder, ReducedEncoder | ErasedEncoder) else encoder
     module = type(base).__module__.rpartition(".")[2]
     packages = find_versions(*PACKAGES, *ENCODER_PACKAGES.get(module, ()))
@@ -199,13 +203,13 @@ def _make_blank_result(task: Task, encoder: Encoder | Baseline, *, run: Run) -> 
 
 
 def add_seconds(result: Result, seconds: Mapping[str, float]) -> Result:
-    """Return the result with the *seconds* of each stage added to those of earlier runs."""
+    """Return the result with *seconds*, by stage, added to the seconds of earlier runs."""
     total = {key: result.seconds.get(key, 0.0) + value for key, value in seconds.items()}
     return replace(result, seconds={**result.seconds, **total})
 
 
 def make_trained_scores(job: Job, fits: "Iterable[Fit]", *, provenance: Provenance) -> list[SeedScore]:
-    """Return the scores of the trained probes of a job."""
+    """Return a score for each seed of a job, made of the fit of its probe."""
     return [
         SeedScore(
             seed=seed,
@@ -230,14 +234,14 @@ def make_trained_scores(job: Job, fits: "Iterable[Fit]", *, provenance: Provenan
 
 
 def find_wrong_answers(job: Job, answers: Indices) -> tuple[int, ...]:
-    """Return the predicted labels of the wrongly answered test items; empty for two labels and for controls."""
+    """Return the wrongly predicted labels in the order of items; empty for two labels and except under PROBE."""
     if job.condition is not Condition.PROBE or len(job.task.data.labels) == 2:
         return ()
     return tuple(answers[answers != job.task.items.test.targets].tolist())
 
 
 def score_baseline(job: Job, encoder: Baseline, *, provenance: Provenance) -> list[SeedScore]:
-    """Return the scores of a baseline's answers to the test items, one score for each seed."""
+    """Return a score for each seed of a job, made of the baseline's predictions for the test items."""
     targets = job.task.items.test.targets
     scores = []
     for seed in job.seeds:

@@ -1,4 +1,4 @@
-"""Recipes of results: digests of everything that decides a result, known before its dataset is built."""
+"""Recipes: digests of all inputs of a result, by which stored results are found without building datasets."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,7 +30,7 @@ BuildableTask: TypeAlias = CompevalTask | NaturalTask
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultRequest:
-    """A requested result: an encoder on a task, before encoder or data are built."""
+    """The request for a result: encoder name, task, conditions and recipe, known before the dataset is built."""
 
     encoder: str
     task: BuildableTask
@@ -39,7 +39,7 @@ class ResultRequest:
 
 
 def build_encoders_with_files(source: EncoderSource, *, seed: int) -> list[EncoderSource]:
-    """Return the built encoders of a source; if its spec alone determines the encoder, return the source unbuilt."""
+    """Build the encoders of a source; return a spec such as ``bow``, which needs no file or model, unbuilt."""
     return [source] if _is_determined_by_spec(source) else [*build_encoders([source], seed=seed)]
 
 
@@ -51,7 +51,7 @@ def _is_determined_by_spec(source: EncoderSource) -> bool:
 
 
 def _identify_encoder(source: EncoderSource, *, seed: int) -> str:
-    """Return a digest that identifies an encoder; empty if it is unknown before the data are built."""
+    """Return a digest that identifies an encoder's vectors; empty if they depend on the dataset or are unknown."""
     if isinstance(source, Spec):
         return digest("spec", source, seed) if _is_determined_by_spec(source) else ""
     if depends_on_order(source) or not source.fingerprint:
@@ -67,7 +67,7 @@ def find_requests(
     preset: ClassifierChoice | None,
     words: EncoderSource | str | None,
 ) -> list[ResultRequest]:
-    """Return the requested results; an empty list if any recipe is unknown, as those of stored datasets are."""
+    """Return a request for each encoder and task; empty if a recipe is unknown, such as that of a stored dataset."""
     choice = USUAL_PRESET if preset is None else preset
     suites = targets.built
     known_names = {*TaskGroup, *(to_own_name(task.name) for _, task in _list_suite_tasks(suites))}
@@ -113,7 +113,7 @@ def _find_conditions(encoder: EncoderSource, task: BuildableTask, run: Run) -> t
 
 
 def _digest_dataset(suite: AnySuite, task: BuildableTask) -> str:
-    """Return a digest of everything that a dataset is built from; empty if code outside sentprobe builds it."""
+    """Return a digest of all inputs of a built dataset; empty if code outside of sentprobe builds it."""
     if isinstance(task, NaturalTask) and not task.module.startswith("sentprobe."):
         return ""
     seed = suite.seed if isinstance(suite, CompevalSuite) else suite.recipe.seed
@@ -121,12 +121,12 @@ def _digest_dataset(suite: AnySuite, task: BuildableTask) -> str:
 
 
 def digest_origins(targets: Targets) -> dict[str, str]:
-    """Return for each dataset, by name, a digest of everything that it is built from except the seed."""
+    """Return a digest of all inputs of each built dataset except the seed, by the dataset's name."""
     return {task.name: _digest_origin(suite, task) for suite, task in _list_suite_tasks(targets.built)}
 
 
 def collect_lexicons(targets: Targets) -> dict[str, Lexicon]:
-    """Return the lexicon of each dataset that is built from a lexicon, by the dataset's name."""
+    """Return the lexicon of each generated dataset, by the dataset's name."""
     return {
         task.name: suite.lexicon for suite, task in _list_suite_tasks(targets.built) if isinstance(suite, CompevalSuite)
     }

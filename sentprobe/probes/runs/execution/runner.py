@@ -1,4 +1,4 @@
-"""The execution of a run in this process and its workers: each encoder in turn completes all tasks."""
+"""The execution of a run on this machine: one encoder after another is probed on all tasks."""
 
 import logging
 import time
@@ -41,9 +41,9 @@ ENCODING = "encoding"
 STOPPED_WAIT_SECONDS = 2.0
 """Seconds that a stopped run waits for another process that has locked the results folder."""
 LITTLE_WORK = 3e9
-"""The number of weight updates that justifies further processes: weights times training items, over all probes.
+"""The number of weight updates in a pass that justifies further processes: weights times items, over all probes.
 
-With 60 passes and six operations for each update, this takes about 20 CPU seconds. A process takes four to start.
+With 60 passes and six operations for each update, it takes about 20 CPU seconds; starting a process takes four.
 """
 
 
@@ -64,7 +64,7 @@ def run_tasks(
 
 
 class Runner:
-    """The execution of jobs of one encoder after another, which reuses the fits that encoders share."""
+    """A runner that executes the jobs of one encoder after another, and reuses the fits that encoders share."""
 
     def __init__(
         self, tasks: Sequence[Task], *, run: Run, engine: Engine, reporter: Reporter, store: ResultStore
@@ -78,14 +78,14 @@ class Runner:
         """The fits that encoders of one width share, by job key."""
         self._make_control_bow = cache(lambda dim: make_control_bow(seed=run.seed, dim=dim))
         self._last_vectors: dict[Hashable, Vectors] = {}
-        """The last encoded vectors, by encoder and sentences."""
+        """The sentence vectors of the latest encoding, by encoder and sentences; at most one entry."""
         self._word_embeddings: dict[str, Embedding] = {}
-        """The vectors of the probe words, by the fingerprint of the last encoder."""
+        """The probe word vectors of the latest encoder, by its fingerprint; at most one entry."""
         self._weight_updates = 0
-        """The number of weight updates of all jobs so far; see LITTLE_WORK."""
+        """The number of weight updates in a pass of all jobs so far; see LITTLE_WORK."""
 
     def find_results(self, encoder: Encoder | Baseline) -> list[Result]:
-        """Return the encoder's result on each task, in order; existing results are reused."""
+        """Return the encoder's result on each task, in order; train only probes without stored scores."""
         results, jobs = self._store.find_missing_jobs(encoder)
         finished = self.execute_jobs(encoder, jobs, results)
         for result in finished if jobs else ():
@@ -159,7 +159,7 @@ class Runner:
         self._shared_fits.update((key, finished_fits[key]) for key in shared)
 
     def _save_unfinished_results(self, results: Iterable[Result]) -> None:
-        """Write the results of a stopped run that have a probe's score; with ``--force``, keep the old ones instead."""
+        """Save the unfinished results that have a score under PROBE; with ``--force``, save none over the old ones."""
         for result in results if not self._run.force else ():
             if Condition.PROBE in result.scores:
                 try:
@@ -168,7 +168,7 @@ class Runner:
                     log.warning("finished probes of %s on %s are not kept: %s", result.encoder, result.task, error)
 
     def _choose_engine(self, jobs: Iterable[missing_jobs.Job], *, dim: int) -> Engine:
-        """Return the engine for the jobs: this process alone, as long as the work so far is below LITTLE_WORK."""
+        """Return the engine for the jobs: this process while all work so far is below LITTLE_WORK, else the run's."""
         self._weight_updates += sum(missing_jobs.count_weight_updates(job, dim=dim) for job in jobs)
         is_little = self._run.machines.runs_small_work_inline and self._weight_updates < LITTLE_WORK
         return INLINE_ENGINE if is_little else self._engine
@@ -181,7 +181,7 @@ class Runner:
     def _reuse_shared_scores(
         self, jobs: Sequence[missing_jobs.Job], results: Mapping[str, Result], *, dim: int
     ) -> tuple[dict[str, Result], list[missing_jobs.Job]]:
-        """Return *results* with the stored scores that encoders of the width *dim* share, and the remaining jobs."""
+        """Add the stored scores that encoders of the width *dim* share; return the results and the remaining jobs."""
         updated, remaining = dict(results), []
         for job in jobs:
             name = job.task.name
@@ -256,7 +256,7 @@ class Runner:
 
 
 class _ReadyWork:
-    """An iterator over the training functions whose pass limits are known; more are ready as jobs finish."""
+    """An iterator over training functions whose pass limits are known. Finished jobs make further functions ready."""
 
     def __init__(
         self,

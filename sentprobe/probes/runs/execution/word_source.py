@@ -27,7 +27,7 @@ class WordSource:
     other_encoder: Encoder | None = None
 
     def find_encoder(self, probed: Encoder) -> Encoder | None:
-        """Return the encoder of the probe words if *probed* encodes the sentences; None if words are one-hot."""
+        """Return the encoder of probe words in a run with the sentence encoder *probed*; None if words are one-hot."""
         return probed if self.name == ENCODER_WORDS else self.other_encoder
 
     def make_fingerprint(self, probed: Encoder) -> str:
@@ -41,18 +41,18 @@ class WordSource:
         return digest(vector_kind, encoder.fingerprint)
 
     def uses_input_vectors(self, probed: Encoder) -> bool:
-        """Check whether the probe words' vectors are an encoder's input word vectors."""
+        """Check whether probe words have an encoder's input word vectors, not its vectors of one-word sentences."""
         encoder = self.find_encoder(probed)
         return encoder is not None and find_input_word_vectors(encoder) is not None
 
 
 def find_input_word_vectors(encoder: Encoder) -> Callable[[Sequence[str]], Vectors] | None:
-    """Return the function from words to the input word vectors of an encoder; None if it has none."""
+    """Return the encoder's function from words to input word vectors; None if the encoder has no such function."""
     return get_capabilities(find_base_encoder(encoder)).word_vectors
 
 
 def find_base_encoder(encoder: Encoder) -> Encoder:
-    """Return the encoder whose vectors are neither cut, rounded nor erased."""
+    """Return the encoder whose vectors a variant cuts, rounds or erases; any other encoder itself."""
     while isinstance(encoder, cut_and_rounded.ReducedEncoder | erasure.ErasedEncoder):
         encoder = encoder.base
     return encoder
@@ -75,7 +75,7 @@ def parse_word_source(text: str) -> Spec | str:
 
 
 def make_word_source(source: Encoder | Spec | str, *, seed: int) -> WordSource:
-    """Return the source that a name, an encoder or a spec means; *seed* is for random weights of a spec's encoder."""
+    """Return the word source for a name, an encoder or a spec; *seed* decides random weights of a spec's encoder."""
     if isinstance(source, str) and source not in (ONE_HOT, ENCODER_WORDS):
         source = parse_word_source(source)
     if isinstance(source, str):
@@ -87,8 +87,8 @@ def make_word_source(source: Encoder | Spec | str, *, seed: int) -> WordSource:
 def encode_words(encoder: Encoder, words: Sequence[str], *, cache: Cache | None = None) -> Vectors:
     """Return an encoder's vectors of words, (words, dim) float32, cut and rounded like its sentence vectors.
 
-    They are the encoder's input word vectors or, if it has none, its vectors of one-word sentences. A word without a
-    vector becomes 0, with a warning. Raises EncoderError.
+    Returns the input word vectors or, if the encoder has none, its vectors of one-word sentences. An unknown word has
+    the zero vector, with a warning. Raises EncoderError if all words are unknown or encoding fails.
     """
     read_words = find_input_word_vectors(encoder)
     if read_words is None:

@@ -1,4 +1,4 @@
-"""The planned work of a run: its missing probes in all draws, and their fits, with assumed numbers of passes."""
+"""The planned work of a run: the missing probes of all draws, and their assumed numbers of training passes."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -70,7 +70,7 @@ def plan_missing(
     stored_results: Mapping[str, Result],
     reporter: Reporter,
 ) -> Plan:
-    """Return the plan of a draw, given its earlier results: these are found by recipe or, without a recipe, by data."""
+    """Return the seeds that stored results of a draw lack; without recipes, build the data to find the results."""
     preset, words, targets = request.preset, request.probe_vectors, request.targets.replace_seed(run.seed)
     requests = result_recipes.find_requests(targets, encoders, run=run, preset=preset, words=words)
     if requests:
@@ -98,7 +98,7 @@ def plan_missing(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedFit:
-    """A planned fit: probes of one shape and classifier that are trained side by side."""
+    """A planned fit: probes of one shape and classifier that are trained together."""
 
     shape: presets.BankShape
     preset: Preset
@@ -109,7 +109,7 @@ class PlannedFit:
 
     @property
     def operations(self) -> float:
-        """The operations in a pass, up to a factor that is the same for all fits of one width and classifier."""
+        """The number of operations in a pass, up to a constant factor for each width and classifier."""
         shape = self.shape
         units = sum(point.hidden or shape.labels for point in presets.list_grid_points(self.preset, shape, seed=0))
         # A training item takes three products, a validation item only the forward product.
@@ -127,13 +127,13 @@ class EncoderFacts:
     is_pretrained: bool = False
     is_control_bow: bool = False
     seconds: float = 0.0
-    """The seconds for a sentence (for a baseline: an item); 0 for a variant, which uses another encoder's vectors."""
+    """Seconds per sentence (for a baseline: per item); 0 for a variant, which reuses its base's vectors."""
 
 
 def list_fits(
     condition: Condition, task: Task, encoder: EncoderFacts, *, items: int, seeds: int
 ) -> Iterator[PlannedFit]:
-    """Yield the fits under a condition. *items* is the number of training items before validation items are taken."""
+    """Yield the fits under a condition. *items* includes training items that become validation items."""
     preset = task.preset
     sample = task.get_items(condition)
     validation = 0 if sample.validation is None else len(sample.validation)

@@ -47,7 +47,7 @@ class Targets:
 
     @property
     def description(self) -> str:
-        """The targets as the user named them, for messages."""
+        """The targets as the user named them, as a list with commas for messages."""
         return ", ".join(self.words)
 
     @property
@@ -67,11 +67,11 @@ class Targets:
 
 
 ClassifiedTarget: TypeAlias = tuple[TargetWord, str | None]
-"""A requested target and the suite that it means; None for stored datasets and datasets in memory."""
+"""A requested target and the name of its suite; None for stored datasets and datasets in memory."""
 
 
 def classify_targets(words: Sequence[TargetWord]) -> list[ClassifiedTarget]:
-    """Return each requested target with its suite; the word ``natural`` is left out, as a table means that suite."""
+    """Return each target with the name of its suite; leave out the word ``natural``, which a table implies."""
     written_words = [word for word in words if isinstance(word, str)]
     if written_words or not words:
         check_distinct("target", written_words)
@@ -133,7 +133,7 @@ def find_targets(
     test_on: str | None = None,
     seed: int = 0,
 ) -> Targets:
-    """Return the targets that are requested in Python; *structure* is held out of training. Raises UsageError."""
+    """Return the targets for the arguments of :func:`sentprobe.run`. Raises UsageError or ArgumentTypeError."""
     words = [_to_target_word(dataset) for dataset in _as_list(datasets)]
     if not words:
         check_distinct("dataset", [])
@@ -186,7 +186,7 @@ def _check_tables(tables: Sequence[TargetWord], written_words: Sequence[str]) ->
 
 
 def _select_suite_names(names: Sequence[str], kind: str | None) -> tuple[str, ...]:
-    """Return the names that can be tasks of the suite *kind*; if it is None, all names, as of stored datasets."""
+    """Return those of *names* that the suite *kind* has; all names if *kind* is None, as for stored datasets."""
     if kind in GENERATED:
         return tuple(name for name in names if name in SUITE_TASKS[kind])
     if kind == NATURAL:
@@ -197,14 +197,14 @@ def _select_suite_names(names: Sequence[str], kind: str | None) -> tuple[str, ..
 
 @dataclass(frozen=True, slots=True)
 class FoundDatasets:
-    """The datasets of all targets, and the reason for each task that could not be built, by name."""
+    """The datasets of all targets, and the error for each task that could not be built, by name."""
 
     datasets: tuple[ProbeDataset, ...]
     failures: Mapping[str, TooFewError] = field(default_factory=dict)
 
 
 def find_datasets(targets: Targets, *, command: str, reporter: Reporter) -> FoundDatasets:
-    """Build or read the datasets of all targets, in order. Raises UsageError for two datasets of one name."""
+    """Build or read the datasets of all targets. Raises UsageError for an unknown task or a repeated dataset name."""
     datasets: list[ProbeDataset] = []
     failures: dict[str, TooFewError] = {}
     for target in targets.items:
@@ -228,7 +228,7 @@ def find_datasets(targets: Targets, *, command: str, reporter: Reporter) -> Foun
 
 
 def _read_selected(target: StoredDatasets | ProbeDataset, targets: Targets) -> list[ProbeDataset]:
-    """Return the datasets of a target, restricted to the requested tasks. Raises UsageError."""
+    """Return the requested tasks' datasets from a file, a folder or memory. Raises UsageError for an unknown task."""
     if isinstance(target, ProbeDataset):
         datasets, source = [target], target.name
     else:
@@ -247,12 +247,12 @@ def _read_selected(target: StoredDatasets | ProbeDataset, targets: Targets) -> l
 
 
 def _match_names(name: str, names: Sequence[str]) -> list[str]:
-    """Return the dataset *name* if it is in *names*, else the datasets of the task that *name* means."""
+    """Return *name* if it is in *names*, else the names for the same task, as ``BShift.de-fr`` for ``bigram_shift``."""
     return [name] if name in names else [match for match in names if to_own_name(match) == to_own_name(name)]
 
 
 def missing_table_error(command: str) -> UsageError:
-    """Return the error that the suite natural was requested without a table."""
+    """Return the error for a request of the suite natural without a table."""
     return UsageError(
         f"the suite natural needs the table of a corpus: {command} natural TABLE; probe analyze makes one"
     )

@@ -36,7 +36,7 @@ from sentprobe.specs import COMPEVAL, check_distinct
 USUAL_CONTRASTS = ("role", "modifier", "negation", "tense", "number")
 MEAN = "mean"
 EncodeArgument: TypeAlias = Callable[..., Any] | object
-"""An encoder to score: a function from a list of sentences to vectors, or an object with such a method ``encode``."""
+"""An encoder to score: a function from a list of sentences to vectors, or an object with this as ``encode``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +72,7 @@ class ScoreSettings:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys of all scores: contrasts for each kind of negative, then tasks; each part ends with its mean."""
+        """The keys of all scores, such as ``geometry_role_form``, ``geometry_mean_anchor`` and ``probe_mean``."""
         kinds = [kind.value for kind in NegativeKind]
         contrasts = [*self.contrasts, MEAN] if self.contrasts else []
         tasks = [*self.names, MEAN] if self.tasks else []
@@ -82,7 +82,7 @@ class ScoreSettings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoreMaterial:
-    """The triplets and tasks of a scorer, which are built once, and the row of each text among the vectors."""
+    """The triplets and tasks of a scorer, and the row of each text in the array of their vectors."""
 
     geometry: tuple[SampledTriplets, ...]
     tasks: tuple[Task, ...]
@@ -107,7 +107,7 @@ def format_moment(step: int | None, epoch: float | None) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorsAt:
-    """An encoder that returns the stored vectors of another encoder, as of one moment of its training."""
+    """An encoder that returns the vectors that another encoder had at one step of its training."""
 
     name: str
     capabilities: Capabilities
@@ -122,18 +122,18 @@ class VectorsAt:
 
 
 class Scorer:
-    """A scorer of an encoder at any step of its training. Its sentences and items are built once, when it is made.
+    """A scorer of an encoder at any step of training; its sentences and items are built once, by the constructor.
 
     - contrasts: the contrasts whose geometry is measured, such as ``"role"``; ``()`` means no contrasts
     - tasks: the tasks on which probes are trained: names of compeval tasks (``"SemRole"``) or datasets
     - triplets: the number of triplets for each contrast
-    - train, test: the numbers of items of each task that is named
+    - train, test: the numbers of items of each task that is named, not passed as a dataset
     - preset: the classifier of the probes; by default that of each task's paper
     - seed: the seed of sentences and probes; equal vectors have equal scores
     - vocabulary: the vocabulary of the sentences
-    - held_out: options of ``--held-out`` (``["0.3"]``); then sentences have only words held out of training data
+    - held_out: values of the option ``--held-out`` (``["0.3"]``); sentences then have held-out words only
     - out: a results folder, to which each call adds its results, by step
-    - name: the encoder's name in results; by default the name that the encoder states
+    - name: the encoder's name in results; by default the encoder's own name
 
     >>> scorer = Scorer(contrasts=["role"], triplets=8)
     >>> scores = scorer(lambda texts: [[float(len(text)), 1.0] for text in texts], step=0)
@@ -179,7 +179,7 @@ class Scorer:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys of the scores, the same for all calls: contrasts for each kind of negative, then tasks."""
+        """The keys of the scores of any call, in order, such as ``geometry_role_form`` and ``probe_mean``."""
         return self._settings.keys
 
     @property
@@ -278,8 +278,8 @@ def score(
     Call it in a training loop: sentences and items are built once for the same *options*, which are the arguments of
     :class:`Scorer`.
 
-    - ``geometry_role_form``: the share of triplets whose positive is nearer, by cosine, than the
-      negative in its own form; ``..._anchor``: in the anchor's form
+    - ``geometry_role_form``: the share of triplets whose anchor is nearer, by cosine, to the
+      positive than to the negative of the same form; ``geometry_role_anchor``: the negative has the anchor's form
     - ``geometry_mean_form``: the mean over contrasts
     - ``probe_SemRole``: the accuracy of a probe; ``probe_mean``: the mean over tasks
 
