@@ -1,9 +1,9 @@
 """Runs on a Dask cluster: jobs are sent to workers, and their results are stored."""
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import chain
 from typing import TypeAlias
 
@@ -13,7 +13,7 @@ from sentprobe.errors import UsageError
 from sentprobe.probes.encoders.protocol import Baseline, Encoder, read_name
 from sentprobe.probes.encoders.resolve import EncoderSource
 from sentprobe.probes.results import store
-from sentprobe.probes.results.result import Result, SeedScore
+from sentprobe.probes.results.result import Result
 from sentprobe.probes.runs.cluster import worker_jobs
 from sentprobe.probes.runs.execution import missing_jobs
 from sentprobe.probes.runs.execution.completed_tasks import CompletedTasks, Recipes, ResultStore
@@ -64,11 +64,12 @@ def run_on_cluster(
     sent_tasks = tuple(replace(task, words=WordSource(task.words.name), lexicon=None) for task in tasks)
     shared_state = worker_jobs.SharedState(tasks=sent_tasks, run=worker_run, words=words)
     notes: list[str] = []
-    function: Callable[..., worker_jobs.JobResult] = worker_jobs.run_job
-    shared_values, queue = (engine.share(shared_state),), scheduler.start_jobs()
-    with closing(
-        engines.run_tasks_on_engine(function, queue, engine, shared=shared_values, kept_message=run.kept_note)
-    ) as finished:
+    shared_values = (engine.share(shared_state),)
+    scheduler.start_jobs()
+    finished = engines.run_tasks_on_engine(
+        worker_jobs.run_job, scheduler, engine, shared=shared_values, kept_message=run.kept_note
+    )
+    with closing(finished):
         for job, job_result in finished:
             engines.check_version(job_result.version)
             scheduler.add_result(job, job_result)
@@ -76,30 +77,18 @@ def run_on_cluster(
     return store.collect_results(scheduler.results.values(), notes)
 
 
-@dataclass(slots=True)
-class _JobQueue:
-    """A queue of jobs as an iterator; jobs can be appended to it during the iteration."""
-
-    jobs: deque[worker_jobs.WorkerJob] = field(default_factory=deque)
-
-    def __iter__(self) -> "_JobQueue":
-        return self
-
-    def __next__(self) -> worker_jobs.WorkerJob:
-        if not self.jobs:
-            raise StopIteration
-        return self.jobs.popleft()
-
-
 class _JobScheduler:
-    """A scheduler of a run's jobs. Jobs that all encoders of one vector width share start when the width is known."""
+    """An iterator over the jobs of a run that can start; :meth:`add_result` adds further jobs during the iteration.
+
+    Jobs that all encoders of one vector width share can start when the width is known.
+    """
 
     def __init__(self, run: Run, store: ResultStore, reporter: Reporter) -> None:
         self.results: dict[ResultKey, Result] = {}
         self._run = run
         self._store = store
         self._reporter = reporter
-        self._queue = _JobQueue()
+        self._queue: deque[worker_jobs.WorkerJob] = deque()
         self._requests: dict[Spec, list[worker_jobs.JobRequest]] = {}
         self._shared_jobs: dict[ResultKey, list[missing_jobs.Job]] = {}
         """For each result, its shared jobs until the width of the encoder's vectors is known."""
@@ -108,30 +97,37 @@ class _JobScheduler:
         self._job_results: dict[Hashable, worker_jobs.JobResult | None] = {}
         """The result of each queued shared job, by job key; None until the job is finished."""
 
+    def __iter__(self) -> Iterator[worker_jobs.WorkerJob]:
+        return self
+
+    def __next__(self) -> worker_jobs.WorkerJob:
+        if not self._queue:
+            raise StopIteration
+        return self._queue.popleft()
+
     def add_encoder(self, encoder: Encoder | Baseline, spec: Spec) -> None:
         """Add the jobs that train the missing probes of an encoder, which workers build from *spec*."""
         results, jobs = self._store.find_missing_jobs(encoder)
         self.results |= {(encoder.name, task): result for task, result in results.items()}
-        own_jobs = [job for job in jobs if worker_jobs.needs_own_vectors(job)]
+        own_jobs: list[missing_jobs.Job] = []
         for job in jobs:
             shared_jobs = self._shared_jobs.setdefault((encoder.name, job.task.name), [])
-            shared_jobs += [] if worker_jobs.needs_own_vectors(job) else [job]
+            (own_jobs if worker_jobs.needs_own_vectors(job) else shared_jobs).append(job)
         if own_jobs:
             conditions = tuple(worker_jobs.RequestedCondition(j.task.name, j.condition, j.seeds) for j in own_jobs)
             task_results = {condition.task: results[condition.task] for condition in conditions}
             request = worker_jobs.JobRequest(encoder.name, task_results, conditions)
             self._requests.setdefault(spec, []).append(request)
 
-    def start_jobs(self) -> Iterator[worker_jobs.WorkerJob]:
-        """Queue the jobs that can start, and return the queue, to which :meth:`add_result` appends further jobs."""
+    def start_jobs(self) -> None:
+        """Queue the jobs that need no result of another job."""
         self._reporter.begin("do jobs on the cluster", len(self._shared_jobs))
         for spec, requests in self._requests.items():
-            self._queue.jobs.append(worker_jobs.EncodeAndTrainJob(spec, tuple(requests)))
+            self._queue.append(worker_jobs.EncodeAndTrainJob(spec, tuple(requests)))
         all_requests = chain.from_iterable(self._requests.values())
         busy_keys = {(request.encoder, task) for request in all_requests for task in request.results}
         for key in [key for key in self._shared_jobs if key not in busy_keys]:
             self._request_shared_jobs(key)
-        return self._queue
 
     def add_result(self, job: worker_jobs.WorkerJob, job_result: worker_jobs.JobResult) -> None:
         """Store the scores of a finished job, and queue the jobs that waited for it."""
@@ -148,10 +144,11 @@ class _JobScheduler:
     def _request_shared_jobs(self, result_key: ResultKey) -> None:
         """Add the stored scores of a result's shared jobs to the result, and schedule the other shared jobs."""
         dim = self.results[result_key].dim
-        result, jobs = self._store.reuse_shared_scores(
-            self.results[result_key], self._shared_jobs.pop(result_key), dim=dim
+        _, task = result_key
+        results, jobs = self._store.reuse_shared_scores(
+            {task: self.results[result_key]}, self._shared_jobs.pop(result_key), dim=dim
         )
-        self.results[result_key] = result
+        self.results[result_key] = result = results[task]
         self._waiting[result_key] = {
             (*missing_jobs.make_shared_key(job.condition, result, dim=dim), job.seeds): job for job in jobs
         }
@@ -163,17 +160,14 @@ class _JobScheduler:
     def _queue_ready_jobs(self, result_key: ResultKey) -> None:
         """Queue the shared jobs of a result whose maximum number of passes is known, except those queued before."""
         result, waiting = self.results[result_key], self._waiting[result_key]
+        job_results = ((job, self._job_results.get(key)) for key, job in waiting.items())
+        task_jobs = [(job, job_result.scores if job_result else None) for job, job_result in job_results]
         for key, job in waiting.items():
-            task_jobs = [(task_job, self._get_scores(task_key)) for task_key, task_job in waiting.items()]
             limits = missing_jobs.find_pass_limits(job, result, task_jobs)
             if limits is not None and key not in self._job_results:
                 self._job_results[key] = None
                 condition = worker_jobs.RequestedCondition(job.task.name, job.condition, job.seeds)
-                self._queue.jobs.append(worker_jobs.SharedProbeJob(condition, result.dim, key, limits))
-
-    def _get_scores(self, key: Hashable) -> Sequence[SeedScore] | None:
-        job_result = self._job_results.get(key)
-        return None if job_result is None else job_result.scores
+                self._queue.append(worker_jobs.SharedProbeJob(condition, result.dim, key, limits))
 
     def _finish_result(self, result_key: ResultKey) -> None:
         """Add the scores of a result's shared jobs, and save it, if all these jobs are finished."""

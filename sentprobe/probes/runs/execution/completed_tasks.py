@@ -119,9 +119,13 @@ class ResultStore:
             # A stored result has the same data, encoder and classifier: its recipe stays valid.
             recipe = self._recipes.get((encoder.name, task.name)) or stored.recipe
             results[task.name] = replace(stored, recipe=recipe, notes=task.data.card.notes)
-            missing = missing_jobs.find_missing_jobs(task, encoder, stored, run=self._run)
-            jobs += missing
-            if missing:
+            conditions = missing_jobs.find_conditions(encoder, probe_words=bool(task.data.slots), run=self._run)
+            missing_seeds = missing_jobs.find_missing_seeds(stored, conditions, run=self._run)
+            jobs += [
+                missing_jobs.Job(encoder=encoder, task=task, condition=condition, seeds=seeds)
+                for condition, seeds in missing_seeds.items()
+            ]
+            if missing_seeds:
                 continue
             self.reused += 1
             self._save_items(task)
@@ -148,18 +152,19 @@ class ResultStore:
         self._tasks_with_items.add(task.name)
 
     def reuse_shared_scores(
-        self, result: Result, jobs: Iterable[missing_jobs.Job], *, dim: int
-    ) -> tuple[Result, list[missing_jobs.Job]]:
-        """Add the stored scores that encoders of the width *dim* share; return the result and the remaining jobs."""
-        remaining: list[missing_jobs.Job] = []
+        self, results: Mapping[str, Result], jobs: Iterable[missing_jobs.Job], *, dim: int
+    ) -> tuple[dict[str, Result], list[missing_jobs.Job]]:
+        """Add stored scores that encoders of the width *dim* share; return results by task, and remaining jobs."""
+        results, remaining = dict(results), []
         for job in jobs:
+            result = results[job.task.name]
             key = missing_jobs.make_shared_key(job.condition, result, dim=dim)
             scores_by_seed = self.shared_scores.get(key, {})
             reused = [scores_by_seed[seed] for seed in job.seeds if seed in scores_by_seed]
-            result = store.add_scores(result, {job.condition: reused})
+            results[job.task.name] = store.add_scores(result, {job.condition: reused})
             if missing_seeds := tuple(seed for seed in job.seeds if seed not in scores_by_seed):
                 remaining.append(replace(job, seeds=missing_seeds))
-        return result, remaining
+        return results, remaining
 
     def collect_results(self, results: Iterable[Result], notes: Iterable[str] = ()) -> CompletedTasks:
         """Return the results with the scores of this run's seeds only, and *notes* without repetitions."""

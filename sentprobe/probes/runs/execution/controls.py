@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ from sentprobe.probes.dataset import Indices, Items, ProbeDataset, Split
 from sentprobe.probes.encoders.files.word_vectors import Bow, sample_word_vectors
 from sentprobe.probes.encoders.protocol import Vectors
 from sentprobe.probes.results.data_facts import find_training_words
-from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition
+from sentprobe.probes.results.result import Condition
 from sentprobe.probes.trainer.classifier import Preset
 
 if TYPE_CHECKING:
@@ -52,42 +53,37 @@ def _group_items(groups: Indices, generator: np.random.Generator) -> list[Indice
     distinct, numbers = np.unique(groups, return_inverse=True)
     order = np.argsort(numbers, kind="stable")
     starts = np.searchsorted(numbers[order], np.arange(1, len(distinct)))
-    parts = np.split(order, starts)
-    return [parts[place] for place in generator.permutation(len(parts))]
+    groups_of_items = np.split(order, starts)
+    return [groups_of_items[index] for index in generator.permutation(len(groups_of_items))]
 
 
 class _ValidationSelection:
     """Counts of the labels and probe words left in training, and quotas of labels for validation."""
 
     def __init__(self, train: Items, share: float) -> None:
-        self._labels: list[int] = train.targets.tolist()
-        self._words: list[list[int]] = train.probes.tolist()
-        self._label_counts = Counter(self._labels)
-        self._remaining_quota = {label: int(share * count) for label, count in self._label_counts.items()}
-        self._word_counts = Counter(key for words in self._words for key in enumerate(words))
+        columns = np.column_stack([train.targets, train.probes])
+        self._values = [tuple(enumerate(row)) for row in columns.tolist()]
+        """For each item, numbered pairs of column and value: the label in column 0, then the probe words."""
+        self._training_counts = Counter(chain.from_iterable(self._values))
+        self._quotas = {(0, label): int(share * self._training_counts[0, label]) for label in train.targets.tolist()}
 
     def try_take(self, group: Indices) -> bool:
         """Move a group to validation if quotas and :meth:`can_leave_training` allow it; return whether it was moved."""
-        labels = Counter(self._labels[item] for item in group)
-        exceeds_quota = any(self._remaining_quota[label] < count for label, count in labels.items())
-        if exceeds_quota or not self.can_leave_training(group):
+        counts = self._count_values(group)
+        labels = self._quotas.keys() & counts
+        if any(self._quotas[label] < counts[label] for label in labels) or not self.can_leave_training(group):
             return False
-        for label, count in labels.items():
-            self._remaining_quota[label] -= count
-        self._label_counts.subtract(labels)
-        self._word_counts.subtract(self._count_words(group))
+        for label in labels:
+            self._quotas[label] -= counts[label]
+        self._training_counts.subtract(counts)
         return True
 
     def can_leave_training(self, group: Indices) -> bool:
         """Check whether each label and probe word of a group also occurs in a training item outside of the group."""
-        labels = Counter(self._labels[item] for item in group)
-        words = self._count_words(group)
-        return all(self._label_counts[label] > count for label, count in labels.items()) and all(
-            self._word_counts[key] > count for key, count in words.items()
-        )
+        return all(self._training_counts[value] > count for value, count in self._count_values(group).items())
 
-    def _count_words(self, group: Sequence[int] | Indices) -> Counter[tuple[int, int]]:
-        return Counter(key for item in group for key in enumerate(self._words[item]))
+    def _count_values(self, group: Indices) -> Counter[tuple[int, int]]:
+        return Counter(chain.from_iterable(self._values[item] for item in group))
 
 
 def _find_smallest_group(members: list[Indices], selection: _ValidationSelection) -> Indices:
@@ -112,16 +108,6 @@ class ProbeItems:
     labels: int
     types: Indices | None = None
     """The type of each sentence, (sentences,) int64: the control task has a label per type; None without that task."""
-
-
-def list_conditions(*, probe_words: bool, controls: bool) -> tuple[Condition, ...]:
-    """Return PROBE and, with *controls*, the controls; two of these are only for a dataset with *probe_words*."""
-    if not controls:
-        return (Condition.PROBE,)
-    return tuple(c for c in USUAL_CONDITIONS if probe_words or c not in PROBE_WORD_CONDITIONS)
-
-
-PROBE_WORD_CONDITIONS = (Condition.RANDOM_PROBES, Condition.NO_SENTENCE)
 
 
 def make_probe_items(data: ProbeDataset, *, preset: Preset, seed: int) -> ProbeItems:
@@ -236,11 +222,6 @@ def _load_vectors(vectors: Vectors | Path) -> Vectors:
 TrainingInputs = tuple[Vectors, ProbeItems]
 
 
-def _randomize_sentences(vectors: Vectors, material: ProbeItems, generator: np.random.Generator) -> TrainingInputs:
-    """Replace each sentence vector by Gaussian noise; the published control has other noise for each item."""
-    return generator.standard_normal(vectors.shape, dtype=np.float32), material
-
-
 def _randomize_probe_words(vectors: Vectors, material: ProbeItems, generator: np.random.Generator) -> TrainingInputs:
     """Replace each probe word by a random word, drawn uniformly from the words of its slot in training items."""
     words_by_slot = [np.unique(column) for column in material.train.probes.T]
@@ -272,9 +253,13 @@ def _shuffle_training(vectors: Vectors, material: ProbeItems, generator: np.rand
 
 
 CHANGES: Mapping[Condition, Callable[[Vectors, ProbeItems, np.random.Generator], TrainingInputs]] = {
-    Condition.RANDOM_SENTENCES: _randomize_sentences,
+    # Gaussian noise for each distinct sentence; in the published control, each item has its own.
+    Condition.RANDOM_SENTENCES: lambda vectors, items, generator: (
+        generator.standard_normal(vectors.shape, dtype=np.float32),
+        items,
+    ),
     Condition.RANDOM_PROBES: _randomize_probe_words,
-    Condition.NO_SENTENCE: lambda vectors, material, _: (np.zeros((len(vectors), 1), dtype=np.float32), material),
+    Condition.NO_SENTENCE: lambda vectors, items, _: (np.zeros((len(vectors), 1), dtype=np.float32), items),
     Condition.CONTROL_TASK: _replace_labels,
     Condition.PORTIONS: _shuffle_training,
 }

@@ -35,7 +35,7 @@ TrainingWork = dict[Hashable, Callable[..., Fits]]
 class Embedding:
     """An encoder's vectors of distinct sentences or words, (texts, dim) float32, and the row number of each text."""
 
-    places: Mapping[str, int]
+    rows: Mapping[str, int]
     vectors: Vectors
 
     @property
@@ -45,7 +45,7 @@ class Embedding:
 
     def select(self, texts: Sequence[str]) -> Vectors:
         """Return the vectors of *texts*, (texts, dim) float32."""
-        return self.vectors[[self.places[text] for text in texts]]
+        return self.vectors[[self.rows[text] for text in texts]]
 
     def compute_norms(self) -> NDArray[np.float64]:
         """Return the Euclidean norm of each vector, (texts,) float64, without a copy."""
@@ -98,7 +98,7 @@ class EncodedTexts:
 
     def compute_norms(self, data: ProbeDataset) -> tuple[Norm, ...]:
         """Return the mean norm of the sentence vectors of a dataset, by sentence length."""
-        rows = [self.sentences.places[sentence] for sentence in data.sentences]
+        rows = [self.sentences.rows[sentence] for sentence in data.sentences]
         return summarize_norms(count_tokens(data.sentences), self.norms[rows])
 
 

@@ -9,11 +9,12 @@ import numpy as np
 from sentprobe.probes.dataset import Indices
 from sentprobe.probes.encoders.kinds import SpecArgument, find_kind
 from sentprobe.probes.encoders.protocol import Baseline, Encoder, get_capabilities
+from sentprobe.probes.encoders.resolve import EncoderSource
 from sentprobe.probes.encoders.variants.cut_and_rounded import ReducedEncoder
 from sentprobe.probes.encoders.variants.erasure import ErasedEncoder
-from sentprobe.probes.results.result import Condition, Provenance, Result, SeedScore, pack_bits
+from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Provenance, Result, SeedScore, pack_bits
 from sentprobe.probes.results.store import find_result, read_results_by_recipe, read_sound_results, save_result
-from sentprobe.probes.runs.execution.controls import LIMITING_CONDITIONS, list_conditions
+from sentprobe.probes.runs.execution.controls import LIMITING_CONDITIONS
 from sentprobe.probes.runs.execution.task import Task
 from sentprobe.probes.runs.request.settings import Run
 from sentprobe.probes.trainer.classifier import Preset
@@ -69,31 +70,26 @@ def find_missing_seeds(
     return missing
 
 
-def find_missing_jobs(task: Task, encoder: Encoder | Baseline, result: Result, *, run: Run) -> list[Job]:
-    """Return a job for each condition under which *result* lacks scores for seeds of the run."""
-    missing = find_missing_seeds(result, find_requested_conditions(task, encoder, run=run), run=run)
-    return [Job(encoder=encoder, task=task, condition=c, seeds=seeds) for c, seeds in missing.items()]
+def find_conditions(encoder: EncoderSource, *, probe_words: bool, run: Run) -> tuple[Condition, ...]:
+    """Return the conditions that the run requests for an encoder on a task with or without *probe_words*.
 
-
-def find_requested_conditions(task: Task, encoder: Encoder | Baseline, *, run: Run) -> tuple[Condition, ...]:
-    """Return the conditions that the run requests for an encoder on a task; a baseline has no controls or methods."""
-    controls = run.controls and isinstance(encoder, Encoder)
-    usual = list_conditions(probe_words=bool(task.data.slots), controls=controls)
-    return add_methods(encoder, usual, run=run)
-
-
-def add_methods(encoder: Encoder | Baseline | Spec, usual: Sequence[Condition], *, run: Run) -> tuple[Condition, ...]:
-    """Return the *usual* conditions and, except for a baseline, those of the run's methods.
-
-    A variant whose unchanged vectors are probed in the same run is restricted to PROBE and BAG_OF_WORDS.
+    A baseline has no controls or methods. A variant whose unchanged vectors are probed in the same run is restricted
+    to PROBE and BAG_OF_WORDS.
     """
+    if isinstance(encoder, Spec):
+        is_baseline = find_kind(encoder).argument is SpecArgument.NONE
+    else:
+        is_baseline = not isinstance(encoder, Encoder)
+    if is_baseline or not run.controls:
+        usual: Sequence[Condition] = (Condition.PROBE,)
+    else:
+        usual = [c for c in USUAL_CONDITIONS if probe_words or c not in PROBE_WORD_CONDITIONS]
     if isinstance(encoder, ReducedEncoder | ErasedEncoder) and encoder.base_is_probed:
         return tuple(condition for condition in usual if condition in (Condition.PROBE, Condition.BAG_OF_WORDS))
-    if isinstance(encoder, Spec):
-        has_vectors = find_kind(encoder).argument is not SpecArgument.NONE
-    else:
-        has_vectors = isinstance(encoder, Encoder)
-    return (*usual, *(run.methods if has_vectors else ()))
+    return (*usual, *(() if is_baseline else run.methods))
+
+
+PROBE_WORD_CONDITIONS = (Condition.RANDOM_PROBES, Condition.NO_SENTENCE)
 
 
 SHARED = (Condition.RANDOM_SENTENCES, Condition.BAG_OF_WORDS, Condition.NO_SENTENCE)

@@ -9,12 +9,11 @@ from typing import TypeAlias
 from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.probes.compeval.tasks import CompevalTask
 from sentprobe.probes.encoders.kinds import SpecArgument, find_kind, has_unchanged_vectors
-from sentprobe.probes.encoders.protocol import Baseline, Encoder, digest
+from sentprobe.probes.encoders.protocol import digest
 from sentprobe.probes.encoders.resolve import EncoderSource, build_encoders, depends_on_order
 from sentprobe.probes.natural.natural_task import NaturalTask, TaskGroup
 from sentprobe.probes.results.result import Condition
-from sentprobe.probes.runs.execution.controls import list_conditions
-from sentprobe.probes.runs.execution.missing_jobs import add_methods
+from sentprobe.probes.runs.execution.missing_jobs import find_conditions
 from sentprobe.probes.runs.execution.word_source import parse_word_source
 from sentprobe.probes.runs.request.built_suites import AnySuite, CompevalSuite
 from sentprobe.probes.runs.request.settings import Run
@@ -87,11 +86,12 @@ def find_requests(
             if not all(parts):
                 return []
             values = json.dumps(classifier.to_json())
+            has_words = isinstance(task, CompevalTask) or bool(task.slots)
             result_requests.append(
                 ResultRequest(
                     encoder=encoder.name,
                     task=task,
-                    conditions=_find_conditions(encoder, task, run),
+                    conditions=find_conditions(encoder, probe_words=has_words, run=run),
                     recipe=digest("result", *shared_parts, *parts, values),
                 )
             )
@@ -100,16 +100,6 @@ def find_requests(
 
 def _list_suite_tasks(suites: Iterable[AnySuite]) -> Iterator[tuple[AnySuite, BuildableTask]]:
     return ((suite, task) for suite in suites for task in suite.tasks)
-
-
-def _find_conditions(encoder: EncoderSource, task: BuildableTask, run: Run) -> tuple[Condition, ...]:
-    if isinstance(encoder, Spec):
-        is_baseline = find_kind(encoder).argument is SpecArgument.NONE
-    else:
-        is_baseline = isinstance(encoder, Baseline) and not isinstance(encoder, Encoder)
-    has_words = isinstance(task, CompevalTask) or bool(task.slots)
-    usual = list_conditions(probe_words=has_words, controls=run.controls and not is_baseline)
-    return add_methods(encoder, usual, run=run)
 
 
 def _digest_dataset(suite: AnySuite, task: BuildableTask) -> str:

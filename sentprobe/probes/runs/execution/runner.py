@@ -4,7 +4,7 @@ import logging
 import time
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import chain
 
@@ -124,7 +124,7 @@ class Runner:
         vectors = self._encode(encoder, jobs)
         seconds = {ENCODING: time.perf_counter() - start}
         tasks = list(dict.fromkeys(job.task for job in jobs))
-        results, jobs = self._reuse_shared_scores(jobs, results, dim=vectors.sentences.dim)
+        results, jobs = self._store.reuse_shared_scores(results, jobs, dim=vectors.sentences.dim)
         keyed_jobs = [(vectors.make_key(job, results[job.task.name]), job) for job in jobs]
         finished_fits = {key: self._shared_fits[key] for key, _ in keyed_jobs if key in self._shared_fits}
         new_jobs = {key: job for key, job in keyed_jobs if key not in finished_fits}
@@ -139,7 +139,13 @@ class Runner:
                 job_fits = [(job, finished_fits[key]) for key, job in task_jobs if key in finished_fits]
                 return self._make_result(results[task.name], task, job_fits, vectors, seconds)
 
-            ready_work = _ReadyWork(work, jobs_by_training, finished_fits, keyed_jobs, results)
+            ready_work = _ReadyWork(
+                work=work,
+                waiting_jobs={training: jobs[0] for training, jobs in jobs_by_training.items()},
+                finished_fits=finished_fits,
+                keyed_jobs=keyed_jobs,
+                results=results,
+            )
             try:
                 for training, fits in chain([_NO_WORK], self._execute_work(ready_work, engine)):
                     if training is not None:  # tasks may be complete before any training
@@ -177,17 +183,6 @@ class Runner:
         finished = engines.run_tasks_on_engine(_call_work, work, engine, kept_message=self._run.kept_note)
         with closing(finished) as finished_work:
             yield from ((key, fits) for (key, _), fits in finished_work)
-
-    def _reuse_shared_scores(
-        self, jobs: Sequence[missing_jobs.Job], results: Mapping[str, Result], *, dim: int
-    ) -> tuple[dict[str, Result], list[missing_jobs.Job]]:
-        """Add the stored scores that encoders of the width *dim* share; return the results and the remaining jobs."""
-        updated, remaining = dict(results), []
-        for job in jobs:
-            name = job.task.name
-            updated[name], missing = self._store.reuse_shared_scores(updated[name], [job], dim=dim)
-            remaining += missing
-        return updated, remaining
 
     def _make_result(
         self,
@@ -250,38 +245,32 @@ class Runner:
         if word_encoder.fingerprint not in self._word_embeddings:
             with limit_threads(self._run.encoding_threads):
                 vectors = encode_words(word_encoder, [*words], cache=self._run.cache)
-            places = dict(zip(words, range(len(words)), strict=True))
-            self._word_embeddings = {word_encoder.fingerprint: Embedding(places, vectors)}
+            rows = dict(zip(words, range(len(words)), strict=True))
+            self._word_embeddings = {word_encoder.fingerprint: Embedding(rows, vectors)}
         return self._word_embeddings[word_encoder.fingerprint]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _ReadyWork:
     """An iterator over training functions whose pass limits are known. Finished jobs make further functions ready."""
 
-    def __init__(
-        self,
-        work: TrainingWork,
-        jobs_by_training: Mapping[Hashable, Sequence[missing_jobs.Job]],
-        finished_fits: Mapping[Hashable, Fits],
-        keyed_jobs: Sequence[tuple[Hashable, missing_jobs.Job]],
-        results: Mapping[str, Result],
-    ) -> None:
-        self._work = work
-        self._finished_fits = finished_fits
-        self._keyed_jobs = keyed_jobs
-        self._results = results
-        self._waiting_jobs = {training: jobs[0] for training, jobs in jobs_by_training.items()}
+    work: TrainingWork
+    waiting_jobs: dict[Hashable, missing_jobs.Job]
+    """A job for each training key whose function has not been started."""
+    finished_fits: Mapping[Hashable, Fits]
+    keyed_jobs: Sequence[tuple[Hashable, missing_jobs.Job]]
+    results: Mapping[str, Result]
 
     def __iter__(self) -> "_ReadyWork":
         return self
 
     def __next__(self) -> tuple[Hashable, Callable[[], Fits]]:
-        for key, job in self._waiting_jobs.items():
-            task_jobs = [(j, self._finished_fits.get(k)) for k, j in self._keyed_jobs if j.task is job.task]
-            limits = missing_jobs.find_pass_limits(job, self._results[job.task.name], task_jobs)
+        for key, job in self.waiting_jobs.items():
+            task_jobs = [(j, self.finished_fits.get(k)) for k, j in self.keyed_jobs if j.task is job.task]
+            limits = missing_jobs.find_pass_limits(job, self.results[job.task.name], task_jobs)
             if limits is not None:
-                del self._waiting_jobs[key]
-                return key, partial(self._work[key], pass_limits=limits)
+                del self.waiting_jobs[key]
+                return key, partial(self.work[key], pass_limits=limits)
         raise StopIteration
 
 

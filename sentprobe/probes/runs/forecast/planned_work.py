@@ -55,7 +55,7 @@ def plan_all(encoders: Sequence[Encoder | Baseline], tasks: Sequence[Task], *, r
     """Return the plan of the draw *run* without earlier results: all seeds are missing."""
     return {
         (encoder.name, task.name): dict.fromkeys(
-            missing_jobs.find_requested_conditions(task, encoder, run=run), run.seeds
+            missing_jobs.find_conditions(encoder, probe_words=bool(task.data.slots), run=run), run.seeds
         )
         for encoder in encoders
         for task in tasks
@@ -88,7 +88,7 @@ def plan_missing(
     return {
         (encoder.name, task.name): missing_jobs.find_missing_seeds(
             missing_jobs.load_result(task, encoder, run=run, update=False),
-            missing_jobs.find_requested_conditions(task, encoder, run=run),
+            missing_jobs.find_conditions(encoder, probe_words=bool(task.data.slots), run=run),
             run=run,
         )
         for encoder in built_encoders
