@@ -17,6 +17,7 @@ from sentprobe.probes.results.result import Result
 from sentprobe.probes.runs.cluster import worker_jobs
 from sentprobe.probes.runs.execution import missing_jobs
 from sentprobe.probes.runs.execution.completed_tasks import CompletedTasks, Recipes, ResultStore
+from sentprobe.probes.runs.execution.missing_jobs import Job
 from sentprobe.probes.runs.execution.task import Task
 from sentprobe.probes.runs.execution.word_source import WordSource
 from sentprobe.probes.runs.request.settings import ONE_PROCESS, Run
@@ -90,9 +91,9 @@ class _JobScheduler:
         self._reporter = reporter
         self._queue: deque[worker_jobs.WorkerJob] = deque()
         self._requests: dict[Spec, list[worker_jobs.JobRequest]] = {}
-        self._shared_jobs: dict[ResultKey, list[missing_jobs.Job]] = {}
+        self._shared_jobs: dict[ResultKey, list[Job]] = {}
         """For each result, its shared jobs until the width of the encoder's vectors is known."""
-        self._waiting: dict[ResultKey, dict[Hashable, missing_jobs.Job]] = {}
+        self._waiting: dict[ResultKey, dict[Hashable, Job]] = {}
         """For each unfinished result, its scheduled shared jobs by job key."""
         self._job_results: dict[Hashable, worker_jobs.JobResult | None] = {}
         """The result of each queued shared job, by job key; None until the job is finished."""
@@ -109,7 +110,7 @@ class _JobScheduler:
         """Add the jobs that train the missing probes of an encoder, which workers build from *spec*."""
         results, jobs = self._store.find_missing_jobs(encoder)
         self.results |= {(encoder.name, task): result for task, result in results.items()}
-        own_jobs: list[missing_jobs.Job] = []
+        own_jobs: list[Job] = []
         for job in jobs:
             shared_jobs = self._shared_jobs.setdefault((encoder.name, job.task.name), [])
             (own_jobs if worker_jobs.needs_own_vectors(job) else shared_jobs).append(job)

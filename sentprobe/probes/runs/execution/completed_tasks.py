@@ -17,6 +17,7 @@ from sentprobe.probes.results.item_table import LABEL, LENGTH, ItemTable, find_i
 from sentprobe.probes.results.result import Result, Results
 from sentprobe.probes.results.store import write_run_file
 from sentprobe.probes.runs.execution import missing_jobs
+from sentprobe.probes.runs.execution.missing_jobs import Job
 from sentprobe.probes.runs.execution.task import Task
 from sentprobe.probes.runs.request.settings import Run
 
@@ -110,10 +111,10 @@ class ResultStore:
         self._tasks_with_items: set[str] = set()
         """The names of the tasks whose item tables are stored."""
 
-    def find_missing_jobs(self, encoder: Encoder | Baseline) -> tuple[dict[str, Result], list[missing_jobs.Job]]:
+    def find_missing_jobs(self, encoder: Encoder | Baseline) -> tuple[dict[str, Result], list[Job]]:
         """Return the encoder's stored or blank result on each task, by task name, and the jobs for missing scores."""
         results: dict[str, Result] = {}
-        jobs: list[missing_jobs.Job] = []
+        jobs: list[Job] = []
         for task in self._tasks:
             stored = missing_jobs.load_result(task, encoder, run=self._run)
             # A stored result has the same data, encoder and classifier: its recipe stays valid.
@@ -122,7 +123,7 @@ class ResultStore:
             conditions = missing_jobs.find_conditions(encoder, probe_words=bool(task.data.slots), run=self._run)
             missing_seeds = missing_jobs.find_missing_seeds(stored, conditions, run=self._run)
             jobs += [
-                missing_jobs.Job(encoder=encoder, task=task, condition=condition, seeds=seeds)
+                Job(encoder=encoder, task=task, condition=condition, seeds=seeds)
                 for condition, seeds in missing_seeds.items()
             ]
             if missing_seeds:
@@ -152,8 +153,8 @@ class ResultStore:
         self._tasks_with_items.add(task.name)
 
     def reuse_shared_scores(
-        self, results: Mapping[str, Result], jobs: Iterable[missing_jobs.Job], *, dim: int
-    ) -> tuple[dict[str, Result], list[missing_jobs.Job]]:
+        self, results: Mapping[str, Result], jobs: Iterable[Job], *, dim: int
+    ) -> tuple[dict[str, Result], list[Job]]:
         """Add stored scores that encoders of the width *dim* share; return results by task, and remaining jobs."""
         results, remaining = dict(results), []
         for job in jobs:

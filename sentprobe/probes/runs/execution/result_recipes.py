@@ -1,7 +1,7 @@
 """Recipes: digests of all inputs of a result, by which stored results are found without building datasets."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
@@ -23,7 +23,7 @@ from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.specs import Spec
 from sentprobe.versions import digest_code, find_versions
 
-PACKAGES = ("duckdb", "lark", "lemminflect", "nltk", "numpy", "pyarrow")
+DATA_PACKAGES = ("duckdb", "lark", "lemminflect", "nltk", "numpy", "pyarrow")
 BuildableTask: TypeAlias = CompevalTask | NaturalTask
 
 
@@ -68,19 +68,19 @@ def find_requests(
 ) -> list[ResultRequest]:
     """Return a request for each encoder and task; empty if a recipe is unknown, such as that of a stored dataset."""
     choice = USUAL_PRESET if preset is None else preset
-    suites = targets.built
-    known_names = {*TaskGroup, *(to_own_name(task.name) for _, task in _list_suite_tasks(suites))}
-    are_known = len(suites) == len(targets.items) and {*map(to_own_name, targets.names)} <= known_names
+    suite_tasks = _list_suite_tasks(targets)
+    known_names = {*TaskGroup, *(to_own_name(task.name) for _, task in suite_tasks)}
+    are_known = len(targets.built) == len(targets.items) and {*map(to_own_name, targets.names)} <= known_names
     if not are_known or not isinstance(choice, Preset | PresetChoice):
         return []
     source = parse_word_source(words) if isinstance(words, str) else words
     word_digest = source if source is None or isinstance(source, str) else _identify_encoder(source, seed=run.seed)
-    shared_parts = (digest_code(), sorted(find_versions(*PACKAGES).items()), run.seed)
-    data_digests = {task.name: _digest_dataset(suite, task) for suite, task in _list_suite_tasks(suites)}
+    shared_parts = (digest_code(), sorted(find_versions(*DATA_PACKAGES).items()), run.seed)
+    data_digests = {task.name: _digest_dataset(suite, task) for suite, task in suite_tasks}
     result_requests = []
     for encoder in encoders:
         encoder_digest = _identify_encoder(encoder, seed=run.seed)
-        for _, task in _list_suite_tasks(suites):
+        for _, task in suite_tasks:
             classifier = choice if isinstance(choice, Preset) else choice.find_preset_of(task.name)
             parts = (data_digests[task.name], encoder_digest, task.words if word_digest is None else word_digest)
             if not all(parts):
@@ -98,8 +98,8 @@ def find_requests(
     return result_requests
 
 
-def _list_suite_tasks(suites: Iterable[AnySuite]) -> Iterator[tuple[AnySuite, BuildableTask]]:
-    return ((suite, task) for suite in suites for task in suite.tasks)
+def _list_suite_tasks(targets: Targets) -> list[tuple[AnySuite, BuildableTask]]:
+    return [(suite, task) for suite in targets.built for task in suite.tasks]
 
 
 def _digest_dataset(suite: AnySuite, task: BuildableTask) -> str:
@@ -112,14 +112,13 @@ def _digest_dataset(suite: AnySuite, task: BuildableTask) -> str:
 
 def digest_origins(targets: Targets) -> dict[str, str]:
     """Return a digest of all inputs of each built dataset except the seed, by the dataset's name."""
-    return {task.name: _digest_origin(suite, task) for suite, task in _list_suite_tasks(targets.built)}
+    return {task.name: _digest_origin(suite, task) for suite, task in _list_suite_tasks(targets)}
 
 
 def collect_lexicons(targets: Targets) -> dict[str, Lexicon]:
     """Return the lexicon of each generated dataset, by the dataset's name."""
-    return {
-        task.name: suite.lexicon for suite, task in _list_suite_tasks(targets.built) if isinstance(suite, CompevalSuite)
-    }
+    generated = (suite for suite in targets.built if isinstance(suite, CompevalSuite))
+    return {task.name: suite.lexicon for suite in generated for task in suite.tasks}
 
 
 def _digest_origin(suite: AnySuite, task: BuildableTask) -> str:

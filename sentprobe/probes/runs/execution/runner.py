@@ -28,6 +28,7 @@ from sentprobe.probes.runs.execution.job_vectors import (
     arrange_vectors,
     has_word_vectors,
 )
+from sentprobe.probes.runs.execution.missing_jobs import Job
 from sentprobe.probes.runs.execution.task import Task
 from sentprobe.probes.runs.execution.word_source import encode_words
 from sentprobe.probes.runs.request.settings import Run
@@ -97,16 +98,14 @@ class Runner:
         return list(results.values())
 
     def execute_jobs(
-        self, encoder: Encoder | Baseline, jobs: Sequence[missing_jobs.Job], results: Mapping[str, Result]
+        self, encoder: Encoder | Baseline, jobs: Sequence[Job], results: Mapping[str, Result]
     ) -> Generator[Result]:
         """Execute the jobs of an encoder, and yield the updated result of each task."""
         if isinstance(encoder, Encoder):
             return self._train_probes(encoder, jobs, results)
         return self._run_baseline(encoder, jobs, results)
 
-    def _run_baseline(
-        self, encoder: Baseline, jobs: Sequence[missing_jobs.Job], results: Mapping[str, Result]
-    ) -> Generator[Result]:
+    def _run_baseline(self, encoder: Baseline, jobs: Sequence[Job], results: Mapping[str, Result]) -> Generator[Result]:
         self._reporter.begin(f"run baseline {shorten(encoder.name)}", len(jobs))
         provenance = missing_jobs.make_provenance(encoder, run=self._run)
         for job in jobs:
@@ -116,9 +115,7 @@ class Runner:
             self._reporter.advance()
             yield missing_jobs.add_seconds(store.add_scores(results[job.task.name], {job.condition: scores}), seconds)
 
-    def _train_probes(
-        self, encoder: Encoder, jobs: Sequence[missing_jobs.Job], results: Mapping[str, Result]
-    ) -> Generator[Result]:
+    def _train_probes(self, encoder: Encoder, jobs: Sequence[Job], results: Mapping[str, Result]) -> Generator[Result]:
         """Encode the sentences, and yield each result as soon as all its probes are trained."""
         start = time.perf_counter()
         vectors = self._encode(encoder, jobs)
@@ -173,7 +170,7 @@ class Runner:
                 except SentprobeError as error:
                     log.warning("finished probes of %s on %s are not kept: %s", result.encoder, result.task, error)
 
-    def _choose_engine(self, jobs: Iterable[missing_jobs.Job], *, dim: int) -> Engine:
+    def _choose_engine(self, jobs: Iterable[Job], *, dim: int) -> Engine:
         """Return the engine for the jobs: this process while all work so far is below LITTLE_WORK, else the run's."""
         self._weight_updates += sum(missing_jobs.count_weight_updates(job, dim=dim) for job in jobs)
         is_little = self._run.machines.runs_small_work_inline and self._weight_updates < LITTLE_WORK
@@ -205,7 +202,7 @@ class Runner:
         )
         return missing_jobs.add_seconds(store.add_scores(result, scores), times)
 
-    def _encode(self, encoder: Encoder, jobs: Sequence[missing_jobs.Job]) -> EncodedTexts:
+    def _encode(self, encoder: Encoder, jobs: Sequence[Job]) -> EncodedTexts:
         texts = dict.fromkeys(text for job in jobs for text in job.task.data.sentences)
         vectors = self._embed(encoder, tuple(texts))
         sentences = Embedding(dict(zip(texts, range(len(texts)), strict=True)), vectors)
@@ -235,7 +232,7 @@ class Runner:
                 self._last_vectors[cache_key] = embed(encoder, texts, cache=self._run.cache, reporter=self._reporter)
         return self._last_vectors[cache_key]
 
-    def _encode_words(self, encoder: Encoder, jobs: Sequence[missing_jobs.Job]) -> Embedding | None:
+    def _encode_words(self, encoder: Encoder, jobs: Sequence[Job]) -> Embedding | None:
         """Return the vectors of the probe words of all tasks; None if no job needs them."""
         if not any(has_word_vectors(job.task, encoder) for job in jobs):
             return None
@@ -255,10 +252,10 @@ class _ReadyWork:
     """An iterator over training functions whose pass limits are known. Finished jobs make further functions ready."""
 
     work: TrainingWork
-    waiting_jobs: dict[Hashable, missing_jobs.Job]
+    waiting_jobs: dict[Hashable, Job]
     """A job for each training key whose function has not been started."""
     finished_fits: Mapping[Hashable, Fits]
-    keyed_jobs: Sequence[tuple[Hashable, missing_jobs.Job]]
+    keyed_jobs: Sequence[tuple[Hashable, Job]]
     results: Mapping[str, Result]
 
     def __iter__(self) -> "_ReadyWork":

@@ -98,7 +98,14 @@ def encode_words(encoder: Encoder, words: Sequence[str], *, cache: Cache | None 
             raise EncoderError(f"probe words: {error}; --probe-vectors one-hot needs none") from error
     vectors = check_vectors(read_words(words), sentences=words, encoder=encoder.name)
     has_vector = np.asarray(vectors.any(axis=1))
-    _warn_unknown_words(encoder, [words[place] for place in np.flatnonzero(~has_vector).tolist()], words)
+    if not has_vector.any():
+        raise EncoderError(
+            f"{encoder.name}: none of the {len(words)} probe words has a vector; --probe-vectors one-hot needs none"
+        )
+    if unknown := [words[row] for row in np.flatnonzero(~has_vector).tolist()]:
+        examples = ", ".join(unknown[:MAX_WORDS_SHOWN]) + (", ..." if len(unknown) > MAX_WORDS_SHOWN else "")
+        counts = (len(unknown), len(words))
+        log.warning("%d of %d probe words have no vector in %s and are all 0: %s", *counts, encoder.name, examples)
     if not isinstance(encoder, cut_and_rounded.ReducedEncoder):
         return vectors
     storage = replace(encoder.storage, dims=min(encoder.storage.dims, vectors.shape[1]))  # narrower ones are not cut
@@ -106,15 +113,3 @@ def encode_words(encoder: Encoder, words: Sequence[str], *, cache: Cache | None 
     completed = np.zeros((len(words), stored.shape[1]), dtype=np.float32)
     completed[has_vector] = stored
     return completed
-
-
-def _warn_unknown_words(encoder: Encoder, unknown: Sequence[str], words: Sequence[str]) -> None:
-    """Log a warning about *unknown* words, which have no vector. Raises EncoderError if no word has a vector."""
-    if len(unknown) == len(words):
-        raise EncoderError(
-            f"{encoder.name}: none of the {len(words)} probe words has a vector; --probe-vectors one-hot needs none"
-        )
-    if unknown:
-        shown = ", ".join(unknown[:MAX_WORDS_SHOWN]) + (", ..." if len(unknown) > MAX_WORDS_SHOWN else "")
-        counts = (len(unknown), len(words))
-        log.warning("%d of %d probe words have no vector in %s and are all 0: %s", *counts, encoder.name, shown)

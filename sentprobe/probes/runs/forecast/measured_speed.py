@@ -1,7 +1,7 @@
 """Measurements of speed: time the training of probes on random vectors, and the encoding of a few sentences."""
 
 import time
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import cycle, islice
@@ -15,6 +15,7 @@ from sentprobe.probes.runs.request.settings import CPU, Run
 from sentprobe.probes.trainer.classifier import Optimizer, Scaling
 from sentprobe.probes.trainer.presets import BankShape
 from sentprobe.processes import limit_threads
+from sentprobe.values import group_by
 
 MAX_BATCHES = 3
 LBFGS_ITEMS = 500
@@ -28,9 +29,7 @@ MIN_COMPUTING_SHARE = 0.05
 
 def measure_training(fits: Sequence[PlannedFit], run: Run) -> float:
     """Return the estimated seconds of all fits: time the largest of each width and classifier, scale the others."""
-    groups: dict[Hashable, list[PlannedFit]] = {}
-    for fit in fits:
-        groups.setdefault((fit.preset, fit.shape.dim, fit.shape.is_linear(fit.preset)), []).append(fit)
+    groups = group_by(fits, lambda fit: (fit.preset, fit.shape.dim, fit.shape.is_linear(fit.preset)))
     return sum(_measure_group(group, run) for group in groups.values())
 
 
@@ -85,10 +84,10 @@ def _time_short_fit(fit: PlannedFit, run: Run) -> tuple[float, float]:
     return scaling, max(second - first, 0.0) / TIMED_PASSES * fit.items / count
 
 
-def _sample_items(rows: Iterable[int], shape: BankShape, generator: np.random.Generator) -> Items:
-    numbers = np.array(rows, dtype=np.int64)
-    probes = generator.integers(max(shape.words, 1), size=(len(numbers), shape.slots))
-    return Items(numbers, probes, numbers % shape.labels)
+def _sample_items(numbers: Iterable[int], shape: BankShape, generator: np.random.Generator) -> Items:
+    rows = np.array(numbers, dtype=np.int64)
+    probes = generator.integers(max(shape.words, 1), size=(len(rows), shape.slots))
+    return Items(rows, probes, rows % shape.labels)
 
 
 def measure_encoding(encoder: Encoder, sentences: Sequence[str], *, threads: int | None) -> tuple[int, float]:

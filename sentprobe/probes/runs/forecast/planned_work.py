@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TypeAlias
 
 from sentprobe.probes.dataset import Split
@@ -35,11 +36,8 @@ class PlannedResult:
     @property
     def missing(self) -> dict[Condition, tuple[int, ...]]:
         """The missing seeds of all draws together, by condition; no seed is in two draws."""
-        seeds_by_condition: dict[Condition, tuple[int, ...]] = {}
-        for draw in self.draws:
-            for condition, seeds in draw.items():
-                seeds_by_condition[condition] = (*seeds_by_condition.get(condition, ()), *seeds)
-        return seeds_by_condition
+        conditions = dict.fromkeys(chain.from_iterable(self.draws))
+        return {c: tuple(seed for draw in self.draws for seed in draw.get(c, ())) for c in conditions}
 
     @property
     def unfinished(self) -> int:
@@ -138,7 +136,7 @@ def list_fits(
     sample = task.get_items(condition)
     validation = 0 if sample.validation is None else len(sample.validation)
     train = round(items * len(sample.train) / len(task.data.splits[Split.TRAIN]))
-    one = PlannedFit(
+    usual_fit = PlannedFit(
         shape=presets.BankShape(
             dim=1 if condition is Condition.NO_SENTENCE else encoder.dim,
             slots=task.data.slots,
@@ -156,12 +154,12 @@ def list_fits(
         calibrated = presets.calibrate_stopping(preset)
         passes = assume_passes(calibrated, condition, encoder)
         for size in compute_portion_sizes(train, labels=sample.labels):
-            yield replace(one, preset=presets.reduce_batch(calibrated, items=size), items=size, passes=passes)
+            yield replace(usual_fit, preset=presets.reduce_batch(calibrated, items=size), items=size, passes=passes)
     elif condition is Condition.WIDTHS:
         for variant in (presets.remove_hidden_layer(preset), presets.set_hidden_widths(preset)):
-            yield replace(one, preset=variant)
+            yield replace(usual_fit, preset=variant)
     else:
-        yield one
+        yield usual_fit
 
 
 def assume_passes(preset: Preset, condition: Condition, encoder: EncoderFacts) -> float:

@@ -236,7 +236,11 @@ def _read_selected(target: StoredDatasets | ProbeDataset, targets: Targets) -> l
     if not targets.names:
         return datasets
     names = [data.name for data in datasets]
-    names_by_request = {name: _match_names(name, names) for name in targets.names}
+    names_by_request = {
+        # An exact name is not taken for the task that it may also mean: bigram_shift also means BShift.de-fr.
+        name: [name] if name in names else [n for n in names if to_own_name(n) == to_own_name(name)]
+        for name in targets.names
+    }
     unknown = [name for name, matches in names_by_request.items() if not matches]
     if unknown and sum(word != NATURAL for word in targets.words) == 1:
         raise UsageError(
@@ -244,11 +248,6 @@ def _read_selected(target: StoredDatasets | ProbeDataset, targets: Targets) -> l
         )
     chosen = {name for matches in names_by_request.values() for name in matches}
     return [data for data in datasets if data.name in chosen]
-
-
-def _match_names(name: str, names: Sequence[str]) -> list[str]:
-    """Return *name* if it is in *names*, else the names for the same task, as ``BShift.de-fr`` for ``bigram_shift``."""
-    return [name] if name in names else [match for match in names if to_own_name(match) == to_own_name(name)]
 
 
 def missing_table_error(command: str) -> UsageError:

@@ -25,6 +25,7 @@ from sentprobe.probes.geometry.measures import NegativeKind
 from sentprobe.probes.geometry.triplet_sentences import SampledTriplets, TripletSampling
 from sentprobe.probes.results.result import Result
 from sentprobe.probes.results.store import prepare_directory
+from sentprobe.probes.runs.execution.job_vectors import Embedding
 from sentprobe.probes.runs.execution.runner import run_tasks
 from sentprobe.probes.runs.execution.task import Task, list_task_names, make_tasks
 from sentprobe.probes.runs.request.built_suites import ItemCounts, make_compeval
@@ -86,13 +87,13 @@ class ScoreMaterial:
 
     geometry: tuple[SampledTriplets, ...]
     tasks: tuple[Task, ...]
-    places: Mapping[str, int]
+    rows: Mapping[str, int]
 
 
-def format_moment(step: int | None, epoch: float | None) -> str:
+def format_training_step(step: int | None, epoch: float | None) -> str:
     """Return the step or the epoch of a training as text; empty if both are None. Raises UsageError if one is below 0.
 
-    >>> format_moment(100, 0.5), format_moment(None, 2.0), format_moment(None, None)
+    >>> format_training_step(100, 0.5), format_training_step(None, 2.0), format_training_step(None, None)
     ('step 100', 'epoch 2', '')
     """
     check_whole("step", step)
@@ -106,19 +107,18 @@ def format_moment(step: int | None, epoch: float | None) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VectorsAt:
+class SnapshotEncoder:
     """An encoder that returns the vectors that another encoder had at one step of its training."""
 
     name: str
     capabilities: Capabilities
-    places: Mapping[str, int] = field(repr=False)
-    vectors: Vectors = field(repr=False)
+    embedding: Embedding = field(repr=False)
     fingerprint: str = ""
     """Empty, since the vectors depend on weights that keep changing."""
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """Return the stored vectors of *sentences*, (n, dim) float32."""
-        return self.vectors[[self.places[text] for text in sentences]]
+        return self.embedding.select(sentences)
 
 
 class Scorer:
@@ -185,7 +185,7 @@ class Scorer:
     @property
     def sentences(self) -> tuple[str, ...]:
         """The distinct texts that a call encodes."""
-        return tuple(self._material.places)
+        return tuple(self._material.rows)
 
     def __call__(
         self, encode: EncodeArgument, *, step: int | None = None, epoch: float | None = None
@@ -206,8 +206,8 @@ class Scorer:
         shares += _append_mean([result.accuracy for result in results])
         return dict(zip(self.keys, shares, strict=True))
 
-    def _encode_texts(self, encode: EncodeArgument, step: int | None, epoch: float | None) -> VectorsAt:
-        moment = format_moment(step, epoch)
+    def _encode_texts(self, encode: EncodeArgument, step: int | None, epoch: float | None) -> SnapshotEncoder:
+        step_text = format_training_step(step, epoch)
         if isinstance(encode, str) or not is_encoder(encode):
             raise ArgumentTypeError(
                 f"a {type(encode).__name__} is no encoder; expected: a function of a list of "
@@ -224,14 +224,13 @@ class Scorer:
                 f"{self._dim} at an earlier step: for another encoder, make another scorer"
             )
         self._dim = dim
-        return VectorsAt(
-            name=f"{name} {moment}".strip(),
-            capabilities=Capabilities(cacheable=False, family=name if moment else "", step=step, epoch=epoch),
-            places=self._material.places,
-            vectors=vectors,
+        return SnapshotEncoder(
+            name=f"{name} {step_text}".strip(),
+            capabilities=Capabilities(cacheable=False, family=name if step_text else "", step=step, epoch=epoch),
+            embedding=Embedding(self._material.rows, vectors),
         )
 
-    def _measure_geometry(self, vectors: VectorsAt, material: SampledTriplets) -> GeometryResult:
+    def _measure_geometry(self, vectors: SnapshotEncoder, material: SampledTriplets) -> GeometryResult:
         result = replace(
             measure_encoder(vectors, material, vectors.encode(material.sentences), None),
             family=vectors.capabilities.family,
@@ -242,7 +241,7 @@ class Scorer:
             write_geometry(result, self._run.out)
         return result
 
-    def _run_probes(self, vectors: VectorsAt) -> Sequence[Result]:
+    def _run_probes(self, vectors: SnapshotEncoder) -> Sequence[Result]:
         if not self._material.tasks:
             return ()
         with import_module_of_extra("torch").autocast("cpu", enabled=False):  # a training loop may have enabled it
@@ -308,22 +307,22 @@ def _build_material(settings: ScoreSettings) -> ScoreMaterial:
         texts += task.data.sentences
         texts += task.data.probe_words if task.words.name == ENCODER_WORDS else ()
     distinct_texts = dict.fromkeys(texts)
-    return ScoreMaterial(geometry, tuple(tasks), {text: place for place, text in enumerate(distinct_texts)})
+    return ScoreMaterial(geometry, tuple(tasks), {text: row for row, text in enumerate(distinct_texts)})
 
 
 def _make_geometry(settings: ScoreSettings) -> tuple[SampledTriplets, ...]:
     words = english()
     vocabulary, held_out = settings.vocabulary, settings.held_out
-    drawing = TripletSampling(
+    sampling = TripletSampling(
         vocabulary=vocabulary, n=settings.triplets, distractors=0, seed=settings.seed, held_out=held_out
     )
     spaces = [
-        TripletSpace(words, name, vocabulary=drawing.vocabulary, templates=drawing.templates, side=drawing.side)
+        TripletSpace(words, name, vocabulary=sampling.vocabulary, templates=sampling.templates, side=sampling.side)
         for name in settings.contrasts
     ]
     for space in spaces:
         space.check_count(settings.triplets)
-    return tuple(SampledTriplets(space, drawing) for space in spaces)
+    return tuple(SampledTriplets(space, sampling) for space in spaces)
 
 
 def _build_datasets(settings: ScoreSettings) -> Iterator[ProbeDataset]:

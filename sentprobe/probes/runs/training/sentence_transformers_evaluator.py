@@ -67,10 +67,11 @@ class SentenceTransformersEvaluator(BaseEvaluator):
             raise UsageError(
                 f"primary: there is no score {primary!r}{suggest(primary, keys)}; the scores are {', '.join(keys)}"
             )
-        self._describe(name, primary, greater_is_better=True, batch_size=batch_size, write_csv=write_csv)
+        self._set_trainer_attributes(name, primary, greater_is_better=True, batch_size=batch_size, write_csv=write_csv)
 
-    def _describe(self, name: str, primary: str, *, greater_is_better: bool, batch_size: int, write_csv: bool) -> None:
-        """Set the attributes that a trainer reads."""
+    def _set_trainer_attributes(
+        self, name: str, primary: str, *, greater_is_better: bool, batch_size: int, write_csv: bool
+    ) -> None:
         self.name = name
         self.primary_metric = self._add_prefix(primary)
         self.greater_is_better = greater_is_better
@@ -145,7 +146,9 @@ class GateEvaluator(SentenceTransformersEvaluator):
     ) -> None:
         super(SentenceTransformersEvaluator, self).__init__()  # type: ignore[no-untyped-call]
         self._pairs, self._seed = prepare_pairs(contrasts, keep=keep, n=n, vocabulary=vocabulary), seed
-        self._describe(name, FALSE_HITS, greater_is_better=False, batch_size=batch_size, write_csv=write_csv)
+        self._set_trainer_attributes(
+            name, FALSE_HITS, greater_is_better=False, batch_size=batch_size, write_csv=write_csv
+        )
 
     def _score(self, encode: Callable[[list[str]], Any], *, step: int | None, epoch: float | None) -> dict[str, float]:
         del step, epoch

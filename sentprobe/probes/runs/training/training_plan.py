@@ -34,11 +34,6 @@ class ProbingPlan:
     test: int
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the tasks."""
-        return list_task_names(self.tasks)
-
-    @property
     def builds(self) -> bool:
         """Whether sentences are generated for a task or a contrast."""
         return bool(self.contrasts) or any(isinstance(task, str) for task in self.tasks)
