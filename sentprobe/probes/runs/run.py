@@ -101,8 +101,8 @@ def run(
     - controls: whether controls are run; a baseline has none
     - out: the folder of the results, each written atomically as soon as it is finished. Existing
       results are reused, unless *force* is true
-    - cache: the folder that stores sentence vectors for further runs
-    - progress: whether progress is shown on stderr; with a *reporter*, it is sent there instead
+    - cache: a store of sentence vectors, which further runs reuse
+    - progress: whether progress is shown on stderr; a *reporter* receives it instead
     - device: where probes are trained: cpu, cuda, cuda:1, mps, or auto, the best one available
     - threads: number of PyTorch threads in each process that trains; None: unchanged
     - encoding_threads: number of PyTorch threads for encoding, before training; None: unchanged
@@ -110,8 +110,8 @@ def run(
       ``__main__`` guard); the results do not depend on it
     - engine, scheduler: ``"dask"`` and the address of a Dask cluster, whose workers then encode and
       train; encoders are specs, which the workers build. The results are the same
-    - probe_vectors: the vectors of probe words: ``"one-hot"``; ``"encoder"``, the vector that each
-      encoder gives to the word alone; or an encoder (or its spec) used for all tasks; by
+    - probe_vectors: the vectors of probe words: ``"one-hot"``; ``"encoder"``, each encoder's input
+      word vector or else its vector of the word alone; or an encoder (or its spec) for all tasks; by
       default ``"encoder"`` for the tasks of Adi et al. 2017 and ``"one-hot"`` for all others
     - dims, quantize: the vectors of each encoder are also probed when cut to these widths
       and rounded to ``"int8"`` or ``"binary"``, in each combination
@@ -191,7 +191,7 @@ def execute_request(request: RunRequest, *, reporter: Reporter | None = None) ->
 
 
 class DrawnRun(NamedTuple):
-    """The settings of a draw, its encoders (unbuilt specs if they need no file or model), and their specs by name."""
+    """The settings of a draw, its encoders (specs that need no file are not built), and all specs by encoder name."""
 
     run: Run
     encoders: list[resolve.EncoderSource]

@@ -1,4 +1,4 @@
-"""The data of probes under each condition: the task's own data, or data that are changed for a control or method."""
+"""The data of probes under each condition: the task's own data, or data changed for a control or a method."""
 
 import hashlib
 import re
@@ -152,7 +152,7 @@ LIMITING_CONDITIONS: Mapping[Condition, Condition] = {
     Condition.RANDOM_PROBES: Condition.PROBE,
     Condition.RANDOM_SENTENCES: Condition.BAG_OF_WORDS,
 }
-"""For each control of this table, the condition whose probe of the same seed sets the maximum number of passes.
+"""For a control, the condition whose probe of the same seed sets its maximum number of passes.
 
 All encoders of one width share the probes on random sentence vectors, so that no encoder's own probe may set the
 limit. The bag-of-words probe sets it: these encoders share that probe, too.
@@ -182,7 +182,9 @@ def train_under_condition(
     - pass_limits: the maximum number of passes, by seed
     """
     # By name, since PyTorch is slow to import.
-    fit: Callable[..., tuple[Fit, ...]] = resolve_name(TRAINING_FUNCTIONS.get(condition, USUAL_TRAINING_FUNCTION))
+    fit: Callable[..., tuple[Fit, ...]] = resolve_name(
+        TRAINING_FUNCTIONS.get(condition, "sentprobe.probes.trainer.fit:fit")
+    )
     first_items, *further_items = items
     digest = hashlib.sha256(f"{seed} {condition} {first_items.name}".encode()).digest()
     generator = np.random.default_rng(int.from_bytes(digest[:8]))
@@ -206,8 +208,6 @@ def train_under_condition(
         **({"further_tests": zip(arrays, (m.test for m in further_items), strict=True)} if further_items else {}),
     )
 
-
-USUAL_TRAINING_FUNCTION = "sentprobe.probes.trainer.fit:fit"
 
 TRAINING_FUNCTIONS = {
     Condition.PORTIONS: "sentprobe.probes.trainer.fit:fit_portions",
@@ -268,7 +268,7 @@ WORD = re.compile(r"\w")
 
 
 def find_word_types(data: ProbeDataset) -> Indices:
-    """Return the type of each sentence for the control task, (sentences,) int64: the number of its last word.
+    """Return the type of each sentence for the control task, (sentences,) int64: a number for its last word.
 
     If all test sentences occur in training, each sentence is a type of its own.
     """

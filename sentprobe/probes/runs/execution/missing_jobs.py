@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sentprobe.probes.dataset import Indices
 from sentprobe.probes.encoders.kinds import SpecArgument, find_kind
@@ -16,6 +17,7 @@ from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Provena
 from sentprobe.probes.results.store import find_result, read_results_by_recipe, read_sound_results, save_result
 from sentprobe.probes.runs.execution.controls import LIMITING_CONDITIONS
 from sentprobe.probes.runs.execution.task import Task
+from sentprobe.probes.runs.execution.word_source import find_input_word_vectors
 from sentprobe.probes.runs.request.settings import Run
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.presets import BankShape, list_grid_points
@@ -139,8 +141,8 @@ def find_pass_limits(
 ) -> Mapping[int, int] | None:
     """Return the maximum number of passes of a job's probes, by seed; empty if the job's condition has no limit.
 
-    The limits are the epochs of the probes in LIMITING_CONDITIONS, from *result* and *task_jobs*. Returns None if the
-    probes of such a job in *task_jobs* are None, which means that they are not trained yet.
+    The limits are the epochs of other probes of the task (LIMITING_CONDITIONS) in *result* or *task_jobs*. Returns
+    None if *task_jobs* has None for these probes, which means that they are not trained yet.
     """
     if (limiting := LIMITING_CONDITIONS.get(job.condition)) is None:
         return {}
@@ -162,9 +164,11 @@ def make_provenance(encoder: Encoder | Baseline, *, run: Run) -> Provenance:
 
 
 def _make_blank_result(task: Task, encoder: Encoder | Baseline, *, run: Run) -> Result:
-    words, words_fingerprint = "", ""
+    words, words_fingerprint, has_input_words = "", "", False
     if isinstance(encoder, Encoder) and task.data.slots:
         words, words_fingerprint = task.words.name, task.words.make_fingerprint(encoder)
+        word_encoder = task.words.find_encoder(encoder)
+        has_input_words = word_encoder is not None and find_input_word_vectors(word_encoder) is not None
     provenance = make_provenance(encoder, run=run)
     capabilities = get_capabilities(encoder)
     return Result(
@@ -183,7 +187,7 @@ def _make_blank_result(task: Task, encoder: Encoder | Baseline, *, run: Run) -> 
         balanced_probes=task.balanced_probes,
         probe_vectors=words,
         probe_fingerprint=words_fingerprint,
-        input_words=bool(words) and isinstance(encoder, Encoder) and task.words.uses_input_vectors(encoder),
+        input_words=has_input_words,
         scores={},
         seed=run.seed,
         preset=task.preset,
@@ -207,13 +211,8 @@ def add_seconds(result: Result, seconds: Mapping[str, float]) -> Result:
 def make_trained_scores(job: Job, fits: "Iterable[Fit]", *, provenance: Provenance) -> list[SeedScore]:
     """Return a score for each seed of a job, made of the fit of its probe."""
     return [
-        SeedScore(
-            seed=seed,
-            accuracy=fit.correct / fit.total,
-            correct=fit.correct,
-            total=fit.total,
-            right=pack_bits(fit.right),
-            wrong_answers=find_wrong_answers(job, fit.predictions),
+        replace(
+            _score_predictions(job, seed, fit.predictions, is_correct=fit.right, provenance=provenance),
             epochs=fit.epochs,
             loss=fit.loss,
             converged=fit.converged,
@@ -221,7 +220,6 @@ def make_trained_scores(job: Job, fits: "Iterable[Fit]", *, provenance: Provenan
             grid_values=dict(fit.grid_values),
             validation=fit.validation,
             precision=fit.precision,
-            provenance=provenance,
             readings=fit.readings,
             information=fit.information,
         )
@@ -229,34 +227,31 @@ def make_trained_scores(job: Job, fits: "Iterable[Fit]", *, provenance: Provenan
     ]
 
 
-def find_wrong_answers(job: Job, answers: Indices) -> tuple[int, ...]:
-    """Return the wrongly predicted labels in the order of items; empty for two labels and except under PROBE."""
-    if job.condition is not Condition.PROBE or len(job.task.data.labels) == 2:
-        return ()
-    return tuple(answers[answers != job.task.items.test.targets].tolist())
-
-
 def score_baseline(job: Job, encoder: Baseline, *, provenance: Provenance) -> list[SeedScore]:
     """Return a score for each seed of a job, made of the baseline's predictions for the test items."""
-    targets = job.task.items.test.targets
     scores = []
     for seed in job.seeds:
-        answers = np.asarray(encoder.predict(job.task.data, seed=seed))
-        is_correct = answers == targets
-        correct = int(is_correct.sum())
-        scores.append(
-            SeedScore(
-                seed=seed,
-                accuracy=correct / len(targets),
-                correct=correct,
-                total=len(targets),
-                right=pack_bits(is_correct),
-                wrong_answers=find_wrong_answers(job, answers),
-                epochs=0,
-                loss=0.0,
-                converged=True,
-                precision="",
-                provenance=provenance,
-            )
-        )
+        predictions = np.asarray(encoder.predict(job.task.data, seed=seed))
+        is_correct = predictions == job.task.items.test.targets
+        scores.append(_score_predictions(job, seed, predictions, is_correct=is_correct, provenance=provenance))
     return scores
+
+
+def _score_predictions(
+    job: Job, seed: int, predictions: Indices, *, is_correct: NDArray[np.bool_], provenance: Provenance
+) -> SeedScore:
+    has_wrong_answers = job.condition is Condition.PROBE and len(job.task.data.labels) > 2
+    correct, total = int(is_correct.sum()), len(is_correct)
+    return SeedScore(
+        seed=seed,
+        accuracy=correct / total,
+        correct=correct,
+        total=total,
+        right=pack_bits(is_correct),
+        wrong_answers=tuple(predictions[~is_correct].tolist()) if has_wrong_answers else (),
+        epochs=0,
+        loss=0.0,
+        converged=True,
+        precision="",
+        provenance=provenance,
+    )

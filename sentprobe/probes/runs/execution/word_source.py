@@ -40,11 +40,6 @@ class WordSource:
         vector_kind = "probe words" if is_bag or find_input_word_vectors(encoder) is None else "input words"
         return digest(vector_kind, encoder.fingerprint)
 
-    def uses_input_vectors(self, probed: Encoder) -> bool:
-        """Check whether probe words have an encoder's input word vectors, not its vectors of one-word sentences."""
-        encoder = self.find_encoder(probed)
-        return encoder is not None and find_input_word_vectors(encoder) is not None
-
 
 def find_input_word_vectors(encoder: Encoder) -> Callable[[Sequence[str]], Vectors] | None:
     """Return the encoder's function from words to input word vectors; None if the encoder has no such function."""

@@ -156,7 +156,7 @@ def _measure_encoder(encoder: Encoder | Baseline, tasks: Sequence[Task], run: Ru
 
 
 def sample_sentences(tasks: Sequence[Task]) -> list[str]:
-    """Return up to TIMED_SENTENCES sentences of about mean length, since a run batches by length."""
+    """Return up to TIMED_SENTENCES sentences of about mean length, since a run sorts sentences by length."""
     sentences = list(dict.fromkeys(text for task in tasks for text in task.data.sentences))
     lengths = dict(zip(sentences, count_tokens(sentences), strict=True))
     mean_length = sum(lengths.values()) / len(lengths)

@@ -156,7 +156,7 @@ def make_compeval(
     seed: int = 0,
     side: SplitSide | None = None,
 ) -> CompevalSuite:
-    """Return a suite with the tasks *names*, by default all; *lexicon* is loaded after the checks without it."""
+    """Return a suite with the tasks *names*, by default all; *lexicon* is called after checks that do not need it."""
     held_out = None if structure is None else find_structure(structure)
     tasks = tuple(find_task(name, suite) for name in names or SUITE_TASKS[suite])
     check_distinct("task", [task.name for task in tasks])
@@ -208,10 +208,11 @@ def make_natural(
     seed: int = 0,
     audit: bool = False,
 ) -> NaturalSuite:
-    """Return a suite with the natural-text tasks *names*, by default those of Conneau et al. 2018. Raises UsageError.
+    """Return a suite with the natural-text tasks *names*, by default those of Conneau et al. 2018.
 
     *names* may include groups of tasks, such as ``"adi"``. By default, tasks about constituents are left out if no
-    table has trees. Several tables, *train_on* or *test_on* (``"de,fr"``) request tasks across languages.
+    table has trees. Several tables, *train_on* or *test_on* (``"de,fr"``) request tasks across languages. Raises
+    UsageError.
     """
     tasks = tuple(find_tasks(names))
     size = counts.apply_to(NaturalRecipe().size)

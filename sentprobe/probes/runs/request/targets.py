@@ -46,11 +46,6 @@ class Targets:
     """The names of the requested tasks; empty means all tasks."""
 
     @property
-    def description(self) -> str:
-        """The targets as the user named them, as a list with commas for messages."""
-        return ", ".join(self.words)
-
-    @property
     def built(self) -> list[built.AnySuite]:
         """The suites among the targets, whose datasets are built."""
         return [target for target in self.items if not isinstance(target, StoredDatasets | ProbeDataset)]
@@ -222,7 +217,7 @@ def find_datasets(targets: Targets, *, command: str, reporter: Reporter) -> Foun
     for name in targets.names:
         known_names = {*map(to_own_name, (*names, *failures)), *(group.value for group in TaskGroup)}
         if to_own_name(name) not in known_names:
-            raise UsageError(f"there is no task {name!r} in {targets.description}")
+            raise UsageError(f"there is no task {name!r} in {', '.join(targets.words)}")
     check_distinct("dataset", names)
     return FoundDatasets(tuple(datasets), failures)
 

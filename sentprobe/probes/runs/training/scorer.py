@@ -91,7 +91,7 @@ class ScoreMaterial:
 
 
 def format_training_step(step: int | None, epoch: float | None) -> str:
-    """Return the step or the epoch of a training as text; empty if both are None. Raises UsageError if one is below 0.
+    """Return the step or else the epoch as text. Raises UsageError for a negative number.
 
     >>> format_training_step(100, 0.5), format_training_step(None, 2.0), format_training_step(None, None)
     ('step 100', 'epoch 2', '')

@@ -144,16 +144,11 @@ def check_texts(plan: TrainingPlan) -> None:
     _check_columns(option, kind.texts, texts)
     if kind.texts not in (TextKind.SENTENCES, TextKind.TREES) and len(texts.corpus) > 1:
         raise UsageError(f"{option} learns from one file, but --corpus is given {len(texts.corpus)} times")
-    if kind.texts is TextKind.PARALLEL:
-        _check_parallel(option, texts)
-    elif texts.parallel:
+    if texts.parallel and kind.texts is not TextKind.PARALLEL:
         raise UsageError(f"--parallel is for --objective nmt, not for {kind.name}")
-
-
-def _check_parallel(option: str, texts: TextPlan) -> None:
     corpus = texts.corpus[0]
     unpaired = running_text.SUFFIXES.keys() - text_files.SUFFIXES
-    if texts.parallel is None and text_files.find_suffix(str(corpus)) in unpaired:
+    if kind.texts is TextKind.PARALLEL and not texts.parallel and text_files.find_suffix(str(corpus)) in unpaired:
         raise UsageError(
             f"{option} learns from {_EXPECTED_TEXTS[TextKind.PARALLEL]}: --parallel is missing, "
             f"the file with the translation of each line of {corpus}"
