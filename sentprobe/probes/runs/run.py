@@ -1,4 +1,4 @@
-"""The function ``sentprobe.run``: it probes every encoder on every task, with controls, and reuses existing results."""
+"""The function ``sentprobe.run``: it probes encoders on tasks, with controls, and reuses stored results."""
 
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

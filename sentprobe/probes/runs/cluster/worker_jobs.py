@@ -90,11 +90,10 @@ class SharedProbeJob:
         """Train the probes, whose inputs depend on no encoder's vectors, and return their scores."""
         bow = make_control_bow(seed=shared_state.run.seed, dim=self.dim)
         job = _make_job(self.condition, bow, shared_state)
-        texts = job.task.data.sentences
         if self.condition.condition is Condition.BAG_OF_WORDS:
             vectors = encode_bag_of_words(bow, job.task.data)
         else:
-            vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
+            vectors = np.zeros((len(job.task.data.sentences), self.dim), dtype=np.float32)
         fits = make_trainer([job], shared_state.run)([vectors], word_vectors=None, pass_limits=self.pass_limits)
         provenance = missing_jobs.make_provenance(bow, run=shared_state.run)
         scores = missing_jobs.make_trained_scores(job, fits, provenance=provenance)

@@ -70,43 +70,49 @@ def classify_targets(words: Sequence[TargetWord]) -> list[ClassifiedTarget]:
     written_words = [word for word in words if isinstance(word, str)]
     if written_words or not words:
         check_distinct("target", written_words)
-    kinds: list[ClassifiedTarget] = []
-    for word in words:
-        if word != NATURAL:
-            text = word if isinstance(word, str) else ""
-            kinds.append((word, text if text in GENERATED else NATURAL if text and is_table(Path(text)) else None))
-    _check_tables([word for word, kind in kinds if kind == NATURAL], written_words)
-    for word, kind in kinds:
-        if isinstance(word, str) and kind is None and not Path(word).exists():
+    classified = [(word, _find_suite(word)) for word in words if word != NATURAL]
+    if NATURAL in written_words and not any(suite == NATURAL for _, suite in classified):
+        for word in written_words:
+            if word not in SUITES:
+                built.open_table_unchecked(Path(word))
+        raise missing_table_error("probe run")
+    for word, suite in classified:
+        if isinstance(word, str) and suite is None and not Path(word).exists():
             raise unknown_suite_error(word, why=", nor such a file or directory")
-    return kinds
+    return classified
+
+
+def _find_suite(word: TargetWord) -> str | None:
+    if not isinstance(word, str):
+        return None
+    return word if word in GENERATED else NATURAL if word and is_table(Path(word)) else None
 
 
 def make_targets(
     words: Sequence[TargetWord],
     names: built.Names,
     *,
-    kinds: Sequence[ClassifiedTarget],
+    classified: Sequence[ClassifiedTarget],
     make_compeval: Callable[[str, built.Names], built.CompevalSuite],
     make_natural: Callable[[Sequence[Table], built.Names], built.NaturalSuite],
 ) -> Targets:
     """Return the targets that *words* request, restricted to the tasks *names*.
 
-    - kinds: the result of :func:`classify_targets` for *words*
+    - classified: the result of :func:`classify_targets` for *words*
     - make_compeval: a function from the name of a generated suite and task names to the suite
     - make_natural: a function from all tables and task names to the suite natural
     """
     targets: list[Target] = []
-    tables = [word for word, kind in kinds if kind == NATURAL]
-    for word, kind in kinds:
-        own_names = _select_suite_names(names, kind) if len(kinds) > max(1, len(tables)) else tuple(names)
+    tables = [word for word, suite in classified if suite == NATURAL]
+    for word, suite in classified:
+        own_names = _select_suite_names(names, suite) if len(classified) > max(1, len(tables)) else tuple(names)
         if (names and not own_names) or word in tables[1:]:
             continue
         if isinstance(word, ProbeDataset):
             targets.append(word)
-        elif kind in GENERATED:
-            targets.append(make_compeval(kind, own_names))
-        elif kind == NATURAL:
+        elif suite in GENERATED:
+            targets.append(make_compeval(suite, own_names))
+        elif suite == NATURAL:
             targets.append(make_natural([open_table(Path(str(path)), check=False) for path in tables], own_names))
         else:
             targets.append(StoredDatasets(Path(word)))
@@ -132,20 +138,20 @@ def find_targets(
     words = [_to_target_word(dataset) for dataset in _as_list(datasets)]
     if not words:
         check_distinct("dataset", [])
-    kinds = classify_targets(words)
-    if counts != built.ItemCounts() and not any(kind for _, kind in kinds):
+    classified = classify_targets(words)
+    if counts != built.ItemCounts() and not any(suite for _, suite in classified):
         raise UsageError(
             "train, test and validation are for tasks that are built (compeval, structure, or a table); "
             "stored datasets are used as they are"
         )
-    if (train_on, test_on) != (None, None) and not any(kind == NATURAL for _, kind in kinds):
+    if (train_on, test_on) != (None, None) and not any(suite == NATURAL for _, suite in classified):
         raise UsageError("train_on and test_on are for tables of corpora, one of each language")
-    if structure is not None and not any(kind in GENERATED for _, kind in kinds):
+    if structure is not None and not any(suite in GENERATED for _, suite in classified):
         raise UsageError("hold_out_structure is for the suite compeval or structure, which is not requested")
     return make_targets(
         words,
         (tasks,) if isinstance(tasks, str) else tuple(tasks),
-        kinds=kinds,
+        classified=classified,
         make_compeval=lambda suite, names: built.make_compeval(
             names, suite=suite, counts=counts, structure=structure, seed=seed
         ),
@@ -172,19 +178,11 @@ def _to_target_word(value: object) -> TargetWord:
     )
 
 
-def _check_tables(tables: Sequence[TargetWord], written_words: Sequence[str]) -> None:
-    if NATURAL in written_words and not tables:
-        for word in written_words:
-            if word not in SUITES:
-                built.open_table_unchecked(Path(word))
-        raise missing_table_error("probe run")
-
-
-def _select_suite_names(names: Sequence[str], kind: str | None) -> tuple[str, ...]:
-    """Return those of *names* that the suite *kind* has; all names if *kind* is None, as for stored datasets."""
-    if kind in GENERATED:
-        return tuple(name for name in names if name in SUITE_TASKS[kind])
-    if kind == NATURAL:
+def _select_suite_names(names: Sequence[str], suite: str | None) -> tuple[str, ...]:
+    """Return those of *names* that *suite* has; all names if *suite* is None, as for stored datasets."""
+    if suite in GENERATED:
+        return tuple(name for name in names if name in SUITE_TASKS[suite])
+    if suite == NATURAL:
         suite_names = {*NATURAL_TASKS, *(group.value for group in TaskGroup)}
         return tuple(name for name in names if to_own_name(name) in suite_names)
     return tuple(names)

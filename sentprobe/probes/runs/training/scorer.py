@@ -62,21 +62,16 @@ class ScoreSettings:
             raise UsageError(f"seed={self.seed}: the seed is 0 or more")
         if not self.contrasts and not self.tasks:
             raise UsageError("there is nothing to score: name contrasts, tasks or both")
-        for kind, names in (("contrast", self.contrasts), ("task", self.names)):
+        for kind, names in (("contrast", self.contrasts), ("task", list_task_names(self.tasks))):
             if names:
                 check_distinct(kind, names)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the tasks."""
-        return list_task_names(self.tasks)
 
     @property
     def keys(self) -> tuple[str, ...]:
         """The keys of all scores, such as ``geometry_role_form``, ``geometry_mean_anchor`` and ``probe_mean``."""
         kinds = [kind.value for kind in NegativeKind]
         contrasts = [*self.contrasts, MEAN] if self.contrasts else []
-        tasks = [*self.names, MEAN] if self.tasks else []
+        tasks = [*list_task_names(self.tasks), MEAN] if self.tasks else []
         geometry = (f"geometry_{name}_{kind}" for kind in kinds for name in contrasts)
         return (*geometry, *(f"probe_{name}" for name in tasks))
 
@@ -291,7 +286,7 @@ def score(
 
 
 def _make_scoring_run(settings: ScoreSettings, out: Path | str | None) -> Run:
-    """Return the settings of probe training, unchecked if there are no tasks: geometry alone needs no PyTorch."""
+    """Return the settings of a run; without tasks, they are not checked, since geometry needs no PyTorch."""
     if settings.tasks:
         return make_run(seed=settings.seed, controls=False, out=out, force=True)
     return Run(seed=settings.seed, out=None if out is None else Path(out))
@@ -345,10 +340,9 @@ def _append_mean(shares: Sequence[float]) -> list[float]:
 
 @contextmanager
 def restore_training_modes(encode: object) -> Iterator[None]:
-    """At the end of the context, restore the training mode of each module of the PyTorch model that *encode* uses."""
+    """Restore the training modes of *encode*'s PyTorch modules at the end of the context."""
     modules = getattr(getattr(encode, "__self__", encode), "modules", None)
-    trained_modules = [m for m in (modules() if callable(modules) else ()) if hasattr(m, "training")]
-    modes = [(module, module.training) for module in trained_modules]
+    modes = [(m, m.training) for m in (modules() if callable(modules) else ()) if hasattr(m, "training")]
     try:
         yield
     finally:
