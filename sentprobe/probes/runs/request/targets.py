@@ -72,9 +72,9 @@ def classify_targets(words: Sequence[TargetWord]) -> list[ClassifiedTarget]:
         check_distinct("target", written_words)
     classified = [(word, _find_suite(word)) for word in words if word != NATURAL]
     if NATURAL in written_words and not any(suite == NATURAL for _, suite in classified):
-        for word in written_words:
-            if word not in SUITES:
-                built.open_table_unchecked(Path(word))
+        for name in written_words:
+            if name not in SUITES:
+                built.open_table_unchecked(Path(name))
         raise missing_table_error("probe run")
     for word, suite in classified:
         if isinstance(word, str) and suite is None and not Path(word).exists():
