@@ -39,7 +39,7 @@ class TestedDifference:
 
     @property
     def p(self) -> float:
-        """The corrected p-value that decides: that of the t-test for several draws, that of the sign test for one."""
+        """The corrected p-value that decides: of the t-test if there are several draws, else of the sign test."""
         return self.t_p if self.draws > 1 else self.sign_p
 
     @property
@@ -59,7 +59,7 @@ class TestedDifference:
 
     @property
     def accuracies(self) -> tuple[float, float]:
-        """The mean accuracy of each encoder over the draws."""
+        """The mean accuracies of the first and the second encoder over the draws, from 0 to 1."""
         raise NotImplementedError
 
 
@@ -71,11 +71,11 @@ class Comparison(TestedDifference):
     second: Result
     matched: paired_tests.MatchedResults
     conditions: paired_tests.ConditionPair = paired_tests.PROBES
-    """The conditions (probe or control) whose scores are compared."""
+    """The condition of the first and of the second score, such as (PROBE, BAG_OF_WORDS)."""
 
     @property
     def accuracies(self) -> tuple[float, float]:
-        """The mean accuracies of the first and the second over the draws."""
+        """The mean accuracies over the draws under the first and the second condition."""
         first, second = (
             mean(result.scores[condition].accuracy for result in side)
             for side, condition in zip(zip(*self.matched, strict=True), self.conditions, strict=True)
@@ -86,7 +86,7 @@ class Comparison(TestedDifference):
 def group_by_encoder(
     results: Results, source: str, *, hint: str = "compare results with only one of them"
 ) -> list[EncoderResults]:
-    """Group results by encoder and task; raise UsageError, ending with *hint*, for two that are not draws."""
+    """Group results by encoder, then task. Raise UsageError with *hint* if two in a group are not draws of one run."""
     encoders: dict[str, dict[str, tuple[Result, ...]]] = {}
     for record in results.records:
         by_task = encoders.setdefault(record.encoder, {})
@@ -101,7 +101,7 @@ def group_by_encoder(
 
 
 def select_encoder(encoders: Sequence[EncoderResults], encoder: str | None, *, source: str) -> EncoderResults:
-    """Return the encoder with this name (None: the only encoder); raise UsageError if it does not exist."""
+    """Return the results of *encoder* (None: of the only one); raise UsageError if it is missing or ambiguous."""
     if not encoders:
         raise UsageError(f"{source} has no results")
     by_name = {side.encoder: side for side in encoders}
@@ -109,7 +109,7 @@ def select_encoder(encoders: Sequence[EncoderResults], encoder: str | None, *, s
 
 
 def choose_encoder(names: Sequence[str], encoder: str | None, *, source: str) -> str:
-    """Return *encoder* (None: the only name); raise UsageError if it is not in *names*."""
+    """Return *encoder* if it is in *names*; for None, return the only name. Raise UsageError otherwise."""
     if encoder is None and len(names) > 1:
         raise UsageError(f"{source} has {len(names)} encoders; name one, as in '{source}#{names[0]}'")
     if encoder is not None and encoder not in names:
@@ -120,7 +120,7 @@ def choose_encoder(names: Sequence[str], encoder: str | None, *, source: str) ->
 def compare_pairs(
     pairs: Sequence[tuple[EncoderResults, EncoderResults]], *, correction: Correction = Correction.HOLM
 ) -> tuple[Comparison, ...]:
-    """Compare pairs of encoders on their common tasks; raise ResultsError without a common task, draw or data."""
+    """Compare pairs of encoders on common tasks; raise ResultsError if a pair shares no task, no draw or no data."""
     return compare_results([matched for pair in pairs for matched in _match_tasks(*pair)], correction=correction)
 
 
@@ -130,7 +130,10 @@ def compare_results(
     correction: Correction = Correction.HOLM,
     conditions: Sequence[paired_tests.ConditionPair] | None = None,
 ) -> tuple[Comparison, ...]:
-    """Compare matched results under pairs of conditions (by default, the main probes), with corrected p-values."""
+    """Compare the two encoders of each match, and correct the p-values for the number of comparisons.
+
+    - conditions: the conditions whose scores are compared, such as (PROBE, BAG_OF_WORDS); by default (PROBE, PROBE)
+    """
     condition_pairs = conditions or [paired_tests.PROBES] * len(results)
     paired = paired_tests.compare_matched_results(results, condition_pairs)
     corrected = correct_tests(paired, [len(matched) for matched in results], correction)
@@ -146,7 +149,11 @@ def compare_results(
 def correct_tests(
     tests: Sequence[PairedComparison], draws: Sequence[int], correction: Correction
 ) -> Iterator[tuple[float, float]]:
-    """Yield the corrected p-values of sign test and t-test; those that decide are corrected together."""
+    """Yield the corrected p-values of the sign test and the t-test for each comparison.
+
+    The t-test decides if a comparison has several draws, else the sign test. Only the p-values of the deciding tests
+    are corrected together.
+    """
     by_kind = [[test.sign_p for test in tests], [test.t_p for test in tests]]
     deciding = [values[count > 1] for *values, count in zip(*by_kind, draws, strict=True)]
     corrected = [correct_p_values(values, correction) for values in (*by_kind, deciding)]
@@ -157,9 +164,10 @@ def correct_tests(
 def list_pairs(
     encoders: Sequence[EncoderResults], *, baseline: str | None = None, source: str
 ) -> list[tuple[EncoderResults, EncoderResults]]:
-    """Return the pairs of encoders to compare: each pair or, with *baseline*, each other encoder with the baseline.
+    """Return the pairs of encoders to compare: all pairs or, with *baseline*, each encoder with the baseline.
 
-    Without *baseline*, variants of one model are paired only if there is no other model. Raises UsageError.
+    Without *baseline*, variants of one model are paired only if there is no other model. UsageError is raised for fewer
+    than two encoders or an unknown baseline.
     """
     if len(encoders) < 2:
         raise UsageError(f"{source} has {format_count(len(encoders), 'encoder')}; a comparison needs two")
@@ -194,14 +202,14 @@ def _match_tasks(first: EncoderResults, second: EncoderResults) -> Iterator[pair
 
 
 def match_draws(first: Sequence[Result], second: Sequence[Result]) -> paired_tests.MatchedResults:
-    """Return the pairs of results with equal seeds. If both encoders have one draw, the seeds may differ."""
+    """Pair the draws of two encoders that have the same seed. If both have only one draw, the seeds may differ."""
     if len(first) == len(second) == 1:
         return ((first[0], second[0]),)
     return tuple((a, b) for a in first for b in second if a.seed == b.seed)
 
 
 def build_comparison_grid(comparisons: Sequence[Comparison]) -> Grid:
-    """Build a table with a row for each comparison, in which significant differences are bold."""
+    """Build a table with one row per comparison; significant differences are bold."""
     names = [f"{comparison.first.encoder} - {comparison.second.encoder}" for comparison in comparisons]
     rows = (
         GridRow(name, name, (GridCell(comparison.first.task), *build_figure_cells(comparison)))
@@ -218,7 +226,7 @@ def list_figure_columns(comparisons: Sequence[TestedDifference]) -> tuple[str, .
 
 
 def build_figure_cells(comparison: TestedDifference) -> tuple[GridCell, ...]:
-    """Return the cells of a comparison: accuracies, difference, wins and losses, p-values."""
+    """Return the table cells of a comparison: accuracies, difference and interval, wins/losses, and p-values."""
     paired = comparison.paired
     interval = f"[{format_points(paired.interval.low)}, {format_points(paired.interval.high)}]"
     return (
@@ -230,7 +238,7 @@ def build_figure_cells(comparison: TestedDifference) -> tuple[GridCell, ...]:
 
 
 def format_points(share: float) -> str:
-    """Format a difference of accuracies in percentage points, with a sign; a difference that rounds to 0 has none.
+    """Format a difference of accuracies (-1 to 1) in percentage points, with a sign unless it rounds to 0.
 
     >>> format_points(0.0123), format_points(-0.0001)
     ('+1.2', '0.0')
@@ -240,12 +248,12 @@ def format_points(share: float) -> str:
 
 
 def format_p_value(value: float) -> str:
-    """Format a p-value with three digits, or as "<0.001"."""
+    """Format a p-value with three decimals, such as "0.042", or as "<0.001"."""
     return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def to_comparison_records(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
-    """Return a flat dictionary for each comparison."""
+    """Return a dictionary for each comparison: encoders, task, and the numbers of :func:`to_figure_record`."""
     return [
         {
             "first": comparison.first.encoder,
@@ -258,7 +266,7 @@ def to_comparison_records(comparisons: Sequence[Comparison]) -> list[dict[str, A
 
 
 def to_figure_record(comparison: TestedDifference) -> dict[str, Any]:
-    """Return the figures of a comparison as a flat dictionary."""
+    """Return the numbers of a comparison by name: accuracies, draws, difference, interval, wins, losses, p-values."""
     paired = comparison.paired
     return {
         **dict(zip(("first_accuracy", "second_accuracy"), comparison.accuracies, strict=True)),
@@ -316,7 +324,7 @@ def describe_tests(
     correction: Correction,
     note: str = "",
 ) -> str:
-    """Return the notes on paired *observations*, the tests, *note*, and the number of significant differences."""
+    """Return notes on the tests of paired *observations*, *note*, and the number of significant differences."""
     count = len(comparisons)
     sign_test = "McNemar's for one seed" if observations == "items" else f"over {observations.partition(' (')[0]}"
     corrected = f" Corrected for {count} comparisons: {CORRECTION_NAMES[correction]}; the intervals are not corrected."
@@ -335,7 +343,7 @@ def describe_tests(
 
 
 def describe_pairing(comparisons: Sequence[TestedDifference], units: str, *, draws_note: str = "") -> str:
-    """Return the paired observations as text: *units*, a number of draws, or both."""
+    """Name the observations that the tests pair, such as "items", "3 draws" or "items, or 3 draws"."""
     numbers = sorted({comparison.draws for comparison in comparisons} - {1})
     draws = f"{' or '.join(map(str, numbers))} draws{draws_note}"
     if all(comparison.draws > 1 for comparison in comparisons):
@@ -363,6 +371,7 @@ def compare_encoders(
     Raises:
         UsageError: there are fewer than two encoders, no encoder is named *against*, or an encoder has two results on
             a task that are not draws of one run.
+        ResultsError: two encoders have no task or draw in common, or were tested on different data.
     """
     encoders = group_by_encoder(results, "results")
     pairs = list_pairs(encoders, baseline=against, source="results")

@@ -1,4 +1,4 @@
-"""Paired tests between the geometry results of encoders on the same triplets, over units or over draws."""
+"""Paired tests of the triplet accuracies of encoders (``probe geometry``), over units or over draws."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -19,12 +19,12 @@ from sentprobe.probes.report.findings import encoder_variants
 from sentprobe.probes.statistics import Correction, PairedComparison, compare_draws, compare_items
 
 GeometryPairs: TypeAlias = tuple[tuple[GeometryResult, GeometryResult], ...]
-"""The results of two encoders on one contrast, in each draw that both have."""
+"""The results of two encoders on one contrast: a pair for each draw that both have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeometryComparison(probe_comparisons.TestedDifference):
-    """The difference between two encoders on triplets of one contrast with one kind of negative."""
+    """The difference in triplet accuracy between two encoders, for one contrast and one kind of negative."""
 
     matched: GeometryPairs
     kind: NegativeKind
@@ -43,7 +43,7 @@ class GeometryComparison(probe_comparisons.TestedDifference):
 
     @property
     def accuracies(self) -> tuple[float, float]:
-        """The mean accuracy of each encoder over the draws."""
+        """The mean triplet accuracies of the first and the second encoder over the draws."""
         first, second = map(mean, _list_accuracies(self.matched, self.kind, self.nearness))
         return first, second
 
@@ -63,7 +63,7 @@ EncoderPair: TypeAlias = tuple[GeometryTable, GeometryTable]
 
 
 def list_table_pairs(table: GeometryTable, *, against: str | None = None) -> list[EncoderPair]:
-    """Return the pairs of encoders to compare (see :func:`.comparisons.list_pairs`), with their results."""
+    """Return the results of both encoders of each pair to compare, as :func:`.comparisons.list_pairs` does."""
     names = list_encoders(table)
     pairs = encoder_variants.list_pairs_to_compare(names)
     if against is not None:
@@ -79,7 +79,7 @@ def select_encoder_results(table: GeometryTable, encoder: str) -> GeometryTable:
 def compare_geometry(
     pairs: Sequence[EncoderPair], *, correction: Correction = Correction.HOLM, nearness: Nearness = Nearness.COSINE
 ) -> tuple[GeometryComparison, ...]:
-    """Compare each pair of encoders on the triplets that both have, for each contrast and kind of negative."""
+    """Compare pairs of encoders on the same triplets, for each contrast and each kind of negative."""
     matches = [
         (matched, kind)
         for pair in pairs
@@ -116,20 +116,20 @@ def _compare_matched(matched: GeometryPairs, kind: NegativeKind, nearness: Nearn
 
 
 def _split_ties(score: GeometryScore) -> NDArray[np.bool_]:
-    """Return two values for each triplet answer, (2, 2 n) bool: both are true for a correct answer, one for a tie."""
+    """Turn answers to n triplets and mirrors into (2, 2 n) bool: both rows are true if correct, one row for a tie."""
     answers = score.answers().reshape(-1)
     return np.array([answers > 0, answers == 1])
 
 
 def build_geometry_comparison_grid(comparisons: Sequence[GeometryComparison]) -> Grid:
-    """Build a table with a row for each comparison, in which significant differences are bold."""
+    """Build a table with one row per comparison; significant differences are bold."""
     header = ("A - B", "contrast", "negative in", *probe_comparisons.list_figure_columns(comparisons))
     counts = Counter((comparison.encoders, comparison.contrast, comparison.kind) for comparison in comparisons)
     return Grid(header, tuple(_build_row(comparison, several=max(counts.values()) > 1) for comparison in comparisons))
 
 
 def _build_row(comparison: GeometryComparison, *, several: bool) -> GridRow:
-    """Return the row of a comparison; with *several*, the contrast is followed by a description of the triplets."""
+    """Return the row of a comparison. With *several* of a contrast, add size, templates and seed of the triplet set."""
     name, contrast = " - ".join(comparison.encoders), comparison.contrast
     if several:
         drawings = [a.drawing for a, _ in comparison.matched]
@@ -140,7 +140,7 @@ def _build_row(comparison: GeometryComparison, *, several: bool) -> GridRow:
 
 
 def to_geometry_comparison_records(comparisons: Sequence[GeometryComparison]) -> list[dict[str, Any]]:
-    """Return a flat dictionary for each comparison."""
+    """Return a dictionary for each comparison: encoders, contrast, kind of negative, accuracies and tests."""
     return [
         {
             "first": comparison.encoders[0],

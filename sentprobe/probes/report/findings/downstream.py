@@ -69,7 +69,7 @@ def _read_mteb(folder: Path) -> Scores:
 
 
 def _read_task(path: Path) -> tuple[str, float]:
-    """Return the task name in an MTEB result file and the main score, averaged over languages."""
+    """Return the task name and the main score of an MTEB result file. The score is averaged over languages."""
     try:
         value = parse_json(path.read_bytes())
         task, scores = value["task_name"], value["scores"]
@@ -92,7 +92,7 @@ def match_names(encoders: Sequence[str], scored: Sequence[str]) -> dict[str, str
     """Return, for each probed encoder that has scores, its name in the table of scores.
 
     Two names match if they are equal, or if they name the same model and neither list has another name for it. Names
-    of a model differ in prefixes such as ``st:``, folders, organisations and options.
+    of the same model may differ in prefixes such as ``st:``, folders, organisations and options.
 
     >>> match_names(["bow", "st:./all-MiniLM-L6-v2"], ["sentence-transformers/all-MiniLM-L6-v2"])
     {'st:./all-MiniLM-L6-v2': 'sentence-transformers/all-MiniLM-L6-v2'}
@@ -111,7 +111,7 @@ def match_names(encoders: Sequence[str], scored: Sequence[str]) -> dict[str, str
 
 
 def _strip_name(name: str) -> str:
-    """Remove kind, folder and options from the name of a model: ``st:org/x?batch=8`` becomes ``x``."""
+    """Remove prefix, folders and options from an encoder's name: ``st:org/x?batch=8`` becomes ``x``."""
     return name.partition("?")[0].rpartition(":")[2].rstrip("/").rpartition("/")[2]
 
 

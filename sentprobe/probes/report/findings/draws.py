@@ -10,11 +10,11 @@ from sentprobe.values import group_by
 
 
 def join_draws(tables: Sequence[Results]) -> tuple[Results, ...]:
-    """Join tables of one seed that are draws of the same run into one table, in order of seed.
+    """Join the tables that are draws of one run into one table, in order of seed.
 
     Draws have the same encoders, tasks and settings. Their data and vectors are the same, or were created in the same
-    way with another seed. Tables whose seed or origin is unknown are not joined. If the name of an encoder contains the
-    seed of the draw (``bow?seed=10`` in draw 10), the joined table leaves this seed out of the name.
+    way with another seed. Tables whose data have an unknown origin are not joined. If the name of an encoder contains
+    the seed of the draw (``bow?seed=10`` in draw 10), the joined table leaves this seed out of the name.
     """
     joined = _join_by_name(tables, lambda record: record.encoder)
     return _join_by_name(joined, lambda record: remove_run_seed(record.encoder, record.seed))
@@ -82,7 +82,7 @@ def _list_probe_seeds(record: Result) -> set[int]:
 
 
 def find_missing_cells(tables: Sequence[Results]) -> tuple[tuple[EncoderOnTask, ...], ...]:
-    """Return, for each table, the encoders and tasks that it lacks but other draws of the same run have."""
+    """Return, for each table, the (encoder, task) pairs that other draws of the same run have and it lacks."""
     by_preset = group_by(tables, lambda table: table.records[0].preset)  # draws of one run share the preset
     return tuple(
         tuple(
@@ -100,7 +100,7 @@ def find_missing_cells(tables: Sequence[Results]) -> tuple[tuple[EncoderOnTask, 
 
 
 def _list_cells(record: Result) -> set[EncoderOnTask]:
-    """Return the encoder and task of a result, with and without the seed of the run in the encoder's name."""
+    """Return (encoder, task) of a result, and the same without the seed of the run in the encoder's name."""
     return {record.cell, (remove_run_seed(record.encoder, record.seed), record.task)}
 
 
@@ -118,7 +118,7 @@ def _are_other_draws(first: Results, second: Results) -> bool:
 
 
 def _group_datasets(table: Results) -> Mapping[str, Collection[Result]]:
-    """Return one result for each dataset, grouped by task."""
+    """Return, for each task, one result on each of its datasets."""
     datasets: dict[str, dict[object, Result]] = {}
     for record in table.records:
         datasets.setdefault(record.task, {})[record.dataset_fingerprint, record.data] = record

@@ -1,4 +1,4 @@
-"""Encoder specs in results, and variants of encoders: the same vectors cut, rounded or erased."""
+"""Encoder specs in results, and variants of a model: its vectors cut, rounded, or with a property erased."""
 
 import re
 import shlex
@@ -13,13 +13,13 @@ from sentprobe.probes.results.result import Result
 from sentprobe.specs import OptionPair, Spec, parse_spec
 
 REDUCING_OPTIONS: Mapping[str, tuple[str, ...]] = {"dims": (), "quantize": (), "erase": (), "dim": ("st", "openai")}
-"""The options that reduce vectors, and the kinds of encoders that have each option; () stands for all kinds."""
+"""The options that make a variant, and for which kinds of encoders (such as ``st``) they do so; () means all."""
 _SUFFIX = re.compile(r"(, (\d+ dims|int8|binary|without .+))+$")
-"""The end of a variant's name if the encoder was named with ``name=``, as in "mine, 64 dims"."""
+"""The suffix of a variant's name if the user named the encoder (``name=mine``), as in "mine, 64 dims"."""
 
 
 def find_reductions(spec: Spec) -> list[OptionPair]:
-    """Return the options of an encoder spec that reduce vectors, with their values."""
+    """Return the options of an encoder spec that make a variant, such as ``[("dims", "64")]``."""
     return [
         (name, value)
         for name, value in spec.options
@@ -29,7 +29,7 @@ def find_reductions(spec: Spec) -> list[OptionPair]:
 
 @cache
 def strip_reductions(encoder: str) -> str:
-    """Remove the options that reduce vectors from the name of an encoder.
+    """Return the name of an encoder without the options or the suffix of a variant.
 
     >>> strip_reductions("st:m?layer=3&dims=64&quantize=int8"), strip_reductions("mine, 64 dims")
     ('st:m?layer=3', 'mine')
@@ -45,12 +45,12 @@ def strip_reductions(encoder: str) -> str:
 
 
 def is_same_model(first: str, second: str) -> bool:
-    """Return whether two encoder names are variants of one model."""
+    """Return whether two encoder names stand for one model or its variants."""
     return strip_reductions(first) == strip_reductions(second)
 
 
 def list_pairs_to_compare(names: Sequence[str]) -> list[tuple[str, str]]:
-    """Return all pairs of encoders that are different models. If there is only one model, return its pairs of variants.
+    """Return all pairs of encoders of different models or, if there is only one model, all pairs of variants.
 
     >>> list_pairs_to_compare(["a", "a, int8", "b"]), list_pairs_to_compare(["a", "a, int8"])
     ([('a', 'b'), ('a, int8', 'b')], [('a', 'a, int8')])
@@ -60,7 +60,7 @@ def list_pairs_to_compare(names: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def describe_excluded_pairs(compared: Iterable[tuple[str, str]]) -> str:
-    """Return the note that variants of one model were not compared, or "" if there are no such variants."""
+    """Return the note that variants of one model were not compared with each other, or "" if all were."""
     compared_pairs = {frozenset(pair) for pair in compared}
     names = sorted({*chain.from_iterable(compared_pairs)})
     same_model_pairs = {frozenset(pair) for pair in combinations(names, 2) if is_same_model(*pair)}
@@ -75,7 +75,7 @@ KINDS = frozenset(encoder_kind.name for encoder_kind in ENCODERS)
 
 
 def find_requested_spec(record: Result) -> Spec | None:
-    """Return the spec by which an encoder was requested (its name, or in the command), or None."""
+    """Return the spec that requested the encoder of a result, read from its name or the command line, or None."""
     for text in (record.encoder, *_split_command(record.command)):
         spec = parse_known_spec(text)
         is_layer = spec and spec.label is not None and record.encoder.startswith(f"{spec.label}, ")

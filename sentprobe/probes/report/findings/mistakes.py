@@ -34,13 +34,13 @@ class WrongItem:
     columns: Mapping[str, str]
 
     def mark_probe_words(self) -> str:
-        """Return the sentence with its probe words in brackets."""
+        """Return the sentence with its probe words in brackets, as in "the [dog] barks"."""
         return " ".join(f"[{t}]" if at in self.marks else t for at, t in enumerate(self.sentence.split()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrongItems:
-    """The incorrectly answered items of one result, or of one part of its items."""
+    """The number of incorrectly answered items of a result, or of one part, and the first ones (``shown``)."""
 
     result: Result
     part: str
@@ -50,7 +50,7 @@ class WrongItems:
 
     @property
     def title(self) -> str:
-        """The title above the items."""
+        """The title, such as "bow on Tense: 9 of 80 test items are answered wrong; the first 5"."""
         part = f" with {self.part}" if self.part else ""
         number = f"the first {len(self.shown)}" if len(self.shown) < self.wrong else "all of them"
         return (
@@ -60,7 +60,7 @@ class WrongItems:
 
 
 def find_mistakes(result: Result, table: ItemTable, count: int, *, column: str | None = None) -> tuple[WrongItems, ...]:
-    """Return at most *count* incorrectly answered items of a result or, with *column*, of each part."""
+    """Return the *count* items that most probes answer incorrectly; with *column*, for each part by its values."""
     seeds = result.scores[Condition.PROBE].seeds
     wrong = np.sum([~seed.items() for seed in seeds], axis=0)  # (items,)
     order = np.argsort(-wrong, kind="stable").tolist()
@@ -73,7 +73,7 @@ def find_mistakes(result: Result, table: ItemTable, count: int, *, column: str |
 
 
 def _split_items(table: ItemTable, column: str | None) -> Iterator[tuple[str, Any]]:
-    """Yield the name of each part and whether each item is in it, (n,) bool; without a column, all items."""
+    """Yield the name of each part and its mask of items, (n,) bool. Without a column, all items are one part."""
     if column is None:
         yield "", np.ones(len(table), np.bool_)
         return
@@ -99,7 +99,7 @@ def _build_wrong_item(result: Result, table: ItemTable, index: int, wrong: int) 
 
 
 def _find_prediction(result: Result, table: ItemTable, index: int) -> str | None:
-    """Return the most frequent incorrect prediction for an item; among equally frequent ones, the first label."""
+    """Return the most frequent incorrect prediction for an item, the alphabetically first of tied labels, or None."""
     seeds = result.scores[Condition.PROBE].seeds
     answers = [seed.answers(table.targets, len(table.labels)) for seed in seeds]
     votes = Counter(int(probe_answers[index]) for probe_answers in answers if probe_answers is not None)
@@ -109,7 +109,7 @@ def _find_prediction(result: Result, table: ItemTable, index: int) -> str | None
 
 
 def select_results(results: Results, *, encoder: str | None, task: str | None) -> Results:
-    """Return the results of one encoder on one task (None: all); raise UsageError if there are none."""
+    """Return the results of one encoder (None: all) on one task (None: all); raise UsageError if there are none."""
     find_name = str if task in results.tasks else to_own_name
     task_name = None if task is None else find_name(task)
     _check_name("encoder", encoder, results.encoders)
@@ -133,7 +133,7 @@ def _check_name(kind: str, name: str | None, known_names: Sequence[str]) -> None
 
 
 def find_all_mistakes(results: Results, items: ItemTables, count: int, *, column: str | None) -> list[WrongItems]:
-    """Return at most *count* incorrectly answered items of each result or, with *column*, of each part."""
+    """Call :func:`find_mistakes` for each result, with the test items of its dataset; check the column first."""
     if column is not None:
         check_column(items.values(), column)
     return [
@@ -181,7 +181,7 @@ PROBE_WORDS, ANSWER = "probe words", "answer"
 
 
 def build_mistake_grid(mistakes: WrongItems) -> Grid:
-    """Build a table for the report page with a row for each incorrectly answered item."""
+    """Build a table for the report page with a row for each item shown."""
     details = [_describe_mistake(item) for item in mistakes.shown]
     headings = [name for name in (PROBE_WORDS, ANSWER) if any(name in item_details for item_details in details)]
     rows = [
@@ -192,7 +192,7 @@ def build_mistake_grid(mistakes: WrongItems) -> Grid:
 
 
 def to_mistake_records(mistakes: Sequence[WrongItems]) -> list[dict[str, Any]]:
-    """Return a flat dictionary for each incorrectly answered item; all dictionaries have the same keys."""
+    """Return a dictionary for each item shown, all with the same keys: encoder, task, sentence, prediction, ..."""
     names = dict.fromkeys(n for mistakes_part in mistakes for item in mistakes_part.shown for n in item.columns)
     return [
         {

@@ -1,8 +1,8 @@
-"""All significance tests of one table; bold figures, stars, groups, notes and checks are based on these tests.
+"""All significance tests of one table, on which its bold accuracies, stars, groups, notes and checks are based.
 
-There are three families of tests, each with Holm's correction: between encoders (with a separate family for variants of
-one model), of figures and controls against chance, and of figures against controls. Only controls that may know the
-answer, such as a bag of words, are tested.
+There are three families of tests, each with Holm's correction: between encoders, of encoders and controls against
+chance, and of encoders against controls. Variants of one model are compared in a fourth family. Only controls that may
+know the answer, such as a bag of words, are tested.
 """
 
 from collections import Counter
@@ -31,11 +31,11 @@ class TableComparisons:
     """The comparisons between encoders on all tasks of a table, corrected for their number.
 
     Only the p-value that decides (sign test for one draw, t-test for several) is corrected. All p-values are computed
-    at once, but a comparison is built only when it is read, since 400 encoders on 5 tasks have 400,000 pairs.
+    at once. A :class:`Comparison` is built only on access, because 400 encoders on 5 tasks have 400,000 pairs.
     """
 
     def __init__(self, matches: Sequence[MatchedResults]) -> None:
-        """Test *matches*, in which the better encoder is first; a task's best encoder is matched first."""
+        """Run the tests. The better encoder of a match must be first, as must all matches of a task's best encoder."""
         self._matches = matches
         self._places = group_by(range(len(matches)), lambda place: matches[place][0][0].task)
         over_draws = [place for place, matched in enumerate(matches) if len(matched) > 1]
@@ -52,7 +52,7 @@ class TableComparisons:
         return map(self._build_comparison, range(len(self)))
 
     def compare_best(self, task: str) -> list[Comparison]:
-        """Return the comparisons of the best encoder on a task with all other encoders."""
+        """Return the comparisons of the best encoder on a task with each other encoder."""
         places = self._places.get(task, [])
         best = {self._matches[place][0][0].encoder for place in places[:1]}
         return [self._build_comparison(place) for place in places if self._matches[place][0][0].encoder in best]
@@ -77,7 +77,7 @@ class TableComparisons:
 
 
 def run_sign_tests(pairs: Sequence[tuple[Result, Result]]) -> Floats:
-    """Return the p-value of the sign test over units of each pair of results on the same items, (n,) float64."""
+    """Return the p-value of the sign test over units for each of n pairs of results on the same items, (n,) float64."""
     wins, losses = np.zeros(len(pairs), np.int64), np.zeros(len(pairs), np.int64)
     by_dataset = group_by(range(len(pairs)), lambda place: pairs[place][0].dataset_fingerprint)
     for places in by_dataset.values():
@@ -92,7 +92,7 @@ def run_sign_tests(pairs: Sequence[tuple[Result, Result]]) -> Floats:
 
 
 def _sum_right_answers(results: Sequence[Result]) -> NDArray[np.unsignedinteger[Any]]:
-    """Return the correct answers in each unit, (results, units), scaled to the same number of seeds."""
+    """Return the number of correct answers in each unit, (results, units), as if all results had as many seeds."""
     scores = [result.scores[Condition.PROBE] for result in results]
     totals = sorted({score.total for score in scores})
     if len(totals) > 1:
@@ -112,7 +112,7 @@ ControlKey: TypeAlias = tuple[Condition, str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChanceTest:
-    """The figure of an encoder or control on a task, and its test against chance."""
+    """The accuracy of an encoder or control on a task (``figure``), and its test against chance."""
 
     draws: tuple[Result, ...]
     condition: Condition
@@ -122,12 +122,12 @@ class ChanceTest:
 
     @property
     def is_above(self) -> bool:
-        """Whether the figure is significantly above chance."""
+        """Whether the accuracy is significantly above chance."""
         return self.p < LEVEL and self.figure.accuracy > self.figure.chance
 
     @property
     def verdict(self) -> control_verdicts.ControlVerdict:
-        """Whether the figure is above, at or below chance; never below if the labels are not equally frequent."""
+        """Whether the accuracy is above, at or below chance; never below if the labels are not equally frequent."""
         if self.is_above:
             return control_verdicts.ControlVerdict.ABOVE
         is_below = self.p < LEVEL and control_verdicts.is_balanced(self.draws[0])
@@ -136,11 +136,11 @@ class ChanceTest:
 
 @dataclass(frozen=True, kw_only=True)
 class TableFindings:
-    """The figures of a table and all tests between them."""
+    """The accuracies in a table, and all tests of these accuracies."""
 
     cells: Mapping[EncoderOnTask, ChanceTest]
     free_controls: tuple[ChanceTest, ...]
-    """The tests of controls that may know the answer, one for each task and width."""
+    """The tests of controls that may know the answer, one for each task and vector width."""
     comparisons: TableComparisons
     """The comparisons between all models on each task."""
     variant_comparisons: TableComparisons
@@ -150,7 +150,7 @@ class TableFindings:
 
     @cached_property
     def columns(self) -> Mapping[str, Sequence[EncoderOnTask]]:
-        """The cells of each task."""
+        """The (encoder, task) cells of each task, which form a column of the table."""
         return group_by(self.cells, lambda cell: cell[1])
 
     @cached_property
@@ -165,7 +165,7 @@ class TableFindings:
         return frozenset(test.draws[0].task for test in tests if test.is_above)
 
     def find_figure(self, draws: Sequence[Result], condition: Condition) -> Figure | None:
-        """Return the figure of an encoder or control on a task."""
+        """Return the mean accuracy of an encoder or control over *draws*; None if it has no scores."""
         if condition is Condition.PROBE:
             return self.cells[draws[0].cell].figure
         key = identify_control(draws[0], condition)
@@ -173,7 +173,7 @@ class TableFindings:
         return next(figures, None) or compute_figure(draws, condition)
 
     def compare_with_control(self, condition: Condition) -> tuple[Comparison, ...]:
-        """Return the comparisons of encoders with a control, on all tasks on which this control is above chance."""
+        """Return the comparisons of encoders with a control, on the tasks on which this control is above chance."""
         tasks = self.find_solvable_tasks(condition)
         return tuple(
             comparison
@@ -184,7 +184,7 @@ class TableFindings:
 
 @lru_cache(maxsize=8)
 def find_table(results: Results) -> TableFindings:
-    """Return the figures and tests of a table (the results of the last eight tables are cached)."""
+    """Compute the accuracies and tests of a table. The findings of the last eight tables are cached."""
     cells = [tuple(draws) for draws in results.records_by_cell.values()]
     controls = [*_list_free_controls(results)]
     figure_cells: list[ConditionCell] = [*((draws, Condition.PROBE) for draws in cells), *controls]
@@ -220,12 +220,12 @@ def _list_free_controls(results: Results) -> Iterator[ConditionCell]:
 
 
 def identify_control(result: Result, condition: Condition) -> ControlKey:
-    """Return the identity of a control in a table."""
+    """Return a key that is equal for results that share a control, such as (BAG_OF_WORDS, "Tense", "dim 300")."""
     return condition, result.task, ", ".join(control_verdicts.list_shared_properties(result, condition))
 
 
 def _match_cells(cells: Sequence[Sequence[Result]]) -> Iterator[MatchedResults]:
-    """Yield pairs of encoders with the same test items, the better first, matched by draw."""
+    """Yield the paired draws of each two encoders with the same test items; the better encoder is first."""
     ordered = sorted(cells, key=lambda draws: fmean(result.accuracy for result in draws), reverse=True)
     by_task = group_by(ordered, lambda draws: draws[0].task)
     for first, second in chain.from_iterable(combinations(ranked, 2) for ranked in by_task.values()):
@@ -264,7 +264,7 @@ def _have_equal_answers(result: Result, control: Result, condition: Condition) -
 
 
 def find_bag_of_words(result: Result, results: Results) -> Iterator[Result]:
-    """Yield the result whose bag of words is the control: *result* or, for a baseline, the best one."""
+    """Yield the result whose bag of words is the control: *result* itself or, if it has none, the best on its task."""
     if Condition.BAG_OF_WORDS in result.scores:
         yield result
     else:
@@ -278,7 +278,7 @@ def find_bag_of_words(result: Result, results: Results) -> Iterator[Result]:
 
 
 def find_marked_cells(results: Results) -> frozenset[EncoderOnTask]:
-    """Return the best cell of each task if it is above its control and significantly better than other models."""
+    """Return the bold cells: the best of each task, if above its control and significantly better than other models."""
     findings = find_table(results)
     significant = findings.significant_pairs
     marked: set[EncoderOnTask] = set()
@@ -292,7 +292,7 @@ def find_marked_cells(results: Results) -> frozenset[EncoderOnTask]:
 
 
 def _is_above_control(cell: EncoderOnTask, findings: TableFindings, results: Results) -> bool:
-    """Return whether a figure is significantly above its control, which is a bag of words or chance."""
+    """Return whether the accuracy in a cell is significantly above its control: a bag of words, or chance."""
     if cell[1] in findings.find_solvable_tasks():
         comparisons = findings.compare_with_control(Condition.BAG_OF_WORDS)
         return any(comparison.is_better for comparison in comparisons if comparison.first.cell == cell)
@@ -304,7 +304,7 @@ def _is_above_control(cell: EncoderOnTask, findings: TableFindings, results: Res
 
 
 def judge_controls(results: Results) -> tuple[control_verdicts.ControlRun, ...]:
-    """Return all controls of a table, with the verdicts of its tests against chance."""
+    """Return all controls of a table. The tests of the table decide on those that may know the answer."""
     tests = find_table(results).free_controls
     verdicts = {identify_control(test.draws[0], test.condition): test.verdict for test in tests}
     return tuple(
@@ -315,14 +315,14 @@ def judge_controls(results: Results) -> tuple[control_verdicts.ControlRun, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """The figure of an encoder on a task, its control, and its group among the encoders on this task."""
+    """The accuracy of an encoder on a task (``figure``), its control, and its group of similarly good encoders."""
 
     figure: Figure
     control: float
     """The accuracy of the control: the bag of words if it is above chance, else chance."""
     is_bag_of_words: bool
     group: int
-    """The number of the group, from 1. The figures of a group are not significantly worse than its best one."""
+    """The number of the group, from 1. The encoders of a group are not significantly worse than its best encoder."""
     groups: int
 
     @property
@@ -332,12 +332,12 @@ class Standing:
 
     @property
     def shade(self) -> float:
-        """The margin over the control, divided by the range from chance to 1; 0 if the figure is below the control."""
+        """The strength of the cell's colour: the margin divided by the range from chance to 1, or 0 if negative."""
         return max(0.0, self.margin) / (1 - self.figure.chance) if self.figure.chance < 1 else 0.0
 
     @property
     def control_name(self) -> str:
-        """The name of the control, with its accuracy in percent."""
+        """The name of the control, with its accuracy in percent, such as "bag of words 62.5"."""
         return f"{'bag of words' if self.is_bag_of_words else 'chance'} {100 * self.control:.1f}"
 
 
@@ -345,7 +345,7 @@ Standings: TypeAlias = Mapping[EncoderOnTask, Standing]
 
 
 def compute_standings(results: Results) -> Standings:
-    """Return the figure, the control and the group of each encoder on each task."""
+    """Return the accuracy, the control and the group of each encoder on each task."""
     findings = find_table(results)
     solvable = findings.find_solvable_tasks()
     groups = rank_groups(results)
@@ -368,7 +368,7 @@ def compute_standings(results: Results) -> Standings:
 
 
 def rank_groups(results: Results) -> dict[EncoderOnTask, int]:
-    """Return the group of each cell, from 1: figures not significantly worse than the best figure of the group."""
+    """Return the group of each cell. Group 1: the best on the task and all not significantly worse, and so on."""
     findings = find_table(results)
     significant = findings.significant_pairs
     return {

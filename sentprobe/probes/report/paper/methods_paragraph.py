@@ -1,4 +1,4 @@
-"""``probe methods``: paragraphs for a paper's methods section, built from results, and their references in BibTeX."""
+"""``probe methods``: text for a paper's methods section, built from results, and its references in BibTeX."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -166,7 +166,7 @@ def _describe_encoders(table: Results) -> Iterator[Piece]:
 
 
 def _join_pieces(parts: Sequence[Iterable[Piece]]) -> Iterator[Piece]:
-    """Yield the pieces of all parts, with commas and "and" between the parts."""
+    """Yield the pieces of text in all parts, with ", " or " and " between the parts."""
     for place, part in enumerate(parts):
         if place:
             yield " and " if place == len(parts) - 1 else ", "
@@ -359,7 +359,7 @@ def _describe_training_runs(table: Results) -> Iterator[Piece]:
 
 
 def format_packages(all_versions: Sequence[Mapping[str, str]]) -> list[str]:
-    """Return each package with its versions."""
+    """Return each package with its versions, such as "numpy 2.1 or 2.2"."""
     by_package: dict[str, dict[str, None]] = {}
     for versions in all_versions:
         for name, version in versions.items():
@@ -368,7 +368,7 @@ def format_packages(all_versions: Sequence[Mapping[str, str]]) -> list[str]:
 
 
 def write_methods_text(results: Results, style: TableFormat) -> str:
-    """Return the methods text in a format: a paragraph for each table of ``probe show``."""
+    """Return the methods text, with a paragraph for each table of ``probe show``, as plain text, Markdown or LaTeX."""
     tables = split_settings(results)
     return "\n".join(
         format_title(title, style) + write_with_citations(write_methods_paragraph(table), style) + "\n"
@@ -377,7 +377,10 @@ def write_methods_text(results: Results, style: TableFormat) -> str:
 
 
 def write_references_text(results: Results, added: Iterable[Piece] = (), makings: Iterable[Provenance] = ()) -> str:
-    """Return the BibTeX entries of all citations in the methods text, and of those *added* about other results."""
+    """Return the BibTeX entries of all citations in the methods text and in *added*, the text about other results.
+
+    - makings: further records of computations, whose versions of sentprobe are named in its entry
+    """
     pieces = [piece for table in split_settings(results) for piece in write_methods_paragraph(table)]
     all_makings = chain((making for record in results.records for making in find_provenances(record)), makings)
     versions = dict.fromkeys(making.versions.get("sentprobe", "") for making in all_makings)
@@ -389,4 +392,4 @@ BIBTEX_FORMATS: Mapping[TableFormat, Callable[[str], str]] = {
     TableFormat.MARKDOWN: "```bibtex\n{}```\n".format,
     TableFormat.LATEX: lambda text: "".join(f"% {line}".rstrip() + "\n" for line in text.splitlines()),
 }
-"""Functions that format the BibTeX below the paragraphs. In LaTeX, BibTeX becomes comments."""
+"""Functions that format the BibTeX entries below the paragraphs. In LaTeX, the entries become comments."""
