@@ -14,8 +14,6 @@ from sentprobe.specs import OptionPair, Spec, parse_spec
 
 REDUCING_OPTIONS: Mapping[str, tuple[str, ...]] = {"dims": (), "quantize": (), "erase": (), "dim": ("st", "openai")}
 """The options that make a variant, and for which kinds of encoders (such as ``st``) they do so; () means all."""
-_SUFFIX = re.compile(r"(, (\d+ dims|int8|binary|without .+))+$")
-"""The suffix of a variant's name if the user named the encoder (``name=mine``), as in "mine, 64 dims"."""
 
 
 def find_reductions(spec: Spec) -> list[OptionPair]:
@@ -39,7 +37,7 @@ def strip_reductions(encoder: str) -> str:
     may_be_reduced = any(f"{name}=" in encoder and encoder.startswith(k or "") for name, k in REDUCING_OPTIONS.items())
     spec = parse_known_spec(encoder) if may_be_reduced else None
     if spec is None:
-        return _SUFFIX.sub("", encoder)
+        return re.sub(r"(, (\d+ dims|int8|binary|without .+))+$", "", encoder)  # named with name=mine: "mine, 64 dims"
     reductions = find_reductions(spec)
     return str(replace(spec, options=tuple(option for option in spec.options if option not in reductions)))
 
@@ -71,24 +69,19 @@ EXCLUDED_PAIRS_NOTE = (
     "Not compared here: an encoder with its own cut, rounded or erased vectors (--against ENCODER compares them)."
 )
 
-KINDS = frozenset(encoder_kind.name for encoder_kind in ENCODERS)
-
 
 def find_requested_spec(record: Result) -> Spec | None:
     """Return the spec that requested the encoder of a result, read from its name or the command line, or None."""
-    for text in (record.encoder, *_split_command(record.command)):
+    try:
+        words = shlex.split(record.command)
+    except ValueError:  # the text is not a command line
+        words = []
+    for text in (record.encoder, *(word.removeprefix("--encoder=") for word in words)):
         spec = parse_known_spec(text)
         is_layer = spec and spec.label is not None and record.encoder.startswith(f"{spec.label}, ")
         if spec and (is_layer or spec.name == record.encoder):
             return spec
     return None
-
-
-def _split_command(command: str) -> list[str]:
-    try:
-        return [word.removeprefix("--encoder=") for word in shlex.split(command)]
-    except ValueError:  # the text is not a command line
-        return []
 
 
 def parse_known_spec(text: str) -> Spec | None:
@@ -97,4 +90,4 @@ def parse_known_spec(text: str) -> Spec | None:
         spec = parse_spec(text)
     except UsageError:
         return None
-    return spec if spec.kind in KINDS else None
+    return spec if spec.kind in {kind.name for kind in ENCODERS} else None

@@ -18,7 +18,6 @@ from sentprobe.probes.results.result import Condition, Result, SeedScore, make_s
 from sentprobe.probes.statistics import Interval, compare_draws, difference_interval
 from sentprobe.values import group_by
 
-UNKNOWN_PART = "not known"
 MAX_PARTS = 12
 """The maximum number of distinct numbers that form a part each. More numbers are divided into bins."""
 BIN_COUNT = 6
@@ -52,7 +51,7 @@ def partition_values(column: str, values: Iterable[str], *, labels: Sequence[str
     numbers = _parse_numbers(known_values)
     if column == LENGTH and numbers and all(number.is_integer() for number in numbers.values()):
         bins = find_bins(map(int, numbers.values()), Lengths.BINS)
-        ordered = sorted(numbers, key=lambda value: numbers[value])
+        ordered = sorted(numbers, key=numbers.__getitem__)
         part_of = {v: next(str(length_bin) for length_bin in bins if int(numbers[v]) in length_bin) for v in ordered}
     elif len(numbers) > MAX_PARTS:
         part_of = _bin_numbers(known_values, numbers)
@@ -62,7 +61,7 @@ def partition_values(column: str, values: Iterable[str], *, labels: Sequence[str
         remaining = sorted(distinct - {*labels_first}, key=lambda value: (numbers.get(value, 0.0), value))
         part_of = {value: value for value in (*labels_first, *remaining)}
     if len(known_values) < len(all_values):
-        part_of = {**part_of, "": UNKNOWN_PART}
+        part_of = {**part_of, "": "not known"}
     return Partition(names=tuple(dict.fromkeys(part_of.values())), part_of=part_of)
 
 

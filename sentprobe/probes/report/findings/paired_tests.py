@@ -64,17 +64,12 @@ class GainTest:
         return st.student_quantile(0.95, self.freedom) * self.deviation / sqrt(self.draws)
 
 
-def compute_item_variance(gains: ArrayLike, units: Sequence[int]) -> float:
-    """Return the variance of the mean of *gains*, which are clustered by unit (Kish 1965, section 8.2).
+def compute_unit_variance(sums: st.Floats, sizes: st.Floats) -> float:
+    """Return the variance of a mean over items, given sum and size of each unit, (units,) (Kish 1965, section 8.2).
 
-    >>> compute_item_variance([1, 0, 1, 0], []), compute_item_variance([1, 0, 1, 0], [0, 0, 1, 1])
+    >>> compute_unit_variance(*st.sum_by_unit([1, 0, 1, 0], [])), compute_unit_variance(np.ones(2), np.full(2, 2))
     (0.08333333333333333, 0.0)
     """
-    return compute_unit_variance(*st.sum_by_unit(gains, units))
-
-
-def compute_unit_variance(sums: st.Floats, sizes: st.Floats) -> float:
-    """Return the variance of the mean over items, given the sum over each unit and the size of each unit, (units,)."""
     count, total = len(sums), float(sizes.sum())
     if count < 2:
         return 0.0
@@ -89,11 +84,11 @@ def compute_shared_t_tests(gains: Sequence[DrawGains]) -> tuple[GainTest, ...]:
     draws = np.array([len(gain.by_draw) for gain in gains])
     if draws.min() < 2:
         raise UsageError("a test over draws needs two draws of each gain")
-    least = np.array([gain.items for gain in gains], dtype=np.float64) ** -2.0
+    minimum = np.array([gain.items for gain in gains], dtype=np.float64) ** -2.0
     item_variances = np.array([gain.item_variance for gain in gains])
     shared, prior_freedom = share_variances(
-        np.maximum(least, [np.var(gain.by_draw, ddof=1) for gain in gains]),
-        np.maximum(least, item_variances),
+        np.maximum(minimum, [np.var(gain.by_draw, ddof=1) for gain in gains]),
+        np.maximum(minimum, item_variances),
         draws - 1,
         groups=_find_groups(gains),
         independent=count_independent_gains(
@@ -115,12 +110,12 @@ def compute_shared_t_tests(gains: Sequence[DrawGains]) -> tuple[GainTest, ...]:
 def _find_groups(gains: Sequence[DrawGains]) -> NDArray[np.bool_]:
     """Return the groups of gains with the same task, encoder or control, as a mask, (groups, gains) bool."""
     members: dict[Hashable, list[int]] = {}
-    for place, gain in enumerate(gains):
+    for index, gain in enumerate(gains):
         for group in (("task", gain.task), *(("side", side) for side in gain.sides)):
-            members.setdefault(group, []).append(place)
+            members.setdefault(group, []).append(index)
     groups = np.zeros((len(members), len(gains)), dtype=np.bool_)
-    for row, places in zip(groups, members.values(), strict=True):
-        row[places] = True
+    for row, indices in zip(groups, members.values(), strict=True):
+        row[indices] = True
     return groups
 
 
@@ -148,7 +143,7 @@ def share_variances(
     *,
     groups: NDArray[np.bool_],
     independent: int,
-    varying: NDArray[np.bool_] | None = None,
+    varying: NDArray[np.bool_],
 ) -> tuple[st.Floats, st.Floats]:
     """Combine the variance of each gain over draws with those of the other gains of a table.
 
@@ -161,19 +156,18 @@ def share_variances(
 
     - variances, item_variances: the variance of each gain over draws and over items, (..., gains)
     - groups: whether each gain belongs to each group, that is, a task or encoder, (groups, gains) bool
-    - varying: whether each gain varies between items, (gains,) bool; by default, all do. Others are left out of phi0.
+    - varying: whether each gain varies between items, (gains,) bool; others are left out of phi0
 
     Returns:
         The shared variance of each gain, (..., gains), and the degrees of freedom of the prior, (...).
     """
     nu = np.asarray(freedom, dtype=np.float64)
     ratios = variances / item_variances
-    chosen = np.ones(ratios.shape[-1], np.bool_) if varying is None else varying
-    prior_freedom = estimate_prior_freedom(ratios[..., chosen], nu[chosen], independent=independent)
+    prior_freedom = estimate_prior_freedom(ratios[..., varying], nu[varying], independent=independent)
     prior_ratios = np.zeros_like(ratios)
-    for group in (np.ones_like(chosen), *groups):
-        if (group & chosen).any():
-            mean_ratio = ratios[..., group & chosen].mean(axis=-1, keepdims=True)
+    for group in (np.ones_like(varying), *groups):
+        if (group & varying).any():
+            mean_ratio = ratios[..., group & varying].mean(axis=-1, keepdims=True)
             prior_ratios = np.maximum(prior_ratios, group * mean_ratio)
     d = prior_freedom[..., np.newaxis]
     shared = np.maximum(1.0, (d * prior_ratios + nu * ratios) / (d + nu))
@@ -266,12 +260,12 @@ def compare_matched_results(
     has shared variances. If draws have the same test items, the p-value of this t-test is at least that of the sign
     test over units. The interval is then at least as wide as that for the choice of test items.
     """
-    sides = [*zip(matches, conditions, strict=True)]
-    gains = [_build_gains(*side) for side in sides if len(side[0]) > 1]
+    pairs = [*zip(matches, conditions, strict=True)]
+    gains = [_build_gains(matched, pair) for matched, pair in pairs if len(matched) > 1]
     tests = iter(zip(gains, compute_shared_t_tests(gains), strict=True))
     return [
-        _compare_draws(*side, *next(tests)) if len(side[0]) > 1 else _compare_one_draw(*side[0][0], side[1])
-        for side in sides
+        _compare_draws(matched, pair, *next(tests)) if len(matched) > 1 else _compare_one_draw(*matched[0], pair)
+        for matched, pair in pairs
     ]
 
 
@@ -286,24 +280,17 @@ def _compare_one_draw(first: Result, second: Result, conditions: ConditionPair) 
 def _build_gains(matched: MatchedResults, conditions: ConditionPair) -> DrawGains:
     first, second = zip(*matched, strict=True)
     a, b = ([result.scores[c] for result in side] for side, c in zip((first, second), conditions, strict=True))
+    names = name_side(first, conditions[0]), name_side(second, conditions[1])
+    tasks = first[0].task, second[0].task
+    if tasks[0] != tasks[1]:  # tasks that differ in language
+        names = names[0] and (names[0], tasks[0]), names[1] and (names[1], tasks[1])
     return DrawGains(
         by_draw=tuple(x.accuracy - y.accuracy for x, y in zip(a, b, strict=True)),
         item_variance=fmean(compute_unit_variance(*_subtract_answers(pair, conditions)) for pair in matched),
         items=min(score.total for score in a),
-        task=first[0].task,
-        sides=_name_sides(first, second, conditions),
+        task=tasks[0],
+        sides=names,
     )
-
-
-def _name_sides(
-    first: Sequence[Result], second: Sequence[Result], conditions: ConditionPair
-) -> tuple[Hashable, Hashable]:
-    """Return the names of both encoders or controls; if their tasks differ in language, (name, task) for each."""
-    names = name_side(first, conditions[0]), name_side(second, conditions[1])
-    tasks = first[0].task, second[0].task
-    if tasks[0] == tasks[1]:
-        return names
-    return names[0] and (names[0], tasks[0]), names[1] and (names[1], tasks[1])
 
 
 def name_side(draws: Sequence[Result], condition: Condition) -> Hashable:
