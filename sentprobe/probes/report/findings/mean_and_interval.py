@@ -1,6 +1,6 @@
 """The figure in a table cell: mean accuracy over all draws, 95% interval, and test against chance."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import TypeAlias
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sentprobe.probes.report.findings import paired_tests
 from sentprobe.probes.results.result import Condition, Result
 from sentprobe.probes.statistics import Interval, accuracy_interval, binomial_p_value, decompose_spread, design_effect
+from sentprobe.values import group_by
 
 LEAST_UNITS = 10
 """The minimum number of units. If fewer have the same share of correct answers, it may be a coincidence."""
@@ -53,7 +54,7 @@ def compute_figures(cells: Sequence[ConditionCell]) -> list[Figure]:
     effective number of items. For several draws, both are computed by Student's t, with a variance estimate that all
     cells share. If draws have the same test items, both are also computed over items, and the larger ones returned.
     """
-    tests = _test_draws([cell for cell in cells if len(cell[0]) > 1])
+    tests = iter(_test_draws([cell for cell in cells if len(cell[0]) > 1]))
     figures = [_join_draws(cell, next(tests)) if len(cell[0]) > 1 else _describe_one_draw(cell) for cell in cells]
     return [_fix_figure(figure) if _is_fixed(cell) else figure for figure, cell in zip(figures, cells, strict=True)]
 
@@ -73,7 +74,7 @@ def _fix_figure(figure: Figure) -> Figure:
     return replace(figure, interval=Interval(figure.accuracy, figure.accuracy), half_width=half_width, chance_p=p)
 
 
-def _test_draws(cells: Sequence[ConditionCell]) -> Iterator[paired_tests.GainTest]:
+def _test_draws(cells: Sequence[ConditionCell]) -> tuple[paired_tests.GainTest, ...]:
     gains = []
     for draws, condition in cells:
         chance = fmean(result.majority for result in draws)
@@ -88,7 +89,7 @@ def _test_draws(cells: Sequence[ConditionCell]) -> Iterator[paired_tests.GainTes
                 sides=(paired_tests.name_side(draws, condition), "chance"),
             )
         )
-    yield from paired_tests.compute_shared_t_tests(gains)
+    return paired_tests.compute_shared_t_tests(gains)
 
 
 def _describe_one_draw(cell: ConditionCell) -> Figure:
@@ -108,11 +109,10 @@ def _describe_one_draw(cell: ConditionCell) -> Figure:
 def _pool_items(draws: Sequence[Result], condition: Condition) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return the share of correct answers to each distinct test item, (n,), and the unit of each item, (n,)."""
     pooled, pooled_units, start = [], [], 0
-    for dataset in dict.fromkeys(result.dataset_fingerprint for result in draws):
-        same = [result for result in draws if result.dataset_fingerprint == dataset]
-        answers = np.mean([result.scores[condition].items() for result in same], axis=0)
+    for same_items in group_by(draws, lambda result: result.dataset_fingerprint).values():
+        answers = np.mean([result.scores[condition].items() for result in same_items], axis=0)
         pooled.append(answers)
-        pooled_units.append(start + np.array(same[0].units or range(len(answers)), dtype=np.int64))
+        pooled_units.append(start + np.array(same_items[0].units or range(len(answers)), dtype=np.int64))
         start += len(answers)
     return np.concatenate(pooled), np.concatenate(pooled_units)
 

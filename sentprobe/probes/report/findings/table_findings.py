@@ -6,7 +6,7 @@ know the answer, such as a bag of words, are tested.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import chain, combinations
@@ -37,9 +37,9 @@ class TableComparisons:
     def __init__(self, matches: Sequence[MatchedResults]) -> None:
         """Run the tests. The better encoder of a match must be first, as must all matches of a task's best encoder."""
         self._matches = matches
-        self._places = group_by(range(len(matches)), lambda place: matches[place][0][0].task)
-        over_draws = [place for place, matched in enumerate(matches) if len(matched) > 1]
-        tests = compare_matched_results([matches[place] for place in over_draws], [PROBES] * len(over_draws))
+        self._indices = group_by(range(len(matches)), lambda index: matches[index][0][0].task)
+        over_draws = [index for index, matched in enumerate(matches) if len(matched) > 1]
+        tests = compare_matched_results([matches[index] for index in over_draws], [PROBES] * len(over_draws))
         self._over_draws = dict(zip(over_draws, tests, strict=True))
         p_values = run_sign_tests([matched[0] for matched in matches])
         p_values[over_draws] = [test.t_p for test in tests]
@@ -53,24 +53,24 @@ class TableComparisons:
 
     def compare_best(self, task: str) -> list[Comparison]:
         """Return the comparisons of the best encoder on a task with each other encoder."""
-        places = self._places.get(task, [])
-        best = {self._matches[place][0][0].encoder for place in places[:1]}
-        return [self._build_comparison(place) for place in places if self._matches[place][0][0].encoder in best]
+        first_encoders = {index: self._matches[index][0][0].encoder for index in self._indices.get(task, [])}
+        best = next(iter(first_encoders.values()), None)
+        return [self._build_comparison(index) for index, encoder in first_encoders.items() if encoder == best]
 
     def count_significant(self, task: str) -> tuple[int, int]:
         """Return the number of significant differences and of all differences on a task."""
-        places = self._places.get(task, [])
-        return int((self._p_values[places] < LEVEL).sum()), len(places)
+        indices = self._indices.get(task, [])
+        return int((self._p_values[indices] < LEVEL).sum()), len(indices)
 
     def list_significant_pairs(self) -> Iterator[frozenset[EncoderOnTask]]:
         """Yield the pairs of table cells whose difference is significant."""
-        for place in np.flatnonzero(self._p_values < LEVEL).tolist():
-            first, second = self._matches[place][0]
+        for index in np.flatnonzero(self._p_values < LEVEL).tolist():
+            first, second = self._matches[index][0]
             yield frozenset((first.cell, second.cell))
 
-    def _build_comparison(self, place: int) -> Comparison:
-        matched, p = self._matches[place], float(self._p_values[place])
-        paired = self._over_draws.get(place) or compare_matched_results([matched], [PROBES])[0]
+    def _build_comparison(self, index: int) -> Comparison:
+        matched, p = self._matches[index], float(self._p_values[index])
+        paired = self._over_draws.get(index) or compare_matched_results([matched], [PROBES])[0]
         sign_p, t_p = (paired.sign_p, p) if len(matched) > 1 else (p, paired.t_p)
         first, second = matched[0]
         return Comparison(first=first, second=second, matched=matched, paired=paired, sign_p=sign_p, t_p=t_p)
@@ -79,15 +79,15 @@ class TableComparisons:
 def run_sign_tests(pairs: Sequence[tuple[Result, Result]]) -> Floats:
     """Return the p-value of the sign test over units for each of n pairs of results on the same items, (n,) float64."""
     wins, losses = np.zeros(len(pairs), np.int64), np.zeros(len(pairs), np.int64)
-    by_dataset = group_by(range(len(pairs)), lambda place: pairs[place][0].dataset_fingerprint)
-    for places in by_dataset.values():
-        results = {id(result): result for place in places for result in pairs[place]}
+    by_dataset = group_by(range(len(pairs)), lambda index: pairs[index][0].dataset_fingerprint)
+    for indices in by_dataset.values():
+        results = {id(result): result for index in indices for result in pairs[index]}
         rows = dict(zip(results, range(len(results)), strict=True))
         sums = _sum_right_answers([*results.values()])
-        for row, own_places in group_by(places, lambda place: rows[id(pairs[place][0])]).items():  # noqa: B023
-            second_sums = sums[[rows[id(pairs[place][1])] for place in own_places]]
-            wins[own_places] = np.count_nonzero(sums[row] > second_sums, axis=1)
-            losses[own_places] = np.count_nonzero(sums[row] < second_sums, axis=1)
+        for row, row_indices in group_by(indices, lambda index: rows[id(pairs[index][0])]).items():  # noqa: B023
+            second_sums = sums[[rows[id(pairs[index][1])] for index in row_indices]]
+            wins[row_indices] = np.count_nonzero(sums[row] > second_sums, axis=1)
+            losses[row_indices] = np.count_nonzero(sums[row] < second_sums, axis=1)
     return compute_sign_tests(wins, losses)
 
 
@@ -100,8 +100,8 @@ def _sum_right_answers(results: Sequence[Result]) -> NDArray[np.unsignedinteger[
     seeds = int(np.lcm.reduce([len(score.seeds) for score in scores]))
     sums = np.array(
         [
-            sum_by_unit(np.sum([seed.items() for seed in score.seeds], axis=0) * (seeds // len(score.seeds)), units)[0]
-            for units, score in ((result.units, result.scores[Condition.PROBE]) for result in results)
+            sum_by_unit(sum(seed.items() for seed in score.seeds) * (seeds // len(score.seeds)), result.units)[0]
+            for result, score in zip(results, scores, strict=True)
         ]
     )
     return sums.astype(np.min_scalar_type(int(sums.max())))
@@ -268,24 +268,19 @@ def find_bag_of_words(result: Result, results: Results) -> Iterator[Result]:
     if Condition.BAG_OF_WORDS in result.scores:
         yield result
     else:
-        bags = [
-            candidate
-            for candidate in results.records
-            if (candidate.seed, candidate.task) == (result.seed, result.task)
-            and Condition.BAG_OF_WORDS in candidate.scores
-        ]
+        candidates = (bag for bag in results.records if (bag.seed, bag.task) == (result.seed, result.task))
+        bags = [bag for bag in candidates if Condition.BAG_OF_WORDS in bag.scores]
         yield from sorted(bags, key=lambda bag: bag.scores[Condition.BAG_OF_WORDS].accuracy)[-1:]
 
 
 def find_marked_cells(results: Results) -> frozenset[EncoderOnTask]:
     """Return the bold cells: the best of each task, if above its control and significantly better than other models."""
     findings = find_table(results)
-    significant = findings.significant_pairs
     marked: set[EncoderOnTask] = set()
     for column in findings.columns.values():
         best = max(column, key=lambda cell: findings.cells[cell].figure.accuracy)
         competitors = (cell for cell in column if not is_same_model(best[0], cell[0]))
-        is_untied = all(frozenset((best, cell)) in significant for cell in competitors)
+        is_untied = all(frozenset((best, cell)) in findings.significant_pairs for cell in competitors)
         if is_untied and _is_above_control(best, findings, results):
             marked.add(best)
     return frozenset(marked)
@@ -370,24 +365,16 @@ def compute_standings(results: Results) -> Standings:
 def rank_groups(results: Results) -> dict[EncoderOnTask, int]:
     """Return the group of each cell. Group 1: the best on the task and all not significantly worse, and so on."""
     findings = find_table(results)
-    significant = findings.significant_pairs
-    return {
-        cell: number
-        for column in findings.columns.values()
-        for ranked in [sorted(column, key=lambda cell: findings.cells[cell].figure.accuracy, reverse=True)]
-        for number, group in enumerate(_split_into_groups(ranked, significant), 1)
-        for cell in group
-    }
-
-
-def _split_into_groups(
-    ranked: Sequence[EncoderOnTask], significant: Collection[frozenset[EncoderOnTask]]
-) -> Iterator[list[EncoderOnTask]]:
-    remaining = list(ranked)
-    while remaining:
-        pairs = [(cell, frozenset((remaining[0], cell)) in significant) for cell in remaining]
-        yield [cell for cell, differs in pairs if not differs]
-        remaining = [cell for cell, differs in pairs if differs]
+    groups: dict[EncoderOnTask, int] = {}
+    for column in findings.columns.values():
+        remaining = sorted(column, key=lambda cell: findings.cells[cell].figure.accuracy, reverse=True)
+        number = 0
+        while remaining:
+            number += 1
+            best_pairs = {cell: frozenset((remaining[0], cell)) for cell in remaining}
+            groups |= {cell: number for cell, pair in best_pairs.items() if pair not in findings.significant_pairs}
+            remaining = [cell for cell in remaining if cell not in groups]
+    return groups
 
 
 def describe_groups(standings: Standings) -> Iterator[str]:
@@ -399,8 +386,7 @@ def describe_groups(standings: Standings) -> Iterator[str]:
             "A circled 1: not significantly worse than the best (paired test of probe compare, corrected for all "
             "comparisons of the table). A circled 2: not significantly worse than the best of the others, and so on."
         )
-    tied_tasks = [task for task, size in sizes.items() if size > 1 and task not in tasks_with_groups]
-    if tied_tasks:
+    if tied_tasks := [task for task, size in sizes.items() if size > 1 and task not in tasks_with_groups]:
         yield (
             f"On {', '.join(tied_tasks)}, no encoder is significantly worse than the best."
             if tasks_with_groups
