@@ -103,11 +103,10 @@ SOFTWARE = "sentprobe"
 
 def write_bibliography(keys: Iterable[str], *, version: str) -> str:
     """Return the BibTeX entries with these keys. The entry of sentprobe itself names its *version*."""
-    software = {"title": "sentprobe", "author": "{The sentprobe developers}"}
     note = f"Version {escape_latex(version)}" if version else ""
-    software_entry = format_bibtex_entry("misc", SOFTWARE, {**software, "note": note})
-    distinct = dict.fromkeys(keys)
-    return "\n".join(software_entry if key == SOFTWARE else find_reference(key).bibtex() for key in distinct)
+    software = {"title": "sentprobe", "author": "{The sentprobe developers}", "note": note}
+    entry = format_bibtex_entry("misc", SOFTWARE, software)
+    return "\n".join(entry if key == SOFTWARE else find_reference(key).bibtex() for key in dict.fromkeys(keys))
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +137,7 @@ def _cite(cited: Citation, style: TableFormat) -> str:
     """Return a LaTeX command, or authors and years. Sentprobe itself is cited only in LaTeX."""
     if style is TableFormat.LATEX:
         return f"~\\cite{{{','.join(cited.keys)}}}"
-    labels = [find_reference(key).label for key in cited.keys if key != SOFTWARE]
-    words = "; ".join(labels)
+    words = "; ".join(find_reference(key).label for key in cited.keys if key != SOFTWARE)
     if not words:
         return ""
     return f" {words}" if cited.bare else f" ({words})"

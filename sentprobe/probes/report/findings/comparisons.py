@@ -76,11 +76,9 @@ class Comparison(TestedDifference):
     @property
     def accuracies(self) -> tuple[float, float]:
         """The mean accuracies over the draws under the first and the second condition."""
-        first, second = (
-            mean(result.scores[condition].accuracy for result in side)
-            for side, condition in zip(zip(*self.matched, strict=True), self.conditions, strict=True)
-        )
-        return first, second
+        a, b = self.conditions
+        first = mean(result.scores[a].accuracy for result, _ in self.matched)
+        return first, mean(result.scores[b].accuracy for _, result in self.matched)
 
 
 def group_by_encoder(
@@ -137,12 +135,10 @@ def compare_results(
     condition_pairs = conditions or [paired_tests.PROBES] * len(results)
     paired = paired_tests.compare_matched_results(results, condition_pairs)
     corrected = correct_tests(paired, [len(matched) for matched in results], correction)
-    rows = zip(results, condition_pairs, paired, corrected, strict=True)
     return tuple(
-        Comparison(
-            first=matched[0][0], second=matched[0][1], matched=matched, conditions=pair, paired=test, sign_p=sign, t_p=t
-        )
-        for matched, pair, test, (sign, t) in rows
+        Comparison(first=a, second=b, matched=matched, conditions=pair, paired=test, sign_p=sign_p, t_p=t_p)
+        for matched, pair, test, (sign_p, t_p) in zip(results, condition_pairs, paired, corrected, strict=True)
+        for a, b in matched[:1]
     )
 
 
@@ -154,9 +150,9 @@ def correct_tests(
     The t-test decides if a comparison has several draws, else the sign test. Only the p-values of the deciding tests
     are corrected together.
     """
-    by_kind = [[test.sign_p for test in tests], [test.t_p for test in tests]]
-    deciding = [values[count > 1] for *values, count in zip(*by_kind, draws, strict=True)]
-    corrected = [correct_p_values(values, correction) for values in (*by_kind, deciding)]
+    deciding = [test.t_p if count > 1 else test.sign_p for test, count in zip(tests, draws, strict=True)]
+    families = [test.sign_p for test in tests], [test.t_p for test in tests], deciding
+    corrected = [correct_p_values(p_values, correction) for p_values in families]
     for sign_p, t_p, p, count in zip(*corrected, draws, strict=True):
         yield (sign_p, p) if count > 1 else (p, t_p)
 
@@ -210,18 +206,17 @@ def match_draws(first: Sequence[Result], second: Sequence[Result]) -> paired_tes
 
 def build_comparison_grid(comparisons: Sequence[Comparison]) -> Grid:
     """Build a table with one row per comparison; significant differences are bold."""
-    names = [f"{comparison.first.encoder} - {comparison.second.encoder}" for comparison in comparisons]
-    rows = (
-        GridRow(name, name, (GridCell(comparison.first.task), *build_figure_cells(comparison)))
-        for name, comparison in zip(names, comparisons, strict=True)
-    )
+    rows = []
+    for comparison in comparisons:
+        name = f"{comparison.first.encoder} - {comparison.second.encoder}"
+        rows.append(GridRow(name, name, (GridCell(comparison.first.task), *build_figure_cells(comparison))))
     return Grid(("A - B", "task", *list_figure_columns(comparisons)), tuple(rows))
 
 
 def list_figure_columns(comparisons: Sequence[TestedDifference]) -> tuple[str, ...]:
     """Return the headings of the cells that :func:`build_figure_cells` returns."""
-    draws = {comparison.draws > 1 for comparison in comparisons}
-    observations = "units or draws" if len(draws) > 1 else "draws" if True in draws else "units"
+    over_draws = {comparison.draws > 1 for comparison in comparisons}
+    observations = "units or draws" if len(over_draws) > 1 else "draws" if True in over_draws else "units"
     return "A", "B", "A - B [95%]", f"A better / B better ({observations})", "p (sign)", "p (t-test)"
 
 
@@ -267,9 +262,10 @@ def to_comparison_records(comparisons: Sequence[Comparison]) -> list[dict[str, A
 
 def to_figure_record(comparison: TestedDifference) -> dict[str, Any]:
     """Return the numbers of a comparison by name: accuracies, draws, difference, interval, wins, losses, p-values."""
-    paired = comparison.paired
+    paired, (first_accuracy, second_accuracy) = comparison.paired, comparison.accuracies
     return {
-        **dict(zip(("first_accuracy", "second_accuracy"), comparison.accuracies, strict=True)),
+        "first_accuracy": first_accuracy,
+        "second_accuracy": second_accuracy,
         "draws": comparison.draws,
         "difference": paired.difference,
         "low": paired.interval.low,
@@ -287,33 +283,24 @@ def describe_comparisons(comparisons: Sequence[Comparison], *, correction: Corre
     """Return the notes below a table of comparisons: the tests, and the number of significant differences."""
     has_units = any(comparison.first.units for comparison in comparisons)
     units = "units (items that belong together count as one)" if has_units else "items"
-    presets = {result.preset for pair in comparisons for result in (pair.first, pair.second)}
+    presets = {result.preset for comparison in comparisons for result in (comparison.first, comparison.second)}
     warning = "The classifiers differ: differences may come from the classifiers instead of the encoders."
-    pairs = [(comparison.first.encoder, comparison.second.encoder) for comparison in comparisons]
-    notes = (
-        warning if len(presets) > 1 else "",
-        encoder_variants.describe_excluded_pairs(pairs),
-        _describe_unequal_draws(comparisons),
-    )
-    observations = describe_pairing(comparisons, units, draws_note=" (so they generalise to other draws)")
-    over_draws = any(comparison.draws > 1 for comparison in comparisons)
+    notes = [warning] if len(presets) > 1 else []
+    notes.append(encoder_variants.describe_excluded_pairs((c.first.encoder, c.second.encoder) for c in comparisons))
+    most = max((comparison.draws for comparison in comparisons), default=0)
+    fewer = [c for c in comparisons if c.draws < most]
+    text = ", ".join(f"{c.first.encoder} - {c.second.encoder} on {c.first.task} ({c.draws})" for c in fewer)
+    notes.append(f"Fewer than {most} draws: {text}." if text else "")
     return describe_tests(
         comparisons,
-        observations=observations,
-        t_test="t-test over draws, with a variance that all comparisons share" if over_draws else PAIRED_T_TEST,
+        observations=describe_pairing(comparisons, units, draws_note=" (so they generalise to other draws)"),
+        t_test="t-test over draws, with a variance that all comparisons share" if most > 1 else PAIRED_T_TEST,
         correction=correction,
         note="\n".join(filter(None, notes)),
     )
 
 
 PAIRED_T_TEST = "paired t-test (Adi et al. 2017)"
-
-
-def _describe_unequal_draws(comparisons: Sequence[Comparison]) -> str:
-    most = max((comparison.draws for comparison in comparisons), default=0)
-    fewer = [c for c in comparisons if c.draws < most]
-    text = ", ".join(f"{c.first.encoder} - {c.second.encoder} on {c.first.task} ({c.draws})" for c in fewer)
-    return f"Fewer than {most} draws: {text}." if text else ""
 
 
 def describe_tests(
@@ -328,18 +315,18 @@ def describe_tests(
     count = len(comparisons)
     sign_test = "McNemar's for one seed" if observations == "items" else f"over {observations.partition(' (')[0]}"
     corrected = f" Corrected for {count} comparisons: {CORRECTION_NAMES[correction]}; the intervals are not corrected."
-    lines = [
-        f"Differences in points, with 95% intervals, paired over {observations}.",
-        f"p (sign): exact sign test, {sign_test}; p (t-test): {t_test}.{corrected if count > 1 else ''}",
-        *([note] if note else []),
-    ]
     significant_count = sum(comparison.is_significant for comparison in comparisons)
     verb = "is" if significant_count == 1 else "are"
-    over_draws = [comparison.draws > 1 for comparison in comparisons]
-    test = f"p (t-test) < {paired_tests.LEVEL:g}" if all(over_draws) else f"p (sign) < {paired_tests.LEVEL:g}"
-    mixed = ", over draws p (t-test)" if any(over_draws) and not all(over_draws) else ""
-    lines.append(f"{significant_count} of {count} differences {verb} significant ({test}{mixed}; bold, or with a *).")
-    return "".join(f"{line}\n" for line in lines)
+    over_draws = {comparison.draws > 1 for comparison in comparisons}
+    test = f"p ({'sign' if False in over_draws else 't-test'}) < {paired_tests.LEVEL:g}"
+    mixed = ", over draws p (t-test)" if len(over_draws) > 1 else ""
+    lines = (
+        f"Differences in points, with 95% intervals, paired over {observations}.",
+        f"p (sign): exact sign test, {sign_test}; p (t-test): {t_test}.{corrected if count > 1 else ''}",
+        note,
+        f"{significant_count} of {count} differences {verb} significant ({test}{mixed}; bold, or with a *).",
+    )
+    return "".join(f"{line}\n" for line in lines if line)
 
 
 def describe_pairing(comparisons: Sequence[TestedDifference], units: str, *, draws_note: str = "") -> str:

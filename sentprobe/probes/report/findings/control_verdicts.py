@@ -34,7 +34,7 @@ def compute_expected_interval(score: Score, result: Result, condition: Condition
     """
     effective = compute_effective_items(score, result)
     chance = chance_interval(result.majority, effective, confidence=level)
-    low = chance.low if has_balanced_labels(result.majority, result.labels) else 0.0
+    low = chance.low if is_balanced(result) else 0.0
     words = result.scores.get(Condition.NO_SENTENCE)
     if condition is not Condition.RANDOM_SENTENCES or words is None or result.balanced_probes:
         return Interval(low, chance.high)

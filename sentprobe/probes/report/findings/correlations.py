@@ -23,8 +23,6 @@ from sentprobe.probes.report.findings.paired_tests import LEVEL
 from sentprobe.probes.results.result import Condition
 from sentprobe.probes.statistics import Correction, Floats, Interval, correct_p_values
 
-Orders = NDArray[np.int64]
-
 MIN_VALUES = 3
 """The minimum number of encoders for a correlation. With two encoders, it is always 1 or -1."""
 RESAMPLE_COUNT = 2_000
@@ -86,13 +84,12 @@ def _standardize_ranks(values: Floats) -> Floats:
 def _compute_p_value(a: Floats, b: Floats, rho: float, *, seed: int) -> float:
     orders = _list_orders(len(a), seed)
     beyond = int((np.abs(b[orders] @ a) >= abs(rho) - _ROUNDING).sum())
-    if factorial(len(a)) <= MAX_ORDERS:
-        return beyond / len(orders)
-    return (beyond + 1) / (len(orders) + 1)
+    observed = factorial(len(a)) > MAX_ORDERS  # a sample of orders lacks the observed one
+    return (beyond + observed) / (len(orders) + observed)
 
 
 @lru_cache(maxsize=8)
-def _list_orders(n: int, seed: int) -> Orders:
+def _list_orders(n: int, seed: int) -> NDArray[np.int64]:
     if factorial(n) <= MAX_ORDERS:
         return np.array(list(permutations(range(n))), np.int64)
     rng = np.random.default_rng([seed, n, 1])
@@ -198,12 +195,10 @@ def describe_correlations(correlations: Correlations, *, correction: Correction)
     """Return the notes below the table of correlations: encoders, intervals, p-values and warnings."""
     count = sum(pair.estimate is not None for pair in correlations.pairs)
     correction_text = "not corrected" if correction is Correction.NONE else f"corrected ({correction})"
-    lines = [f"Spearman's correlation over {len(correlations.encoders)} encoders: {', '.join(correlations.encoders)}."]
-    if correlations.left_out:
-        lines += [
-            f"Left out: {', '.join(correlations.left_out)} (no scores, or two encoders have the same model name)."
-        ]
-    lines += [
+    left_out = ", ".join(correlations.left_out)
+    lines = [
+        f"Spearman's correlation over {len(correlations.encoders)} encoders: {', '.join(correlations.encoders)}.",
+        f"Left out: {left_out} (no scores, or two encoders have the same model name)." if left_out else "",
         f"95% intervals by bootstrap over the encoders ({RESAMPLE_COUNT:,} resamples, seed {correlations.seed}); "
         f"p-values by permutation (all orders, or {MAX_ORDERS:,}).",
         f"Bold, or with a *: p < {LEVEL}, {correction_text} for {count} pairs.",
@@ -212,7 +207,7 @@ def describe_correlations(correlations: Correlations, *, correction: Correction)
         lines += [f"Empty: fewer than {MIN_VALUES} encoders have both scores, or all values of a score are equal."]
     if warning := describe_small_sample(correlations):
         lines += [f"{warning}."]
-    return "".join(f"{line}\n" for line in lines)
+    return "".join(f"{line}\n" for line in lines if line)
 
 
 def describe_small_sample(correlations: Correlations) -> str:

@@ -100,13 +100,13 @@ def match_names(encoders: Sequence[str], scored: Sequence[str]) -> dict[str, str
     bare_scored = [_strip_name(name) for name in scored]
     bare_encoders = [_strip_name(name) for name in encoders]
     matches = {}
-    for encoder in encoders:
+    for encoder, bare in zip(encoders, bare_encoders, strict=True):
         if encoder in scored:
             matches[encoder] = encoder
-        elif to_mteb_name(encoder) in scored:
-            matches[encoder] = to_mteb_name(encoder)
-        elif bare_scored.count(_strip_name(encoder)) == 1 == bare_encoders.count(_strip_name(encoder)):
-            matches[encoder] = scored[bare_scored.index(_strip_name(encoder))]
+        elif (mteb_name := to_mteb_name(encoder)) in scored:
+            matches[encoder] = mteb_name
+        elif bare_scored.count(bare) == 1 == bare_encoders.count(bare):
+            matches[encoder] = scored[bare_scored.index(bare)]
     return matches
 
 
@@ -125,16 +125,13 @@ def to_mteb_name(encoder: str) -> str:
     """
     spec, query, options = encoder.partition("?")
     kind, _, model = spec.partition(":")
-    if kind in _HUB_KINDS and re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", model):
+    if kind in ("st", "hf") and re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", model):
         organisation, _, bare = model.partition("/")
     else:
         last = spec.rstrip("/").rpartition("/")[2]
         named = last if kind == "st" or not model else f"{kind}_{last.removeprefix(f'{kind}:')}"
         organisation, bare = "sentprobe", named.removeprefix("st:")
     return f"{_to_folder_name(organisation)}/{_to_folder_name(f'{bare}{query}{options}')}"
-
-
-_HUB_KINDS = ("st", "hf")
 
 
 def _to_folder_name(text: str) -> str:

@@ -35,7 +35,7 @@ class WrongItem:
 
     def mark_probe_words(self) -> str:
         """Return the sentence with its probe words in brackets, as in "the [dog] barks"."""
-        return " ".join(f"[{t}]" if at in self.marks else t for at, t in enumerate(self.sentence.split()))
+        return " ".join(f"[{t}]" if i in self.marks else t for i, t in enumerate(self.sentence.split()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,9 +66,9 @@ def find_mistakes(result: Result, table: ItemTable, count: int, *, column: str |
     order = np.argsort(-wrong, kind="stable").tolist()
     mistakes = []
     for part, chosen in _split_items(table, column):
-        places = [index for index in order if chosen[index] and wrong[index]]
-        shown = tuple(_build_wrong_item(result, table, index, int(wrong[index])) for index in places[:count])
-        mistakes.append(WrongItems(result=result, part=part, items=int(chosen.sum()), wrong=len(places), shown=shown))
+        indices = [index for index in order if chosen[index] and wrong[index]]
+        shown = tuple(_build_wrong_item(result, table, index, int(wrong[index])) for index in indices[:count])
+        mistakes.append(WrongItems(result=result, part=part, items=int(chosen.sum()), wrong=len(indices), shown=shown))
     return tuple(mistakes)
 
 
@@ -83,7 +83,6 @@ def _split_items(table: ItemTable, column: str | None) -> Iterator[tuple[str, An
 
 
 def _build_wrong_item(result: Result, table: ItemTable, index: int, wrong: int) -> WrongItem:
-    seeds = result.scores[Condition.PROBE].seeds
     return WrongItem(
         place=index,
         sentence=table.sentences[index],
@@ -93,7 +92,7 @@ def _build_wrong_item(result: Result, table: ItemTable, index: int, wrong: int) 
         answer=table.labels[table.targets[index]],
         prediction=_find_prediction(result, table, index),
         wrong=wrong,
-        seeds=len(seeds),
+        seeds=len(result.scores[Condition.PROBE].seeds),
         columns={name: values[index] for name, values in table.columns.items() if name != LABEL},
     )
 
@@ -193,12 +192,12 @@ def build_mistake_grid(mistakes: WrongItems) -> Grid:
 
 def to_mistake_records(mistakes: Sequence[WrongItems]) -> list[dict[str, Any]]:
     """Return a dictionary for each item shown, all with the same keys: encoder, task, sentence, prediction, ..."""
-    names = dict.fromkeys(n for mistakes_part in mistakes for item in mistakes_part.shown for n in item.columns)
+    names = dict.fromkeys(name for wrong_items in mistakes for item in wrong_items.shown for name in item.columns)
     return [
         {
-            **identify_result(mistakes_part.result),
-            "seed": mistakes_part.result.seed,
-            "part": mistakes_part.part,
+            **identify_result(wrong_items.result),
+            "seed": wrong_items.result.seed,
+            "part": wrong_items.part,
             "item": item.place,
             "sentence": item.sentence,
             "marked": item.mark_probe_words(),
@@ -210,6 +209,6 @@ def to_mistake_records(mistakes: Sequence[WrongItems]) -> list[dict[str, Any]]:
             "event": item.event,
             **{f"column_{name}": item.columns.get(name) for name in names},
         }
-        for mistakes_part in mistakes
-        for item in mistakes_part.shown
+        for wrong_items in mistakes
+        for item in wrong_items.shown
     ]
