@@ -80,23 +80,18 @@ def compare_geometry(
     pairs: Sequence[EncoderPair], *, correction: Correction = Correction.HOLM, nearness: Nearness = Nearness.COSINE
 ) -> tuple[GeometryComparison, ...]:
     """Compare pairs of encoders on the same triplets, for each contrast and each kind of negative."""
-    matches = [
-        (matched, kind)
-        for pair in pairs
-        for matched in _match_contrasts(
-            *(tuple(r for r in side if r.find_overall(NegativeKind.FORM, nearness) is not None) for side in pair)
-        )  # a whitened distance is missing if there were too few sentences
-        for kind in NegativeKind
-    ]
+    # a whitened distance is missing if there were too few sentences
+    scored = ([[r for r in side if r.find_overall(NegativeKind.FORM, nearness)] for side in pair] for pair in pairs)
+    matches = [(matched, kind) for pair in scored for matched in _match_contrasts(*pair) for kind in NegativeKind]
     tests = [_compare_matched(*match, nearness) for match in matches]
     corrected = probe_comparisons.correct_tests(tests, [len(matched) for matched, _ in matches], correction)
     return tuple(
-        GeometryComparison(matched=matched, kind=kind, nearness=nearness, paired=paired_test, sign_p=sign, t_p=t)
-        for (matched, kind), paired_test, (sign, t) in zip(matches, tests, corrected, strict=True)
+        GeometryComparison(matched=matched, kind=kind, nearness=nearness, paired=test, sign_p=sign_p, t_p=t_p)
+        for (matched, kind), test, (sign_p, t_p) in zip(matches, tests, corrected, strict=True)
     )
 
 
-def _match_contrasts(first: GeometryTable, second: GeometryTable) -> Iterator[GeometryPairs]:
+def _match_contrasts(first: Sequence[GeometryResult], second: Sequence[GeometryResult]) -> Iterator[GeometryPairs]:
     for name in list_contrasts(first):
         by_side = [[result for result in side if result.contrast == name] for side in (first, second)]
         matched = [(a, b) for a in by_side[0] for b in by_side[1] if a.material == b.material]
@@ -125,18 +120,17 @@ def build_geometry_comparison_grid(comparisons: Sequence[GeometryComparison]) ->
     """Build a table with one row per comparison; significant differences are bold."""
     header = ("A - B", "contrast", "negative in", *probe_comparisons.list_figure_columns(comparisons))
     counts = Counter((comparison.encoders, comparison.contrast, comparison.kind) for comparison in comparisons)
-    return Grid(header, tuple(_build_row(comparison, several=max(counts.values()) > 1) for comparison in comparisons))
-
-
-def _build_row(comparison: GeometryComparison, *, several: bool) -> GridRow:
-    """Return the row of a comparison. With *several* of a contrast, add size, templates and seed of the triplet set."""
-    name, contrast = " - ".join(comparison.encoders), comparison.contrast
-    if several:
-        drawings = [a.drawing for a, _ in comparison.matched]
-        seeds = ", ".join(str(drawing.seed) for drawing in drawings)
-        contrast += f" ({drawings[0].n} of {' '.join(drawings[0].templates)}, seed {seeds})"
-    cells = (contrast, NEGATIVE_FORMS[comparison.kind])
-    return GridRow(name, name, (*map(GridCell, cells), *probe_comparisons.build_figure_cells(comparison)))
+    several = any(count > 1 for count in counts.values())  # triplet sets of a contrast, told apart by size and seed
+    rows = []
+    for comparison in comparisons:
+        name, contrast = " - ".join(comparison.encoders), comparison.contrast
+        if several:
+            drawings = [a.drawing for a, _ in comparison.matched]
+            seeds = ", ".join(str(drawing.seed) for drawing in drawings)
+            contrast += f" ({drawings[0].n} of {' '.join(drawings[0].templates)}, seed {seeds})"
+        cells = map(GridCell, (contrast, NEGATIVE_FORMS[comparison.kind]))
+        rows.append(GridRow(name, name, (*cells, *probe_comparisons.build_figure_cells(comparison))))
+    return Grid(header, tuple(rows))
 
 
 def to_geometry_comparison_records(comparisons: Sequence[GeometryComparison]) -> list[dict[str, Any]]:

@@ -40,8 +40,9 @@ class Partition:
 def partition_values(column: str, values: Iterable[str], *, labels: Sequence[str] = ()) -> Partition:
     """Divide the values of a column into parts.
 
-    Lengths are divided into the bins of Adi et al. 2017; more than 12 other numbers, into 6 bins with about equal
-    numbers of items. In any other column, each value is a part. Parts are sorted, but *labels* come first, unsorted.
+    Lengths are divided into the bins of Adi et al. 2017, such as "5-8". More than 12 other numbers are divided into 6
+    bins with about equal numbers of items. In any other column, each value is a part: *labels* come first, in their
+    order, then all other values, sorted.
 
     >>> partition_values("distance", ["10", "2", "", "2"]).names
     ('2', '10', 'not known')
@@ -79,10 +80,9 @@ def _bin_numbers(values: Sequence[str], numbers: Mapping[str, float]) -> dict[st
     sorted_numbers = np.sort([numbers[value] for value in values])
     ordered = sorted(numbers, key=lambda value: (numbers[value], value))
     below = np.searchsorted(sorted_numbers, [numbers[value] for value in ordered])
-    places = BIN_COUNT * below // len(sorted_numbers)
-    place_of = dict(zip(ordered, places.tolist(), strict=True))
-    bins = group_by(ordered, place_of.__getitem__).values()
-    return {value: " to ".join(dict.fromkeys((values[0], values[-1]))) for values in bins for value in values}
+    bin_of = dict(zip(ordered, (BIN_COUNT * below // len(sorted_numbers)).tolist(), strict=True))
+    bins = group_by(ordered, bin_of.__getitem__).values()
+    return {value: " to ".join(dict.fromkeys((members[0], members[-1]))) for members in bins for value in members}
 
 
 def check_column(items: Iterable[ItemTable], column: str) -> None:

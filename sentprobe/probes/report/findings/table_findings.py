@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from itertools import chain, combinations
+from itertools import chain, combinations, product
 from statistics import fmean
 from typing import Any, TypeAlias
 
@@ -236,14 +236,13 @@ def _match_cells(cells: Sequence[Sequence[Result]]) -> Iterator[MatchedResults]:
 
 def _compare_with_controls(results: Results, cells: Sequence[Sequence[Result]]) -> tuple[Comparison, ...]:
     """Compare each encoder on each task with the controls that may know the answer, except if all answers are equal."""
-    matches = [
-        (tuple(pairs), (Condition.PROBE, condition))
-        for condition in control_verdicts.SOLVERS
-        for draws in cells
-        if (pairs := [*_pair_with_control(draws, condition, results)])
-        and not all(_have_equal_answers(*pair, condition) for pair in pairs)
-    ]
-    return compare_results([pairs for pairs, _ in matches], conditions=[conditions for _, conditions in matches])
+    matches, conditions = [], []
+    for condition, draws in product(control_verdicts.SOLVERS, cells):
+        pairs = tuple(_pair_with_control(draws, condition, results))
+        if not all(_have_equal_answers(*pair, condition) for pair in pairs):
+            matches.append(pairs)
+            conditions.append((Condition.PROBE, condition))
+    return compare_results(matches, conditions=conditions)
 
 
 def _pair_with_control(
@@ -252,7 +251,7 @@ def _pair_with_control(
     must_be_at_chance = control_verdicts.MUST_BE_AT_CHANCE[condition]
     for result in draws:
         if condition is Condition.BAG_OF_WORDS:
-            controls = [*find_bag_of_words(result, results)]
+            controls = find_bag_of_words(result, results)
         else:
             controls = [result] if condition in result.scores else []
         yield from ((result, control) for control in controls if not must_be_at_chance(control))
@@ -263,14 +262,13 @@ def _have_equal_answers(result: Result, control: Result, condition: Condition) -
     return len({tuple(seed.right for seed in score.seeds) for score in scores}) == 1
 
 
-def find_bag_of_words(result: Result, results: Results) -> Iterator[Result]:
-    """Yield the result whose bag of words is the control: *result* itself or, if it has none, the best on its task."""
+def find_bag_of_words(result: Result, results: Results) -> list[Result]:
+    """Return the result whose bag of words is the control: *result* or, if it has none, the best one of its task."""
     if Condition.BAG_OF_WORDS in result.scores:
-        yield result
-    else:
-        candidates = (bag for bag in results.records if (bag.seed, bag.task) == (result.seed, result.task))
-        bags = [bag for bag in candidates if Condition.BAG_OF_WORDS in bag.scores]
-        yield from sorted(bags, key=lambda bag: bag.scores[Condition.BAG_OF_WORDS].accuracy)[-1:]
+        return [result]
+    candidates = (bag for bag in results.records if (bag.seed, bag.task) == (result.seed, result.task))
+    bags = [bag for bag in candidates if Condition.BAG_OF_WORDS in bag.scores]
+    return sorted(bags, key=lambda bag: bag.scores[Condition.BAG_OF_WORDS].accuracy)[-1:]
 
 
 def find_marked_cells(results: Results) -> frozenset[EncoderOnTask]:
