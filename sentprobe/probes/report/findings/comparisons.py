@@ -128,8 +128,9 @@ def compare_results(
     correction: Correction = Correction.HOLM,
     conditions: Sequence[paired_tests.ConditionPair] | None = None,
 ) -> tuple[Comparison, ...]:
-    """Compare the two encoders of each match, and correct the p-values for the number of comparisons.
+    """Compare two encoders on a task for each of *results*, and correct the p-values for the number of comparisons.
 
+    - results: for each comparison, the results of both encoders in each draw
     - conditions: the conditions whose scores are compared, such as (PROBE, BAG_OF_WORDS); by default (PROBE, PROBE)
     """
     condition_pairs = conditions or [paired_tests.PROBES] * len(results)
@@ -147,8 +148,8 @@ def correct_tests(
 ) -> Iterator[tuple[float, float]]:
     """Yield the corrected p-values of the sign test and the t-test for each comparison.
 
-    The t-test decides if a comparison has several draws, else the sign test. Only the p-values of the deciding tests
-    are corrected together.
+    The t-test decides if a comparison has several draws, else the sign test. The p-values of the deciding tests are
+    corrected as one family. A p-value that does not decide is corrected in the family of its test.
     """
     deciding = [test.t_p if count > 1 else test.sign_p for test, count in zip(tests, draws, strict=True)]
     families = [test.sign_p for test in tests], [test.t_p for test in tests], deciding
@@ -160,10 +161,10 @@ def correct_tests(
 def list_pairs(
     encoders: Sequence[EncoderResults], *, baseline: str | None = None, source: str
 ) -> list[tuple[EncoderResults, EncoderResults]]:
-    """Return the pairs of encoders to compare: all pairs or, with *baseline*, each encoder with the baseline.
+    """Return the pairs of encoders to compare: all pairs, or each encoder with the one named *baseline*.
 
     Without *baseline*, variants of one model are paired only if there is no other model. UsageError is raised for fewer
-    than two encoders or an unknown baseline.
+    than two encoders or an unknown name.
     """
     if len(encoders) < 2:
         raise UsageError(f"{source} has {format_count(len(encoders), 'encoder')}; a comparison needs two")
@@ -311,7 +312,7 @@ def describe_tests(
     correction: Correction,
     note: str = "",
 ) -> str:
-    """Return notes on the tests of paired *observations*, *note*, and the number of significant differences."""
+    """Return lines on the paired *observations*, the tests, *note*, and the number of significant differences."""
     count = len(comparisons)
     sign_test = "McNemar's for one seed" if observations == "items" else f"over {observations.partition(' (')[0]}"
     corrected = f" Corrected for {count} comparisons: {CORRECTION_NAMES[correction]}; the intervals are not corrected."

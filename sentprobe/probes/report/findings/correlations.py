@@ -27,7 +27,7 @@ MIN_VALUES = 3
 """The minimum number of encoders for a correlation. With two encoders, it is always 1 or -1."""
 RESAMPLE_COUNT = 2_000
 MAX_ORDERS = 10_000
-"""The maximum number of permutations for an exact p-value. If there are more, as many are sampled."""
+"""The maximum number of permutations for an exact p-value. If there are more, this number is sampled."""
 _ROUNDING = 1e-9
 
 

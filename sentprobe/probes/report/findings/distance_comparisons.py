@@ -1,4 +1,4 @@
-"""Paired tests of the triplet accuracies of encoders (``probe geometry``), over units or over draws."""
+"""Paired tests of triplet accuracies: the shares of triplets whose positive is nearer than the negative."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -63,7 +63,7 @@ EncoderPair: TypeAlias = tuple[GeometryTable, GeometryTable]
 
 
 def list_table_pairs(table: GeometryTable, *, against: str | None = None) -> list[EncoderPair]:
-    """Return the results of both encoders of each pair to compare, as :func:`.comparisons.list_pairs` does."""
+    """Return the pairs of encoders to compare, as :func:`.comparisons.list_pairs` does, with their results."""
     names = list_encoders(table)
     pairs = encoder_variants.list_pairs_to_compare(names)
     if against is not None:

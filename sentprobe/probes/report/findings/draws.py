@@ -20,7 +20,7 @@ def join_draws(tables: Sequence[Results]) -> tuple[Results, ...]:
 
 
 def _join_by_name(tables: Iterable[tuple[Results, Results]]) -> tuple[Results, ...]:
-    """Join draws by the second of two forms of a table; return tables without another draw in the first form."""
+    """Join draws of one run. Tables are compared and joined in their second form; lone tables stay in the first."""
     groups: list[list[tuple[Results, Results]]] = []
     for table, renamed in tables:
         matching = (g for g in groups if all(_are_draws(member, renamed) for _, member in g))

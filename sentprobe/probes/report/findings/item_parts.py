@@ -160,7 +160,7 @@ class PartAccuracy:
 def accuracy_by(
     result: Result, column: str, *, condition: Condition = Condition.PROBE, items: ItemTable | None = None
 ) -> tuple[PartAccuracy, ...]:
-    """Return the accuracy on each part of the test items: those with the same value of a column, or bin of numbers.
+    """Return the accuracy on each part of the test items: items with the same value, or bin of numbers, in a column.
 
     - column: ``"voice"``, ``"clause"``, ``"label"``, ... or any other column of the dataset
     - condition: the condition whose accuracy is returned; by default that of the main probe

@@ -14,7 +14,7 @@ from sentprobe.probes.statistics import Interval, accuracy_interval, binomial_p_
 from sentprobe.values import group_by
 
 LEAST_UNITS = 10
-"""The minimum number of units. If fewer have the same share of correct answers, it may be a coincidence."""
+"""If fewer units than this have the same share of correct answers, it may be a coincidence."""
 FEW_ITEMS = 50
 """Below this number of test items, tables show the interval and the number of items beside an accuracy."""
 
@@ -26,7 +26,7 @@ class Figure:
     accuracy: float
     interval: Interval
     half_width: float | None
-    """Half the width of the interval, for several draws before it is cut off at 0 and 1; None for a single probe."""
+    """Half the width of the interval; None for a single probe. For several draws, it is not cut off at 0 and 1."""
     items: int
     chance: float
     """The share of the most frequent label, as the mean over draws."""
@@ -68,7 +68,7 @@ def _is_fixed(cell: ConditionCell) -> bool:
 
 
 def _fix_figure(figure: Figure) -> Figure:
-    """Set the interval to the accuracy itself, which is the same for any items or draws."""
+    """Set the interval to the accuracy, which is the same for any items or draws. If it equals chance, p is 1."""
     half_width = None if figure.half_width is None else 0.0
     p = 1.0 if abs(figure.accuracy - figure.chance) < paired_tests.ROUNDING else figure.chance_p
     return replace(figure, interval=Interval(figure.accuracy, figure.accuracy), half_width=half_width, chance_p=p)

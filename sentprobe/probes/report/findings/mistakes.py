@@ -60,7 +60,7 @@ class WrongItems:
 
 
 def find_mistakes(result: Result, table: ItemTable, count: int, *, column: str | None = None) -> tuple[WrongItems, ...]:
-    """Return the *count* items that most probes answer incorrectly; with *column*, for each part by its values."""
+    """Return the *count* items that most probes answer incorrectly; with *column*, for each of its parts."""
     seeds = result.scores[Condition.PROBE].seeds
     wrong = np.sum([~seed.items() for seed in seeds], axis=0)  # (items,)
     order = np.argsort(-wrong, kind="stable").tolist()

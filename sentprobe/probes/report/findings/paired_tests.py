@@ -21,7 +21,7 @@ from sentprobe.probes.results.result import Condition, Result, Score
 from sentprobe.values import group_by
 
 MOST_PRIOR_FREEDOM = 8.0
-"""The maximum degrees of freedom that the variances of other gains add, by simulations (docs/decisions/0013)."""
+"""The maximum degrees of freedom that the variances of other gains add (from simulations; docs/decisions/0013)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,6 +183,7 @@ def estimate_prior_freedom(ratios: st.Floats, freedom: st.Floats, *, independent
 
     - ratios: phi of each gain, (..., gains)
     - freedom: nu of each gain, (gains,)
+    - independent: the number of linearly independent gains
     """
     from scipy.special import digamma, polygamma
 
@@ -254,7 +255,7 @@ def have_shared_items(draws: Sequence[Result]) -> bool:
 def compare_matched_results(
     matches: Sequence[MatchedResults], conditions: Sequence[ConditionPair]
 ) -> list[st.PairedComparison]:
-    """Compare the two encoders of each match, under its pair of conditions.
+    """Compare two encoders on a task for each of *matches*, under its pair of conditions.
 
     With one draw, sign test and t-test are over units. With several draws, the sign test is over draws, and the t-test
     has shared variances. If draws have the same test items, the p-value of this t-test is at least that of the sign

@@ -35,7 +35,7 @@ class TableComparisons:
     """
 
     def __init__(self, matches: Sequence[MatchedResults]) -> None:
-        """Run the tests. The better encoder of a match must be first, as must all matches of a task's best encoder."""
+        """Run the tests. In a match, the better encoder is first; on a task, the best encoder's matches are first."""
         self._matches = matches
         self._indices = group_by(range(len(matches)), lambda index: matches[index][0][0].task)
         over_draws = [index for index, matched in enumerate(matches) if len(matched) > 1]
@@ -225,7 +225,7 @@ def identify_control(result: Result, condition: Condition) -> ControlKey:
 
 
 def _match_cells(cells: Sequence[Sequence[Result]]) -> Iterator[MatchedResults]:
-    """Yield the paired draws of each two encoders with the same test items; the better encoder is first."""
+    """Yield the draws, in pairs, of each two encoders on the same test items; the better encoder is first."""
     ordered = sorted(cells, key=lambda draws: fmean(result.accuracy for result in draws), reverse=True)
     by_task = group_by(ordered, lambda draws: draws[0].task)
     for first, second in chain.from_iterable(combinations(ranked, 2) for ranked in by_task.values()):
@@ -297,7 +297,7 @@ def _is_above_control(cell: EncoderOnTask, findings: TableFindings, results: Res
 
 
 def judge_controls(results: Results) -> tuple[control_verdicts.ControlRun, ...]:
-    """Return all controls of a table. The tests of the table decide on those that may know the answer."""
+    """Return all controls. The table's tests against chance decide the verdict if a control may know the answer."""
     tests = find_table(results).free_controls
     verdicts = {identify_control(test.draws[0], test.condition): test.verdict for test in tests}
     return tuple(
@@ -361,7 +361,7 @@ def compute_standings(results: Results) -> Standings:
 
 
 def rank_groups(results: Results) -> dict[EncoderOnTask, int]:
-    """Return the group of each cell. Group 1: the best on the task and all not significantly worse, and so on."""
+    """Return the group of each cell: 1 for the best on the task and all not significantly worse, and so on."""
     findings = find_table(results)
     groups: dict[EncoderOnTask, int] = {}
     for column in findings.columns.values():
