@@ -176,24 +176,20 @@ def list_pairs(
 
 
 def _match_tasks(first: EncoderResults, second: EncoderResults) -> Iterator[paired_tests.MatchedResults]:
+    names = f"{first.encoder} ({first.source}) and {second.encoder} ({second.source})"
     tasks = [task for task in first.by_task if task in second.by_task]
     if not tasks:
-        raise ResultsError(
-            f"{first.encoder} ({first.source}) and {second.encoder} ({second.source}) have no task in common"
-        )
+        raise ResultsError(f"{names} have no task in common")
     for task in tasks:
         matched = match_draws(first.by_task[task], second.by_task[task])
         if not matched:
-            raise ResultsError(
-                f"{task}: {first.encoder} ({first.source}) and {second.encoder} ({second.source}) "
-                "have no draw in common (a draw is a --seed)"
-            )
+            raise ResultsError(f"{task}: {names} have no draw in common (a draw is a --seed)")
         for a, b in matched:
             if a.dataset_fingerprint != b.dataset_fingerprint:
+                fingerprints = f"{a.dataset_fingerprint[:8]} and {b.dataset_fingerprint[:8]}"
                 raise ResultsError(
-                    f"{a.task}: {a.encoder} ({first.source}) and {b.encoder} ({second.source}) were tested on "
-                    f"different data (fingerprints {a.dataset_fingerprint[:8]} and {b.dataset_fingerprint[:8]}); only "
-                    "answers to the same items can be compared"
+                    f"{task}: {names} were tested on different data (fingerprints {fingerprints}); only answers to the "
+                    "same items can be compared"
                 )
         yield matched
 

@@ -139,11 +139,11 @@ def find_controls(results: Results) -> tuple[ControlRun, ...]:
     runs: dict[object, ControlRun] = {}
     several = len({record.seed for record in results.records}) > 1
     for result in results.records:
+        draw = f" (seed {result.seed})" if several else ""
+        inputs = (result.dataset_fingerprint, result.preset, result.probe_fingerprint)
         for condition, score in result.scores.items():
             if condition in CONTROL_NAMES:
-                draw = f" (seed {result.seed})" if several else ""
                 run = ControlRun(result, condition, score, Interval(0.0, 1.0), draw)
-                inputs = (result.dataset_fingerprint, result.preset, result.probe_fingerprint)
                 runs.setdefault((run.name, *inputs), run)
     # Bonferroni's correction: the probability that any interval misses is at most 1 - CONFIDENCE.
     count = max(1, sum(run.must_be_at_chance for run in runs.values()))

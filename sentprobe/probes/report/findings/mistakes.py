@@ -1,7 +1,7 @@
 """Test items that probes answer incorrectly (``probe show --mistakes``)."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,9 +33,10 @@ class WrongItem:
     seeds: int
     columns: Mapping[str, str]
 
-    def mark_probe_words(self) -> str:
-        """Return the sentence with its probe words in brackets, as in "the [dog] barks"."""
-        return " ".join(f"[{t}]" if i in self.marks else t for i, t in enumerate(self.sentence.split()))
+    def mark_probe_words(self, form: str = "[{}]", escape: Callable[[str], str] = str) -> str:
+        """Return the sentence with its probe words in brackets, as in "the [dog] barks", or in another form."""
+        tokens = map(escape, self.sentence.split())
+        return " ".join(form.format(t) if i in self.marks else t for i, t in enumerate(tokens))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,10 +156,7 @@ def render_mistakes_markdown(mistakes: WrongItems) -> str:
     """Return the incorrectly answered items as a Markdown list, with the probe words in bold."""
     lines = [f"**{escape_markdown(mistakes.title)}**\n"]
     for number, item in enumerate(mistakes.shown, 1):
-        tokens = [escape_markdown(token) for token in item.sentence.split()]
-        for index in item.marks:
-            tokens[index] = f"**{tokens[index]}**"
-        lines.append(f"{number}. {' '.join(tokens)}")
+        lines.append(f"{number}. {item.mark_probe_words('**{}**', escape_markdown)}")
         lines += [f"   - {name}: {escape_markdown(value)}" for name, value in _describe_mistake(item).items()]
     return "".join(f"{line}\n" for line in lines)
 
