@@ -59,11 +59,11 @@ class Reference:
 
     def bibtex(self) -> str:
         """Return the BibTeX entry of the publication, escaped for LaTeX."""
-        place = "journal" if self.kind == "article" else "booktitle"
+        venue = "journal" if self.kind == "article" else "booktitle"
         values = {
             "author": escape_latex(" and ".join(self.authors)),
             "title": f"{{{escape_latex(self.title)}}}",
-            place: escape_latex(self.where),
+            venue: escape_latex(self.where),
             "volume": self.volume,
             "year": str(self.year),
             "pages": self.pages.replace("-", "--"),

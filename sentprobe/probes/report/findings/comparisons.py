@@ -102,7 +102,7 @@ def select_encoder(encoders: Sequence[EncoderResults], encoder: str | None, *, s
     """Return the results of *encoder* (None: of the only one); raise UsageError if it is missing or ambiguous."""
     if not encoders:
         raise UsageError(f"{source} has no results")
-    by_name = {side.encoder: side for side in encoders}
+    by_name = {results.encoder: results for results in encoders}
     return by_name[choose_encoder([*by_name], encoder, source=source)]
 
 
@@ -169,10 +169,10 @@ def list_pairs(
     if len(encoders) < 2:
         raise UsageError(f"{source} has {format_count(len(encoders), 'encoder')}; a comparison needs two")
     if baseline is None:
-        by_name = {side.encoder: side for side in encoders}
+        by_name = {results.encoder: results for results in encoders}
         return [(by_name[a], by_name[b]) for a, b in encoder_variants.list_pairs_to_compare([*by_name])]
     base = select_encoder(encoders, baseline, source=source)
-    return [(side, base) for side in encoders if side is not base]
+    return [(results, base) for results in encoders if results is not base]
 
 
 def _match_tasks(first: EncoderResults, second: EncoderResults) -> Iterator[paired_tests.MatchedResults]:

@@ -148,16 +148,15 @@ def correlate_tasks(
 ) -> Correlations:
     """Correlate accuracies on each task with each downstream score; raise UsageError for fewer than three encoders."""
     probed: dict[str, dict[str, float]] = {}
-    for side in encoders:
-        figures = {task: compute_figure(draws, Condition.PROBE) for task, draws in side.by_task.items()}
-        probed[side.encoder] = {task: figure.accuracy for task, figure in figures.items() if figure is not None}
+    for results in encoders:
+        figures = {task: compute_figure(draws, Condition.PROBE) for task, draws in results.by_task.items()}
+        probed[results.encoder] = {task: figure.accuracy for task, figure in figures.items() if figure is not None}
     names = match_names(list(probed), list(scores))
     if len(names) < MIN_VALUES:
-        matched_names = f" ({', '.join(names)})" if names else ""
+        matched = f" ({', '.join(names)})" if names else ""
         raise UsageError(
-            f"{scores_source} has scores of {len(names)} of the {len(probed)} encoders of "
-            f"{source}{matched_names}; a correlation needs {MIN_VALUES}. Names that must match "
-            f"those of encoders: {', '.join(scores) or 'none'}"
+            f"{scores_source} has scores of {len(names)} of the {len(probed)} encoders of {source}{matched}; a "
+            f"correlation needs {MIN_VALUES}. Names that must match those of encoders: {', '.join(scores) or 'none'}"
         )
     tasks = dict.fromkeys(task for by_task in probed.values() for task in by_task)
     score_names = dict.fromkeys(task for name in names.values() for task in scores[name])

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from statistics import mean
 from typing import Any, TypeAlias
 
@@ -93,9 +94,9 @@ def compare_geometry(
 
 def _match_contrasts(first: Sequence[GeometryResult], second: Sequence[GeometryResult]) -> Iterator[GeometryPairs]:
     for name in list_contrasts(first):
-        by_side = [[result for result in side if result.contrast == name] for side in (first, second)]
-        matched = [(a, b) for a in by_side[0] for b in by_side[1] if a.material == b.material]
-        if max(map(len, by_side)) > 1:  # if both encoders have one draw, the seeds may differ
+        draws = [[result for result in results if result.contrast == name] for results in (first, second)]
+        matched = [(a, b) for a, b in product(*draws) if a.material == b.material]
+        if max(map(len, draws)) > 1:  # if both encoders have one draw, the seeds may differ
             matched = [(a, b) for a, b in matched if a.drawing.seed == b.drawing.seed]
         if matched:
             yield tuple(matched)

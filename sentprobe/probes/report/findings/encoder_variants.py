@@ -43,7 +43,7 @@ def strip_reductions(encoder: str) -> str:
 
 
 def is_same_model(first: str, second: str) -> bool:
-    """Return whether two encoder names stand for the same model or for variants of it."""
+    """Return whether two encoder names stand for variants of the same model."""
     return strip_reductions(first) == strip_reductions(second)
 
 

@@ -20,7 +20,7 @@ from sentprobe.probes.report.references import (
 from sentprobe.probes.report.tables.main_table import describe_differences, split_settings
 from sentprobe.probes.report.tables.spread_notes import count_probes, describe_resampled_parts, has_shared_items
 from sentprobe.probes.report.tables.table_notes import describe_chance, list_presets
-from sentprobe.probes.results.result import METHODS, Condition, Provenance, Result, Results, find_provenances
+from sentprobe.probes.results.result import Condition, Provenance, Result, Results, find_provenances
 from sentprobe.probes.suites import find_known_task
 from sentprobe.probes.trainer.classifier import Activation, Optimizer, Preset, Scaling, StopCriterion
 from sentprobe.probes.trainer.presets import format_preset_name
@@ -152,10 +152,10 @@ def _describe_encoders(table: Results) -> Iterator[Piece]:
     yield "With sentprobe"
     yield Citation((SOFTWARE,))
     yield " we probed "
-    firsts = {record.encoder: record for record in reversed(table.records)}
-    names = [name for name in table.encoders if firsts[name].dim]
-    yield from _join_pieces([_describe_encoder(firsts[name]) for name in names])
-    if baselines := [name for name in table.encoders if not firsts[name].dim]:
+    first_results = {record.encoder: record for record in reversed(table.records)}
+    names = [name for name in table.encoders if first_results[name].dim]
+    yield from _join_pieces([_describe_encoder(first_results[name]) for name in names])
+    if baselines := [name for name in table.encoders if not first_results[name].dim]:
         connector = " beside " if names else ""
         yield f"{connector}the baselines {join_words(baselines)}, which have no vectors"
     yield ". "
@@ -222,9 +222,9 @@ def _describe_dataset(record: Result) -> str:
         return f"data with the digest {record.dataset_fingerprint[:12]}, {tested} test items"
     counts = {"training": facts.train, "validation": facts.validation, "test": facts.test}
     sizes = join_words([f"{count:,} {what}" for what, count in counts.items() if count])
-    is_carved = record.preset.needs_validation and not facts.validation and record.dim
+    uses_training_items = record.preset.needs_validation and not facts.validation and record.dim
     details = (
-        ("a tenth of the training items used for validation", is_carved),
+        ("a tenth of the training items used for validation", uses_training_items),
         (f"made from the vocabulary {facts.vocabulary}", facts.vocabulary),
         (f"drawn with the sampling {facts.sampling}", facts.sampling),
         (f"source: {facts.source}", facts.source),
@@ -317,9 +317,7 @@ METHOD_TEXTS: Mapping[Condition, tuple[str, tuple[str, ...]]] = {
 
 
 def _describe_methods(table: Results) -> Iterator[Piece]:
-    method_texts = [
-        METHOD_TEXTS[condition] for condition in METHODS if any(condition in r.scores for r in table.records)
-    ]
+    method_texts = [t for condition, t in METHOD_TEXTS.items() if any(condition in r.scores for r in table.records)]
     for index, (text, keys) in enumerate(method_texts):
         yield "; " if index else "Also reported: "
         yield text
