@@ -56,8 +56,9 @@ MUST_BE_AT_CHANCE: Mapping[Condition, Callable[[Result], bool]] = {
     Condition.BAG_OF_WORDS: lambda result: result.mirrored or _knows_no_word(result),
     Condition.NO_SENTENCE: lambda result: result.balanced_probes,
 }
-"""For each control, a function that returns whether the control of a result must be at chance. Bags of words must be at
-chance on mirror pairs, or if no test sentence has a training word; probe words alone, if each has balanced labels."""
+"""For each control, a function that returns whether the control of a result must be at chance.
+A bag of words must be at chance on mirror pairs, and if no test sentence has a training word; probe words alone, if the
+labels of each probe word are balanced."""
 
 CONTROL_NAMES = {
     Condition.RANDOM_SENTENCES: "random sentences",

@@ -1,4 +1,4 @@
-"""Test items that probes answer incorrectly (``probe show --mistakes``)."""
+"""Test items that probes answer incorrectly (``probe show --wrong 5``)."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
