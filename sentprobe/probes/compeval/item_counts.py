@@ -81,7 +81,7 @@ def _name_place(words_with_paths: Sequence[tuple[object, str]], word: str) -> st
 def compute_composition(items: ItemsBySplit) -> dict[str, dict[str, float]]:
     """Return the shares (0 to 1) of feature values in the sentences and in the published datasets.
 
-    An example is ``{"voice passive": {"share": 0.5, "published": 0.48}}``.
+    An example is ``{"structure transitive": {"share": 0.0694, "published": 0.07}}``.
     """
     events = {item.text: item.event for questions in items.values() for _, item in questions}
     counts = count_features(events.values())
