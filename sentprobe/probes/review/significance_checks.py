@@ -201,9 +201,8 @@ def _build_finding(ties: Sequence[Comparison], task_counts: tuple[int, int], cou
         f"{_describe_significance(*task_counts)} significant at {LEVEL:g} (corrected for "
         f"the table's {format_count(count, 'comparison')}).",
         figures=tuple(_describe_tie(tie, level=LEVEL / count) for tie in ties),
-        advice="Say that the difference is not significant, which does not mean that the encoders are equal. With the "
-        "stated number of items or draws, a true difference of this size would be significant in "
-        f"{power.TARGET_POWER:.0%} of runs. "
+        advice="Say that the difference is not significant, which does not mean that the encoders are equal. With "
+        f"{power.TARGET_POWER:.0%} power, a true difference of this size is significant in that share of runs. "
         "Choose the number before the run; do not add items or draws until a test is significant.",
         task=best.task,
         encoder=best.encoder,
@@ -214,10 +213,10 @@ def _describe_significance(significant: int, count: int) -> str:
     """Return the start of a sentence about the number of significant differences on a task.
 
     >>> _describe_significance(0, 1), _describe_significance(1, 3)
-    ('the only difference on this task is not', 'of the 3 differences on this task 1 is')
+    ('the difference from the only other encoder is not', 'of the 3 differences on this task 1 is')
     """
     if count == 1:
-        return f"the only difference on this task is{'' if significant else ' not'}"
+        return f"the difference from the only other encoder is{'' if significant else ' not'}"
     return f"of the {count} differences on this task {significant} {'is' if significant == 1 else 'are'}"
 
 
@@ -236,5 +235,5 @@ def _describe_items_of_tie(tie: Comparison, *, level: float) -> str:
     better, worse = tie.paired.wins / units, tie.paired.losses / units
     needed = power.compute_units_needed(better, worse, level=level) if better > worse else None
     if needed is None:
-        return "no number of test items like these would make it significant"
+        return "more test items like these would not make it significant"
     return power.describe_items_needed(needed * total / units, total)

@@ -79,14 +79,14 @@ class UnconvergedProbes:
     def __str__(self) -> str:
         name = ", ".join([self.first.encoder, *filter(None, [CONTROL_NAMES.get(self.condition)])])
         limit = self.first.preset.max_epochs
-        return f"{name} on {self.first.task}: {self.unconverged} of {self.trained} after {limit:,}"
+        return f"{name} on {self.first.task}: {self.unconverged} of {self.trained} probes stopped at {limit:,} epochs"
 
 
 SEVERITY_TEXTS: Mapping[Severity, str] = {
-    Severity.SEVERE: "No probe converged within max_epochs: the figure shows the limit, not the vectors.",
+    Severity.SEVERE: "No probe converged within max_epochs: longer training may change these accuracies.",
     Severity.WARNING: "Some probes did not converge within max_epochs: more epochs may raise "
     "these figures, and no comparison with them is fair.",
-    Severity.NOTE: "Some controls did not converge within max_epochs: that they are at chance proves less.",
+    Severity.NOTE: "Some controls did not converge within max_epochs: being at chance proves less.",
 }
 
 

@@ -98,8 +98,8 @@ def _describe_training(preset: Preset) -> Iterator[Piece]:
     if any(preset.dropout):
         yield f" and dropout of {_format_values(preset.dropout)}"
     yield (
-        f", until {preset.patience + 1} checks{' in a row' if preset.patience_resets else ''} (one after every {passes}) "
-        f"do not improve {STOPS[preset.stop]} by more than {preset.tolerance:g}"
+        f", until {preset.patience + 1} checks{' in a row' if preset.patience_resets else ''} (one after every "
+        f"{passes}) do not improve {STOPS[preset.stop]} by more than {preset.tolerance:g}"
     )
     if preset.enough:
         yield f", or the training loss is below {preset.enough:g}"
