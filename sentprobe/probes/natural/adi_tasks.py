@@ -1,7 +1,7 @@
-"""The tasks of Adi et al. 2017, section 3 (length, content and order), and their controls on changed sentences.
+"""The tasks of Adi et al. 2017, section 3 (length, content, order), and controls that ask about changed sentences.
 
-A permuted sentence has its tokens in random order. A random sentence consists of tokens drawn by corpus frequency or,
-as published, uniformly from all types. Items ask about the changed sentence; words are compared in lower case.
+Each task has two controls. A permuted sentence has its tokens in random order. A random sentence consists of tokens
+drawn by corpus frequency or, in published sampling, uniformly from all types. Words are compared in lower case.
 """
 
 from collections import Counter
@@ -21,24 +21,24 @@ from sentprobe.probes.natural.natural_task import NaturalTask, TaskGroup
 
 LABELS = ("FALSE", "TRUE")
 SlotWords = list[set[str]]
-"""The probe words of training items in each slot; empty while the training items are built."""
+"""For the first and second probe word of an item, the words that training items have there; empty in training."""
 WordItems = list[tuple[bool, str, tuple[str, ...]]]
 """Items as triples of label, sentence and probe words."""
 WordAsker = Callable[[Sequence[str], SlotWords, Random], WordItems]
-"""A function from the sentences of a split to its items."""
+"""A function from a split's sentences, the probe words of training and a random generator to the split's items."""
 Change = Callable[[Sequence[str], Random], Mapping[str, str]]
-"""A function that maps each sentence to a new, distinct sentence with as many tokens."""
+"""A function that maps each sentence to a sentence with as many tokens. No two results are equal."""
 AdiRule = Callable[..., selection.Selection]
-"""A function from a request and the *change* of its sentences to the items of a task."""
+"""A function that selects the items of a task, from a request and a *change* of its sentences."""
 
 
 def keep_sentences(texts: Sequence[str], _: Random) -> Mapping[str, str]:
-    """Return each sentence unchanged."""
+    """Map each sentence to itself."""
     return {text: text for text in texts}
 
 
 def change_sentences(texts: Sequence[str], request: selection.SelectionRequest, change: Change) -> Mapping[str, str]:
-    """Return the replacement of each sentence. As published, random words are drawn uniformly from all types."""
+    """Map each sentence to its *change*. In published sampling, random words are drawn uniformly from all types."""
     if request.as_published and change is sample_corpus_words:
         change = sample_dictionary_words
     return change(texts, request.make_random("change"))
@@ -47,9 +47,10 @@ def change_sentences(texts: Sequence[str], request: selection.SelectionRequest, 
 def select_word_items(
     request: selection.SelectionRequest, askers: tuple[WordAsker, WordAsker], change: Change, *, slots: int
 ) -> selection.Selection:
-    """Return the items of a task about words; validation and test ask about words of training. Raises TooFewError.
+    """Return the items of AdiContent or AdiOrder; all probe words occur in training. Raises TooFewError.
 
-    The first of *askers* makes one item from a sentence. The second makes two, one for each label, as published.
+    The first of *askers* builds one item from each sentence. The second, for published sampling, builds two items with
+    different labels.
     """
     pool = request.select_pool(
         "SELECT digest, 0 AS label, 0 AS form FROM sentences "
@@ -89,13 +90,13 @@ def list_words(text: str) -> list[str]:
 
 
 _TRIES = 200
-"""Maximum number of attempts to change a sentence into a new one."""
+"""Maximum number of attempts to change a sentence into one that is not used yet."""
 _ABSENT_TRIES = 100
 """Maximum number of attempts to draw a word that is not in the sentence."""
 
 
 def permute_tokens(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
-    """Return each sentence with its tokens in a random order."""
+    """Map each sentence to its tokens in random order."""
 
     def permute(text: str) -> str:
         tokens = text.split(" ")
@@ -106,19 +107,19 @@ def permute_tokens(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
 
 
 def sample_corpus_words(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
-    """Return for each sentence as many tokens, drawn at random from the tokens of all sentences."""
+    """Map each sentence to as many tokens, drawn at random from the tokens of all sentences."""
     tokens = [token for text in texts for token in text.split(" ")]
     return _change_distinctly(texts, lambda text: " ".join(rng.choices(tokens, k=text.count(" ") + 1)))
 
 
 def sample_dictionary_words(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
-    """Return for each sentence as many tokens, drawn uniformly from all types (Adi et al. 2017, section 7)."""
+    """Map each sentence to as many tokens, drawn uniformly from all types (Adi et al. 2017, section 7)."""
     types = sorted({token for text in texts for token in text.split(" ")})
     return _change_distinctly(texts, lambda text: " ".join(rng.choices(types, k=text.count(" ") + 1)))
 
 
 def _change_distinctly(texts: Sequence[str], change: Callable[[str], str]) -> dict[str, str]:
-    """Return a distinct replacement of each sentence. If *change* finds no new one, the sentence is left out."""
+    """Map each sentence to a *change* that no earlier sentence has; leave out a sentence if _TRIES attempts fail."""
     changed_texts: dict[str, str] = {}
     used: set[str] = set()
     for text in texts:
@@ -143,7 +144,7 @@ def make_adi_tasks(
     control_reasons: Reasons | None = None,
     slots: int = 0,
 ) -> list[NaturalTask]:
-    """Return a task and its controls. If *control_reasons* is None, *may_answer* holds for the controls, too."""
+    """Return a task and its controls; *control_reasons* replaces *may_answer* in the controls."""
 
     def make_task(name: str, suite: TaskGroup, change: Change, reasons: Reasons) -> NaturalTask:
         return NaturalTask(
@@ -184,13 +185,14 @@ ADI_LENGTH = make_adi_tasks(
 def select_adi_content(request: selection.SelectionRequest, change: Change) -> selection.Selection:
     """Return the items of AdiContent, which ask whether the probe word is in the sentence.
 
-    In each split, a word has as many positive as negative items, so that the word alone says nothing about the answer.
+    Except in published sampling, a word has as many positive as negative items in each split, so that the word alone
+    does not reveal the answer.
     """
     return select_word_items(request, (_make_single_content_items, _make_paired_content_items), change, slots=1)
 
 
 def _make_single_content_items(texts: Sequence[str], trained_words: SlotWords, rng: Random) -> WordItems:
-    """Return one item for each sentence; half of the items about a word are positive."""
+    """Return at most one item for each sentence; a probe word has as many positive as negative items."""
     positives = [(text, word) for text in texts[::2] if (word := _sample_word(text, trained_words[0], rng))]
     words = [word for _, word in positives]
     rng.shuffle(words)
@@ -206,7 +208,7 @@ def _make_single_content_items(texts: Sequence[str], trained_words: SlotWords, r
 
 
 def _make_paired_content_items(texts: Sequence[str], trained_words: SlotWords, rng: Random) -> WordItems:
-    """Return two items for each sentence: one about a word in it, one about a word of another sentence."""
+    """Return two items for each sentence: one about a word in the sentence, one about a word that is not in it."""
     positives = [(text, word) for text in texts if (word := _sample_word(text, trained_words[0], rng))]
     words = [word for _, word in positives]
     items: WordItems = []
@@ -221,13 +223,16 @@ def _make_paired_content_items(texts: Sequence[str], trained_words: SlotWords, r
 
 
 def _sample_word(text: str, trained_words: set[str], rng: Random) -> str:
-    """Return a random word of the sentence, from *trained_words* if there are any; empty if no word can be chosen."""
+    """Return a random word of the sentence or, if there is none, ""; if *trained_words* has words, one of them."""
     words = [word for word in list_words(text) if not trained_words or word in trained_words]
     return rng.choice(words) if words else ""
 
 
 def _assign_absent_words(texts: Sequence[str], words: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield sentences with a word that they lack, each word at most once. Words that did not fit earlier come first."""
+    """Yield pairs of a sentence and a word that the sentence lacks; each element of *words* is used at most once.
+
+    Words that earlier sentences contained are tried first.
+    """
     waiting: list[str] = []
     remaining = iter(words)
     for text in texts:
@@ -257,12 +262,12 @@ ADI_CONTENT = make_adi_tasks(
 
 
 def select_adi_order(request: selection.SelectionRequest, change: Change) -> selection.Selection:
-    """Return the items of AdiOrder, which ask whether the first probe word precedes the second; each occurs once."""
+    """Return the items of AdiOrder: does the first probe word precede the second? Both occur once in the sentence."""
     return select_word_items(request, (_make_single_order_items, _make_paired_order_items), change, slots=2)
 
 
 def _make_single_order_items(texts: Sequence[str], trained_words: SlotWords, rng: Random) -> WordItems:
-    """Return one item for each sentence; half of the items name the words in the order of the sentence."""
+    """Return at most one item for each sentence; half of the items name the words in the order of the sentence."""
     items: WordItems = []
     for text in texts:
         label = len(items) % 2 == 0
@@ -275,7 +280,7 @@ def _make_single_order_items(texts: Sequence[str], trained_words: SlotWords, rng
 
 
 def _make_paired_order_items(texts: Sequence[str], trained_words: SlotWords, rng: Random) -> WordItems:
-    """Return two items for each sentence, about two of its words: in the order of the sentence, and reversed."""
+    """Return two items for each sentence with the same two words: in the order of the sentence, and reversed."""
     items: WordItems = []
     for text in texts:
         pair = _sample_word_pair(text, trained_words, rng, forward=True)

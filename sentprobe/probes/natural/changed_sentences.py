@@ -1,4 +1,7 @@
-"""Items of tasks that ask whether a sentence was changed; no sentence occurs in both versions."""
+"""Items of BShift, CoordInv and SOMO, which ask whether a sentence was changed.
+
+A dataset contains either the original sentence or its changed version.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,7 +16,7 @@ from sentprobe.probes.natural import selection
 
 @dataclass(frozen=True, slots=True)
 class ChangedPair:
-    """A sentence and its changed version; a dataset has only one of the two."""
+    """A sentence and its changed version; an item shows one of them."""
 
     original: str
     changed: str
@@ -26,7 +29,7 @@ Changer = Callable[[str, Random], str | None]
 def select_changed_sentences(
     request: selection.SelectionRequest, sql: str, *, labels: tuple[str, str], change: Changer
 ) -> selection.Selection:
-    """Return items from the sentences that *sql* selects, every second sentence changed. Raises TooFewError."""
+    """Return items from the sentences that *sql* selects; every second sentence is changed. Raises TooFewError."""
     pairs = _make_pairs(request, sql, change)
     requested = selection.compute_class_share(request.size, classes=2)
     counts_by_split = selection.scale_share(len(pairs) // 2, requested)
@@ -43,7 +46,7 @@ def select_changed_sentences(
 
 
 def alternate_versions(pairs: list[ChangedPair], split: Split, *, labels: tuple[str, str]) -> list[Entry]:
-    """Return an item of each pair, in turn with the original and the changed sentence."""
+    """Return an item for each pair: from the first the original sentence, from the second the changed one, etc."""
     return [
         Entry(
             split=split,
@@ -56,7 +59,7 @@ def alternate_versions(pairs: list[ChangedPair], split: Split, *, labels: tuple[
 
 
 def _make_pairs(request: selection.SelectionRequest, sql: str, change: Changer) -> list[ChangedPair]:
-    """Return enough pairs for all splits, or all pairs of a small corpus; read few more sentences than needed."""
+    """Return pairs for all splits, or all pairs of a small corpus; read few more sentences than needed."""
     needed = 2 * sum(selection.compute_class_share(request.size, classes=2).values())
     limit = 2 * needed + 100
     while True:
@@ -90,7 +93,7 @@ ORIGINAL, INVERTED = "O", "I"
 
 
 def is_word(token: str) -> bool:
-    """Check whether a token has a letter or digit.
+    """Return whether a token contains a letter or digit.
 
     >>> is_word("n't"), is_word("--")
     (True, False)

@@ -1,6 +1,6 @@
 """Natural-text tasks across languages: training items from one language, test items from another.
 
-No training item has a sentence of a test item in any language, or its translation (a sentence with the same
+No training sentence is a test sentence of any language, or the translation of a test sentence (with the same
 ``sent_id``). All training languages have equally many training items. A test language has the same test items for every
 training language.
 """
@@ -25,14 +25,14 @@ from sentprobe.specs import NATURAL, check_distinct
 from sentprobe.versions import find_versions
 
 OTHER = "OTHER"
-"""The class of all rarer values; the values in it differ between languages."""
+"""The class of all rarer values in TopConst and TopDeps; these values differ between languages."""
 LEFT_OUT = "translations of test items left out"
-"""Key of a card's counts: training and validation items whose sentence or ``sent_id`` is that of a test item."""
+"""Key of a card's counts: training and validation items left out since their text or ``sent_id`` is also in test."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crossing:
-    """Tasks across languages, with the languages on which probes are trained and tested."""
+    """Tasks across languages: probes are trained on the languages *train_on* and tested on the languages *test_on*."""
 
     tasks: tuple[NaturalTask, ...]
     train_on: tuple[str, ...]
@@ -40,11 +40,11 @@ class Crossing:
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """Each training language with each test language."""
+        """All pairs of a training language and a test language."""
         return [(train, test) for train in self.train_on for test in self.test_on]
 
     def list_datasets(self) -> tuple[NaturalTask, ...]:
-        """Return a task for each task and pair of languages, with the name of its dataset."""
+        """Return a copy of each task for each pair of languages, under the name of its dataset."""
         return tuple(
             replace(task, name=name_in_languages(task.name, *pair), published="")
             for task in self.tasks
@@ -55,9 +55,10 @@ class Crossing:
 def make_crossing(
     tables: Sequence[Table], tasks: Iterable[NaturalTask], *, train_on: str | None, test_on: str | None, chosen: bool
 ) -> Crossing:
-    """Return the crossing of two lists of languages, such as ``de,fr``; None means all languages. Raises UsageError.
+    """Return the crossing of *tasks* with two lists of languages (``"de,fr"``; None: all). Raises UsageError.
 
-    *chosen* means that the user named the tasks. If not, tasks about the words of one language are left out.
+    If the user did not name the tasks (*chosen* is false), those that cannot be tested in another language are left
+    out.
     """
     by_language: dict[str, Table] = {}
     for table in tables:
@@ -102,7 +103,10 @@ def _find_obstacle(task: NaturalTask) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _LanguageItems:
-    """The items of a task in one language; *keys* maps each sentence to the texts and ids that translations share."""
+    """The items of a task in one language.
+
+    *keys* maps each sentence to its text and its ``sent_id``; a sentence and its translation share a key.
+    """
 
     table: Table
     selected: selection.Selection
@@ -115,7 +119,10 @@ class _LanguageItems:
 def build_crossed_datasets(
     crossing: Crossing, tables: Iterable[Table], *, recipe: NaturalRecipe, command: str = ""
 ) -> Iterator[tuple[str, ProbeDataset | TooFewError]]:
-    """Yield the name and dataset of each task and pair of languages, or the error that explains why it is missing."""
+    """Yield the name and dataset of each task and pair of languages.
+
+    The error that explains why a dataset cannot be built takes the place of the dataset.
+    """
     check_natural_size(recipe.size)
     used = [table for table in tables if table.language in {*crossing.train_on, *crossing.test_on}]
     with ExitStack() as stack:
@@ -142,7 +149,7 @@ def build_crossed_datasets(
 def _select_in_language(
     task: NaturalTask, table: Table, corpus: Corpus, crossing: Crossing, recipe: NaturalRecipe
 ) -> _LanguageItems:
-    """Return the items of one language. A language without training or test items uses all sentences for the other."""
+    """Return the items of one language, without test items if it is not in *test_on*, and so for training."""
     size = recipe.size
     if table.language not in crossing.test_on:
         size = replace(size, test=0)
@@ -205,7 +212,10 @@ def _cross_languages(
 
 
 def _find_common_labels(task: str, languages: Mapping[str, _LanguageItems]) -> tuple[str, ...]:
-    """Return the classes that all languages have, in order. OTHER is left out if the languages' classes differ."""
+    """Return the classes that all languages have, in order. Raises TooFewError if they are fewer than two.
+
+    OTHER is left out if the languages' classes differ.
+    """
     by_language = {name: side.selected.labels for name, side in languages.items()}
     sets = {frozenset(classes) for classes in by_language.values()}
     common = [label for label in next(iter(by_language.values())) if label in frozenset.intersection(*sets)]
@@ -220,10 +230,10 @@ def _find_common_labels(task: str, languages: Mapping[str, _LanguageItems]) -> t
 def _select_training(
     languages: Mapping[str, _LanguageItems], tested: Set[str], labels: Sequence[str], *, task: str, seed: int
 ) -> tuple[dict[str, list[Entry]], dict[str, int]]:
-    """Return the training and validation items of each language, and the number that was left out.
+    """Return the training and validation items of each language, and the number of items left out.
 
-    Items with a key in *tested* are left out. Then all languages get equally many items; classes that were equally
-    frequent stay so. Raises TooFewError if no training item of a class is left.
+    Items with a key in *tested* are left out. Then all languages are cut to equally many items; classes that were
+    equally frequent remain so. Raises TooFewError if no training item of a class is left.
     """
     entries = {name: side.list_entries(_TRAINING_SPLITS, labels) for name, side in languages.items()}
     is_balanced = all(
@@ -265,7 +275,7 @@ def _shuffle(entries: Iterable[Entry], key: str) -> list[Entry]:
 
 
 def _take(entries: Iterable[Entry], quotas: Mapping[Split, int], *, by_class: bool) -> list[Entry]:
-    """Return the first entries of each split (with *by_class*, of each class in it), training before validation."""
+    """Return the first items of each split, or with *by_class* of each class in a split; training comes first."""
     counts = Counter[tuple[Split, str]]()
     chosen: list[Entry] = []
     for entry in entries:

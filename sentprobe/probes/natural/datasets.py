@@ -29,7 +29,7 @@ from sentprobe.specs import NATURAL
 from sentprobe.versions import find_versions
 
 PUBLISHED_SIZE = Size(100_000, 10_000, 10_000)
-"""Sizes of the published datasets: training, test, validation."""
+"""Numbers of items in the published datasets: training, test, validation."""
 
 _CONDITIONS_BY_NEED = {
     TableNeed.TAGS: "len(tags) > 0",
@@ -49,7 +49,7 @@ class NaturalRecipe:
     seed: int = 0
     settings: NaturalSettings = NaturalSettings()  # noqa: RUF009 - frozen
     audit: bool = True
-    """Whether the card gets the accuracies of the paper's baselines, which take a minute for 1,000 classes."""
+    """Whether the card states the test accuracies of the paper's baselines, which take a minute for 1,000 classes."""
     threads: int = THREADS
     memory: str = MEMORY
 
@@ -72,7 +72,7 @@ def build_datasets(
 
 
 def check_natural_size(size: Size) -> None:
-    """Raise UsageError if a size is not positive; validation may be 0."""
+    """Raise UsageError if the number of training or test items is below 1, or that of validation items below 0."""
     for split in Split:
         count = size.count_items(split)
         if count < (0 if split is Split.VALIDATION else 1):
@@ -166,7 +166,7 @@ TASKS: dict[str, NaturalTask] = {
 
 
 def find_tasks(names: Iterable[str] = ()) -> list[NaturalTask]:
-    """Return the tasks that *names* (of tasks, files or suites) mean; by default, CONNEAU. Raises UsageError."""
+    """Return the tasks with *names* (of tasks, published files or suites), by default CONNEAU. Raises UsageError."""
     tasks = [task for name in [*names] or [TaskGroup.CONNEAU] for task in _find_by_name(name)]
     for place, task in enumerate(tasks):
         if task in tasks[:place]:

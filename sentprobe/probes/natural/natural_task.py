@@ -13,7 +13,7 @@ class TaskGroup(StrEnum):
     """A suite of natural-text tasks."""
 
     CONNEAU = "conneau"
-    """The ten tasks of Conneau et al. 2018, the default."""
+    """The ten tasks of Conneau et al. 2018, the default suite."""
     ADI = "adi"
     """The three tasks of Adi et al. 2017."""
     UNIVERSAL = "universal"
@@ -35,7 +35,7 @@ class TableNeed(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ParseLabel:
-    """A label from the parse of a sentence, as an SQL expression over its row; NULL means no label."""
+    """A label from the parse of a sentence, as an SQL expression over a table's row; NULL means no label."""
 
     sql: str
     classes: bool = True
@@ -44,23 +44,22 @@ class ParseLabel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NaturalTask(KnownTask):
-    """A natural-text task."""
+    """A task on sentences of natural text, with the function that selects its items from an analysed table."""
 
     suite: TaskGroup = TaskGroup.CONNEAU
     preset: str = "conneau"
     select_items: Callable[[SelectionRequest], Selection]
     need: TableNeed = TableNeed.NOTHING
     feature: tuple[str, str] | None = None
-    """The role (verb, subject, object) and its feature of Universal Dependencies from which the answer is read."""
+    """The role and the Universal Dependencies feature that give the answer, such as ``("verb", "Tense")``."""
     slots: int = 0
     """Number of probe words of an item."""
     labels: Mapping[str, ParseLabel] = field(default_factory=dict, hash=False)
-    """The labels from the parse on which the answer depends, by name."""
+    """The labels from the parse that determine the answer, by name."""
     answer: ParseLabel | None = None
-    """For a task about the parse, the answer for each candidate sentence.
+    """For a task about the parse, the answer for each sentence, before selection by frequency band, balance and size.
 
-    Candidates are all sentences before selection by frequency band, balance and size. In TopConst, a rare sequence is
-    then a class of its own, not OTHER.
+    At that point, a rare sequence in TopConst is a class of its own, not OTHER.
     """
 
     @property
@@ -74,4 +73,4 @@ CORRELATED_IN_TEXT = "in natural text it goes with the answer, which the task do
 """Reason that a cue may answer a task whose definition does not mention the cue."""
 REVEALS_STRUCTURE = "words and their order tell of the structure; beat this figure"
 BAG_AND_ORDER = (Cue.BAG, Cue.NGRAMS, Cue.TEMPLATE)
-"""All cues of a sentence, apart from probe words, except its length."""
+"""The cues from the words of a sentence and their order."""

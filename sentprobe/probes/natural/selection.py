@@ -22,7 +22,7 @@ the size of its corpus, but a corpus of about this size gives datasets of the pa
 
 @dataclass(frozen=True, slots=True)
 class FrequencyBand:
-    """Corpus frequencies from *low* to *high*, both included."""
+    """A range of word frequencies, as numbers of occurrences in the corpus, from *low* to *high* inclusive."""
 
     low: int
     high: int
@@ -31,7 +31,7 @@ class FrequencyBand:
         return f"{self.low}-{self.high}"
 
     def scale(self, tokens: int, *, full_tokens: int = REFERENCE_TOKENS) -> "FrequencyBand":
-        """Return the band for a corpus of *tokens* tokens; it is lower in a corpus with fewer than *full_tokens*.
+        """Return the band for a corpus of *tokens* tokens; it shrinks in proportion below *full_tokens*.
 
         >>> [str(FrequencyBand(40, 400).scale(tokens)) for tokens in (50_000_000, 450_000)]
         ['40-400', '2-18']
@@ -96,12 +96,12 @@ def parse_depths(text: str) -> range:
 _MAX_SHOWN = 20
 """Maximum number of classes that an error message lists."""
 SplitPlaces = Mapping[Split, Indices]
-"""The positions in a sentence pool that are selected for each split, (n,) int64."""
+"""For each split, the indices of its sentences in a sentence pool, (n,) int64."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClassShare:
-    """Number of items of each class, by split, for classes of equal size."""
+    """For each split, the number of items per class, as requested and as obtained; classes are of equal size."""
 
     requested: Mapping[Split, int]
     obtained: Mapping[Split, int]
@@ -118,7 +118,7 @@ def list_splits(size: Size) -> list[Split]:
 
 
 def compute_class_share(size: Size, *, classes: int) -> dict[Split, int]:
-    """Return the number of items of each class by split, rounded up.
+    """Return for each split the number of items per class, rounded up.
 
     >>> compute_class_share(Size(100_000, 10_000, 10_000), classes=6)[Split.TRAIN]
     16667
@@ -147,7 +147,7 @@ def scale_share(capacity: int, requested: Mapping[Split, int]) -> dict[Split, in
 def select_balanced(
     pool: SentencePool, classes: Sequence[str], size: Size, *, task: str
 ) -> tuple[SplitPlaces, ClassShare]:
-    """Select equally many sentences of each class, in the order of the pool. Raises TooFewError."""
+    """Select the first sentences of each class in the pool, equally many of each class. Raises TooFewError."""
     counts = np.bincount(pool.labels, minlength=len(classes))
     requested = compute_class_share(size, classes=len(classes))
     obtained = scale_share(int(counts.min()), requested)
@@ -167,7 +167,7 @@ def select_balanced(
 def select_unbalanced(
     pool: SentencePool, classes: Sequence[str], size: Size, *, task: str
 ) -> tuple[SplitPlaces, ClassShare]:
-    """Select sentences in the order of the pool, regardless of class. Raises TooFewError."""
+    """Select the first sentences of the pool, regardless of class. Raises TooFewError."""
     requested = compute_class_share(size, classes=1)
     obtained = scale_share(len(pool.labels), requested)
     if obtained is None:
@@ -203,7 +203,7 @@ def select_by_form(
 
 
 def deal_forms(pool: SentencePool, *, classes: int, requested: Mapping[Split, int]) -> Indices:
-    """Return the number of each sentence's split, (n,) int64; all sentences with a form are in one split."""
+    """Return the number of each sentence's split, (n,) int64; sentences with the same word form share a split."""
     forms, first, index = np.unique(pool.forms, return_index=True, return_inverse=True)
     counts = np.zeros((len(forms), classes), np.int64)
     np.add.at(counts, (index, pool.labels), 1)
@@ -224,9 +224,10 @@ def deal_forms(pool: SentencePool, *, classes: int, requested: Mapping[Split, in
 def _deal_with_excess(
     counts: Indices, order: Indices, split_shares: NDArray[np.float64], *, excess: float
 ) -> tuple[Indices, NDArray[np.float64]]:
-    """Deal the forms of *counts*, (forms, classes), to splits; a form may exceed a split's share by *excess* sentences.
+    """Assign word forms to splits; *counts*, (forms, classes), is the number of sentences with each form.
 
-    Return the split number of each form, (forms,), and the number of sentences, (splits, classes).
+    A form may exceed its split's share by *excess* sentences. Return the split number of each form, (forms,), and the
+    number of sentences, (splits, classes).
     """
     room = split_shares[:, None] * counts.sum(axis=0)
     split_counts = np.zeros_like(room)
@@ -274,7 +275,7 @@ _SCALED_PATTERN = re.compile(r"(.+?): scaled down: (.+) items were asked for, th
 
 
 def merge_scaled_notes(notes: Iterable[str]) -> list[str]:
-    """Return the notes of several tasks, ``TASK: NOTE``, with one line for all scaled-down tasks.
+    """Return notes of the form ``TASK: NOTE``; those on tasks scaled down from the same size become one note.
 
     >>> sizes = {Split.TRAIN: 90, Split.TEST: 9}
     >>> note = format_scaled_note(Size(100, 10, 0), sizes, why="few")
@@ -296,17 +297,17 @@ SOMO 90, 9 (few)', 'WC: 5 words']
 
 
 LENGTHS_SQL = "length BETWEEN 5 AND 28"
-"""SQL condition for the sentence lengths of Conneau et al. 2018."""
+"""SQL condition for the sentence lengths of Conneau et al. 2018, in tokens."""
 
 
 def build_feature_sql(role: str, name: str) -> str:
-    """Return SQL for a feature in the Universal Dependencies tag of a role; NULL unless it has a single value."""
+    """Return SQL for the Universal Dependencies feature *name* of the word in a role; NULL without a single value."""
     value = f"split_part(split_part({role}_tag || '|', '|{name}=', 2), '|', 1)"
     return f"CASE WHEN {value} <> '' AND {value} NOT LIKE '%,%' THEN {value} END"
 
 
 def build_answered_rows_sql(answer: str) -> str:
-    """Return SQL that selects the rows in which *answer* is not NULL, with a column ``answer``."""
+    """Return SQL, to follow FROM, for the rows in which *answer* is not NULL; it adds the column ``answer``."""
     return f"(SELECT *, {answer} AS answer FROM sentences) WHERE answer IS NOT NULL"
 
 
@@ -322,7 +323,7 @@ class SelectionRequest:
 
     @property
     def key(self) -> str:
-        """The key that determines the random order of sentences."""
+        """Seed and task as text, such as ``0 SOMO``; it determines the random order of sentences."""
         return f"{self.seed} {self.task}"
 
     def make_random(self, text: object = "") -> Random:
@@ -330,7 +331,7 @@ class SelectionRequest:
         return Random(f"{self.key} {text}")
 
     def select_pool(self, sql: str, *, limit: int | None = None) -> SentencePool:
-        """Return the sentences that *sql* selects, in this request's random order."""
+        """Return the sentences that *sql* selects (at most *limit*), in this request's random order."""
         return self.corpus.select_pool(sql, key=self.key, limit=limit)
 
     @property
@@ -340,7 +341,7 @@ class SelectionRequest:
 
     @property
     def total(self) -> int:
-        """Number of items in all splits together."""
+        """Number of items in all splits."""
         return sum(self.size.count_items(split) for split in Split)
 
 
@@ -352,7 +353,7 @@ class Selection:
     entries: tuple[Entry, ...]
     notes: tuple[str, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
-    """Further counts, besides the number of items of each class."""
+    """Counts for the card, in addition to the number of items of each class."""
     forms: Mapping[Split, frozenset[str]] = field(default_factory=dict)
     """The target words of each split, in a task in which no word may be in two splits."""
 
@@ -360,7 +361,7 @@ class Selection:
 def read_entries(
     request: SelectionRequest, pool: SentencePool, places: SplitPlaces, *, labels: Sequence[str]
 ) -> tuple[Entry, ...]:
-    """Return the sentences at *places* in the pool as items, unchanged, with their labels."""
+    """Return the pool's sentences at the indices *places* as items with their class names."""
     entries: list[Entry] = []
     for split, chosen in places.items():
         texts = request.corpus.read_texts(pool.handles[chosen])
@@ -370,7 +371,7 @@ def read_entries(
 
 
 def describe_size(request: SelectionRequest, share: ClassShare, *, classes: int, why: str) -> tuple[str, ...]:
-    """Return the note that a dataset was scaled down; empty if it was not."""
+    """Return the card's note if fewer items were obtained than requested, else an empty tuple."""
     if not share.is_scaled:
         return ()
     items = {split: number * classes for split, number in share.obtained.items()}

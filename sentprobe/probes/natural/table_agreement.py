@@ -1,4 +1,4 @@
-"""Agreement of the labels that two tables give to the same sentences, such as those of gold trees and of a parser."""
+"""Agreement of two analysed tables on the labels of the same sentences, such as of gold trees and of a parser."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ from sentprobe.probes.natural.natural_task import NaturalTask, ParseLabel, Table
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgreementCounts:
-    """Numbers of sentences for which two tables, A and B, have the same label, different labels, or none."""
+    """Numbers of sentences by labels in two tables, A and B: the same, different, only one, or neither."""
 
     neither: int = 0
     same: int = 0
@@ -32,7 +32,7 @@ class AgreementCounts:
 
     @property
     def agreed(self) -> int:
-        """Number of sentences with the same label in both tables, or without one in both."""
+        """Number of sentences with the same label in both tables, or with a label in neither."""
         return self.neither + self.same
 
     @property
@@ -52,7 +52,7 @@ class AgreementCounts:
 
     @property
     def rate(self) -> float:
-        """Share of sentences with the same label in both tables, or without one in both."""
+        """Share of sentences with the same label in both tables, or with a label in neither."""
         return self.agreed / self.total if self.total else 1.0
 
     @property
@@ -69,12 +69,12 @@ class AgreementCounts:
 
 
 class MeasureKind(StrEnum):
-    """The kind of a label that two tables are compared by."""
+    """The kind of label by which two tables are compared."""
 
     LABEL = "label"
-    """A label of every sentence, such as its depth."""
+    """A label from the parse of a sentence, such as its depth."""
     TASK = "task"
-    """The answer of a task, for the sentences that are candidates for the task."""
+    """The answer of a task, for the sentences that the task may select."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,11 +112,11 @@ class TableAgreement:
     only_b: int
     tags: AgreementCounts
     tallies: Mapping[AgreementMeasure, AgreementCounts]
-    """Agreement by measure. Measures of constituents are left out if a table has none."""
+    """Agreement by measure, without the measures of constituents if a table has no constituents."""
 
 
 class TablePairs:
-    """The sentences that two tables share, side by side."""
+    """The sentences that two tables share, with their labels in both tables."""
 
     def __init__(self, corpus: Corpus, measures: tuple[AgreementMeasure, ...]) -> None:
         self._corpus = corpus
@@ -135,7 +135,7 @@ class TablePairs:
         return ", ".join(f"{measure.label.sql} AS {side}{n}" for n, measure in enumerate(self._measures))
 
     def compute_agreement(self) -> TableAgreement:
-        """Return the agreement of the two tables."""
+        """Return the agreement of the two tables on tags and on each measure."""
         ((first, second),) = self._corpus.query(
             "SELECT (SELECT count(*) FROM sentences), (SELECT count(*) FROM others)"
         )
@@ -162,7 +162,7 @@ class TablePairs:
         return tallies
 
     def _count_agreeing_pairs(self, a: str, b: str) -> int:
-        """Return the number of pairs, made of any sentence in A and any in B, that have the same class."""
+        """Return how many pairs of any sentence's label in A and any sentence's label in B are equal."""
         counts = (
             f"(SELECT {side} AS value, count(*) AS {name} FROM pairs "
             f"WHERE {a} IS NOT NULL AND {b} IS NOT NULL GROUP BY {side})"
@@ -174,7 +174,7 @@ class TablePairs:
         return int(pair_count)
 
     def list_disagreements(self) -> Iterator[dict[str, Any]]:
-        """Yield a record of each disagreement, by measure and in the order of table A; a missing label is None."""
+        """Yield a record of each unequal pair of labels, by measure and in table A's order; a missing label is None."""
         for number, measure in enumerate(self._measures):
             a, b = f"a{number}", f"b{number}"
             rows = self._corpus.stream(
@@ -218,7 +218,7 @@ def _find_words(text: str, position: int | Mapping[str, int] | None) -> str | li
 
 @contextmanager
 def open_pairs(first: Table, second: Table) -> Iterator[TablePairs]:
-    """Open two tables, with their sentences matched by tokens. Raises SentprobeError if no sentence is in both."""
+    """Open two tables and match their sentences by tokens. Raises SentprobeError if no sentence is in both."""
     trees = first.constituents and second.constituents
     compared = tuple(measure for measure in list_measures() if trees or not measure.needs_constituents)
     with open_corpus(first) as corpus:

@@ -1,4 +1,4 @@
-"""Items about one word of a sentence, of middling corpus frequency; each word form is in one split only."""
+"""Items about one word of a sentence, such as its main verb; words are of medium frequency, none in two splits."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,14 +15,14 @@ FULL_CORPUS = 75_000_000
 """Number of tokens from which TARGET_BAND applies unchanged. Our choice: with this scale, target words are about as
 common in English as those of the published data."""
 MIN_BAND_HIGH = 30
-"""Minimum of the highest frequency in a band; without it, a small corpus would give too few items."""
+"""Minimum of a band's highest frequency; with a lower one, a small corpus would give too few items."""
 
 WORD_PATTERN = r"\p{L}[\p{L}\p{M}\x{200c}\x{200d}·-]*"
 """Pattern of words that can be targets: letters, with joiners (Persian) or dots (Catalan), but not ``'s`` or ``%``."""
 
 
 def compute_target_band(tokens: int) -> selection.FrequencyBand:
-    """Return the frequency band of target words in a corpus of *tokens* tokens.
+    """Return the frequency band of target words, scaled to a corpus of *tokens* tokens.
 
     >>> [str(compute_target_band(tokens)) for tokens in (90_000_000, 7_500_000, 450_000, 5)]
     ['100-5000', '10-500', '1-30', '1-30']
@@ -44,7 +44,7 @@ def build_askable_sql(role: str) -> str:
 def select_target_words(
     request: selection.SelectionRequest, role: str, *, answer: str, labels: tuple[str, ...], redundancy: Redundancy
 ) -> selection.Selection:
-    """Return items about the word in *role*, whose label is the value of the SQL *answer*. Raises TooFewError."""
+    """Return items about the word in *role*; the SQL *answer* gives its label. Raises TooFewError."""
     band = request.settings.band or compute_target_band(request.corpus.token_count)
     cases = " ".join(f"WHEN '{label}' THEN {n}" for n, label in enumerate(labels))
     pool = request.select_pool(
@@ -75,7 +75,7 @@ def _count_agreeing(
     labels: Sequence[str],
     redundancy: Redundancy,
 ) -> dict[str, int]:
-    """Return the card's counts of test items in which most similar words agree with the answer, and of ties."""
+    """Count test items whose answer is the commonest label of the sentence's words, and ties, for the card."""
     if Split.TEST not in places:
         return {}
     chosen = places[Split.TEST]
@@ -88,7 +88,7 @@ def _count_agreeing(
 
 
 def has_any_tag(tag: str, label_tags: Sequence[str]) -> bool:
-    """Return whether any word of a token has one of *label_tags*; a tag's parts, joined by ``|``, must all be there.
+    """Return whether a token, as ``TAG+TAG``, has a word whose tag contains all parts (``A|B``) of one of *label_tags*.
 
     >>> has_any_tag("AUX|Mood=Ind|Tense=Past|VerbForm=Fin+PART", ("VBD", "Mood=Ind|Tense=Past"))
     True
@@ -98,7 +98,7 @@ def has_any_tag(tag: str, label_tags: Sequence[str]) -> bool:
 
 
 def _compute_lead(answer: str, word_labels: Sequence[str]) -> int:
-    """Return the number of words with the label *answer* minus the number with the most frequent other label."""
+    """Return the number of words with the label *answer* minus the number with the commonest other label."""
     counts = Counter(word_labels)
     return counts.pop(answer, 0) - max(counts.values(), default=0)
 

@@ -1,4 +1,7 @@
-"""Tasks CoordInv and BShift of Conneau et al. 2018, section 2: two clauses or two neighbouring tokens are exchanged."""
+"""Tasks CoordInv and BShift of Conneau et al. 2018, section 2.
+
+CoordInv exchanges two clauses, BShift two neighbouring tokens.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,14 +18,14 @@ _FULL_STOPS = (".", "。", "।", "۔", "։", "።")
 ANSWER_SQL = (
     f"CASE WHEN {selection.LENGTHS_SQL} AND {pairing.NO_QUOTES_SQL} AND tokens[-1] IN {_FULL_STOPS} THEN clauses END"
 )
-"""SQL for the two clauses of a sentence; NULL if its length is out of range, it has double quotes, or no full stop."""
+"""SQL for the spans of the two clauses; NULL unless LENGTHS_SQL holds, with a full stop and no double quotes."""
 
 _COLUMNS = "text, tags, clauses.first_start, clauses.first_end, clauses.second_start, clauses.second_end, clause_words"
 _NAME_TAGS = frozenset(("NNP", "NNPS"))
 
 
 class LongerClause(IntEnum):
-    """Which of the two clauses has more tokens."""
+    """The longer of two clauses, by number of tokens."""
 
     FIRST = 0
     SECOND = 1
@@ -31,7 +34,7 @@ class LongerClause(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class CoordinatedSentence:
-    """A sentence of two coordinated clauses, in five parts; a clause keeps its capital letter only in a name or *I*."""
+    """The tokens of a sentence of two coordinated clauses. Clauses begin in lower case, except with a name or *I*."""
 
     before: tuple[str, ...]
     first: tuple[str, ...]
@@ -41,7 +44,7 @@ class CoordinatedSentence:
 
     @property
     def longer(self) -> LongerClause:
-        """Which of the two clauses has more tokens."""
+        """The clause with more tokens."""
         if len(self.first) == len(self.second):
             return LongerClause.NEITHER
         return LongerClause.FIRST if len(self.first) > len(self.second) else LongerClause.SECOND
@@ -50,9 +53,9 @@ class CoordinatedSentence:
 def select_coordination_inversion(request: selection.SelectionRequest) -> selection.Selection:
     """Return the items of CoordInv: the two top clauses are in their order (O) or inverted (I). Raises TooFewError.
 
-    In each split, half of the sentences with a longer first clause are inverted. So are half of those with a longer
-    second clause, and half of those with clauses of equal length. The three kinds are equally frequent, unless the
-    corpus has too few clauses of equal length.
+    There are sentences with a longer first clause, with a longer second clause, and with clauses of equal length. In
+    each split, half of the sentences of each kind are inverted. The kinds are equally frequent, unless the corpus has
+    too few clauses of equal length.
     """
     pairs = _group_by_length(request)
     counts = {f"{longer.name.lower()} clause longer": len(pairs[longer]) for longer in LongerClause}
@@ -109,11 +112,12 @@ def _group_by_length(request: selection.SelectionRequest) -> dict[LongerClause, 
 def divide_sentence(
     text: str, tags: Sequence[str], spans: Sequence[int], words: Sequence[str] | None = None
 ) -> CoordinatedSentence | None:
-    """Return the five parts of a sentence by the spans of its clauses, whose first words are *words* if known.
+    """Divide a sentence by the spans of its clauses: start and end of the first, then of the second.
 
-    Return None if words stand before the first or after the second clause. Also return None if a clause has a double
-    quote (its partner may be in the other clause), or if the second clause begins with a capital letter that is neither
-    that of a name nor of *I*.
+    *words* are the first words of the clauses as written inside a sentence; if they are None, the tags decide on
+    capital letters. Return None if words stand before the first or after the second clause. Also return None if a
+    clause has a double quote (its partner may be in the other clause), or if the second clause begins with a capital
+    letter, except in a name or *I*.
     """
     tokens = text.split(" ")
     start, end, second_start, second_end = spans
@@ -136,7 +140,7 @@ def divide_sentence(
 
 
 def render_sentence(parts: CoordinatedSentence, *, inverted: bool) -> str:
-    """Return the text of the sentence; with *inverted*, its second clause comes first.
+    """Return the text of the sentence; with *inverted*, the second clause comes first.
 
     >>> parts = CoordinatedSentence((), ("he", "left"), (",", "and"), ("I", "stayed"), (".",))
     >>> render_sentence(parts, inverted=False), render_sentence(parts, inverted=True)
@@ -150,7 +154,7 @@ def render_sentence(parts: CoordinatedSentence, *, inverted: bool) -> str:
 
 
 def _decapitalize(token: str, tag: str) -> str:
-    """Return the first token of a sentence in its form within a sentence."""
+    """Return the first token of a sentence as it is written inside a sentence: *the* for *The*, but *I* for *I*."""
     if tag in _NAME_TAGS or token == "I" or token.startswith(("I'", "I’")):
         return token
     is_uppercase = len(token) > 1 and token.isupper()

@@ -1,4 +1,7 @@
-"""Tasks Tense, SubjNum and ObjNum of Conneau et al. 2018, section 2: the verb and the nouns of the main clause."""
+"""Tasks Tense, SubjNum and ObjNum of Conneau et al. 2018, section 2.
+
+They ask for the tense of the main verb, and for the number of its subject and object.
+"""
 
 from functools import partial
 
@@ -15,7 +18,7 @@ TENSE_SQL = (
     "WHEN verb_tag LIKE '%|Mood=%' AND verb_tag || '|' NOT LIKE '%|Mood=Ind|%' THEN NULL "
     f"WHEN verb_tag || '|' LIKE '%|Tense=Pres|%' THEN '{PRESENT}' WHEN {_PASTS} THEN '{PAST}' END"
 )
-"""SQL for the tense in the main verb's tag; NULL if the tag shows none, or a mood other than the indicative."""
+"""SQL for the main verb's tense (PRES or PAST); NULL if its tag shows none, or is not in the indicative."""
 
 TENSE_ANSWER_SQL = f"CASE WHEN {LENGTHS_SQL} AND {build_askable_sql('verb')} THEN {TENSE_SQL} END"
 

@@ -1,7 +1,8 @@
 """Task SOMO of Conneau et al. 2018, section 2: a noun or verb is replaced by a word that fits less well.
 
-The replaced word and the replacement have the same most frequent tag, and corpus frequencies in the same band. Their
-bigrams with the word before have frequencies that differ by at most a factor of two; so have those with the word after.
+The replaced word and the replacement have the same most frequent tag, and corpus frequencies in the same band. The two
+bigrams that they form with the word before differ in frequency by at most a factor of two; likewise with the word
+after.
 """
 
 import math
@@ -24,15 +25,15 @@ LABELS = ("O", "C")
 TAGS = ("NN", "NNS", "VB", "VBD", "VBG", "VBN", "VBP", "VBZ")
 """Penn tags of nouns, without names, and of verbs."""
 MAX_FREQUENCY_RATIO = 2.0
-"""Maximum ratio of the frequencies of two bigrams."""
+"""Maximum ratio between the frequencies of the replaced word's and the replacement's bigram."""
 _OVERSAMPLE = 1.5
 """Number of sentences that are first tried for each sentence needed."""
 Replacement = tuple[ChangedPair, int]
-"""A pair of sentences, and the frequency rank of the word that replaces another."""
+"""A sentence with its changed version, and the frequency rank of the word that was put in."""
 
 
 def select_odd_man_out(request: selection.SelectionRequest) -> selection.Selection:
-    """Return the items of SOMO; half are changed (C), and splits share no replacement. Raises TooFewError."""
+    """Return the items of SOMO; half are changed (C), and no new word is in two splits. Raises TooFewError."""
     band = request.settings.odd_band or ODD_BAND.scale(request.corpus.token_count)
     replacements = _find_replacements(request, band)
     requested = selection.compute_class_share(request.size, classes=2)
@@ -96,9 +97,11 @@ def _replace_targets(request: selection.SelectionRequest) -> list[Replacement]:
 def create_word_tables(corpus: Corpus, band: selection.FrequencyBand) -> None:
     """Create the tables that the queries below read.
 
-    - odd_words (word, tag, rank, form): words in the band whose most frequent tag is that of a noun or verb. With tags
-      of Universal Dependencies, *form* is the most frequent spelling: German nouns have a capital letter
-    - before, after (tag, other, word, rank, n): how often such a word follows, or precedes, the word *other*
+    - odd_words (word, tag, rank, form): words in the band whose most frequent tag is that of a noun or verb. *form* is
+      the
+    word in lower case; with tags of Universal Dependencies, it is the most frequent spelling, such as *Haus*
+    - before (tag, other, word, rank, n): *n* is how often the word *other* stands before a word of odd_words
+    - after (the same columns): *n* is how often *other* stands after it
     """
     tags = ", ".join(f"'{tag}'" for tag in TAGS)
     corpus.query(

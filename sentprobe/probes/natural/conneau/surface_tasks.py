@@ -1,4 +1,4 @@
-"""Tasks SentLen and WC of Conneau et al. 2018, section 2: the number of tokens; which of 1,000 words occurs."""
+"""Tasks SentLen (number of tokens) and WC (which of 1,000 words occurs) of Conneau et al. 2018, section 2."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -17,20 +17,20 @@ BINS = ((5, 8), (9, 12), (13, 16), (17, 20), (21, 25), (26, 28))
 ABOUT_LENGTH = give_reason(
     "the task is about the length of the sentence", *(Cue.LENGTH, Cue.BAG, Cue.NGRAMS, Cue.TEMPLATE, Cue.SENTENCE)
 )
-"""The reason for each cue that may answer a task about length: all cues except the probe words and their positions."""
+"""For a task about length, the reason for each cue that may answer it: all but the probe words and their positions."""
 
 HOW_LONG = "how many tokens does s have?"
 
 
 def format_bins(bins: Sequence[tuple[int, int]]) -> tuple[str, ...]:
-    """Return the class names of *bins*."""
+    """Return the class name of each bin, such as ``5-8`` for (5, 8)."""
     return tuple(f"{low}-{high}" for low, high in bins)
 
 
 def select_length_classes(
     request: selection.SelectionRequest, bins: Sequence[tuple[int, int]], *, balanced: bool = True
 ) -> selection.Selection:
-    """Return items whose class is the length bin; *balanced* classes are equally large. Raises TooFewError."""
+    """Return items whose class is the bin of the length; *balanced* classes are equally large. Raises TooFewError."""
     labels = format_bins(bins)
     cases = " ".join(f"WHEN length <= {high} THEN {n}" for n, (_, high) in enumerate(bins))
     pool = request.select_pool(
@@ -61,7 +61,8 @@ WORDS = 1000
 def select_word_content(request: selection.SelectionRequest) -> selection.Selection:
     """Return the items of WC: the class is the only one of 1,000 words that occurs. Raises TooFewError or UsageError.
 
-    The words have at least 4 letters and frequency ranks from 2,001 on; a small corpus has fewer and commoner words.
+    The words have at least 4 letters and frequency ranks from 2,001 on. For a small corpus, both numbers are scaled
+    down.
     """
     words, first = _find_words(request)
     rows = ", ".join(f"({rank}, {label})" for label, (rank, _) in enumerate(words))
@@ -97,7 +98,7 @@ def _check_enough(request: selection.SelectionRequest, pool: SentencePool, words
 
 
 def _find_words(request: selection.SelectionRequest) -> tuple[list[tuple[int, str]], int]:
-    """Return pairs of rank and target word, and the rank at which the search began."""
+    """Return the (rank, word) pairs of the target words, and the rank at which the search began."""
     scale = min(1.0, request.corpus.token_count / selection.REFERENCE_TOKENS)
     settings = request.settings
     first = settings.first_rank or 1 + round((FIRST_RANK - 1) * scale)

@@ -1,4 +1,4 @@
-"""Task TopConst of Conneau et al. 2018, section 2: the sequence of constituents under the top S."""
+"""Task TopConst of Conneau et al. 2018, section 2: the sequence of constituents under the top clause."""
 
 from sentprobe.probes.dataset import TooFewError
 from sentprobe.probes.known_task import Cue, give_reason
@@ -6,20 +6,19 @@ from sentprobe.probes.natural import natural_task as nt
 from sentprobe.probes.natural import selection
 
 SEQUENCES = 19
-"""Number of classes besides OTHER."""
+"""The paper's number of classes besides OTHER."""
 OTHER = "OTHER"
-"""Class of all less frequent sequences."""
+"""Class of all rarer sequences."""
 MIN_SENTENCES = 12
-"""Minimum number of sentences of a class, unless the user sets the number of classes. With the default proportions,
-each split then has sentences of each class."""
+"""Minimum number of sentences of a class, so that splits have some; 1 if the user sets the number of classes."""
 ANSWER_SQL = rf"CASE WHEN {selection.LENGTHS_SQL} AND regexp_full_match(top, '([A-Z]+ )+\.') THEN top END"
-"""SQL for the sequence of constituents; NULL if it has punctuation or quotes before the full stop, or no full stop."""
+"""SQL for the top constituents, such as ``NP VP .``; NULL unless the only punctuation is a full stop at the end."""
 
 
 def select_top_constituents(request: selection.SelectionRequest, answer: str = ANSWER_SQL) -> selection.Selection:
-    """Return the items of TopConst: the class is one of the 19 most frequent values of *answer*, or OTHER.
+    """Return the items of TopConst and TopDeps. Raises TooFewError.
 
-    Raises TooFewError.
+    The classes are the 19 most frequent values of the SQL *answer*, and OTHER.
     """
     tops, notes = _find_sequences(request, answer)
     cases = " ".join(f"WHEN '{top}' THEN {n}" for n, top in enumerate(tops))

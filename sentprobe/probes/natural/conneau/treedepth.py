@@ -1,9 +1,9 @@
 """Task TreeDepth of Conneau et al. 2018, section 2: the depth of the tree, nearly uncorrelated with length.
 
-As in the paper, lengths have the same Gaussian distribution at each depth. The Gaussian over depths is as wide as
-corpus and size allow: at its widest, all depths are equally frequent; at its narrowest, the rarest depth has 5% of the
-items. Long shallow trees and short deep trees are rare in any corpus, so a dataset may lack up to 7% of the target's
-items.
+As in the paper, lengths have the same Gaussian distribution at each depth. Depths have a Gaussian distribution, too, as
+wide as corpus and size allow: at its widest, all depths are equally frequent; at its narrowest, the rarest depth has 5%
+of the items. Long shallow trees and short deep trees are rare in any corpus. A dataset may therefore lack up to 7% of
+the items of the target distribution.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ from sentprobe.probes.natural.natural_task import BAG_AND_ORDER, REVEALS_STRUCTU
 
 
 def build_answer_sql(depths: range, column: str = "depth") -> str:
-    """Return SQL for the depth in *column*; NULL if the depth is not in *depths*, or the length is out of range."""
+    """Return SQL for the depth in *column*; NULL if it is not in *depths*, or if the length is not LENGTHS_SQL's."""
     return f"CASE WHEN {selection.LENGTHS_SQL} AND {column} BETWEEN {depths[0]} AND {depths[-1]} THEN {column} END"
 
 
@@ -30,21 +30,21 @@ _LENGTHS = range(6, 23)
 """Sentence lengths in tokens, as in the published data."""
 Weights = NDArray[np.float64]
 _DEPTH_SPREADS = (np.inf, 4.0, 3.0, 2.5, 2.2)
-"""Candidate standard deviations of depth, widest first."""
+"""Standard deviations of depth to try, widest first; with the first, all depths are equally frequent."""
 LENGTH_SPREADS = (4.5,)
-"""Candidate standard deviations of length in tokens, widest first; within _LENGTHS, 4.5 gives about 3.7."""
+"""Standard deviations of length to try, in tokens, widest first; cut off at _LENGTHS, 4.5 becomes about 3.7."""
 _LENGTH_MEANS = np.arange(12, 16.5, 0.5)
 _SIZE_STEP = 0.99
 """Factor by which the size of a dataset is reduced until the corpus can fill it."""
 _MAX_MISSING = 0.07
-"""Maximum share of the target's items that may be missing."""
+"""Maximum share of the target distribution's items that a dataset may lack."""
 _MAX_CORRELATION = 0.07
 """Maximum correlation of length and depth in a dataset: that of the published data."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DepthTarget:
-    """The target distribution: the share of each of d depths, (d,), and of each length, (17,)."""
+    """A target distribution: the share of each of d depths, (d,), and of each length from 6 to 22, (17,)."""
 
     depths: Weights
     lengths: Weights
@@ -53,7 +53,10 @@ class DepthTarget:
     length_spread: float
 
     def compute_quotas(self, size: Mapping[Split, int], cells: Indices) -> dict[Split, Indices]:
-        """Return the items of each split by depth and length, (d, 17) int64; *cells* counts the corpus's sentences."""
+        """Return for each split the number of items by depth and length, (d, 17) int64.
+
+        *cells*, of the same shape, is the number of sentences in the corpus.
+        """
         is_even, depths = np.isinf(self.depth_spread), len(self.depths)
         requested = np.stack(
             [
@@ -98,7 +101,7 @@ def select_tree_depth(
 
 
 def apportion_items(shares: Weights, number: int) -> Indices:
-    """Return whole numbers in proportion to *shares*, (n,) int64, that add up to *number*.
+    """Divide *number* items in proportion to *shares*, (n,); return whole numbers, (n,) int64.
 
     The method is that of largest remainders (Hamilton's method).
 
@@ -113,7 +116,7 @@ def apportion_items(shares: Weights, number: int) -> Indices:
 
 
 def _deal_to_splits(row: Indices, requested: Indices) -> Indices:
-    """Deal the items of *row*, by length, to s splits in proportion to *requested*; return them as (s, n) int64.
+    """Divide the items of *row*, (n,), among s splits in proportion to *requested*, (s,); return (s, n) int64.
 
     >>> _deal_to_splits(np.array([4, 2]), np.array([4, 2])).tolist()
     [[3, 1], [1, 1]]
@@ -131,7 +134,10 @@ def _deal_to_splits(row: Indices, requested: Indices) -> Indices:
 def find_best_target(
     cells: Indices, size: Mapping[Split, int], length_spreads: Sequence[float] = LENGTH_SPREADS
 ) -> tuple[DepthTarget, dict[Split, Indices]] | None:
-    """Return the widest target that the corpus can fill, else that with most items, and its items by split; or None."""
+    """Return the widest target that the corpus can fill, else the one with most items, and its items by split.
+
+    Return None if every target leaves a split without items of some depth.
+    """
     best: tuple[DepthTarget, dict[Split, Indices]] | None = None
     best_count = 0
     for target in _iterate_targets(len(cells), length_spreads):
@@ -161,7 +167,7 @@ def _compute_gaussian(values: Weights, mean: float, spread: float) -> Weights:
 
 
 def _find_fitting_size(target: DepthTarget, cells: Indices, total: int) -> int:
-    """Return the largest number of items up to *total* that the corpus can nearly fill, or 0."""
+    """Return the largest size up to *total* that meets _MAX_MISSING and _MAX_CORRELATION in this corpus, or 0."""
     steps = int(np.log(total) / -np.log(_SIZE_STEP)) + 1
     numbers = np.floor(total * _SIZE_STEP ** np.arange(steps))
     target_cells = numbers[:, None, None] * np.outer(target.depths, target.lengths)
@@ -208,7 +214,7 @@ def describe_target(target: DepthTarget, quotas: Mapping[Split, Indices], depths
 
 
 def compute_correlation(quota: NDArray[Any]) -> Weights:
-    """Return the correlation of depth and length from counts by both, (..., d, 17); 0 if it is undefined."""
+    """Return the correlation of depth and length, (...), from item counts, (..., d, 17); 0 where undefined."""
     shares = quota / np.maximum(quota.sum(axis=(-2, -1), keepdims=True), 1e-12)
     depth, length = (np.arange(n) for n in quota.shape[-2:])
     by_depth, by_length = shares.sum(axis=-1), shares.sum(axis=-2)
