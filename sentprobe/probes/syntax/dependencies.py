@@ -1,4 +1,4 @@
-"""The graph of Universal Dependencies (de Marneffe et al. 2021), and the main clause of sentences without a tree."""
+"""The dependency graph of a sentence (Universal Dependencies; de Marneffe et al. 2021), and the main clause in it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ from sentprobe.probes.syntax import main_clauses
 
 
 class DependencyError(SentprobeError):
-    """Dependencies are invalid: a head is outside the sentence, or the root is missing."""
+    """Dependencies are invalid: a head is outside the sentence, no token is the root, or the heads form a circle."""
 
 
 @dataclass(frozen=True, slots=True)
 class DependencyGraph:
-    """The dependencies of a sentence: tags, relations and dependents of each token. Tokens are numbered from 0."""
+    """The dependencies of a sentence. Tokens are numbered from 0; *dependents* lists the dependents of each token."""
 
     tokens: Sequence[str]
     tags: Sequence[str]
@@ -65,9 +65,9 @@ _CONJUNCTION = frozenset(("cc",))
 def find_main_clause_from_dependencies(
     tokens: Sequence[str], tags: Sequence[str], heads: Sequence[int], relations: Sequence[str] = ()
 ) -> main_clauses.MainClause:
-    """Return the main clause of a sentence. Raises DependencyError.
+    """Return the main clause of a sentence, or NO_CLAUSE if no relation has a name. Raises DependencyError.
 
-    *heads* has the number of each token's head, from 1, and 0 for the root. Without named relations there is no clause.
+    *heads* has the number of each token's head, from 1, and 0 for the root.
 
     >>> find_main_clause_from_dependencies(
     ...     ("We", "saw", "stars"), ("PRP", "VBD", "NNS"), (2, 0, 2), ("nsubj", "root", "obj"))
@@ -82,7 +82,7 @@ object=Noun(index=2, number=<Number.PLURAL: 'pl'>))
 
 
 def _find_verb(graph: DependencyGraph) -> int | None:
-    """Return the first finite auxiliary or copula of the root, else the root if it is a verb, else None."""
+    """Return the first finite auxiliary or copula of the root, else the root if a verb without *to*, else None."""
     helpers = graph.find_dependents(graph.root, _AUXILIARY)
     finite = [node for node in helpers if graph.tags[node] in main_clauses.FINITE_TAGS]
     if finite:

@@ -22,11 +22,11 @@ class ParserError(SentprobeError):
 
 
 class Parser(Protocol):
-    """A constituency or dependency parser. Any exception but ParserError means that a sentence cannot be parsed."""
+    """A constituency or dependency parser. Exceptions except ParserError mean that a sentence cannot be parsed."""
 
     @property
     def fingerprint(self) -> str:
-        """The library, version and model, on which the parses depend."""
+        """Text with the library, its version and the model."""
 
     @property
     def splits(self) -> bool:
@@ -36,19 +36,19 @@ class Parser(Protocol):
         """Return the parse of each tokenised sentence, or the reason why the sentence has none."""
 
     def tokenize(self, sentence: str) -> Sequence[str]:
-        """Return the tokens of a sentence, as in the parser's training data; empty if the parser has no tokenizer."""
+        """Return the tokens of a sentence, divided as in the parser's training data; empty without a tokenizer."""
 
     def parse_text(self, text: str) -> Sequence[ParserOutcome]:
-        """Split a running text and parse its sentences; only for parsers whose *splits* is true."""
+        """Split a text into sentences, and return their parses; only for parsers whose *splits* is true."""
 
 
 NO_PARSER = "none"
-"""The spec that means no parser: sentences then have tokens only."""
+"""The spec for analysis without a parser: sentences then have tokens only."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParserKind:
-    """A kind of parser: its name, which is also that of its extra; its library; and the function that loads it."""
+    """A parser that a spec may name: its name (and that of its extra), its library, and a function that loads it."""
 
     name: str
     module: str
@@ -80,7 +80,7 @@ PARSERS = (
 
 
 def find_parser(spec: str) -> ParserKind:
-    """Return the kind of parser that *spec* names. Raises UsageError or ParserError."""
+    """Return the entry of PARSERS that *spec* names. Raises UsageError, or ParserError if it is not installed."""
     name = parse_spec(spec).kind
     names = [kind.name for kind in PARSERS]
     if name not in names:
@@ -95,7 +95,7 @@ _load_lock = Lock()
 
 
 def load_parser(spec: str) -> Parser:
-    """Return the parser of *spec*; the last parser stays in memory. Raises UsageError or ParserError."""
+    """Return the parser that *spec* names; the last one loaded stays in memory. Raises UsageError or ParserError."""
     with _load_lock:
         return _load_cached(spec)
 

@@ -17,7 +17,7 @@ _TEXT, _TEXTS, _SMALL, _LARGE = pa.string(), pa.list_(pa.string()), pa.int16(), 
 
 
 def _find_main_tag(row: Row, role: int, word: Noun | int | None) -> str | None:
-    """Return the tag of the main verb (*role* 0), subject (1) or object (2), or of its word in a multiword token."""
+    """Return the tag of the main verb (*role* 0), subject (1) or object (2): one tag, even in a multiword token."""
     if row.universal is not None:
         return row.universal.main_tags[role]
     index = word.index if isinstance(word, Noun) else word
@@ -66,7 +66,7 @@ SCHEMA = pa.schema(
 
 
 def make_record_batch(rows: Sequence[Row], *, first: int = 0) -> pa.RecordBatch:
-    """Return *rows* as a record batch of :data:`SCHEMA`, numbered from *first*."""
+    """Return *rows* as a record batch of :data:`SCHEMA`, with ids from *first* on."""
     arrays = [pa.array(np.arange(first, first + len(rows), dtype=np.int64))]
     for name, (kind, get_value) in _COLUMNS.items():
         make_array = _make_string_lists if name in {"tokens", "tags"} else pa.array
@@ -75,6 +75,6 @@ def make_record_batch(rows: Sequence[Row], *, first: int = 0) -> pa.RecordBatch:
 
 
 def _make_string_lists(lists: Iterable[Sequence[str]], kind: pa.DataType) -> pa.ListArray:
-    """Return an array of string lists; it is built from one flat list for speed."""
+    """Return an array of string lists, built from one flat list for speed."""
     offsets = np.cumsum([0, *map(len, lists)], dtype=np.int32)
     return pa.ListArray.from_arrays(pa.array(offsets), pa.array(list(chain.from_iterable(lists)), kind.value_type))

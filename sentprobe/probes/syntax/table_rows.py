@@ -27,7 +27,7 @@ class RowError(SentprobeError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """The data of a sentence that the tasks need; token numbers start at 0, and unknown parts of a parse are None."""
+    """The data of a sentence that the tasks need. Token numbers start at 0; unknown parts of the parse are None."""
 
     source: str
     place: int
@@ -48,14 +48,14 @@ class Row:
     clauses: Coordination | None
     sentence_id: str | None = None
     universal: UniversalLabels | None = None
-    """Labels by Universal Dependencies, if these are used in place of the Penn Treebank's."""
+    """Labels from Universal Dependencies, if they are used instead of the tree and the Penn tags."""
 
 
 def build_row(parsed: ParsedSentence, *, universal: bool = False) -> Row:
-    """Return the row of *parsed*. Raises RowError if the parse contradicts itself.
+    """Return the row of *parsed*. Raises RowError if the parse contradicts itself, or is too long or too deep.
 
-    A sentence gets labels by Universal Dependencies if it has neither a tree nor Penn tags. With *universal*, every
-    sentence with the words of Universal Dependencies gets these labels.
+    Labels come from Universal Dependencies if the sentence has neither a tree nor Penn tags. With *universal*, they
+    come from Universal Dependencies wherever these are known.
 
     >>> row = build_row(ParsedSentence(tree="(S (NP (NNS men)) (VP (VBD slept)) (. .))"))
     >>> row.text, row.top, row.depth, row.tags[row.verb], row.subject.number.value
@@ -101,7 +101,7 @@ def _straighten_words(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def _restore_written(parsed: ParsedSentence, words: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the words as the text writes them, or unchanged if the parser changed their number."""
+    """Return the words with the typography of the text, or unchanged if the parser changed their number."""
     if len(parsed.written) != len(words):
         return words
     return tuple(map(unescape_word, parsed.written))

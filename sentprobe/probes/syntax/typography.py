@@ -22,14 +22,14 @@ _STRAIGHT: Mapping[str, str] = {
 }
 _LINE_BREAK_HYPHEN = r"\u00ad\s+"
 _MARK = re.compile(f"(?<=[0-9])(\u2013)(?=[0-9])|({_LINE_BREAK_HYPHEN})|[{''.join(_STRAIGHT)}]")
-"""An en dash between digits becomes a hyphen; any other en dash becomes a dash. A soft hyphen before white space (the
-end of a line) is removed together with the white space."""
+"""An en dash between digits becomes a hyphen, any other en dash a dash. A soft hyphen at the end of a line is removed
+together with the white space after it."""
 _REMOVED = re.compile(f"{_LINE_BREAK_HYPHEN}|[{_INVISIBLE}]")
 
 
 @dataclass(frozen=True, slots=True)
 class StraightText:
-    """A text in straight marks, with the original text and the places of its characters there."""
+    """A text in straight marks (*text*), and the original text (*written*) with the offset of each character in it."""
 
     text: str
     written: str
@@ -37,7 +37,7 @@ class StraightText:
     """The offset in *written* of each character of *text* and of its end, (characters + 1,)."""
 
     def restore_form(self, start: int, end: int) -> str:
-        """Return the original form of ``text[start:end]``, or this text itself if it begins or ends inside a mark."""
+        """Return the original of ``text[start:end]``; unchanged if it begins or ends inside a mark (``...`` for ``…``)."""
         if self._is_inside_mark(start) or self._is_inside_mark(end):
             return self.text[start:end]
         return _REMOVED.sub("", self.written[self.starts[start] : self.starts[end]])
@@ -86,13 +86,13 @@ def straighten_word(word: str) -> str:
 _QUOTE_FORMS = ('"', "``", "''")
 """The forms in which tokenisers write a double quote."""
 _MAX_SKIPPED = 20
-"""Maximum number of characters between the expected and the actual place of a token in the text."""
+"""Maximum number of characters between the expected and the actual position of a token in the text."""
 
 
 def restore_written_forms(straight: StraightText, sentences: Iterable[Sequence[str]]) -> Iterator[tuple[str, ...]]:
     """Yield the tokens of each sentence of the straight text in their original forms.
 
-    A token is unchanged if the text does not have it, because the parser changed it.
+    A token that the text does not contain, because the parser changed it, is yielded unchanged.
 
     >>> text = straighten("He didn\u2019t go\u2026 \u201cNo?\u201d")
     >>> list(restore_written_forms(text, [["He", "did", "n't", "go", "..."], ["``", "No", "?", "''"]]))

@@ -35,21 +35,21 @@ class UniversalLabels:
     """The tag of each token; for a multiword token, the tags of its words, joined by ``+``."""
     clause: MainClause
     main_tags: Sequence[str | None]
-    """Tags of the main verb, subject and object."""
+    """Tags of the main verb, subject and object; None for a missing one."""
     depth: int
     order: str
-    """Relations of the root and its dependents in the order of the sentence, without subtypes and punctuation."""
+    """Relations of the root and its dependents in sentence order, such as ``nsubj root obj``, without punctuation."""
     voice: str | None
     coordination: Coordination | None
     clause_words: tuple[str, ...] | None
-    """First words of both coordinated clauses, without the capital letter of a sentence's beginning."""
+    """First words of both coordinated clauses, as they are written inside a sentence: *the* for *The*."""
 
 
 def has_penn_tags(parsed: ParsedSentence, words: UniversalWords) -> bool:
     """Return whether a sentence is English with the Penn Treebank's tags.
 
-    Treebanks of other languages may use the same tags. They are recognized by a script other than Latin, or by words
-    other than pronouns that have gender or case.
+    Treebanks of other languages may use the same tags. They are recognised by a script other than Latin, or by a word
+    (except a pronoun) that has gender or case.
     """
     letters = [letter for token in parsed.tokens for letter in token if letter.isalpha()]
     return (
@@ -60,7 +60,7 @@ def has_penn_tags(parsed: ParsedSentence, words: UniversalWords) -> bool:
 
 
 def get_feature(tag: str, name: str) -> str:
-    """Return the value of the feature *name* in a word's tag, or the empty string.
+    """Return the value of the feature *name* in a word's tag; empty if the tag has no such feature.
 
     >>> get_feature("NOUN|Gender=Masc|Number=Plur", "Number")
     'Plur'
@@ -102,7 +102,7 @@ def find_universal_labels(parsed: ParsedSentence, words: UniversalWords) -> Univ
 
 
 def _list_token_spans(word_count: int, words: UniversalWords) -> Iterator[tuple[int, int, str | None]]:
-    """Yield the span of words of each token, and its form if it is a multiword token, else None."""
+    """Yield the start and end of each token's words, and the form of a multiword token (None for other tokens)."""
     place = 0
     for first, end, form in (*words.ranges, (word_count, word_count, "")):
         yield from ((word, word + 1, None) for word in range(place, first))
@@ -153,9 +153,9 @@ def _find_noun(graph: DependencyGraph, relation: str) -> Noun | None:
 
 
 def _find_voice(graph: DependencyGraph) -> str | None:
-    """Return Pass if a relation of the root's dependents ends in ``:pass``, else the root's Voice, by default Act.
+    """Return Pass if a dependent of the root has a relation in ``:pass``, else the root's Voice, by default Act.
 
-    Return None for a root that is not a verb.
+    If the root is not a verb, return None.
     """
     tag = graph.tags[graph.root]
     if any(graph.relations[node].endswith(":pass") for node in graph.dependents[graph.root]):
@@ -166,7 +166,8 @@ def _find_voice(graph: DependencyGraph) -> str | None:
 def _find_coordination(graph: DependencyGraph) -> Coordination | None:
     """Return the clauses of the root and of its only ``conj``, joined by the sentence's only ``cc``, as spans of words.
 
-    Both clauses must have a verb, and agree in whether they have a subject and a finite verb; otherwise return None.
+    Both clauses must have a verb. Both or neither must have a subject, and both or neither a finite verb; otherwise
+    return None.
     """
     below = graph.dependents[graph.root]
     second = graph.find_dependents(graph.root, frozenset(("conj",)))
@@ -211,7 +212,7 @@ def _map_coordination(words: Coordination, token_of: Sequence[int]) -> Coordinat
 
 
 def _lower_first(token: str, lemma: str, tag: str) -> str:
-    """Return the form of a token inside a sentence: without the capital letter, unless its lemma or tag requires it."""
+    """Return a token as it is written inside a sentence: *the* for *The*, unless lemma or tag requires a capital."""
     is_lower = (lemma[:1].islower() or lemma == "_") and not tag.startswith("PROPN")
     is_uppercase = token.isupper() and sum(map(str.isalpha, token)) > 1
     return token[:1].lower() + token[1:] if is_lower and not is_uppercase else token
