@@ -6,7 +6,7 @@ pronouns and existential *there* rank below nouns; NML and NX rank with nouns; "
 conjunct before a conjunction is the head.
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from sentprobe.generator.events.event import Number
@@ -158,8 +158,6 @@ _PREDICATE = VERB_TAGS | {"VP"}
 _STATEMENT_TAGS = FINITE_TAGS | {"VB"}
 _VERB_OR_TO = VERB_TAGS | {"VP", "TO"}
 _NEXT_VERB = VERB_TAGS | {"CC"}
-_VERB_PHRASE = frozenset(("VP",))
-_QUESTION = frozenset(("WHNP",))
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +222,7 @@ def _find_clause(tree: Tree) -> _Clause | None:
         below = list_children(tree, node)
         predicates = [child for child in below if tree.categories[child] in _PREDICATE]
         if not predicates:
-            question_phrase = _find_first(tree, below, _QUESTION)
+            question_phrase = _find_first(tree, below, {"WHNP"})
             inner_clauses = [child for child in below if tree.categories[child] in _CLAUSES]
             queue.extend((child, question_phrase) for child in reversed(inner_clauses))
             continue
@@ -238,11 +236,8 @@ def _find_clause(tree: Tree) -> _Clause | None:
     return fallback
 
 
-def _find_first(tree: Tree, nodes: Sequence[int], categories: frozenset[str]) -> int | None:
-    for node in nodes:
-        if tree.categories[node] in categories:
-            return node
-    return None
+def _find_first(tree: Tree, nodes: Sequence[int], categories: Set[str]) -> int | None:
+    return next((node for node in nodes if tree.categories[node] in categories), None)
 
 
 def _find_leading_verb(tree: Tree, node: int, *, host: int) -> tuple[int | None, int]:
@@ -261,10 +256,9 @@ def _find_leading_verb(tree: Tree, node: int, *, host: int) -> tuple[int | None,
 
 def _find_subject(tree: Tree, clause: _Clause) -> int | None:
     """Return the node of the subject; None if the subject is missing or is a clause."""
-    if tree.has_function_tags:
-        marked = [node for node in clause.below if "SBJ" in tree.list_functions(node)]
-        if marked:
-            return marked[0] if tree.categories[marked[0]] in NOUN_PHRASES else None
+    for node in clause.below:
+        if "SBJ" in tree.list_functions(node):
+            return node if tree.categories[node] in NOUN_PHRASES else None
     place = clause.below.index(clause.predicate)
     before = _list_noun_phrases(tree, clause.below[:place])
     after = _list_noun_phrases(tree, clause.below[place + 1 :])
@@ -306,6 +300,7 @@ def _is_temporal(tree: Tree, node: int, *, alone: bool = False) -> bool:
 
 
 def _find_object(tree: Tree, clause: _Clause, *, subject: int | None) -> int | None:
+    """Return the last noun phrase after the verb that is not temporal, nor a reflexive after another; or None."""
     verb, host = _find_lexical_verb(tree, clause)
     if verb is None or tree.words[tree.starts[verb]].lower() in COPULAS:
         return None
@@ -314,7 +309,12 @@ def _find_object(tree: Tree, clause: _Clause, *, subject: int | None) -> int | N
         for node in _list_noun_phrases_after(tree, verb, host)
         if node != subject and not _NO_OBJECT.intersection(tree.list_functions(node))
     ]
-    return _find_direct_object(tree, noun_phrases)
+    candidates = [node for node in noun_phrases if not _is_temporal(tree, node)]
+    if not candidates:
+        candidates = [node for node in noun_phrases[:1] if not _is_temporal(tree, node, alone=True)]
+    if len(candidates) > 1 and tree.words[tree.starts[candidates[-1]]].lower() in REFLEXIVES:
+        return candidates[-2]
+    return candidates[-1] if candidates else None
 
 
 def _find_lexical_verb(tree: Tree, clause: _Clause) -> tuple[int | None, int]:
@@ -323,7 +323,7 @@ def _find_lexical_verb(tree: Tree, clause: _Clause) -> tuple[int | None, int]:
     host = clause.host
     while verb is not None and tree.words[tree.starts[verb]].lower() in AUXILIARIES:
         later = [node for node in list_children(tree, host) if node > verb]
-        phrase = _find_first(tree, later, _VERB_PHRASE)
+        phrase = _find_first(tree, later, {"VP"})
         if phrase is None:
             break
         verb, host = _find_leading_verb(tree, phrase, host=host)
@@ -340,13 +340,3 @@ def _list_noun_phrases_after(tree: Tree, verb: int, host: int) -> list[int]:
         elif noun_phrases and category in _NEXT_VERB:
             break
     return noun_phrases
-
-
-def _find_direct_object(tree: Tree, noun_phrases: Sequence[int]) -> int | None:
-    """Return the last noun phrase that is not temporal, or None; a reflexive counts only as the only one."""
-    candidates = [node for node in noun_phrases if not _is_temporal(tree, node)]
-    if not candidates:
-        candidates = [node for node in noun_phrases[:1] if not _is_temporal(tree, node, alone=True)]
-    if len(candidates) > 1 and tree.words[tree.starts[candidates[-1]]].lower() in REFLEXIVES:
-        return candidates[-2]
-    return candidates[-1] if candidates else None

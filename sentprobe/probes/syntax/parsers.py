@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from importlib import import_module
+from functools import lru_cache, partial
 from importlib.util import find_spec
+from pkgutil import resolve_name
 from threading import Lock
 from typing import Protocol, TypeAlias
 
@@ -62,20 +62,17 @@ class ParserKind:
         return find_spec(self.module) is not None
 
 
-def _load_lazily(module: str, name: str) -> Callable[[Spec], Parser]:
-    def load(spec: Spec) -> Parser:
-        parser: Parser = getattr(import_module(f"sentprobe.probes.syntax.{module}"), name)(spec)
-        return parser
-
-    return load
+def _load_by(function: str, spec: Spec) -> Parser:
+    parser: Parser = resolve_name(f"sentprobe.probes.syntax.{function}")(spec)
+    return parser
 
 
 PARSERS = (
-    ParserKind("stanza", "stanza", _load_lazily("parser_stanza", "load_stanza")),
-    ParserKind("bllip", "bllipparser", _load_lazily("parser_bllip", "load_bllip")),
-    ParserKind("corenlp", "requests", _load_lazily("parser_corenlp", "load_corenlp")),
-    ParserKind("benepar", "benepar", _load_lazily("parser_spacy", "load_benepar")),
-    ParserKind("spacy", "spacy", _load_lazily("parser_spacy", "load_spacy"), constituents=False),
+    ParserKind("stanza", "stanza", partial(_load_by, "parser_stanza:load_stanza")),
+    ParserKind("bllip", "bllipparser", partial(_load_by, "parser_bllip:load_bllip")),
+    ParserKind("corenlp", "requests", partial(_load_by, "parser_corenlp:load_corenlp")),
+    ParserKind("benepar", "benepar", partial(_load_by, "parser_spacy:load_benepar")),
+    ParserKind("spacy", "spacy", partial(_load_by, "parser_spacy:load_spacy"), constituents=False),
 )
 
 

@@ -73,5 +73,4 @@ def _begins_new_tree(pending: _PendingTree, line: str, *, line_each: bool) -> bo
     first = _BEGINNING.match(pending.lines[0])
     if beginning is None or first is None:
         return False
-    alike = beginning[0] == first[0]
-    return alike or (line_each and len(pending.lines) == 1 and ")" in pending.lines[0])
+    return beginning[0] == first[0] or (line_each and len(pending.lines) == 1 and ")" in pending.lines[0])

@@ -18,9 +18,7 @@ from functools import lru_cache, partial
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.syntax.typography import straighten_word
 
-_BRACKETS = {"(": "-LRB-", ")": "-RRB-"}
-_ESCAPED = _BRACKETS | {"{": "-LCB-", "}": "-RCB-", "[": "-LSB-", "]": "-RSB-"}
-_PLAIN = {escape: plain for plain, escape in _ESCAPED.items()}
+_PLAIN = {"-LRB-": "(", "-RRB-": ")", "-LCB-": "{", "-RCB-": "}", "-LSB-": "[", "-RSB-": "]"}
 _PLAIN |= {escape.lower(): plain for escape, plain in _PLAIN.items()}
 
 _ESCAPES = re.compile("|".join(_PLAIN))

@@ -20,8 +20,8 @@ PENN_TAGS = frozenset(
 )
 _INFLECTED = re.compile(r"(?!PRON\b).*\|(Gender|Case)=")
 _LAST_LATIN = "\u024f"
-_AUXILIARIES = frozenset(("aux", "cop"))
-_SUBJECTS = frozenset(("nsubj", "csubj"))
+_AUXILIARIES = ("aux", "cop")
+_SUBJECTS = ("nsubj", "csubj")
 _NUMBERS = {"Sing": Number.SINGULAR, "Plur": Number.PLURAL, "Ptan": Number.PLURAL}
 """The number that each value of the feature Number means; Ptan marks plurals without a singular, such as *clothes*."""
 
@@ -71,7 +71,7 @@ def get_feature(tag: str, name: str) -> str:
 def find_universal_labels(parsed: ParsedSentence, words: UniversalWords) -> UniversalLabels:
     """Return the labels of a sentence. Raises DependencyError if its dependencies do not form a tree."""
     graph = make_graph(parsed.tokens, words.tags, parsed.heads, parsed.relations)
-    depths = _compute_depths(graph)
+    depth = _compute_depth(graph)  # first, since it checks that the dependencies form a tree
     spans = list(_list_token_spans(len(parsed.tokens), words))
     token_of = [token for token, (first, end, _) in enumerate(spans) for _ in range(first, end)]
     verb = _find_verb(graph)
@@ -91,7 +91,7 @@ def find_universal_labels(parsed: ParsedSentence, words: UniversalWords) -> Univ
             None if verb is None else words.tags[verb],
             *(None if noun is None else words.tags[noun.index] for noun in (subject, object_)),
         ),
-        depth=max(depths),
+        depth=depth,
         order=" ".join(relation for relation in relations if relation != "punct"),
         voice=_find_voice(graph),
         coordination=clauses,
@@ -111,16 +111,14 @@ def _list_token_spans(word_count: int, words: UniversalWords) -> Iterator[tuple[
         place = end
 
 
-def _compute_depths(graph: DependencyGraph) -> list[int]:
-    """Return the number of edges from the root to each word. Raises DependencyError."""
-    depths = {graph.root: 0}
-    queue = [graph.root]
-    for node in queue:
-        depths |= dict.fromkeys(graph.dependents[node], depths[node] + 1)
-        queue += graph.dependents[node]
-    if len(depths) < len(graph.tokens):
-        raise DependencyError(f"{len(graph.tokens) - len(depths)} tokens are not below the root")
-    return list(depths.values())
+def _compute_depth(graph: DependencyGraph) -> int:
+    """Return the number of edges from the root to the deepest word. Raises DependencyError."""
+    levels = [[graph.root]]
+    while below := [dependent for node in levels[-1] for dependent in graph.dependents[node]]:
+        levels.append(below)
+    if missing := len(graph.tokens) - sum(map(len, levels)):
+        raise DependencyError(f"{missing} tokens are not below the root")
+    return len(levels) - 1
 
 
 def is_finite(tag: str) -> bool:
@@ -135,19 +133,19 @@ def _find_verb(graph: DependencyGraph) -> int | None:
     The root is the main verb if it is a finite verb, a verb without a VerbForm, or a participle or infinitive with a
     subject.
     """
-    helpers = (node for node in graph.find_dependents(graph.root, _AUXILIARIES) if is_finite(graph.tags[node]))
+    helpers = (node for node in graph.find_dependents(graph.root, *_AUXILIARIES) if is_finite(graph.tags[node]))
     tag = graph.tags[graph.root]
-    form, has_subject = get_feature(tag, "VerbForm"), graph.find_dependents(graph.root, _SUBJECTS) != []
+    form, has_subject = get_feature(tag, "VerbForm"), graph.find_dependents(graph.root, *_SUBJECTS) != []
     is_verb = re.match(r"(VERB|AUX)\b", tag) and (form in {"", "Fin"} or (form in {"Part", "Inf"} and has_subject))
     return next(helpers, graph.root if is_verb else None)
 
 
 def _find_noun(graph: DependencyGraph, relation: str) -> Noun | None:
     """Return the root's first dependent with *relation*; its number is None if it is coordinated and not plural."""
-    nodes = graph.find_dependents(graph.root, frozenset((relation,)))
+    nodes = graph.find_dependents(graph.root, relation)
     if not nodes:
         return None
-    is_joined = graph.find_dependents(nodes[0], frozenset(("conj",))) != []
+    is_joined = graph.find_dependents(nodes[0], "conj") != []
     number = _NUMBERS.get(get_feature(graph.tags[nodes[0]], "Number"))
     return Noun(nodes[0], None if is_joined and number is not Number.PLURAL else number)
 
@@ -169,37 +167,33 @@ def _find_coordination(graph: DependencyGraph) -> Coordination | None:
     Both clauses must have a verb. Both or neither must have a subject, and both or neither a finite verb; otherwise
     return None.
     """
-    below = graph.dependents[graph.root]
-    second = graph.find_dependents(graph.root, frozenset(("conj",)))
-    conjunctions = [node for node, relation in enumerate(graph.relations) if relation.split(":")[0] == "cc"]
+    second = graph.find_dependents(graph.root, "conj")
+    relations = [relation.split(":")[0] for relation in graph.relations]
+    conjunctions = [node for node, relation in enumerate(relations) if relation == "cc"]
     if len(second) != 1 or len(conjunctions) != 1 or conjunctions[0] not in graph.dependents[second[0]]:
         return None
     first_form, second_form = (_describe_clause(graph, node) for node in (graph.root, second[0]))
     if first_form != second_form or first_form is None:
         return None
-    start, end, joint = 0, len(graph.tokens), conjunctions[0]
-    is_mark = [relation.split(":")[0] == "punct" for relation in graph.relations]
-    while end and is_mark[end - 1]:
-        end -= 1
-    while start < end and is_mark[start]:
-        start += 1
-    first_end = joint - 1 if joint and is_mark[joint - 1] else joint
-    inside = [second[0]]
-    for node in inside:
-        inside += graph.dependents[node]
-    words = [node for node in inside if not is_mark[node] and node != joint]
-    if not start < first_end or {node for node in range(joint + 1, end) if not is_mark[node]} != set(words):
+    joint = conjunctions[0]
+    content = [node for node, relation in enumerate(relations) if relation != "punct"]
+    start, end = content[0], content[-1] + 1
+    first_end = joint - 1 if joint and relations[joint - 1] == "punct" else joint
+    second_words = [second[0]]
+    for node in second_words:
+        second_words += graph.dependents[node]
+    if set(content).intersection(second_words) - {joint} != {node for node in content if node > joint}:
         return None
-    return Coordination(joint, (start, first_end), (joint + 1, end)) if graph.root < joint and below else None
+    is_in_order = start < first_end and graph.root < joint
+    return Coordination(joint, (start, first_end), (joint + 1, end)) if is_in_order else None
 
 
 def _describe_clause(graph: DependencyGraph, node: int) -> tuple[bool, bool] | None:
     """Return whether a clause has a subject, and whether its verb is finite; None if it has no verb."""
-    verbs = [node, *graph.find_dependents(node, _AUXILIARIES)]
-    is_finite_clause = any(is_finite(graph.tags[verb]) for verb in verbs)
+    verbs = [node, *graph.find_dependents(node, *_AUXILIARIES)]
     if len(verbs) == 1 and not graph.tags[node].startswith(("VERB", "AUX")):
         return None
-    return graph.find_dependents(node, _SUBJECTS) != [], is_finite_clause
+    return graph.find_dependents(node, *_SUBJECTS) != [], any(is_finite(graph.tags[verb]) for verb in verbs)
 
 
 def _map_coordination(words: Coordination, token_of: Sequence[int]) -> Coordination | None:
