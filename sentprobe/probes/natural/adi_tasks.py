@@ -4,10 +4,11 @@ Each task has two controls. A permuted sentence has its tokens in random order. 
 drawn by corpus frequency or, in published sampling, uniformly from all types. Words are compared in lower case.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import combinations
 from random import Random
 
 from sentprobe.lengths import ADI_BINS
@@ -62,23 +63,23 @@ def select_word_items(
     ask, sentences_per_pair = (askers[1], 1) if request.as_published else (askers[0], 2)
     counts = selection.scale_share(len(texts) // sentences_per_pair, requested)
     if counts is None:
-        raise selection.make_too_few_error(
-            request.task, {"sentences": len(texts)}, needed=sentences_per_pair * len(requested)
-        )
+        needed = sentences_per_pair * len(requested)
+        raise selection.make_too_few_error(request.task, {"sentences": len(texts)}, needed=needed)
     words: SlotWords = [set() for _ in range(slots)]
     entries: list[Entry] = []
     for split in selection.list_splits(request.size):
-        split_texts, texts = (texts[: sentences_per_pair * counts[split]], texts[sentences_per_pair * counts[split] :])
-        word_items = ask(split_texts, words, request.make_random(split))
+        number = sentences_per_pair * counts[split]
+        word_items = ask(texts[:number], words, request.make_random(split))
+        texts = texts[number:]
         if not word_items:
             raise selection.make_too_few_error(request.task, {f"items in {split.value}": 0}, needed=2)
         entries += [
             Entry(split=split, label=LABELS[label], sentence=text, probes=probes) for label, text, probes in word_items
         ]
         if split is Split.TRAIN:
-            words = [set(column) for column in zip(*(question_item[2] for question_item in word_items), strict=True)]
-    split_counts = Counter(entry.split for entry in entries)
-    share = selection.ClassShare(requested, {split: split_counts[split] // 2 for split in requested})
+            words = [set(column) for column in zip(*(probes for _, _, probes in word_items), strict=True)]
+    items = Counter(entry.split for entry in entries)
+    share = selection.ClassShare(requested, {split: items[split] // 2 for split in requested})
     times = "twice" if request.as_published else "once"
     why = f"each sentence is asked about {times}, and test asks about words of training"
     return selection.Selection(LABELS, tuple(entries), selection.describe_size(request, share, classes=2, why=why))
@@ -124,8 +125,7 @@ def _change_distinctly(texts: Sequence[str], change: Callable[[str], str]) -> di
     used: set[str] = set()
     for text in texts:
         tries = (change(text) for _ in range(_TRIES))
-        new = next((candidate for candidate in tries if candidate not in used), None)
-        if new is not None:
+        if new := next((candidate for candidate in tries if candidate not in used), ""):
             changed_texts[text] = new
             used.add(new)
     return changed_texts
@@ -145,26 +145,23 @@ def make_adi_tasks(
     slots: int = 0,
 ) -> list[NaturalTask]:
     """Return a task and its controls; *control_reasons* replaces *may_answer* in the controls."""
-
-    def make_task(name: str, suite: TaskGroup, change: Change, reasons: Reasons) -> NaturalTask:
-        return NaturalTask(
-            name=name,
-            suite=suite,
-            question_text=asks,
-            classes=classes,
-            preset="adi",
-            words=ENCODER_WORDS,
-            select_items=partial(rule, change=change),
-            slots=slots,
-            may_answer=reasons,
-        )
-
-    effective_reasons = may_answer if control_reasons is None else control_reasons
+    task = NaturalTask(
+        name=name,
+        suite=TaskGroup.ADI,
+        question_text=asks,
+        classes=classes,
+        preset="adi",
+        words=ENCODER_WORDS,
+        select_items=partial(rule, change=keep_sentences),
+        slots=slots,
+        may_answer=may_answer,
+    )
+    control = replace(task, suite=TaskGroup.CONTROLS, may_answer=control_reasons or may_answer)
     return [
-        make_task(name, TaskGroup.ADI, keep_sentences, may_answer),
+        task,
         *(
-            make_task(f"{name}-{change_name}", TaskGroup.CONTROLS, CHANGES[change_name], effective_reasons)
-            for change_name in CHANGES
+            replace(control, name=f"{name}-{change_name}", select_items=partial(rule, change=change))
+            for change_name, change in CHANGES.items()
         ),
     ]
 
@@ -223,31 +220,19 @@ def _make_paired_content_items(texts: Sequence[str], trained_words: SlotWords, r
 
 
 def _sample_word(text: str, trained_words: set[str], rng: Random) -> str:
-    """Return a random word of the sentence or, if there is none, ""; if *trained_words* has words, one of them."""
+    """Return a random word of the sentence, only from *trained_words* if there are any; empty without a word."""
     words = [word for word in list_words(text) if not trained_words or word in trained_words]
     return rng.choice(words) if words else ""
 
 
-def _assign_absent_words(texts: Sequence[str], words: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield pairs of a sentence and a word that the sentence lacks; each element of *words* is used at most once.
-
-    Words that earlier sentences contained are tried first.
-    """
-    waiting: list[str] = []
-    remaining = iter(words)
+def _assign_absent_words(texts: Iterable[str], words: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield each sentence with the first of the remaining *words* that it lacks. Each of *words* is used once."""
+    remaining = deque(words)
     for text in texts:
         sentence_words = set(list_words(text))
-        word = next((candidate for candidate in waiting if candidate not in sentence_words), "")
+        word = next((candidate for candidate in remaining if candidate not in sentence_words), "")
         if word:
-            waiting.remove(word)
-        while not word:
-            word = next(remaining, "")
-            if not word:
-                break
-            if word in sentence_words:
-                waiting.append(word)
-                word = ""
-        if word:
+            remaining.remove(word)
             yield text, word
 
 
@@ -295,10 +280,9 @@ def _sample_word_pair(text: str, trained_words: SlotWords, rng: Random, *, forwa
     unique_words = [word for word in words if words.count(word) == 1]
     pairs = [
         pair
-        for place, word in enumerate(unique_words)
-        for later in unique_words[place + 1 :]
-        for pair in [(word, later) if forward else (later, word)]
-        if all(not words or word in words for word, words in zip(pair, trained_words, strict=True))
+        for earlier, later in combinations(unique_words, 2)
+        for pair in [(earlier, later) if forward else (later, earlier)]
+        if all(not slot or word in slot for word, slot in zip(pair, trained_words, strict=True))
     ]
     return rng.choice(pairs) if pairs else None
 

@@ -16,7 +16,7 @@ from sentprobe.probes.natural import selection
 
 @dataclass(frozen=True, slots=True)
 class ChangedPair:
-    """A sentence and its changed version; an item shows one of them."""
+    """A sentence and its changed version. Only one item asks about the pair, with either text."""
 
     original: str
     changed: str

@@ -41,7 +41,6 @@ class FrequencyBand:
         return FrequencyBand(low, max(low + 1, round(self.high * factor)))
 
 
-_EXAMPLE = FrequencyBand(100, 5000)
 DEPTHS = range(5, 13)
 """Classes of TreeDepth in the paper, in edges from ROOT to the deepest word."""
 
@@ -79,7 +78,7 @@ def parse_band(text: str) -> FrequencyBand:
     """Parse a frequency band ``LOW-HIGH``. Raises UsageError unless these are whole numbers with 1 <= LOW <= HIGH."""
     if (match := re.fullmatch(r"([0-9]{1,18})-([0-9]{1,18})", text)) and 1 <= int(match[1]) <= int(match[2]):
         return FrequencyBand(int(match[1]), int(match[2]))
-    raise UsageError(f"a frequency band is LOW-HIGH, such as {_EXAMPLE}, with LOW from 1 up, not {text!r}")
+    raise UsageError(f"a frequency band is LOW-HIGH, such as 100-5000, with LOW from 1 up, not {text!r}")
 
 
 def parse_depths(text: str) -> range:

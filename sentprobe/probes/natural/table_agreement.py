@@ -10,7 +10,7 @@ from sentprobe.errors import SentprobeError
 from sentprobe.probes.corpus.queries import Corpus, open_corpus
 from sentprobe.probes.corpus.table import Table
 from sentprobe.probes.natural.datasets import TASKS
-from sentprobe.probes.natural.natural_task import NaturalTask, ParseLabel, TableNeed
+from sentprobe.probes.natural.natural_task import ParseLabel, TableNeed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,15 +92,18 @@ class AgreementMeasure:
 def list_measures() -> tuple[AgreementMeasure, ...]:
     """Return all measures: first the labels of all tasks, then the answers of all tasks."""
     tasks = TASKS.values()
-    return (
-        *(_make_measure(task, name, label, MeasureKind.LABEL) for task in tasks for name, label in task.labels.items()),
-        *(_make_measure(task, task.name, task.answer, MeasureKind.TASK) for task in tasks if task.answer is not None),
+    labels = [(task, MeasureKind.LABEL, name, label) for task in tasks for name, label in task.labels.items()]
+    answers = [(task, MeasureKind.TASK, task.name, task.answer) for task in tasks if task.answer is not None]
+    return tuple(
+        AgreementMeasure(
+            name=name,
+            kind=kind,
+            task=task.name,
+            label=label,
+            needs_constituents=task.need in {TableNeed.TREE, TableNeed.CLAUSES},
+        )
+        for task, kind, name, label in (*labels, *answers)
     )
-
-
-def _make_measure(task: NaturalTask, name: str, label: ParseLabel, kind: MeasureKind) -> AgreementMeasure:
-    trees = task.need in {TableNeed.TREE, TableNeed.CLAUSES}
-    return AgreementMeasure(name=name, kind=kind, task=task.name, label=label, needs_constituents=trees)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

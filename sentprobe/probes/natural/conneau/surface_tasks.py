@@ -77,8 +77,8 @@ def select_word_content(request: selection.SelectionRequest) -> selection.Select
     )
     labels = tuple(word for _, word in words)
     _check_enough(request, pool, words)
-    description = f"{len(words):,} words, the first from frequency rank {first:,} on: "
-    note = description + f"ranks {words[0][0]:,} to {words[-1][0]:,}"
+    ranks = f"ranks {words[0][0]:,} to {words[-1][0]:,}"
+    note = f"{len(words):,} words, the first from frequency rank {first:,} on: {ranks}"
     return selection.select_classes(request, pool, labels, notes=[note])
 
 
