@@ -29,8 +29,6 @@ WordAsker = Callable[[Sequence[str], SlotWords, Random], WordItems]
 """A function from a split's sentences, the probe words of training and a random generator to the split's items."""
 Change = Callable[[Sequence[str], Random], Mapping[str, str]]
 """A function that maps each sentence to a sentence with as many tokens. No two results are equal."""
-AdiRule = Callable[..., selection.Selection]
-"""A function that selects the items of a task, from a request and a *change* of its sentences."""
 
 
 def keep_sentences(texts: Sequence[str], _: Random) -> Mapping[str, str]:
@@ -79,7 +77,7 @@ def select_word_items(
         if split is Split.TRAIN:
             words = [set(column) for column in zip(*(probes for _, _, probes in word_items), strict=True)]
     items = Counter(entry.split for entry in entries)
-    share = selection.ClassShare(requested, {split: items[split] // 2 for split in requested})
+    share = {split: items[split] // 2 for split in requested}
     times = "twice" if request.as_published else "once"
     why = f"each sentence is asked about {times}, and test asks about words of training"
     return selection.Selection(LABELS, tuple(entries), selection.describe_size(request, share, classes=2, why=why))
@@ -136,7 +134,7 @@ CHANGES: Mapping[str, Change] = {"permuted": permute_tokens, "random": sample_co
 
 def make_adi_tasks(
     name: str,
-    rule: AdiRule,
+    rule: Callable[..., selection.Selection],
     *,
     asks: str,
     classes: str = "FALSE, TRUE",

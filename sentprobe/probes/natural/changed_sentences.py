@@ -32,16 +32,16 @@ def select_changed_sentences(
     """Return items from the sentences that *sql* selects; every second sentence is changed. Raises TooFewError."""
     pairs = _make_pairs(request, sql, change)
     requested = selection.compute_class_share(request.size, classes=2)
-    counts_by_split = selection.scale_share(len(pairs) // 2, requested)
-    if counts_by_split is None:
+    share = selection.scale_share(len(pairs) // 2, requested)
+    if share is None:
         counts = {f"sentences that can be {labels[1]}": len(pairs)}
         raise selection.make_too_few_error(request.task, counts, needed=2 * len(requested))
     entries: list[Entry] = []
     remaining = iter(pairs)
-    for split, number in counts_by_split.items():
+    for split, number in share.items():
         chosen = [next(remaining) for _ in range(2 * number)]
         entries += alternate_versions(chosen, split, labels=labels)
-    share, why = selection.ClassShare(requested, counts_by_split), f"{len(pairs):,} sentences can be changed"
+    why = f"{len(pairs):,} sentences can be changed"
     return selection.Selection(labels, tuple(entries), selection.describe_size(request, share, classes=2, why=why))
 
 

@@ -160,8 +160,8 @@ TASKS: dict[str, NaturalTask] = {
 def find_tasks(names: Iterable[str] = ()) -> list[NaturalTask]:
     """Return the tasks with *names* (of tasks, published files or suites), by default CONNEAU. Raises UsageError."""
     tasks = [task for name in [*names] or [TaskGroup.CONNEAU] for task in _find_by_name(name)]
-    for place, task in enumerate(tasks):
-        if task in tasks[:place]:
+    for n, task in enumerate(tasks):
+        if task in tasks[:n]:
             raise UsageError(f"the task {task.name!r} is named twice")
     return tasks
 

@@ -39,9 +39,9 @@ def select_length_classes(
     )
     if balanced:
         return selection.select_classes(request, pool, labels)
-    places, share = selection.select_unbalanced(pool, labels, request.size, task=request.task)
+    indices, share = selection.select_unbalanced(pool, labels, request.size, task=request.task)
     notes = selection.describe_size(request, share, classes=1, why=f"it has {len(pool.labels):,} sentences")
-    return selection.Selection(labels, selection.read_entries(request, pool, places, labels=labels), notes)
+    return selection.Selection(labels, selection.read_entries(request, pool, indices, labels=labels), notes)
 
 
 SENTENCE_LENGTH = NaturalTask(
@@ -88,12 +88,12 @@ def _check_enough(request: selection.SelectionRequest, pool: SentencePool, words
     few = np.flatnonzero(counts < needed)
     if not len(few):
         return
-    place = int(few[0])
-    advice = f"--words {place} asks for those before it, and " if place > 1 else ""
+    first = int(few[0])
+    advice = f"--words {first} asks for those before it, and " if first > 1 else ""
     raise TooFewError(
         f"{request.task}: {len(few):,} of {len(words):,} words from frequency rank {words[0][0]:,} on "
         f"are in fewer than {needed} sentences without another of the words, one for each split; "
-        f"the first is {words[place][1]!r}; {advice}--first-rank for commoner or rarer ones"
+        f"the first is {words[first][1]!r}; {advice}--first-rank for commoner or rarer ones"
     )
 
 
