@@ -54,7 +54,7 @@ def select_word_items(
     pool = request.select_pool(
         "SELECT digest, 0 AS label, 0 AS form FROM sentences "
         f"WHERE length BETWEEN {ADI_BINS[0][0]} AND {ADI_BINS[-1][1]}",
-        limit=2 * request.total + 100,
+        limit=2 * sum(map(request.size.count_items, Split)) + 100,
     )
     texts = list(change_sentences(request.corpus.read_texts(pool.handles), request, change).values())
     requested = selection.compute_class_share(request.size, classes=2)

@@ -327,11 +327,6 @@ class SelectionRequest:
         """Whether the tasks of Adi et al. are sampled as in their paper."""
         return self.settings.sampling is Sampling.PAPER
 
-    @property
-    def total(self) -> int:
-        """Number of items in all splits."""
-        return sum(self.size.count_items(split) for split in Split)
-
 
 @dataclass(frozen=True, slots=True)
 class Selection:

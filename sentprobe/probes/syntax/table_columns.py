@@ -24,11 +24,6 @@ def _find_main_tag(row: Row, role: int, word: Noun | int | None) -> str | None:
     return None if index is None or not row.tags else row.tags[index]
 
 
-def _flatten_clauses(row: Row) -> tuple[int, int, int, int, int] | None:
-    coordination = row.clauses
-    return None if coordination is None else (coordination.conjunction, *coordination.first, *coordination.second)
-
-
 _COLUMNS: dict[str, tuple[pa.DataType, Callable[[Row], Any]]] = {
     "digest": (_TEXT, lambda row: row.digest),
     "source": (_TEXT, lambda row: row.source),
@@ -48,7 +43,7 @@ _COLUMNS: dict[str, tuple[pa.DataType, Callable[[Row], Any]]] = {
     "object_index": (_SMALL, lambda row: row.object and row.object.index),
     "object_tag": (_TEXT, lambda row: _find_main_tag(row, 2, row.object)),
     "object_number": (_TEXT, lambda row: row.object and row.object.number),
-    "clauses": (CLAUSES_TYPE, _flatten_clauses),
+    "clauses": (CLAUSES_TYPE, lambda row: (pair := row.clauses) and (pair.conjunction, *pair.first, *pair.second)),
     "clause_words": (_TEXTS, lambda row: row.universal and row.universal.clause_words),
     "dependency_depth": (_SMALL, lambda row: row.universal and row.universal.depth),
     "root_dependents": (_TEXT, lambda row: row.universal and row.universal.order),

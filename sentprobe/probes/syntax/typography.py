@@ -42,8 +42,8 @@ class StraightText:
             return self.text[start:end]
         return _REMOVED.sub("", self.written[self.starts[start] : self.starts[end]])
 
-    def _is_inside_mark(self, place: int) -> bool:
-        return place > 0 and self.starts[place] == self.starts[place - 1]
+    def _is_inside_mark(self, position: int) -> bool:
+        return position > 0 and self.starts[position] == self.starts[position - 1]
 
 
 def straighten(text: str) -> StraightText:
@@ -60,10 +60,10 @@ def straighten(text: str) -> StraightText:
     starts: list[int] = []
     last = 0
     for match in _MARK.finditer(text):
-        place = match.start()
+        position = match.start()
         mark = "-" if match[1] else "" if match[2] else _STRAIGHT[match[0]]
-        parts += text[last:place], mark
-        starts += (*range(last, place), *[place] * len(mark))
+        parts += text[last:position], mark
+        starts += (*range(last, position), *[position] * len(mark))
         last = match.end()
     return StraightText("".join((*parts, text[last:])), text, (*starts, *range(last, len(text)), len(text)))
 
@@ -98,28 +98,28 @@ def restore_written_forms(straight: StraightText, sentences: Iterable[Sequence[s
     >>> list(restore_written_forms(text, [["He", "did", "n't", "go", "..."], ["``", "No", "?", "''"]]))
     [('He', 'did', 'n’t', 'go', '…'), ('“', 'No', '?', '”')]
     """
-    place = 0
+    position = 0
     for tokens in sentences:
         forms = []
         for token in tokens:
-            start, end = _find_token(straight.text, token, place)
+            start, end = _find_token(straight.text, token, position)
             form = straight.restore_form(start, end)
             forms.append(token if form == straight.text[start:end] else form)
-            place = end
+            position = end
         yield tuple(forms)
 
 
-def _find_token(text: str, token: str, place: int) -> tuple[int, int]:
-    """Return the start and end of *token* in *text*, at or soon after *place*; an empty span if it is not found."""
-    while text[place : place + 1].isspace():
-        place += 1
+def _find_token(text: str, token: str, position: int) -> tuple[int, int]:
+    """Return the start and end of *token* in *text*, at or soon after *position*; an empty span if it is not found."""
+    while text[position : position + 1].isspace():
+        position += 1
     forms = _QUOTE_FORMS if token in _QUOTE_FORMS else (token,)
     for form in forms:
-        if text.startswith(form, place):
-            return place, place + len(form)
+        if text.startswith(form, position):
+            return position, position + len(form)
     spans = [
         (start, start + len(form))
         for form in forms
-        if (start := text.find(form, place, place + _MAX_SKIPPED + len(form))) >= 0
+        if (start := text.find(form, position, position + _MAX_SKIPPED + len(form))) >= 0
     ]
-    return min(spans, default=(place, place))
+    return min(spans, default=(position, position))

@@ -75,29 +75,32 @@ def find_universal_labels(parsed: ParsedSentence, words: UniversalWords) -> Univ
     spans = list(_list_token_spans(len(parsed.tokens), words))
     token_of = [token for token, (first, end, _) in enumerate(spans) for _ in range(first, end)]
     verb = _find_verb(graph)
-    subject, object_ = (_find_noun(graph, relation) if verb is not None else None for relation in ("nsubj", "obj"))
-    nouns = (None if noun is None else Noun(token_of[noun.index], noun.number) for noun in (subject, object_))
-    coordination = _find_coordination(graph)
-    clauses = None if coordination is None else _map_coordination(coordination, token_of)
+    nouns = [_find_noun(graph, relation) if verb is not None else None for relation in ("nsubj", "obj")]
     tokens = tuple(parsed.tokens[first] if form is None else form for first, _, form in spans)
-    starts = () if coordination is None else (coordination.first[0], coordination.second[0])
+    coordination = clause_words = None
+    if clauses := _find_coordination(graph):
+        coordination = _map_coordination(clauses, token_of)
+    if clauses and coordination:
+        starts = (clauses.first[0], clauses.second[0])
+        clause_words = tuple(_lower_first(tokens[token_of[n]], words.lemmas[n], words.tags[n]) for n in starts)
     root_words = sorted((graph.root, *graph.dependents[graph.root]))
     relations = [graph.relations[node].split(":")[0] for node in root_words]
     return UniversalLabels(
         tokens=tokens,
         tags=tuple("+".join(words.tags[first:end]) for first, end, _ in spans),
-        clause=MainClause(None if verb is None else token_of[verb], *nouns),
+        clause=MainClause(
+            None if verb is None else token_of[verb],
+            *(noun and Noun(token_of[noun.index], noun.number) for noun in nouns),
+        ),
         main_tags=(
             None if verb is None else words.tags[verb],
-            *(None if noun is None else words.tags[noun.index] for noun in (subject, object_)),
+            *(None if noun is None else words.tags[noun.index] for noun in nouns),
         ),
         depth=depth,
         order=" ".join(relation for relation in relations if relation != "punct"),
         voice=_find_voice(graph),
-        coordination=clauses,
-        clause_words=None
-        if clauses is None
-        else tuple(_lower_first(tokens[token_of[start]], words.lemmas[start], words.tags[start]) for start in starts),
+        coordination=coordination,
+        clause_words=clause_words,
     )
 
 

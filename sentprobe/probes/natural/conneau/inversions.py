@@ -36,11 +36,11 @@ class LongerClause(IntEnum):
 class CoordinatedSentence:
     """The tokens of a sentence of two coordinated clauses. Clauses begin in lower case, except with a name or *I*."""
 
-    before: tuple[str, ...]
-    first: tuple[str, ...]
-    between: tuple[str, ...]
-    second: tuple[str, ...]
-    after: tuple[str, ...]
+    before: Sequence[str]
+    first: Sequence[str]
+    between: Sequence[str]
+    second: Sequence[str]
+    after: Sequence[str]
 
     @property
     def longer(self) -> LongerClause:
@@ -132,13 +132,8 @@ def divide_sentence(
     # A capital letter after the conjunction would reveal the original order.
     if second_word != tokens[second_start]:
         return None
-    return CoordinatedSentence(
-        tuple(before),
-        tuple(recased[start:end]),
-        tuple(tokens[end:second_start]),
-        tuple(recased[second_start:second_end]),
-        tuple(after),
-    )
+    first, second = recased[start:end], recased[second_start:second_end]
+    return CoordinatedSentence(before, first, tokens[end:second_start], second, after)
 
 
 def render_sentence(parts: CoordinatedSentence, *, inverted: bool) -> str:
@@ -148,9 +143,7 @@ def render_sentence(parts: CoordinatedSentence, *, inverted: bool) -> str:
     >>> render_sentence(parts, inverted=False), render_sentence(parts, inverted=True)
     ('He left , and I stayed .', 'I stayed , and he left .')
     """
-    first, second = parts.first, parts.second
-    if inverted:
-        first, second = second, first
+    first, second = (parts.second, parts.first) if inverted else (parts.first, parts.second)
     opening = (first[0][:1].upper() + first[0][1:], *first[1:])
     return " ".join((*parts.before, *opening, *parts.between, *second, *parts.after))
 
