@@ -22,13 +22,13 @@ from sentprobe.probes.natural.natural_task import NaturalTask, TaskGroup
 
 LABELS = ("FALSE", "TRUE")
 SlotWords = list[set[str]]
-"""For the first and second probe word of an item, the words that training items have there; empty in training."""
+"""For each slot (first or second probe word), the words that items may have in it; no limit if empty."""
 WordItems = list[tuple[bool, str, tuple[str, ...]]]
 """Items as triples of label, sentence and probe words."""
 WordAsker = Callable[[Sequence[str], SlotWords, Random], WordItems]
-"""A function from a split's sentences, the probe words of training and a random generator to the split's items."""
+"""A function that builds a split's items from sentences, the words allowed in each slot, and a random generator."""
 Change = Callable[[Sequence[str], Random], Mapping[str, str]]
-"""A function that maps each sentence to a sentence with as many tokens. No two results are equal."""
+"""A function that maps sentences to sentences with as many tokens, all different."""
 
 
 def keep_sentences(texts: Sequence[str], _: Random) -> Mapping[str, str]:
@@ -37,7 +37,7 @@ def keep_sentences(texts: Sequence[str], _: Random) -> Mapping[str, str]:
 
 
 def change_sentences(texts: Sequence[str], request: selection.SelectionRequest, change: Change) -> Mapping[str, str]:
-    """Map each sentence to its *change*. In published sampling, random words are drawn uniformly from all types."""
+    """Apply *change* to the sentences. In published sampling, random words are drawn uniformly from all types."""
     if request.as_published and change is sample_corpus_words:
         change = sample_dictionary_words
     return change(texts, request.make_random("change"))
@@ -95,7 +95,7 @@ _ABSENT_TRIES = 100
 
 
 def permute_tokens(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
-    """Map each sentence to its tokens in random order."""
+    """Map each sentence to a sentence of the same tokens in random order."""
 
     def permute(text: str) -> str:
         tokens = text.split(" ")
@@ -106,19 +106,19 @@ def permute_tokens(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
 
 
 def sample_corpus_words(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
-    """Map each sentence to as many tokens, drawn at random from the tokens of all sentences."""
+    """Map each sentence to one of the same length, with tokens drawn at random from all sentences."""
     tokens = [token for text in texts for token in text.split(" ")]
     return _change_distinctly(texts, lambda text: " ".join(rng.choices(tokens, k=text.count(" ") + 1)))
 
 
 def sample_dictionary_words(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
-    """Map each sentence to as many tokens, drawn uniformly from all types (Adi et al. 2017, section 7)."""
+    """Map each sentence to one of the same length, with tokens drawn uniformly from all types (section 7)."""
     types = sorted({token for text in texts for token in text.split(" ")})
     return _change_distinctly(texts, lambda text: " ".join(rng.choices(types, k=text.count(" ") + 1)))
 
 
 def _change_distinctly(texts: Sequence[str], change: Callable[[str], str]) -> dict[str, str]:
-    """Map each sentence to a *change* that no earlier sentence has; leave out a sentence if _TRIES attempts fail."""
+    """Map each sentence to the first result of *change* that is not used yet; omit it after _TRIES failures."""
     changed_texts: dict[str, str] = {}
     used: set[str] = set()
     for text in texts:
@@ -218,13 +218,13 @@ def _make_paired_content_items(texts: Sequence[str], trained_words: SlotWords, r
 
 
 def _sample_word(text: str, trained_words: set[str], rng: Random) -> str:
-    """Return a random word of the sentence, only from *trained_words* if there are any; empty without a word."""
+    """Return a random word of the sentence, only one of *trained_words* if there are any, or the empty string."""
     words = [word for word in list_words(text) if not trained_words or word in trained_words]
     return rng.choice(words) if words else ""
 
 
 def _assign_absent_words(texts: Iterable[str], words: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield each sentence with the first of the remaining *words* that it lacks. Each of *words* is used once."""
+    """Yield each sentence with the first of *words* that it lacks and that no earlier sentence has received."""
     remaining = deque(words)
     for text in texts:
         sentence_words = set(list_words(text))

@@ -1,6 +1,6 @@
 """Items of BShift, CoordInv and SOMO, which ask whether a sentence was changed.
 
-A dataset contains either the original sentence or its changed version.
+A dataset contains a sentence either in its original or in its changed version, never in both.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ from sentprobe.probes.natural import selection
 
 @dataclass(frozen=True, slots=True)
 class ChangedPair:
-    """A sentence and its changed version. Only one item asks about the pair, with either text."""
+    """A sentence and its changed version; a dataset has an item about one of the two."""
 
     original: str
     changed: str
@@ -46,7 +46,7 @@ def select_changed_sentences(
 
 
 def alternate_versions(pairs: list[ChangedPair], split: Split, *, labels: tuple[str, str]) -> list[Entry]:
-    """Return an item for each pair: from the first the original sentence, from the second the changed one, etc."""
+    """Return an item for each pair, alternately with the original and with the changed sentence."""
     return [
         Entry(
             split=split,

@@ -27,7 +27,7 @@ from sentprobe.specs import NATURAL, check_distinct
 from sentprobe.versions import find_versions
 
 LEFT_OUT = "translations of test items left out"
-"""Key of a card's counts: training and validation items left out since their text or ``sent_id`` is also in test."""
+"""Key of a card's counts: training and validation items left out since test has their text or ``sent_id``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ class Crossing:
     test_on: tuple[str, ...]
 
     def list_datasets(self) -> tuple[NaturalTask, ...]:
-        """Return a copy of each task for each pair of languages, under the name of its dataset."""
+        """Return one task for each dataset: a copy of each task for each pair of languages, named as the dataset."""
         return tuple(
             replace(task, name=name_in_languages(task.name, train, test), published="")
             for task, train, test in product(self.tasks, self.train_on, self.test_on)
@@ -140,7 +140,7 @@ def build_crossed_datasets(
 def _select_in_language(
     task: NaturalTask, table: Table, corpus: Corpus, crossing: Crossing, recipe: NaturalRecipe
 ) -> _LanguageItems:
-    """Return the items of one language, without test items if it is not in *test_on*, and so for training."""
+    """Return the items of one language: training and test items, or only those that *crossing* uses."""
     size = recipe.size
     if table.language not in crossing.test_on:
         size = replace(size, test=0)
@@ -265,7 +265,7 @@ def _shuffle(entries: Iterable[Entry], key: str) -> list[Entry]:
 
 
 def _take(entries: Iterable[Entry], quotas: Mapping[Split, int], *, by_class: bool) -> list[Entry]:
-    """Return the first items of each split, or with *by_class* of each class in a split; training comes first."""
+    """Return the first items of each split (with *by_class*, of each class in a split); training comes first."""
     counts = Counter[tuple[Split, str]]()
     chosen: list[Entry] = []
     for entry in entries:

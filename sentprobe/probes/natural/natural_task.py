@@ -70,7 +70,7 @@ class NaturalTask(KnownTask):
 
 
 CORRELATED_IN_TEXT = "in natural text it goes with the answer, which the task does not rule out; beat this figure"
-"""Reason that a cue may answer a task whose definition does not mention the cue."""
+"""Reason why a cue may answer a task whose definition does not mention the cue."""
 REVEALS_STRUCTURE = "words and their order tell of the structure; beat this figure"
 BAG_AND_ORDER = (Cue.BAG, Cue.NGRAMS, Cue.TEMPLATE)
 """The cues from the words of a sentence and their order."""

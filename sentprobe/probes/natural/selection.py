@@ -137,7 +137,7 @@ def scale_share(capacity: int, requested: Mapping[Split, int]) -> dict[Split, in
 def select_balanced(
     pool: SentencePool, classes: Sequence[str], size: Size, *, task: str
 ) -> tuple[SplitIndices, ClassShare]:
-    """Return the indices of the first sentences of each class, equally many, and their number. Raises TooFewError."""
+    """Return the indices of the first sentences of each class, and the number per class. Raises TooFewError."""
     counts = np.bincount(pool.labels, minlength=len(classes))
     requested = compute_class_share(size, classes=len(classes))
     obtained = scale_share(int(counts.min()), requested)
@@ -155,7 +155,7 @@ def select_balanced(
 def select_unbalanced(
     pool: SentencePool, classes: Sequence[str], size: Size, *, task: str
 ) -> tuple[SplitIndices, ClassShare]:
-    """Return the indices of the pool's first sentences, regardless of class, and their number. Raises TooFewError."""
+    """Return the indices of the pool's first sentences of any class, and their number. Raises TooFewError."""
     requested = compute_class_share(size, classes=1)
     obtained = scale_share(len(pool.labels), requested)
     if obtained is None:
@@ -169,7 +169,7 @@ def select_unbalanced(
 def select_by_form(
     pool: SentencePool, classes: Sequence[str], size: Size, *, task: str
 ) -> tuple[SplitIndices, ClassShare]:
-    """Select equally many sentences of each class such that no word form is in two splits. Raises TooFewError."""
+    """Like select_balanced, except that no word form is in two splits. Raises TooFewError."""
     requested = compute_class_share(size, classes=len(classes))
     split_numbers = deal_forms(pool, classes=len(classes), requested=requested)
     splits = list(requested)
@@ -289,7 +289,7 @@ LENGTHS_SQL = "length BETWEEN 5 AND 28"
 
 
 def build_feature_sql(role: str, name: str) -> str:
-    """Return SQL for the Universal Dependencies feature *name* of the word in a role; NULL without a single value."""
+    """Return SQL for the feature *name* in a role's Universal Dependencies tag; NULL unless it has one value."""
     value = f"split_part(split_part({role}_tag || '|', '|{name}=', 2), '|', 1)"
     return f"CASE WHEN {value} <> '' AND {value} NOT LIKE '%,%' THEN {value} END"
 

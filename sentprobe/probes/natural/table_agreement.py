@@ -165,7 +165,7 @@ class TablePairs:
         return tallies
 
     def _count_agreeing_pairs(self, a: str, b: str) -> int:
-        """Return how many pairs of any sentence's label in A and any sentence's label in B are equal."""
+        """Return the number of pairs of one sentence in A and one in B that have the same label."""
         counts = (
             f"(SELECT {side} AS value, count(*) AS {name} FROM pairs "
             f"WHERE {a} IS NOT NULL AND {b} IS NOT NULL GROUP BY {side})"
@@ -177,7 +177,7 @@ class TablePairs:
         return int(pair_count)
 
     def list_disagreements(self) -> Iterator[dict[str, Any]]:
-        """Yield a record of each unequal pair of labels, by measure and in table A's order; a missing label is None."""
+        """Yield a record for each sentence and measure whose labels differ; a missing label is None."""
         for number, measure in enumerate(self._measures):
             a, b = f"a{number}", f"b{number}"
             rows = self._corpus.stream(

@@ -75,7 +75,7 @@ def _count_agreeing(
     labels: Sequence[str],
     redundancy: Redundancy,
 ) -> dict[str, int]:
-    """Count test items whose answer is the commonest label of the sentence's words, and ties, for the card."""
+    """Return for the card how many test items' answers are the commonest label of the sentence's words, or tied."""
     if Split.TEST not in indices:
         return {}
     chosen = indices[Split.TEST]

@@ -74,7 +74,7 @@ object=Noun(index=2, number=<Number.PLURAL: 'pl'>))
 
 
 def _find_verb(graph: DependencyGraph) -> int | None:
-    """Return the first finite auxiliary or copula of the root, else the root if a verb without *to*, else None."""
+    """Return the root's first finite auxiliary or copula, else the root if it is a verb without *to*, else None."""
     for node in graph.find_dependents(graph.root, "aux", "auxpass", "cop"):
         if graph.tags[node] in main_clauses.FINITE_TAGS:
             return node

@@ -331,7 +331,7 @@ def _find_lexical_verb(tree: Tree, clause: _Clause) -> tuple[int | None, int]:
 
 
 def _list_noun_phrases_after(tree: Tree, verb: int, host: int) -> list[int]:
-    """Return the noun phrases after *verb* under *host*, up to a verb or conjunction that follows the first."""
+    """Return the noun phrases after *verb* under *host*, up to the first verb or conjunction behind one."""
     noun_phrases: list[int] = []
     for node in list_children(tree, host):
         category = tree.categories[node]

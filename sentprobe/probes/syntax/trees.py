@@ -303,7 +303,7 @@ class ParsedSentence:
 
     tokens: tuple[str, ...] = ()
     written: tuple[str, ...] = ()
-    """The tokens with the typography of the text, such as ``n’t``; empty if *tokens* have it."""
+    """The tokens with the typography of the text, such as ``n’t``; empty if *tokens* have it, too."""
     tags: tuple[str, ...] = ()
     tree: Tree | str | None = None
     """The constituents as a tree or as text in Penn brackets; None if unknown."""

@@ -18,7 +18,7 @@ _FULL_STOPS = (".", "。", "।", "۔", "։", "።")
 ANSWER_SQL = (
     f"CASE WHEN {selection.LENGTHS_SQL} AND {pairing.NO_QUOTES_SQL} AND tokens[-1] IN {_FULL_STOPS} THEN clauses END"
 )
-"""SQL for the spans of the two clauses; NULL unless LENGTHS_SQL holds, with a full stop and no double quotes."""
+"""SQL for the spans of the two clauses; NULL unless the sentence has 5 to 28 tokens, a full stop, no double quotes."""
 
 _COLUMNS = "text, tags, clauses.first_start, clauses.first_end, clauses.second_start, clauses.second_end, clause_words"
 _NAME_TAGS = frozenset(("NNP", "NNPS"))

@@ -25,7 +25,7 @@ LABELS = ("O", "C")
 TAGS = ("NN", "NNS", "VB", "VBD", "VBG", "VBN", "VBP", "VBZ")
 """Penn tags of nouns, without names, and of verbs."""
 MAX_FREQUENCY_RATIO = 2.0
-"""Maximum ratio between the frequencies of the replaced word's and the replacement's bigram."""
+"""Maximum ratio of frequencies between a bigram with the replaced word and the same with the replacement."""
 _OVERSAMPLE = 1.5
 """Number of sentences that are first tried for each sentence needed."""
 Replacement = tuple[ChangedPair, int]
@@ -92,8 +92,7 @@ def create_word_tables(corpus: Corpus, band: selection.FrequencyBand) -> None:
     """Create the tables that the queries below read.
 
     - odd_words (word, tag, rank, form): words in the band whose most frequent tag is that of a noun or verb. *form* is
-      the
-    word in lower case; with tags of Universal Dependencies, it is the most frequent spelling, such as *Haus*
+      the word in lower case; with tags of Universal Dependencies, it is the most frequent spelling, such as *Haus*
     - before (tag, other, word, rank, n): *n* is how often the word *other* stands before a word of odd_words
     - after (the same columns): *n* is how often *other* stands after it
     """

@@ -17,7 +17,7 @@ BINS = ((5, 8), (9, 12), (13, 16), (17, 20), (21, 25), (26, 28))
 ABOUT_LENGTH = give_reason(
     "the task is about the length of the sentence", *(Cue.LENGTH, Cue.BAG, Cue.NGRAMS, Cue.TEMPLATE, Cue.SENTENCE)
 )
-"""For a task about length, the reason for each cue that may answer it: all but the probe words and their positions."""
+"""The cues that may answer a task about length, with the reason: all but probe words and their positions."""
 
 HOW_LONG = "how many tokens does s have?"
 
@@ -61,8 +61,7 @@ WORDS = 1000
 def select_word_content(request: selection.SelectionRequest) -> selection.Selection:
     """Return the items of WC: the class is the only one of 1,000 words that occurs. Raises TooFewError or UsageError.
 
-    The words have at least 4 letters and frequency ranks from 2,001 on. For a small corpus, both numbers are scaled
-    down.
+    The words have at least 4 letters and frequency ranks from 2,001 on; a small corpus has fewer and commoner words.
     """
     words, first = _find_words(request)
     rows = ", ".join(f"({rank}, {label})" for label, (rank, _) in enumerate(words))

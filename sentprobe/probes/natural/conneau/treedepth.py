@@ -22,7 +22,7 @@ from sentprobe.probes.natural.natural_task import BAG_AND_ORDER, REVEALS_STRUCTU
 
 
 def build_answer_sql(depths: range, column: str = "depth") -> str:
-    """Return SQL for the depth in *column*; NULL if it is not in *depths*, or if the length is not LENGTHS_SQL's."""
+    """Return SQL for the depth in *column*; NULL unless it is in *depths* and the sentence has 5 to 28 tokens."""
     return f"CASE WHEN {selection.LENGTHS_SQL} AND {column} BETWEEN {depths[0]} AND {depths[-1]} THEN {column} END"
 
 
@@ -55,7 +55,7 @@ class DepthTarget:
     def compute_quotas(self, size: Mapping[Split, int], cells: Indices) -> dict[Split, Indices]:
         """Return for each split the number of items by depth and length, (d, 17) int64.
 
-        *cells*, of the same shape, is the number of sentences in the corpus.
+        *cells*, of the same shape, is the number of sentences in the corpus by depth and length.
         """
         is_even, depths = np.isinf(self.depth_spread), len(self.depths)
         requested = np.stack(
