@@ -56,7 +56,7 @@ _COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "methods": ("results.methods:methods", "Write a paragraph for the methods section of a paper, and its BibTeX."),
         "correlate": ("results.correlate:correlate", "Correlate probing accuracy with other scores of the encoders."),
         "geometry": ("runs.geometry:geometry", "Measure whether paraphrases have nearer vectors than other sentences."),
-        "gate": ("runs.gate:gate", "Measure how often a similarity threshold accepts different meanings."),
+        "gate": ("runs.gate:gate", "Measure how often sentences of different meaning pass a similarity threshold."),
         "lm": ("runs.lm:lm", "Measure how often language models prefer the good sentence of a minimal pair."),
         "sentences": ("data.sentences:app", "Write the sentences of a run to a file, to encode them elsewhere."),
         "embed": ("data.embed:embed", "Write the vectors of a dataset's sentences to a file."),

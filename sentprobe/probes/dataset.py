@@ -1,8 +1,8 @@
-"""Data of a probing task: sentences, items that refer to them, splits and a card."""
+"""Datasets of probing tasks: sentences, items (questions about a sentence) in splits, and a card."""
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any
@@ -14,15 +14,15 @@ from sentprobe.errors import SentprobeError, suggest
 
 
 class CardError(SentprobeError):
-    """A card in a file is malformed."""
+    """The card in a dataset's file is malformed."""
 
 
 class Sampling(StrEnum):
     """How the items of a suite are sampled.
 
-    - MIRROR: balanced. compeval has mirror pairs where the task allows them. In the tasks of Adi et al., neither the
-      label frequencies nor single words predict the answer
-    - PAPER: as in the published datasets of Ettinger et al. 2018, and as Adi et al. 2017 describe in section 3.1
+    - MIRROR: balanced. Tasks of compeval have mirror pairs where possible. In the tasks of Adi et al., neither the
+      frequencies of labels nor single words predict the answer
+    - PAPER: as in the published datasets of Ettinger et al. 2018, or as described by Adi et al. 2017, section 3.1
     """
 
     MIRROR = "mirror"
@@ -31,7 +31,7 @@ class Sampling(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A description of how a dataset was made. Two runs of one command give equal cards."""
+    """A description of a dataset's origin. It has no date: repeating a command yields the same card."""
 
     task: str
     seed: int = 0
@@ -40,21 +40,21 @@ class Card:
     sampling: str = ""
     source: str = ""
     language: str = ""
-    """The language of the grammar that generated the sentences; empty: not generated."""
+    """The language of the grammar that generated the sentences; empty: sentences were not generated."""
     train_language: str = ""
-    """The language of the training items; empty unless the user chose languages for training and test."""
+    """The language of the training items, if the user chose languages for training and test; else empty."""
     test_language: str = ""
     versions: Mapping[str, str] = field(default_factory=dict, hash=False)
     counts: Mapping[str, int] = field(default_factory=dict, hash=False)
-    """Number of items by structure, label and the like."""
+    """Numbers of items with certain properties, such as a label: ``{"test agreeing": 812}``."""
     largest_share: Mapping[str, float] = field(default_factory=dict, hash=False)
-    """For each split, the share of its items that have its most frequent structure."""
+    """For each split, the share of items with the split's most frequent sentence template."""
     composition: Mapping[str, Mapping[str, float]] = field(default_factory=dict, hash=False)
-    """For each value of a feature, its share in this dataset (``share``) and in the published ones (``published``)."""
+    """Shares of feature values, here and as published: ``{"rc-aspect prog": {"share": 0.28, "published": 0.3}}``."""
     notes: tuple[str, ...] = ()
-    """Sentences on how this dataset differs from others of its kind."""
+    """Remarks on how this dataset differs from other datasets of its task."""
     audit: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    """Accuracy of surface cues, as JSON values; empty before the audit."""
+    """Results of the audit (the accuracy of surface cues), as JSON values; empty before the audit."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the card as a value that :mod:`json` can write.
@@ -76,26 +76,22 @@ train_language='', test_language='', versions={}, counts={}, largest_share={}, c
         for key, content in value.items():
             if key not in field_names:
                 raise CardError(f"a card has no field {key!r}{suggest(str(key), field_names)}")
-            expected, accepts = _FIELD_TYPES.get(key, _TEXT_FIELD)
+            expected, accepts = _FIELD_TYPES.get(key, _FIELD_TYPES["task"])
             if not accepts(content):
                 raise CardError(f"card: {key} must be {expected}, not {content!r:.60}")
         return cls(**{**value, "notes": tuple(value.get("notes", ()))})
 
 
-_FieldType = tuple[str, Callable[[Any], bool]]
-
-
 def build_mapping_check(*types: type) -> Callable[[Any], bool]:
-    """Return a function that checks for a mapping whose values have one of *types*; a bool is not an int."""
+    """Return a function that checks whether a value is a mapping with values of the types; bool is not an int."""
     return lambda value: (
         isinstance(value, Mapping)
         and all(isinstance(item, types) and not isinstance(item, bool) for item in value.values())
     )
 
 
-_TEXT_FIELD: _FieldType = ("text", lambda value: isinstance(value, str))
-
-_FIELD_TYPES: Mapping[str, _FieldType] = {
+_FIELD_TYPES: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
+    "task": ("text", lambda value: isinstance(value, str)),  # also the type of all fields that are not in this table
     "seed": ("a whole number", lambda value: isinstance(value, int) and value is not True),
     "versions": ("an object of texts", build_mapping_check(str)),
     "counts": ("an object of whole numbers", build_mapping_check(int)),
@@ -115,19 +111,19 @@ _FIELD_TYPES: Mapping[str, _FieldType] = {
 Indices = NDArray[np.int64]
 
 MAX_PROBES = 2
-"""Largest number of probe words of an item (a noun and a verb; Ettinger et al. 2018)."""
+"""Maximum number of probe words of an item: a noun and a verb (Ettinger et al. 2018)."""
 
 
 class DatasetError(SentprobeError):
-    """A dataset is inconsistent or cannot be learned from."""
+    """A dataset is inconsistent, or a probe cannot be trained on it."""
 
 
 class TooFewError(SentprobeError):
-    """The corpus or vocabulary has too few sentences or words for a task."""
+    """The corpus or vocabulary is too small for a task."""
 
 
 class Split(StrEnum):
-    """A split of the items; every dataset has TRAIN and TEST."""
+    """A split of the items. Every dataset has TRAIN and TEST; VALIDATION is optional."""
 
     TRAIN = "train"
     VALIDATION = "validation"
@@ -135,14 +131,18 @@ class Split(StrEnum):
 
 
 STRUCTURE = "structure"
-"""Name of the item column that says whether a test item's structure occurs in training."""
+"""Name of the item column that states whether the syntactic structure of a sentence occurs in training."""
 
 TRAINED = "trained"
-"""Value of the column ``structure`` for items whose structure occurs in training."""
+"""Value of the column ``structure`` if the structure occurs in training."""
 
 
 def name_structure_part(name: str) -> str:
-    """Return the value of the column ``structure`` for items that have the held-out structure *name*."""
+    """Return the value of the column ``structure`` for a structure that occurs in test only.
+
+    >>> name_structure_part("passive")
+    'held out: passive'
+    """
     return f"held out: {name}"
 
 
@@ -150,12 +150,12 @@ def name_structure_part(name: str) -> str:
 class Items:
     """The items of one split, as parallel arrays.
 
-    - rows: (n,) int64, index into the dataset's sentences
-    - probes: (n, k) int64 with k in {0, 1, 2}, index into the dataset's probe words
-    - targets: (n,) int64, index into the dataset's labels
-    - columns: further values of each item by column name; classifiers do not see them
+    - rows: the index of each item's sentence, (n,) int64
+    - probes: the indices of its 0, 1 or 2 probe words, (n, k) int64
+    - targets: the index of its label, (n,) int64
+    - columns: further values of each item by column name, which are not shown to classifiers
 
-    The arrays are read-only. Lists are converted to arrays.
+    The indices refer to the dataset's sentences, probe words and labels. Lists are converted to read-only arrays.
     """
 
     rows: Indices
@@ -197,7 +197,7 @@ class Items:
         return int(self.probes.shape[1])
 
     def select(self, selection: Any) -> "Items":
-        """Return the items that an index array or a mask selects."""
+        """Return the items at the indices in an array, or those where a mask, (n,) bool, is true."""
         chosen = np.arange(len(self))[selection]
         columns = {n: tuple(values[i] for i in chosen) for n, values in self.columns.items()}
         return Items(self.rows[chosen], self.probes[chosen], self.targets[chosen], columns)
@@ -208,7 +208,7 @@ class Items:
 
 @dataclass(frozen=True, slots=True)
 class ProbeDataset:
-    """A classification task about sentences, ready for any encoder.
+    """The data of a classification task about sentences. Any encoder can be probed on it.
 
     >>> items = Items([0, 1], [[0], [0]], [0, 1])
     >>> toy = ProbeDataset(
@@ -244,15 +244,12 @@ class ProbeDataset:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the additional item columns, the same in every split."""
+        """Names of the items' columns, the same in every split."""
         return tuple(self.splits[Split.TRAIN].columns)
 
     @property
     def mirrored(self) -> bool:
-        """Whether the test items are mirror pairs.
-
-        Then each combination of words and probe words occurs equally often with each label.
-        """
+        """Whether the test items with the same words and probe words have each label equally often (mirror pairs)."""
         counts: dict[object, Counter[int]] = {}
         test = self.splits[Split.TEST]
         for row, probe, target in zip(test.rows, test.probes, test.targets, strict=True):
@@ -264,7 +261,7 @@ class ProbeDataset:
     def balanced_probes(self) -> bool:
         """Whether each combination of probe words occurs equally often with each label in the test items.
 
-        Then the probe words alone say nothing about the label.
+        In this case, the label cannot be predicted from the probe words alone.
         """
         test = self.splits[Split.TEST]
         _, groups = np.unique(test.probes, axis=0, return_inverse=True)
@@ -274,21 +271,17 @@ class ProbeDataset:
 
     @property
     def held_out(self) -> str:
-        """The structure that occurs in test but not in training; empty if there is no such structure, or several.
-
-        >>> name_structure_part("passive")
-        'held out: passive'
-        """
+        """The structure that occurs in test only, such as ``passive``; empty if there is none, or several."""
         prefix = name_structure_part("")
         trained, tested = ({*self.splits[split].columns.get(STRUCTURE, ())} for split in (Split.TRAIN, Split.TEST))
         held_out = [part for part in tested - trained if part.startswith(prefix)]
         return held_out[0].removeprefix(prefix) if len(held_out) == 1 else ""
 
     def units(self, split: Split) -> Indices:
-        """Return the unit number of each item of *split*, (n,) int64.
+        """Return the number of each item's unit, (n,) int64; units are numbered in the order of their first items.
 
-        Two items belong to one unit if they share a sentence or are mirrors (the same words in any order, and the same
-        probe words). Units are numbered by first occurrence.
+        Items with the same sentence are in one unit. So are mirrors: items with the same words, in any order, and the
+        same probe words.
         """
         items = self.splits[split]
         sorted_words = {row: tuple(sorted(self.sentences[row].split())) for row in np.unique(items.rows)}
@@ -300,7 +293,7 @@ class ProbeDataset:
         return _connect_items(items.rows, np.array(mirror_numbers, dtype=np.int64))
 
     def fingerprint(self) -> str:
-        """Return the SHA-256 (hexadecimal) of name, texts and items, without card and columns."""
+        """Return a SHA-256 digest, in hexadecimal, of everything except the card and the columns."""
         digest = hashlib.sha256()
         for texts in ((self.name,), self.sentences, self.labels, self.probe_words):
             _update_digest(digest, (text.encode() for text in texts), count=len(texts))
@@ -311,7 +304,7 @@ class ProbeDataset:
 
 
 def _connect_items(first: Indices, second: Indices) -> Indices:
-    """Return the number of each item's group, (n,) int64; items equal in *first* or in *second* are in one group."""
+    """Return the number of each item's unit, (n,) int64; items with the same *first* or *second* are in one unit."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -325,7 +318,7 @@ def _connect_items(first: Indices, second: Indices) -> Indices:
 
 
 def _update_digest(digest: "hashlib._Hash", parts: Iterable[bytes], *, count: int) -> None:
-    """Add *count* and the parts to the digest, each part after its length, so that different parts never look alike."""
+    """Update the digest with *count* and the parts; their lengths are included, so (ab, c) differs from (a, bc)."""
     digest.update(count.to_bytes(8, "little"))
     for part in parts:
         digest.update(len(part).to_bytes(8, "little"))
@@ -333,7 +326,7 @@ def _update_digest(digest: "hashlib._Hash", parts: Iterable[bytes], *, count: in
 
 
 def _to_index_array(values: object, *, name: str, ndim: int, count: int = 0) -> Indices:
-    """Return *values* as a read-only int64 array; an empty list of probes has shape (count, 0)."""
+    """Return *values* as a read-only int64 array; an empty list of probe words becomes an array (count, 0)."""
     array = np.asarray(values)
     if array.size == 0:
         array = array.astype(np.int64).reshape((count, 0) if ndim == 2 and array.ndim < 2 else array.shape)
@@ -348,20 +341,16 @@ def _to_index_array(values: object, *, name: str, ndim: int, count: int = 0) -> 
 
 def _check_texts(data: ProbeDataset) -> None:
     for kind, texts in (("sentence", data.sentences), ("label", data.labels), ("probe word", data.probe_words)):
-        _check_distinct(texts, kind=kind)
+        seen: set[str] = set()
+        for text in texts:
+            if text in seen:
+                raise DatasetError(f"{kind} {text!r} occurs twice")
+            seen.add(text)
     for sentence in data.sentences:
         if not sentence or " ".join(sentence.split()) != sentence:
             raise DatasetError(f"sentence {sentence!r}: expected tokens with one space between them")
     if len(data.labels) < 2:
         raise DatasetError(f"dataset {data.name!r} has one label only: {list(data.labels)}")
-
-
-def _check_distinct(texts: Sequence[str], *, kind: str) -> None:
-    seen: set[str] = set()
-    for text in texts:
-        if text in seen:
-            raise DatasetError(f"{kind} {text!r} occurs twice")
-        seen.add(text)
 
 
 def _check_splits(data: ProbeDataset) -> None:
@@ -391,14 +380,14 @@ def _check_range(array: Indices, size: int, *, split: Split, kind: str) -> None:
 def _check_learnable(data: ProbeDataset) -> None:
     """Raise DatasetError if training has only one label, or lacks a label or probe word of another split.
 
-    Each slot (noun or verb) has its own one-hot vector, so training must have a probe word in the same slot.
+    A probe word must occur in training in the same slot: as the first word, or as the second.
     """
     train = data.splits[Split.TRAIN]
-    classes = np.unique(train.targets)
-    if len(classes) < 2:
-        raise DatasetError(f"all training items have one label, {data.labels[classes[0]]!r}")
+    training_labels = np.unique(train.targets)
+    if len(training_labels) < 2:
+        raise DatasetError(f"all training items have one label, {data.labels[training_labels[0]]!r}")
     for split, items in data.splits.items():
-        unseen_labels = np.setdiff1d(items.targets, classes)
+        unseen_labels = np.setdiff1d(items.targets, training_labels)
         if len(unseen_labels):
             raise DatasetError(f"label {data.labels[unseen_labels[0]]!r} occurs in {split} but never in training")
         for slot in range(data.slots):
@@ -411,22 +400,22 @@ def _check_learnable(data: ProbeDataset) -> None:
 
 
 ONE_HOT = "one-hot"
-"""Probe words are one-hot vectors (the default)."""
+"""A probe gets its probe words as one-hot vectors (the default)."""
 
 ENCODER_WORDS = "encoder"
-"""The encoder that is probed also encodes the probe words."""
+"""A probe gets its probe words as vectors of the probed encoder."""
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Number of items of each split; by default there are no validation items."""
+    """Number of items of each split."""
 
     train: int = 4000
     test: int = 1000
     validation: int = 0
 
     def override(self, train: int | None, test: int | None, validation: int | None) -> "Size":
-        """Return the size with other numbers; None leaves a number unchanged.
+        """Return a size with other numbers of items; None leaves a number unchanged.
 
         >>> Size().override(400, None, 50)
         Size(train=400, test=1000, validation=50)

@@ -1,8 +1,8 @@
-"""Properties of a known task: how it is probed, and which surface cues are allowed to answer it.
+"""Properties of a known task: its question, its classifier, and the surface cues that may predict its answers.
 
-A surface cue is information about an item other than its meaning. A cue is allowed to answer a task if the question is
-about the cue, or if cue and label are correlated in natural text (baselines of Conneau et al. 2018, table 2). If the
-definition of the task balances a cue, an accuracy above chance is a leak.
+A surface cue is information about an item other than its meaning, such as the length of the sentence. A cue may predict
+the answers if the question is about the cue (word order), or if cue and answer are correlated in natural text
+(baselines of Conneau et al. 2018, table 2). For any other cue, an accuracy above chance is a leak.
 """
 
 import re
@@ -14,7 +14,7 @@ from sentprobe.probes.dataset import ONE_HOT
 
 
 class Cue(StrEnum):
-    """A surface cue: the part of an item that a classifier of an audit sees, such as the length of the sentence."""
+    """A surface cue: the features of an item that a classifier of the audit gets, such as the sentence's length."""
 
     PROBE = "probe"
     LENGTH = "length"
@@ -26,14 +26,14 @@ class Cue(StrEnum):
 
 
 Reasons = Mapping[Cue, str]
-"""The cues that may answer a task, with the reason for each cue."""
+"""A map from some of the cues to the reason why they predict the answers of a task, or mislead."""
 
 ABOUT_WORDS = "the task is about which words there are"
 ABOUT_ORDER = "the task is about the order of words"
 
 
 def give_reason(reason: str, *cues: Cue) -> dict[Cue, str]:
-    """Return a mapping that gives each cue the same reason.
+    """Return a map from each of several cues to the same reason.
 
     >>> give_reason(ABOUT_ORDER, Cue.NGRAMS)[Cue.NGRAMS]
     'the task is about the order of words'
@@ -43,50 +43,50 @@ def give_reason(reason: str, *cues: Cue) -> dict[Cue, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Redundancy:
-    """Redundancy of a question about one word: most similar words in the sentence have the same property."""
+    """How to guess a property of one word, such as the tense of the main verb, from similar words (other verbs)."""
 
     feature: str
-    """The property that several words of a sentence have, such as ``tense of its verbs``."""
+    """The property that other words share with the word, such as ``tense of its verbs``."""
     tags: Mapping[str, tuple[str, ...]] = field(hash=False)
-    """For each label, the tags of the words that have it."""
+    """For each label, the part-of-speech tags of words with this property: ``{"PAST": ("VBD",)}``."""
     published: float
-    """Percentage of redundant items in the published test data."""
+    """Percentage of items in the published test data whose answer can be guessed from the other words."""
 
 
 AGREEING = "test agreeing"
-"""Key of a card's counts: number of test items in which most similar words agree with the answer."""
+"""Key in a card's counts: number of test items in which most similar words agree with the answer."""
 
 TIED = "test tied"
-"""Key of a card's counts: number of test items in which as many similar words agree with the answer as disagree."""
+"""Key in a card's counts: number of test items in which as many similar words disagree as agree."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownTask:
-    """Description of a task. It also applies to datasets of the task that others built."""
+    """Description of a task. It also applies to datasets that other software built for the task."""
 
     name: str
     published: str = ""
-    """Name of the published file, if it differs from sentprobe's name (SentEval's ten tasks)."""
+    """Name of the task's file in SentEval, such as ``past_present``; empty if it is the same or there is no file."""
     published_labels: Mapping[str, str] = field(default_factory=dict, hash=False)
-    """The published file's name of each label, if it differs from sentprobe's."""
+    """Map from sentprobe's labels to those in the published file, where they differ."""
     question_text: str
-    """The question, where s is the sentence, n a noun, v a verb and w a word."""
+    """The question about a sentence s, a noun n, a verb v or a word w, such as ``does v occur in s?``."""
     classes: str
     preset: str
     words: str = ONE_HOT
     may_answer: Reasons = field(default_factory=dict, hash=False)
-    """Cues that may answer the task; any other cue above chance is a leak."""
+    """Cues that may predict the answers; above-chance accuracy of any other cue is a leak."""
     reversed_cues: Reasons = field(default_factory=dict, hash=False)
-    """Cues that point to the wrong answer in test, because of how the task holds out words."""
+    """Cues that mislead on test items, because their words are held out from training."""
     redundancy: Redundancy | None = None
-    """Set for tasks about one word with which other words often agree."""
+    """For tasks about one word whose property other words of the sentence often share; else None."""
 
 
 _LANGUAGES = re.compile(r"\.[A-Za-z]\w*-[A-Za-z]\w*")
 
 
 def name_in_languages(task: str, train: str, test: str) -> str:
-    """Return the name of a dataset whose training items are in the language *train* and test items in *test*.
+    """Return the name of a dataset with training items in the language *train* and test items in *test*.
 
     >>> name_in_languages("Tense", "de", "fr"), remove_languages("Tense.de-fr")
     ('Tense.de-fr', 'Tense')
@@ -95,13 +95,13 @@ def name_in_languages(task: str, train: str, test: str) -> str:
 
 
 def remove_languages(name: str) -> str:
-    """Return the name of a dataset without the languages of its training and test items."""
+    """Return the name of a dataset without the languages at its end."""
     stem, dot, languages = name.rpartition(".")
     return stem if _LANGUAGES.fullmatch(dot + languages) else name
 
 
 def find_task_name(name: str, tasks: Iterable[KnownTask]) -> str:
-    """Return sentprobe's name of the task with this published name; any other name is returned unchanged."""
+    """Return sentprobe's name for a task with a published name; any other name is returned unchanged."""
     published = {_normalize_name(task.published): task.name for task in tasks if task.published}
     return published.get(_normalize_name(name), name)
 

@@ -1,9 +1,9 @@
-"""Confidence intervals of accuracies, their variance components, and paired tests of encoders.
+"""Confidence intervals and variance components of accuracies, and paired tests of two encoders.
 
-Item-level statistics are computed per unit, since items of one unit are not independent.
+Items of one unit, such as a mirror pair, are not independent. Therefore, statistics of items are computed per unit.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -29,7 +29,7 @@ class Interval:
         return self.low <= value <= self.high
 
     def format_percent(self) -> str:
-        """Return both ends in percent.
+        """Return both ends in percent, as text.
 
         >>> Interval(0.47, 0.53).format_percent()
         '47.0 to 53.0'
@@ -40,8 +40,8 @@ class Interval:
 def wilson(correct: float, total: float, *, confidence: float = 0.95) -> Interval:
     """Return the Wilson score interval of a proportion (Wilson 1927, equation 4).
 
-    The arguments need not be integers: *correct* may be a mean over several probes, *total* an effective number of
-    items.
+    - correct: number of correct answers, or its mean over several probes
+    - total: number of answers; see :func:`accuracy_interval` for a case in which it is not an integer
 
     >>> interval = wilson(50, 100)
     >>> round(interval.low, 4), round(interval.high, 4)
@@ -60,9 +60,9 @@ def wilson(correct: float, total: float, *, confidence: float = 0.95) -> Interva
 
 
 def chance_interval(share: float, total: float, *, confidence: float = 0.95) -> Interval:
-    """Return the interval of the accuracy on *total* items if each answer is correct with probability *share*.
+    """Return the range of accuracies on *total* items that do not differ significantly from *share*.
 
-    The ends of the interval are the accuracies whose Wilson interval just reaches *share*.
+    It consists of all accuracies whose Wilson interval includes *share*.
 
     >>> interval = chance_interval(0.5, 1000, confidence=0.99)
     >>> round(interval.low, 3), round(interval.high, 3)
@@ -73,9 +73,9 @@ def chance_interval(share: float, total: float, *, confidence: float = 0.95) -> 
 
 
 def binomial_p_value(correct: float, total: float, share: float) -> float:
-    """Return the two-sided p-value of the binomial test: twice the smaller tail.
+    """Return the two-sided p-value of the binomial test, twice the smaller tail, for an expected accuracy of *share*.
 
-    The counts need not be integers: see :func:`wilson`.
+    *correct* and *total* need not be integers: see :func:`wilson`.
 
     >>> round(binomial_p_value(9, 10, 0.5), 4)
     0.0215
@@ -88,10 +88,10 @@ def binomial_p_value(correct: float, total: float, share: float) -> float:
 
 
 def has_balanced_labels(majority: float, labels: int | None = None) -> bool:
-    """Check whether the most common label, with the share *majority*, is about as common as the others.
+    """Return whether the most common label is about as common as each other label.
 
-    If it is more common, always giving this label beats random answers. If the number of labels is None, *majority* is
-    compared with the nearest 1 / n.
+    - majority: the share of items that have the most common label
+    - labels: number of labels; None: unknown, so that any number of labels is possible
 
     >>> [has_balanced_labels(*args) for args in ((167 / 1000, 6), (0.5, 3), (0.5,), (0.6,))]
     [True, False, True, False]
@@ -105,16 +105,17 @@ def has_balanced_labels(majority: float, labels: int | None = None) -> bool:
 
 
 def normal_quantile(confidence: float) -> float:
-    """Return the z for which a standard normal variable lies in [-z, z] with the probability *confidence*."""
+    """Return the z such that a standard normal variable is in [-z, z] with probability *confidence*."""
     if not 0 < confidence < 1:
         raise UsageError(f"confidence {confidence} is not between 0 and 1")
     return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
 def sum_by_unit(values: ArrayLike, units: Sequence[int]) -> tuple[Floats, Floats]:
-    """Return the sum of *values* over each unit and the number of its items, both (units,) float64.
+    """Return the sum of values in each unit, and the number of items in each unit, both (units,) float64.
 
-    *units* has the unit number of each item, (n,); if it is empty, each item is a unit of its own.
+    - values: (n,), value of each item
+    - units: (n,), unit number of each item; if empty, each item is a unit of its own
     """
     array = np.asarray(values, dtype=np.float64)
     if not len(units):
@@ -125,19 +126,20 @@ def sum_by_unit(values: ArrayLike, units: Sequence[int]) -> tuple[Floats, Floats
 
 @lru_cache(maxsize=16)  # a table has few datasets, and many results on each dataset
 def _number_units(units: tuple[int, ...]) -> tuple[NDArray[np.int64], Floats]:
-    """Renumber units from 0; return the unit of each item, (n,), and the size of each unit, (units,)."""
+    """Renumber units from 0; return the new unit number of each item, (n,), and each unit's size, (units,)."""
     _, unit_numbers = np.unique(np.array(units), return_inverse=True)
     return unit_numbers, np.bincount(unit_numbers).astype(np.float64)
 
 
 def design_effect(scores: ArrayLike, units: Sequence[int]) -> float:
-    """Return the factor by which units widen the variance of a mean; at least 1.
+    """Return the design effect (Kish 1965, section 8.2), at least 1: how much units increase a mean's variance.
 
-    Kish (1965, section 8.2): the variance of the mean of items sampled in units, divided by the variance for as many
-    independent items. The numerator is the usual estimate for a ratio of unit totals, with the factor U / (U - 1) for U
-    units. The denominator is p (1 - p) / n for a mean score p. If all scores are equal, the factor cannot be estimated.
-    Then the worst case is returned, in which all items of a unit agree: the sum of squared unit sizes, divided by n.
-    For a single unit, this is n.
+    It is the variance of the mean of items sampled in units, divided by the variance for as many independent items. The
+    numerator is the usual estimate for a ratio of unit totals, with the factor U / (U - 1) for U units. The denominator
+    is p (1 - p) / n for a mean score p.
+
+    If p is 0 or 1, the design effect cannot be estimated. In this case, all items of a unit are assumed to agree, which
+    is the worst case: the sum of squared unit sizes, divided by n. For a single unit, n is returned.
 
     - scores: (n,), score of each item, between 0 and 1
     - units: (n,), unit number of each item; if empty, each item is a unit of its own
@@ -160,11 +162,11 @@ def design_effect(scores: ArrayLike, units: Sequence[int]) -> float:
 
 
 def accuracy_interval(scores: ArrayLike, units: Sequence[int], *, confidence: float = 0.95) -> Interval:
-    """Return Wilson's interval of the mean score, with the effective number of items.
+    """Return the Wilson interval of the mean score; it reflects the random choice of test items.
 
-    The effective number is n / :func:`design_effect`, so the interval is never narrower than for independent items. The
-    interval shows the uncertainty from the choice of test items. A score that is a mean over several probes is treated
-    as one answer, which makes the interval wider.
+    The number of items is replaced by an effective number, n / :func:`design_effect`. The interval is therefore at
+    least as wide as for independent items. It is wider than necessary if scores are means over several probes, since a
+    score counts as one answer. *scores* and *units* are as in :func:`design_effect`.
     """
     array = np.asarray(scores, dtype=np.float64)
     share = float(np.clip(array.mean(), 0.0, 1.0))
@@ -173,9 +175,9 @@ def accuracy_interval(scores: ArrayLike, units: Sequence[int], *, confidence: fl
 
 
 def difference_interval(first: tuple[float, Interval], second: tuple[float, Interval]) -> Interval:
-    """Return the interval of the difference between two proportions that were measured on different items.
+    """Return the interval of *first* minus *second*, two proportions that were measured on different items.
 
-    Newcombe 1998, method 10 (hybrid score): computed from each proportion and its Wilson interval.
+    The method is Newcombe 1998, method 10 (hybrid score). Each argument is a proportion and its Wilson interval.
 
     >>> interval = difference_interval((56 / 70, wilson(56, 70)), (48 / 80, wilson(48, 80)))
     >>> round(interval.low, 4), round(interval.high, 4)
@@ -193,19 +195,21 @@ class SpreadParts:
 
     mean: float
     total: float
-    """Sample standard deviation over all probes."""
+    """Sample standard deviation of the accuracies of all probes of all draws."""
     draws: float
-    """Standard deviation due to draws; with one probe per draw, due to draws and probes together."""
+    """Standard deviation due to differences between draws; with one probe per draw, it includes that of probes."""
     probes: float | None
-    """Standard deviation due to the probes of one draw; None if each draw has one probe."""
+    """Standard deviation of the probes of one draw; None if each draw has only one probe."""
     interval: Interval
 
 
 def decompose_spread(groups: Sequence[Sequence[float]]) -> SpreadParts:
-    """Decompose the spread of accuracies into parts; *groups* has the accuracies of the probes of each draw.
+    """Decompose the spread of accuracies into that between draws and that between the probes of a draw.
 
-    One-way random effects, y_ij = m + a_i + e_ij, estimated by analysis of variance (Searle, Casella and McCulloch
-    1992, Variance Components, chapter 3). For d draws with n_i probes each, N in all:
+    - groups: for each draw, the accuracies of its probes; raises UsageError for fewer than two draws
+
+    The model has one-way random effects, y_ij = m + a_i + e_ij, and is estimated by analysis of variance (Searle,
+    Casella and McCulloch 1992, Variance Components, chapter 3). With n_i probes in draw i, d draws and N probes:
 
     - mean squares: MSB = sum n_i (y_i. - y..)^2 / (d - 1), MSW = sum (y_ij - y_i.)^2 / (N - d)
     - probes: the variance of e is MSW
@@ -217,9 +221,6 @@ def decompose_spread(groups: Sequence[Sequence[float]]) -> SpreadParts:
     >>> spread = decompose_spread([[0.80, 0.82], [0.90, 0.92], [0.85, 0.87]])
     >>> round(spread.mean, 3), round(spread.draws, 4), round(spread.probes, 4)
     (0.86, 0.049, 0.0141)
-
-    Raises:
-        UsageError: there are fewer than two draws.
     """
     if len(groups) < 2:
         raise UsageError(f"{len(groups)} draw has no spread between draws")
@@ -243,7 +244,7 @@ def decompose_spread(groups: Sequence[Sequence[float]]) -> SpreadParts:
 def _draws_interval(values: Floats, *, low: float, min_spread: float = 0.0) -> Interval:
     """Return the 95% interval of the mean of independent values, clipped to the range from *low* to 1.
 
-    The standard deviation of the values is taken to be at least *min_spread*.
+    A standard deviation below *min_spread* is replaced by *min_spread*.
     """
     count, mean, spread = len(values), float(values.mean()), max(min_spread, float(values.std(ddof=1)))
     half_width = student_quantile(0.95, count - 1) * spread / sqrt(count)
@@ -251,7 +252,7 @@ def _draws_interval(values: Floats, *, low: float, min_spread: float = 0.0) -> I
 
 
 def two_sided_t_p_value(t: float, freedom: float) -> float:
-    """Return the two-sided p-value of Student's t, accurate for tiny values too.
+    """Return the two-sided p-value of Student's t with *freedom* degrees of freedom; tiny values are accurate, too.
 
     >>> round(two_sided_t_p_value(2.0, 10), 4)
     0.0734
@@ -262,14 +263,14 @@ def two_sided_t_p_value(t: float, freedom: float) -> float:
 
 
 def student_quantile(confidence: float, freedom: float) -> float:
-    """Return the t for which Student's variable lies in [-t, t] with the probability *confidence*."""
+    """Return the t such that a variable with Student's distribution is in [-t, t] with probability *confidence*."""
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, (1 + confidence) / 2))
 
 
 class Correction(StrEnum):
-    """Correction of p-values for the number of comparisons."""
+    """Methods to correct p-values for the number of comparisons."""
 
     HOLM = "holm"
     """Holm (1979): controls the family-wise error rate."""
@@ -283,29 +284,27 @@ class PairedComparison:
     """Paired tests of the difference between two encoders."""
 
     difference: float
-    """Mean accuracy of the first minus that of the second."""
+    """Mean accuracy of the first encoder minus that of the second."""
     interval: Interval
     wins: int
     losses: int
     sign_p: float
-    """Exact sign test over units (McNemar's exact test if each item is a unit)."""
+    """P-value of the exact sign test (if units are single items: McNemar's exact test)."""
     t_p: float
-    """Paired t-test over units, as in Adi et al. 2017."""
+    """P-value of the paired t-test, as in Adi et al. 2017."""
 
 
 def compare_items(first: NDArray[np.bool_], second: NDArray[np.bool_], units: Sequence[int] = ()) -> PairedComparison:
     """Compare two encoders by the test items that their probes answer correctly.
 
-    - first, second: (seeds, n) bool; the numbers of seeds may differ
+    - first, second: whether each item is answered correctly, (seeds, n) bool; the numbers of seeds may differ
     - units: (n,), unit number of each item; if empty, each item is a unit of its own
 
-    An observation is the mean over a unit's items and over the seeds. The sign test (exact binomial test) counts the
-    units in which either encoder is better; ties are left out. For one seed and units of one item, the sign test is
-    McNemar's exact test (McNemar 1947). The paired t-test is over units, as in Adi et al. 2017, appendix III. The
-    interval is that of a ratio of unit totals, with Student's t for units - 1 degrees of freedom.
-
-    Raises:
-        UsageError: the numbers of items differ or are zero.
+    An observation is an encoder's accuracy on one unit, over all seeds. The sign test (exact binomial test) compares
+    the numbers of units in which each encoder is better, without ties. For one seed and units of one item, it is
+    McNemar's exact test (McNemar 1947). The t-test is paired over units, as in Adi et al. 2017, appendix III. The
+    interval is that of a ratio of unit totals, with Student's t for units - 1 degrees of freedom. Raises UsageError if
+    the numbers of items differ or are zero.
     """
     if first.shape[1] != second.shape[1] or not first.size or not second.size:
         raise UsageError(f"{first.shape[1]} and {second.shape[1]} items cannot be paired")
@@ -327,17 +326,16 @@ def compare_items(first: NDArray[np.bool_], second: NDArray[np.bool_], units: Se
 
 
 def compare_draws(first: Sequence[float], second: Sequence[float], *, items: int) -> PairedComparison:
-    """Compare two encoders by their mean accuracies in the same draws, at least two.
+    """Compare two encoders by their mean accuracies in the same draws, at least two; otherwise, raise UsageError.
 
-    An observation is a draw, so tests and interval generalise to other draws. The sign test counts the draws in which
-    either encoder is better. The t-test is paired over draws. For the t-test and the interval, the standard deviation
-    is at least 1 / items, because a few differences may be equal by chance. Without this minimum, two equally good
-    encoders differ "significantly" in up to 11% of pairs of draws.
+    - first, second: mean accuracy of each draw
+    - items: number of test items of a draw; if draws differ, the smallest number
 
-    - items: number of test items of a draw; the smallest number if draws differ
+    An observation is an encoder's accuracy in a draw, so the tests and the interval generalise to other draws. The sign
+    test compares the numbers of draws in which each encoder is better. The t-test is paired over draws.
 
-    Raises:
-        UsageError: the numbers of draws differ, or there are fewer than two.
+    In the t-test and the interval, the standard deviation is at least 1 / items, because few differences may be equal
+    by chance. Without this minimum, equally good encoders differ "significantly" in up to 11% of pairs of draws.
     """
     if len(first) != len(second) or len(first) < 2:
         raise UsageError(f"{len(first)} and {len(second)} draws cannot be paired")
@@ -363,7 +361,7 @@ def compute_sign_test(wins: int, losses: int) -> float:
 
 
 def compute_sign_tests(wins: NDArray[np.int64], losses: NDArray[np.int64]) -> Floats:
-    """Return the two-sided p-values of n sign tests, (n,) float64; *wins* and *losses* are (n,) int64."""
+    """Return the two-sided p-values of n exact sign tests, (n,) float64, for (n,) wins and losses."""
     from scipy.special import bdtr
 
     total = wins + losses
@@ -372,9 +370,9 @@ def compute_sign_tests(wins: NDArray[np.int64], losses: NDArray[np.int64]) -> Fl
 
 
 def _t_test(differences: Floats, *, min_spread: float = 0.0) -> float:
-    """Return the p-value of the paired t-test, with a standard deviation of at least *min_spread*.
+    """Return the p-value of the paired t-test. A standard deviation below *min_spread* is replaced by *min_spread*.
 
-    If both are 0, p is 1 for a zero difference and 0 otherwise.
+    If all differences are equal and *min_spread* is 0, p is 0. If their mean is 0, p is 1.
     """
     count, mean = len(differences), abs(float(differences.mean()))
     if count < 2 or mean == 0:
@@ -393,30 +391,19 @@ def _paired_interval(differences: Floats, sizes: Floats, difference: float) -> I
 
 
 def correct_p_values(p_values: Sequence[float], method: Correction) -> list[float]:
-    """Return the p-values in the same order, corrected for their number.
+    """Correct p-values for their number; return them in the same order.
 
     >>> [round(p, 4) for p in correct_p_values([0.01, 0.04, 0.03], Correction.HOLM)]
     [0.03, 0.06, 0.06]
     """
-    return CORRECTION_FUNCTIONS[method](list(p_values)) if p_values else []
-
-
-def _correct_holm(p_values: list[float]) -> list[float]:
+    if method is Correction.NONE or not p_values:
+        return list(p_values)
     values = np.asarray(p_values)
+    if method is Correction.BH:
+        from scipy.stats import false_discovery_control
+
+        return [float(value) for value in false_discovery_control(values)]
     order = np.argsort(values, kind="stable")
     corrected = np.empty_like(values)
     corrected[order] = np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1))
     return [float(value) for value in np.minimum(corrected, 1.0)]
-
-
-def _correct_benjamini_hochberg(p_values: list[float]) -> list[float]:
-    from scipy.stats import false_discovery_control
-
-    return [float(value) for value in false_discovery_control(p_values)]
-
-
-CORRECTION_FUNCTIONS: Mapping[Correction, Callable[[list[float]], list[float]]] = {
-    Correction.HOLM: _correct_holm,
-    Correction.BH: _correct_benjamini_hochberg,
-    Correction.NONE: list,
-}

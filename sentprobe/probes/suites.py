@@ -1,7 +1,8 @@
-"""The tasks of all suites, found by sentprobe's name or by the name of the published file."""
+"""Look up the tasks of all suites, by sentprobe's name or by the name of the published file."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cache
 
 from sentprobe.probes.compeval.tasks import SUITE_TASKS
 from sentprobe.probes.dataset import ONE_HOT, ProbeDataset
@@ -12,43 +13,44 @@ from sentprobe.probes.trainer.presets import find_preset, override
 from sentprobe.specs import OptionPair
 
 FALLBACK_PRESET = "ettinger"
-"""The preset for datasets of unknown tasks."""
+"""The classifier preset for datasets of unknown tasks."""
 
 
 @dataclass(frozen=True, slots=True)
 class PresetChoice:
-    """The classifier of each task: the preset *name*, or the preset of the task's paper, changed by *values*."""
+    """The choice of a task's classifier: the preset *name* or, if None, that of the task's paper, with *values* set."""
 
     name: str | None = None
     values: tuple[OptionPair, ...] = ()
-    _presets_by_name: dict[str, Preset] = field(default_factory=dict, repr=False, compare=False)
 
     def find_preset_of(self, *names: str) -> Preset:
-        """Return the classifier of the first known task among *names*. Raises UsageError."""
-        name = self.name or find_preset_name(*names)
-        if name not in self._presets_by_name:
-            self._presets_by_name[name] = override(find_preset(name), self.values)
-        return self._presets_by_name[name]
+        """Return the classifier for the first known task among *names*. Raises UsageError."""
+        return _make_preset(self.name or find_preset_name(*names), self.values)
 
     def __call__(self, data: ProbeDataset) -> Preset:
-        """Return the classifier of a dataset."""
+        """Return the classifier for a dataset."""
         return self.find_preset_of(data.card.task, data.name)
 
 
+@cache
+def _make_preset(name: str, values: tuple[OptionPair, ...]) -> Preset:
+    return override(find_preset(name), values)
+
+
 USUAL_PRESET = PresetChoice()
-"""The classifier from the paper of each dataset's task, which the card or the dataset's name identifies."""
+"""For each task, the classifier of its paper."""
 
 ClassifierChoice = Preset | Callable[[ProbeDataset], Preset]
 """One classifier for all datasets, or a function from dataset to classifier."""
 
 
 def list_known_tasks() -> tuple[KnownTask, ...]:
-    """Return all tasks, in the order of the papers' tables."""
+    """Return all known tasks, suite by suite, in the order of the papers' tables."""
     return (*(task for tasks in SUITE_TASKS.values() for task in tasks.values()), *NATURAL.values())
 
 
 def to_own_name(name: str) -> str:
-    """Return sentprobe's name of a published task; any other name is returned unchanged.
+    """Return sentprobe's name for a published task, without languages; any other name is returned unchanged.
 
     >>> to_own_name("bigram_shift"), to_own_name("WordContent"), to_own_name("BShift.de-fr"), to_own_name("mine")
     ('BShift', 'WC', 'BShift', 'mine')
@@ -58,23 +60,18 @@ def to_own_name(name: str) -> str:
     return task_name if any(task.name == task_name for task in tasks) else find_task_name(name, tasks)
 
 
-def to_task_key(name: str) -> str:
-    """Return the look-up key of a task: sentprobe's name in lower case.
-
-    >>> to_task_key("bigram_shift"), to_task_key("WordContent"), to_task_key("SemRole")
-    ('bshift', 'wc', 'semrole')
-    """
-    return to_own_name(name).lower()
-
-
 def find_known_task(*names: str) -> KnownTask | None:
-    """Return the task of the first known name, or None if all names are unknown."""
+    """Return the first known task among *names*, whatever their case; None if all names are unknown.
+
+    >>> [find_known_task("mine", name).name for name in ("bigram_shift", "WordContent", "semrole")]
+    ['BShift', 'WC', 'SemRole']
+    """
     tasks = {task.name.lower(): task for task in list_known_tasks()}
-    return next((tasks[key] for key in map(to_task_key, names) if key in tasks), None)
+    return next((tasks[key] for key in (to_own_name(name).lower() for name in names) if key in tasks), None)
 
 
 def rename_as_published(data: ProbeDataset) -> ProbeDataset:
-    """Return the dataset with the name and labels of its published file; unchanged if its task has no such file."""
+    """Return a dataset with the name and labels of its published file; unchanged if there is no such file."""
     task = find_known_task(data.name)
     if task is None or not task.published:
         return data
@@ -84,7 +81,7 @@ def rename_as_published(data: ProbeDataset) -> ProbeDataset:
 
 
 def find_preset_name(*names: str) -> str:
-    """Return the name of the preset from the paper of the first known task among *names*.
+    """Return the name of the classifier preset for the first known task among *names*.
 
     >>> find_preset_name("SubjNum"), find_preset_name("mine", "AdiOrder"), find_preset_name("mine")
     ('conneau', 'adi', 'ettinger')
@@ -94,19 +91,19 @@ def find_preset_name(*names: str) -> str:
 
 
 def find_redundancy(*names: str) -> Redundancy | None:
-    """Return the redundancy of the first known task among *names*; None if it has none, or all are unknown."""
+    """Return the redundancy of the first known task among *names*, or None."""
     task = find_known_task(*names)
     return None if task is None else task.redundancy
 
 
 def find_usual_words(data: ProbeDataset) -> str:
-    """Return the usual vectors of a dataset's probe words: ``encoder`` for tasks of Adi et al., else ``one-hot``."""
+    """Return how a dataset's probe words are encoded: ``encoder`` in tasks of Adi et al., else ``one-hot``."""
     task = find_known_task(data.card.task, data.name)
     return ONE_HOT if task is None else task.words
 
 
 def explain_expected_cue(name: str, cue: Cue) -> str:
-    """Return the reason why a surface cue may solve the task *name*; empty if it may not.
+    """Return why a surface cue may predict the answers of the task *name*; empty if it may not.
 
     >>> explain_expected_cue("Content1Probe", Cue.BAG)
     'the task is about which words there are'
@@ -118,7 +115,7 @@ def explain_expected_cue(name: str, cue: Cue) -> str:
 
 
 def explain_inverted_cue(name: str, cue: Cue) -> str:
-    """Return the reason why a surface cue is below chance on the test items of a task."""
+    """Return why the accuracy of a surface cue is below chance on the test items of the task *name*."""
     task = find_known_task(name)
     reason = "" if task is None else task.reversed_cues.get(cue, "")
     return reason or "training and test disagree about this cue"

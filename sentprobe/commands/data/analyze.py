@@ -78,9 +78,7 @@ def analyze(
     parser: Annotated[
         str | None,
         typer.Option(
-            "--parser",
-            "-p",
-            help="stanza, bllip:MODEL, corenlp:URL, benepar, spacy:PIPELINE, or none (for trees and CoNLL-U).",
+            "--parser", "-p", help="stanza, bllip:MODEL, corenlp:URL, benepar, spacy:PIPELINE, or none (no parsing)."
         ),
     ] = None,
     force: opt.ForceOption = False,

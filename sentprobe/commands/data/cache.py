@@ -59,14 +59,16 @@ def clear_command(
     encoder: Annotated[
         str | None,
         typer.Option(
-            "--encoder", "-e", help="Only this encoder: its name, or at least 8 first characters of its fingerprint."
+            "--encoder",
+            "-e",
+            help="Only this encoder: its name, or at least the first 8 characters of its fingerprint.",
         ),
     ] = None,
     older_than: Annotated[
         float | None, typer.Option(metavar="DAYS", help="Only vectors that were not used for DAYS days.")
     ] = None,
 ) -> None:
-    """Clear the cache: sentence vectors, and inflected forms of lexicons."""
+    """Clear the cache: sentence vectors, and inflected forms of words."""
     from rich.filesize import decimal
 
     from sentprobe.probes.encoders.cache.cache_upkeep import clear_inflected_forms, clear_vectors

@@ -28,7 +28,7 @@ from sentprobe.specs import COMPEVAL
 @expand_option_groups
 def embed(
     source: Annotated[
-        str, typer.Argument(metavar="DATASET", help="Dataset, folder of datasets, lines of text, or compeval."), INPUT
+        str, typer.Argument(metavar="DATASET", help="Dataset, folder of datasets, text file, or compeval."), INPUT
     ],
     encoder: Annotated[str, typer.Option("--encoder", "-e", help="Encoder, as listed by probe encoders."), INPUT_SPEC],
     out: Annotated[Path, build_out_option(f"File to write: .npz, .npy, ...; {REPLACED}"), OUTPUT_FILE],

@@ -34,7 +34,7 @@ def sentences(
     context: typer.Context,
     targets: Annotated[
         list[str],
-        typer.Argument(metavar="SUITE|PATH...", help="compeval, structure, natural TABLE..., or datasets."),
+        typer.Argument(metavar="SUITE|PATH...", help="compeval, structure, natural TABLE... or datasets."),
         INPUT,
     ],
     out: opt.InsteadOfStdoutOption = None,

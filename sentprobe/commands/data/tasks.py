@@ -84,6 +84,7 @@ def tasks(as_json: Annotated[bool, typer.Option("--json", help="Print JSON with 
     if as_json:
         print(json.dumps([asdict(task) for task in listed], indent=2))
         return
+    print_text("In the questions, s is the sentence; n, v and w are probe words: a noun, a verb, any word.")
     for suite, paper in PAPERS.items():
         chosen = [task for task in listed if task.suite == suite]
         *first, last = (
@@ -94,7 +95,8 @@ def tasks(as_json: Annotated[bool, typer.Option("--json", help="Print JSON with 
         for task in chosen:
             table.add_row(Text(task.name), Text(task.question), Text(task.classes))
         print_table(table)
+        if suite == "adi-controls":
+            print_text("permuted: the tokens of s are in random order; random: s consists of random words.")
         for code in names.LANGUAGES:
             if missing := [task.name for task in chosen if task.languages and code not in task.languages]:
                 print_text(f"--language {code} lacks {', '.join(missing)}.")
-    print_text("s is the sentence; n, v and w are probe words: a noun, a verb, any word.")

@@ -30,9 +30,9 @@ class ContentOptions:
     forbid: Annotated[list[str] | None, content_option(help="Forbidden event.")] = None
     require_word: Annotated[list[str] | None, content_option(help="Required lemma.")] = None
     forbid_word: Annotated[list[str] | None, content_option(help="Forbidden lemma.")] = None
-    config: Annotated[
-        Path | None, content_option(help="JSON constraint file of Ettinger et al. (only one)."), INPUT
-    ] = None
+    config: Annotated[Path | None, content_option(help="JSON constraint file, as in Ettinger et al.; once."), INPUT] = (
+        None
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,8 +40,7 @@ def minimal(
         bool,
         typer.Option(
             "--list",
-            help="List the paradigms: example, number of pairs, what differs, how often word frequency or length picks "
-            "the good one.",
+            help="List the paradigms with examples, and how often word frequency or length alone finds the good one.",
         ),
     ] = False,
     out: Annotated[
@@ -58,9 +57,9 @@ def minimal(
 ) -> None:
     """Write minimal pairs: a sentence, and the same with one error.
 
-    The good sentence has exactly one parse, the bad sentence none. Only in paradigms of selection does the bad sentence
-    parse, with a noun of the wrong sort. The fields are those of BLiMP. The field critical is the number of the first
-    token that differs, counted from 1; the field annotation describes the good sentence.
+    The good sentence has exactly one parse, the bad sentence none. Only in paradigms of s-selection does the bad
+    sentence parse: a noun has the wrong sort. The fields are those of BLiMP. The field critical is the number of the
+    first token that differs, counted from 1; the field annotation describes the good sentence.
     """
     from sentprobe.generator.minimal import minimal_files as files
     from sentprobe.generator.minimal.minimal_pairs import build_pair_spaces
@@ -107,10 +106,10 @@ def _print_paradigms(spaces: "Sequence[MinimalPairSpace]", vocabulary: str) -> N
     from sentprobe.display.table_writers import build_empty_table
     from sentprobe.generator.minimal.changes import describe_word_overlap
 
-    table = build_empty_table(("paradigm, good and bad", "phenomenon", "pairs", "bad has", "unigram", "shorter"))
+    table = build_empty_table(("paradigm, good and bad", "phenomenon", "pairs", "bad one", "frequency", "length"))
     table.title = (
-        f"paradigms (vocabulary {vocabulary}), with accuracies in percent on {LISTED_PAIRS} pairs: of unigrams "
-        "(word frequencies in the good sentences of one half, measured on the other), of choosing the shorter sentence"
+        f"paradigms (vocabulary {vocabulary}); last columns: % of {LISTED_PAIRS} pairs whose good sentence has the "
+        "more frequent words (counted in the good sentences of the other half), or is the shorter one"
     )
     for space in spaces:
         row = space.paradigm

@@ -37,8 +37,7 @@ HoldOutOption = Annotated[
         opt.HELD_OUT,
         "--hold-out",
         metavar="SHARE|TEMPLATE",
-        help="Exclude this share of nouns and verbs, or this structure; repeatable. --held-out with the same value "
-        "uses exactly these.",
+        help="Leave out this share of nouns and verbs, or this structure; repeatable.",
     ),
 ]
 
@@ -81,8 +80,8 @@ def pairs(
     """Write triplets: an anchor, a paraphrase, and negatives.
 
     The paraphrase (positive) differs from the anchor in form, not in meaning. Each negative differs from the anchor in
-    one property of meaning, the contrast. The negative has the form of the positive, the hard_negative the form of the
-    anchor. All sentences are annotated.
+    one property of meaning, the contrast. The column negative has the form of the positive; hard_negative has that of
+    the anchor. All sentences are annotated.
 
     The format blimp has the positive as sentence_good and the negative as sentence_bad; both are grammatical.
     """

@@ -50,7 +50,7 @@ def retrieval(
     the query's own positive has its meaning, so this is the only relevant document.
 
     With --kind exclusion, a query asks who did something to X but not to Y. A document says that somebody did so to X
-    and not to Y, to both, or to Y and not to X.
+    only, to both, or to Y only.
     """
     from sentprobe.generator.pairs.exclusion_queries import ExclusionSpace
     from sentprobe.generator.pairs.retrieval_files import sample_distinct_meanings, write_retrieval

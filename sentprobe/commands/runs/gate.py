@@ -23,9 +23,7 @@ JUNIT = "junit"
 def gate(
     context: typer.Context,
     encoder: Annotated[
-        str,
-        typer.Argument(metavar="ENCODER", help="Encoder (see probe encoders), or cross-encoder ce:MODEL."),
-        INPUT_SPEC,
+        str, typer.Argument(metavar="ENCODER", help="Encoder, or ce:MODEL for a cross-encoder."), INPUT_SPEC
     ],
     then: Annotated[
         str | None,
@@ -39,7 +37,7 @@ def gate(
     keep: Annotated[
         str,
         typer.Option(
-            metavar="SHARE", help="Share of paraphrases that the threshold, set on half of the triplets, lets pass."
+            metavar="SHARE", help="Share of paraphrases that must pass; sets the threshold, on half of the triplets."
         ),
     ] = "95%",
     max_false_hits: Annotated[
@@ -50,7 +48,7 @@ def gate(
         Path | None, typer.Option(metavar="CSV", help="Also measure your own pairs (columns a, b, same)."), INPUT
     ] = None,
     n: Annotated[int, typer.Option("--n", "-n", help="Number of triplets for each contrast.")] = 400,
-    draws: Annotated[int, typer.Option(help="Repetitions with new triplets and weights.")] = 1,
+    draws: Annotated[int, typer.Option(help="Repetitions: new triplets and encoders.")] = 1,
     seed: Annotated[int, opt.build_seed_option("triplets and encoder")] = 0,
     nearness: Annotated[str, typer.Option(help="Similarity: cosine, dot or euclid.")] = "cosine",
     intervals: Annotated[
@@ -66,10 +64,10 @@ def gate(
     source: opt.TripletOptions,
     mood: opt.MoodOption = None,
 ) -> None:
-    """Measure how often a similarity threshold accepts different meanings.
+    """Measure how often sentences of different meaning pass a similarity threshold.
 
     A false hit is a pair of sentences that passes the threshold but differs in meaning; a miss is a paraphrase that
-    does not pass. Pairs come from triplets as gen pairs writes them: an anchor with its paraphrase or a negative.
+    does not pass. Pairs are sampled as by gen pairs: an anchor with its paraphrase or with a negative.
     """
     from sentprobe.probes.encoders.cache.vector_cache import Cache
     from sentprobe.probes.gate import gate_tables as tables

@@ -52,7 +52,9 @@ def geometry(
         int, typer.Option(help="Rank the positive among N sentences with other meanings, 0 to 8.")
     ] = 5,
     seed: Annotated[int, opt.build_seed_option("triplets and encoders")] = 0,
-    nearness: Annotated[str, typer.Option(help="Measure of nearness: cosine, dot, euclid or whitened.")] = "cosine",
+    nearness: Annotated[
+        str, typer.Option(help="Measure of nearness: cosine, dot, euclid or whitened (cosine).")
+    ] = "cosine",
     by: Annotated[
         str | None,
         typer.Option(help="Accuracy by structure, place (of the change), distance (from verb to noun) or voice."),

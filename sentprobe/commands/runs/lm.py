@@ -35,8 +35,8 @@ def lm(
         list[str],
         typer.Argument(
             metavar="MODEL...",
-            help="hf:MODEL (causal or masked), ngram:FILE, a folder of probe train lstm-lm, python:MODULE:FUNCTION, or "
-            "scores:CSV.",
+            help="hf:MODEL (causal or masked), ngram:FILE, a folder written by probe train lstm-lm, "
+            "python:MODULE:FUNCTION, or scores:CSV.",
         ),
         INPUT_SPEC,
     ],

@@ -38,7 +38,9 @@ app = typer.Typer(add_completion=False)
 def run(
     context: typer.Context,
     targets: Annotated[
-        list[str], typer.Argument(metavar="SUITE|PATH...", help="compeval, structure, natural TABLE... or PATH."), INPUT
+        list[str],
+        typer.Argument(metavar="SUITE|PATH...", help="compeval, structure, natural TABLE... or datasets."),
+        INPUT,
     ],
     encoder: opt.EncodersOption = None,
     task: opt.TaskOption = None,
@@ -51,8 +53,8 @@ def run(
         bool, typer.Option("--dry-run", help="Only list missing results and estimate the time.")
     ] = False,
     seed: Annotated[int, opt.build_seed_option("data, encoders, probes")] = 0,
-    seeds: Annotated[int, typer.Option(help="Number of probes, each with another seed.")] = 1,
-    draws: Annotated[int, typer.Option(help="Repetitions with new data and weights.")] = 1,
+    seeds: Annotated[int, typer.Option(help="Number of probes with different seeds.")] = 1,
+    draws: Annotated[int, typer.Option(help="Repetitions with new data and encoders.")] = 1,
     intervals: opt.IntervalsOption = False,
     sources: opt.SourcesOption = False,
     controls: Annotated[bool, typer.Option("--controls/--no-controls", help="Also train controls.")] = True,

@@ -66,16 +66,9 @@ def train(
         ),
     ],
     out: Annotated[Path, opt.build_out_option("Folder, new or to resume; ngram: ARPA file."), OUTPUT_FOLDER],
-    objective: Annotated[
-        str | None,
-        typer.Option(
-            help=f"{names.enumerate_names(names.OBJECTIVES)}.".replace(
-                "meaning", "meaning (predict the event notation)"
-            )
-        ),
-    ] = None,
+    objective: Annotated[str | None, typer.Option(help=f"{names.enumerate_names(names.OBJECTIVES)}.")] = None,
     seed: Annotated[int, opt.build_seed_option("weights, batches, probes")] = 0,
-    seeds: Annotated[int, typer.Option(help="Encoders, each with another seed.")] = 1,
+    seeds: Annotated[int, typer.Option(help="Number of encoders with different seeds.")] = 1,
     *,
     texts: train_options.TextChoices,
     encoder: train_options.EncoderChoices,

@@ -28,7 +28,7 @@ class TextChoices:
         list[Path] | None, text_option(metavar="FILE", help="File with a sentence on each line; repeatable."), INPUT
     ] = None
     parallel: Annotated[
-        Path | None, text_option(metavar="FILE", help="For nmt: translation of --corpus, by lines."), INPUT
+        Path | None, text_option(metavar="FILE", help="For nmt: translation of --corpus, line by line."), INPUT
     ] = None
     tokenised: Annotated[bool, text_option("--tokenised", help="Tokens are separated by spaces already.")] = False
     lower: Annotated[bool, text_option("--lower", help="Convert the texts to lower case.")] = False
@@ -65,7 +65,7 @@ class EncoderChoices:
     """Options for the encoder's layers and word vectors."""
 
     vectors: Annotated[
-        str | None, encoder_option(metavar="FILE|skip-gram", help="Word vectors of a file, or from skip-gram.")
+        str | None, encoder_option(metavar="FILE|skip-gram", help="Word vectors: a file, or skip-gram's.")
     ] = None
     frozen: Annotated[
         bool | None, encoder_option("--frozen/--learned", help="Freeze word vectors (default with --vectors).")
@@ -106,7 +106,7 @@ class ProbingChoices:
         list[str] | None, probing_option(metavar="NAME|PATH", help="Task or dataset; repeatable. Default: compeval.")
     ] = None
     contrast: Annotated[
-        list[str] | None, probing_option("--contrast", "-c", help="Also measure this contrast (see probe geometry).")
+        list[str] | None, probing_option("--contrast", "-c", help="Also measure this contrast of probe geometry.")
     ] = None
     items: Annotated[
         int | None,

@@ -39,6 +39,14 @@ def read_examples() -> dict[str, list[list[str]]]:
     return package_examples | examples_by_command
 
 
+def _name_commands(text: str, ctx: Any) -> str:
+    """Return a help text in which commands such as ``probe run`` are ``sentprobe run`` if that program runs."""
+    if not ctx.command_path.startswith("sentprobe"):
+        return text
+    commands = "|".join(command for command in read_examples() if command.startswith("probe "))
+    return re.sub(rf"\b({commands})\b", r"sent\1", text)
+
+
 def _translate_to_sentprobe(line: str) -> str:
     """Return a command line of ``gen`` or ``probe`` as a command line of ``sentprobe``.
 
@@ -65,7 +73,7 @@ class FoldedHelp:
         """Return the option that prints help, with a text that explains ``--help-all``."""
         option = super().get_help_option(ctx)  # type: ignore[misc]
         if option is not None and HELP_ALL in option.opts:
-            option.help = "Show this message, or with --help-all all options."
+            option.help = "Show this; --help-all: every option."
         return option
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -103,12 +111,12 @@ def _write_help(command: Any, ctx: Any, formatter: Any, *, folded: Iterable[str]
     _write_lines("Examples", example_lines, formatter)
     command.format_usage(ctx, formatter)
     formatter.write("\n")
-    _write_text(command.help, formatter)
+    _write_text(_name_commands(command.help or "", ctx), formatter)
     for title, panel in panels.items():
         _write_panel(title, [_format_parameter(parameter, ctx) for parameter in panel], formatter)
     _write_panel("Commands", _list_subcommands(command), formatter)
     _write_lines(f"More options, explained by {ctx.command_path} {HELP_ALL}", folded_lines, formatter)
-    _write_text(command.epilog, formatter)
+    _write_text(_name_commands(command.epilog or "", ctx), formatter)
 
 
 def _group_by_panel(command: Any, ctx: Any) -> dict[str, list[Any]]:
@@ -124,7 +132,7 @@ def _group_by_panel(command: Any, ctx: Any) -> dict[str, list[Any]]:
 def _format_parameter(parameter: Any, ctx: Any) -> tuple[str, str]:
     """Return the names of a parameter with a placeholder for its value, and its help."""
     names, description = parameter.get_help_record(ctx)
-    description = re.sub(r"; x[<>]=\d+(?=\])", "", description)  # error messages name the range
+    description = re.sub(r"; x[<>]=\d+(?=\])", "", _name_commands(description, ctx))  # error messages name the range
     if parameter.param_type_name == "argument":
         return re.sub(r" <.*>$", "", names), description
     names = re.sub(r"<(?:list\[)?([^]>]*)\]?>", lambda match: VALUE_PLACEHOLDERS.get(match[1], match[1]), names)
@@ -172,7 +180,7 @@ def list_tasks_for_help() -> str:
     """Return the names of all tasks and task groups, a paragraph for each suite."""
     shown = (name for name in names.NATURAL_TASKS if "-" not in name and name not in names.UNIVERSAL_TASKS)
     natural_tasks, groups = ", ".join(shown), ", ".join(names.TASK_GROUPS)
-    natural = f"{natural_tasks}; task groups: {groups} (AdiOrder-random ...)"
+    natural = f"{natural_tasks}; task groups: {groups}"
     compeval, structure = ", ".join(names.COMPEVAL_TASKS), ", ".join(names.STRUCTURE_TASKS)
     return f"Tasks of compeval: {compeval}; structure: {structure}; natural: {natural}. See probe tasks."
 

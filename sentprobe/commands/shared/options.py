@@ -33,7 +33,7 @@ NATURAL_TEXT = "Natural text"
 CLASSIFIER = "The classifier"
 MACHINE = "Machine"
 METHODS = "Methods"
-FIX = "Features to fix"
+FIX = "Features to set"
 VARY = "Words to allow (repeatable)"
 """The constants from WHAT to VARY are titles of panels in ``--help``."""
 
@@ -87,16 +87,16 @@ InsteadOfStdoutOption = Annotated[
     Path | None, build_out_option(f"File to write instead of stdout; {REPLACED}"), OUTPUT_FILE
 ]
 RunsArgument = Annotated[
-    list[Path], typer.Argument(metavar="RUN...", help="Folders with results, such as --out of probe run."), INPUT
+    list[Path], typer.Argument(metavar="RUN...", help="Results folders, such as probe run --out writes."), INPUT
 ]
 TABLE_FORMATS = ("text", "markdown", "latex", "csv", "json")
 TableFormatOption = Annotated[str, build_format_option(TABLE_FORMATS)]
 DEFAULT_FORMAT_HELP = "Default: by the suffix of --out, else text."
 AllRowsOption = Annotated[bool, typer.Option("--all-rows", help="Also show the rows of controls.")]
-NotesOption = Annotated[bool, typer.Option("--notes", help="Print all notes below the table instead of a summary.")]
+NotesOption = Annotated[bool, typer.Option("--notes", help="Print all notes, not only a summary.")]
 IntervalsOption = Annotated[bool, typer.Option("--intervals", help="Show 95% confidence intervals.")]
 SourcesOption = Annotated[bool, typer.Option("--sources", help="Show standard deviations between and within draws.")]
-PublishedOption = Annotated[bool, typer.Option("--published", help="Add rows with the results in the papers.")]
+PublishedOption = Annotated[bool, typer.Option("--published", help="Add rows with results that the papers published.")]
 
 ByLengthOption = Annotated[
     str | None,
@@ -123,12 +123,10 @@ def build_jobs_option(description: str) -> Any:
 JobsOption = Annotated[int | None, build_jobs_option("Default: one per core.")]
 
 NearnessOption = Annotated[
-    str, typer.Option(help="For results of probe geometry: nearness by cosine, dot, euclid or whitened.")
+    str, typer.Option(help="For results of probe geometry: nearness by cosine, dot, euclid or whitened (cosine).")
 ]
 
-TableOption = Annotated[
-    int | None, typer.Option(metavar="N", help="Number of the table to use, if probe show prints several.")
-]
+TableOption = Annotated[int | None, typer.Option(metavar="N", help="Number of the table to use, if there are several.")]
 CorrectionOption = Annotated[
     str, typer.Option(help="Correction for multiple comparisons: holm, bh (Benjamini-Hochberg) or none.")
 ]
@@ -160,7 +158,7 @@ LanguageOption = Annotated[
 LexiconOption = Annotated[Path | None, data_option(help="Your own lexicon (TOML file)."), INPUT]
 
 CONTRASTS = names.enumerate_names(names.CONTRASTS).replace(
-    "negation, polarity", "negation (moved), polarity (added or removed)"
+    "negation, polarity", "negation (of another verb), polarity (negated or not)"
 )
 
 ContrastsOption = Annotated[
@@ -175,13 +173,15 @@ DATASET_FORMATS = [_REMARKS.get(name, name) for name in names.DATASET_FORMATS]
 def build_vocabulary_option(default: str) -> Any:
     """Return the option ``--vocabulary``; its help says that *default* is the default."""
     return data_option(
-        "--vocabulary", "-v", help=f"Words: {', '.join(names.VOCABULARIES)}, or of --lexicon. Default: {default}."
+        "--vocabulary",
+        "-v",
+        help=f"Word list: {', '.join(names.VOCABULARIES)}, or one of --lexicon. Default: {default}.",
     )
 
 
 VocabularyOption = Annotated[str | None, build_vocabulary_option("english")]
 
-ProfileOption = Annotated[str | None, data_option(help="Structure weights: uniform, published or FILE."), INPUT]
+ProfileOption = Annotated[str | None, data_option(help="Sampling weights: uniform, published or FILE."), INPUT]
 
 
 def _find_mood(name: str | None) -> "Mood | None":
@@ -202,7 +202,7 @@ HeldOutOption = Annotated[
     declare_option(
         HELD_OUT,
         metavar="SHARE|TEMPLATE",
-        help="Use only words or structures that gen pairs --hold-out with this value excludes; repeatable.",
+        help="Use only the words or structures that gen pairs --hold-out VALUE leaves out; repeatable.",
     ),
 ]
 
@@ -270,7 +270,7 @@ class ItemOptions:
 
     sampling: Annotated[
         str,
-        data_option(help="Items: mirror (pairs of the same words), or paper (as published; not for Conneau et al.)."),
+        data_option(help="Items: mirror (same words, opposite labels), or paper (as published; not Conneau et al.)."),
     ] = "mirror"
 
     train: Annotated[int | None, data_option(help="Training items. Default: 4000; natural text: 100000.")] = None

@@ -1,6 +1,6 @@
 """The baselines of Conneau et al. 2018 (section 4, Table 2): classifiers that use no sentence vectors.
 
-In tasks with probe words, the baselines *length* and *tfidf* use each probe word as a feature, as probes do.
+In tasks with probe words, the baselines *length* and *tfidf* also have a feature for each probe word.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,14 +17,14 @@ from sentprobe.probes.encoders.protocol import Baseline, digest
 from sentprobe.specs import Spec, read_options
 
 _BATCH_ITEMS = 2_000
-"""Number of items classified at a time."""
+"""Maximum number of items in a batch."""
 
 
 class SparseNaiveBayes:
-    """Multinomial Naive Bayes with add-one smoothing, as in scikit-learn; weights are sparse, to save memory."""
+    """Multinomial Naive Bayes with add-one smoothing, as in scikit-learn, but with sparse weights to save memory."""
 
     def fit(self, features: Any, targets: Indices) -> "SparseNaiveBayes":
-        """Learn from the term weights of n items, a sparse matrix (n, features), and their labels, (n,) int64."""
+        """Fit the classifier to n items: their term weights, a sparse matrix (n, features), and labels, (n,) int64."""
         from scipy.sparse import csr_array
 
         self.classes, index, counts = np.unique(targets, return_inverse=True, return_counts=True)
@@ -40,28 +40,26 @@ class SparseNaiveBayes:
         return self
 
     def predict(self, features: Any) -> Indices:
-        """Return the most likely label of each row, (n,) int64; the first label wins a tie."""
+        """Return the most likely label of each of n items, (n,) int64; the smaller label in a tie."""
         from scipy.sparse import csr_array
 
         rows = csr_array(features)
-        parts = [
-            self._find_likeliest(rows[start : start + _BATCH_ITEMS]) for start in range(0, rows.shape[0], _BATCH_ITEMS)
-        ]
-        return np.asarray(self.classes[np.concatenate(parts)], np.int64)
-
-    def _find_likeliest(self, rows: Any) -> Indices:
-        mass = np.asarray(rows.sum(axis=1)).ravel()
-        scores = (rows @ self._weights).toarray() - np.outer(mass, self._totals) + self._prior
-        return np.asarray(scores.argmax(axis=1), np.int64)
+        indices = []
+        for start in range(0, rows.shape[0], _BATCH_ITEMS):
+            batch = rows[start : start + _BATCH_ITEMS]
+            mass = np.asarray(batch.sum(axis=1)).ravel()
+            scores = (batch @ self._weights).toarray() - np.outer(mass, self._totals) + self._prior
+            indices.append(scores.argmax(axis=1))
+        return np.asarray(self.classes[np.concatenate(indices)], np.int64)
 
 
 MAX_NGRAMS = 2
-"""Length of the longest n-grams of *tfidf*; the paper uses words and bigrams."""
+"""Length of the longest n-grams of *tfidf*: bigrams, as in the paper."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoOptions:
-    """The empty options of ``majority`` and ``length``."""
+    """The options of a spec that has none, such as ``majority``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +67,12 @@ class TfidfOptions:
     """The options of the baseline ``tfidf``."""
 
     ngrams: int = 1
-    """1 for words (NB-uni-tfidf in the paper); 2 for words and bigrams (NB-bi-tfidf)."""
+    """1: words (NB-uni-tfidf in the paper); 2: words and bigrams (NB-bi-tfidf)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Majority:
-    """The baseline that predicts the most frequent training label; the first label wins a tie."""
+    """The baseline that predicts the most frequent training label for all items; the first such label in a tie."""
 
     name: str = "majority"
     fingerprint: str = digest("majority")
@@ -88,7 +86,7 @@ class Majority:
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """Logistic regression on the standardised number of tokens and the one-hot probe words."""
+    """The baseline of logistic regression on the standardised number of tokens and the one-hot probe words."""
 
     name: str = "length"
     fingerprint: str = digest("length")
@@ -104,7 +102,7 @@ class Length:
 
 @dataclass(frozen=True, slots=True)
 class Tfidf:
-    """Multinomial Naive Bayes on tf-idf weights (scikit-learn's) of words, or of words and bigrams."""
+    """The baseline of multinomial Naive Bayes on scikit-learn's tf-idf weights of words, or words and bigrams."""
 
     name: str = "tfidf"
     ngrams: int = 1
@@ -128,17 +126,17 @@ class Tfidf:
 
 
 _Item = tuple[Sequence[str], Sequence[str]]
-"""The tokens of a sentence and the probe words."""
+"""The tokens of an item's sentence, and its probe words."""
 
 
 def build_plain_baseline(spec: Spec) -> Baseline:
-    """Return the baseline that the spec ``majority`` or ``length`` names."""
+    """Build the baseline of a spec ``majority`` or ``length``. Raises UsageError if the spec has options."""
     read_options(spec, NoOptions())
     return (Majority if spec.kind == "majority" else Length)(spec.name)
 
 
 def build_tfidf(spec: Spec) -> Baseline:
-    """Return the baseline of a spec ``tfidf``. Raises UsageError if ``ngrams`` is neither 1 nor 2."""
+    """Build the baseline of a spec ``tfidf``. Raises UsageError if ``ngrams`` is neither 1 nor 2."""
     options = read_options(spec, TfidfOptions())
     if options.ngrams > MAX_NGRAMS:
         raise UsageError(f"tfidf: option ngrams={options.ngrams}: 1 or {MAX_NGRAMS} is expected")
@@ -167,12 +165,12 @@ def _read_items(data: ProbeDataset, items: Items) -> list[_Item]:
 
 
 def _name_probe_features(probes: Sequence[str]) -> list[str]:
-    """Return a feature name for each probe word; its spaces distinguish it from the names of tokens."""
+    """Return names such as ``probe 0 is dance``, which contain spaces, unlike tokens."""
     return [f"probe {slot} is {word}" for slot, word in enumerate(probes)]
 
 
 def _make_length_features(data: ProbeDataset) -> Callable[[_Item], dict[str, float]]:
-    """Return a function that computes the features of an item; the training items standardise the length."""
+    """Return a function that computes an item's features; lengths are standardised over the training items."""
     lengths = [len(tokens) for tokens, _ in _read_items(data, data.splits[Split.TRAIN])]
     mean, spread = float(np.mean(lengths)), float(np.std(lengths)) or 1.0
 

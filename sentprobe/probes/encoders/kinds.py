@@ -1,4 +1,4 @@
-"""The table of encoder kinds, and functions that build encoders from specs such as ``st:MODEL``."""
+"""The table of encoder kinds, such as ``bow`` or ``st``; functions that build encoders from specs (``st:MODEL``)."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -14,8 +14,8 @@ from sentprobe.extras import require_libraries
 from sentprobe.probes.encoders.protocol import Baseline, Encoder, missing_extra
 from sentprobe.probes.encoders.trained.model_config import is_model_folder
 from sentprobe.probes.encoders.variants import cut_and_rounded
-from sentprobe.probes.encoders.variants.erasure import ERASE, NO_ERASURE, make_erased_encoders, split_erase_option
-from sentprobe.specs import Spec, check_names, parse_spec
+from sentprobe.probes.encoders.variants.erasure import ERASE, NO_ERASURE, make_erased_encoders
+from sentprobe.specs import Spec, check_names, parse_spec, replace_options
 
 
 class SpecArgument(StrEnum):
@@ -27,42 +27,42 @@ class SpecArgument(StrEnum):
 
 
 MODULES = {"probe": "torch", "sentence-transformers": "sentence_transformers"}
-"""The module that shows that an extra is installed, if its name is not that of the extra."""
+"""For each extra, a module that it installs; without an entry, the module is named like the extra."""
 
 
 @dataclass(frozen=True, slots=True)
 class EncoderKind:
-    """A kind of encoder or baseline, as the help lists it."""
+    """A kind of encoder or baseline: an entry in the list that the help prints."""
 
     example: str
-    """A spec of this kind."""
+    """A spec of this kind, such as ``tfidf?ngrams=2``."""
     summary: str
     build: Callable[[Spec, int], Sequence[Encoder | Baseline]]
-    """Returns the encoders of a spec for the seed of the run."""
+    """Builds the encoders of a spec. The second argument is the seed of the run."""
     argument: SpecArgument = SpecArgument.REQUIRED
     extra: str = ""
-    """The extra of sentprobe that must be installed; empty: none."""
+    """The extra of sentprobe that this kind needs, such as ``probe``; empty: none."""
     extra_for: str = ""
-    """The only feature that needs the extra; empty: the encoder itself needs it."""
+    """The only feature that needs the extra, such as ``binary files``; empty: all of the encoder needs it."""
 
     @property
     def name(self) -> str:
-        """The part of a spec before the argument and the options."""
+        """The first part of a spec, before the argument and the options, such as ``st``."""
         return re.split("[:?]", self.example)[0]
 
     @property
     def pattern(self) -> str:
-        """The form of a spec, such as ``st:...``."""
+        """The form of a spec, such as ``st:...`` or ``bow``."""
         return f"{self.name}:..." if self.argument is SpecArgument.REQUIRED else self.name
 
     @property
     def installed(self) -> bool:
-        """Whether the required extra is installed; true if none is required."""
+        """Whether the extra is installed; true if the kind has no extra."""
         return not self.extra or find_spec(MODULES.get(self.extra, self.extra)) is not None
 
 
 def _load_builder(path: str, *, seeded: bool = False) -> Callable[[Spec, int], Sequence[Encoder | Baseline]]:
-    """Return a builder that imports and calls ``module:function`` of this package, with the seed if *seeded*."""
+    """Return a builder that imports and calls a function, such as ``models.hf:load_hf``; if *seeded*, with the seed."""
 
     def build(spec: Spec, seed: int) -> Sequence[Encoder | Baseline]:
         module, _, name = path.partition(":")
@@ -94,7 +94,7 @@ ENCODERS = (
     *(
         EncoderKind(
             name,
-            f"untrained {network}; over random words or a file",
+            f"untrained {network}; word vectors random or from a file",
             _load_builder("trained.untrained:build_untrained", seeded=True),
             SpecArgument.OPTIONAL,
             extra="probe",
@@ -103,7 +103,7 @@ ENCODERS = (
     ),
     EncoderKind(
         "trained:enc/",
-        "an encoder that probe train wrote to a folder; the folder alone is enough",
+        "an encoder that probe train wrote to a folder; trained: may be left out",
         _load_builder("trained.trained_encoder:build_trained"),
         extra="probe",
     ),
@@ -115,7 +115,7 @@ ENCODERS = (
     ),
     EncoderKind(
         "hf:google-bert/bert-base-uncased?layer=6&pool=mean",
-        "layers of a transformers model, pooled over the tokens or at a named one",
+        "layers of a transformers model, pooled over the tokens, or of one token",
         _load_builder("models.hf:load_hf"),
         extra="transformers",
     ),
@@ -176,11 +176,11 @@ ENCODERS = (
 """The encoder kinds, in the order in which the help lists them."""
 
 USUAL_ENCODERS = ("bow", "bilstm-max?hidden=256")
-"""The specs of the encoders that a run uses by default."""
+"""Specs of the encoders that a run probes by default."""
 
 
 def read_spec(text: str) -> Spec:
-    """Parse the spec of an encoder; the path of a trained encoder's folder stands for ``trained:PATH``."""
+    """Parse the spec of an encoder. The path of a trained encoder's folder is read as ``trained:PATH``."""
     spec = parse_spec(text)
     path = f"{spec.kind}:{spec.argument}" if spec.argument else spec.kind
     if spec.kind in {kind.name for kind in ENCODERS} or not is_model_folder(Path(path)):
@@ -189,12 +189,14 @@ def read_spec(text: str) -> Spec:
 
 
 def make_encoders(spec: Spec | str, *, seed: int = 0) -> list[Encoder | Baseline]:
-    """Return the encoders that a spec names; *seed* decides random weights. Raises UsageError or EncoderError."""
+    """Build a spec's encoders; *seed* is the default of its option ``seed``. Raises UsageError or EncoderError."""
     spec = read_spec(spec) if isinstance(spec, str) else spec
     kind = find_kind(spec)
     check_installed([spec])
-    bare, paths = split_erase_option(spec)
-    plain, storage = cut_and_rounded.split_storage_options(bare)
+    bare, erase_options = cut_and_rounded.split_options(spec, ERASE)
+    paths = [path for _, path in erase_options]
+    plain, storage_options = cut_and_rounded.split_options(bare, *cut_and_rounded.STORAGE_OPTION_NAMES)
+    storage = replace_options(cut_and_rounded.StorageOptions(), storage_options, owner=spec.kind)
     if paths and cut_and_rounded.UNCHANGED not in storage.variants:
         raise UsageError(f"{spec}: {ERASE}= needs unchanged vectors; leave out dims= and quantize=")
     encoders = list(kind.build(plain, seed))
@@ -209,12 +211,12 @@ def make_encoders(spec: Spec | str, *, seed: int = 0) -> list[Encoder | Baseline
 
 
 def has_unchanged_vectors(spec: Spec) -> bool:
-    """Return whether a spec has no option that cuts, rounds or erases vectors."""
+    """Return whether a spec has none of the options ``dims``, ``quantize`` and ``erase``."""
     return not any(name in (*cut_and_rounded.STORAGE_OPTION_NAMES, ERASE) for name, _ in spec.options)
 
 
 def make_encoder(spec: Spec | str, *, seed: int = 0) -> Encoder:
-    """Return the encoder that a spec names; *seed* decides random weights. Raises UsageError or EncoderError.
+    """Build a spec's only encoder; *seed* is the default of its option ``seed``. Raises UsageError or EncoderError.
 
     >>> make_encoder("bow?dim=4").encode(["the man slept"]).shape
     (1, 4)
@@ -228,7 +230,7 @@ def make_encoder(spec: Spec | str, *, seed: int = 0) -> Encoder:
 
 
 def check_installed(specs: Iterable[Spec], *libraries: str) -> None:
-    """Check that *libraries* and the extras of encoders are installed. Raises one error for all missing extras."""
+    """Raise an error, which names all missing extras, unless *libraries* and the encoders' extras are installed."""
     kinds = [find_kind(spec) for spec in specs]
     missing = {kind.pattern: kind.extra for kind in kinds if not (kind.installed or kind.extra_for)}
     require_libraries(*libraries, extras=missing.values())

@@ -1,8 +1,8 @@
-"""The protocols of encoders and baselines, their optional properties, and the check of sentence vectors."""
+"""The interfaces of encoders and baselines, their optional properties, and the check of sentence vectors."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
@@ -23,16 +23,14 @@ class EncoderError(SentprobeError):
 
 @runtime_checkable
 class Encoder(Protocol):
-    """An object that encodes n sentences as n vectors of one width.
+    """An object that encodes n sentences as n vectors of the same width.
 
-    The encoders of this package declare optional properties in an attribute ``capabilities``, a :class:`Capabilities`.
-    Other objects may have these attributes in its place:
+    The encoders of this package have an attribute ``capabilities`` with optional properties (:class:`Capabilities`). A
+    user's object may have attributes with the names of these properties, except ``position``. Three names differ:
 
-    - ``cacheable``, ``layer``, ``family``, ``step``, ``epoch``, ``seed``, ``notes``,
-      ``word_vectors(texts)``: the property of the same name
-    - ``together``: the property ``needs_all_sentences``
-    - ``truncated(sentences)``: the property ``count_truncated``
-    - ``in_order(sentences)``: the property ``bind_to_order``
+    - ``together`` for ``needs_all_sentences``
+    - ``truncated(sentences)`` for ``count_truncated``
+    - ``in_order(sentences)`` for ``bind_to_order``
     """
 
     @property
@@ -41,7 +39,7 @@ class Encoder(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """A digest of everything, except the sentence, that a sentence's vector depends on."""
+        """A digest of the encoder's weights, options etc.; with equal fingerprints, a sentence has equal vectors."""
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """Return the sentence vectors, (n, dim) float32."""
@@ -49,7 +47,7 @@ class Encoder(Protocol):
 
 @runtime_checkable
 class Baseline(Protocol):
-    """A classifier without sentence vectors, whose accuracy is reported beside the encoders."""
+    """A classifier that uses no sentence vectors; its accuracy is reported with those of the encoders."""
 
     @property
     def name(self) -> str:
@@ -57,14 +55,14 @@ class Baseline(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """A digest of everything, except data and seed, that the predictions depend on."""
+        """A digest of the baseline's options etc.; with equal fingerprints, data and seeds, predictions are equal."""
 
     def predict(self, data: "ProbeDataset", *, seed: int) -> "Indices":
         """Learn from the training items of *data*; return a label for each test item, (n,) int64."""
 
 
 def check_vectors(vectors: object, *, sentences: Sequence[str], encoder: str) -> Vectors:
-    """Return an encoder's output as a contiguous array, (n, dim) float32. Raises EncoderError if it is invalid."""
+    """Return the output of *encoder* as a contiguous array, (n, dim) float32. Raises EncoderError if it is invalid."""
     array = np.asarray(vectors)
     if array.ndim != 2 or array.shape[1] == 0:
         raise EncoderError(f"encoder {encoder} returned an array of shape {array.shape}; expected (sentences, dim)")
@@ -74,17 +72,17 @@ def check_vectors(vectors: object, *, sentences: Sequence[str], encoder: str) ->
         raise EncoderError(f"encoder {encoder} returned {array.dtype}; floating point is expected")
     with np.errstate(over="ignore"):
         result = np.ascontiguousarray(array, dtype=np.float32)
-    bad = np.flatnonzero(~np.isfinite(result).all(axis=1))
-    if len(bad):
+    invalid_rows = np.flatnonzero(~np.isfinite(result).all(axis=1))
+    if len(invalid_rows):
         raise EncoderError(
             f"encoder {encoder} returned a vector that is not finite for the sentence "
-            f"{sentences[bad[0]]!r} ({len(bad)} such)"
+            f"{sentences[invalid_rows[0]]!r} ({len(invalid_rows)} such)"
         )
     return result
 
 
 def digest(*parts: object) -> str:
-    """Return the SHA-256 digest, in hexadecimal, of the list of the parts as texts.
+    """Return a SHA-256 digest, in hexadecimal, of several values; each is converted to text.
 
     >>> digest("bow", 1) == digest("bow", 1), digest("bo", "w1") == digest("bow", 1)
     (True, False)
@@ -93,73 +91,65 @@ def digest(*parts: object) -> str:
 
 
 def missing_extra(what: str, *extras: str) -> EncoderError:
-    """Return an error with the command that installs the extras that *what* needs."""
+    """Return the error that *what*, such as ``an encoder st:...``, needs extras, with the command to install them."""
     return EncoderError(f"{what} needs the extra: {format_install(*extras)}")
 
 
 T = TypeVar("T")
 TruncationCounter: TypeAlias = Callable[[Sequence[str]], int | None]
-"""A function that returns how many of some sentences an encoder truncates; None: unknown."""
+"""A function that returns the number of sentences that an encoder truncates; None: unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
-    """Optional properties of an encoder, such as its layer and its notes for the user so far."""
+    """Optional properties of an encoder, such as its layer and its notes for the user."""
 
     cacheable: bool = True
     """Whether the vectors are written to the embedding cache."""
     needs_all_sentences: bool = False
-    """Whether one call of ``encode`` must get all sentences."""
+    """Whether ``encode`` must get all sentences in one call."""
     layer: int | None = None
-    """The number of the layer of a model that the vectors are from; None: unknown."""
+    """Number of the model's layer that computes the vectors; None: unknown."""
     position: str = ""
-    """The pooling method, or the token whose hidden state is the vector; empty: unknown."""
+    """The pooling method, such as ``mean``, or the token whose hidden state is the vector; empty: unknown."""
     family: str = ""
-    """A name that all layers of a model share, or all checkpoints of a training."""
+    """A common name of all layers of a model, or of all checkpoints of a training."""
     step: int | None = None
-    """The training step, if the encoder is a checkpoint."""
+    """The training step of a checkpoint; None: the encoder is not a checkpoint."""
     epoch: float | None = None
     seed: int | None = None
     """The seed of random weights; None: the encoder has no random weights."""
     notes: tuple[str, ...] = ()
     """Notes for the user about the sentences encoded so far."""
     count_truncated: TruncationCounter | None = None
-    """Returns how many of some sentences the encoder truncates; None: the encoder cannot count them."""
+    """Returns the number of sentences that the encoder truncates. None: the encoder cannot count them."""
     word_vectors: Callable[[Sequence[str]], Vectors] | None = None
-    """Returns the average input word vector of each text, (n, width) float32, zeros if no word is known.
+    """Returns the average of each text's input word vectors, (n, width) float32; zeros if no word is known.
 
     None: the encoder has no word vectors.
     """
     bind_to_order: Callable[[Sequence[str]], Encoder] | None = None
-    """Returns an encoder whose vectors belong to these sentences in order: the distinct sentences of all datasets.
+    """Returns an encoder in which vector i belongs to sentence i of the distinct sentences of all datasets.
 
-    None: the encoder does not depend on the order of sentences.
+    None: the vectors do not depend on the order of sentences.
     """
 
     def derive_variant(
         self, *, family: str, bind_to_order: Callable[[Sequence[str]], Encoder] | None = None
     ) -> "Capabilities":
-        """Return the properties of a variant, which is not cacheable, since the original vectors are cached."""
-        return Capabilities(
-            cacheable=False,
-            layer=self.layer,
-            position=self.position,
-            family=family,
-            seed=self.seed,
-            notes=self.notes,
-            count_truncated=self.count_truncated,
-            bind_to_order=bind_to_order,
-        )
+        """Return the properties of a variant. Its vectors are not cached, since those of the base encoder are."""
+        without_step = replace(self, needs_all_sentences=False, step=None, epoch=None, word_vectors=None)
+        return replace(without_step, cacheable=False, family=family, bind_to_order=bind_to_order)
 
 
 def get_capabilities(encoder: Encoder | Baseline) -> Capabilities:
-    """Return the optional properties that an encoder declares, or those that its attributes state."""
+    """Return the attribute ``capabilities`` of an encoder; without it, read the properties from other attributes."""
     declared = getattr(encoder, "capabilities", None)
     return declared if isinstance(declared, Capabilities) else read_attributes(encoder)
 
 
 def read_attributes(encoder: object, *, cacheable: bool = True) -> Capabilities:
-    """Return the properties that a user's object has as attributes; *cacheable* is the default of that property."""
+    """Read optional properties from attributes of a user's object, as in :class:`Encoder`; *cacheable* is a default."""
     return Capabilities(
         cacheable=bool(getattr(encoder, "cacheable", cacheable)),
         needs_all_sentences=bool(getattr(encoder, "together", False)),
@@ -168,7 +158,7 @@ def read_attributes(encoder: object, *, cacheable: bool = True) -> Capabilities:
         step=_read_typed(encoder, "step", int),
         epoch=_read_typed(encoder, "epoch", float, int),
         seed=_read_typed(encoder, "seed", int),
-        notes=_read_notes(encoder),
+        notes=tuple(map(str, _read_typed(encoder, "notes", list, tuple) or ())),
         count_truncated=_read_function(encoder, "truncated"),
         word_vectors=_read_function(encoder, "word_vectors"),
         bind_to_order=_read_function(encoder, "in_order"),
@@ -176,40 +166,35 @@ def read_attributes(encoder: object, *, cacheable: bool = True) -> Capabilities:
 
 
 def read_name(encoder: object) -> str:
-    """Return the attribute ``name`` of a user's object or, without it, its name in the source code."""
+    """Return the attribute ``name`` of a user's object; without it, the name of the function or class."""
     return _read_typed(encoder, "name", str) or read_code_name(encoder)
 
 
 def read_code_name(encoder: object) -> str:
-    """Return the name of a function in the source code, or the name of an object's class."""
+    """Return the name of a function, such as ``lambda``; for other objects, the name of their class."""
     name = _read_typed(encoder, "__name__", str) or ""
     return name.strip("<>") if name else type(encoder).__name__
 
 
 def read_fingerprint(encoder: object) -> str:
-    """Return the attribute ``fingerprint`` of a user's object; an empty text if there is none."""
+    """Return the attribute ``fingerprint`` of a user's object; empty if it has none."""
     return _read_typed(encoder, "fingerprint", str) or ""
 
 
 def count_truncated_sentences(encoder: Encoder, sentences: Sequence[str]) -> int | None:
-    """Return how many of the sentences an encoder truncates; None if unknown."""
+    """Return the number of sentences that an encoder truncates; None if unknown."""
     counter = get_capabilities(encoder).count_truncated
     return None if counter is None else counter(sentences)
 
 
 def collect_notes(encoders: Iterable[Encoder | Baseline]) -> list[str]:
-    """Return the notes of all encoders for the user, in order."""
+    """Return the notes for the user of all encoders, in the order of the encoders."""
     return [note for encoder in encoders for note in get_capabilities(encoder).notes]
 
 
 def _read_typed(encoder: object, name: str, *kinds: type[T]) -> T | None:
     value = getattr(encoder, name, None)
     return value if isinstance(value, kinds) else None
-
-
-def _read_notes(encoder: object) -> tuple[str, ...]:
-    notes = getattr(encoder, "notes", ())
-    return tuple(map(str, notes)) if isinstance(notes, list | tuple) else ()
 
 
 def _read_function(encoder: object, name: str) -> Callable[..., Any] | None:

@@ -1,4 +1,4 @@
-"""Convert the encoders that a Python caller passes (specs, models, functions, lists) to encoders or specs."""
+"""Convert what a Python caller passes as encoders (specs, models, functions, lists) to encoders and specs."""
 
 import hashlib
 import inspect
@@ -18,28 +18,24 @@ from sentprobe.specs import Spec, check_names
 EncoderArgument: TypeAlias = protocol.Encoder | protocol.Baseline | Spec | str | Callable[..., Any]
 """A spec, an encoder, an object with ``encode``, or a function that takes a list of sentences."""
 EncodersArgument: TypeAlias = EncoderArgument | Iterable[EncoderArgument] | object
-"""One or several encoders; the type ``object`` stands for a model of any library."""
+"""One or several encoders; the type ``object`` allows models of any library."""
 EncoderSource: TypeAlias = protocol.Encoder | protocol.Baseline | Spec
-"""An encoder, a baseline, or the spec of either."""
+"""An encoder or baseline, or the spec from which it can be built."""
 Bindable = TypeVar("Bindable", bound=protocol.Encoder | protocol.Baseline)
 
 
 def resolve_encoders(argument: EncodersArgument) -> list[EncoderSource]:
-    """Return the encoders and specs in an argument, with models wrapped. Raises UsageError or ArgumentTypeError."""
+    """Parse specs, and wrap models and functions as encoders. Raises UsageError or ArgumentTypeError."""
     # A model of sentence-transformers is iterable, so a list cannot be recognized by iteration alone.
-    if isinstance(argument, str | Spec) or is_encoder(argument):
-        items: list[object] = [argument]
-    elif isinstance(argument, Iterable) and not isinstance(argument, Mapping | bytes | type):
-        items = list(argument)
-    else:
-        raise unsupported_encoder_error(argument)
+    is_no_list = isinstance(argument, str | Mapping | bytes | type) or is_encoder(argument)
+    items = list(argument) if isinstance(argument, Iterable) and not is_no_list else [argument]
     sources = [_resolve_encoder(item) for item in items]
     check_names([source for source in sources if isinstance(source, Spec)])
     return sources
 
 
 def build_encoders(sources: Iterable[EncoderSource], *, seed: int) -> list[protocol.Encoder | protocol.Baseline]:
-    """Return the encoders, building those that are specs; *seed* decides their random weights."""
+    """Build the encoders of specs, with *seed* for random weights; encoders are returned unchanged."""
     encoders: list[protocol.Encoder | protocol.Baseline] = []
     for source in sources:
         encoders += make_encoders(source, seed=seed) if isinstance(source, Spec) else [source]
@@ -49,10 +45,10 @@ def build_encoders(sources: Iterable[EncoderSource], *, seed: int) -> list[proto
 def expand_variants(
     sources: Iterable[EncoderSource], storage: StorageOptions, *, erase: Sequence[str] = ()
 ) -> list[EncoderSource]:
-    """Return the encoders and their variants, whose vectors are cut or rounded, or lack the labels of a dataset.
+    """Return the encoders and their variants; variants are added to a spec as options.
 
-    - storage: the widths and roundings of the variants
-    - erase: the paths of datasets, each of whose labels are erased from the vectors in a variant
+    - storage: numbers of dimensions and roundings
+    - erase: paths of datasets; for each, there is a variant from whose vectors its labels are erased
     """
     variants: list[EncoderSource] = []
     for source in sources:
@@ -69,12 +65,12 @@ def expand_variants(
 
 
 def depends_on_order(source: EncoderSource) -> bool:
-    """Return whether the vectors of an encoder belong to sentences by their order only."""
+    """Return whether an encoder has vectors without sentences: vector i belongs to sentence i of a run."""
     return not isinstance(source, Spec) and protocol.get_capabilities(source).bind_to_order is not None
 
 
 def bind_to_sentence_order(encoders: Iterable[Bindable], texts: Iterable[Iterable[str]]) -> list[Bindable]:
-    """Return the encoders; those that depend on order get all distinct sentences in order. Raises EncoderError."""
+    """Bind encoders that depend on order to the distinct sentences of all *texts*. Raises EncoderError."""
     unbound = list(encoders)
     if not any(map(depends_on_order, unbound)):
         return unbound
@@ -87,20 +83,10 @@ def bind_to_sentence_order(encoders: Iterable[Bindable], texts: Iterable[Iterabl
 
 
 def is_encoder(argument: object) -> bool:
-    """Return whether an object can be used as an encoder, as specs and lists cannot."""
+    """Return whether an object is an encoder or a baseline, or a model or function that can be wrapped."""
     if inspect.isclass(argument):
         return False
     return isinstance(argument, protocol.Encoder | protocol.Baseline) or find_style(argument) is not None
-
-
-def unsupported_encoder_error(argument: object) -> ArgumentTypeError:
-    """Return the error for an object that cannot be an encoder."""
-    if inspect.isclass(argument):
-        subject = f"the class {argument.__name__}, which must be instantiated first,"
-    else:
-        subject = f"a {type(argument).__name__}"
-    expected = "a spec such as 'bow', a function of a list of sentences, an object with encode, or a list of these"
-    return ArgumentTypeError(f"{subject} is not an encoder; expected: {expected}")
 
 
 def _resolve_encoder(argument: object) -> EncoderSource:
@@ -110,28 +96,28 @@ def _resolve_encoder(argument: object) -> EncoderSource:
         find_kind(argument)
         return argument
     if not is_encoder(argument):
-        raise unsupported_encoder_error(argument)
+        subject = f"a {type(argument).__name__}"
+        if inspect.isclass(argument):
+            subject = f"the class {argument.__name__}, which must be instantiated first,"
+        expected = "a spec such as 'bow', a function of a list of sentences, an object with encode, or a list of these"
+        raise ArgumentTypeError(f"{subject} is not an encoder; expected: {expected}")
     if isinstance(argument, protocol.Encoder | protocol.Baseline):
         return argument
-    name, fingerprint = protocol.read_code_name(argument), find_fingerprint(argument)
+    name, fingerprint = protocol.read_code_name(argument), _find_fingerprint(argument)
     if fingerprint or (inspect.isfunction(argument) and argument.__closure__ is None):
         return wrap_encoder(argument, name=name, fingerprint=fingerprint)
     return wrap_encoder(argument, name=name, fingerprint=token_hex(), cacheable=False)  # its results are never reused
 
 
-def find_fingerprint(model: Any) -> str:
-    """Return the fingerprint that an object states, or a digest of its weights if it is a PyTorch model; else ""."""
-    stated = protocol.read_fingerprint(model)
-    if stated or not callable(getattr(model, "state_dict", None)):
-        return stated
-    return _digest_weights(model)
-
-
 FINGERPRINT_ATTRIBUTES = ("max_seq_length", "prompts", "default_prompt_name", "truncate_dim")
-"""Attributes of a sentence-transformers model, beside its weights, that its vectors depend on."""
+"""Attributes of a sentence-transformers model that change its vectors, in addition to its weights."""
 
 
-def _digest_weights(model: Any) -> str:
+def _find_fingerprint(model: Any) -> str:
+    """Return an object's attribute ``fingerprint``, or a digest of a PyTorch model's weights; "" without either."""
+    fingerprint = protocol.read_fingerprint(model)
+    if fingerprint or not callable(getattr(model, "state_dict", None)):
+        return fingerprint
     content = hashlib.sha256()
     for name, tensor in model.state_dict().items():
         array = convert_to_array(tensor)

@@ -86,7 +86,7 @@ def test_list_shows_examples_and_numbers_of_pairs(gen: Any) -> None:
     assert code == 0
     assert "transitive" in shown
     assert "same words" in shown
-    assert all(name in shown for name in ("unigram", "shorter", "50.0", "100.0"))
+    assert all(name in shown for name in ("frequency", "length", "50.0", "100.0"))
     assert "animate_subject_exchange" not in shown
     _, shown, _ = gen("minimal", "--list", "-p", "passive_1")
     assert ("passive_1" in shown, "transitive" in shown) == (True, False)

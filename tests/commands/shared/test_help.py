@@ -97,8 +97,17 @@ def test_what_was_added_is_in_the_help_of_a_run(command: Command) -> None:
 
 def test_columns_are_where_they_take_the_fewest_lines(command: Command) -> None:
     _, shown, _ = command("run", "--help")
-    assert "\n  -o, --out PATH      Results folder" in shown
-    assert "\n      --controls / --no-controls\n                      Also train" in shown
+    assert "\n  -o, --out PATH          Results folder" in shown
+    assert "\n      --controls / --no-controls\n                          Also train" in shown
+
+
+@pytest.mark.parametrize("program", ["probe", "sentprobe"])
+def test_help_names_commands_of_the_running_program(
+    program: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, shown, _ = run_command(program, "run", "--help", monkeypatch=monkeypatch, capture=capsys)
+    assert f"as listed by {program} encoders" in shown
+    assert f"See {program} tasks." in " ".join(shown.split())
 
 
 def test_no_example_is_of_a_command_that_is_not_there() -> None:

@@ -1,4 +1,4 @@
-"""The kind and the sizes of a network, without importing PyTorch."""
+"""The architecture of a network: its kind and its sizes. This module does not import PyTorch."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,19 +15,19 @@ DEFAULT_LAYERS: Mapping[str, int] = {
     "gru-bi": 1,
     "cbow": 1,
 }
-"""The kinds of networks, each with its default number of layers."""
+"""Kinds of networks, such as ``lstm``, with their default numbers of layers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Architecture:
-    """A kind of network and its sizes."""
+    """The architecture of a network, such as an ``lstm`` of 512 hidden units."""
 
     kind: str
     """A key of DEFAULT_LAYERS."""
     hidden: int = 512
-    """Number of hidden units of each direction or convolution; ignored by ``cbow``."""
+    """Number of hidden units of a recurrent layer (per direction) or of a convolution; ``cbow`` ignores it."""
     layers: int = 0
-    """Number of stacked layers; 0: the default of the kind of network."""
+    """Number of stacked layers; 0 is replaced by the number in DEFAULT_LAYERS."""
     inputs: int = 300
     """Width of the word vectors."""
 

@@ -1,4 +1,4 @@
-"""Networks that compute a sentence vector from word vectors: recurrent, convolutional, and the average."""
+"""Networks that compute a sentence vector from word vectors: recurrent, convolutional and averaging."""
 
 import math
 from abc import ABC, abstractmethod
@@ -36,32 +36,32 @@ class Network(nn.Module, ABC):
     def forward(self, vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
         """Return the vectors of b sentences, (b, dim).
 
-        - vectors: word vectors, (b, time, inputs); those of padding do not change the result
+        - vectors: word vectors, (b, time, inputs); the vectors of padding do not change the result
         - lengths: number of words of each sentence, (b,) int64 on the CPU, from 1 to time
         """
 
 
 def make_word_mask(vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor | None:
-    """Return a mask, (b, time, 1), that is true for words and false for padding; None if there is no padding."""
+    """Return a mask, (b, time, 1) bool: true for words, false for padding. Without padding, return None."""
     time = vectors.shape[1]
     if bool((lengths == time).all()):
         return None
-    places = torch.arange(time, device=vectors.device)
-    return (places < lengths.to(vectors.device)[:, None])[:, :, None]
+    positions = torch.arange(time, device=vectors.device)
+    return (positions < lengths.to(vectors.device)[:, None])[:, :, None]
 
 
 def reverse_sentences(vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-    """Return the vectors, (b, time, n), with the words of each sentence reversed and its padding still at the end."""
+    """Return the vectors, (b, time, n), with the words of each sentence in reverse order, before its padding."""
     time = vectors.shape[1]
     if bool((lengths == time).all()):
         return vectors.flip(1)
-    places, ends = torch.arange(time), lengths[:, None]
-    reversed_places = torch.where(places < ends, ends - 1 - places, places).to(vectors.device)  # (b, time)
-    return vectors.gather(1, reversed_places[:, :, None].expand_as(vectors))
+    positions, ends = torch.arange(time), lengths[:, None]
+    sources = torch.where(positions < ends, ends - 1 - positions, positions).to(vectors.device)  # (b, time)
+    return vectors.gather(1, sources[:, :, None].expand_as(vectors))
 
 
 def max_over_time(states: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-    """Return the maximum of the states, (b, time, n), over the words of each sentence, (b, n)."""
+    """Max-pool *states*, (b, time, n), over the words of each sentence; return (b, n)."""
     mask = make_word_mask(states, lengths)
     masked = states if mask is None else states.masked_fill(~mask, -torch.inf)
     return masked.amax(dim=1)
@@ -71,7 +71,7 @@ CellMaker: TypeAlias = Callable[..., nn.RNNBase]
 
 
 class RecurrentLayer(nn.Module):
-    """A recurrent layer; its backward direction reads reversed sentences, which on a CPU is faster than packing."""
+    """A recurrent layer. Its backward direction reads reversed sentences: on a CPU, faster than packed sequences."""
 
     def __init__(self, cells: CellMaker, inputs: int, hidden: int, *, directions: int) -> None:
         super().__init__()
@@ -89,14 +89,14 @@ class RecurrentLayer(nn.Module):
 
 
 class RecurrentKind(NamedTuple):
-    """A kind of recurrent network, and how it computes the sentence vector."""
+    """The cells and directions of a kind of recurrent network, and its sentence vector."""
 
     cells: CellMaker
     gates: int
-    """Number of gates, and of rows of each weight matrix per hidden unit."""
+    """Number of rows that a weight matrix has for each hidden unit: 4 for an LSTM, 3 for a GRU."""
     directions: int
     uses_maximum: bool = False
-    """Whether the sentence vector is the maximum of all states, instead of the last state of each direction."""
+    """Whether the sentence vector is the maximum over all states; otherwise, it is each direction's last state."""
 
 
 RECURRENT_KINDS: Mapping[str, RecurrentKind] = {
@@ -109,7 +109,7 @@ RECURRENT_KINDS: Mapping[str, RecurrentKind] = {
 
 
 class Recurrent(Network):
-    """Stacked recurrent layers; initial weights are uniform in +-1/sqrt(hidden), as in PyTorch."""
+    """Stacked recurrent layers. Initial weights are uniform between -1/sqrt(hidden) and 1/sqrt(hidden)."""
 
     def __init__(self, architecture: Architecture) -> None:
         super().__init__(architecture)
@@ -141,7 +141,7 @@ class Recurrent(Network):
         return vectors
 
     def forward(self, vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-        """Return the concatenated last states of all directions, or the maximum over the words, (b, dim)."""
+        """Return the sentence vectors, (b, dim): the last states of all directions, or the maximum over the words."""
         vectors = self.compute_states(vectors, lengths)
         if self.kind.uses_maximum:
             return max_over_time(vectors, lengths)
@@ -153,13 +153,13 @@ class Recurrent(Network):
 
 KERNEL_WIDTH = 3
 MAX_POSITIONS = 1024
-"""Number of positions that have their own vector; later positions share the last one."""
+"""Number of position vectors; the last vector also serves all later positions."""
 POSITION_STD = 0.1
 """Initial standard deviation of position vectors (Gehring et al. 2017, section 3.5)."""
 
 
 class LearnedPositions(nn.Module):
-    """A learned vector for each position in a sentence."""
+    """Learned position vectors: one for each of the first MAX_POSITIONS positions in a sentence."""
 
     def __init__(self, inputs: int) -> None:
         super().__init__()
@@ -167,17 +167,17 @@ class LearnedPositions(nn.Module):
 
     def forward(self, time: int) -> torch.Tensor:
         """Return the vectors of the first *time* positions, (time, inputs)."""
-        places = torch.arange(time, device=self.weight.device).clamp(max=MAX_POSITIONS - 1)
-        return functional.embedding(places, self.weight)
+        positions = torch.arange(time, device=self.weight.device).clamp(max=MAX_POSITIONS - 1)
+        return functional.embedding(positions, self.weight)
 
 
 class GatedConvolutions(Network):
     """``gated-conv`` (Conneau et al. 2018, section 3): 8 gated convolutions, 512 units, kernel size 3.
 
-    Other details follow Gehring et al. 2017: position vectors are added to word vectors (section 3.1). A linear map to
-    512 units, gated linear units and residual connections follow (3.2), scaled by sqrt(0.5) (3.4). Initial weights are
-    Gaussian, with variance 4/n before a gate and 1/n elsewhere, for n inputs; biases are 0 (3.5). The sentence vector
-    is the maximum over the words. There is neither weight normalization nor dropout.
+    The sentence vector is the maximum over the words. Other details follow Gehring et al. 2017, without weight
+    normalization and dropout. Position vectors are added to the word vectors (section 3.1), and a linear map leads to
+    512 units. Each layer adds the output of a gated convolution to its input (3.2) and scales the sum by sqrt(0.5)
+    (3.4). Initial weights are Gaussian, for n inputs with variance 4/n before a gate and 1/n elsewhere (3.5).
     """
 
     def __init__(self, architecture: Architecture) -> None:
@@ -198,10 +198,9 @@ class GatedConvolutions(Network):
         return before + architecture.layers * 2 * hidden * (hidden * KERNEL_WIDTH + 1)
 
     def sample_weights(self, generator: torch.Generator) -> None:
-        """Set random initial weights; position vectors are sampled last."""
+        """Set random initial weights: first those of the layers, then learned position vectors."""
         gaussian = nn.init.normal_
-        width = self.projection.in_features
-        gaussian(self.projection.weight, 0, math.sqrt(1 / width), generator=generator)
+        gaussian(self.projection.weight, 0, math.sqrt(1 / self.projection.in_features), generator=generator)
         for layer in self.convolutions:
             assert isinstance(layer, nn.Conv1d)
             gaussian(layer.weight, 0, math.sqrt(4 / (KERNEL_WIDTH * self.dim)), generator=generator)
@@ -212,7 +211,7 @@ class GatedConvolutions(Network):
             gaussian(self.positions.weight, 0, POSITION_STD, generator=generator)
 
     def forward(self, vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-        """Return the maximum over the words, (b, hidden); padding is set to 0 before each convolution."""
+        """Return the maximum over the words, (b, hidden); states of padding are set to 0 before each convolution."""
         mask = make_word_mask(vectors, lengths)
         inputs = self.projection(vectors + self.positions(vectors.shape[1]))
         state = inputs.transpose(1, 2)  # (b, hidden, time)
@@ -224,7 +223,7 @@ class GatedConvolutions(Network):
 
 
 MAX_WEIGHTS = 1_000_000_000
-"""Maximum number of weights of a network (4 GB)."""
+"""Maximum number of weights of a network; as float32, they need 4 GB."""
 
 
 class Average(Network):
@@ -257,7 +256,7 @@ NETWORKS: Mapping[str, type[Network]] = {
 
 
 def check_weights(architecture: Architecture, *, subject: str, other_weights: int = 0) -> None:
-    """Raise UsageError if a network and *other_weights* exceed MAX_WEIGHTS; the message begins with *subject*."""
+    """Raise UsageError, with *subject* as its beginning, if network and *other_weights* exceed MAX_WEIGHTS."""
     count = NETWORKS[architecture.kind].count_weights(architecture) + other_weights
     if count > MAX_WEIGHTS:
         raise UsageError(
@@ -269,13 +268,8 @@ def check_weights(architecture: Architecture, *, subject: str, other_weights: in
 def make_network(architecture: Architecture, *, generator: torch.Generator) -> Network:
     """Return a network on the CPU with random weights, which depend on the generator only."""
     with torch.device("meta"):  # creates no weights, and so does not use PyTorch's global random generator
-        network = make_uninitialized_network(architecture)
+        network = NETWORKS[architecture.kind](architecture)
     weights = {name: torch.empty(weight.shape) for name, weight in network.state_dict().items()}
     network.load_state_dict(weights, assign=True)  # to_empty would import SymPy, which is slow
     network.sample_weights(generator)
     return network
-
-
-def make_uninitialized_network(architecture: Architecture) -> Network:
-    """Return a network with PyTorch's initial weights, which the caller replaces."""
-    return NETWORKS[architecture.kind](architecture)

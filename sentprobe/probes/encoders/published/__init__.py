@@ -1,1 +1,1 @@
-"""Encoders with weights that their authors published, one module for each kind; no pickle is loaded."""
+"""Encoders whose authors published the weights: InferSent, Skip-Thought and SDAE. No pickle is loaded."""

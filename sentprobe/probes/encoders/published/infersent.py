@@ -17,20 +17,20 @@ from sentprobe.specs import Spec, read_options
 
 
 class InferSentVersion(StrEnum):
-    """The version of the published model; versions differ in word vectors, tokenizer and padding."""
+    """The version of the published model: 1 or 2. They differ in word vectors, tokenizer and padding."""
 
     GLOVE = "1"
     FASTTEXT = "2"
     NAMED = "named"
-    """The version that the file name states: infersent1 or infersent2."""
+    """Version 1 if the name of the weights file contains ``infersent1``; version 2 if ``infersent2``."""
 
 
 class InferSentPadding(StrEnum):
-    """The padding that max pooling includes, beside the states of the words."""
+    """The states that max pooling includes, in addition to those of the words."""
 
     NONE = "none"
     ZEROS = "zeros"
-    """Zeros, which version 1 had after all sentences of a batch except the longest."""
+    """A state of zeros. In version 1, every sentence of a batch had such padding, except the longest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,26 +45,26 @@ class InferSentOptions(recurrent_encoder.PublishedOptions):
 
 @dataclass(frozen=True, slots=True)
 class _Preprocessing:
-    """The tokenizer of a version, and the tokens that it puts before and after a sentence."""
+    """The tokenizer and word vectors of a version, and the tokens that are added before and after a sentence."""
 
     begin: str
     end: str
     tokenize: sentence_words.Tokenizer
+    vectors_hint: str
+    """The file of word vectors with which the version was trained, for an error message."""
 
     def add_marks(self, sentence: str) -> str:
         return " ".join((self.begin, *self.tokenize(sentence), self.end))
 
 
 PREPROCESSING = {
-    InferSentVersion.GLOVE: _Preprocessing("<s>", "</s>", sentence_words.tokenize_treebank),
-    InferSentVersion.FASTTEXT: _Preprocessing("<p>", "</p>", sentence_words.tokenize_moses),
+    InferSentVersion.GLOVE: _Preprocessing(
+        "<s>", "</s>", sentence_words.tokenize_treebank, "version 1 learned over glove.840B.300d.txt"
+    ),
+    InferSentVersion.FASTTEXT: _Preprocessing(
+        "<p>", "</p>", sentence_words.tokenize_moses, "version 2 learned over crawl-300d-2M.vec"
+    ),
 }
-
-VECTORS_HINT = {
-    InferSentVersion.GLOVE: "version 1 learned over glove.840B.300d.txt",
-    InferSentVersion.FASTTEXT: "version 2 learned over crawl-300d-2M.vec",
-}
-"""A hint, for error messages, that names the word vectors of each published version."""
 
 LAYER = "enc_lstm."
 WEIGHTS = tuple(
@@ -72,18 +72,18 @@ WEIGHTS = tuple(
     for direction in ("", "_reverse")
     for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 )
-"""Names of the weights in the state dictionary, without the layer's name before them."""
+"""Names of the weights in the state dictionary, without the prefix LAYER."""
 
 CONVERT_COMMAND = (
     "beside their models.py, python -c \"import torch as t; t.save(t.load('{name}', 'cpu', "
     "weights_only=False).state_dict(), 'infersent1.pkl')\""
 )
-"""A command, for error messages, that converts a pickled model to a state dictionary."""
+"""Advice for the error about a pickled model: a command that converts it to a state dictionary."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class InferSent(recurrent_encoder.PublishedEncoder):
-    """A BiLSTM with max pooling (Conneau et al. 2017, section 3.2.2); words without a vector are left out."""
+    """A BiLSTM with max pooling (Conneau et al. 2017, section 3.2.2); words that have no vector are left out."""
 
     words: word_vectors.WordVectors
     lstm: torch.nn.LSTM
@@ -99,22 +99,22 @@ class InferSent(recurrent_encoder.PublishedEncoder):
         matrices = self.words.look_up([self.preprocessing.add_marks(sentence) for sentence in sentences])
         packed, _ = self.lstm(recurrent_encoder.pack_matrices(matrices, self.lstm))
         states, _ = rnn.pad_packed_sequence(packed, padding_value=-torch.inf)  # (time, n, 2 * units)
-        highest = states.amax(dim=0)  # (n, 2 * units)
-        return highest.relu() if self.padding is InferSentPadding.ZEROS else highest
+        maxima = states.amax(dim=0)  # (n, 2 * units)
+        return maxima.relu() if self.padding is InferSentPadding.ZEROS else maxima
 
 
 def build_infersent(spec: Spec) -> InferSent:
-    """Return the encoder of a spec ``infersent:FILE?vectors=FILE``. Raises UsageError or EncoderError."""
+    """Build the encoder of a spec ``infersent:FILE?vectors=FILE``. Raises UsageError or EncoderError."""
     options = read_options(spec, InferSentOptions())
     path = Path(spec.argument).expanduser()
     version = _choose_version(path, options.version)
+    preprocessing = PREPROCESSING[version]
     if not options.vectors:
-        raise UsageError(f"infersent: vectors=FILE is expected: {VECTORS_HINT[version]}")
+        raise UsageError(f"infersent: vectors=FILE is expected: {preprocessing.vectors_hint}")
     lstm = _read_lstm(path, device=options.device)
     words = word_files.read_word_vectors(Path(options.vectors).expanduser())
     if words.dim != lstm.input_size:
         raise protocol.EncoderError(f"{words.source}: vectors of width {words.dim}; {path} needs {lstm.input_size}")
-    preprocessing = PREPROCESSING[version]
     tokenize = sentence_words.choose_tokenizer(options.words, preprocessing.tokenize)
     settings = (version, options.padding, options.words, words.fingerprint)
     return InferSent(

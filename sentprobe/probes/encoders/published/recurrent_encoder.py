@@ -1,4 +1,4 @@
-"""The base class of encoders with published weights, and functions that read and run their recurrent networks."""
+"""The base class of encoders with published weights; functions that load and run their recurrent networks."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -24,15 +24,15 @@ class PublishedOptions:
     """Options that all encoders with published weights have."""
 
     words: sentence_words.Tokenization = sentence_words.Tokenization.OWN
-    """How sentences are split into words: by the model's tokenizer, or at spaces."""
+    """The tokenizer: that of the published code, or splitting at spaces."""
     batch: int = 64
     device: str = ""
-    """A PyTorch device; empty: a GPU if there is one, else the CPU."""
+    """A PyTorch device, such as ``cuda:1``; empty: a GPU if there is one, else the CPU."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PublishedEncoder(ABC):
-    """An encoder with published weights, whose network reads sentences of different lengths without padding."""
+    """An encoder with published weights. Its network reads a batch of sentences of different lengths."""
 
     name: str
     fingerprint: str
@@ -41,7 +41,7 @@ class PublishedEncoder(ABC):
 
     @property
     def capabilities(self) -> Capabilities:
-        """The word vectors and a note on unknown words; no sentence is truncated."""
+        """A note on unknown words, and functions that return word vectors and the number of truncated sentences, 0."""
         return Capabilities(
             notes=self.words.notes, count_truncated=count_none_truncated, word_vectors=self.inputs.average_words
         )
@@ -50,8 +50,8 @@ class PublishedEncoder(ABC):
         """Return the sentence vectors, (n, dim) float32."""
         starts = range(0, len(sentences), self.batch)
         with torch.inference_mode():
-            parts = [self._forward(sentences[start : start + self.batch]) for start in starts]
-            vectors: Vectors = torch.cat(parts).cpu().numpy()
+            batches = [self._forward(sentences[start : start + self.batch]) for start in starts]
+            vectors: Vectors = torch.cat(batches).cpu().numpy()
         return vectors
 
     @property
@@ -65,7 +65,7 @@ class PublishedEncoder(ABC):
 
 
 def pack_matrices(matrices: Sequence[Vectors], network: torch.nn.LSTM | torch.nn.GRU) -> rnn.PackedSequence:
-    """Pack the word vectors of several sentences, (words, dim) each, into PyTorch's format without padding."""
+    """Pack sentences, each a matrix of word vectors (words, dim), for the network and on its device."""
     device = next(network.parameters()).device
     arrays = (np.asarray(matrix, dtype=np.float32) for matrix in matrices)
     tensors = [torch.from_numpy(array).to(device) for array in arrays]
@@ -73,7 +73,7 @@ def pack_matrices(matrices: Sequence[Vectors], network: torch.nn.LSTM | torch.nn
 
 
 def compute_last_states(gru: torch.nn.GRU, table: Vectors, sentences: Sequence[Sequence[int]]) -> torch.Tensor:
-    """Return the concatenated last states of the GRU's directions for n sentences, (n, directions * units).
+    """Run a GRU on n sentences; return its last states, (n, directions * units).
 
     - table: word vectors, (words, inputs)
     - sentences: the row in *table* of each word of each sentence
@@ -83,7 +83,7 @@ def compute_last_states(gru: torch.nn.GRU, table: Vectors, sentences: Sequence[S
 
 
 def load_weights(network: Recurrent, weights: dict[str, torch.Tensor], *, device: str) -> Recurrent:
-    """Load weights into a network that was created without memory for them, and move the network to a device."""
+    """Load weights into a network on PyTorch's meta device; return the network on *device*."""
     network = network.to_empty(device="cpu")
     network.load_state_dict(weights)
     placed: Recurrent = model_loading.move_to_device(
@@ -93,17 +93,19 @@ def load_weights(network: Recurrent, weights: dict[str, torch.Tensor], *, device
 
 
 GRU_ARRAYS = ("W", "b", "U", "Wx", "bx", "Ux")
-"""Names of a GRU's arrays in the Theano code of Kiros, Cho and others; the layer's name stands before them."""
+"""Names of a GRU's arrays in the Theano code of Kiros, Cho and others; the file has them as ``encoder_W`` etc."""
 
 
 def read_gru(path: Path, layers: Sequence[str], *, device: str) -> torch.nn.GRU:
-    """Return the GRU whose weights are in an npz file, with a direction for each of *layers*.
+    """Load a GRU from an npz file. Raises UsageError or EncoderError.
 
-    The arrays W (inputs, 2 * units), b and U (units, 2 * units) belong to the reset and update gates, concatenated; Wx,
-    bx and Ux belong to the new state. The code that trained the weights computes as PyTorch does: the reset gate
-    multiplies the output of Ux, and the update gate is the share of the old state. The equations of Kiros et al. (2015,
-    section 2.1) differ in both. Raises UsageError if the file does not exist, and EncoderError if it is damaged or its
-    arrays do not fit together.
+    The arrays W (inputs, 2 * units), b (2 * units,) and U (units, 2 * units) belong to the reset and update gates. Wx,
+    bx and Ux belong to the new state.
+
+    As in PyTorch, the reset gate multiplies the output of Ux, and the update gate is the weight of the old state. So
+    does the code that trained the weights, but not the equations of Kiros et al. (2015, section 2.1).
+
+    - layers: prefixes of the arrays' names: ``encoder``; for a bidirectional GRU, ``encoder`` and ``encoder_r``
     """
     names = [f"{layer}_{array}" for layer in layers for array in GRU_ARRAYS]
     arrays = weight_files.read_arrays(path, names)
@@ -118,16 +120,10 @@ def read_gru(path: Path, layers: Sequence[str], *, device: str) -> torch.nn.GRU:
     with torch.device("meta"):  # creates no weights, and so does not use PyTorch's global random generator
         gru = torch.nn.GRU(inputs, units, bidirectional=len(layers) == 2)
     weights: dict[str, torch.Tensor] = {}
-    for layer, ending in zip(layers, ("", "_reverse"), strict=False):
-        weights |= {f"{name}_l0{ending}": weight for name, weight in _convert_layer(arrays, layer).items()}
+    for layer, ending in zip(layers, ("_l0", "_l0_reverse"), strict=False):
+        w, b, u, wx, bx, ux = (arrays[f"{layer}_{array}"] for array in GRU_ARRAYS)
+        weights[f"weight_ih{ending}"] = torch.cat((w, wx), dim=1).T
+        weights[f"weight_hh{ending}"] = torch.cat((u, ux), dim=1).T
+        weights[f"bias_ih{ending}"] = torch.cat((b, bx))
+        weights[f"bias_hh{ending}"] = torch.zeros(3 * units)
     return load_weights(gru, weights, device=device)
-
-
-def _convert_layer(arrays: dict[str, torch.Tensor], layer: str) -> dict[str, torch.Tensor]:
-    w, b, u, wx, bx, ux = (arrays[f"{layer}_{array}"] for array in GRU_ARRAYS)
-    return {
-        "weight_ih": torch.cat((w, wx), dim=1).T,
-        "weight_hh": torch.cat((u, ux), dim=1).T,
-        "bias_ih": torch.cat((b, bx)),
-        "bias_hh": torch.zeros(3 * ux.shape[1]),
-    }

@@ -1,4 +1,4 @@
-"""The encoder ``sdae:`` (Hill et al. 2016): a GRU that was trained to restore sentences from noisy versions."""
+"""The encoder ``sdae:`` (Hill et al. 2016), a denoising auto-encoder: a GRU trained to restore noisy sentences."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ from sentprobe.probes.encoders.published import recurrent_encoder, sentence_word
 from sentprobe.specs import Spec, read_options
 
 END, UNKNOWN = 0, 1
-"""Word numbers that stand for the end of a sentence and for unknown words."""
+"""Numbers of the token at the end of each sentence, and of the token that replaces unknown words."""
 LAYER, TABLE = "encoder", "Wemb"
 
 CONVERT_MODEL_HINT = (
     "in the Python that wrote it, numpy.savez('model.npz', **{name: numpy.asarray(value) for name, "
     "value in parameters.items()})"
 )
-"""Advice, for error messages, how to convert pickled parameters to arrays."""
+"""Advice for the error about pickled parameters: how to convert them to arrays."""
 
 CONVERT_VECTORS = "with numpy.load(FILE, allow_pickle=True) and numpy.save, as float32 (words, dim)"
 
@@ -28,7 +28,7 @@ CONVERT_WORDS = (
     "python -c \"import pickle; [print(w, n, sep='\\t') for w, n in pickle.load(open('{name}', "
     "'rb'), encoding='utf-8').items()]\" > words.tsv"
 )
-"""Advice, for error messages, how to convert the pickled dictionary to lines of text."""
+"""Advice for the error about a pickled dictionary: a command that converts it to lines of text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,14 +36,14 @@ class SdaeOptions(recurrent_encoder.PublishedOptions):
     """The options of the encoder ``sdae``."""
 
     dictionary: str = ""
-    """The text file of words and their numbers."""
+    """Path of a text file whose lines are a word, a tab and its number."""
     vectors: str = ""
-    """The npy file of word vectors; empty: the word vectors are in the model's file."""
+    """Path of an npy file of word vectors; empty: the word vectors are in the model's file."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Sdae(recurrent_encoder.PublishedEncoder):
-    """An SDAE, whose sentence vector is the GRU's state after the end mark; no noise is added."""
+    """An SDAE. The sentence vector is the GRU's state after the end token; no noise is added to the sentence."""
 
     words: sentence_words.NumberedWords
     gru: torch.nn.GRU
@@ -61,7 +61,7 @@ class Sdae(recurrent_encoder.PublishedEncoder):
 
 
 def build_sdae(spec: Spec) -> Sdae:
-    """Return the encoder of a spec ``sdae:MODEL.npz?dictionary=FILE``. Raises UsageError or EncoderError."""
+    """Build the encoder of a spec ``sdae:MODEL.npz?dictionary=FILE``. Raises UsageError or EncoderError."""
     options = read_options(spec, SdaeOptions())
     if not options.dictionary:
         raise UsageError("sdae: dictionary=FILE is expected: lines of a word, a tab and its number")
@@ -70,8 +70,8 @@ def build_sdae(spec: Spec) -> Sdae:
     gru = recurrent_encoder.read_gru(path, (LAYER,), device=options.device)
     table = _read_table(path, options.vectors, width=gru.input_size)
     words = _read_words(Path(options.dictionary).expanduser(), rows=len(table))
-    used = (path, *(Path(file).expanduser() for file in (options.dictionary, options.vectors) if file))
-    contents = map(weight_files.digest_file, used)
+    paths = (path, *(Path(file).expanduser() for file in (options.dictionary, options.vectors) if file))
+    contents = map(weight_files.digest_file, paths)
     return Sdae(
         name=spec.name,
         fingerprint=protocol.digest("sdae", options.words, *contents),
@@ -97,7 +97,7 @@ def _read_table(path: Path, vectors: str, *, width: int) -> protocol.Vectors:
 
 
 def _read_words(path: Path, *, rows: int) -> sentence_words.NumberedWords:
-    """Return the words whose numbers have a row of vectors; as in the published code, the last row is not used."""
+    """Read the dictionary, without words that have no vector. As in the published code, the last vector is unused."""
     weight_files.refuse_pickle(path, CONVERT_WORDS.format(name=path.name))
     word_numbers = sentence_words.read_word_numbers(path)
     numbers = {word: number for word, number in word_numbers.items() if number < rows - 1}

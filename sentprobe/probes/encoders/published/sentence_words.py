@@ -1,4 +1,4 @@
-"""Tokenizers of published models, and vocabularies that map a word to the row of its vector."""
+"""Tokenizers of published models, and vocabularies that map each word to its row in a table of vectors."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,31 +14,30 @@ from sentprobe.probes.encoders.protocol import EncoderError, Vectors
 
 
 class Tokenization(StrEnum):
-    """How an encoder splits sentences into words."""
+    """Choice of the tokenizer of an encoder with published weights."""
 
     OWN = "own"
-    """By the tokenizer of the published code."""
+    """The tokenizer of the published code."""
     SPACES = "spaces"
-    """At spaces, for sentences that are tokenized already, as in SentEval."""
+    """Splitting at spaces, as in SentEval, whose sentences are tokenized already."""
 
 
 Tokenizer = Callable[[str], list[str]]
 
 
 def tokenize_treebank(sentence: str) -> list[str]:
-    """Return the tokens of a sentence by Penn Treebank rules (NLTK), without splitting it into sentences.
+    """Tokenize a text by the Penn Treebank rules of NLTK, as one sentence.
 
     >>> tokenize_treebank("The man didn't sleep.")
     ['The', 'man', 'did', "n't", 'sleep', '.']
     """
     from nltk.tokenize import word_tokenize
 
-    words: list[str] = word_tokenize(sentence, preserve_line=True)
-    return words
+    return list(word_tokenize(sentence, preserve_line=True))
 
 
 def tokenize_moses(sentence: str) -> list[str]:
-    """Return the tokens by Penn Treebank rules, except that "n't" before a word becomes "n 't", as in Moses.
+    """Tokenize by Penn Treebank rules, but split "didn't" before the apostrophe (as Moses) if a token follows.
 
     >>> tokenize_moses("The man didn't sleep.")
     ['The', 'man', 'didn', "'t", 'sleep', '.']
@@ -47,15 +46,14 @@ def tokenize_moses(sentence: str) -> list[str]:
 
 
 def tokenize_at_punctuation(sentence: str) -> list[str]:
-    """Return the tokens of a sentence: sequences of letters and digits, and sequences of other characters.
+    """Split a sentence into sequences of letters and digits, and sequences of punctuation.
 
     >>> tokenize_at_punctuation("The man didn't sleep.")
     ['The', 'man', 'didn', "'", 't', 'sleep', '.']
     """
     from nltk.tokenize import wordpunct_tokenize
 
-    words: list[str] = wordpunct_tokenize(sentence)
-    return words
+    return list(wordpunct_tokenize(sentence))
 
 
 def choose_tokenizer(tokenization: Tokenization, model_tokenizer: Tokenizer) -> Tokenizer:
@@ -65,7 +63,7 @@ def choose_tokenizer(tokenization: Tokenization, model_tokenizer: Tokenizer) -> 
 
 @dataclass(frozen=True, slots=True)
 class NumberedWords:
-    """A vocabulary with a number for each word; all words outside it have the number *unknown*."""
+    """A vocabulary with a number for each word; all other words get the number *unknown*."""
 
     source: str
     numbers: Mapping[str, int]
@@ -73,17 +71,17 @@ class NumberedWords:
     _seen: dict[str, bool] = field(default_factory=dict, repr=False, compare=False)
 
     def look_up(self, words: Sequence[str]) -> list[int]:
-        """Return the number of each word."""
+        """Return the number of each word; unknown words are recorded for :attr:`notes`."""
         self._seen.update((word, word in self.numbers) for word in words)
         return [self.numbers.get(word, self.unknown) for word in words]
 
     @property
     def row_count(self) -> int:
-        """Number of rows that a table of vectors for these words must have."""
+        """Number of rows of a table of vectors that has a row for each word's number."""
         return max(self.numbers.values()) + 1
 
     def make_word_vectors(self, tables: Sequence[Vectors]) -> WordVectors:
-        """Return the word vectors in the tables, (words, dim) each, concatenated; unknown words have none."""
+        """Return a map from each word to its vectors in all tables, (words, dim) each, concatenated."""
 
         def find(word: str) -> Vectors | None:
             number = self.numbers.get(word)
@@ -95,24 +93,24 @@ class NumberedWords:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """A note on the unknown words that were looked up so far."""
+        """A note on the unknown words among those looked up so far; empty if there are none."""
         missing = [word for word, has_number in self._seen.items() if not has_number]
         effect = f"are not in {self.source} and have the vector of unknown words"
         return note_unknown_words(missing, total=len(self._seen), effect=effect)
 
 
 def read_word_list(path: Path) -> dict[str, int]:
-    """Return the (last) line number, from 0, of each word in a file with a word per line. Raises EncoderError."""
+    """Read a file with a word per line; return the line number, from 0, of each word. Raises EncoderError."""
     return {line.strip(): number for number, line in enumerate(_read_lines(path))}
 
 
 def read_word_numbers(path: Path) -> dict[str, int]:
-    """Read a file with lines of a word, a tab and its number; return numbers by word. Raises EncoderError."""
+    """Read a file whose lines are a word, a tab and its number; return a number for each word. Raises EncoderError."""
     numbers: dict[str, int] = {}
-    for place, line in enumerate(_read_lines(path), 1):
+    for line_number, line in enumerate(_read_lines(path), 1):
         word, tab, number = line.rstrip("\r\n").partition("\t")
         if not (tab and number.isdecimal() and len(number) < 10):
-            raise EncoderError(f"{path}, line {place}: a word, a tab and its number are expected")
+            raise EncoderError(f"{path}, line {line_number}: a word, a tab and its number are expected")
         numbers[word] = int(number)
     return numbers
 

@@ -16,7 +16,7 @@ from sentprobe.specs import Spec, read_options
 
 
 class SkipThoughtMode(StrEnum):
-    """The published model to use, or both (Kiros et al. 2015, section 3); their vectors are concatenated."""
+    """Which published models compute the vectors (Kiros et al. 2015, section 3). COMBINE concatenates UNI and BI."""
 
     COMBINE = "combine"
     UNI = "uni"
@@ -29,14 +29,14 @@ class SkipThoughtOptions(recurrent_encoder.PublishedOptions):
 
     mode: SkipThoughtMode = SkipThoughtMode.COMBINE
     eos: bool = False
-    """Whether the end mark is added to each sentence, as in training."""
+    """Whether the token ``<eos>`` is added to each sentence, as in training."""
     normalize: bool = True
-    """Whether the vector of each model is scaled to length 1, as the published code does."""
+    """Whether each model's vector is scaled to length 1, as in the published code."""
 
 
 @dataclass(frozen=True, slots=True)
 class SkipThoughtFiles:
-    """The names of a model's files of weights and word vectors, and of its layers."""
+    """File names of a model's weights and word vectors, and the prefixes of its arrays."""
 
     weights: str
     table: str
@@ -47,14 +47,14 @@ UNI = SkipThoughtFiles("uni_skip.npz", "utable.npy", ("encoder",))
 BI = SkipThoughtFiles("bi_skip.npz", "btable.npy", ("encoder", "encoder_r"))
 FILES_BY_MODE = {SkipThoughtMode.COMBINE: (UNI, BI), SkipThoughtMode.UNI: (UNI,), SkipThoughtMode.BI: (BI,)}
 DICTIONARY = "dictionary.txt"
-"""The file of words, one per line; word i has row i of a table of word vectors."""
+"""File of words, one per line; the vector of the word in line i is row i of the word vectors."""
 UNKNOWN, END = "UNK", "<eos>"
 
 CONVERT = (
     'in its folder, python -c "import numpy as n; [n.save(p, n.array([r.ravel() for r in n.load(p, '
     "allow_pickle=True, encoding='latin1')], 'f4')) for p in {names}]\""
 )
-"""A command, for error messages, that converts the published NumPy arrays of objects to arrays of numbers."""
+"""Advice for the error about pickled arrays of objects: a command that converts them to arrays of numbers."""
 
 
 class _SkipThoughtModel(NamedTuple):
@@ -64,7 +64,7 @@ class _SkipThoughtModel(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class SkipThought(recurrent_encoder.PublishedEncoder):
-    """Skip-Thought: the last states of one or both models, uni before bi; unknown words are read as ``UNK``."""
+    """Skip-Thought: the last states of one or both models, concatenated. Unknown words are replaced by ``UNK``."""
 
     words: sentence_words.NumberedWords
     models: tuple[_SkipThoughtModel, ...]
@@ -91,7 +91,7 @@ class SkipThought(recurrent_encoder.PublishedEncoder):
 
 
 def build_skipthought(spec: Spec) -> SkipThought:
-    """Return the encoder of a spec ``skipthought:FOLDER``. Raises UsageError or EncoderError."""
+    """Build the encoder of a spec ``skipthought:FOLDER``. Raises UsageError or EncoderError."""
     options = read_options(spec, SkipThoughtOptions())
     folder = Path(spec.argument).expanduser()
     if not folder.is_dir():
@@ -105,9 +105,9 @@ def build_skipthought(spec: Spec) -> SkipThought:
         _read_model(folder, model_files, table, words, device=options.device)
         for model_files, table in zip(files, tables, strict=True)
     )
-    used = (DICTIONARY, *(name for model_files in files for name in (model_files.weights, model_files.table)))
+    read_names = (DICTIONARY, *(name for model_files in files for name in (model_files.weights, model_files.table)))
     settings = (options.mode, options.eos, options.normalize, options.words)
-    contents = [weight_files.digest_file(folder / name) for name in used]
+    contents = [weight_files.digest_file(folder / name) for name in read_names]
     return SkipThought(
         name=spec.name,
         fingerprint=protocol.digest("skipthought", *settings, *contents),

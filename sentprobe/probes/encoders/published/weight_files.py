@@ -1,4 +1,4 @@
-"""Read files of weights without running code that they may contain; pickles are refused."""
+"""Read files of weights safely: pickles, which may run code when they are loaded, are refused."""
 
 import hashlib
 import pickle
@@ -23,10 +23,11 @@ NPY_MAGIC = b"\x93NUMPY"
 def read_state_dict(
     path: Path, names: Sequence[str], *, prefix: str, ignored_prefix: str, convert: str
 ) -> dict[str, torch.Tensor]:
-    """Return the float32 tensors *names* of a PyTorch state dictionary. Raises EncoderError.
+    """Read the tensors *names* of a PyTorch state dictionary, as float32. Raises EncoderError.
 
-    In the file of a larger network, *prefix* stands before the names of the model's tensors, and *ignored_prefix*
-    before those of other tensors. The error for a pickle states the command *convert*.
+    - prefix: removed from the beginning of the names in the file
+    - ignored_prefix: the beginning of the names of tensors that belong to other parts of a larger network
+    - convert: the command with which the user can convert a pickle, for the error message
     """
     with _report_damage(path, "a PyTorch state dictionary"):
         _check_archive_size(path)
@@ -63,7 +64,7 @@ def _count_bytes(name: str, tensor: Any, path: Path) -> int:
 
 
 def read_arrays(path: Path, names: Sequence[str]) -> dict[str, torch.Tensor]:
-    """Return the float32 arrays *names* of an npz file, which may have others. Raises UsageError or EncoderError."""
+    """Read the arrays *names* of an npz file, as float32 tensors. Raises UsageError or EncoderError."""
     with _report_damage(path, "an npz file of arrays"):
         _check_archive_size(path)
         # NumPy warns about arrays that Python 2 wrote.
@@ -73,19 +74,16 @@ def read_arrays(path: Path, names: Sequence[str]) -> dict[str, torch.Tensor]:
             np.load(file, allow_pickle=False) as arrays,
         ):
             _check_names([name for name in arrays if name in names], names, path)
-            return {name: _make_tensor(name, _read_member(arrays, name, path), path) for name in names}
+            return {name: _read_array(arrays, name, path) for name in names}
 
 
-def _read_member(arrays: Any, name: str, path: Path) -> Any:
+def _read_array(arrays: Any, name: str, path: Path) -> torch.Tensor:
     try:
-        return arrays[name]
+        array = arrays[name]
     except ValueError as error:
         if "Object arrays" in str(error):
             raise unpickling_error(path, f"save {name} as an array of float32") from None
         raise
-
-
-def _make_tensor(name: str, array: Any, path: Path) -> torch.Tensor:
     if not isinstance(array, np.ndarray) or array.dtype.kind != "f" or not array.size:
         raise EncoderError(f"{path}: {name} is not an array of floating-point numbers")
     with np.errstate(over="ignore"):  # overflowing numbers become infinite, and are reported below
@@ -93,7 +91,7 @@ def _make_tensor(name: str, array: Any, path: Path) -> torch.Tensor:
 
 
 def read_table(path: Path, *, convert: str) -> Vectors:
-    """Return the array of an npy file, (rows, dim), which stays on disk. Raises UsageError or EncoderError."""
+    """Map the array of an npy file, (rows, dim) floats, into memory. Raises UsageError or EncoderError."""
     with _report_damage(path, "an npy file with one array"):
         with path.open("rb") as file:
             if file.read(len(NPY_MAGIC)) != NPY_MAGIC:
@@ -144,7 +142,7 @@ def _check_finite(name: str, tensor: torch.Tensor, path: Path) -> torch.Tensor:
 
 
 def get_matrix_shape(name: str, tensor: torch.Tensor, path: Path) -> tuple[int, int]:
-    """Return the numbers of rows and columns of a tensor. Raises EncoderError if it is not a matrix."""
+    """Return a matrix's numbers of rows and columns. Raises EncoderError if the tensor is not a matrix."""
     if tensor.ndim != 2:
         raise EncoderError(f"{path}: {name} has the shape {tuple(tensor.shape)}; a matrix is expected")
     return tensor.shape[0], tensor.shape[1]
@@ -159,7 +157,7 @@ def check_shape(name: str, tensor: torch.Tensor, expected_shape: Sequence[int], 
 
 
 def unpickling_error(path: Path, convert: str) -> EncoderError:
-    """Return the error that refuses a pickle, and states the command that converts it."""
+    """Return the error for a pickle; its message includes the command *convert*."""
     return EncoderError(
         f"{path}: a pickle, which may contain code that runs when it is read; if you trust it, convert it: {convert}"
     )
@@ -172,7 +170,7 @@ def digest_file(path: Path) -> str:
 
 
 PICKLE_PREFIXES = (b"\x80", b"(dp", b"}q\x00", b"}q\x01", b"ccopy_reg\n", b"ccollections\n")
-"""First bytes of pickle files: one for protocol 2 and later, and several for older protocols."""
+"""First bytes of pickle files: 0x80 for protocol 2 and later, and several for older protocols."""
 
 
 def refuse_pickle(path: Path, convert: str) -> None:

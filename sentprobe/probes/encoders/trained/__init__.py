@@ -1,1 +1,1 @@
-"""Encoders that sentprobe builds: networks with random weights, and models that ``probe train`` trained."""
+"""Encoders with networks of sentprobe: untrained (random weights), or trained with ``probe train``."""

@@ -1,4 +1,4 @@
-"""Read and write config.json in the folder of a trained sentence model, without importing PyTorch."""
+"""Read and write config.json in the folder of a trained sentence model. This module does not import PyTorch."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -25,13 +25,13 @@ class ModelConfig:
     lower: bool
     reverse: bool
     frozen: bool
-    """Whether the word vectors were not trained."""
+    """Whether training left the word vectors unchanged."""
     record: Mapping[str, Any]
-    """Facts about the training, such as its objective and step."""
+    """Facts about the training, such as ``step``, the number of its last step."""
 
 
 def is_model_folder(path: Path) -> bool:
-    """Return whether a folder has the config.json of a sentence model, which may be damaged."""
+    """Return whether a folder has the config.json of a sentence model; the model may still be damaged."""
     try:
         with (path / CONFIG_FILE).open("rb") as file:
             return FORMAT[:-2].encode() in file.read(1000)
@@ -56,7 +56,7 @@ Value = TypeVar("Value")
 
 
 def read_part(path: Path, parse: Callable[[bytes], Value]) -> Value:
-    """Read a file in the folder of a sentence model, and parse its content. Raises UsageError or EncoderError."""
+    """Read a file in a sentence model's folder, and parse its content. Raises UsageError or EncoderError."""
     try:
         return parse(path.read_bytes())
     except OSError as error:

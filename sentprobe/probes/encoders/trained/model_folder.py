@@ -16,9 +16,9 @@ from sentprobe.values import parse_json
 
 WORDS, WEIGHTS = "words.txt", "model.safetensors"
 STEP = "step"
-"""The key of the training step, in the record in config.json and in the header of model.safetensors.
+"""Key of the training step, in config.json (``record``) and in the header of model.safetensors.
 
-The two steps differ if a training was killed when it had replaced one of the two files.
+The two files have different steps if the training was killed after replacing only one of them.
 """
 MAX_HEADER_BYTES = 2**20
 """Maximum size, in bytes, of the header of model.safetensors."""
@@ -27,7 +27,7 @@ MAX_HEADER_BYTES = 2**20
 def write_sentence_model(model: models.SentenceModel, folder: Path, record: Mapping[str, object]) -> None:
     """Write the files of a sentence model to an existing folder.
 
-    - record: facts about the training, as values for JSON, such as its step
+    - record: facts about the training, as JSON values, such as ``{"step": 500}``
     """
     vocabulary = model.vocabulary
     config = configs.ModelConfig(
@@ -47,7 +47,7 @@ def write_sentence_model(model: models.SentenceModel, folder: Path, record: Mapp
 
 
 def load_sentence_model(folder: Path) -> models.SentenceModel:
-    """Load the sentence model in a folder, on the CPU, for evaluation. Raises UsageError or EncoderError."""
+    """Load a sentence model from its folder, on the CPU and in evaluation mode. Raises UsageError or EncoderError."""
     config = configs.read_config(folder)
     models.check_size(config.architecture, words=config.words)
     _check_weights_size(folder / WEIGHTS, config)

@@ -16,16 +16,16 @@ from sentprobe.probes.encoders.protocol import EncoderError, Vectors
 
 log = logging.getLogger(__name__)
 PADDING, UNKNOWN = 0, 1
-"""Rows of the word vectors for padding after the end of a sentence, and for words that are not in the vocabulary."""
+"""Rows of two special word vectors: for padding, and for all words outside the vocabulary."""
 SPECIAL_ROWS = 2
-"""Number of rows of word vectors before those of the words."""
+"""Number of special word vectors; the vocabulary's words have the rows after them."""
 WORD_VECTOR_STD = 0.1
 """Initial standard deviation of learned word vectors (Gehring et al. 2017, section 3.5)."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelVocabulary:
-    """The words of a sentence model, whose vectors have the rows from SPECIAL_ROWS on.
+    """The words of a sentence model. The vector of the first word is in row SPECIAL_ROWS.
 
     >>> ModelVocabulary(("the", "man")).find_ids("the old man")
     [2, 1, 3]
@@ -33,9 +33,9 @@ class ModelVocabulary:
 
     words: tuple[str, ...]
     lower: bool = False
-    """Whether sentences are converted to lower case."""
+    """Whether sentences are converted to lower case before the look-up."""
     reverse: bool = False
-    """Whether sentences are read from the last word to the first (Adi et al. 2017, appendix I)."""
+    """Whether the model reads sentences from the last word to the first (Adi et al. 2017, appendix I)."""
     rows: Mapping[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -48,17 +48,17 @@ class ModelVocabulary:
         object.__setattr__(self, "rows", rows)
 
     def find_ids(self, sentence: str) -> list[int]:
-        """Return the row of each word's vector."""
+        """Return the row of each word's vector; UNKNOWN for words outside the vocabulary."""
         return [self.rows.get(word, UNKNOWN) for word in self.tokenize(sentence)]
 
     def tokenize(self, sentence: str) -> list[str]:
-        """Return the words of a sentence, converted to lower case and reversed if the vocabulary says so."""
+        """Split a sentence at spaces; if the vocabulary says so, convert it to lower case and reverse the words."""
         words = (sentence.lower() if self.lower else sentence).split()
         return words[::-1] if self.reverse else words
 
 
 class SentenceModel(nn.Module):
-    """Word vectors and a network that compute sentence vectors; :func:`make_sentence_model` sets random weights."""
+    """Word vectors, and a network that computes sentence vectors from them; see :func:`make_sentence_model`."""
 
     def __init__(self, vocabulary: ModelVocabulary, architecture: Architecture, *, frozen: bool) -> None:
         super().__init__()
@@ -68,7 +68,7 @@ class SentenceModel(nn.Module):
         rows = SPECIAL_ROWS + len(vocabulary.words)
         self.words = nn.Embedding(rows, architecture.inputs, padding_idx=PADDING)
         self.words.weight.requires_grad_(not frozen)
-        self.network = networks.make_uninitialized_network(architecture)
+        self.network = networks.NETWORKS[architecture.kind](architecture)
 
     @property
     def dim(self) -> int:
@@ -78,14 +78,14 @@ class SentenceModel(nn.Module):
     def forward(self, ids: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
         """Return the vectors of b sentences, (b, dim).
 
-        - ids: rows of words, (b, time) int64, padded with PADDING
+        - ids: row of each word's vector, (b, time) int64, padded with PADDING
         - lengths: number of words of each sentence, (b,) int64 on the CPU, from 1 to time
         """
         vectors: torch.Tensor = self.network(self.words(ids), lengths)
         return vectors
 
     def word_vectors(self, words: Sequence[str]) -> Vectors:
-        """Return the input word vectors, (n, inputs) float32; unknown words have zeros."""
+        """Return the input vectors of n words, (n, inputs) float32; zeros for unknown words."""
         rows = [self.vocabulary.rows.get(word, PADDING) for word in words]
         vectors: Vectors = self.words.weight.detach()[rows].cpu().float().numpy()
         return vectors
@@ -99,9 +99,9 @@ def make_sentence_model(
     frozen: bool = False,
     seed: int,
 ) -> SentenceModel:
-    """Return an untrained sentence model, whose random weights *seed* decides. Raises UsageError or EncoderError.
+    """Return an untrained sentence model with random weights. Raises UsageError or EncoderError.
 
-    - vectors: initial word vectors; words without one get random vectors of the same scale. None: all are random
+    - vectors: initial word vectors; words without a vector get a random one of the same scale. None: all are random
     - frozen: whether training leaves the word vectors unchanged
     """
     check_size(architecture, words=len(vocabulary.words))
@@ -114,41 +114,37 @@ def make_sentence_model(
     generator = torch.Generator().manual_seed(seed)
     model.network = networks.make_network(architecture, generator=generator)
     model.words = model.words.to_empty(device="cpu")
-    _sample_word_vectors(model, vectors, generator)
+    with torch.no_grad():
+        weight = model.words.weight
+        weight.normal_(0, WORD_VECTOR_STD if vectors is None else vectors.scale, generator=generator)
+        weight[PADDING] = 0
+        if vectors is not None:
+            rows, known_vectors = _find_known_vectors(vocabulary, vectors)
+            weight[rows] = torch.from_numpy(known_vectors)
     return model
 
 
 def count_weights(architecture: Architecture, *, words: int) -> int:
-    """Return the number of weights of a sentence model with this number of words, including word vectors."""
+    """Return the number of weights of a sentence model with *words* words, including word vectors."""
     network = networks.NETWORKS[architecture.kind].count_weights(architecture)
     return network + (words + SPECIAL_ROWS) * architecture.inputs
 
 
 def check_size(architecture: Architecture, *, words: int) -> None:
-    """Raise UsageError if a sentence model with this number of words has too many weights."""
+    """Raise UsageError if a sentence model with *words* words has more than networks.MAX_WEIGHTS weights."""
     subject = f"{architecture.kind} over {words:,} words"
     networks.check_weights(architecture, subject=subject, other_weights=(words + SPECIAL_ROWS) * architecture.inputs)
 
 
-def _sample_word_vectors(model: SentenceModel, vectors: WordVectors | None, generator: torch.Generator) -> None:
-    spread = WORD_VECTOR_STD if vectors is None else vectors.scale
-    with torch.no_grad():
-        model.words.weight.normal_(0, spread, generator=generator)
-        model.words.weight[PADDING] = 0
-        if vectors is not None:
-            rows, known_vectors = _find_known_vectors(model.vocabulary, vectors)
-            model.words.weight[rows] = torch.from_numpy(known_vectors)
-
-
 def _find_known_vectors(vocabulary: ModelVocabulary, vectors: WordVectors) -> tuple[list[int], Vectors]:
-    """Return the rows of the words that have a vector, and these vectors, (n, inputs). Raises EncoderError if none."""
+    """Return the rows of the words that have a vector, and their vectors, (n, inputs). Raises EncoderError if n = 0."""
     lookups = ((row, vectors.find(word)) for word, row in vocabulary.rows.items())
-    known = [(row, vector) for row, vector in lookups if vector is not None]
-    if not known:
+    pairs = [(row, vector) for row, vector in lookups if vector is not None]
+    if not pairs:
         raise EncoderError(f"{vectors.source}: none of the {len(vocabulary.words)} words has a vector")
     if lacking := [word for word in vocabulary.words if vectors.find(word) is None]:
         log.warning(
             "%d of %d words have no vector in %s and get random vectors: %s",
             *(len(lacking), len(vocabulary.words), vectors.source, list_some_words(lacking)),
         )
-    return [row for row, _ in known], np.stack([vector for _, vector in known])
+    return [row for row, _ in pairs], np.stack([vector for _, vector in pairs])

@@ -23,12 +23,12 @@ class TrainedOptions:
 
     batch: int = 256
     device: str = ""
-    """A PyTorch device; empty: a GPU if there is one, else the CPU."""
+    """A PyTorch device, such as ``cuda:1``; empty: a GPU if there is one, else the CPU."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingPoint:
-    """The step and epoch of a training at which a checkpoint was written."""
+    """The training that a checkpoint is from, and its step and epoch."""
 
     family: str = ""
     """A name that all checkpoints of one training share."""
@@ -37,7 +37,7 @@ class TrainingPoint:
 
 
 class TrainedEncoder:
-    """An encoder that uses a sentence model; sentences of equal length are encoded together, without padding."""
+    """An encoder that runs a trained sentence model, on batches of sentences of equal length."""
 
     def __init__(self, model: SentenceModel, options: TrainedOptions, *, name: str, point: TrainingPoint) -> None:
         self.name = name
@@ -53,7 +53,7 @@ class TrainedEncoder:
 
     @property
     def capabilities(self) -> Capabilities:
-        """The training point, the word vectors, and a note on unknown words; no sentence is truncated."""
+        """The checkpoint's family, step and epoch, the word vectors, and a note on unknown words."""
         return Capabilities(
             family=self._point.family,
             step=self._point.step,
@@ -65,23 +65,21 @@ class TrainedEncoder:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """A note on the words of the sentences encoded so far that are not in the vocabulary."""
+        """A note on the words encoded so far that are not in the vocabulary; empty if there are none."""
         unknown = self._seen - self._model.vocabulary.rows.keys()
         effect = f"are not in the vocabulary of {self.name} and are read as an unknown word"
         return note_unknown_words(unknown, total=len(self._seen), effect=effect)
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """Return the sentence vectors, (n, dim) float32. Raises EncoderError if a sentence has no words."""
-        ids = [self._find_ids(sentence) for sentence in sentences]
-        return encode_by_length(ids, self._model, batch=self._batch, dim=self._model.dim, device=self._device)
-
-    def _find_ids(self, sentence: str) -> list[int]:
         vocabulary = self._model.vocabulary
-        self._seen.update(vocabulary.tokenize(sentence))
-        ids = vocabulary.find_ids(sentence)
-        if not ids:
-            raise EncoderError(f"{self.name}: the sentence {sentence!r} has no words")
-        return ids
+        for sentence in sentences:
+            words = vocabulary.tokenize(sentence)
+            if not words:
+                raise EncoderError(f"{self.name}: the sentence {sentence!r} has no words")
+            self._seen.update(words)
+        ids = [*map(vocabulary.find_ids, sentences)]
+        return encode_by_length(ids, self._model, batch=self._batch, dim=self._model.dim, device=self._device)
 
     def _find_vector(self, word: str) -> Vectors | None:
         token = self._model.vocabulary.tokenize(word)[0]
@@ -90,19 +88,17 @@ class TrainedEncoder:
 
 
 def compute_fingerprint(model: SentenceModel) -> str:
-    """Return a digest of everything that the vectors of a sentence model depend on."""
+    """Return a digest of a sentence model: its weights, sizes and vocabulary."""
     content = hashlib.sha256()
     for name, weight in model.state_dict().items():
         content.update(f"{name} {tuple(weight.shape)}".encode())
         content.update(weight.cpu().numpy().tobytes())
-    vocabulary = model.vocabulary
-    sizes = asdict(model.architecture).items()
-    reading = (vocabulary.lower, vocabulary.reverse)
-    return digest("trained", *sizes, *reading, *vocabulary.words, content.hexdigest())
+    sizes, vocabulary = asdict(model.architecture).items(), model.vocabulary
+    return digest("trained", *sizes, vocabulary.lower, vocabulary.reverse, *vocabulary.words, content.hexdigest())
 
 
 def build_trained(spec: Spec) -> TrainedEncoder:
-    """Return the encoder of a spec ``trained:FOLDER``. Raises UsageError or EncoderError."""
+    """Build the encoder of a spec ``trained:FOLDER``. Raises UsageError or EncoderError."""
     options = read_options(spec, TrainedOptions())
     folder = Path(spec.argument).expanduser()
     point = _read_training_point(folder)

@@ -18,21 +18,21 @@ from sentprobe.specs import Natural, Spec, read_options
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UntrainedOptions:
-    """Options of untrained encoders; default sizes are those of Conneau et al. 2018, section 3."""
+    """The options of untrained encoders. Default sizes are from Conneau et al. 2018, section 3."""
 
     dim: int = 300
     """Width of random word vectors; ignored if the word vectors are from a file."""
     hidden: int = 512
-    """Number of hidden units of each direction or convolution."""
+    """Number of hidden units of a recurrent layer (per direction) or of a convolution."""
     layers: int = 0
-    """Number of stacked layers; 0: the default of the kind of network."""
+    """Number of stacked layers; 0: the default of the network, 8 for ``gated-conv`` and 1 for others."""
     batch: int = 256
     seed: Natural
-    """Seed of the weights and of random word vectors; the seed of the run by default."""
+    """Seed of the weights and of random word vectors; by default, the seed of the run."""
 
 
 class UntrainedEncoder:
-    """A network with random weights over word vectors; sentences of equal length are encoded together."""
+    """A network with random weights that reads word vectors. A batch has sentences of equal length."""
 
     def __init__(self, name: str, words: WordVectors, options: UntrainedOptions, *, kind: str) -> None:
         architecture = Architecture(kind=kind, hidden=options.hidden, layers=options.layers, inputs=words.dim)
@@ -59,18 +59,18 @@ class UntrainedEncoder:
 def encode_by_length(
     inputs: Sequence[Any], network: torch.nn.Module, *, batch: int, dim: int, device: str = "cpu"
 ) -> Vectors:
-    """Return the network's vector, (n, dim) float32, of each of *inputs*; inputs of equal length are read together."""
-    out = np.empty((len(inputs), dim), dtype=np.float32)
+    """Run a network on *inputs*, each a sentence's word vectors or ids; return vectors, (n, dim) float32."""
+    vectors = np.empty((len(inputs), dim), dtype=np.float32)
     for rows in group_by_length([*map(len, inputs)], size=batch):
         stacked = torch.from_numpy(np.stack([inputs[row] for row in rows])).to(device)
         lengths = torch.full((len(rows),), stacked.shape[1])
         with torch.inference_mode():
-            out[rows] = network(stacked, lengths).cpu().numpy()
-    return out
+            vectors[rows] = network(stacked, lengths).cpu().numpy()
+    return vectors
 
 
 def group_by_length(lengths: Sequence[int], *, size: int) -> Iterator[list[int]]:
-    """Yield the positions of sentences of equal length, in batches of at most *size*."""
+    """Yield the indices of sentences of equal length, in batches of at most *size*."""
     by_length: defaultdict[int, list[int]] = defaultdict(list)
     for index, length in enumerate(lengths):
         by_length[length].append(index)
@@ -88,7 +88,7 @@ def _compute_fingerprint(words: WordVectors, architecture: Architecture, seed: i
 
 
 class RandomPositions(torch.nn.Module):
-    """Gaussian position vectors on the scale of the word vectors; each is a function of seed and position."""
+    """Gaussian position vectors on the scale of the word vectors. Seed and position determine each vector."""
 
     def __init__(self, words: WordVectors, seed: int) -> None:
         super().__init__()
@@ -96,14 +96,17 @@ class RandomPositions(torch.nn.Module):
 
     def forward(self, time: int) -> torch.Tensor:
         """Return the vectors of the first *time* positions, (time, dim)."""
-        keys = (int(digest("position", self._seed, place), 16) for place in range(time))
+        keys = (int(digest("position", self._seed, position), 16) for position in range(time))
         generators = (np.random.default_rng(key) for key in keys)
         rows = [g.standard_normal(self._words.dim, dtype=np.float32) for g in generators]
         return torch.from_numpy(np.stack(rows) * np.float32(self._words.scale))
 
 
 def build_untrained(spec: Spec, *, seed: int) -> UntrainedEncoder:
-    """Return the encoder of a spec such as ``bilstm-max``; *seed* is the default. Raises UsageError or EncoderError."""
+    """Build the encoder of a spec such as ``bilstm-max``. Raises UsageError or EncoderError.
+
+    - seed: the seed if the spec has no option ``seed``
+    """
     options = read_options(spec, UntrainedOptions(seed=Natural(seed)))
     words = read_or_sample_word_vectors(spec.argument, seed=options.seed, dim=options.dim)
     return UntrainedEncoder(spec.name, words, options, kind=spec.kind)

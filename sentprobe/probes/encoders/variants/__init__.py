@@ -1,1 +1,1 @@
-"""Variants of an encoder: its vectors are cut, rounded, or freed of a property."""
+"""Variants of an encoder: its vectors with fewer dimensions, rounded, or without the information on some labels."""

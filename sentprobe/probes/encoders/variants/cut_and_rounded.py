@@ -1,4 +1,4 @@
-"""Variants of encoders, whose vectors are cut to their leading dimensions, rounded, or both."""
+"""Variants of encoders whose vectors are cut to their first dimensions (``dims=64``), rounded, or both."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,21 +18,21 @@ class Rounding(StrEnum):
     FLOAT32 = "float32"
     """No rounding."""
     INT8 = "int8"
-    """To 256 equal steps between the minimum and the maximum of each dimension."""
+    """Rounding to 256 equal steps between the minimum and the maximum of each dimension."""
     BINARY = "binary"
-    """To 1 for positive numbers and 0 for others."""
+    """1 for positive numbers and 0 for all others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Storage:
-    """How the vectors of a variant are cut and rounded."""
+    """The number of dimensions and the rounding of a variant's vectors."""
 
     dims: int = 0
-    """Number of leading dimensions to keep; 0: all."""
+    """Number of dimensions, counted from the first; 0: all dimensions."""
     rounding: Rounding = Rounding.FLOAT32
 
     def __str__(self) -> str:
-        """Return the number of dimensions and the rounding, as they appear in an encoder's name.
+        """Return the text for this storage in an encoder's name.
 
         >>> str(Storage(dims=64, rounding=Rounding.INT8)), str(Storage())
         ('64 dims, int8', '')
@@ -40,59 +40,56 @@ class Storage:
         return ", ".join(f"{text} dims" if key == "dims" else text for key, text in self.to_options())
 
     def to_options(self) -> tuple[OptionPair, ...]:
-        """Return the options with which a spec asks for this storage."""
-        dims = [("dims", str(self.dims))] if self.dims else []
-        rounded = self.rounding is not Rounding.FLOAT32
-        return (*dims, *([("quantize", self.rounding.value)] if rounded else []))
+        """Return the options of a spec for this storage, such as ``dims=64``."""
+        rounding = "" if self.rounding is Rounding.FLOAT32 else self.rounding.value
+        pairs = (("dims", str(self.dims or "")), ("quantize", rounding))
+        return tuple((name, value) for name, value in pairs if value)
 
 
+STORAGE_OPTION_NAMES = ("dims", "quantize")
 UNCHANGED = Storage()
 """The storage that leaves vectors unchanged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageOptions:
-    """The options of a spec that ask for variants: the widths and the roundings."""
+    """The options ``dims`` and ``quantize`` of a spec, such as ``dims=64,128&quantize=int8``."""
 
     dims: tuple[int, ...] = (0,)
     quantize: tuple[Rounding, ...] = (Rounding.FLOAT32,)
 
     def __post_init__(self) -> None:
-        for name in ("dims", "quantize"):
+        for name in STORAGE_OPTION_NAMES:
             values = getattr(self, name)
             if len(set(values)) < len(values):
                 raise UsageError(f"{name}={','.join(map(str, values))} has a value twice")
 
     @property
     def variants(self) -> tuple[Storage, ...]:
-        """A storage for each combination of a width and a rounding."""
+        """A storage for each combination of a number of dimensions and a rounding."""
         return tuple(Storage(dims=dims, rounding=rounding) for dims, rounding in product(self.dims, self.quantize))
 
     def to_options(self) -> tuple[OptionPair, ...]:
-        """Return the options as pairs of name and text, as in a spec."""
+        """Return the options of a spec, as pairs of name and value."""
         pairs = (("dims", self.dims), ("quantize", self.quantize))
         return tuple((name, ",".join(map(str, values))) for name, values in pairs)
 
 
-STORAGE_OPTION_NAMES = ("dims", "quantize")
-
-
 def parse_storage(dims: str | None, quantize: str | None) -> StorageOptions:
-    """Return the storage options for the unchanged vectors and the variants in two command-line options.
+    """Parse the command-line options --dims and --quantize. The unchanged vectors are always added.
 
-    An option that is not used is None. Raises UsageError.
+    An option that the user left out is None. Raises UsageError.
 
     >>> parse_storage("64,128", "int8").to_options()
     (('dims', '0,64,128'), ('quantize', 'float32,int8'))
     """
-    pairs = zip(STORAGE_OPTION_NAMES, (dims, quantize), strict=True)
-    stated = [(name, text) for name, text in pairs if text is not None]
-    options = replace_options(StorageOptions(), stated, owner="probe run")
+    pairs = [(name, text) for name, text in (("dims", dims), ("quantize", quantize)) if text is not None]
+    options = replace_options(StorageOptions(), pairs, owner="probe run")
     return make_storage_options(() if dims is None else options.dims, options.quantize)
 
 
 def make_storage_options(dims: Sequence[int], quantize: Sequence[str]) -> StorageOptions:
-    """Return the storage options for the unchanged vectors and these widths and roundings. Raises UsageError."""
+    """Return options for numbers of dimensions and for roundings; add the unchanged vectors. Raises UsageError."""
     for width in dims:
         check_whole("dims", width)
         if width < 1:
@@ -103,15 +100,14 @@ def make_storage_options(dims: Sequence[int], quantize: Sequence[str]) -> Storag
     )
 
 
-def split_storage_options(spec: Spec) -> tuple[Spec, StorageOptions]:
-    """Return a spec without its storage options, and these options."""
-    storage = [pair for pair in spec.options if pair[0] in STORAGE_OPTION_NAMES]
-    remaining = tuple(pair for pair in spec.options if pair[0] not in STORAGE_OPTION_NAMES)
-    return replace(spec, options=remaining), replace_options(StorageOptions(), storage, owner=spec.kind)
+def split_options(spec: Spec, *names: str) -> tuple[Spec, list[OptionPair]]:
+    """Split a spec into a spec without the options *names*, and these options."""
+    remaining = tuple(pair for pair in spec.options if pair[0] not in names)
+    return replace(spec, options=remaining), [pair for pair in spec.options if pair[0] in names]
 
 
 def add_storage_options(spec: Spec, options: StorageOptions) -> Spec:
-    """Return a spec with these storage options, or the same spec if it has storage options already."""
+    """Return a spec with the storage options; a spec that already has storage options is returned unchanged."""
     has_options = any(name in STORAGE_OPTION_NAMES for name, _ in spec.options)
     if has_options or options.variants == (UNCHANGED,):
         return spec
@@ -126,38 +122,38 @@ class ReducedEncoder:
     storage: Storage
     name: str
     family: str = ""
-    """The family of the base encoder, if it has one, and the storage."""
+    """The base encoder's family with the storage, such as ``bert, 64 dims``; empty if the encoder has no family."""
     base_is_probed: bool = False
-    """Whether the unchanged vectors are probed in the same run."""
+    """Whether the same run also probes the base encoder."""
 
     @property
     def fingerprint(self) -> str:
-        """A digest of base encoder and storage; empty if the base encoder has no fingerprint."""
+        """A digest of the base encoder's fingerprint and the storage; empty if the base encoder has no fingerprint."""
         return self.base.fingerprint and digest("stored", self.base.fingerprint, self.storage)
 
     @property
     def capabilities(self) -> Capabilities:
-        """The capabilities of the base encoder, except those that a variant cannot have."""
+        """The capabilities of the base encoder that also apply to a variant."""
         base = get_capabilities(self.base)
         bind_to_order = self.bind_to_order if base.bind_to_order else None
         return base.derive_variant(family=self.family, bind_to_order=bind_to_order)
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
-        """Return the cut and rounded vectors, (n, dim) float32; these sentences set the range for int8."""
+        """Return the cut and rounded vectors, (n, dim) float32. The range of int8 is that of these sentences."""
         return self.apply_storage(self.base.encode(sentences))
 
     def bind_to_order(self, sentences: Sequence[str]) -> "ReducedEncoder":
-        """Return the variant of a base encoder whose vectors belong to these sentences in order."""
+        """Return the variant of the base encoder after its own ``bind_to_order(sentences)``."""
         bind = get_capabilities(self.base).bind_to_order
         return self if bind is None else replace(self, base=bind(sentences))
 
     def apply_storage(self, vectors: Vectors) -> Vectors:
-        """Return vectors cut and rounded; their minimum and maximum in each dimension set the range for int8."""
+        """Cut and round vectors. The range of int8 is their minimum and maximum in each dimension."""
         cut = self.cut_dims(vectors)
         return round_vectors(cut, self.storage.rounding, scale=cut)
 
     def cut_dims(self, vectors: Vectors) -> Vectors:
-        """Return the leading dimensions of vectors, (n, dims). Raises UsageError if they have fewer dimensions."""
+        """Return the first dimensions of the vectors, (n, dims). Raises UsageError if they have fewer dimensions."""
         width = vectors.shape[1]
         if self.storage.dims > width:
             raise UsageError(f"{self.name}: the vectors have only {width} dims, fewer than {self.storage.dims}")
@@ -165,9 +161,9 @@ class ReducedEncoder:
 
 
 def make_stored_encoders(encoder: Encoder | Baseline, options: StorageOptions, *, label: str) -> Iterator[Encoder]:
-    """Yield an encoder's variants. Raises UsageError for a baseline.
+    """Yield a variant of the encoder for each storage. Raises UsageError for a baseline.
 
-    - label: the name that the user gave the encoder; empty: variants are named by their spec
+    - label: the user's name for the encoder. If empty, a variant's name is a spec, such as ``bow?dims=64``
     """
     if not isinstance(encoder, Encoder):
         raise UsageError(f"{encoder.name} is a baseline, which has no vectors to cut or to round")
@@ -186,13 +182,13 @@ def make_stored_encoders(encoder: Encoder | Baseline, options: StorageOptions, *
 
 
 def add_options(name: str, *options: OptionPair) -> str:
-    """Return the text of the spec *name* with further options."""
+    """Add options to a spec, such as ``bow``; return the text of the new spec."""
     spec = parse_spec(name)
     return str(replace(spec, options=(*spec.options, *options)))
 
 
 def round_vectors(vectors: Vectors, rounding: Rounding, *, scale: Vectors) -> Vectors:
-    """Return rounded vectors, (n, dim) float32; the minima and maxima of *scale*, (m, dim), set the range for int8."""
+    """Round vectors, (n, dim) float32. The range of int8 is that of each dimension of *scale*, (m, dim)."""
     if rounding is Rounding.FLOAT32:
         return vectors
     if rounding is Rounding.BINARY:
@@ -200,5 +196,4 @@ def round_vectors(vectors: Vectors, rounding: Rounding, *, scale: Vectors) -> Ve
     least, greatest = scale.min(axis=0), scale.max(axis=0)
     width = (greatest - least) / np.float32(255)
     steps = np.floor((vectors - least) / np.where(width == 0, 1, width))
-    result: Vectors = (np.clip(steps, 0, 255) - 128).astype(np.float32)
-    return result
+    return np.asarray(np.clip(steps, 0, 255) - 128, np.float32)

@@ -1,4 +1,7 @@
-"""Variants of encoders from whose vectors LEACE erases a dataset's labels (Belrose et al. 2023, theorem 4.3)."""
+"""Variants of encoders, without the information on a dataset's labels (LEACE; Belrose et al. 2023, theorem 4.3).
+
+After the erasure, no linear classifier on the vectors of the training items is better than a constant prediction.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,30 +16,29 @@ from sentprobe.probes.statistics import Floats
 from sentprobe.specs import Spec
 
 ERASE = "erase"
-"""The option of a spec whose value is the path of the dataset to erase."""
+"""Name of the option of a spec whose value is the path of a dataset. The dataset's labels are erased."""
 NO_ERASURE = "none"
-"""The value of the option that asks for the unchanged vectors."""
+"""Value of the option ``erase`` for the unchanged vectors."""
 MIN_VARIANCE_SHARE = 1e-9
-"""Directions whose variance is a smaller share of the greatest variance count as rounding errors."""
+"""Directions with less than this share of the greatest variance are treated as rounding errors."""
 
 
 @dataclass(frozen=True, slots=True)
 class Eraser:
-    """An affine map that removes the part of vectors that predicts the labels of a dataset."""
+    """An affine map of vectors that erases the labels of a dataset."""
 
     mean: Floats
     """The mean of the training vectors, (dim,)."""
     projection: Floats
-    """A matrix (dim, dim) that maps a centred vector to the part to remove."""
+    """A matrix (dim, dim) whose product with a centred vector is subtracted from the vector."""
 
     def apply(self, vectors: Vectors) -> Vectors:
-        """Return the vectors without the part that predicts the labels, (n, dim) float32."""
-        result: Vectors = (vectors - (vectors - self.mean) @ self.projection.T).astype(np.float32)
-        return result
+        """Return the vectors after the erasure, (n, dim) float32."""
+        return np.asarray(vectors - (vectors - self.mean) @ self.projection.T, np.float32)
 
 
 def find_eraser(vectors: Vectors, targets: Indices) -> Eraser:
-    """Fit the eraser of the labels *targets*, (n,) int64, to the training vectors, (n, dim) float32."""
+    """Return the eraser of labels *targets*, (n,) int64, fitted to the training vectors, (n, dim) float32."""
     mean = vectors.mean(axis=0, dtype=np.float64)
     centred = vectors - mean
     labels = np.eye(int(targets.max()) + 1)[targets]
@@ -51,7 +53,7 @@ def find_eraser(vectors: Vectors, targets: Indices) -> Eraser:
 
 
 def check_erasable(data: ProbeDataset) -> ProbeDataset:
-    """Return the dataset. Raises UsageError if its labels depend on probe words."""
+    """Return the dataset unchanged. Raises UsageError if its items have probe words."""
     if data.slots:
         raise UsageError(f"{data.name} cannot be erased: its labels depend on probe words, not on the sentences alone")
     return data
@@ -66,17 +68,17 @@ class ErasedEncoder:
     """The dataset whose labels are erased."""
     name: str
     base_is_probed: bool = False
-    """Whether the unchanged vectors are probed in the same run."""
+    """Whether the same run also probes the base encoder."""
 
     @property
     def fingerprint(self) -> str:
-        """A digest of base encoder and dataset; empty if the base encoder has no fingerprint."""
+        """A digest of the fingerprints of base encoder and dataset; empty if the base encoder has none."""
         base = self.base.fingerprint
         return base and digest("erased", base, self.data.fingerprint())
 
     @property
     def capabilities(self) -> Capabilities:
-        """The capabilities of the base encoder, except those that a variant cannot have."""
+        """The capabilities of the base encoder that also apply to a variant."""
         base = get_capabilities(self.base)
         return base.derive_variant(family=f"{base.family}, without {self.data.name}" if base.family else "")
 
@@ -91,7 +93,7 @@ class ErasedEncoder:
         return self.erase(self.base.encode(sentences), training_vectors)
 
     def erase(self, vectors: Vectors, training_vectors: Vectors) -> Vectors:
-        """Return vectors after the erasure; *training_vectors* are those of :attr:`training_sentences`."""
+        """Erase the labels from vectors; *training_vectors* are those of :attr:`training_sentences`."""
         targets = self.data.splits[Split.TRAIN].targets
         return find_eraser(training_vectors, targets).apply(vectors)
 
@@ -99,7 +101,7 @@ class ErasedEncoder:
 def make_erased_encoder(
     encoder: Encoder | Baseline, data: ProbeDataset, *, name: str, base_is_probed: bool = False
 ) -> ErasedEncoder:
-    """Return a variant whose vectors lack the labels of *data*. Raises UsageError for a baseline or unsuitable data."""
+    """Return a variant of an encoder, from whose vectors the labels of *data* are erased. Raises UsageError."""
     if not isinstance(encoder, Encoder):
         raise UsageError(f"{encoder.name} is a baseline, which has no vectors to erase from")
     if get_capabilities(encoder).bind_to_order:
@@ -113,10 +115,10 @@ def make_erased_encoder(
 def make_erased_encoders(
     encoders: Sequence[Encoder | Baseline], paths: Sequence[str], *, label: str
 ) -> Iterator[ErasedEncoder]:
-    """Yield a variant for each encoder and dataset, from whose vectors the dataset's labels are erased.
+    """Yield a variant for each encoder and dataset. The dataset's labels are erased from the variant's vectors.
 
-    - paths: the paths of datasets; NO_ERASURE among them yields no variant
-    - label: the name that the user gave the encoders; empty: variants are named by their spec
+    - paths: the paths of datasets; NO_ERASURE among them states that the encoders themselves are probed, too
+    - label: the user's name for the encoders. If empty, a variant's name is a spec, such as ``bow?erase=PATH``
 
     Raises UsageError.
     """
@@ -131,16 +133,9 @@ def make_erased_encoders(
             yield make_erased_encoder(encoder, data, name=name, base_is_probed=NO_ERASURE in paths)
 
 
-def split_erase_option(spec: Spec) -> tuple[Spec, tuple[str, ...]]:
-    """Return a spec without its ``erase`` options, and the values of these options, which are paths of datasets."""
-    paths = tuple(value for name, value in spec.options if name == ERASE)
-    remaining = tuple(pair for pair in spec.options if pair[0] != ERASE)
-    return replace(spec, options=remaining), paths
-
-
 def add_erasure(spec: Spec, paths: Sequence[str]) -> Spec:
-    """Return a spec with an ``erase`` option for each dataset, or the same spec if it has such an option already."""
-    if not paths or split_erase_option(spec)[1]:
+    """Return a spec with an ``erase`` option for each dataset; a spec that has one already is returned unchanged."""
+    if not paths or any(name == ERASE for name, _ in spec.options):
         return spec
     options = tuple((ERASE, path) for path in (NO_ERASURE, *paths))
     return replace(spec, options=(*spec.options, *options))
