@@ -56,7 +56,7 @@ def _make_feature_task(name: str, role: str, feature: str) -> nt.NaturalTask:
     return nt.NaturalTask(
         name=name,
         suite=nt.TaskGroup.UNIVERSAL,
-        question_text=f"which {feature} has the {word} of s?",
+        question_text=f"which {feature} feature does the {word} of s have?",
         classes=f"the values of {feature}",
         select_items=partial(select_feature, role=role, feature=feature),
         need=nt.TableNeed.UNIVERSAL,
