@@ -1,1 +1,1 @@
-"""Events: their values, notation, JSON form and drawings."""
+"""Events: their classes, text notation, JSON form and drawings."""

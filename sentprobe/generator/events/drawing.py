@@ -1,4 +1,4 @@
-"""Drawings of events: a text tree for the terminal, and a layered tree as SVG; ``*`` marks an open field."""
+"""Drawings of events, as a text tree for the terminal and as a tree in SVG; ``*`` stands for an open field."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ _KINDS = {ev.ClauseKind.SUBJECT: "subject relative", ev.ClauseKind.OBJECT: "obje
 
 
 def _list_event_features(event: ev.Event) -> tuple[str, ...]:
-    """Return the features of an event as texts; an open feature is shown as its name and a star: "tense *"."""
+    """Return the features of an event as texts, such as "active"; an open tense is "tense *"."""
     features = [_format_feature("frame", event.frame), _format_feature("voice", event.voice)]
     features += [_format_finite(event), _format_feature("aspect", event.aspect)]
     if event.polarity is ev.Polarity.NEGATIVE:
@@ -41,7 +41,7 @@ def _list_event_features(event: ev.Event) -> tuple[str, ...]:
 
 
 def _format_finite(event: ev.Event) -> str:
-    """Return the modal or the tense of an event; an order, which has neither, has "no tense"."""
+    """Return the modal or the tense of an event; for an order, which has neither, return "no tense"."""
     if event.modal is not None:
         return event.modal
     return "no tense" if event.mood is ev.Mood.ORDER else _format_feature("tense", event.tense)
@@ -66,19 +66,19 @@ def _format_lemma(lemma: str | None) -> str:
 
 
 def _list_participant_features(person: ev.Participant) -> tuple[str, ...]:
-    """Return the number of a participant ("singular"), and "clause *" if its relative clause is open."""
+    """Return the number of a participant ("singular") and, if its relative clause is open, "clause *"."""
     number = " and ".join(f"number {OPEN}" if p.number is None else _NUMBERS[p.number] for p in person.conjuncts)
     return (number, f"clause {OPEN}") if person.clause is None else (number,)
 
 
 def get_clause(filler: ev.Argument | None) -> ev.RelativeClause | None:
-    """Return the relative clause of an argument, or None if it has no such clause."""
+    """Return the relative clause of a participant; None if the clause is open or absent, or for another argument."""
     clause = filler.clause if isinstance(filler, ev.Participant) else None
     return clause if isinstance(clause, ev.RelativeClause) else None
 
 
 def format_clause(clause: ev.RelativeClause) -> str:
-    """Return the relativizer and the kind of a relative clause, as in "that · subject relative"."""
+    """Return the relativizer and the kind of a relative clause, such as "that · subject relative"."""
     kind = f"relative clause {OPEN}" if clause.kind is None else _KINDS[clause.kind]
     return f"{_format_lemma(clause.relativizer)} · {kind}"
 
@@ -88,13 +88,13 @@ TITLE_HEIGHT, LINE_HEIGHT = 22, 16
 PADDING, MARGIN = 12, 16
 HORIZONTAL_GAP, VERTICAL_GAP = 28, 64
 BOLD_FACTOR = 1.18
-"""Width of bold letters relative to regular ones."""
+"""Ratio of the width of bold letters to that of regular letters."""
 NARROW_CHARS, WIDE_CHARS = frozenset("fijlrt.,:;'’|()[]! *_-"), frozenset("mwMWQOG@%—")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnBox:
-    """A box with a title above lines of smaller text; ``kind`` is event, participant or open."""
+    """A box with a title above lines of smaller text; ``kind`` is "event", "participant" or "open"."""
 
     kind: str
     title: str
@@ -111,14 +111,14 @@ class DrawnBox:
 
     @property
     def text(self) -> tuple[tuple[float, str], ...]:
-        """The lines of text below the title, each after the y coordinate of its baseline."""
+        """Pairs of a y coordinate and a line of text, which stands below the title with its baseline at y."""
         top = self.y + PADDING + TITLE_HEIGHT
         return tuple((top + at * LINE_HEIGHT + TEXT_SIZE, s) for at, s in enumerate(self.lines))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edge:
-    """A line between two boxes, as an SVG path, and its label, which is centred at (x, y)."""
+    """A line between two boxes: an SVG path, and a label of *width* pixels, centred at (x, y)."""
 
     path: str
     label: str
@@ -130,7 +130,7 @@ class Edge:
 
 @dataclass(slots=True)
 class Picture:
-    """A drawing of an event: its size, boxes and edges."""
+    """A drawing of an event: boxes and edges, with its width and height in pixels."""
 
     width: float = 0
     height: float = 0
@@ -140,7 +140,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Node:
-    """A box without a position. ``gap`` is the role that the noun above a relative clause fills in it, or ""."""
+    """A box without a position. For a relative clause, ``gap`` is the role of its gap, such as "agent"; else ""."""
 
     kind: str
     title: str
@@ -155,7 +155,7 @@ class _Node:
 
 
 def lay_out(event: ev.Event, clean: Callable[[str], str]) -> Picture:
-    """Return the picture of *event*; *clean* is applied to every text in it."""
+    """Return the drawing of *event*; *clean* replaces unprintable characters in its texts."""
     picture = Picture()
     root = _build_event_node(event, clean, inside=False)
     picture.width = _place_node(root, MARGIN, MARGIN, picture) + 2 * MARGIN
@@ -190,7 +190,7 @@ def _build_argument_node(filler: ev.Argument | None, clean: Callable[[str], str]
 
 
 def _place_node(node: _Node, left: float, top: float, picture: Picture) -> float:
-    """Add a node and its descendants to the picture; return their width."""
+    """Add a node and its descendants to the picture; return the width that they take up together."""
     width = _compute_width(node)
     box = DrawnBox(
         kind=node.kind,
@@ -229,7 +229,7 @@ def _compute_slot_width(label: str, child: _Node) -> float:
 
 
 def _compute_side_width(node: _Node) -> float:
-    """Return the width of the dashed edge to the right of a node, or 0 if there is no such edge."""
+    """Return the width of the dashed edge to the right of a relative clause; 0 for other nodes."""
     return _compute_label_width(node.gap) + 8 if node.gap else 0
 
 
@@ -266,7 +266,7 @@ def _estimate_text_width(text: str, size: int) -> float:
 
 
 def draw_text(event: ev.Event, *, width: int = 80, color: bool = False) -> str:
-    """Return *event* as a tree of at most *width* columns; with *color*, styled for a terminal.
+    """Return *event* as a text tree of at most *width* columns; *color* adds the escape codes of a terminal.
 
     >>> from sentprobe.generator.events.notation import read_event
     >>> print(draw_text(read_event("sleep[intransitive](agent: the man[sg, bare])")), end="")

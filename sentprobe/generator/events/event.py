@@ -1,6 +1,6 @@
 """Events: predicates with their participants (lexicalised case frames, Ettinger et al. 2018, section 4.1).
 
-A *partial* event has open fields (``None``). It stands for all events that agree with its other fields.
+A *partial* event has open fields (``None``). As a pattern, it matches all events that agree with its other fields.
 """
 
 from collections.abc import Iterator, Set
@@ -12,21 +12,21 @@ from sentprobe.errors import UsageError
 
 
 class Frame(StrEnum):
-    """The set of roles that a verb has; as a pattern, transitive also matches ditransitive and dative."""
+    """The set of roles that a verb has. As a pattern, transitive also matches ditransitive and dative."""
 
     INTRANSITIVE = "intransitive"
     TRANSITIVE = "transitive"
     DITRANSITIVE = "ditransitive"
     DATIVE = "dative"
-    """A verb with an agent, and with a patient in the dative case."""
+    """A verb with an agent, and a patient in the dative case: "der Mann hilft dem Arzt"."""
 
     def includes(self, other: "Frame | None") -> bool:
-        """Say whether a pattern of this frame matches an event of the other frame."""
+        """Say whether a pattern with this frame matches an event with the frame *other*."""
         return other is self or (self is Frame.TRANSITIVE and other in (Frame.DITRANSITIVE, Frame.DATIVE))
 
 
 class Voice(StrEnum):
-    """Whether the agent or another participant is the subject."""
+    """Whether the agent is the subject (active), or another participant (passive)."""
 
     ACTIVE = "active"
     PASSIVE = "passive"
@@ -70,7 +70,7 @@ class Mood(StrEnum):
 
 
 class Dative(StrEnum):
-    """The form of a recipient: "gave the doctor the book", or "gave the book to the doctor"."""
+    """The form of a recipient: double is "gave the doctor the book", and to is "gave the book to the doctor"."""
 
     DOUBLE = "double"
     TO = "to"
@@ -98,20 +98,20 @@ class Role(StrEnum):
 
 
 class ClauseKind(StrEnum):
-    """A relative clause whose modified noun is its subject, or its object (Ettinger's src, orc)."""
+    """Whether the modified noun is the subject or the object of a relative clause (src and orc in Ettinger et al.)."""
 
     SUBJECT = "src"
     OBJECT = "orc"
 
 
 class Gap(StrEnum):
-    """The argument of a relative clause for which the modified noun stands."""
+    """The argument ``_`` of a relative clause, which stands for the modified noun."""
 
     GAP = "_"
 
 
 class Asked(StrEnum):
-    """The participant that a wh-question asks for: a person or a thing."""
+    """The question word of a wh-question, in the role that it asks for."""
 
     WHO = "who"
     WHAT = "what"
@@ -137,7 +137,7 @@ class Bare(StrEnum):
 
 
 ROLES = tuple(Role)
-"""All roles, as a tuple because iterating over an enum takes ten times as long."""
+"""All roles, as a tuple, because iteration over an enum takes ten times as long."""
 
 FRAME_ROLES = {
     Frame.INTRANSITIVE: (Role.AGENT,),
@@ -159,10 +159,10 @@ class Contradiction(UsageError):  # noqa: N818 - the field's word for a failed u
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Participant:
-    """A participant: noun lemma, number, determiner lemma, adjectives and at most one relative clause.
+    """A noun phrase: lemmas of noun and determiner, number, adjectives, and at most one relative clause.
 
-    ``clause`` is ``None`` if it is left open, and :data:`BARE` if the noun has no relative clause. ``conjunct`` is the
-    second noun of "the man and the woman"; neither noun then has a relative clause. As a pattern, a participant without
+    ``clause`` is ``None`` if it is open, and :data:`BARE` if the noun has no relative clause. In "the man and the
+    woman", ``conjunct`` is "the woman"; coordinated nouns have no relative clauses. As a pattern, a participant without
     adjectives matches any adjectives, and a participant without a conjunct matches any conjunct.
 
     Raises:
@@ -190,7 +190,7 @@ class Participant:
 
     @property
     def conjuncts(self) -> "tuple[Participant, ...]":
-        """The participant itself and, if it is coordinated, its second noun."""
+        """The participant and, if it is coordinated, its conjunct."""
         return (self,) if self.conjunct is None else (self, self.conjunct)
 
     @property
@@ -206,10 +206,10 @@ Argument: TypeAlias = Participant | Gap | Asked | Reflexive
 class Event:
     """A predicate with its frame, voice, tense or modal, aspect, polarity, adverbs, mood and participants.
 
-    Implied fields are filled in. Unless a frame is stated, a passive or a patient makes the event transitive, and a
+    Implied fields are filled in. Without a stated frame, a passive or a patient makes the event transitive, and a
     recipient makes it ditransitive. An intransitive frame or a reflexive makes the event active. A negator makes the
     polarity negative, and an asked participant makes the event a question. An order, or an event with a modal, has no
-    tense. Mood, modal, fronting and asked participants are never open: as a pattern, an event with their default values
+    tense. Mood, modal and fronting are never open: as a pattern, an event with the default value of such a field
     matches every value.
 
     Raises:
@@ -333,13 +333,13 @@ class Event:
 
     @property
     def roles(self) -> tuple[Role, ...]:
-        """The roles that a sentence expresses, by default those of a transitive frame; an order lacks its agent."""
+        """The roles of the frame (of a transitive one, if the frame is open); in an order, all but the agent."""
         roles = FRAME_ROLES[self.frame or Frame.TRANSITIVE]
         return roles[1:] if self.mood is Mood.ORDER else roles
 
     @property
     def has_known_subject(self) -> bool:
-        """Whether the fields determine the subject: the voice and, in a ditransitive passive, the recipient's form."""
+        """Whether the subject is determined: by voice and, in a ditransitive passive, the form of the recipient."""
         if self.voice is Voice.PASSIVE and self.frame is Frame.DITRANSITIVE:
             return self.dative is not None
         return self.voice is not None
@@ -352,9 +352,9 @@ class Event:
         return Role.RECIPIENT if self.dative is Dative.DOUBLE else Role.PATIENT
 
     def can_extract(self, role: Role) -> bool:
-        """Say whether *role* can be the gap of a relative clause, or the participant that a question asks for.
+        """Say whether the argument in *role* can be the gap of a relative clause, or asked for by a question.
 
-        A ditransitive clause allows its subject and, in the active, any object but the recipient of a double object.
+        A ditransitive clause allows its subject and, in the active, its objects; but no recipient of the form double.
         """
         is_double = self.dative is Dative.DOUBLE and role is Role.RECIPIENT
         is_possible = self.voice is Voice.ACTIVE and not is_double
@@ -363,10 +363,10 @@ class Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelativeClause:
-    """An event that modifies a participant, which fills the gap of the event.
+    """An event with a gap, which modifies a noun; the noun fills the gap.
 
-    Implied values are filled in. The gap follows from an intransitive frame, or from kind (subject or object relative)
-    and voice. The kind follows from gap and voice.
+    Implied values are filled in. An intransitive frame, or kind and voice together, determine the gap. Gap and voice
+    determine the kind.
 
     Raises:
         Contradiction: the stated gap or kind differs from the implied value.
@@ -413,7 +413,7 @@ class RelativeClause:
 
 
 def iterate_clauses(event: Event) -> Iterator[tuple[Event, Participant | None]]:
-    """Yield the event with None, then each relative clause in it with the participant that the clause modifies."""
+    """Yield (event, None), then each relative clause in the event, nested ones too, with the noun that it modifies."""
     yield event, None
     for filler in (event.agent, event.patient, event.recipient):
         if isinstance(filler, Participant) and isinstance(filler.clause, RelativeClause):
@@ -423,7 +423,7 @@ def iterate_clauses(event: Event) -> Iterator[tuple[Event, Participant | None]]:
 
 
 def iterate_participants(event: Event) -> Iterator[tuple[Role, Participant]]:
-    """Yield role and participant for each noun phrase of a clause, agent first; gaps and reflexives are left out."""
+    """Yield role and participant of each noun phrase of a clause, agent first; skip all other arguments."""
     for role in ROLES:
         filler = event.argument(role)
         if isinstance(filler, Participant):
@@ -431,7 +431,7 @@ def iterate_participants(event: Event) -> Iterator[tuple[Role, Participant]]:
 
 
 def format_value(value: object) -> str:
-    """Return the text that stands for the value of a field in messages."""
+    """Return the value of a field as messages show it."""
     if isinstance(value, RelativeClause):
         return "a relative clause"
     return str(value.value) if isinstance(value, StrEnum) else repr(value)

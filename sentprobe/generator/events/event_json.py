@@ -19,7 +19,7 @@ class JsonError(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class JsonNode:
-    """A JSON value, with its path (``$.agent.noun``) and the name of its file for error messages."""
+    """A JSON value. Error messages name its path (``$.agent.noun``) and *where* it stands, such as a file."""
 
     value: object
     path: str = "$"
@@ -32,7 +32,7 @@ class JsonNode:
 
     @contextmanager
     def locate_errors(self) -> Iterator[None]:
-        """Turn a UsageError without a path, raised in the ``with`` block, into a JsonError with this node's path."""
+        """Turn UsageErrors of the ``with`` block into JsonErrors with this path; JsonErrors pass unchanged."""
         try:
             yield
         except JsonError:
@@ -41,13 +41,13 @@ class JsonNode:
             self.fail(str(error))
 
     def make_child(self, step: str, value: object) -> "JsonNode":
-        """Return the node of a value inside this one; *step*, such as ``.noun`` or ``[0]``, extends the path."""
+        """Return the node of a value in this value; *step*, such as ``.noun`` or ``[0]``, is added to the path."""
         return JsonNode(value, self.path + step, self.where)
 
     def read_object(
         self, known_keys: Iterable[str], *, aliases: Mapping[str, str] | None = None
     ) -> dict[str, "JsonNode"]:
-        """Return the members of a JSON object by key; *aliases* maps other spellings of a key to the key."""
+        """Return the members of a JSON object by key; *aliases* maps other spellings to keys. Raises JsonError."""
         if not isinstance(self.value, dict):
             self.fail(f"expected an object, found {describe_json(self.value)}")
         names, canonical_names = [str(name) for name in known_keys], aliases or {}
@@ -62,26 +62,26 @@ class JsonNode:
         return members
 
     def read_list(self) -> list["JsonNode"]:
-        """Return the items of a JSON list. Raises JsonError for other values."""
+        """Return the items of this value, which must be a list. Raises JsonError."""
         if not isinstance(self.value, list):
             self.fail(f"expected a list, found {describe_json(self.value)}")
         return [self.make_child(f"[{at}]", item) for at, item in enumerate(self.value)]
 
     def read_text(self) -> str:
-        """Return the value, which must be a string. Raises JsonError."""
+        """Return this value, which must be a string. Raises JsonError."""
         if not isinstance(self.value, str):
             self.fail(f"expected a string, found {describe_json(self.value)}")
         return self.value
 
     def read_choice(self, names: Mapping[str, Named]) -> Named:
-        """Return the entry of *names* whose key is this string. Raises JsonError for other strings."""
+        """Return ``names[value]`` for this value, which must be a key of *names*. Raises JsonError."""
         text = self.read_text()
         if text not in names:
             self.fail(f"unknown value {text!r}{_suggest_name(text, names)}")
         return names[text]
 
     def read_member(self, values: type[Member]) -> Member:
-        """Return the member of an enum whose value is this string. Raises JsonError for other strings."""
+        """Return the member of an enum with this value. Raises JsonError if there is none."""
         return self.read_choice({member.value: member for member in values})
 
 
@@ -110,7 +110,7 @@ _SPECIAL: Mapping[str, ev.Argument] = {
     **{f"{asked.value}?": asked for asked in ev.Asked},
     **{reflexive.value: reflexive for reflexive in ev.Reflexive},
 }
-"""The gap, asked participants and reflexives, by the strings that stand for them in JSON."""
+"""Arguments that are strings in JSON: the gap ("_"), question words ("who?") and reflexives ("himself")."""
 
 
 def event_to_json(event: ev.Event) -> Json:
@@ -165,7 +165,7 @@ def _clause_to_json(clause: ev.RelativeClause | ev.Bare) -> Json | None:
 
 
 def event_from_json(value: object, *, where: str = "") -> ev.Event:
-    """Return the event of a JSON value; *where* is its file or line, for messages.
+    """Return the event that a JSON value describes; error messages begin with *where*, such as a file name.
 
     Raises:
         JsonError: an unknown key or value, a wrong type, or a contradiction. The message names the path and, for an

@@ -1,4 +1,4 @@
-"""Checks that the words of a partial event are in a lexicon and fit their positions."""
+"""Checks that a lexicon has the words of a partial event, in forms and roles that fit the event."""
 
 from dataclasses import replace
 
@@ -13,7 +13,7 @@ _FRAMES = (ev.Frame.TRANSITIVE, ev.Frame.INTRANSITIVE, ev.Frame.DITRANSITIVE, ev
 
 
 def check_lemmas(event: ev.Event, lexicon: Lexicon) -> None:
-    """Raise UsageError if a lemma of a partial event is not in *lexicon*, or does not fit its position.
+    """Raise UsageError if *lexicon* lacks a lemma of a partial event, or the lemma cannot be used as in the event.
 
     >>> from sentprobe.lexicon import english
     >>> check_lemmas(ev.Event(predicate="sleep", voice=ev.Voice.PASSIVE), english())
@@ -33,7 +33,7 @@ def check_lemmas(event: ev.Event, lexicon: Lexicon) -> None:
 
 
 def check_language(event: ev.Event, language: Language) -> None:
-    """Raise UsageError if the grammar of a language lacks clauses with the features of a partial event."""
+    """Raise UsageError if a partial event has a feature, such as a mood, that the grammar of a language lacks."""
     name = event.predicate or "an event"
     features = {
         "frame": (event.frame, language.frames),
@@ -60,7 +60,7 @@ def check_language(event: ev.Event, language: Language) -> None:
 
 
 def check_sorts(event: ev.Event, lexicon: Lexicon, *, is_pattern: bool = False) -> None:
-    """Raise Contradiction if a noun has a sort that its verb (in every frame), adjective or relativizer excludes."""
+    """Raise Contradiction if a noun has a sort that its adjective, relativizer or verb (in all its frames) excludes."""
     for clause, head in ev.iterate_clauses(event):
         contradictions = [
             _find_contradiction(clause, head, lexicon.get(str(clause.predicate), Kind(frame.value)), lexicon)
@@ -93,7 +93,7 @@ def _find_contradiction(
 
 
 def accepts_asked(asked: ev.Asked, verb: Word, role: ev.Role, lexicon: Lexicon) -> bool:
-    """Say whether "who" (for persons) or "what" (for other sorts) can ask for the noun in *role* of a verb."""
+    """Say whether *asked*, "who" for persons or "what" for other sorts, can be the argument of *verb* in *role*."""
     sorts = {PERSON, *(noun.sort for noun in lexicon.words(Kind.NOUN))}
     return any(verb.accepts(sort, role.value) for sort in sorts if (sort == PERSON) is (asked is ev.Asked.WHO))
 
@@ -116,7 +116,7 @@ def _add_article(sort: str) -> str:
 
 
 def check_predicate(event: ev.Event, lexicon: Lexicon) -> None:
-    """Raise UsageError if the verb of an event is not in *lexicon*, or has no frame that the event allows."""
+    """Raise UsageError if *lexicon* lacks the verb of an event, or has it only with frames that the event excludes."""
     if event.predicate is None:
         return
     frames = find_frames(event.predicate, lexicon)
@@ -166,7 +166,7 @@ def _check_participant(person: ev.Participant, lexicon: Lexicon) -> None:
 
 
 def check_clause(clause: ev.RelativeClause, lexicon: Lexicon) -> None:
-    """Raise UsageError if a lemma of a relative clause is not in *lexicon*, or does not fit its position."""
+    """Raise UsageError as :func:`check_lemmas` does, for the lemmas of a relative clause."""
     if clause.relativizer is not None:
         lexicon.get(clause.relativizer, Kind.RELATIVIZER)
     clause_with_frames = replace(clause, event=infer_frames(clause.event, lexicon))
@@ -174,7 +174,7 @@ def check_clause(clause: ev.RelativeClause, lexicon: Lexicon) -> None:
 
 
 def infer_frames(event: ev.Event, lexicon: Lexicon) -> ev.Event:
-    """Return *event* with the frame of each verb that has only one possible frame in *lexicon*. Raises Contradiction.
+    """Return *event* with the frames of verbs for which *lexicon* has only one frame. Raises Contradiction.
 
     >>> from sentprobe.lexicon import english
     >>> infer_frames(ev.Event(predicate="sleep"), english()).frame

@@ -1,4 +1,4 @@
-"""Licensing: reflexives need an agent that agrees; *ever* and *any* (polarity items) need a question or negation."""
+"""Licensing: a reflexive must agree with its agent; polarity items (*ever*, *any*) need a question or a negation."""
 
 from collections.abc import Iterable, Iterator
 
@@ -6,15 +6,15 @@ from sentprobe.generator.events import event as ev
 from sentprobe.lexicon import Flag, Kind, Lexicon
 
 GENDERS = {ev.Reflexive.HIMSELF: "masc", ev.Reflexive.HERSELF: "fem", ev.Reflexive.THEMSELVES: ""}
-"""The gender of the nouns to which each reflexive refers; "" stands for either gender."""
+"""The gender of the nouns to which each reflexive can refer; "" is any gender."""
 
 
 def check_licenses(event: ev.Event, lexicon: Lexicon) -> None:
-    """Raise Contradiction unless the reflexives, polarity items and sentence adverbs of a complete event are licensed.
+    """Raise Contradiction if a reflexive, polarity item or sentence adverb of a complete event is not licensed.
 
-    A reflexive agrees with the agent of its clause. A polarity item stands in a question or, after the negation, in a
-    negated clause: as an adverb, or as the determiner of a noun that is not the subject.
-    A sentence adverb stands in a positive clause.
+    A reflexive must agree with the agent of its clause. A polarity item must be in a question, or follow a negation in
+    its clause: as an adverb, or as the determiner of a noun that is not the subject. A sentence adverb must be in a
+    positive clause.
 
     >>> from sentprobe.generator.sentences.parse import parse
     >>> from sentprobe.lexicon import english
@@ -47,7 +47,7 @@ def _check_sentence_adverbs(clause: ev.Event, lexicon: Lexicon) -> None:
 
 
 def select_licensed(events: Iterable[ev.Event], lexicon: Lexicon) -> list[ev.Event]:
-    """Return the readings of a sentence that are licensed (see :func:`check_licenses`); a single reading is unchecked.
+    """Return the readings of a sentence that :func:`check_licenses` accepts; a single reading is returned unchecked.
 
     In "did the man that slept ever dance", *ever* could modify *slept*, but only the reading with *dance* is licensed.
     """
@@ -64,7 +64,7 @@ def _is_licensed(event: ev.Event, lexicon: Lexicon) -> bool:
 
 
 def agrees_with_reflexive(word: ev.Reflexive, agent: ev.Argument | None, lexicon: Lexicon) -> bool:
-    """Say whether a reflexive agrees in number and gender with *agent*, a complete participant or a question word."""
+    """Say whether a reflexive agrees in number and gender with *agent*; a question word is singular, of any gender."""
     if not isinstance(agent, ev.Participant):
         return word.number is ev.Number.SINGULAR
     gender = lexicon.get(agent.noun or "", Kind.NOUN).gender
@@ -73,7 +73,7 @@ def agrees_with_reflexive(word: ev.Reflexive, agent: ev.Argument | None, lexicon
 
 
 def _list_polarity_items(clause: ev.Event, lexicon: Lexicon) -> Iterator[tuple[str, bool]]:
-    """Yield each polarity item of a clause, and whether it would follow a negation of the clause."""
+    """Yield each polarity item of a clause, and whether a negation of the clause would precede it."""
     for adverb in clause.adverbs or ():
         if Flag.NPI in lexicon.get(adverb, Kind.ADVERB).flags:
             yield adverb, True

@@ -1,4 +1,4 @@
-"""Partial events as patterns: the events that a pattern subsumes, unification of two patterns, and open fields."""
+"""Partial events as patterns: unification of two patterns, tests whether an event matches, and open fields."""
 
 from collections.abc import Iterator
 from dataclasses import Field, fields, replace
@@ -10,10 +10,10 @@ Value = TypeVar("Value", ev.Event, ev.Participant, ev.RelativeClause)
 
 
 def unify(left: Value, right: Value) -> Value:
-    """Return a value with the stated fields of both *left* and *right*.
+    """Return the most general value that agrees with both *left* and *right*.
 
     Raises:
-        Contradiction: the two state different values of a field; the message names the first such field.
+        Contradiction: *left* and *right* have different values in a field, which the message names.
 
     >>> from sentprobe.generator.events.event import Tense
     >>> unify(ev.Event(predicate="help"), ev.Event(tense=Tense.PAST)).tense
@@ -42,7 +42,7 @@ def _unify_field(of: "Field[Any]", left: object, right: object) -> object:
 
 
 def subsumes(general: Value, special: Value) -> bool:
-    """Say whether *special* agrees with *general* in every field that *general* states.
+    """Say whether *special* agrees with *general* in every field that is not open in *general*.
 
     >>> from sentprobe.generator.events.event import Tense
     >>> subsumes(ev.Event(predicate="help"), ev.Event(predicate="help", tense=Tense.PAST))
@@ -64,14 +64,14 @@ def _subsumes_field(of: "Field[Any]", general: object, special: object) -> bool:
 def contains(event: ev.Event, partial: ev.Event) -> bool:
     """Say whether *partial* subsumes *event* or one of its relative clauses.
 
-    The modified noun stands for the gap of a relative clause, so ``shout(agent: lawyer)`` is contained in "the lawyer
-    that shouts dances". A gap in *partial* matches only a gap. The order of coordinated nouns does not matter.
+    The modified noun fills the gap of a relative clause, so "the lawyer that shouts dances" contains
+    ``shout(agent: lawyer)``. A gap in *partial* matches only a gap. The order of coordinated nouns does not matter.
     """
     return any(_matches_clause(partial, clause, head) for clause, head in ev.iterate_clauses(event))
 
 
 def _matches_clause(partial: ev.Event, clause: ev.Event, head: ev.Participant | None) -> bool:
-    """Say whether *partial* subsumes *clause*, whose gap stands for *head*, the noun that the clause modifies."""
+    """Say whether *partial* subsumes *clause*, whose gap is filled by *head*, the noun that the clause modifies."""
     features = (f for f in fields(ev.Event) if f.name not in frozenset(ev.Role))
     return all(_subsumes_field(f, getattr(partial, f.name), getattr(clause, f.name)) for f in features) and all(
         _matches_argument(partial.argument(role), clause.argument(role), head) for role in ev.ROLES

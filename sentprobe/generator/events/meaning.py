@@ -1,4 +1,4 @@
-"""The meaning of events, and the differences between two meanings. Sentences have no noun or verb twice."""
+"""The meaning of events, and the differences between two meanings; a sentence must not repeat a noun or a verb."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ class Property(StrEnum):
     """The recipient is exchanged with the agent or the patient."""
     MODIFIER = "modifier"
     NEGATION = "negation"
-    """A different clause is negated; the number of negated clauses is the same."""
+    """Another clause is negated; the number of negated clauses is the same."""
     POLARITY = "polarity"
     """The number of negated clauses differs."""
     TENSE = "tense"
@@ -31,17 +31,17 @@ class Property(StrEnum):
     ADVERB = "adverb"
     ADJECTIVE = "adjective"
     BINDING = "binding"
-    """The same adjectives belong to other nouns."""
+    """The nouns exchange their adjectives."""
     MOOD = "mood"
     SCOPE = "scope"
-    """Voice or recipient's form reorders a quantified noun ("no man") and another operator, such as a negation."""
+    """Another voice or recipient's form changes the order of a quantified noun ("no man") and, say, a negation."""
     STRUCTURE = "structure"
-    """The number of clauses or nouns differs, or a different clause is the main clause."""
+    """The number of clauses or nouns differs, or another verb is in the main clause."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClauseMeaning:
-    """The meaning of a clause: its features, its nouns or pronoun by role, and the noun that it modifies (*head*)."""
+    """The meaning of a clause: features, nouns or pronoun in each role, and the noun that it modifies (``head``)."""
 
     head: str
     agent: tuple[str, ...]
@@ -54,16 +54,16 @@ class ClauseMeaning:
     negated: bool
     adverbs: tuple[str, ...]
     scope: str
-    """Voice and recipient's form, if they order a quantified noun and another operator, such as a negation; else ""."""
+    """Voice and recipient's form of a clause with a quantified noun ("no man") and, say, a negation; else ""."""
 
     @property
     def gap(self) -> str:
-        """The role that the modified noun has in a relative clause; "" for the main clause."""
+        """The role of the modified noun in this relative clause; "" for the main clause."""
         return next((role for role in ev.ROLES if self.head and getattr(self, role) == (self.head,)), "")
 
     @property
     def participants(self) -> tuple[tuple[str, ...], ...]:
-        """The nouns of the agent, the patient and the recipient."""
+        """The nouns in each role, in the order agent, patient, recipient."""
         return self.agent, self.patient, self.recipient
 
 
@@ -73,14 +73,14 @@ NounMeaning: TypeAlias = tuple[ev.Number | None, str | None, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class EventMeaning:
-    """The meaning of an event: its clauses by verb, main clause first, and the meaning of each noun by lemma."""
+    """The meaning of an event: clause meanings by verb, main clause first, and noun meanings by lemma."""
 
     clauses: Mapping[str, ClauseMeaning]
     nouns: Mapping[str, NounMeaning]
 
 
 def compute_meaning(event: ev.Event) -> EventMeaning:
-    """Return the meaning of a fully specified event, without voice, recipient's form, relativizer and negation cue."""
+    """Return the meaning of a complete event; voice, form of the recipient, relativizer and negator do not matter."""
     clauses, nouns = {}, {}
     for clause, head in ev.iterate_clauses(event):
         clauses[clause.predicate or ""] = _compute_clause_meaning(clause, head)
@@ -130,7 +130,7 @@ def _list_nouns(filler: ev.Argument | None) -> tuple[str, ...]:
 
 
 def has_same_meaning(first: ev.Event, second: ev.Event) -> bool:
-    """Say whether two fully specified events have the same meaning.
+    """Say whether two complete events have the same meaning.
 
     >>> from sentprobe.generator.sentences.parse import parse
     >>> from sentprobe.lexicon import english
@@ -142,7 +142,7 @@ def has_same_meaning(first: ev.Event, second: ev.Event) -> bool:
 
 
 def find_differences(first: ev.Event, second: ev.Event) -> tuple[Property, ...]:
-    """Return the properties in which two fully specified events differ in meaning.
+    """Return the properties in which the meanings of two complete events differ.
 
     >>> from sentprobe.generator.sentences.parse import parse
     >>> from sentprobe.lexicon import english
@@ -175,7 +175,7 @@ def _find_differences(left: EventMeaning, right: EventMeaning) -> Iterator[Prope
 
 
 def _find_replaced_words(left: EventMeaning, right: EventMeaning) -> Iterator[tuple[Property, str, str]]:
-    """Yield NOUN or VERB, the old word and the new word, if exactly one noun or one verb is replaced."""
+    """Yield (NOUN, old, new) if exactly one noun is replaced, and (VERB, old, new) if exactly one verb is."""
     words = ((Property.NOUN, left.nouns, right.nouns), (Property.VERB, left.clauses, right.clauses))
     for difference, left_words, right_words in words:
         removed, added = set(left_words) - set(right_words), set(right_words) - set(left_words)

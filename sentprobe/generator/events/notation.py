@@ -1,7 +1,8 @@
 """The text notation of events: :func:`read_event` and its inverse :func:`write_event`.
 
-``event.lark`` has the grammar, and ``docs/events.md`` the features. A plain lemma has letters and digits, with hyphens
-and apostrophes between them. Other lemmas, and ``that``, ``who``, ``rc`` and ``and``, are written as JSON strings.
+The grammar is in ``event.lark``; ``docs/events.md`` lists the features. A lemma of letters and digits, with hyphens and
+apostrophes between them, is written as it is. Other lemmas, and the lemmas ``that``, ``who``, ``rc`` and ``and``, are
+written as JSON strings.
 """
 
 import json
@@ -15,10 +16,10 @@ RESERVED = frozenset({"that", "who", "rc", "and"})
 
 
 def read_event(text: str, *, source: str = "") -> ev.Event:
-    r"""Return the event that *text* describes; *source* is a file name for messages.
+    r"""Return the event that *text* describes; error messages name *source*, such as a file.
 
     Raises:
-        NotationError: the text is not an event, or two of its parts contradict each other.
+        NotationError: the text does not follow the grammar, or two of its features or roles contradict each other.
 
     >>> event = read_event("help[past, neg](agent: the professor[pl])")
     >>> event.agent.determiner, event.agent.noun, event.agent.number.name
@@ -36,7 +37,7 @@ def read_event(text: str, *, source: str = "") -> ev.Event:
 
 
 def write_event(event: ev.Event) -> str:
-    """Return the shortest text of *event*: without features that other features imply.
+    """Return *event* in the notation, without features that other features or roles imply.
 
     >>> write_event(ev.Event(predicate="help", voice=ev.Voice.PASSIVE, agent=ev.Participant(noun="man")))
     'help[passive](agent: man)'
@@ -49,7 +50,7 @@ def write_event(event: ev.Event) -> str:
 
 
 def _list_event_features(event: ev.Event) -> list[str]:
-    """Return the features of an event that other features do not imply, in the order of the notation."""
+    """Return the features that :func:`write_event` writes, in the order of the notation."""
     is_order = event.mood is ev.Mood.ORDER
     features = _list_values(
         None if _has_implied_frame(event) else event.frame,

@@ -18,7 +18,7 @@ ParsedValue = TypeVar("ParsedValue")
 
 
 class ExpectedToken(NamedTuple):
-    """A continuation that the grammar expects: error message, terminals that are all possible, texts that lack it."""
+    """An error message; the terminals that must all be possible at the error; texts that cause the message."""
 
     message: str
     terminals: frozenset[str]
@@ -40,11 +40,11 @@ EXPECTED_TOKENS = (
     _make_expected("expected a feature", "WORD RSQB", "x[", "x[,", "x[past,]", "x[*]", "x[that]"),
     _make_expected("expected agent:, patient: or recipient:", "WORD RPAR", "x(", "x(*", "x(agent: y,)", "x(that y)"),
 )
-"""The expected continuations; an error message names the first row whose terminals are all possible."""
+"""The messages of syntax errors. The first row applies whose terminals are all possible at the error."""
 
 
 class NotationReader:
-    """Parser of one text in the notation; errors name their position in the text."""
+    """Parser of the notation of one event; error messages name line and column."""
 
     def __init__(self, text: str, source: str) -> None:
         self.text = text
@@ -63,7 +63,7 @@ class NotationReader:
         raise NotationError(message, self.text, offset, self.source) from None
 
     def _read_event(self, node: ParseNode, depth: int) -> ev.Event:
-        """Return the event of a parse tree that is nested in *depth* relative clauses."""
+        """Return the event of a parse tree; *depth* relative clauses enclose it."""
         start = _find_first_token(node).start_pos or 0
         if depth > ev.MAX_DEPTH:
             self._fail(f"relative clauses nest deeper than {ev.MAX_DEPTH}", start)
@@ -74,7 +74,7 @@ class NotationReader:
         return self._build_value(ev.Event, start, predicate=self._read_lemma(parts["predicate"]), **fields)
 
     def _build_value(self, kind: Callable[..., ParsedValue], offset: int, /, **fields: Any) -> ParsedValue:
-        """Build a value; report a contradiction between its parts at *offset*."""
+        """Return ``kind(**fields)``; a contradiction becomes a NotationError at *offset*."""
         try:
             return kind(**fields)
         except ev.Contradiction as error:
@@ -129,7 +129,7 @@ class NotationReader:
         return self._build_value(ev.RelativeClause, word.start_pos or 0, **fields)
 
     def _read_features(self, node: ParseNode | None, owner: str) -> dict[str, Any]:
-        """Return the fields that a list of features sets; *owner* is "a predicate", "a noun" or "a relative clause"."""
+        """Return field values by name, from features of *owner*: "a predicate", "a noun" or "a relative clause"."""
         fields: dict[str, Any] = {}
         for feature in [] if node is None else _list_subtrees(node):
             name = _find_first_token(feature)
@@ -185,7 +185,7 @@ ROLES = tuple(role.value for role in ev.Role)
 
 
 class WordList(NamedTuple):
-    """A feature that lists words in parentheses: its field, and how messages describe it."""
+    """A feature with words in parentheses, such as ``adv(really)``: its field, and its description in messages."""
 
     field: str
     description: str
@@ -198,7 +198,7 @@ WORD_LISTS = {
     ("a predicate", "modal"): WordList("modal", "one modal", "modal(must)", is_single=True),
     ("a noun", "adj"): WordList("adjectives", "the adjectives", "adj(young)"),
 }
-"""The features that list words, by the part of the event that has the feature, and its name."""
+"""The features with words in parentheses, by (owner, name of the feature)."""
 
 _FIELDS: Mapping[str, Mapping[str, Any]] = {
     "a predicate": {
@@ -228,7 +228,7 @@ FEATURES: Mapping[str, Mapping[str, tuple[str, Any]]] = {
     owner: {name: (field, value) for field, values in fields.items() for value in values for name in _list_names(value)}
     for owner, fields in _FIELDS.items()
 }
-"""The field that each feature sets and its value, by the part of the event that has the feature, and its name."""
+"""The field and value that a feature sets, by owner and feature: ``FEATURES["a noun"]["pl"]`` sets the number."""
 
 
 def _describe_unknown_feature(name: str, owner: str) -> str:
@@ -250,7 +250,7 @@ def build_parser() -> Lark:
 
 
 def _explain_error(error: UnexpectedInput, text: str) -> tuple[str, int]:
-    """Return the message of a syntax error, and its offset in characters."""
+    """Return the message for a syntax error, and the offset of the error in characters."""
     offset = error.pos_in_stream or 0
     if isinstance(error, UnexpectedToken):
         at_end = error.token.type == "$END"
@@ -261,7 +261,7 @@ def _explain_error(error: UnexpectedInput, text: str) -> tuple[str, int]:
 
 
 def _find_message(error: UnexpectedToken) -> str:
-    """Return the message of the first row of :data:`EXPECTED_TOKENS` whose terminals are all possible."""
+    """Return the message for an unexpected token, from :data:`EXPECTED_TOKENS`."""
     stack = error.state.value_stack
     possible = set(error.accepts)
     brackets = [part.type for part in stack if isinstance(part, Token) and part.type in CLOSING_BRACKETS]
@@ -270,12 +270,12 @@ def _find_message(error: UnexpectedToken) -> str:
 
 
 def _list_subtrees(node: ParseNode) -> list[ParseNode]:
-    """Return the children of a parse tree that are trees, without its tokens."""
+    """Return the children of a parse tree, without tokens."""
     return [child for child in node.children if isinstance(child, Tree)]
 
 
 def _index_subtrees(node: ParseNode) -> dict[str, ParseNode]:
-    """Return the subtrees of a parse tree by the name of their grammar rule."""
+    """Return the children of a parse tree, without tokens, by grammar rule."""
     return {str(child.data): child for child in _list_subtrees(node)}
 
 

@@ -1,7 +1,7 @@
 """Contrasts: the properties in which a negative can differ from its anchor.
 
-Each contrast states its places in a structure, its conditions on the anchor, and the edit that makes the negative.
-:func:`sentprobe.generator.events.meaning.find_differences` compares any two events without this table.
+The table of contrasts says which clauses or nouns a contrast can change, which anchors it needs, and which edit makes
+the negative. :func:`sentprobe.generator.events.meaning.find_differences` compares events without this table.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -19,12 +19,12 @@ from sentprobe.lexicon import Kind
 
 
 def find_clause_paths(pattern: Pattern) -> tuple[str, ...]:
-    """Return the paths of the clauses of a pattern, main clause first."""
+    """Return the path of each clause of a pattern, such as ``agent.clause.``, main clause (``""``) first."""
     return (MAIN, *(format_clause_path(role) for role, _ in pattern.clauses))
 
 
 def find_transitive_paths(pattern: Pattern, frame: ev.Frame = ev.Frame.TRANSITIVE) -> tuple[str, ...]:
-    """Return the paths of the clauses of a pattern that have *frame*, by default the transitive clauses."""
+    """Return the paths of a pattern's clauses with the frame *frame*, by default transitive."""
     return tuple(path for path in find_clause_paths(pattern) if (_find_clause(pattern, path) or pattern).frame is frame)
 
 
@@ -34,7 +34,7 @@ def _find_clause(pattern: Pattern, path: str) -> ClausePattern | None:
 
 
 def find_voice_paths(pattern: Pattern) -> tuple[str, ...]:
-    """Return the paths of a pattern's clauses that have a passive; a ditransitive whose gap is the agent has none."""
+    """Return the paths of clauses that have a passive; a ditransitive clause whose gap is the agent has none."""
     return tuple(p for p in find_clause_paths(pattern) if _has_passive(_find_clause(pattern, p) or pattern))
 
 
@@ -45,7 +45,7 @@ def _has_passive(clause: ClausePattern | Pattern) -> bool:
 
 
 def find_dative_paths(pattern: Pattern) -> Iterator[str]:
-    """Yield the name of the variable ``dative`` of each clause of a pattern whose recipient can have two forms."""
+    """Yield the variable ``dative`` (``agent.clause.dative``) of each clause whose recipient can have two forms."""
     for path in find_transitive_paths(pattern, ev.Frame.DITRANSITIVE):
         clause = _find_clause(pattern, path)
         if clause is None or (clause.voice is ev.Voice.ACTIVE and clause.gap is not ev.Role.RECIPIENT):
@@ -53,7 +53,7 @@ def find_dative_paths(pattern: Pattern) -> Iterator[str]:
 
 
 def build_structure_event(pattern: Pattern) -> ev.Event:
-    """Return the partial event that subsumes the events of *pattern*, and no others."""
+    """Return the partial event that matches exactly the events with the structure *pattern*."""
     event = ev.Event(frame=pattern.frame)
     for role, clause in pattern.clauses:
         inner = ev.Event(frame=clause.frame, voice=clause.voice).with_argument(clause.gap, ev.GAP)
@@ -62,7 +62,7 @@ def build_structure_event(pattern: Pattern) -> ev.Event:
 
 
 def _constrain_clause(pattern: Pattern, path: str, clause_event: ev.Event) -> ev.Event:
-    """Return the partial event of a pattern whose clause at *path* also has the features of *clause_event*."""
+    """Return the partial event that matches a pattern's events whose clause at *path* matches *clause_event*."""
     structure = build_structure_event(pattern)
     if path == MAIN:
         return unify(structure, clause_event)
@@ -75,7 +75,7 @@ def _build_structure_condition(pattern: Pattern, path: str) -> Iterator[ev.Event
 
 
 def _build_equal_number_conditions(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield two partial events: one in which both nouns of the clause at *path* are singular, one with plurals."""
+    """Yield two partial events: agent and patient of the clause at *path* are both singular, or both plural."""
     for number in ev.Number:
         person = ev.Participant(number=number)
         if path == MAIN:
@@ -88,7 +88,7 @@ def _build_equal_number_conditions(pattern: Pattern, path: str) -> Iterator[ev.E
 
 
 def _find_recipient_places(pattern: Pattern) -> Iterator[str]:
-    """Yield the paths of the nouns of a pattern that can be exchanged with the recipient of their clause."""
+    """Yield the paths of a pattern's agents and patients that can be exchanged with the recipient of their clause."""
     for path in find_transitive_paths(pattern, ev.Frame.DITRANSITIVE):
         clause = _find_clause(pattern, path)
         gap = clause and clause.gap
@@ -97,7 +97,7 @@ def _find_recipient_places(pattern: Pattern) -> Iterator[str]:
 
 
 def _build_equal_recipient_conditions(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield two partial events: the noun at *path* and the recipient of its clause are singular, or both are plural."""
+    """Yield two partial events: the noun at *path* and its clause's recipient are both singular, or both plural."""
     clause_path = drafts.find_noun_clause(path)
     for number in ev.Number:
         person = ev.Participant(number=number)
@@ -106,7 +106,7 @@ def _build_equal_recipient_conditions(pattern: Pattern, path: str) -> Iterator[e
 
 
 def _build_opposite_polarity_conditions(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield two partial events in the progressive: only the main clause is negated, or only the relative clause."""
+    """Yield two partial events in the progressive: only the main clause, or only the clause at *path*, is negated."""
     for main, inner in (ev.Polarity, [*ev.Polarity][::-1]):
         outer = ev.Event(polarity=main, aspect=ev.Aspect.PROGRESSIVE)
         inner_event = ev.Event(polarity=inner, aspect=ev.Aspect.PROGRESSIVE)
@@ -114,18 +114,18 @@ def _build_opposite_polarity_conditions(pattern: Pattern, path: str) -> Iterator
 
 
 def _build_progressive_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield the partial event whose clause at *path* is progressive, to exclude verbs without a progressive."""
+    """Yield a partial event whose clause at *path* is progressive, to exclude verbs without a progressive."""
     yield _constrain_clause(pattern, path, ev.Event(aspect=ev.Aspect.PROGRESSIVE))
 
 
 def _build_modal_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Require a positive, simple clause: after a negation, the modal's sense decides the scope ("must not")."""
+    """Yield a partial event whose clause at *path* is positive, because modals differ in their scope over "not"."""
     clause_event = ev.Event(polarity=ev.Polarity.POSITIVE, aspect=ev.Aspect.SIMPLE)
     yield _constrain_clause(pattern, path, clause_event)
 
 
 def _build_auxiliary_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield the partial event in which an auxiliary, if needed, shows which of two verbs takes an adverb."""
+    """Yield a partial event; if two verbs could take an adverb, it has an auxiliary, which shows the right verb."""
     has_two_verbs = path == MAIN and pattern.clauses
     conditions = _build_progressive_condition if has_two_verbs else _build_structure_condition
     yield from conditions(pattern, path)
@@ -133,35 +133,35 @@ def _build_auxiliary_condition(pattern: Pattern, path: str) -> Iterator[ev.Event
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contrast:
-    """A property in which a negative differs from its anchor: a row of the table of contrasts.
+    """A property in which a negative differs from its anchor.
 
-    ``find_places`` returns the places in a pattern (paths of clauses or nouns) where the contrast is possible.
-    ``build_conditions`` yields partial events, one of which must subsume the anchor. ``edit`` makes the negative.
+    ``find_places`` returns the paths of the clauses or nouns of a pattern that the contrast can change. For a path,
+    ``build_conditions`` yields partial events, one of which the anchor must match. ``edit`` makes the negative.
     """
 
     name: str
     summary: str
     requirement: str = "a clause"
-    """The part of a sentence that the contrast needs, as messages name it."""
+    """The clause or word that a sentence must have, as messages name it."""
     find_places: Callable[[Pattern], Iterable[str]] = find_clause_paths
     edit: Edit
     build_conditions: Callable[[Pattern, str], Iterator[ev.Event]] = _build_structure_condition
     same_words: bool = False
-    """Whether a positive and a negative of the same form have the same words."""
+    """Whether positive and negative have the same words, if they have the same voice and word order."""
     replaced_slot: str = ""
-    """The slot (such as ``noun``) whose word the edit replaces by another word of the vocabulary, or ""."""
+    """The variable, such as ``noun``, whose word the edit replaces by another word of the vocabulary; or ""."""
     moves_nouns: bool = False
-    """Whether nouns or adjectives change their places, so that all nouns must have the same sort."""
+    """Whether nouns or adjectives are exchanged, so that all nouns must have the same sort."""
     needed_kind: Kind | None = None
-    """The kind of words that anchors need: an adverb or modal in the changed clause, or an adjective for each noun."""
+    """The kind of words that anchors need in the changed clause; an adjective is needed for each noun."""
     moods: tuple[ev.Mood, ...] = (ev.Mood.STATEMENT,)
     """The moods that anchors can have."""
     in_orders: bool = False
     """Whether the contrast is possible in the main clause of an order, which has no agent, tense or aspect."""
     common_moods: tuple[ev.Mood, ...] = (*ev.Mood,)
-    """The moods that all sentences of a triplet can have in common."""
+    """The moods that can be required of all sentences of a triplet."""
     templates: tuple[str, ...] = ("all",)
-    """The templates that `all` stands for."""
+    """The templates to which the template name ``all`` expands."""
 
 
 _ROWS = (

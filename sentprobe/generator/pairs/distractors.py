@@ -23,9 +23,9 @@ _USUAL_CONTRASTS = ("role", "modifier", "polarity", "tense", "aspect", "number",
 
 
 def render_distractors(triplets: TripletSet, count: int) -> list[list[str]]:
-    """Return *count* lists of distractors in the positive's form, each with a distractor for every triplet.
+    """Return *count* lists, each with one distractor for every triplet, in the voice and word order of the positive.
 
-    The first list holds the negatives. Further distractors are sampled from all edits that the structure allows.
+    The first list holds the negatives. The edits for the other lists are sampled from all that the structure allows.
 
     Raises:
         UsageError: a triplet has fewer than *count* distractors.
@@ -46,7 +46,7 @@ def check_distractors(count: int) -> None:
 
 
 _Edit: TypeAlias = tuple[Contrast, str]
-"""A contrast, and the path of the clause or noun that it changes."""
+"""A contrast, and the path of the clause or noun that is changed."""
 
 
 def _draft_distractor(
@@ -61,7 +61,7 @@ def _choose_edits(
 ) -> list[_Edit]:
     """Return the edit that makes the negative, and *count* - 1 other edits, sampled with the seed of the triplets.
 
-    *possible_edits* caches whether a contrast is possible at a place in a pattern.
+    *possible_edits* caches whether an edit is possible, by contrast, path and pattern.
     """
     stratum, own_contrast = part.stratum, triplets.space.contrast
     other_edits = [
@@ -91,10 +91,10 @@ def _is_possible(
 
 
 def _find_applicable_contrasts(triplets: TripletSet) -> Iterator[Contrast]:
-    """Yield the contrasts that are possible for every event of a space.
+    """Yield the contrasts that can apply to every anchor of the triplets.
 
-    A contrast of aspect is excluded if some verbs have no progressive, or if an auxiliary must show which verb takes an
-    adverb. Contrasts that move nouns are excluded if the nouns have several sorts.
+    Aspect is excluded if the language or a verb has no progressive, or if an auxiliary must show which verb takes an
+    adverb. Contrasts that exchange nouns are excluded if the nouns have several sorts.
     """
     space = triplets.space
     needs_aspect = space.contrast.needed_kind is Kind.ADVERB

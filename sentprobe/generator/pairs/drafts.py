@@ -1,7 +1,7 @@
-"""Drafts: many events with the same structure as columns of values, and the edits that change all events at once.
+"""Drafts: many events with the same structure, as a column of values for each variable, and edits of all events.
 
-An edit can change the structure, for example move a relative clause to the other noun. So a draft has no layout (list
-of variables) of its own; the layout is built from the structure after the last edit.
+An edit can change the structure, for example move a relative clause to the other noun. So the layout (the list of
+variables) is built only after the last edit.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -23,7 +23,7 @@ MAIN = ""
 """The path of the main clause."""
 DATIVE = "dative"
 FRONTING = "fronting"
-"""The name of the change of form that puts the object of the main clause first."""
+"""The argument of :func:`exchange_form` that puts the object of the main clause first."""
 ADJECTIVE = "adjective0"
 
 
@@ -31,9 +31,9 @@ ADJECTIVE = "adjective0"
 class EventDraft:
     """Events with the same structure and mood.
 
-    ``clauses`` holds the relative clauses by the role of their noun, ``adverbs`` how many adverbs a clause has, by the
-    path of the clause, and ``values`` the value index in each event, by variable. ``salts`` holds a pseudo-random
-    number for each event (uint64), which selects replacement words.
+    ``clauses`` has the relative clauses by the role of their noun, and ``adverbs`` the number of adverbs by the path of
+    a clause. ``values`` maps a variable to its value index in each event. ``salts`` has a pseudo-random number for each
+    event (uint64), which selects replacement words.
     """
 
     frame: ev.Frame
@@ -48,7 +48,7 @@ class EventDraft:
     fronting: ev.Fronting | None = None
 
     def build_layout(self) -> Layout:
-        """Return the layout of the events."""
+        """Return the variables of the events."""
         where = tuple((role, self.clauses[role]) for role in ev.ROLES if role in self.clauses)
         paths = (MAIN, *(format_clause_path(role) for role, _ in where))
         counts = tuple(self.adverbs[path] for path in paths)
@@ -61,11 +61,11 @@ class EventDraft:
 
 
 Edit: TypeAlias = Callable[[EventDraft, str], EventDraft]
-"""Function that changes the events of a draft at a place, which is the path of a clause or noun."""
+"""Function that changes the clause or noun at a path in all events of a draft."""
 
 
 def format_clause_path(role: ev.Role) -> str:
-    """Return the path of the relative clause on the noun in *role*."""
+    """Return the path of the relative clause that modifies the noun in *role*: ``agent.clause.``."""
     return f"{role.value}.clause."
 
 
@@ -75,7 +75,7 @@ def parse_owner_role(path: str) -> ev.Role:
 
 
 def find_noun_clause(noun_path: str) -> str:
-    """Return the path of the clause that contains the noun at a path.
+    """Return the path of the clause that has the noun at *noun_path*.
 
     >>> find_noun_clause("agent."), find_noun_clause("agent.clause.patient.")
     ('', 'agent.clause.')
@@ -96,8 +96,8 @@ def swap_role(role: ev.Role) -> ev.Role:
 def exchange_form(draft: EventDraft, path: str) -> EventDraft:
     """Return the events in another form with the same meaning.
 
-    If *path* is a clause, its voice changes. If *path* names a variable ``dative``, the form of a recipient changes.
-    FRONTING puts the object of an active main clause first.
+    If *path* is the path of a clause, the voice of the clause changes. If *path* is a variable ``dative``, the form of
+    the recipient changes. If *path* is FRONTING, the object of the active main clause moves to the front.
     """
     if path == FRONTING:
         values = {name: column for name, column in draft.values.items() if name != "voice"}
@@ -141,7 +141,7 @@ def exchange_adjectives(draft: EventDraft, path: str) -> EventDraft:
 
 
 def exchange_modifiers(draft: EventDraft, path: str) -> EventDraft:  # noqa: ARG001 - there is one place
-    """Exchange the relative clauses of the agent and the patient; a single relative clause moves to the other noun."""
+    """Exchange the relative clauses of agent and patient; if only one has a relative clause, it moves to the other."""
     parts = ("rel", "clause.")
     agent, patient = (
         {f"{role.value}.{name}": f"{swap_role(role).value}.{name}" for name in parts}
@@ -163,7 +163,7 @@ def toggle_negation(draft: EventDraft, path: str) -> EventDraft:
 
 
 def toggle_feature(draft: EventDraft, path: str, *, name: str) -> EventDraft:
-    """Give a clause the other value of a feature with two values, such as its tense."""
+    """Set the feature *name*, such as the tense, of the clause at *path* to its other value."""
     return _replace_values(draft, **{f"{path}{name}": 1 - draft.values[f"{path}{name}"]})
 
 
@@ -174,7 +174,7 @@ def toggle_mood(draft: EventDraft, path: str) -> EventDraft:  # noqa: ARG001 - t
 
 
 def toggle_number(draft: EventDraft, path: str) -> EventDraft:
-    """Put the noun at *path* into the other number."""
+    """Make the noun at *path* plural if it is singular, and singular if it is plural."""
     pairs = draft.words.determiners
     other_number = {number.value: o.value for number, o in zip(ev.Number, [*ev.Number][::-1], strict=True)}
     table = np.array([pairs.index((other_number[number], lemma)) for number, lemma in pairs])
@@ -195,7 +195,7 @@ def _replace_clause(draft: EventDraft, path: str, clause: ClausePattern) -> Even
 
 
 def _rename_prefixes(draft: EventDraft, prefixes: Mapping[str, str]) -> EventDraft:
-    """Rename variables and paths by their prefix (old to new), so that nouns move with their relative clauses."""
+    """Replace prefixes (old to new) of variables and paths, so that nouns move with their relative clauses."""
 
     def rename(text: str) -> str:
         prefix = next((old for old in prefixes if text.startswith(old)), "")
@@ -208,7 +208,7 @@ def _rename_prefixes(draft: EventDraft, prefixes: Mapping[str, str]) -> EventDra
 
 
 def replace_word(draft: EventDraft, path: str, *, slot: str) -> EventDraft:
-    """Replace the word in a slot, such as the noun at *path*, by an allowed word that the sentence does not contain."""
+    """Replace the word of *slot*, such as ``noun``, at *path* by an allowed word that the sentence does not contain."""
     name, rows = f"{path}{slot}", np.arange(len(draft.salts))
     free = draft.replacements[find_replaced_kind(draft.build_layout(), name)][draft.values[name]]
     for variable, column in draft.values.items():
@@ -220,7 +220,7 @@ def replace_word(draft: EventDraft, path: str, *, slot: str) -> EventDraft:
 
 
 def find_content_words(draft: EventDraft) -> Iterator[tuple[str, ...]]:
-    """Yield the sorted nouns and verbs of each event."""
+    """Yield the nouns and verbs of each event, sorted together."""
     columns = [
         np.array(words)[column]
         for name, column in draft.values.items()
@@ -231,5 +231,5 @@ def find_content_words(draft: EventDraft) -> Iterator[tuple[str, ...]]:
 
 
 def hash_words(words: Iterable[str]) -> int:
-    """Return a hash of words: the first seven bytes (little-endian) of the SHA-256 of the words joined by spaces."""
+    """Return the first seven bytes, as a little-endian integer, of the SHA-256 of the words joined by spaces."""
     return int.from_bytes(sha256(" ".join(words).encode()).digest()[:7], "little")

@@ -1,7 +1,7 @@
 """Exclusion queries for retrieval: "who helped the doctor but did not help the lawyer".
 
-A document consists of two statements about one agent. The relevant document has the same words as a document in which
-the two patients are exchanged.
+A document consists of two statements about one agent: "the man helped the doctor. the man did not help the lawyer."
+The relevant document has the same words as the document in which the two patients are exchanged.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,11 +20,11 @@ from sentprobe.lexicon.sorts import restrict_to_one_sort
 from sentprobe.lexicon.words import PERSON
 
 DOCUMENTS = {"positive": (False, True), "both": (False, False), "exchanged": (True, False)}
-"""Whether the first and the second statement of a document are negated."""
+"""The documents of a query, with whether their first and their second statement are negated."""
 
 
 class ExclusionSpace(TripletSpace):
-    """Exclusion queries ("... but not ..."): each is a transitive event and a second patient, which is excluded."""
+    """All exclusion queries of a vocabulary: transitive events, each with a second patient, which is excluded."""
 
     ITEM_NAME: ClassVar[str] = "queries"
     SENTENCES_PER_ITEM: ClassVar[int] = 2 + 2 * len(DOCUMENTS)
@@ -36,7 +36,7 @@ class ExclusionSpace(TripletSpace):
         self.strata = tuple(stratum for stratum in self.strata if stratum.place == _PATIENT)
 
     def list_makers(self) -> Mapping[str, tuple[SentenceMaker, ...]]:
-        """Return functions that make the two questions of a query, and the two statements of each kind of document."""
+        """Return the functions that make the two questions of the "query" and the two statements of each document."""
         makers: dict[str, tuple[SentenceMaker, ...]] = {
             "query": (self.make_question(0), self.make_question(1, negated=True))
         }
@@ -45,13 +45,13 @@ class ExclusionSpace(TripletSpace):
         return makers
 
     def make_question(self, number: int, *, negated: bool = False) -> SentenceMaker:
-        """Return a function that makes questions for the agent with the first (*number* 0) or second (1) patient."""
+        """Return a function that makes questions for the agent, about the first (*number* 0) or second (1) patient."""
         sort = self.lexicon.get(self.words.nouns[0], Kind.NOUN).sort
         return partial(_draft_question, ev.Asked.WHO if sort == PERSON else ev.Asked.WHAT, number, negated)
 
 
 def join_questions(texts: Sequence[str]) -> str:
-    """Return two questions joined into one; a single text is returned unchanged.
+    """Join two questions with "but", without the second question word; return a single text unchanged.
 
     >>> join_questions(["who helped the man", "who did not help the lawyer"])
     'who helped the man but did not help the lawyer'
@@ -61,7 +61,7 @@ def join_questions(texts: Sequence[str]) -> str:
 
 
 def join_statements(texts: Sequence[str]) -> str:
-    """Return two statements as sentences with full stops; a single text is returned unchanged."""
+    """Join two statements, each with a full stop; return a single text unchanged."""
     return texts[0] if len(texts) == 1 else " ".join(f"{text}." for text in texts)
 
 

@@ -1,4 +1,4 @@
-"""Changes of form between anchor and positive: another voice, another form of a recipient, or another word order."""
+"""Changes of form between anchor and positive: of the voice, of a recipient's form, or of the word order."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,7 +12,7 @@ from sentprobe.lexicon.languages.language import Language
 
 
 def is_decided_by_article(noun: Word) -> bool:
-    """Say whether only the article of a noun shows the accusative, because the noun has one singular form: *der Arzt*.
+    """Say whether a masculine noun has one singular form, so that its article shows the case: *der Arzt*.
 
     >>> from sentprobe.lexicon import Kind, german
     >>> [is_decided_by_article(german().get(noun, Kind.NOUN)) for noun in ("Arzt", "Student", "Frau")]
@@ -23,7 +23,7 @@ def is_decided_by_article(noun: Word) -> bool:
 
 _PLURAL = ev.Participant(number=ev.Number.PLURAL)
 PLURALS = ev.Event(agent=_PLURAL), ev.Event(patient=_PLURAL)
-"""Partial events with a plural noun, because a plural article does not tell nominative and accusative apart."""
+"""Partial events with a plural noun, whose article is the same in the nominative and the accusative."""
 
 
 def has_contrast(language: Language, contrast: contrasts.Contrast) -> bool:
@@ -33,9 +33,9 @@ def has_contrast(language: Language, contrast: contrasts.Contrast) -> bool:
 
 
 def restrict_to_decided_nouns(lexicon: Lexicon, vocabulary: str) -> Lexicon:
-    """Return a lexicon whose vocabulary has only nouns with one singular form, whose article shows the case.
+    """Return a lexicon whose *vocabulary* has only the nouns that :func:`is_decided_by_article` accepts.
 
-    So an event with singular nouns keeps its words when its object moves to the front, or its nouns are exchanged.
+    So singular nouns have the same form as subject and as object.
     """
     nouns = lexicon.vocabulary(vocabulary).words[Kind.NOUN]
     decided = [noun for noun in nouns if is_decided_by_article(lexicon.get(noun, Kind.NOUN))]
@@ -56,7 +56,7 @@ def adapt_aspects(event: ev.Event, language: Language) -> ev.Event:
 
 
 def find_form_changes(pattern: Pattern, language: Language) -> Iterator[tuple[tuple[str, ...], ev.Voice | None]]:
-    """Yield the paths whose form changes between anchor and positive, and the required voice of the anchor, or None."""
+    """Yield paths for ``exchange_form``, which makes the positive, and the voice that the anchor must have, or None."""
     if not language.has_fronting:
         yield from _find_voice_changes(pattern)
     elif pattern.frame is not ev.Frame.INTRANSITIVE:
@@ -64,10 +64,10 @@ def find_form_changes(pattern: Pattern, language: Language) -> Iterator[tuple[tu
 
 
 def _find_voice_changes(pattern: Pattern) -> Iterator[tuple[tuple[str, ...], ev.Voice | None]]:
-    """Yield sets of clauses whose voice changes, with the required voice of the anchor's main clause, or None.
+    """Yield paths of clauses whose voice changes, and the voice that the anchor's main clause must have (None: any).
 
     The number of passive clauses must change. Otherwise the positive might have the same words as the anchor, and no
-    negative could be nearer to the anchor. Recipients that can change their form are yielded last.
+    negative could be nearer to the anchor. Variables ``dative``, for recipients whose form can change, come last.
     """
     paths = contrasts.find_voice_paths(pattern)
     for size in range(1, len(paths) + 1):

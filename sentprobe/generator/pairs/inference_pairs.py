@@ -1,9 +1,8 @@
-"""Natural language inference (NLI): premise and hypothesis, labelled as entailment, contradiction or neutral.
+"""Natural language inference (NLI): pairs of premise and hypothesis, labelled entailment, neutral or contradiction.
 
-Eight pairs with the same words form a group: each of four premises with each of two hypotheses. Of the pairs with one
-premise, half are neutral; so are half of those with one hypothesis, and half of those with one pair of bags of words.
-So a classifier that sees only the premise, only the hypothesis or only the two bags of words gets at most half of a
-group right.
+A group pairs each of four premises with each of two hypotheses: eight pairs. Half of the pairs with a given premise are
+neutral. The same is true for a given hypothesis, and for given bags of words of premise and hypothesis. So a classifier
+that sees only the premise, only the hypothesis or only the bags of words gets at most half of a group right.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -36,7 +35,7 @@ _ENTAILED, _NEUTRAL, _CONTRADICTED = NliLabel
 _HYPOTHESES = (tr.TripletSide.ANCHOR, tr.TripletSide.HARD)
 _PREMISES = (tr.TripletSide.POSITIVE, tr.TripletSide.NEGATIVE)
 _LABELS = ((_ENTAILED, _NEUTRAL), (_NEUTRAL, _ENTAILED), (_CONTRADICTED, _NEUTRAL), (_NEUTRAL, _CONTRADICTED))
-"""The label of each premise with each hypothesis; the last two premises negate the first two."""
+"""The labels, with a row for each premise and a column for each hypothesis; rows 3 and 4 negate rows 1 and 2."""
 
 PAIRS_PER_GROUP = len(_LABELS) * len(_HYPOTHESES)
 """The number of pairs in a group."""
@@ -44,15 +43,15 @@ PAIRS_PER_GROUP = len(_LABELS) * len(_HYPOTHESES)
 NEUTRAL_CONTRASTS = ("role", "negation")
 """The contrasts whose negatives have the same words as the anchor, and are neutral to the anchor and its negation.
 
-``modifier`` is not among them: "the man that slept helped the lawyer" presupposes one lawyer, so "the man did not help
+``modifier`` is excluded: "the man that slept helped the lawyer" presupposes one lawyer, so "the man did not help
 the lawyer that slept" contradicts it.
 """
 
 
 class NliSpace(tr.TripletSpace):
-    """The groups of NLI pairs that a contrast gives, with the words of a vocabulary.
+    """All groups of NLI pairs of a contrast, with the words of a vocabulary.
 
-    Two triplets give the same group if the anchor of one triplet is the hard negative of the other.
+    A group is built from a triplet. Exchanging anchor and hard negative of the triplet results in the same group.
 
     Raises:
         UsageError: the contrast is not in NEUTRAL_CONTRASTS; see also :class:`~.TripletSpace`.
@@ -90,7 +89,7 @@ class NliSpace(tr.TripletSpace):
         return super().count() // 2
 
     def iterate_pairs(self, count: int, *, seed: int) -> Iterator[dict[str, list[str] | list[int]]]:
-        """Yield the columns ``premise``, ``hypothesis`` and ``label`` of *count* different groups, part by part.
+        """Yield *count* different groups in batches; a batch has the columns ``premise``, ``hypothesis`` and ``label``.
 
         Raises:
             UsageError: *count* is not positive, or larger than the number of groups or than the limit.
@@ -106,9 +105,9 @@ class NliSpace(tr.TripletSpace):
             yield _build_pairs(zip(*_render_sentences(portion), strict=True))
 
     def _find_strata(self, pattern: Pattern) -> Iterator[tr.Stratum]:
-        """Yield one stratum for each form of the positive, at only one of the places that the contrast can have.
+        """Yield one stratum for each form of the positive, although the contrast could change several clauses.
 
-        Strata at other places would repeat the entailments and contradictions of the same anchors.
+        Further strata would repeat the entailments and contradictions of the same anchors.
         """
         places = [*self.contrast.find_places(pattern)]
         for stratum in super()._find_strata(pattern):
@@ -117,7 +116,7 @@ class NliSpace(tr.TripletSpace):
 
 
 def _render_sentences(triplets: tr.TripletSet) -> list[list[str]]:
-    """Return six lists: the two hypotheses and the four premises of each triplet."""
+    """Return six lists: two with the hypotheses of each triplet, then four with its premises."""
 
     def negate(part: tr.TripletPart, side: tr.TripletSide) -> drafts.EventDraft:
         return drafts.toggle_negation(triplets.build_draft(part, side=side), drafts.MAIN)
@@ -131,7 +130,7 @@ def _list_side_makers(triplets: tr.TripletSet) -> list[tr.SentenceMaker]:
 
 
 def _find_distinct_groups(triplets: tr.TripletSet) -> list[int]:
-    """Return the position of one triplet for each different group; the order of the hypotheses does not matter."""
+    """Return the position of the first triplet of each different group; the order of the hypotheses does not matter."""
     positions: list[int] = []
     digests: set[bytes] = set()
     for start, portion in triplets.iterate_portions(PART_SIZE):

@@ -1,7 +1,4 @@
-"""The words that may replace a word in a negative.
-
-A replacement must have another meaning: the lexicon has no set of synonyms with both words.
-"""
+"""The words that may replace a word in a negative, but are not its synonyms in the lexicon."""
 
 from collections.abc import Mapping
 from typing import TypeAlias
@@ -18,10 +15,10 @@ from sentprobe.generator.spaces.sort_bans import find_sort_bans
 from sentprobe.lexicon import Flag, Kind, Lexicon
 
 ReplacementTables: TypeAlias = Mapping[Kind, NDArray[np.bool_]]
-"""A square table for each kind of words: the row of a word marks the words that may replace it."""
+"""A square table for each kind of words: cell (i, j) says whether word j may replace word i."""
 
 NEAR_MODALS = (("can", "could", "may", "might"), ("must", "should"), ("will", "would"))
-"""Sets of modals with similar meanings, which do not replace each other unless the lexicon has synonyms of modals."""
+"""Sets of modals with similar meanings, which do not replace each other; the lexicon's own synonyms have priority."""
 
 VOLITIONAL_ADVERBS = frozenset(
     (
@@ -33,15 +30,15 @@ VOLITIONAL_ADVERBS = frozenset(
 
 
 def is_exchangeable_adverb(lemma: str, lexicon: Lexicon) -> bool:
-    """Say whether an adverb keeps its meaning, and is allowed, in all clauses of an anchor and a negative."""
+    """Say whether an adverb keeps its meaning in another voice, and is no polarity item such as *ever*."""
     return lemma not in VOLITIONAL_ADVERBS and Flag.NPI not in lexicon.get(lemma, Kind.ADVERB).flags
 
 
 def build_replacements(lexicon: Lexicon, words: Words) -> ReplacementTables:
-    """Return the table of the words that may replace each word.
+    """Return, for each kind, the table of the words that may replace each word.
 
-    Synonyms, verbs without a progressive, volitional adverbs and polarity items are no replacements. A noun is replaced
-    by a noun of the same sort, and a verb by a verb that takes at least the same sorts of nouns.
+    Synonyms, verbs without a progressive, volitional adverbs and polarity items replace no word. A noun is replaced by
+    a noun of the same sort, and a verb by a verb that takes at least the same sorts of nouns.
     """
     without_progressive = find_verbs_without_progressive(words, lexicon)
     lemmas_by_kind = {Kind.NOUN: words.nouns, Kind.ADJECTIVE: words.adjectives, Kind.MODAL: words.modals}
@@ -91,7 +88,7 @@ def find_replaced_kind(layout: Layout, name: str) -> Kind:
 
 
 def find_irreplaceable_words(replacements: ReplacementTables, layout: Layout, name: str) -> list[int]:
-    """Return the words (value indices) of the variable *name* whose replacements may all occur in the sentence."""
+    """Return the words (value indices) of the variable *name* whose replacements may all be in the sentence already."""
     table = replacements[find_replaced_kind(layout, name)]
     (variable,) = (variable for variable in layout.variables if variable.name == name)
     rivals = np.zeros(len(table), np.int64)
@@ -103,7 +100,7 @@ def find_irreplaceable_words(replacements: ReplacementTables, layout: Layout, na
 
 
 def find_near_adjectives(replacements: ReplacementTables, words: Words) -> set[str]:
-    """Return the adjectives to leave out so that no two remaining adjectives are near-synonyms."""
+    """Return the adjectives to remove so that no two of the remaining adjectives are synonyms."""
     left: list[int] = []
     for number in range(len(words.adjectives)):
         if replacements[Kind.ADJECTIVE][number, left].all():
@@ -125,7 +122,7 @@ def find_verbs_of_frames(words: Words, lexicon: Lexicon) -> set[str]:
 
 
 def compute_salts(numbers: IndexArray, seed: int) -> NDArray[np.uint64]:
-    """Return a pseudo-random number for each index in *numbers*, from the seed and the index (SplitMix64)."""
+    """Return a pseudo-random number for each of *numbers*, computed from it and the seed (SplitMix64)."""
     low = np.array([int(number) & (2**64 - 1) for number in numbers.tolist()], dtype=np.uint64)
     with np.errstate(over="ignore"):
         x = low + np.uint64((seed * 0x9E3779B97F4A7C15 + 0x632BE59BD9B4E019) & (2**64 - 1))

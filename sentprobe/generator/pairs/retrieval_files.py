@@ -1,6 +1,6 @@
-"""Retrieval sets in BEIR's layout: queries, documents and relevance judgements.
+"""Retrieval sets as files in the layout of BEIR: queries, documents and relevance judgements.
 
-A query is the anchor of a triplet. The positive is the relevant document. The negatives, and the documents of other
+A query is the anchor of a triplet, and the positive is its relevant document. The negatives, and the documents of other
 queries, are not relevant.
 """
 
@@ -25,19 +25,19 @@ from sentprobe.generator.spaces.layout import build_layout_event
 
 
 def sample_distinct_meanings(spaces: Sequence[TripletSpace], count: int, *, seed: int) -> list[TripletSet]:
-    """Return *count* triplets of each space; no two triplets share the meaning of an anchor or negative.
+    """Return *count* triplets of each space; the anchors and negatives of all triplets have different meanings.
 
-    No two exclusion queries share a question.
+    Of exclusion queries, the questions about the first and the second patient have different meanings.
 
     Raises:
-        UsageError: a space has too few triplets.
+        UsageError: a space has too few triplets with different meanings.
     """
     meanings: set[Hashable] = set()
     return [_select_distinct(space, count, seed, meanings) for space in spaces]
 
 
 def _select_distinct(space: TripletSpace, count: int, seed: int, meanings: set[Hashable]) -> TripletSet:
-    """Return *count* triplets whose meanings are not in *meanings*, and add their meanings to *meanings*."""
+    """Return *count* triplets with meanings that are not in *meanings*; add their meanings to *meanings*."""
     space.check_count(count)
     triplets = space.sample_unchecked(min(2 * count, space.count()), seed=seed)
     positions: list[int] = []
@@ -70,7 +70,7 @@ def _compute_meanings(triplets: TripletSet, maker: SentenceMaker) -> list[Hashab
 
 
 def _build_events(triplets: TripletSet, maker: SentenceMaker) -> list[Event]:
-    """Return, for each triplet, the event of the sentence that *maker* makes."""
+    """Return the events of the sentences that *maker* makes, in the order of the triplets."""
     events: dict[int, Event] = {}
     for part in triplets.parts:
         draft = maker(part)
@@ -114,7 +114,7 @@ Record: TypeAlias = dict[str, object]
 
 
 def _iterate_queries(triplets: TripletSet) -> Iterator[tuple[Record, list[Record]]]:
-    """Yield the record of each query, and the records of its documents; a document's statements are in random order."""
+    """Yield the record of each query, with those of its documents; two statements are in random order."""
     space = triplets.space
     makers: Mapping[str, tuple[SentenceMaker, ...]] = (
         space.list_makers()
@@ -140,7 +140,7 @@ _DescribedSentence: TypeAlias = tuple[str, str]
 def _describe_sentences(
     triplets: TripletSet, makers: Sequence[SentenceMaker]
 ) -> Iterator[tuple[_DescribedSentence, ...]]:
-    """Yield, for each triplet, the sentences that *makers* make."""
+    """Yield a tuple for each triplet: the sentence and event of each of *makers*."""
     texts = TripletRows(triplets, makers).render_texts()
     events = (map(write_event, _build_events(triplets, maker)) for maker in makers)
     return zip(*(zip(*column, strict=True) for column in zip(texts, events, strict=True)), strict=True)

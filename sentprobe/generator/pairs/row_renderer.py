@@ -1,4 +1,4 @@
-"""Renderer of the sentences of triplets."""
+"""Renderer that writes the sentences of triplets as text, many at a time."""
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache
@@ -16,7 +16,7 @@ from sentprobe.lexicon import Lexicon
 
 
 class RowSource:
-    """The rows of sentences that a renderer reads at present; ``rows`` can be replaced by rows with the same words."""
+    """The sentences that a renderer reads. Setting ``rows`` replaces them by sentences with the same vocabulary."""
 
     def __init__(self, lexicon: Lexicon, words: Words) -> None:
         self.lexicon = lexicon
@@ -24,16 +24,16 @@ class RowSource:
         self.rows: NumberedEvents | None = None
 
     def count(self) -> int:
-        """Return the number of sentences in the current rows."""
+        """Return the number of sentences in ``rows``."""
         return self.rows.count() if self.rows else 0
 
     def batches(self, indices: IndexArray) -> Iterator[EventBatch]:
-        """Yield the events of the sentences in the current rows, in a batch for each layout."""
+        """Yield the events of the sentences at *indices* in ``rows``, in a batch for each layout."""
         yield from self.rows.batches(indices) if self.rows else ()
 
 
 class RowRenderer:
-    """Renderer of rows of sentences as records without line breaks; *write* formats a sentence, *escape* a word."""
+    """Renderer of sentences as records; *write* formats a sentence without line breaks, and *escape* a word."""
 
     def __init__(
         self, lexicon: Lexicon, words: Words, write: Callable[[Sentence], str], escape: Callable[[str], str] = str
@@ -43,7 +43,7 @@ class RowRenderer:
         self._renderer = Renderer(self._source, lambda sentence: f"{write(sentence)}\n", escape=escape)
 
     def render_columns(self, rows: NumberedEvents, count: int) -> list[list[str]]:
-        """Return the records of *rows* as *count* lists of equal length."""
+        """Return the records of *rows*, in order, as *count* lists of equal length."""
         with self._lock:  # threads share a renderer
             self._source.rows = rows
             try:

@@ -15,16 +15,16 @@ COLUMNS = (TripletSide.ANCHOR, TripletSide.POSITIVE, TripletSide.NEGATIVE)
 """The columns of training data, in the order that a training loss expects."""
 
 PORTION_SIZE = 32_768
-"""How many triplets are rendered at a time, and how many rows a Parquet row group has."""
+"""Number of triplets that are rendered at a time, and of rows in a Parquet row group."""
 
 TrainingColumns: TypeAlias = Mapping[str, Sequence[str | int]]
-"""The values of each column by name; the columns are in the order that a training loss expects."""
+"""The values of each column, by the name of the column, in the order that a training loss expects."""
 
 
 def iterate_training_columns(triplets: TripletSet) -> Iterator[dict[str, list[str]]]:
-    """Yield the columns ``anchor``, ``positive`` and ``negative`` of the triplets, part by part.
+    """Yield the triplets in batches; a batch has the columns ``anchor``, ``positive`` and ``negative``.
 
-    A random half of the negatives has the form of the positive, and the other half the form of the anchor.
+    A random half of the negatives has the voice and word order of the positive, the other half those of the anchor.
 
     >>> from sentprobe.generator.pairs.triplets import TripletSpace
     >>> from sentprobe.lexicon import english
@@ -53,12 +53,12 @@ def format_training_lines(portions: Iterable[TrainingColumns]) -> Iterator[str]:
 
 
 def write_training_data(portions: Iterable[TrainingColumns], path: Path, triplet_format: TripletFormat) -> None:
-    """Write training data to a file; in Parquet, each part is a row group. Raises UsageError."""
+    """Write training data to a file; in Parquet, each batch is a row group. Raises UsageError."""
     write_rows(path, build_rows(portions, triplet_format))
 
 
 def build_rows(portions: Iterable[TrainingColumns], triplet_format: TripletFormat) -> Iterator[Any]:
-    """Return training data as lines of JSON or, for Parquet, as Arrow tables."""
+    """Return training data as lines of JSON, or as Arrow tables for Parquet."""
     is_parquet = triplet_format is TripletFormat.PARQUET
     return map(_build_table, portions) if is_parquet else format_training_lines(portions)
 

@@ -1,4 +1,4 @@
-"""Translations of many triplets at once, as columns of values; they equal those of :class:`Translator`."""
+"""Translations of many triplets at once, as a column of values for each variable."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -33,7 +33,7 @@ _PASSIVE = [*ev.Voice].index(ev.Voice.PASSIVE)
 
 
 class _DraftClause(NamedTuple):
-    """A clause of a draft; *owner* is the path of the noun that it modifies."""
+    """A clause of a draft; ``owner`` is the path of the noun that the clause modifies, or "" for the main clause."""
 
     path: str
     owner: str
@@ -46,7 +46,7 @@ class _DraftClause(NamedTuple):
 
 
 class RowTranslator:
-    """Translates drafts over the English *words*; its own words have the same order, except verbs."""
+    """Translator of drafts; ``words`` has the translations of the English words, in the same order except for verbs."""
 
     def __init__(self, words: Words, translator: Translator) -> None:
         self.lexicon = translator.target
@@ -78,14 +78,14 @@ class RowTranslator:
         self._is_ambiguous = np.array([self._has_two_readings(lemma) for lemma in lemmas], bool)
 
     def _has_two_readings(self, lemma: str) -> bool:
-        """Say whether a finite form of a verb is also another one, so that only the parser knows the readings."""
+        """Say whether a finite form of a verb is spelled like another form, so that readings are counted by parsing."""
         words = [self.lexicon.get(lemma, kind) for kind in self.lexicon.kinds_of(lemma)]
         texts = {text for word in words for form, text in word.forms.items() if str(form).startswith("VVFIN")}
         readings = ([form for _, form in self.lexicon.find(text) if form != "VVPP"] for text in texts)
         return any(len(forms) > 1 for forms in readings)
 
     def translate(self, draft: EventDraft) -> Iterator[EventBatch]:
-        """Yield the translated events of a draft, a batch for each layout."""
+        """Yield the translated events of a draft, in batches with one layout each."""
         clauses = [_DraftClause(MAIN, "", draft.frame, None, None)]
         for role, pattern in draft.clauses.items():
             path = format_clause_path(role)
@@ -128,7 +128,7 @@ class RowTranslator:
         make_layout: Callable[[list[_DraftClause]], Layout],
         values: dict[str, ValueColumn],
     ) -> Iterator[EventBatch]:
-        """Yield the batch of rows with one reading, and that of the others, whose transitive clauses are passive."""
+        """Yield a batch of the events with one reading, and one of the ambiguous events, made passive."""
         layout, count = make_layout(clauses), len(values["verb"])
         is_ambiguous = self._find_ambiguous(layout, clauses, values, count)
         passive = [c._replace(voice=ev.Voice.PASSIVE) if c.frame is ev.Frame.TRANSITIVE else c for c in clauses]
@@ -157,7 +157,7 @@ class RowTranslator:
     def _find_ambiguous(
         self, layout: Layout, clauses: list[_DraftClause], values: Mapping[str, ValueColumn], count: int
     ) -> Mask:
-        """Return the rows with an active transitive clause whose translation has two readings."""
+        """Return whether each event has an active transitive clause and its translation has two readings."""
         is_ambiguous, is_active, is_special = (np.zeros(count, bool) for _ in range(3))
         for clause in clauses:
             is_special |= self._is_ambiguous[values[f"{clause.path}verb"]]
@@ -192,7 +192,7 @@ def _list_columns(triplets: TripletSet, sides: Iterable[TripletSide]) -> list[Se
 
 
 class TranslatedRows(TripletRows):
-    """The translated sentences of a set of triplets as rows: positives, negatives and hard negatives."""
+    """The translated sentences of a set of triplets: all positives, all negatives, then all hard negatives."""
 
     def __init__(self, triplets: TripletSet, translator: RowTranslator) -> None:
         super().__init__(triplets, _list_columns(triplets, SIDES[1:]))
@@ -200,15 +200,15 @@ class TranslatedRows(TripletRows):
         self._translator = translator
 
     def make_batches(self, draft: EventDraft, rows: NDArray[np.int64]) -> Iterator[EventBatch]:
-        """Yield the translations of the events of a draft, at the positions *rows*."""
+        """Yield the translations of the events of a draft; *rows* are their positions among the requested sentences."""
         for batch in self._translator.translate(draft):
             yield replace(batch, positions=rows[batch.positions])
 
 
 def format_translated_rows(triplets: TripletSet, translator: Translator) -> Iterator[str]:
-    """Yield each triplet with two different negatives as a line of JSON, all sentences but the anchor translated.
+    """Yield a line of JSON for each triplet, with all sentences but the anchor translated.
 
-    The contrast and a number from 1 are its id.
+    Triplets whose two negatives have the same translation are left out. Ids are, for example, "role-1", "role-2".
     """
     space = triplets.space
     rows = RowTranslator(space.words, translator)
@@ -226,7 +226,7 @@ def format_translated_rows(triplets: TripletSet, translator: Translator) -> Iter
 
 
 _DRAWS = 4
-"""Triplets that are drawn for one, since up to half of the translations have one negative for both."""
+"""Number of triplets to sample for each line, because in many of them both negatives have the same translation."""
 
 
 def format_translated_lines(space: TripletSpace, n: int, seed: int, translator: Translator) -> Iterator[str]:
@@ -244,7 +244,7 @@ def format_translated_lines(space: TripletSpace, n: int, seed: int, translator: 
 
 
 def iterate_translated_columns(triplets: TripletSet, translator: Translator) -> Iterator[TrainingColumns]:
-    """Yield anchor, positive and negative of each triplet as columns; half of the negatives have the anchor's form."""
+    """Yield columns as ``iterate_training_columns`` does, with positives and negatives translated."""
     is_hard = np.random.default_rng((triplets.seed, 2)).permutation(len(triplets)) % 2
     rows = RowTranslator(triplets.space.words, translator)
     renderer = make_text_renderer(rows.lexicon, rows.words)

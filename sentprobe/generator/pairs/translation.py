@@ -1,8 +1,9 @@
 """Translation of triplets: the anchor stays English, and the positive and the negatives are in another language.
 
-The key ``english`` in the other lexicon translates each lemma. The progressive, which the other language lacks, becomes
-simple. A verb that takes a dative object there has no passive: in the main clause, the object stands first instead; a
-relative clause is active. If a translation has two readings, its transitive clauses become passive.
+An entry of the other lexicon names its English lemma under the key ``english``. The progressive, which the other
+language lacks, becomes simple. If a verb takes a dative object in the other language, it has no passive: a passive main
+clause puts the object first, and a passive relative clause becomes active. If a translation has two readings, its
+transitive clauses become passive.
 """
 
 from sentprobe.errors import UsageError
@@ -14,7 +15,7 @@ UNTRANSLATED = {
     "mood": "questions and orders are not translated",
     "recipient": "verbs with a recipient are not translated",
 }
-"""The contrasts that a translation does not preserve, with the reason."""
+"""The contrasts that are not translated, with the reason."""
 
 
 class Translator:
@@ -32,18 +33,18 @@ class Translator:
         self._words[Kind.DETERMINER, source.language.determiner] = article
 
     def restrict(self, vocabulary: str) -> Lexicon:
-        """Return the source lexicon with only those words in *vocabulary* that have a translation."""
+        """Return the English lexicon; its *vocabulary* has only words with a translation, and no sentence adverbs."""
         words = self.source.vocabulary(vocabulary).words
         usable = {kind: [lemma for lemma in words[kind] if self._is_usable(kind, lemma)] for kind in words}
         return self.source.replace_words(vocabulary, usable)
 
     def _is_usable(self, kind: Kind, lemma: str) -> bool:
-        """Say whether a word has a translation, and can stand in a negated clause."""
+        """Say whether a word has a translation that can be in a negated clause."""
         word = self._words.get((kind, lemma))
         return word is not None and Flag.SENTENCE not in word.flags
 
     def find_word(self, kind: Kind, lemma: str) -> Word:
-        """Return the translation of a word of the source lexicon. Raises UsageError."""
+        """Return the translation of an English word. Raises UsageError if there is none."""
         if (kind, lemma) not in self._words:
             raise UsageError(f"the {kind} {lemma!r} has no translation in {self.target.source}")
         return self._words[kind, lemma]

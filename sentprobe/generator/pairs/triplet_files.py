@@ -1,4 +1,4 @@
-"""Writers of triplet files: JSONL and Parquet with annotation, or minimal pairs with BLiMP's fields."""
+"""Writers of triplet files: JSONL and Parquet with annotation, or minimal pairs in the format of BLiMP."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,13 +30,13 @@ class TripletFormat(StrEnum):
 
 
 LINES_SIZE = 2_048
-"""How many triplets are formatted as lines at a time."""
+"""Number of triplets that are formatted at a time."""
 
 Format = TypeVar("Format", bound=StrEnum)
 
 
 def find_pair_format(formats: type[Format], name: str | None, out: Path | None) -> Format:
-    """Return the format with this name; without a name, the format (JSONL or Parquet) of the suffix of *out*.
+    """Return the format *name* or, if that is None, the format of the suffix of *out* (JSONL without *out*).
 
     Raises:
         UsageError: the format is unknown, or cannot be written to standard output.
@@ -53,7 +53,7 @@ def find_pair_format(formats: type[Format], name: str | None, out: Path | None) 
 
 
 def format_place(path: str) -> str:
-    """Return the name of the clause or noun at *path*, as files show it.
+    """Return the name of the clause or noun at *path* in files.
 
     >>> format_place(""), format_place("agent.clause.patient.")
     ('main', 'agent.clause.patient')
@@ -67,13 +67,13 @@ def write_triplets(triplets: TripletSet, path: Path, triplet_format: TripletForm
 
 
 def build_rows(triplets: TripletSet, triplet_format: TripletFormat) -> Iterator[Any]:
-    """Return triplets as lines of JSON or, for Parquet, as Arrow tables."""
+    """Return triplets as lines of JSON, or as Arrow tables for Parquet."""
     is_parquet = triplet_format is TripletFormat.PARQUET
     return _build_parquet_tables(triplets) if is_parquet else format_triplet_lines(triplets, triplet_format)
 
 
 def write_rows(path: Path, rows: Iterator[Any]) -> None:
-    """Write lines of text, or Arrow tables as the row groups of a Parquet file. Raises UsageError."""
+    """Write lines to a text file, or Arrow tables to a Parquet file, with a row group for each. Raises UsageError."""
     first = next(rows)
     with atomic_path(path) as temporary:
         if isinstance(first, str):
@@ -101,7 +101,7 @@ def format_triplet_lines(triplets: TripletSet, triplet_format: TripletFormat) ->
 def pair_records(
     portion: TripletSet, columns: Iterable[Sequence[str]], *, first: int, total: int
 ) -> Iterator[tuple[dict[str, str], dict[TripletSide, "SentenceJson"]]]:
-    """Yield the fields of each triplet with its sentences, from columns of :func:`format_record`, one for each side."""
+    """Yield the fields and the sentences of each triplet; *columns* has the ``format_record`` texts of each side."""
     facts = _describe_triplets(portion, first)
     for place, (fact, *records) in enumerate(zip(facts, *columns, strict=True), first + 1):
         yield (
@@ -114,7 +114,7 @@ def pair_records(
 
 
 class SentenceJson(NamedTuple):
-    """A sentence in JSON: its number, its text as a JSON string, and its record without braces and id."""
+    """A sentence in JSON: its number, its text as a JSON string, and the members of its record after the id."""
 
     number: int
     text: str
@@ -122,7 +122,7 @@ class SentenceJson(NamedTuple):
 
 
 def format_record(sentence: Sentence) -> str:
-    """Return the text of a sentence as JSON, a tab, and its record without the id."""
+    """Return the text of a sentence as a JSON string, a tab, and the record as in :class:`SentenceJson`."""
     text = json.dumps(sentence.text, ensure_ascii=False)
     record = write_json(replace(sentence, id="", index=None))
     return f"{text}\t{record.removeprefix(_NO_ID).rstrip()}"
@@ -132,7 +132,7 @@ _NO_ID = '{"id":"",'
 
 
 def _describe_triplets(portion: TripletSet, first: int) -> list[dict[str, str]]:
-    """Return the fields that describe each triplet beside its sentences, such as the contrast and its place."""
+    """Return the fields of each triplet without its sentences: id, contrast, structure, place and voices."""
     name = portion.space.contrast.name
     return [
         {
@@ -147,7 +147,7 @@ def _describe_triplets(portion: TripletSet, first: int) -> list[dict[str, str]]:
 
 
 def format_full_line(facts: Mapping[str, str], sentences: Mapping[TripletSide, SentenceJson]) -> str:
-    """Return a triplet as a line of JSON."""
+    """Return a triplet and the annotation of all its sentences as a line of JSON."""
     texts = (f'"{side}":{sentence.text}' for side, sentence in sentences.items())
     return _format_line([_format_members(facts), *texts], sentences)
 
@@ -211,7 +211,7 @@ def _build_side_array(maker: Any, rows: Any) -> Any:
 
 
 def _decode_dictionaries(array: Any) -> Any:
-    """Return *array* without dictionary encoding, because the dictionaries of two row groups would differ."""
+    """Return *array* without dictionary encoding, because row groups could have different dictionaries."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(array.type):

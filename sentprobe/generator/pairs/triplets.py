@@ -1,7 +1,7 @@
 """Triplets: an anchor, a positive with the same meaning in another form, and two negatives.
 
-The triplets of a stratum have the same structure, the same place of the contrast, and the same changes of voice in the
-positive. Samples are spread evenly over the strata.
+All triplets of a stratum have the same structure. Their negatives differ in the same clause or noun, and their
+positives have the same changes of form. Samples are spread evenly over the strata.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -41,7 +41,7 @@ from sentprobe.lexicon.sorts import restrict_to_one_sort
 
 
 class TripletSide(StrEnum):
-    """A sentence of a triplet. The negative has the form of the positive, the hard negative that of the anchor."""
+    """A sentence of a triplet. The negative has the voice and word order of the positive, the hard one of the anchor."""
 
     ANCHOR = "anchor"
     POSITIVE = "positive"
@@ -54,10 +54,10 @@ SIDES = tuple(TripletSide)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Stratum:
-    """The triplets with the same structure, the same place of the contrast, and the same changes of form.
+    """The triplets with the same structure, the same changed clause or noun, and the same changes of form.
 
-    ``voices`` holds the paths of the clauses whose voice changes, or the name of the variable ``dative`` of a recipient
-    whose form changes. ``spaces`` are the spaces of the anchors.
+    ``place`` is the path of the clause or noun that the negative changes. ``voices`` has the paths for
+    :func:`~.drafts.exchange_form`, which makes the positive. The anchors are the events of ``spaces``.
     """
 
     pattern: Pattern
@@ -73,7 +73,7 @@ class Stratum:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TripletPart:
-    """The sampled triplets whose anchors are in one space: their positions in the sample, and their anchors."""
+    """The sampled triplets of a stratum whose anchors are in the same space, with their positions in the sample."""
 
     stratum: Stratum
     positions: NDArray[np.int64]
@@ -81,15 +81,15 @@ class TripletPart:
 
 
 SentenceMaker: TypeAlias = Callable[[TripletPart], drafts.EventDraft]
-"""Function that makes one sentence, such as the positive, for each triplet of a part."""
+"""Function that returns the event of one sentence, such as the positive, for each triplet of a part."""
 
 
 class ImpossibleContrastError(UsageError):
-    """The contrast is impossible in a template."""
+    """The contrast is impossible with the template, language, mood or vocabulary."""
 
 
 class TripletSpace:
-    r"""The triplets of a contrast, with the words of a vocabulary and the structures of the named templates.
+    r"""All triplets of a contrast, with the words of a vocabulary and the structures of the named templates.
 
     *side* restricts words and structures to one side of a split between training and test. *mood* is the mood of all
     sentences.
@@ -107,7 +107,7 @@ class TripletSpace:
     """
 
     ITEM_NAME: ClassVar[str] = "triplets"
-    """The name of the counted items in messages."""
+    """The name of the items in messages."""
     SENTENCES_PER_ITEM: ClassVar[int] = len(SIDES)
     """The number of sentences in an item."""
 
@@ -216,7 +216,7 @@ class TripletSpace:
 
     @cached_property
     def replacements(self) -> ReplacementTables:
-        """The table of the words that may replace each word."""
+        """For each kind of words, the table of the words that may replace each word."""
         return build_replacements(self.lexicon, self.words)
 
     def _choose_words(self) -> Words:
@@ -290,7 +290,7 @@ class TripletSpace:
             yield space
 
     def _make_choices(self, place: str, mood: ev.Mood, main: ev.Event) -> Choices:
-        """Return the features that anchors can have; *main* fixes features of the main clause."""
+        """Return the features that anchors can have; the features of *main* are those of the main clause."""
         kind = self.contrast.needed_kind
         adverbs, adjectives = ((int(kind is needed),) for needed in (Kind.ADVERB, Kind.ADJECTIVE))
         lemmas = (word.lemma for word in self.lexicon.words(Kind.MODAL))
@@ -309,7 +309,7 @@ class TripletSpace:
     def _find_unusable_words(self, pattern: Pattern, place: str, choices: Choices) -> set[str]:
         """Return the words that anchors must not have, for example because they may lack a replacement.
 
-        With a relative clause, verbs with two frames are among them, because their sentences could be ambiguous.
+        If there is a relative clause, these include verbs with several frames, which could make a sentence ambiguous.
         """
         kind, words = self.contrast.needed_kind, self.words
         unusable = find_verbs_of_frames(words, self.lexicon) if pattern.clauses else set[str]()
@@ -347,7 +347,7 @@ class TripletSet:
         return TripletRows(self).render_texts()
 
     def iterate_portions(self, size: int) -> Iterator[tuple[int, "TripletSet"]]:
-        """Yield the sample in sets of *size* consecutive triplets, each after the position of its first triplet."""
+        """Yield *size* consecutive triplets at a time, each set after the position of its first triplet."""
         orders = [np.argsort(part.positions) for part in self.parts]
         for start in range(0, len(self), size):
             positions = np.arange(start, min(start + size, len(self)))
@@ -358,7 +358,7 @@ class TripletSet:
             yield start, self._take_rows(rows, positions)
 
     def select(self, positions: NDArray[np.int64]) -> "TripletSet":
-        """Return the triplets at *positions*, which are in ascending order, renumbered from 0."""
+        """Return the triplets at *positions* (ascending), renumbered from 0."""
         rows = [np.flatnonzero(np.isin(part.positions, positions)) for part in self.parts]
         return self._take_rows(rows, positions)
 
@@ -390,14 +390,14 @@ class TripletSet:
         return [stratum_by_position[place] for place in range(len(self))]
 
     def hash_units(self) -> NDArray[np.int64]:
-        """Return the unit of each triplet: a hash of its nouns and verbs, which does not depend on the sample."""
+        """Return a hash of the nouns and verbs of each anchor (int64); triplets with the same hash are a unit."""
         units = np.empty(len(self), np.int64)
         for part in self.parts:
             units[part.positions] = [*map(drafts.hash_words, drafts.find_content_words(part.anchors))]
         return units
 
     def build_draft(self, part: TripletPart, *, side: TripletSide) -> drafts.EventDraft:
-        """Return the events of one sentence, such as the positive, of each triplet in a part."""
+        """Return the events of one sentence of each triplet of *part*, such as the positive."""
         draft = part.anchors
         if side in (TripletSide.POSITIVE, TripletSide.NEGATIVE):
             for path in part.stratum.voices:
@@ -408,9 +408,9 @@ class TripletSet:
 
 
 class TripletRows:
-    """The sentences of a set of triplets as numbered events: first the first sentence of every triplet, and so on.
+    """The sentences of a set of triplets as numbered events: all anchors, then all positives, and so on.
 
-    *columns* are functions that make one sentence of each triplet; by default anchor, positive and two negatives.
+    *columns* are functions that make one sentence of each triplet; by default for anchor, positive and two negatives.
     """
 
     def __init__(self, triplets: TripletSet, columns: Sequence[SentenceMaker] = ()) -> None:
@@ -424,7 +424,7 @@ class TripletRows:
         return len(self._triplets) * len(self._columns)
 
     def render_texts(self) -> list[list[str]]:
-        """Return a list for each column: the sentences of that column, in the order of the triplets."""
+        """Return a list for each of *columns*: its sentences, in the order of the triplets."""
         return make_text_renderer(self.lexicon, self.words).render_columns(self, len(self._columns))
 
     def batches(self, indices: IndexArray) -> Iterator[EventBatch]:
@@ -446,5 +446,5 @@ class TripletRows:
         yield from map(join_batches, batches_by_layout.values())
 
     def make_batches(self, draft: drafts.EventDraft, rows: NDArray[np.int64]) -> Iterator[EventBatch]:
-        """Yield the events of a draft, at the positions *rows*."""
+        """Yield the events of a draft; *rows* are their positions among the requested sentences."""
         yield EventBatch(draft.build_layout(), rows, draft.values)
