@@ -104,6 +104,7 @@ def describe_json(value: object) -> str:
 
 
 Json: TypeAlias = dict[str, Any]
+Readers: TypeAlias = Mapping[str, Callable[[JsonNode, int], Any]]
 _ENUMS = ("frame", "voice", "tense", "aspect", "polarity", "negator")
 _SPECIAL: Mapping[str, ev.Argument] = {
     ev.GAP.value: ev.GAP,
@@ -182,11 +183,14 @@ def event_from_json(value: object, *, where: str = "") -> ev.Event:
 def _read_event(node: JsonNode, depth: int = 0) -> ev.Event:
     if depth > ev.MAX_DEPTH:
         node.fail(f"relative clauses nest deeper than {ev.MAX_DEPTH}")
-    parts = node.read_object(_EVENT_READERS)
-    fields = {key: _EVENT_READERS[key](part, depth) for key, part in parts.items()}
+    return _build_value(ev.Event, _EVENT_READERS, node, depth)
+
+
+def _build_value(kind: Callable[..., Named], readers: Readers, node: JsonNode, depth: int) -> Named:
+    fields = {key: readers[key](member, depth) for key, member in node.read_object(readers).items()}
     with node.locate_errors():
-        event = ev.Event(**fields)
-    return event
+        value = kind(**fields)
+    return value
 
 
 def _read_argument(node: JsonNode, depth: int) -> ev.Argument:
@@ -198,23 +202,15 @@ def _read_argument(node: JsonNode, depth: int) -> ev.Argument:
 
 
 def _read_participant(node: JsonNode, depth: int) -> ev.Participant:
-    parts = node.read_object(_PARTICIPANT_READERS)
-    fields = {key: _PARTICIPANT_READERS[key](part, depth) for key, part in parts.items()}
-    with node.locate_errors():
-        person = ev.Participant(**fields)
-    return person
+    return _build_value(ev.Participant, _PARTICIPANT_READERS, node, depth)
 
 
 def _read_clause(node: JsonNode, depth: int) -> ev.RelativeClause | ev.Bare:
     if node.value is None:
         return ev.BARE
-    parts = node.read_object(_CLAUSE_READERS)
-    if "event" not in parts:
+    if "event" not in node.read_object(_CLAUSE_READERS):
         node.fail("the key 'event' is missing")
-    fields = {key: _CLAUSE_READERS[key](part, depth + 1) for key, part in parts.items()}
-    with node.locate_errors():
-        clause = ev.RelativeClause(**fields)
-    return clause
+    return _build_value(ev.RelativeClause, _CLAUSE_READERS, node, depth + 1)
 
 
 def _read_text(node: JsonNode, _: int) -> str:
@@ -224,8 +220,6 @@ def _read_text(node: JsonNode, _: int) -> str:
 def _read_texts(node: JsonNode, _: int) -> tuple[str, ...]:
     return tuple(item.read_text() for item in node.read_list())
 
-
-Readers: TypeAlias = Mapping[str, Callable[[JsonNode, int], Any]]
 
 _EVENT_READERS: Readers = {
     "predicate": _read_text,

@@ -17,28 +17,24 @@ ParseNode: TypeAlias = Tree[Token]
 ParsedValue = TypeVar("ParsedValue")
 
 
-class ExpectedToken(NamedTuple):
+class SyntaxHint(NamedTuple):
     """An error message; the terminals that must all be possible at the error; texts that cause the message."""
 
     message: str
-    terminals: frozenset[str]
+    terminals: str
     examples: tuple[str, ...]
 
 
-def _make_expected(message: str, terminals: str, *examples: str) -> ExpectedToken:
-    return ExpectedToken(message, frozenset(terminals.split()), examples)
-
-
 EXPECTED_TOKENS = (
-    _make_expected("expected nothing after the event", "$END", "x y", "x)", "x:", "x(agent: y) z", "x[past][neg]"),
-    _make_expected("expected ':' after the role", "COLON", "x(agent", "x(agent y)", "x(agent)"),
-    _make_expected("expected ',' or ']'", "COMMA RSQB", "x[past", "x[past pres]", "x[adv() y]"),
-    _make_expected("expected ',' or ')'", "COMMA RPAR", "x(agent: y", "x(agent: _ z)", "x[adv(y z)]", "x[adv(y"),
-    _make_expected("expected a participant, who?, what? or _", "GAP", "x(agent:", "x(agent: [pl])", "x(agent: who)"),
-    _make_expected("expected a lemma or *", "STAR", "", "[past]", "that", "x(agent: that)", "x(agent: y rc"),
-    _make_expected("expected a word", "WORD QUOTED", "x[adv(", "x[adv(*)]", "x[adv(y,)]", "x(agent: y rc(["),
-    _make_expected("expected a feature", "WORD RSQB", "x[", "x[,", "x[past,]", "x[*]", "x[that]"),
-    _make_expected("expected agent:, patient: or recipient:", "WORD RPAR", "x(", "x(*", "x(agent: y,)", "x(that y)"),
+    SyntaxHint("expected nothing after the event", "$END", ("x y", "x)", "x:", "x(agent: y) z", "x[past][neg]")),
+    SyntaxHint("expected ':' after the role", "COLON", ("x(agent", "x(agent y)", "x(agent)")),
+    SyntaxHint("expected ',' or ']'", "COMMA RSQB", ("x[past", "x[past pres]", "x[adv() y]")),
+    SyntaxHint("expected ',' or ')'", "COMMA RPAR", ("x(agent: y", "x(agent: _ z)", "x[adv(y z)]", "x[adv(y")),
+    SyntaxHint("expected a participant, who?, what? or _", "GAP", ("x(agent:", "x(agent: [pl])", "x(agent: who)")),
+    SyntaxHint("expected a lemma or *", "STAR", ("", "[past]", "that", "x(agent: that)", "x(agent: y rc")),
+    SyntaxHint("expected a word", "WORD QUOTED", ("x[adv(", "x[adv(*)]", "x[adv(y,)]", "x(agent: y rc([")),
+    SyntaxHint("expected a feature", "WORD RSQB", ("x[", "x[,", "x[past,]", "x[*]", "x[that]")),
+    SyntaxHint("expected agent:, patient: or recipient:", "WORD RPAR", ("x(", "x(*", "x(agent: y,)", "x(that y)")),
 )
 """The messages of syntax errors. The first row applies whose terminals are all possible at the error."""
 
@@ -266,7 +262,7 @@ def _find_message(error: UnexpectedToken) -> str:
     possible = set(error.accepts)
     brackets = [part.type for part in stack if isinstance(part, Token) and part.type in CLOSING_BRACKETS]
     possible |= {CLOSING_BRACKETS[name] for name in brackets[-1:]}
-    return next(row.message for row in EXPECTED_TOKENS if row.terminals <= possible)
+    return next(row.message for row in EXPECTED_TOKENS if possible.issuperset(row.terminals.split()))
 
 
 def _list_subtrees(node: ParseNode) -> list[ParseNode]:

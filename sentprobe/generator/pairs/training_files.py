@@ -1,7 +1,7 @@
 """Training data for sentence encoders: Parquet and JSONL with exactly the columns that a training loss expects."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -21,10 +21,14 @@ TrainingColumns: TypeAlias = Mapping[str, Sequence[str | int]]
 """The values of each column, by the name of the column, in the order that a training loss expects."""
 
 
-def iterate_training_columns(triplets: TripletSet) -> Iterator[dict[str, list[str]]]:
+def iterate_training_columns(
+    triplets: TripletSet,
+    render: Callable[[TripletSet], list[list[str]]] = lambda portion: TripletRows(portion).render_texts(),
+) -> Iterator[dict[str, list[str]]]:
     """Yield the triplets in batches; a batch has the columns ``anchor``, ``positive`` and ``negative``.
 
     A random half of the negatives has the voice and word order of the positive, the other half those of the anchor.
+    *render* returns a list of sentences for each side of the triplets.
 
     >>> from sentprobe.generator.pairs.triplets import TripletSpace
     >>> from sentprobe.lexicon import english
@@ -38,7 +42,7 @@ def iterate_training_columns(triplets: TripletSet) -> Iterator[dict[str, list[st
     """
     order = np.random.default_rng((triplets.seed, 2)).permutation(len(triplets))
     for start, portion in triplets.iterate_portions(PORTION_SIZE):
-        anchors, positives, *negatives = TripletRows(portion).render_texts()
+        anchors, positives, *negatives = render(portion)
         kinds = (order[start : start + len(portion)] % 2).tolist()
         chosen = [pair[kind] for pair, kind in zip(zip(*negatives, strict=True), kinds, strict=True)]
         yield dict(zip(map(str, COLUMNS), (anchors, positives, chosen), strict=True))

@@ -13,8 +13,8 @@ from sentprobe.errors import UsageError
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.pairs import triplet_files as files
 from sentprobe.generator.pairs.drafts import ADJECTIVE, MAIN, EventDraft, ValueColumn, format_clause_path
-from sentprobe.generator.pairs.row_renderer import RowRenderer, make_text_renderer
-from sentprobe.generator.pairs.training_files import COLUMNS, PORTION_SIZE, TrainingColumns
+from sentprobe.generator.pairs.row_renderer import RowRenderer
+from sentprobe.generator.pairs.training_files import TrainingColumns, iterate_training_columns
 from sentprobe.generator.pairs.translation import Translator
 from sentprobe.generator.pairs.triplets import SIDES, SentenceMaker, TripletRows, TripletSet, TripletSide, TripletSpace
 from sentprobe.generator.sentences.parse import parse
@@ -245,12 +245,10 @@ def format_translated_lines(space: TripletSpace, n: int, seed: int, translator: 
 
 def iterate_translated_columns(triplets: TripletSet, translator: Translator) -> Iterator[TrainingColumns]:
     """Yield columns as ``iterate_training_columns`` does, with positives and negatives translated."""
-    is_hard = np.random.default_rng((triplets.seed, 2)).permutation(len(triplets)) % 2
     rows = RowTranslator(triplets.space.words, translator)
-    renderer = make_text_renderer(rows.lexicon, rows.words)
-    for first, portion in triplets.iterate_portions(PORTION_SIZE):
-        (anchors,) = TripletRows(portion, _list_columns(portion, SIDES[:1])).render_texts()
-        positives, *negatives = renderer.render_columns(TranslatedRows(portion, rows), len(SIDES) - 1)
-        kinds = is_hard[first : first + len(portion)].tolist()
-        chosen = [pair[kind] for pair, kind in zip(zip(*negatives, strict=True), kinds, strict=True)]
-        yield dict(zip(map(str, COLUMNS), (anchors, positives, chosen), strict=True))
+
+    def render(portion: TripletSet) -> list[list[str]]:
+        anchors = TripletRows(portion, _list_columns(portion, SIDES[:1])).render_texts()
+        return anchors + TranslatedRows(portion, rows).render_texts()
+
+    return iterate_training_columns(triplets, render)

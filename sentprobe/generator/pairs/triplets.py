@@ -41,7 +41,7 @@ from sentprobe.lexicon.sorts import restrict_to_one_sort
 
 
 class TripletSide(StrEnum):
-    """A sentence of a triplet. The negative has the voice and word order of the positive, the hard one of the anchor."""
+    """A sentence of a triplet. The negative has the form (such as voice) of the positive; a hard one, the anchor's."""
 
     ANCHOR = "anchor"
     POSITIVE = "positive"
