@@ -47,6 +47,11 @@ class EventDraft:
     asked: tuple[ev.Role, ev.Asked] | None = None
     fronting: ev.Fronting | None = None
 
+    def select(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> "EventDraft":
+        """Return the events at *rows*: indices, or a mask over all events."""
+        values = {name: column[rows] for name, column in self.values.items()}
+        return replace(self, values=values, salts=self.salts[rows])
+
     def build_layout(self) -> Layout:
         """Return the variables of the events."""
         where = tuple((role, self.clauses[role]) for role in ev.ROLES if role in self.clauses)

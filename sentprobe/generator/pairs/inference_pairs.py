@@ -122,11 +122,7 @@ def _render_sentences(triplets: tr.TripletSet) -> list[list[str]]:
         return drafts.toggle_negation(triplets.build_draft(part, side=side), drafts.MAIN)
 
     negated_makers = (partial(negate, side=side) for side in _PREMISES)
-    return tr.TripletRows(triplets, [*_list_side_makers(triplets), *negated_makers]).render_texts()
-
-
-def _list_side_makers(triplets: tr.TripletSet) -> list[tr.SentenceMaker]:
-    return [partial(triplets.build_draft, side=side) for side in (*_HYPOTHESES, *_PREMISES)]
+    return tr.TripletRows(triplets, [*triplets.list_makers(_HYPOTHESES + _PREMISES), *negated_makers]).render_texts()
 
 
 def _find_distinct_groups(triplets: tr.TripletSet) -> list[int]:
@@ -134,7 +130,7 @@ def _find_distinct_groups(triplets: tr.TripletSet) -> list[int]:
     positions: list[int] = []
     digests: set[bytes] = set()
     for start, portion in triplets.iterate_portions(PART_SIZE):
-        columns = tr.TripletRows(portion, _list_side_makers(portion)).render_texts()
+        columns = tr.TripletRows(portion, portion.list_makers(_HYPOTHESES + _PREMISES)).render_texts()
         for position, (anchor, hard, positive, negative) in enumerate(zip(*columns, strict=True), start):
             group = min((anchor, positive), (hard, negative))
             digest = blake2b("\n".join(group).encode(), digest_size=16).digest()

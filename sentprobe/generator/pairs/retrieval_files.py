@@ -60,8 +60,8 @@ def _list_meanings(triplets: TripletSet) -> Iterable[Iterable[Hashable]]:
     if isinstance(space, ExclusionSpace):
         questions = (_compute_meanings(triplets, space.make_question(number)) for number in range(2))
         return zip(*questions, strict=True)
-    sides = (TripletSide.ANCHOR, TripletSide.NEGATIVE)
-    return zip(*(_compute_meanings(triplets, partial(triplets.build_draft, side=side)) for side in sides), strict=True)
+    makers = triplets.list_makers((TripletSide.ANCHOR, TripletSide.NEGATIVE))
+    return zip(*(_compute_meanings(triplets, maker) for maker in makers), strict=True)
 
 
 def _compute_meanings(triplets: TripletSet, maker: SentenceMaker) -> list[Hashable]:

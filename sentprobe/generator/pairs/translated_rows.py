@@ -1,6 +1,6 @@
 """Translations of many triplets at once, as a column of values for each variable."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -16,7 +16,7 @@ from sentprobe.generator.pairs.drafts import ADJECTIVE, MAIN, EventDraft, ValueC
 from sentprobe.generator.pairs.row_renderer import RowRenderer
 from sentprobe.generator.pairs.training_files import TrainingColumns, iterate_training_columns
 from sentprobe.generator.pairs.translation import Translator
-from sentprobe.generator.pairs.triplets import SIDES, SentenceMaker, TripletRows, TripletSet, TripletSide, TripletSpace
+from sentprobe.generator.pairs.triplets import SIDES, TripletRows, TripletSet, TripletSide, TripletSpace
 from sentprobe.generator.sentences.parse import parse
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.sentences.sentence_records import json_escape
@@ -187,15 +187,11 @@ def _find_kind(clause: _DraftClause) -> ev.ClauseKind:
     return ev.ClauseKind.SUBJECT if is_subject else ev.ClauseKind.OBJECT
 
 
-def _list_columns(triplets: TripletSet, sides: Iterable[TripletSide]) -> list[SentenceMaker]:
-    return [partial(triplets.build_draft, side=side) for side in sides]
-
-
 class TranslatedRows(TripletRows):
     """The translated sentences of a set of triplets: all positives, all negatives, then all hard negatives."""
 
     def __init__(self, triplets: TripletSet, translator: RowTranslator) -> None:
-        super().__init__(triplets, _list_columns(triplets, SIDES[1:]))
+        super().__init__(triplets, triplets.list_makers(SIDES[1:]))
         self.lexicon, self.words = translator.lexicon, translator.words
         self._translator = translator
 
@@ -216,7 +212,7 @@ def format_translated_rows(triplets: TripletSet, translator: Translator) -> Iter
     translations = RowRenderer(rows.lexicon, rows.words, files.format_record, json_escape)
     number = 0
     for first, portion in triplets.iterate_portions(files.LINES_SIZE):
-        columns = anchors.render_columns(TripletRows(portion, _list_columns(portion, SIDES[:1])), 1)
+        columns = anchors.render_columns(TripletRows(portion, portion.list_makers(SIDES[:1])), 1)
         columns += translations.render_columns(TranslatedRows(portion, rows), len(SIDES) - 1)
         for fact, sentences in files.pair_records(portion, columns, first=first, total=len(triplets)):
             del fact["voices"]  # those of the translation differ
@@ -248,7 +244,7 @@ def iterate_translated_columns(triplets: TripletSet, translator: Translator) -> 
     rows = RowTranslator(triplets.space.words, translator)
 
     def render(portion: TripletSet) -> list[list[str]]:
-        anchors = TripletRows(portion, _list_columns(portion, SIDES[:1])).render_texts()
+        anchors = TripletRows(portion, portion.list_makers(SIDES[:1])).render_texts()
         return anchors + TranslatedRows(portion, rows).render_texts()
 
     return iterate_training_columns(triplets, render)

@@ -364,15 +364,7 @@ class TripletSet:
 
     def _take_rows(self, rows_by_part: Sequence[NDArray[np.int64]], positions: NDArray[np.int64]) -> "TripletSet":
         parts = tuple(
-            replace(
-                part,
-                positions=np.searchsorted(positions, part.positions[rows]),
-                anchors=replace(
-                    part.anchors,
-                    values={name: column[rows] for name, column in part.anchors.values.items()},
-                    salts=part.anchors.salts[rows],
-                ),
-            )
+            replace(part, positions=np.searchsorted(positions, part.positions[rows]), anchors=part.anchors.select(rows))
             for part, rows in zip(self.parts, rows_by_part, strict=True)
             if len(rows)
         )
@@ -396,6 +388,10 @@ class TripletSet:
             units[part.positions] = [*map(drafts.hash_words, drafts.find_content_words(part.anchors))]
         return units
 
+    def list_makers(self, sides: Sequence[TripletSide] = SIDES) -> list[SentenceMaker]:
+        """Return a function for each of *sides*, which makes that sentence of each triplet of a part."""
+        return [partial(self.build_draft, side=side) for side in sides]
+
     def build_draft(self, part: TripletPart, *, side: TripletSide) -> drafts.EventDraft:
         """Return the events of one sentence of each triplet of *part*, such as the positive."""
         draft = part.anchors
@@ -417,7 +413,7 @@ class TripletRows:
         self.lexicon = triplets.space.lexicon
         self.words = triplets.space.words
         self._triplets = triplets
-        self._columns = columns or tuple(partial(triplets.build_draft, side=side) for side in SIDES)
+        self._columns = columns or triplets.list_makers()
 
     def count(self) -> int:
         """Return the number of sentences."""
@@ -438,9 +434,7 @@ class TripletRows:
                 output_rows = output_row_of[part.positions + number * len(self._triplets)]
                 is_requested = output_rows >= 0
                 if is_requested.any():
-                    draft = column(part)
-                    values = {name: row_values[is_requested] for name, row_values in draft.values.items()}
-                    draft = replace(draft, values=values, salts=draft.salts[is_requested])
+                    draft = column(part).select(is_requested)
                     for batch in self.make_batches(draft, output_rows[is_requested]):
                         batches_by_layout.setdefault(id(batch.layout), []).append(batch)
         yield from map(join_batches, batches_by_layout.values())
