@@ -60,14 +60,14 @@ def compare(
 
 @dataclass(frozen=True, slots=True)
 class RunComparisons:
-    """Comparisons of encoders by probes and by distances, and of language models."""
+    """Comparisons of encoders by accuracies of probes and by distances, and of language models."""
 
     probes: "tuple[Comparison, ...]" = ()
     geometry: "tuple[distances.GeometryComparison, ...]" = ()
     language_models: "PairTables" = ()
 
     def tables(self, correction: "Correction") -> Iterator[tuple[str, Grid, str]]:
-        """Yield each table as title (empty), cells and notes; p-values are corrected within each table."""
+        """Yield the title (empty), cells and notes of each table. The notes name the *correction* of its p-values."""
         from sentprobe.probes.report.findings import comparisons
         from sentprobe.probes.report.findings import distance_comparisons as distances
 
@@ -93,7 +93,7 @@ class RunComparisons:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedRun:
-    """A run with its results, or one encoder or language model of a run with its results."""
+    """The results of a run. If one encoder is compared, *tables* and *language_models* have only its results."""
 
     path: Path
     encoder: str | None
@@ -113,7 +113,8 @@ def compare_runs(
 ) -> RunComparisons:
     """Compare encoders by each kind of result (probes, distances, language models) that all runs have.
 
-    A kind that only some runs have is reported on stderr.
+    With *table*, a number of a table of ``probe show``, only probes are compared. A kind of result that only some
+    runs have is named on stderr.
     """
     from sentprobe.commands.results.shown_results import check_distances
 
@@ -145,7 +146,7 @@ def compare_runs(
 
 
 def _collect_comparisons(requests: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
-    """Return the results of the requests; print the errors of those that fail, or raise the last if all fail."""
+    """Return the comparisons of each kind. Errors are printed; if all requests fail, the last error is raised."""
     comparisons, errors = {}, {}
     for kind, compare_pairs in requests.items():
         try:
@@ -243,8 +244,9 @@ def _check_kinds(compared_runs: Sequence[ComparedRun]) -> None:
 def compare_probes(
     compared_runs: Sequence[ComparedRun], *, correction: "Correction", against: str | None, table: int | None
 ) -> "tuple[Comparison, ...]":
-    """Compare encoders by their probes, within a run (*against* one encoder, if given) or between two runs.
+    """Compare encoders by their probes, within a run or between two runs.
 
+    - against: the encoder of a single run with which all others are compared; None: compare all pairs
     - table: number of the table to compare, if a run has several
     """
     from sentprobe.commands.results.shown_results import build_sides
@@ -266,7 +268,7 @@ def compare_probes(
 
 
 def _check_runs(runs: Sequence[str], against: str | None) -> None:
-    """Raise UsageError unless *runs* are one whole run, or two runs without *against*."""
+    """Raise UsageError for a third run, for *against* with two runs, or for one run as ``DIR#ENCODER``."""
     if len(runs) > 2:
         raise UsageError(f"give one or two runs, not {len(runs)}")
     if len(runs) == 2 and against is not None:

@@ -30,13 +30,13 @@ class ItemViewOptions:
 
     @property
     def view_option(self) -> str:
-        """Name of the option that asks for items, ``--wrong`` or ``--by``; empty if neither is given."""
+        """The option that asks for a view of items, ``--wrong`` or ``--by``; empty if neither is set."""
         if self.wrong is not None:
             return "--wrong"
         return "" if self.by is None else "--by"
 
     def check(self) -> None:
-        """Raise UsageError if an option is missing, is below 1, or has no effect."""
+        """Raise UsageError if ``--wrong`` is below 1 or lacks an encoder or task, or if an option has no effect."""
         if self.wrong is not None and self.wrong < 1:
             raise UsageError(f"the number of wrong items must be positive, not {self.wrong}")
         if self.wrong is not None and None in (self.encoder, self.task):

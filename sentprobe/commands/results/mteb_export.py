@@ -14,7 +14,7 @@ _ALLOWED_OPTIONS = ("runs", "format_", "out")
 
 
 def write_for_mteb(runs: Sequence[Path], out: Path | None, context: typer.Context) -> None:
-    """Write the results of runs into the folder *out* in MTEB's layout, and print its path."""
+    """Write the results of runs into the folder *out* in MTEB's layout, and print the number of files."""
     if out is None:
         raise UsageError("--format mteb writes a folder: name it with --out")
     for name, option in map_given_options(context).items():

@@ -135,20 +135,20 @@ def show(
 
 
 def _check_notes(by_length: str | None, style: tw.TableFormat, *, notes_requested: bool) -> None:
-    """Raise UsageError for --notes if the output has no place for notes."""
+    """Raise UsageError for --notes with a format or table that has no notes."""
     if notes_requested and (by_length is not None or style in FLAT):
         raise UsageError("--notes is for tables of encoders by task in text, markdown or latex")
 
 
 def _check_probed(results: "Results", requested: Mapping[str, bool]) -> None:
-    """Raise UsageError for a requested option about probes if there are no results of probes."""
+    """Raise UsageError for the first requested option if there are no results of probes."""
     for option, is_requested in requested.items():
         if is_requested and not results.records:
             raise UsageError(f"{option} is for probes, and there are no results of probes")
 
 
 def _reject_with_items(view: str, requested: Mapping[str, bool]) -> None:
-    """Raise UsageError for a requested option that cannot be combined with *view*, --by or --wrong."""
+    """Raise UsageError for the first requested option; none can be combined with *view*, --by or --wrong."""
     for option, is_requested in requested.items():
         if is_requested:
             raise UsageError(f"{option} and {view} cannot be combined: omit one of them")

@@ -17,7 +17,7 @@ from sentprobe.probes.results.result import Results
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemView:
-    """Options, style and output file of a view of test items."""
+    """A view of test items: options that select items, the style of tables, and the output file."""
 
     options: ItemViewOptions
     style: CellStyle = CellStyle()  # noqa: RUF009 - frozen
@@ -26,7 +26,7 @@ class ItemView:
 
 
 def show_items(results: Results, view: ItemView, format_: str | None) -> None:
-    """Print or write accuracy by a column of the items, or wrongly answered items."""
+    """Print or write the wrongly answered items if the user asks for them, else accuracy by a column of the items."""
     options = view.options
     fmt = find_table_format(format_, view.out, subject=f"probe show {options.view_option}")
     results = mistakes.select_results(results, encoder=options.encoder, task=options.task)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """Results beside those of probes, and the style of the output."""
+    """The style of the output, and results that are shown in addition to accuracies of probes."""
 
     style: main_table.CellStyle = main_table.CellStyle()  # noqa: RUF009 - frozen
     notes: NoteStyle = SHORT
@@ -50,20 +50,20 @@ class View:
     nearness: Nearness = Nearness.COSINE
     curves: tuple[Curve, ...] = ()
     items: tuple[ItemTable, ...] = ()
-    """Test items of tasks with a held-out structure, for the table of the gap in accuracy."""
+    """Test items of tasks with a held-out structure, for accuracy on trained and on held-out structures."""
     audits: "tuple[Audit, ...]" = ()
     pair_tables: PairTables = ()
     """Results of language models on minimal pairs."""
 
 
 def separate_curves(results: Results, view: View, learning_curves: Sequence[TrainingCurve]) -> tuple[Results, View]:
-    """Return the results without encoders that were probed during training, and a view with these as curves."""
+    """Move encoders that were probed during training from the results to the curves of the view; return both."""
     other_results, distances, curves = separate_training_curves(results, view.distances, learning_curves)
     return other_results, replace(view, distances=distances, curves=curves)
 
 
 def read_shown_audits(paths: Sequence[Path]) -> "tuple[Audit, ...]":
-    """Read the audits in several JSON files."""
+    """Read the audits in JSON files of ``probe audit``."""
     if not paths:
         return ()
     from sentprobe.probes.audit.audit_report import read_audits
@@ -72,7 +72,7 @@ def read_shown_audits(paths: Sequence[Path]) -> "tuple[Audit, ...]":
 
 
 def _load_stored_items(results: Results) -> tuple[ItemTable, ...]:
-    """Return the test items that are stored with the results, one table for each dataset; skip damaged tables."""
+    """Read the stored test items of each dataset; print on stderr which tables are damaged, and skip them."""
     results_by_dataset = {(r.source, r.task, r.dataset_fingerprint): r for r in results.records}
     results_with_items = (result for result in results_by_dataset.values() if has_items(result, Path(result.source)))
     tables = (table for result in results_with_items for table in _load_items(result))
@@ -80,7 +80,7 @@ def _load_stored_items(results: Results) -> tuple[ItemTable, ...]:
 
 
 def _load_items(result: Result) -> tuple[ItemTable, ...]:
-    """Return the test items of a result; if they are damaged, return none and print the reason on stderr."""
+    """Read the test items of a result; if they are damaged, print the reason on stderr, and return none."""
     try:
         return read_item_tables([result])
     except SentprobeError as error:
@@ -148,7 +148,7 @@ def _take_first(pictures: "Iterator[ResultPicture]", reason: str) -> "ResultPict
 
 
 def format_results(results: Results, view: View, fmt: tw.TableFormat) -> str:
-    """Return the results as text in the format *fmt*."""
+    """Return the tables of a view, its records or its HTML page as text, according to the format *fmt*."""
     if fmt in FLAT and view.by_length is not None:
         check_lengths(results)
         return tw.format_records(series_records(results, by=view.by_length), fmt)
@@ -178,7 +178,7 @@ def format_results(results: Results, view: View, fmt: tw.TableFormat) -> str:
 
 
 def build_tables(results: Results, view: View) -> Iterator[ShownTable]:
-    """Yield the tables of a view: by sentence length, or else one or more tables for each kind of result."""
+    """Yield tables by sentence length if the view asks for them, else the tables of all kinds of result."""
     if view.by_length is not None:
         yield from _build_series_tables(results, view.by_length, view.style)
         return
@@ -198,7 +198,7 @@ def build_pair_sections(view: View) -> Iterator[ShownTable]:
 
 
 def _build_series_tables(results: Results, by: Lengths, style: main_table.CellStyle) -> Iterator[ShownTable]:
-    """Yield a table by sentence length for each setting, draw and task. Raises UsageError."""
+    """Yield a table of accuracy by sentence length for each task in each draw. Raises UsageError."""
     check_lengths(results)
     tables = main_table.split_single_draws(results)
     shown = [
@@ -211,13 +211,13 @@ def _build_series_tables(results: Results, by: Lengths, style: main_table.CellSt
 
 
 def read_runs(runs: Sequence[Path]) -> Results:
-    """Read several runs as one, with tasks and layers in the order of the tables."""
+    """Read the results of several runs, in the order in which tables show tasks and layers."""
     records = [record for path in runs for record in read_results(path).records]
     return main_table.sort_results(Results(tuple(records)))
 
 
 def read_probed_runs(runs: Sequence[Path]) -> Results:
-    """Read several runs as one; raise UsageError if none has results of probes."""
+    """Read the results of several runs; raise UsageError if there are no results of probes."""
     results = read_runs(runs)
     if not results.records:
         raise UsageError(f"{', '.join(map(str, runs))}: no results of probes yet")
@@ -238,7 +238,7 @@ def read_distances(runs: Sequence[Path]) -> tuple[GeometryResult, ...]:
 
 
 def check_distances(results: Sequence[GeometryResult], nearness: Nearness) -> None:
-    """Raise UsageError if no result has this measure of nearness; cosine, the default, is always accepted."""
+    """Raise UsageError if no result has this measure of nearness. The default, cosine, is always accepted."""
     if nearness is Nearness.COSINE:
         return
     if not results:
@@ -247,11 +247,11 @@ def check_distances(results: Sequence[GeometryResult], nearness: Nearness) -> No
 
 
 def build_sides(results: Results, source: str, table: int | None = None, *, hint: str = "") -> list[EncoderResults]:
-    """Return the results of each encoder in a run.
+    """Return the results of each encoder in a run. Raises UsageError if a table must be chosen.
 
     - source: name of the run for messages
     - table: number of the table to use, if ``probe show`` prints several
-    - hint: advice for the message if a table must be chosen; by default, to use --table
+    - hint: advice in the message; by default, to choose a table by --table
     """
     tables = main_table.split_settings(main_table.sort_results(results))
     if table is not None and len(tables) > 1:

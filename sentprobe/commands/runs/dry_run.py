@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def print_forecast(forecast: "Forecast") -> None:
-    """Print the results that a run would still have to produce, and the estimated time."""
+    """Print which results of a run are missing, and the estimated time to compute them."""
     table = build_empty_table(["encoder", "task", *Split, "missing"], left=[1, 5])
     for plan in forecast.planned:
         sizes = (f"{plan.items.get(split, 0):,}" for split in Split)
@@ -33,7 +33,7 @@ def print_forecast(forecast: "Forecast") -> None:
 
 
 def describe_basis(forecast: "Forecast") -> str:
-    """Return sentences that say which parts of the estimate are measured, and which are assumed."""
+    """Return sentences that say which quantities of the estimate are measured, and which are assumed."""
     speeds = f", and the speed of {', '.join(forecast.unloaded)}" if forecast.unloaded else ""
     return (
         "Measured here: the speed of building, encoding and training, each on little data. Assumed: the passes of each "
@@ -42,7 +42,7 @@ def describe_basis(forecast: "Forecast") -> str:
 
 
 def describe_missing(plan: "PlannedResult") -> str:
-    """Return the number of missing probes of an encoder on a task, with their draws and conditions."""
+    """Describe the missing probes of an encoder on a task, such as ``4 probes in 2 of 3 draws: probe, bow``."""
     if not plan.missing:
         return "nothing"
     probes = format_count(sum(map(len, plan.missing.values())), "probe")

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from sentprobe.probes.geometry.triplet_sentences import TripletSampling, TripletSentences
 
 MIRROR_TASKS = ("Order", "SemRole", "Negation")
-"""Tasks whose items form mirror pairs with different meanings."""
+"""The tasks of compeval in which the two sentences of a mirror pair differ in meaning."""
 
 TRIPLET_OPTIONS = ("contrast", "n", "distractors", "template")
-"""Parameters that only affect sampled triplets."""
+"""Parameters of the command that affect only sampled triplets."""
 
 
 def split_triplet_files(words: Sequence[str]) -> tuple[list[Path], list[str]]:
-    """Split the arguments *words* into triplet files of ``gen pairs`` and other arguments."""
+    """Separate triplet files of ``gen pairs`` from the other arguments in *words*, and return both."""
     from sentprobe.probes.geometry.triplet_reader import is_pairs_file
 
     files = [word for word in words if is_pairs_file(Path(word))]
@@ -35,9 +35,11 @@ def split_triplet_files(words: Sequence[str]) -> tuple[list[Path], list[str]]:
 
 
 def reject_unused_options(given_options: Mapping[str, str], words: Sequence[str], files: Sequence[Path]) -> None:
-    """Raise UsageError for an option that has no effect on the arguments *words*, of which *files* are triplet files.
+    """Raise UsageError for an option that has no effect on the triplets which the arguments name.
 
-    - given_options: options by parameter
+    - given_options: the options that the user set, by parameter, such as ``{"held_out": "--held-out"}``
+    - words: all arguments of the command
+    - files: the arguments that are triplet files
     """
     for name, option in given_options.items():
         if files and name in ("by", "held_out"):
@@ -66,7 +68,7 @@ def read_triplet_materials(files: Sequence[Path], *, seed: int) -> "list[Triplet
 
 
 def build_spaces(lexicon: Lexicon, names: Sequence[str], drawing: "TripletSampling") -> "list[TripletSpace]":
-    """Return the triplet spaces of the named contrasts, by default of all; report impossible contrasts on stderr."""
+    """Return the triplet spaces of the named contrasts (default: all); print on stderr which are impossible."""
     from sentprobe.probes.geometry.triplet_sentences import build_triplet_spaces
 
     spaces, errors = build_triplet_spaces(lexicon, names, drawing)
@@ -78,7 +80,7 @@ def build_spaces(lexicon: Lexicon, names: Sequence[str], drawing: "TripletSampli
 def parse_sentence_targets(
     words: Sequence[str], tasks: Sequence[str], source: opt.TripletOptions, *, seed: int
 ) -> Targets:
-    """Return the targets (compeval or datasets) that *words* name; raise UsageError for a corpus table."""
+    """Parse the arguments *words*, which name compeval or datasets. Raises UsageError for natural-text tasks."""
     names = tasks or (MIRROR_TASKS if [*words] == [COMPEVAL] else ())
     options = opt.CompevalOptions(
         vocabulary=source.vocabulary, lexicon=source.lexicon, language=source.language, held_out=source.held_out
@@ -96,7 +98,7 @@ def parse_sentence_targets(
 def build_mirror_materials(
     targets: Targets, lexicon: Lexicon, drawing: "TripletSampling", *, command: str
 ) -> "list[TripletSentences]":
-    """Return the mirror pairs of each dataset as triplets; report datasets without mirror pairs on stderr."""
+    """Convert the mirror pairs of each dataset to triplets; print on stderr which datasets have no mirror pairs."""
     from sentprobe.probes.geometry.mirror_triplets import NoMirrorError, build_mirror_material
 
     with show_bars() as reporter:
@@ -118,7 +120,7 @@ def build_mirror_materials(
 def _pair_with_drawings(
     targets: Targets, datasets: "Sequence[ProbeDataset]", drawing: "TripletSampling"
 ) -> "Iterator[tuple[ProbeDataset, TripletSampling]]":
-    """Yield each dataset with the sampling settings of this command if it built the dataset, else of its card."""
+    """Yield each dataset with its sampling settings: templates and words only if this command built the dataset."""
     for data in datasets:
         built = bool(targets.built) and data.card.command == opt.format_command_line()
         templates = (COMPEVAL,) if built else ()

@@ -135,7 +135,7 @@ def lm(
 
 
 def sample_paradigms(uids: Sequence[str], n: int, seed: int) -> "list[SentencePair]":
-    """Return *n* pairs of each paradigm of ``gen minimal``, in its default vocabulary. Raises UsageError."""
+    """Sample *n* minimal pairs of each paradigm in *uids*, from everyday words. Raises UsageError."""
     from sentprobe.generator.minimal.minimal_files import format_pair_lines, sample_pairs
     from sentprobe.generator.minimal.minimal_pairs import build_pair_spaces
     from sentprobe.probes.language_models.sentence_pairs import build_pair

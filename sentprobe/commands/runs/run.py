@@ -195,7 +195,7 @@ def run(
 
 
 def _describe_stored_work(run: "Run") -> str:
-    """Return a message that says which results or vectors of a stopped run are kept."""
+    """Return a message for a stopped run: which results or sentence vectors are on disk, and how to resume it."""
     if run.out is not None and has_finished_work(run.out):
         return describe_resumption(run.out)
     vectors = "only sentence vectors in the cache are kept" if run.cache is not None else "nothing is kept"
@@ -205,7 +205,7 @@ def _describe_stored_work(run: "Run") -> str:
 
 
 def _choose_job_count(device: str, threads: int | None) -> int:
-    """Return the number of training processes: one for a GPU, else as many as the cores can run."""
+    """Return the number of training processes: one for a GPU, else the number of cores divided by *threads*."""
     if device == "auto":
         require_libraries("torch")
         from sentprobe.probes.trainer.devices import find_best_device
@@ -215,7 +215,10 @@ def _choose_job_count(device: str, threads: int | None) -> int:
 
 
 def parse_classifier(preset: str | None, overrides: Sequence[str], targets: "Targets") -> "PresetChoice":
-    """Return the choice of classifiers: *preset*, or the default of each task, with overridden values."""
+    """Return the classifier: *preset*, or each task's default; *overrides* are like ``max_epochs=50``.
+
+    Raises UsageError for an unknown preset, or for a wrong name or value in *overrides*.
+    """
     from sentprobe.probes.suites import PresetChoice
 
     choice = PresetChoice(preset, tuple(parse_pair(text) for text in overrides))

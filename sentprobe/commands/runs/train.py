@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class TrainCommand(HelpfulCommand):
-    """A command whose ``--help`` only names rarely used options."""
+    """A command whose ``--help`` lists rarely used options by name, without their descriptions."""
 
     folded: ClassVar = (train_options.DETAILS, opt.MACHINE)
 
@@ -114,7 +114,7 @@ def train(
 
 
 def _choose_objective(architectures: list[str], objective: str | None) -> tuple[list[str], str]:
-    """Return the architectures and the objective; the architecture ``lstm-lm`` stands for lstm and next-word."""
+    """Return the architectures and the objective, with ``lstm-lm`` replaced by lstm and next-word."""
     if architectures == [names.LSTM_LM] and objective in (None, "next-word"):
         return ["lstm"], "next-word"
     if names.LSTM_LM in architectures:
@@ -127,7 +127,7 @@ def _choose_objective(architectures: list[str], objective: str | None) -> tuple[
 
 
 def _describe_checkpoints(plans: "Sequence[TrainingPlan]", out: Path) -> str:
-    """Return the message for a stopped training: how to resume it or, without a checkpoint, that nothing is kept."""
+    """Return a message for a stopped training: how to resume it or, if no checkpoint exists, that nothing is kept."""
     from sentprobe.probes.pretraining import checkpoint
 
     has_checkpoint = any((plan.out / checkpoint.CHECKPOINT_FOLDER / checkpoint.STATE_FILE).exists() for plan in plans)
@@ -218,7 +218,7 @@ def _build_plan(architecture: str, objective: str, seed: int, choices: TrainChoi
 
 
 def _choose_objective_options(preset: "TrainingPreset", choices: TrainChoices, seed: int) -> ObjectiveOptions:
-    """Return the options of the objective: values of the preset, overridden by options of the same name."""
+    """Return the options of the objective: those on the command line, else those of the preset, else defaults."""
     options: dict[str, Any] = {
         "batch": preset.batch,
         "dropout": preset.dropout,
@@ -266,9 +266,9 @@ def _find_first_value(*values: int | None) -> int:
 
 
 def _choose_inputs(vectors: str, requested_width: int | None) -> int | None:
-    """Return the width of the word vectors, or None for the default.
+    """Return the width of the word vectors: that in the file *vectors*, else the requested one (None: default).
 
-    Raises UsageError if the requested width differs from the width of the file *vectors*.
+    Raises UsageError if the requested width differs from the width in the file.
     """
     from sentprobe.probes.encoders.files.word_files import read_width
     from sentprobe.probes.pretraining.vocabulary import SKIP_GRAM
@@ -280,7 +280,7 @@ def _choose_inputs(vectors: str, requested_width: int | None) -> int | None:
 
 
 def _choose_optimizer(default: "OptimizerSettings", details: train_options.DetailChoices) -> "OptimizerSettings":
-    """Return the chosen or default optimizer, with the chosen or default learning rate and gradient clipping."""
+    """Return the optimizer settings in *details*; missing values are the defaults of the optimizer."""
     from sentprobe.probes.pretraining import optimizers as known
 
     if details.optimizer is not None:
@@ -321,7 +321,7 @@ def _train_all(plans: "Sequence[TrainingPlan]", *, jobs: int, threads: int | Non
 
 
 def train_encoder(plan: "TrainingPlan", *, threads: int | None, is_parallel: bool = False) -> "TrainingReport":
-    """Train one encoder as planned; with *is_parallel*, progress is lines, since other encoders train meanwhile."""
+    """Train one encoder. If *is_parallel*, print progress as lines: bars of several processes would overlap."""
     from sentprobe.probes.pretraining.devices_and_precision import is_first_process
     from sentprobe.probes.runs.training.encoder_training import run_training
 

@@ -1,4 +1,4 @@
-"""``probe train ngram``: train an n-gram model on the user's texts, and write it as an ARPA file."""
+"""The command ``probe train ngram``: train an n-gram model on the user's texts, and write it as an ARPA file."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -12,12 +12,12 @@ from sentprobe.probes.pretraining.objective_options import DEFAULTS, EVENTS
 
 TEXTS, ENCODER, TRAINING = "Training texts", "Encoder", "Training"
 PROBING, DETAILS = "Probing during training", "Details"
-"""The constants from TEXTS to DETAILS are titles of panels in ``--help``."""
+"""TEXTS, ENCODER, TRAINING, PROBING and DETAILS are titles of option panels in ``--help``."""
 
 text_option, encoder_option, training_option, probing_option, detail_option = (
     partial(declare_option, panel) for panel in (TEXTS, ENCODER, TRAINING, PROBING, DETAILS)
 )
-"""Functions that declare an option in the panel of ``--help`` that their name says."""
+"""Functions that declare an option in a panel of ``--help``: ``text_option`` in TEXTS, and so on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,12 +27,12 @@ class Cascade:
         self._pairs, self._seconds = [0, 0], [0.0, 0.0]
 
     def ask_second(self, threshold: float) -> None:
-        """Set the threshold of the first scorer. From now on, pairs that pass it are scored by the second scorer."""
+        """Set the threshold of the first scorer, and begin the second run."""
         self.name, self.measure = f"{self._first.name}, then {self._second.name}", self._second.measure
         self._limit = find_sign(self._first.measure) * threshold
 
     def score_columns(self, firsts: Sequence[str], *others: Sequence[str]) -> list[Floats]:
-        """Return the scores of the first texts with the texts of each other column."""
+        """Return the scores of the current run for each column of *others*, as in :class:`PairScorer`."""
         if self._limit is None:
             scores = self._time(0, self._first, firsts, *others)
             self._first_scores.extend(scores)
@@ -53,7 +53,7 @@ class Cascade:
         return scores
 
     def build_stages(self, *thresholds: float) -> tuple[GateStage, ...]:
-        """Return the thresholds and the costs of both scorers."""
+        """Return the threshold, the number of scored pairs and the speed of each of the two scorers."""
         rows = zip((self._first, self._second), thresholds, self._pairs, self._seconds, strict=True)
         return tuple(
             GateStage(

@@ -36,7 +36,7 @@ from sentprobe.progress import Reporter, SilentReporter, shorten
 from sentprobe.specs import Spec, choose_member
 
 DRAW_STEP = 10
-"""The difference between the seeds of consecutive draws, as in a run."""
+"""The difference between the seeds of consecutive draws, as in ``probe run``."""
 
 
 def gate(
@@ -68,10 +68,10 @@ def gate(
 
     - model: an encoder, or ``ce:MODEL``, a cross-encoder
     - score: instead of a model, a function from a list of pairs of texts to their scores
-    - then: a second model, which scores the pairs that pass the first model, and decides. Its threshold keeps the share
-      *keep* of the paraphrases that passed
-    - threshold: the threshold; by default, the highest that keeps the share *keep* of paraphrases, chosen on one half
-      of the units and measured on the other
+    - then: a second model, which scores only the pairs that pass the first one. Its threshold is chosen so that the
+      share *keep* of their paraphrases passes
+    - threshold: by default, the highest that the share *keep* of paraphrases passes. It is chosen on one half of the
+      units, and the rates are measured on the other half
     - contrasts: by default, all that the templates allow
     - n: the number of triplets of each contrast, as ``gen pairs`` writes them with this seed
     - measure: cosine, dot or euclid (for which the threshold is a distance)
@@ -114,7 +114,7 @@ def gate(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairSource:
-    """The source of the pairs for all draws: triplet spaces and, optionally, a file of the user."""
+    """The sources of the pairs in all draws: triplet spaces and, optionally, a file of the user."""
 
     spaces: Sequence[TripletSpace]
     left_out: tuple[str, ...]
@@ -122,10 +122,10 @@ class PairSource:
     n: int
     own_pairs: Path | None
     lengths: Counter[int] | None
-    """How many first texts of the user's pairs have each number of tokens; None without such pairs."""
+    """The number of the user's pairs by the number of tokens in the first text; None without a file."""
 
     def measure(self, scorer: PairScorer, threshold: float | None = None, *, seed: int, reporter: Reporter) -> GateDraw:
-        """Measure a scorer in one draw; without *threshold*, choose the threshold."""
+        """Measure the rates of a scorer in one draw; if *threshold* is None, choose one."""
         own_scores = [] if self.own_pairs is None else [score_own_pairs(scorer, self.own_pairs)]
         generated = _score_spaces(scorer, self.spaces, self.n, seed, lengths=self.lengths, reporter=reporter)
         return measure_gate(
@@ -151,7 +151,7 @@ def prepare_pairs(
     mood: str | None = None,
     held_out: Sequence[str] = (),
 ) -> PairSource:
-    """Check the arguments that determine the pairs, and return their source; raise UsageError for wrong ones."""
+    """Check the arguments of :func:`gate` that determine the pairs, and return the sources. Raises UsageError."""
     if not 0 < keep <= 1:
         raise UsageError(f"the share of paraphrases to keep must be above 0 and at most 1, not {keep:g}")
     words = lexicon or english()

@@ -30,11 +30,11 @@ class FalseHitsError(SentprobeError):
 
 @dataclass(frozen=True, slots=True)
 class GateResults:
-    """The figures of one scorer in one or several draws; ``str`` is a sentence about the worst contrast."""
+    """The rates of a scorer, or of a cascade, in each draw; ``str`` is a sentence about the worst contrast."""
 
     draws: tuple[GateDraw, ...]
     left_out: tuple[str, ...] = ()
-    """For each contrast that is impossible with the templates, a sentence that says so."""
+    """A sentence for each contrast that the templates do not allow."""
 
     def __str__(self) -> str:
         worst = max(self.list_cells(), key=lambda draws: _average(draws, "false_hits"))
@@ -53,15 +53,15 @@ class GateResults:
         )
 
     def to_records(self) -> list[dict[str, Any]]:
-        """Return a flat dictionary for each draw, contrast and form."""
+        """Return a dictionary with scalar values for each draw, contrast and form of the negatives."""
         return [_build_record(draw, rates) for draw in self.draws for rates in (*draw.rates, *draw.generated)]
 
     def list_cells(self) -> list[tuple[GateRates, ...]]:
-        """Return the rates of each contrast and form, in all draws."""
+        """Return a tuple for each contrast and form of the negatives: its rates in each draw."""
         return [*zip(*(draw.rates for draw in self.draws), strict=True)]
 
     def list_generated_cells(self) -> list[tuple[GateRates, ...]]:
-        """Return the rates of generated pairs (beside a user's), as :meth:`list_cells` does."""
+        """Return the rates of the pairs generated for a comparison with a user's, grouped as by :meth:`list_cells`."""
         cells = group_by((rates for draw in self.draws for rates in draw.generated), lambda rates: rates.name)
         return [tuple(rates) for rates in cells.values() if len(rates) == len(self.draws)]
 
@@ -83,7 +83,7 @@ def _average(draws: Sequence[GateRates], field: str) -> float:
 
 
 def build_gate_grid(results: GateResults, *, intervals: bool) -> Grid:
-    """Build the table of rates, with a row for each contrast and form of negatives."""
+    """Build the table of rates, with a row for each contrast and form of the negatives."""
     rows = []
     for draws in (*results.list_cells(), *results.list_generated_cells()):
         rates = draws[0]
@@ -125,7 +125,7 @@ def format_gate_notes(results: GateResults) -> str:
 
 
 def _describe_own_pairs(draw: GateDraw) -> list[str]:
-    """Return notes on the number of a user's pairs, and on whether it is too small to choose the threshold."""
+    """Return a note on the number of a user's pairs, and another if they are too few to choose the threshold."""
     rates = draw.rates[0]
     false_hits, misses = (
         f"{100 * interval.low:.1f}% to {100 * interval.high:.1f}%"
@@ -142,7 +142,7 @@ def _describe_own_pairs(draw: GateDraw) -> list[str]:
 
 
 def _describe_generated(results: GateResults) -> list[str]:
-    """Return notes that compare the rates of a user's pairs with those of generated pairs, in the first draw."""
+    """Return notes that compare a user's pairs with generated pairs, by their rates in the first draw."""
     own_rates, generated = results.draws[0].rates[0], results.draws[0].generated
     if not generated:
         return ["No generated sentence has the length of a text in column a."]
@@ -165,7 +165,7 @@ def _describe_generated(results: GateResults) -> list[str]:
 
 
 def find_exceeding(results: GateResults, max_false_hits: float) -> list[tuple[str, float]]:
-    """Return the name and the rate of each contrast and form whose rate of false hits is above the maximum."""
+    """Return names and rates of those contrasts and forms whose rate of false hits is above the maximum."""
     rates = ((draws[0].name, _average(draws, "false_hits")) for draws in results.list_cells())
     return [(name, share) for name, share in rates if share > max_false_hits]
 

@@ -1,4 +1,4 @@
-"""Scores and result files in MTEB's layout, written without it: ``results/MODEL/REVISION/TASK.json``."""
+"""Result files in MTEB's layout, ``results/MODEL/REVISION/TASK.json``, written without importing MTEB."""
 
 import json
 import re
@@ -22,7 +22,7 @@ MtebScores: TypeAlias = dict[str, Any]
 
 
 def make_probing_scores(result: Result) -> MtebScores:
-    """Return the scores of an encoder on a task, as shares from 0 to 1, with those of controls and of each seed."""
+    """Return the accuracies, from 0 to 1, of an encoder on a task: of its probes, of each seed, and of controls."""
     score = result.scores[Condition.PROBE]
     return {
         "accuracy": score.accuracy,
@@ -44,7 +44,10 @@ def make_probing_scores(result: Result) -> MtebScores:
 
 
 def make_geometry_scores(result: GeometryResult) -> MtebScores:
-    """Return the scores of an encoder on a contrast: by cosine, then by kind of negative, nearness and measure."""
+    """Return the scores of an encoder on a contrast.
+
+    ``accuracy`` is by cosine. Scores for other negatives and distances have names such as ``anchor_euclid_margin``.
+    """
     main = result.find_by_group(NegativeKind.FORM)[ALL_TRIPLETS]
     scores: MtebScores = {
         "accuracy": main.accuracy,
@@ -66,7 +69,7 @@ def make_geometry_scores(result: GeometryResult) -> MtebScores:
 
 
 def to_file_name(text: str) -> str:
-    """Return the name of a task in a form that is also a file name.
+    """Replace characters that a file name should not have by underscores.
 
     >>> to_file_name("SemRole"), to_file_name("my/own task")
     ('SemRole', 'my_own_task')
@@ -75,7 +78,7 @@ def to_file_name(text: str) -> str:
 
 
 def make_geometry_name(contrast: str) -> str:
-    """Return the task name of a contrast, distinct from probing tasks such as Tense.
+    """Return the name of a contrast's task, which no probing task has.
 
     >>> make_geometry_name("tense")
     'GeometryTense'
@@ -94,12 +97,13 @@ class MtebTaskResult:
     task: str
     revision: str
     parts: Mapping[str, MtebScores]
+    """Scores by name of the subset: ``default`` or, with several draws, ``seed-0`` and so on."""
     seconds: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MtebModelResults:
-    """The results of an encoder."""
+    """The results of an encoder on all tasks."""
 
     encoder: str
     fingerprint: str
@@ -113,12 +117,15 @@ class MtebModelResults:
 
     @property
     def revision(self) -> str:
-        """The revision, which distinguishes encoders of the same name."""
+        """The first 40 characters of the encoder's fingerprint, or ``no_revision_available``."""
         return to_file_name(self.fingerprint[:40]) if self.fingerprint else NO_REVISION
 
 
 def make_mteb_results(sides: Sequence[EncoderResults], distances: Sequence[GeometryResult]) -> list[MtebModelResults]:
-    """Return the results of each encoder; raise UsageError for two of one MTEB name, or two results on a contrast."""
+    """Return the results of each encoder.
+
+    Raises UsageError if two encoders have the same name in MTEB, or if an encoder has two results on a contrast.
+    """
     probing_results = {side.encoder: [*make_probing_results(side)] for side in sides}
     first_results: dict[str, Result | GeometryResult] = {result.encoder: result for result in distances}
     for side in sides:
@@ -142,7 +149,7 @@ def make_mteb_results(sides: Sequence[EncoderResults], distances: Sequence[Geome
 
 
 def make_probing_results(side: EncoderResults) -> Iterator[MtebTaskResult]:
-    """Yield MTEB's result of each task of an encoder."""
+    """Yield the result of an encoder on each task. Raises UsageError for results across languages."""
     for task, records in side.by_task.items():
         if records[0].data is not None and records[0].data.test_language:
             raise UsageError(f"{task}: MTEB's form is for English, and these results are across languages")
@@ -156,7 +163,7 @@ def make_probing_results(side: EncoderResults) -> Iterator[MtebTaskResult]:
 
 
 def make_geometry_results(encoder: str, distances: Sequence[GeometryResult]) -> Iterator[MtebTaskResult]:
-    """Yield MTEB's result of each contrast of an encoder."""
+    """Yield the result of an encoder on each contrast. Raises UsageError for two results on one contrast."""
     names: set[str] = set()
     for result in distances:
         if result.encoder != encoder:
@@ -174,7 +181,10 @@ def make_geometry_results(encoder: str, distances: Sequence[GeometryResult]) -> 
 
 
 def write_mteb_results(models: Sequence[MtebModelResults], directory: Path) -> None:
-    """Write result files into a folder where other files stay; raise UsageError for a folder of results or a table."""
+    """Write result files into *directory*, beside its other files.
+
+    Raises UsageError if it is a results folder or corpus table of sentprobe, or cannot be written.
+    """
     if kind := describe_folder(directory):
         raise UsageError(f"{directory}: is {kind}; write results for MTEB to another folder")
     for model in models:
@@ -193,7 +203,7 @@ def _write_json(path: Path, value: Mapping[str, Any]) -> None:
 
 
 def format_task_file(result: MtebTaskResult) -> dict[str, Any]:
-    """Return the result of a task as the dictionary of MTEB's ``TaskResult``; its ``mteb_version`` is None."""
+    """Return the fields of MTEB's ``TaskResult``. The field ``mteb_version`` is None, since MTEB was not used."""
     parts = [
         {**scores, "main_score": scores[MAIN_SCORE], "hf_subset": subset, "languages": ["eng-Latn"]}
         for subset, scores in result.parts.items()
@@ -213,11 +223,11 @@ _UNKNOWN_FIELDS = (
     *("open_weights", "public_training_code", "public_training_data", "similarity_fn_name", "use_instructions"),
     "training_datasets",
 )
-"""The required fields of MTEB's ``ModelMeta`` whose values a run does not know."""
+"""Fields that MTEB's ``ModelMeta`` requires, and that results of sentprobe do not contain."""
 
 
 def format_model_file(model: MtebModelResults) -> dict[str, Any]:
-    """Return a ``ModelMeta`` of MTEB."""
+    """Return the fields of MTEB's ``ModelMeta``; unknown values are None."""
     return {
         "name": to_mteb_name(model.encoder),
         "revision": model.revision,
