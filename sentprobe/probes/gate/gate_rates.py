@@ -188,15 +188,11 @@ def _measure_pairs(pairs: ScoredPairs, threshold: float) -> GateRates:
         same_pairs=len(pairs.same_scores),
         ties=pairs.ties,
         at_threshold=int((pairs.same_scores == threshold).sum() + (pairs.different_scores == threshold).sum()),
-        curve=_compute_curve(pairs),
+        curve=tuple(
+            (float((pairs.same_scores < limit).mean()), float((pairs.different_scores >= limit).mean()))
+            for limit in np.unique(np.quantile(pairs.same_scores, CURVE_SHARES, method="lower"))
+        ),
         worst=tuple(pair for pair in pairs.nearest if pair.score >= threshold),
-    )
-
-
-def _compute_curve(pairs: ScoredPairs) -> tuple[tuple[float, float], ...]:
-    limits = np.unique(np.quantile(pairs.same_scores, CURVE_SHARES, method="lower"))
-    return tuple(
-        (float((pairs.same_scores < limit).mean()), float((pairs.different_scores >= limit).mean())) for limit in limits
     )
 
 

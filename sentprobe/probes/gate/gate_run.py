@@ -22,7 +22,6 @@ from sentprobe.probes.gate.gate_rates import GateDraw, check_threshold, measure_
 from sentprobe.probes.gate.gate_tables import GateResults
 from sentprobe.probes.gate.pair_scores import (
     PairScorer,
-    ScoredPairs,
     VectorScorer,
     count_lengths,
     score_own_pairs,
@@ -103,12 +102,12 @@ def gate(
         if then is not None:
             scorer = Cascade(scorer, _build_scorer(then, draw_seed, nearness, cache))
         measure_pairs = partial(pair_source.measure, scorer, seed=draw_seed, reporter=reporter or SilentReporter())
-        figures = measure_pairs(threshold)
+        result = measure_pairs(threshold)
         if isinstance(scorer, Cascade):
-            scorer.ask_second(figures.threshold)
+            scorer.ask_second(result.threshold)
             second = measure_pairs()
-            figures = replace(second, stages=scorer.build_stages(figures.threshold, second.threshold))
-        results.append(figures)
+            result = replace(second, stages=scorer.build_stages(result.threshold, second.threshold))
+        results.append(result)
     return GateResults(tuple(results), pair_source.left_out)
 
 
@@ -127,7 +126,16 @@ class PairSource:
     def measure(self, scorer: PairScorer, threshold: float | None = None, *, seed: int, reporter: Reporter) -> GateDraw:
         """Measure the rates of a scorer in one draw; if *threshold* is None, choose one."""
         own_scores = [] if self.own_pairs is None else [score_own_pairs(scorer, self.own_pairs)]
-        generated = _score_spaces(scorer, self.spaces, self.n, seed, lengths=self.lengths, reporter=reporter)
+        triplet_sets = [
+            space.sample(self.n, seed=seed)
+            if self.lengths is None
+            else select_lengths(space, self.n, self.lengths, seed=seed)
+            for space in self.spaces
+        ]
+        reporter.begin(f"score with {shorten(scorer.name)}", sum(map(len, triplet_sets)))
+        generated = [
+            pairs for triplets in triplet_sets if len(triplets) for pairs in score_triplets(scorer, triplets, reporter)
+        ]
         return measure_gate(
             own_scores or generated,
             generated if own_scores else (),
@@ -162,18 +170,12 @@ def prepare_pairs(
         n=n,
         held_out=side.values if side else (),
     )
-    spaces, errors = build_triplet_spaces(
-        words, contrasts, sampling, None if mood is None else choose_member(Mood, mood, what="mood")
-    )
+    chosen_mood = None if mood is None else choose_member(Mood, mood, what="mood")
+    spaces, errors = build_triplet_spaces(words, contrasts, sampling, chosen_mood)
     path = None if own_pairs is None else Path(own_pairs)
-    return PairSource(
-        spaces=spaces,
-        left_out=tuple(map(str, errors)),
-        keep=keep,
-        n=n,
-        own_pairs=path,
-        lengths=None if path is None else count_lengths(path),
-    )
+    lengths = None if path is None else count_lengths(path)
+    left_out = tuple(map(str, errors))
+    return PairSource(spaces=spaces, left_out=left_out, keep=keep, n=n, own_pairs=path, lengths=lengths)
 
 
 def _build_scorer(
@@ -184,9 +186,9 @@ def _build_scorer(
     if score is not None:
         return PairModel(score, name=getattr(score, "__name__", "score"))
     spec = read_spec(model) if isinstance(model, str) else model
-    if isinstance(spec, Spec) and spec.kind == CROSS_ENCODER:
-        return load_cross_encoder(spec)
     if isinstance(spec, Spec):
+        if spec.kind == CROSS_ENCODER:
+            return load_cross_encoder(spec)
         find_kind(spec, CROSS_ENCODER)
     source, *others = resolve_encoders(model)
     if others:
@@ -195,20 +197,3 @@ def _build_scorer(
     if not isinstance(encoder, Encoder):
         raise UsageError(f"{encoder.name!r} is a baseline, which has no vectors")
     return VectorScorer(encoder, nearness, cache=cache)
-
-
-def _score_spaces(
-    scorer: PairScorer,
-    spaces: Sequence[TripletSpace],
-    n: int,
-    seed: int,
-    *,
-    lengths: Counter[int] | None,
-    reporter: Reporter,
-) -> list[ScoredPairs]:
-    sets = [
-        space.sample(n, seed=seed) if lengths is None else select_lengths(space, n, lengths, seed=seed)
-        for space in spaces
-    ]
-    reporter.begin(f"score with {shorten(scorer.name)}", sum(map(len, sets)))
-    return [pairs for triplets in sets if len(triplets) for pairs in score_triplets(scorer, triplets, reporter)]

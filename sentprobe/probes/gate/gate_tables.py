@@ -18,8 +18,6 @@ from sentprobe.probes.statistics import Interval
 from sentprobe.values import group_by
 
 HEADER = ("contrast and example", "negative in the", "false hits", "misses", "AUC", "EER")
-
-
 KEPT = "The threshold was chosen to keep {:g}% of paraphrases"
 KEPT_OF_PASSING = "The second threshold was chosen to keep {:g}% of the paraphrases that pass the first"
 

@@ -87,11 +87,8 @@ class MtebModel:
     options: Mapping[str, Any]
     fingerprint: str = ""
     """Empty, since it is unknown on which files and settings the vectors depend."""
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """Vectors are not cached, as in MTEB itself."""
-        return Capabilities(cacheable=False)
+    capabilities: Capabilities = Capabilities(cacheable=False)  # noqa: RUF009 - frozen
+    """Vectors are not cached, as in MTEB itself."""
 
     @property
     def name(self) -> str:
@@ -102,11 +99,10 @@ class MtebModel:
         """Return the model's vectors, (n, dim) float32. Raises EncoderError if a value is not finite."""
         from datasets import Dataset
 
-        rows: Any = Dataset.from_dict({"text": list(sentences)})
+        load_batches = import_module_of_extra("torch.utils.data").DataLoader
+        rows = Dataset.from_dict({"text": list(sentences)})
         vectors = self.model.encode(
-            import_module_of_extra("torch.utils.data").DataLoader(
-                rows, batch_size=self.options.get("batch_size", BATCH)
-            ),
+            load_batches(rows, batch_size=self.options.get("batch_size", BATCH)),
             task_metadata=self.task,
             hf_split=Split.TEST.value,
             hf_subset=self.subset,
