@@ -1,13 +1,15 @@
 """The command ``probe show``: print or write the tables of one or more runs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sentprobe.commands.results.item_options import ItemViewOptions
 from sentprobe.commands.shared import options as opt
+from sentprobe.commands.shared.completion import complete_column
+from sentprobe.commands.shared.given_options import map_given_options
 from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FILE
 from sentprobe.commands.shared.table_output import (
     FLAT,
@@ -18,12 +20,49 @@ from sentprobe.commands.shared.table_output import (
     print_tables,
 )
 from sentprobe.display import table_writers as tw
-from sentprobe.errors import UsageError
+from sentprobe.errors import UsageError, format_count
 from sentprobe.lengths import Lengths
 from sentprobe.specs import choose_member
 
 if TYPE_CHECKING:
     from sentprobe.probes.results.result import Results
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemViewOptions:
+    """Options of ``probe show`` that select and group test items."""
+
+    by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Show accuracy for each value of a column of the items: voice, clause, distance, length, label, ...",
+            autocompletion=complete_column,
+        ),
+    ] = None
+    wrong: Annotated[
+        int | None,
+        typer.Option(help="Show N wrongly answered test items of --encoder on --task; with --by, N for each value."),
+    ] = None
+    encoder: Annotated[str | None, typer.Option("--encoder", "-e", help="For --by, --wrong: only this encoder.")] = None
+    task: Annotated[str | None, typer.Option(help="For --by, --wrong: only this task.")] = None
+
+    @property
+    def view_option(self) -> str:
+        """The option that asks for a view of items, ``--wrong`` or ``--by``; empty if neither is set."""
+        if self.wrong is not None:
+            return "--wrong"
+        return "" if self.by is None else "--by"
+
+    def check(self) -> None:
+        """Raise UsageError if ``--wrong`` is below 1 or lacks an encoder or task, or if an option has no effect."""
+        if self.wrong is not None and self.wrong < 1:
+            raise UsageError(f"the number of wrong items must be positive, not {self.wrong}")
+        if self.wrong is not None and None in (self.encoder, self.task):
+            raise UsageError("--wrong needs --encoder and --task")
+        for option, value in (("--encoder", self.encoder), ("--task", self.task)):
+            if value is not None and not self.view_option:
+                raise UsageError(f"{option} needs --by or --wrong")
 
 
 @opt.expand_option_groups
@@ -77,9 +116,7 @@ def show(
     from sentprobe.probes.results.training_curve import read_learning_curves
 
     if format_ == MTEB:
-        from sentprobe.commands.results.mteb_export import write_for_mteb
-
-        write_for_mteb(runs, out, context)
+        _write_for_mteb(runs, out, context)
         return
     items.check()
     style = find_table_format(format_, out, subject="probe show", allowed=[*tw.TableFormat], also=[MTEB])
@@ -103,27 +140,33 @@ def show(
     _check_probed(results, {**requested, items.view_option: bool(items.view_option)})
     if items.view_option:
         _reject_with_items(items.view_option, {**requested, "--plot": plot is not None, "--sources": sources})
-        from sentprobe.commands.results.show_items import ItemView, show_items
-
-        cells = CellStyle(all_rows=all_rows)
-        show_items(results, ItemView(options=items, style=cells, caption=caption, out=out), format_)
+        shown.write_item_view(
+            results,
+            find_table_format(format_, out, subject=f"probe show {items.view_option}"),
+            encoder=items.encoder,
+            task=items.task,
+            by=items.by,
+            wrong=items.wrong,
+            style=CellStyle(all_rows=all_rows),
+            caption=caption,
+            out=out,
+        )
         return
     if plot is not None:
         check_suffix(plot)
         write_plot(shown.draw_plot(results, lengths, distances, chosen_nearness, learning_curves), plot)
-    in_tables = lengths is None and style not in FLAT and style is not tw.TableFormat.HTML
-    cell_style = CellStyle(intervals=intervals, sources=sources, all_rows=all_rows, published=published)
     if audits and style is not tw.TableFormat.HTML:
         raise UsageError("--audit is for the page: add --format html")
+    in_tables = lengths is None and style not in FLAT and style is not tw.TableFormat.HTML
     view = shown.View(
-        style=cell_style,
+        style=CellStyle(intervals=intervals, sources=sources, all_rows=all_rows, published=published),
         notes=COMPLETE if notes else SHORT,
         by_length=lengths,
         caption=caption,
         distances=distances,
         nearness=chosen_nearness,
         items=shown.find_held_out_items(results) if in_tables else (),
-        audits=shown.read_shown_audits(audits or ()),
+        audits=shown.read_audit_files(audits) if audits else (),
         pair_tables=pair_tables,
     )
     if style not in FLAT and (lengths is None or style is tw.TableFormat.HTML):
@@ -152,3 +195,24 @@ def _reject_with_items(view: str, requested: Mapping[str, bool]) -> None:
     for option, is_requested in requested.items():
         if is_requested:
             raise UsageError(f"{option} and {view} cannot be combined: omit one of them")
+
+
+def _write_for_mteb(runs: Sequence[Path], out: Path | None, context: typer.Context) -> None:
+    """Write the results of runs into the folder *out* in MTEB's layout, and print the number of files."""
+    from sentprobe.commands.results.shown_results import build_sides, read_distances, read_runs
+    from sentprobe.probes.mteb.result_files import make_mteb_results, write_mteb_results
+
+    if out is None:
+        raise UsageError("--format mteb writes a folder: name it with --out")
+    for name, option in map_given_options(context).items():
+        if name not in ("runs", "format_", "out"):
+            raise UsageError(f"{option} is for tables, and --format mteb writes none")
+    source = ", ".join(map(str, runs))
+    results, distances = read_runs(runs), read_distances(runs)
+    if not results.records and not distances:
+        raise UsageError(f"{source}: no results yet")
+    hint = "MTEB's layout holds one of them: name fewer runs"
+    models = make_mteb_results(build_sides(results, source, hint=hint), distances)
+    write_mteb_results(models, out)
+    files = format_count(sum(len(model.tasks) for model in models), "file")
+    print(f"results of {format_count(len(models), 'encoder')} in {files}: {out}")

@@ -1,12 +1,13 @@
-"""Output of ``probe show``: tables, series by sentence length, plots and the report page."""
+"""Output of ``probe show``: tables, series by sentence length, views of test items, plots and the report page."""
 
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sentprobe.commands.shared.table_output import FLAT
+from sentprobe.commands.shared.table_output import FLAT, print_or_write, write_tables
 from sentprobe.display import table_writers as tw
 from sentprobe.errors import SentprobeError, UsageError, format_message
 from sentprobe.lengths import Lengths
@@ -16,13 +17,18 @@ from sentprobe.probes.geometry.distance_tables import check_nearness
 from sentprobe.probes.geometry.measures import Nearness
 from sentprobe.probes.language_models.pair_results import PairTables, read_pair_tables
 from sentprobe.probes.language_models.scoring_paragraph import name_pair_tables
-from sentprobe.probes.report.findings import comparisons
+from sentprobe.probes.report.findings import comparisons, mistakes
 from sentprobe.probes.report.findings.comparisons import EncoderResults
 from sentprobe.probes.report.plots.length_series import SERIES_NOTES, build_series_grids, check_lengths, series_records
 from sentprobe.probes.report.tables import main_table
 from sentprobe.probes.report.tables.distance_report import build_geometry_sections, join_records, sort_by_task
 from sentprobe.probes.report.tables.method_tables import build_method_tables, to_method_records
-from sentprobe.probes.report.tables.part_tables import build_structure_tables, index_by_fingerprint
+from sentprobe.probes.report.tables.part_tables import (
+    build_part_tables,
+    build_structure_tables,
+    index_by_fingerprint,
+    to_part_records,
+)
 from sentprobe.probes.report.tables.published_rows import to_published_records
 from sentprobe.probes.report.tables.table_notes import SHORT, NoteStyle
 from sentprobe.probes.report.tables.training_curves import Curve, build_curve_tables, separate_training_curves
@@ -62,10 +68,8 @@ def separate_curves(results: Results, view: View, learning_curves: Sequence[Trai
     return other_results, replace(view, distances=distances, curves=curves)
 
 
-def read_shown_audits(paths: Sequence[Path]) -> "tuple[Audit, ...]":
+def read_audit_files(paths: Sequence[Path]) -> "tuple[Audit, ...]":
     """Read the audits in JSON files of ``probe audit``."""
-    if not paths:
-        return ()
     from sentprobe.probes.audit.audit_report import read_audits
 
     return tuple(audit for path in paths for audit in read_audits(path))
@@ -208,6 +212,37 @@ def _build_series_tables(results: Results, by: Lengths, style: main_table.CellSt
     ]
     for number, (title, grid) in enumerate(shown, 1):
         yield title, grid, "".join(f"{note}\n" for note in SERIES_NOTES) if number == len(shown) else ""
+
+
+def write_item_view(
+    results: Results,
+    fmt: tw.TableFormat,
+    *,
+    encoder: str | None,
+    task: str | None,
+    by: str | None,
+    wrong: int | None,
+    style: main_table.CellStyle,
+    caption: tw.Caption,
+    out: Path | None,
+) -> None:
+    """Print or write *wrong* wrongly answered items or, if it is None, accuracy by the column *by* of the items."""
+    results = mistakes.select_results(results, encoder=encoder, task=task)
+    items = index_by_fingerprint(read_item_tables(results.records))
+    if wrong is None:
+        tables = build_part_tables(results, items, by or "", style)
+        make_records = partial(to_part_records, results, items, by or "")
+        write_tables(tables, make_records, fmt, out=out, caption=caption)
+        return
+    wrong_items = mistakes.find_all_mistakes(results, items, wrong, column=by)
+    if fmt is tw.TableFormat.TEXT:
+        text = "\n\n".join("\n".join(mistakes.render_mistakes(group)) for group in wrong_items)
+        print_or_write(f"{text}\n", out, wrapped=True)
+    elif fmt is tw.TableFormat.MARKDOWN:
+        print_or_write("\n".join(map(mistakes.render_mistakes_markdown, wrong_items)), out)
+    else:
+        grids = ((group.title, mistakes.build_mistake_grid(group), "") for group in wrong_items)
+        write_tables(grids, partial(mistakes.to_mistake_records, wrong_items), fmt, out=out, caption=caption)
 
 
 def read_runs(runs: Sequence[Path]) -> Results:
