@@ -1,7 +1,7 @@
 """Input of ``probe geometry``: triplet files of ``gen pairs``, and mirror pairs in datasets of tasks."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +16,6 @@ from sentprobe.specs import COMPEVAL, NATURAL
 
 if TYPE_CHECKING:
     from sentprobe.generator.pairs.triplets import TripletSpace
-    from sentprobe.probes.dataset import ProbeDataset
     from sentprobe.probes.geometry.triplet_sentences import TripletSampling, TripletSentences
 
 MIRROR_TASKS = ("Order", "SemRole", "Negation")
@@ -105,7 +104,11 @@ def build_mirror_materials(
         found_datasets = find_datasets(targets, command=command, reporter=reporter)
     materials: list[TripletSentences] = []
     errors: list[SentprobeError] = [*found_datasets.failures.values()]
-    for data, dataset_drawing in _pair_with_drawings(targets, found_datasets.datasets, drawing):
+    for data in found_datasets.datasets:
+        is_new = bool(targets.built) and data.card.command == command
+        dataset_drawing = replace(drawing, vocabulary=data.card.vocabulary, templates=(COMPEVAL,) if is_new else ())
+        if not is_new:  # the words of a stored dataset are unknown
+            dataset_drawing = replace(dataset_drawing, words="", held_out=())
         try:
             materials.append(build_mirror_material(data, lexicon, dataset_drawing))
         except NoMirrorError as error:
@@ -115,14 +118,3 @@ def build_mirror_materials(
     for failure in errors:
         print(format_message(f"left out: {failure}"), file=sys.stderr)
     return materials
-
-
-def _pair_with_drawings(
-    targets: Targets, datasets: "Sequence[ProbeDataset]", drawing: "TripletSampling"
-) -> "Iterator[tuple[ProbeDataset, TripletSampling]]":
-    """Yield each dataset with its sampling settings: templates and words only if this command built the dataset."""
-    for data in datasets:
-        built = bool(targets.built) and data.card.command == opt.format_command_line()
-        templates = (COMPEVAL,) if built else ()
-        dataset_drawing = replace(drawing, vocabulary=data.card.vocabulary, templates=templates)
-        yield data, dataset_drawing if built else replace(dataset_drawing, words="", held_out=())
