@@ -1,7 +1,7 @@
 """List, clear and check the files of the embedding cache, for the command ``probe cache``."""
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,16 +12,16 @@ from sentprobe.probes.encoders.cache import vector_cache
 
 DAY = 24 * 60 * 60
 HOUR = 60 * 60
-"""One hour in seconds; an unfinished file that is older was left by a killed process."""
+"""One hour in seconds. An older unfinished file counts as left by a killed process."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CachedEncoder:
-    """A summary of the cached vectors of one encoder, which its fingerprint identifies."""
+    """A summary of the cached vectors of one encoder, that is, of one fingerprint."""
 
     folder: Path
     encoders: tuple[str, ...]
-    """All names that the encoder had in results."""
+    """All names under which the encoder wrote vectors."""
     fingerprint: str
     sentences: int
     dim: int
@@ -42,26 +42,26 @@ class RemovedFiles:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheCheck:
-    """The number of files that were checked, and the damaged and unfinished files that were removed."""
+    """The number of checked files, the paths of removed damaged files, and the number of removed unfinished files."""
 
     files: int
     damaged: tuple[Path, ...]
     leftovers: int
-    """Number of removed files that killed processes left unfinished."""
+    """Number of removed files that killed processes had not finished."""
 
 
 def list_cached_encoders(directory: Path) -> tuple[CachedEncoder, ...]:
-    """Return the encoders with cached vectors, the last used first. Raises SentprobeError if a file cannot be read."""
+    """Return the encoders with cached vectors, last used first. Raises SentprobeError if a file cannot be read."""
     with _report_failures(directory, "cannot read the cache"):
         encoders = [_summarize_folder(folder) for folder in vector_cache.list_cache_folders(directory)]
     return tuple(sorted(encoders, key=lambda entry: (-entry.used, entry.folder)))
 
 
 def clear_vectors(directory: Path, *, encoder: str | None = None, older_than: float | None = None) -> RemovedFiles:
-    """Remove the cached vectors of all encoders, or of those that meet the conditions.
+    """Remove the cached vectors of all encoders that meet both conditions. Raises UsageError or SentprobeError.
 
-    - encoder: the name or the first digits of the fingerprint; None: any
-    - older_than: the vectors have not been used for this number of days; None: any
+    - encoder: the encoder's name, or at least eight digits of its fingerprint; None: any encoder
+    - older_than: the number of days since the last use; None: any number
     """
     chosen = list_cached_encoders(directory)
     if encoder is not None:
@@ -69,15 +69,17 @@ def clear_vectors(directory: Path, *, encoder: str | None = None, older_than: fl
     if older_than is not None:
         before = time.time() - older_than * DAY
         chosen = tuple(entry for entry in chosen if entry.used < before)
-    removed = [_remove(path) for entry in chosen for path in _iterate_removable(entry.folder)]
-    for entry in chosen:
+    size = 0
+    for folder in [entry.folder for entry in chosen]:
+        files = [*vector_cache.list_vector_files(folder), *vector_cache.list_leftovers(folder)]
+        size += sum(map(_remove, [*files, folder / vector_cache.TAG]))  # last, the file that marks a cache folder
         with suppress(OSError):  # the folder has files that sentprobe did not write
-            entry.folder.rmdir()
-    return RemovedFiles(encoders=len(chosen), size=sum(removed))
+            folder.rmdir()
+    return RemovedFiles(encoders=len(chosen), size=size)
 
 
 def clear_inflected_forms(directory: Path, *, older_than: float | None = None) -> list[int]:
-    """Remove the cached word forms of lexicons, or those older than *older_than* days; return the size of each file."""
+    """Remove files of cached word forms over *older_than* days old (None: all); return their sizes in bytes."""
     limit = time.time() - DAY * (older_than or 0)
     with _report_failures(directory, "cannot read the cache"):
         paths = find_kept_files(directory)
@@ -91,7 +93,7 @@ def clear_inflected_forms(directory: Path, *, older_than: float | None = None) -
 
 
 def check_cache_files(directory: Path) -> CacheCheck:
-    """Read all files of the cache, and remove those that are damaged or were left unfinished. Raises SentprobeError."""
+    """Read all cache files, and remove damaged files and old unfinished files. Raises SentprobeError."""
     with _report_failures(directory, "cannot read the cache"):
         folders = vector_cache.list_cache_folders(directory)
         paths = [path for folder in folders for path in vector_cache.list_vector_files(folder)]
@@ -103,25 +105,21 @@ def check_cache_files(directory: Path) -> CacheCheck:
 
 
 def _summarize_folder(folder: Path) -> CachedEncoder:
-    names: set[str] = set()
-    fingerprints: set[str] = set()
+    headers: list[vector_cache.FileHeader] = []
     keys: set[bytes] = set()
-    dims: set[int] = set()
     size = 0
     for path in vector_cache.list_vector_files(folder):
         with suppress(vector_cache.DamagedFileError, FileNotFoundError):
             size += path.stat().st_size
             with vector_cache.open_vectors(path) as file:
-                names.add(file.head.encoder)
-                fingerprints.add(file.head.fingerprint)
-                dims.add(file.head.dim)
+                headers.append(file.header)
                 keys.update(file.read_keys())
     return CachedEncoder(
         folder=folder,
-        encoders=tuple(sorted(names)),
-        fingerprint=min(fingerprints, default=""),
+        encoders=tuple(sorted({header.encoder for header in headers})),
+        fingerprint=min((header.fingerprint for header in headers), default=""),
         sentences=len(keys),
-        dim=max(dims, default=0),
+        dim=max((header.dim for header in headers), default=0),
         size=size,
         used=folder.stat().st_mtime,
     )
@@ -139,13 +137,6 @@ def _select_encoder(entries: Sequence[CachedEncoder], encoder: str) -> tuple[Cac
         names = f"it has: {', '.join(cached_names)}" if cached_names else "it is empty"
         raise UsageError(f"encoder {encoder!r} is not in the cache{near}; {names}")
     return selected
-
-
-def _iterate_removable(folder: Path) -> Iterable[Path]:
-    """Yield the cache files of a folder; the file that marks it as a cache folder comes last."""
-    yield from vector_cache.list_vector_files(folder)
-    yield from vector_cache.list_leftovers(folder)
-    yield folder / vector_cache.TAG
 
 
 def _is_undamaged(path: Path) -> bool:
@@ -167,7 +158,7 @@ def _is_old(path: Path) -> bool:
 
 
 def _remove(path: Path) -> int:
-    """Remove a file and return its size; 0 if another process has removed it."""
+    """Remove a file; return its size in bytes, or 0 if another process has removed it."""
     with _report_failures(path, "cannot remove it"):
         try:
             size = path.stat().st_size

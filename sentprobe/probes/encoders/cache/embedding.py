@@ -6,14 +6,14 @@ import numpy as np
 
 from sentprobe.errors import SentprobeError, UsageError, is_out_of_memory
 from sentprobe.probes.dataset import Indices
-from sentprobe.probes.encoders.cache.vector_cache import Cache, CachedVectors
+from sentprobe.probes.encoders.cache.vector_cache import Cache
 from sentprobe.probes.encoders.protocol import Encoder, EncoderError, Vectors, check_vectors, get_capabilities
 from sentprobe.probes.encoders.variants.cut_and_rounded import ReducedEncoder
 from sentprobe.probes.encoders.variants.erasure import ErasedEncoder
 from sentprobe.progress import Reporter, SilentReporter, shorten
 
 CHUNK = 1024
-"""Number of sentences that are encoded at a time, and then written to the cache."""
+"""Number of sentences that are encoded, and then written to the cache, at a time."""
 
 
 def embed(
@@ -21,9 +21,9 @@ def embed(
 ) -> Vectors:
     """Return the vectors of *sentences*, (n, dim) float32, in order.
 
-    Each distinct sentence is encoded once, the longest first. Vectors in *cache* are read, and new vectors are added to
-    it, if the encoder is cacheable and has a fingerprint. Raises UsageError if there are no sentences, and EncoderError
-    if the encoder fails or does not return finite vectors of one width.
+    Each distinct sentence is encoded once, the longest first. If the encoder is cacheable and has a fingerprint,
+    vectors are read from *cache*, and new vectors are added to it. Raises UsageError if there are no sentences, and
+    EncoderError if the encoder fails or does not return finite vectors of one width.
     """
     if not sentences:
         raise UsageError("there are no sentences to encode")
@@ -38,14 +38,14 @@ def embed(
     distinct = list(dict.fromkeys(sentences))
     reporter.begin(f"encode sentences with {shorten(encoder.name)}", len(distinct))
     table = _VectorTable(encoder.name, distinct)
-    for part in cache.read(encoder, distinct) if cache else ():
-        table.fill(part, cache=cache)
-        reporter.advance(len(part.places))
+    for positions, vectors in cache.read(encoder, distinct) if cache else ():
+        table.fill(positions, vectors, cache=cache)
+        reporter.advance(len(positions))
     size = len(distinct) if get_capabilities(encoder).needs_all_sentences else CHUNK
-    for places in table.iterate_missing(size):
-        texts = [distinct[place] for place in places]
+    for positions in table.iterate_missing(size):
+        texts = [distinct[position] for position in positions]
         vectors = _encode(encoder, texts)
-        table.fill(CachedVectors(places, vectors), cache=cache)
+        table.fill(positions, vectors, cache=cache)
         if cache:
             cache.write(encoder, texts, vectors)
         reporter.advance(len(texts))
@@ -61,25 +61,27 @@ class _VectorTable:
         self._missing = np.ones(len(sentences), dtype=np.bool_)
         self._vectors: Vectors | None = None
 
-    def fill(self, part: CachedVectors, *, cache: Cache | None) -> None:
-        """Insert vectors. Raises EncoderError if their width is not that of the first vectors."""
-        width = part.vectors.shape[1]
+    def fill(self, positions: Indices, vectors: Vectors, *, cache: Cache | None) -> None:
+        """Insert vectors. Raises EncoderError if vectors of another width were inserted before."""
+        width = vectors.shape[1]
         if self._vectors is None:
             self._vectors = np.empty((len(self._sentences), width), dtype=np.float32)
         if width != self._vectors.shape[1]:
-            raise EncoderError(
-                f"encoder {self._encoder} returned vectors of width {width} "
-                f"after vectors of width {self._vectors.shape[1]}{_describe_cache_hint(cache)}"
-            )
-        self._vectors[part.places] = part.vectors
-        self._missing[part.places] = False
+            text = f"encoder {self._encoder} returned vectors of width {width} after vectors of width "
+            text += str(self._vectors.shape[1])
+            if cache is not None:
+                text += f"; some may be from the cache {cache.directory}: if the encoder was changed, remove them "
+                text += "with `probe cache clear`, or pass --no-cache"
+            raise EncoderError(text)
+        self._vectors[positions] = vectors
+        self._missing[positions] = False
 
     def iterate_missing(self, size: int) -> Iterator[Indices]:
-        """Yield the positions of sentences without a vector, in batches: the longest first, equal lengths by text."""
-        places = np.flatnonzero(self._missing).tolist()
-        places.sort(key=lambda place: (-len(self._sentences[place]), self._sentences[place]))
-        for first in range(0, len(places), size):
-            yield np.array(places[first : first + size], dtype=np.int64)
+        """Yield batches of positions of sentences without a vector: the longest first, equal lengths alphabetically."""
+        positions = np.flatnonzero(self._missing).tolist()
+        positions.sort(key=lambda position: (-len(self._sentences[position]), self._sentences[position]))
+        for start in range(0, len(positions), size):
+            yield np.array(positions[start : start + size], dtype=np.int64)
 
     def get_vectors(self, sentences: Sequence[str]) -> Vectors:
         assert self._vectors is not None
@@ -87,15 +89,6 @@ class _VectorTable:
             return self._vectors
         rows = {text: row for row, text in enumerate(self._sentences)}
         return self._vectors[[rows[text] for text in sentences]]
-
-
-def _describe_cache_hint(cache: Cache | None) -> str:
-    if cache is None:
-        return ""
-    return (
-        f"; some may be from the cache {cache.directory}: if the encoder was changed, remove them "
-        "with `probe cache clear`, or pass --no-cache"
-    )
 
 
 def _encode(encoder: Encoder, texts: Sequence[str]) -> Vectors:

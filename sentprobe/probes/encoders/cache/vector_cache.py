@@ -1,9 +1,9 @@
-"""The embedding cache: sentence vectors on disk, found by the encoder's fingerprint and the sentence.
+"""The embedding cache: sentence vectors on disk, looked up by the encoder's fingerprint and the sentence.
 
 A file has a JSON line (format, encoder, fingerprint, rows, dim), a 16-byte key for each sentence, and the vectors as
-little-endian float32. The digest of the content is the name of the file, and a file gets this name when it is complete,
-so several processes share a folder without locks. Failures do not stop a run: each kind is logged once, and the
-sentences are encoded again.
+little-endian float32. The name of a file is the digest of its content. Complete files are renamed to this name, so
+several processes can share a folder without locks. A cache failure does not stop a run: each type of failure is logged
+once, and the sentences are encoded again.
 """
 
 import hashlib
@@ -25,14 +25,16 @@ from sentprobe.probes.dataset import Indices
 from sentprobe.probes.encoders.protocol import Encoder, Vectors, digest
 from sentprobe.values import parse_json
 
+log = logging.getLogger(__name__)
+
 FORMAT = "sentprobe-vectors 1"
-"""The first value in each file. Files with another value count as damaged, so a new format needs a new suffix."""
+"""The format that each file names. Files with another name count as damaged, so a new format needs a new suffix."""
 KEY_BYTES = 16
 """Number of bytes of the key that identifies a sentence."""
 MAX_HEADER_BYTES = 1 << 20
 """Maximum length of the JSON line, in bytes."""
 TAG = "CACHEDIR.TAG"
-"""The file that marks a cache folder; backup programs skip a folder with this file."""
+"""Name of the file that marks a cache folder; backup programs skip a folder with this file."""
 
 TAG_TEXT = """\
 Signature: 8a477f597d28d172789f06886806bc55
@@ -51,7 +53,7 @@ class DamagedFileError(SentprobeError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileHeader:
-    """The first line of a cache file: the encoder, and the number and width of its vectors."""
+    """The first line of a cache file: name and fingerprint of the encoder, number and width of the vectors."""
 
     encoder: str
     fingerprint: str
@@ -93,24 +95,24 @@ class CacheFile:
         self._file = file
         self._name = name
         line = file.readline(MAX_HEADER_BYTES)
-        self.head = parse_header(line)
-        row_bytes = KEY_BYTES + 4 * self.head.dim
-        if os.fstat(file.fileno()).st_size != len(line) + self.head.rows * row_bytes:
+        self.header = parse_header(line)
+        row_bytes = KEY_BYTES + 4 * self.header.dim
+        if os.fstat(file.fileno()).st_size != len(line) + self.header.rows * row_bytes:
             raise DamagedFileError("it is not as long as its first line says")
-        self._start = line + file.read(self.head.rows * KEY_BYTES)
+        self._start = line + file.read(self.header.rows * KEY_BYTES)
 
     def read_keys(self) -> list[bytes]:
-        """Return the key of each row's sentence."""
-        keys = self._start[-self.head.rows * KEY_BYTES :]
+        """Return the keys of the sentences, one per row."""
+        keys = self._start[-self.header.rows * KEY_BYTES :]
         row_keys: list[bytes] = np.frombuffer(keys, f"V{KEY_BYTES}").tolist()
         return row_keys
 
     def read_vectors(self) -> Vectors:
-        """Return the vectors, (rows, dim) float32. Raises DamagedFileError, also when called a second time."""
+        """Return the vectors, (rows, dim) float32; works only once. Raises DamagedFileError."""
         body = self._file.read()
         if _compute_file_name([self._start, body]) != self._name:
             raise DamagedFileError("its content does not fit its name")
-        array = np.frombuffer(body, "<f4").reshape(self.head.rows, self.head.dim)
+        array = np.frombuffer(body, "<f4").reshape(self.header.rows, self.header.dim)
         return array.astype(np.float32, copy=False)
 
 
@@ -119,7 +121,10 @@ def write_vectors(folder: Path, header: FileHeader, sentences: Sequence[str], ve
     keys = b"".join(map(compute_sentence_key, sentences))
     body = np.ascontiguousarray(vectors, dtype="<f4").data.cast("B")
     parts: list[bytes | memoryview] = [format_header(header), keys, body]
-    _create_folder(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / TAG).exists():
+        with atomic_path(folder / TAG) as temporary:
+            temporary.write_bytes(TAG_TEXT.encode())
     path = folder / _compute_file_name(parts)
     with atomic_path(path) as temporary, temporary.open("wb") as file:
         file.writelines(parts)
@@ -134,12 +139,12 @@ def open_vectors(path: Path) -> Iterator[CacheFile]:
 
 
 def find_encoder_folder(directory: Path, fingerprint: str) -> Path:
-    """Return the folder in the cache *directory* that holds the vectors of the encoder with this fingerprint."""
+    """Return the path, in the cache *directory*, of the folder for the encoder with this fingerprint."""
     return directory / f"vectors-{digest(fingerprint)[:40]}"
 
 
 def list_cache_folders(directory: Path) -> list[Path]:
-    """Return the folders in *directory*, which may be missing, that have the name and marker of a cache folder."""
+    """Return the cache folders in *directory*, recognised by name and marker; none if *directory* is missing."""
     if not directory.is_dir():
         return []
     return sorted(path for path in directory.iterdir() if _is_cache_folder(path))
@@ -151,7 +156,7 @@ def list_vector_files(folder: Path) -> list[Path]:
 
 
 def list_leftovers(folder: Path) -> list[Path]:
-    """Return the unfinished files in *folder*, which a process left when it was killed, or is writing now."""
+    """Return the unfinished files in *folder*: those of killed processes, and those that are being written now."""
     return _list_matching_files(folder, _LEFTOVER)
 
 
@@ -171,29 +176,11 @@ def _is_cache_folder(folder: Path) -> bool:
         return False
 
 
-def _create_folder(folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    if not (folder / TAG).exists():
-        with atomic_path(folder / TAG) as temporary:
-            temporary.write_bytes(TAG_TEXT.encode())
-
-
 def _compute_file_name(parts: Sequence[bytes | memoryview]) -> str:
     hasher = hashlib.sha256()
     for part in parts:
         hasher.update(part)
     return f"{hasher.hexdigest()[:32]}.vectors"
-
-
-log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CachedVectors:
-    """The vectors of k sentences, (k, dim) float32, and the positions of these sentences in a list, (k,) int64."""
-
-    places: Indices
-    vectors: Vectors
 
 
 class Cache:
@@ -204,9 +191,12 @@ class Cache:
         self._warned: set[str] = set()
         self._is_writable = True
 
-    def read(self, encoder: Encoder, sentences: Sequence[str]) -> Iterator[CachedVectors]:
-        """Yield the cached vectors of *sentences*, which are all distinct, file by file; remove damaged files."""
-        missing = {compute_sentence_key(text): place for place, text in enumerate(sentences)}
+    def read(self, encoder: Encoder, sentences: Sequence[str]) -> Iterator[tuple[Indices, Vectors]]:
+        """Look up distinct *sentences*, one cache file at a time; remove damaged files.
+
+        Yields positions in *sentences*, (k,) int64, and the vectors of these k sentences, (k, dim) float32.
+        """
+        missing = {compute_sentence_key(text): position for position, text in enumerate(sentences)}
         for path in self._list_files(encoder):
             if not missing:
                 return
@@ -215,15 +205,15 @@ class Cache:
                 yield part
 
     def write(self, encoder: Encoder, sentences: Sequence[str], vectors: Vectors) -> None:
-        """Write the vectors of *sentences*, (n, dim) float32, to the cache; after a failure, write nothing more."""
+        """Write the vectors of *sentences*, (n, dim) float32, to the cache; after a failure, do nothing."""
         if not (self._is_writable and len(sentences)):
             return
-        head = FileHeader(
+        header = FileHeader(
             encoder=encoder.name, fingerprint=encoder.fingerprint, rows=vectors.shape[0], dim=vectors.shape[1]
         )
         folder = find_encoder_folder(self.directory, encoder.fingerprint)
         try:
-            write_vectors(folder, head, sentences, vectors)
+            write_vectors(folder, header, sentences, vectors)
         except (OSError, SentprobeError) as error:
             self._is_writable = False
             self._warn_once("%s; sentence vectors are no longer kept in the cache", _format_reason(error))
@@ -241,12 +231,15 @@ class Cache:
                 os.utime(folder)
         return paths
 
-    def _read_file(self, path: Path, missing: dict[bytes, int], *, fingerprint: str) -> CachedVectors | None:
-        """Return the vectors that a file has for keys in *missing*, which maps them to positions; remove these keys."""
+    def _read_file(self, path: Path, missing: dict[bytes, int], *, fingerprint: str) -> tuple[Indices, Vectors] | None:
+        """Return the positions and vectors of a file's sentences in *missing*, a map from key to position.
+
+        The keys of these sentences are removed from *missing*. None: the file has none of the sentences.
+        """
         try:
             with open_vectors(path) as file:
                 rows_by_key = {k: row for row, k in enumerate(file.read_keys()) if k in missing}
-                if file.head.fingerprint != fingerprint or not rows_by_key:
+                if file.header.fingerprint != fingerprint or not rows_by_key:
                     return None
                 vectors = file.read_vectors()
         except FileNotFoundError:  # another process has just removed it
@@ -259,8 +252,8 @@ class Cache:
         except OSError as error:
             self._warn_once("%s; its sentences are encoded again", _format_reason(error))
             return None
-        places = np.array([missing.pop(key) for key in rows_by_key], dtype=np.int64)
-        return CachedVectors(places, vectors[list(rows_by_key.values())])
+        positions = np.array([missing.pop(key) for key in rows_by_key], dtype=np.int64)
+        return positions, vectors[list(rows_by_key.values())]
 
     def _warn_once(self, message: str, subject: object) -> None:
         """Log a warning unless *message* has been logged before."""
@@ -270,6 +263,6 @@ class Cache:
 
 
 def _format_reason(error: OSError | SentprobeError) -> str:
-    if isinstance(error, OSError):
-        return f"{error.filename}: {error.strerror}" if error.filename else str(error)
+    if isinstance(error, OSError) and error.filename:
+        return f"{error.filename}: {error.strerror}"
     return str(error)

@@ -18,17 +18,18 @@ class PrecomputedOptions:
     """The options of the encoder ``file:``."""
 
     format: str = ""
-    """npz, npy, safetensors, parquet or lookup; empty: the format that the suffix of the file names."""
+    """``npz``, ``npy``, ``safetensors``, ``parquet`` or ``lookup``; empty: the format of the file's suffix."""
     sentences: str = ""
-    """A file with the sentences of the vectors, or a dataset, whose distinct sentences have the vectors in order.
+    """Path of a file with one sentence per vector, or of a dataset with one distinct sentence per vector, in order.
 
-    Empty: the sentences are in the vector file.
+    If the vectors have ids, each line of the file is an id, a tab and a sentence. Empty: the vector file itself has
+    the sentences.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class Precomputed:
-    """The encoder that looks up vectors by sentence; additional spaces in a sentence are ignored."""
+    """An encoder that looks up the vector of each sentence; leading, trailing and repeated spaces are ignored."""
 
     name: str
     source: str
@@ -39,7 +40,7 @@ class Precomputed:
 
     @property
     def capabilities(self) -> Capabilities:
-        """The notes; not cacheable, since the vectors are in a file already."""
+        """Notes for the user; the vectors are not cached, since they are in a file already."""
         return Capabilities(cacheable=False, notes=self.notes)
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
@@ -56,7 +57,7 @@ class Precomputed:
 
 @dataclass(frozen=True, slots=True)
 class OrderedVectors:
-    """Vectors without sentences; :meth:`bind_to_order` assigns them to the sentences of the datasets."""
+    """Vectors from a file without sentences; :meth:`bind_to_order` assigns a sentence to each vector."""
 
     name: str
     source: str
@@ -64,7 +65,7 @@ class OrderedVectors:
 
     @property
     def capabilities(self) -> Capabilities:
-        """The method that assigns the vectors to sentences in order; not cacheable."""
+        """The method :meth:`bind_to_order`; the vectors are not cached."""
         return Capabilities(cacheable=False, bind_to_order=self.bind_to_order)
 
     @property
@@ -73,11 +74,11 @@ class OrderedVectors:
         return digest("file", _digest_vectors(self.vectors))
 
     def encode(self, sentences: Sequence[str]) -> Vectors:  # noqa: ARG002 - the protocol has this parameter
-        """Raise VectorFileError, since it is unknown which sentences the vectors belong to."""
+        """Raise VectorFileError, since the sentence of each vector is unknown."""
         raise vector_formats.VectorFileError(_describe_missing_sentences(self.source))
 
     def bind_to_order(self, sentences: Sequence[str]) -> Precomputed:
-        """Return an encoder in which vector i belongs to sentence i. Raises VectorFileError if the numbers differ."""
+        """Return an encoder that maps sentence i to vector i. Raises VectorFileError if their numbers differ."""
         if len(sentences) != len(self.vectors):
             raise vector_formats.VectorFileError(
                 f"{self.source}: {len(self.vectors)} vectors for {len(sentences)} different "
@@ -115,7 +116,14 @@ def _describe_missing_sentences(path: Path | str) -> str:
 def _make_precomputed(
     name: str, source: str, sentences: Sequence[str], vectors: Vectors, *, notes: tuple[str, ...] = ()
 ) -> Precomputed:
-    rows = _index_sentences(sentences, vectors, Path(source))
+    """Return an encoder. Raises VectorFileError if a repeated sentence has different vectors."""
+    rows: dict[str, int] = {}
+    for row, sentence in enumerate(sentences):
+        first = rows.setdefault(_normalize_spaces(sentence), row)
+        if first != row and not np.array_equal(vectors[first], vectors[row]):
+            raise vector_formats.VectorFileError(
+                f"{source}: rows {first} and {row} have different vectors for one sentence, {sentence!r}"
+            )
     fingerprint = digest("file", _digest_vectors(vectors), *rows)
     return Precomputed(name, source, fingerprint, vectors, rows, notes)
 
@@ -124,24 +132,12 @@ def _digest_vectors(vectors: Vectors) -> str:
     return hashlib.sha256(vectors.tobytes()).hexdigest()
 
 
-def _index_sentences(sentences: Sequence[str], vectors: Vectors, path: Path) -> dict[str, int]:
-    """Return the row number of each sentence. Raises VectorFileError if a repeated sentence has different vectors."""
-    rows: dict[str, int] = {}
-    for row, sentence in enumerate(sentences):
-        first = rows.setdefault(_normalize_spaces(sentence), row)
-        if first != row and not np.array_equal(vectors[first], vectors[row]):
-            raise vector_formats.VectorFileError(
-                f"{path}: rows {first} and {row} have different vectors for one sentence, {sentence!r}"
-            )
-    return rows
-
-
 def _normalize_spaces(sentence: str) -> str:
     return " ".join(sentence.split())
 
 
 def _read_listed_sentences(path: Path, ids: Sequence[str] | None, *, rows: int, vectors: Path) -> list[str]:
-    """Return the sentence of each vector: from the line "id, tab, sentence" with its id, or from its own row."""
+    """Return one sentence per vector: the sentence listed with its id or, without ids, the sentences in order."""
     if ids is None:
         texts = _read_jsonl_sentences(path) or _read_dataset_sentences(path) or [text for _, text in _read_lines(path)]
         if len(texts) != rows:
@@ -149,10 +145,10 @@ def _read_listed_sentences(path: Path, ids: Sequence[str] | None, *, rows: int, 
         return texts
     table: dict[str, str] = {}
     for number, text in _read_lines(path):
-        name, tab, fields_after_id = text.partition("\t")
+        sentence_id, tab, fields_after_id = text.partition("\t")
         if not tab:
             raise vector_formats.VectorFileError(f"{path}, line {number}: an id, a tab and a sentence are expected")
-        table.setdefault(name, fields_after_id.partition("\t")[0])
+        table.setdefault(sentence_id, fields_after_id.partition("\t")[0])
     unknown = [name for name in ids if name not in table]
     if unknown:
         raise vector_formats.VectorFileError(
@@ -162,7 +158,7 @@ def _read_listed_sentences(path: Path, ids: Sequence[str] | None, *, rows: int, 
 
 
 def _read_jsonl_sentences(path: Path) -> list[str]:
-    """Return the sentences of a JSONL file that ``probe sentences`` wrote; empty if it has another format."""
+    """Return the sentences of a JSONL file that ``probe sentences`` wrote; an empty list for any other file."""
     from sentprobe.probes.formats.jsonl import read_values
 
     if path.suffix != ".jsonl" or not path.is_file():
@@ -177,7 +173,7 @@ def _read_jsonl_sentences(path: Path) -> list[str]:
 
 
 def _read_dataset_sentences(path: Path) -> list[str]:
-    """Return the distinct sentences of a dataset or of a folder of datasets; empty if *path* is neither."""
+    """Return the distinct sentences of a dataset or of a folder of datasets; an empty list if *path* is neither."""
     from sentprobe.probes.formats.registry import read_datasets, recognise
 
     if not path.is_dir() and (not path.is_file() or recognise(path) is None):

@@ -1,12 +1,12 @@
-"""The formats of files of sentence vectors, each with a function that reads and a function that writes it.
+"""Read and write files of sentence vectors in five formats.
 
 =============  =========================================================================
-npz            arrays ``vectors`` (n, dim), and ``sentences``, ``ids`` or both (n,)
+npz            array ``vectors`` (n, dim); optional arrays ``sentences`` and ``ids`` (n,)
 npy            one array (n, dim), without sentences or ids
-safetensors    tensor ``vectors`` (n, dim); ``sentences``, ``ids`` as JSON lists in the metadata
-parquet        columns ``vector`` (a list of numbers), and ``sentence``, ``id`` or both
-lookup         lines of an id, a sentence and the numbers of its vector, separated by tabs; spaces
-               separate the numbers (look-up format of Ettinger et al. 2018); plain, gzip or xz
+safetensors    tensor ``vectors`` (n, dim); optional JSON lists ``sentences`` and ``ids`` in the metadata
+parquet        column ``vector`` (a list of numbers per row); optional columns ``sentence`` and ``id``
+lookup         lines of an id, a sentence and a vector, separated by tabs; the numbers of a vector are
+               separated by spaces (look-up format of Ettinger et al. 2018); plain, gzip or xz
 =============  =========================================================================
 """
 
@@ -38,12 +38,12 @@ UNREADABLE = (
     EOFError, ValueError, RuntimeError, MemoryError, OverflowError, LookupError, TypeError,
     SyntaxError, SystemError, TokenError, lzma.LZMAError, zlib.error, BadZipFile,
 )  # fmt: skip
-"""Exceptions that libraries raise for damaged files."""
+"""Exceptions that NumPy, zipfile, gzip and lzma raise for damaged files."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VectorFile:
-    """The content of a file: sentence vectors, (n, dim) float32, with optional sentences and ids."""
+    """The sentence vectors in a file, (n, dim) float32, with the sentences and ids if the file has them."""
 
     vectors: Vectors
     sentences: Texts | None = None
@@ -51,11 +51,11 @@ class VectorFile:
 
 
 class VectorFileError(EncoderError):
-    """A file of sentence vectors cannot be read, or its parts do not fit together."""
+    """A file of sentence vectors cannot be read or written, or its vectors, sentences and ids do not match."""
 
 
 def check_vector_file(file: VectorFile, path: Path) -> VectorFile:
-    """Return the content with its vectors as float32. Raises VectorFileError if vectors and texts do not fit."""
+    """Return *file* with float32 vectors. Raises VectorFileError for bad vectors, or another number of texts."""
     array = file.vectors
     if not isinstance(array, np.ndarray):  # a member of an npz file may be anything
         raise VectorFileError(f"{path}: 'vectors' is not an array")
@@ -63,9 +63,9 @@ def check_vector_file(file: VectorFile, path: Path) -> VectorFile:
         raise VectorFileError(f"{path}: vectors of shape {array.shape}; (sentences, dim) is expected")
     if not np.issubdtype(array.dtype, np.floating):
         raise VectorFileError(f"{path}: vectors of {array.dtype}; floating point is expected")
-    for kind, texts in (("sentences", file.sentences), ("ids", file.ids)):
+    for name, texts in (("sentences", file.sentences), ("ids", file.ids)):
         if texts is not None and len(texts) != len(array):
-            raise VectorFileError(f"{path}: {len(texts)} {kind} for {len(array)} vectors")
+            raise VectorFileError(f"{path}: {len(texts)} {name} for {len(array)} vectors")
     with np.errstate(over="ignore"):
         vectors = np.ascontiguousarray(array, dtype=np.float32)
     bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
@@ -81,7 +81,7 @@ OPENERS: Mapping[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
 
 
 def read_lookup(path: Path) -> VectorFile:
-    """Read the look-up format: lines of an id, a sentence and numbers. Raises VectorFileError."""
+    """Read lines of an id, a sentence and a vector, separated by tabs. Raises VectorFileError."""
     ids: list[str] = []
     sentences: list[str] = []
     rows: list[Vectors] = []
@@ -118,7 +118,7 @@ def _parse_vector(text: str, *, place: str) -> Vectors:
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the number, from 1, and the text of each line that is not empty. Raises VectorFileError if not UTF-8."""
+    """Yield (line number from 1, text) of each line that is not empty. Raises VectorFileError if it is not UTF-8."""
     with (
         path.open("rb") as raw,
         limit_unpacking(OPENERS[path.suffix](raw), raw.tell) if path.suffix in OPENERS else raw as file,
@@ -132,14 +132,14 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def write_lookup(temporary: Path, vectors: Vectors, sentences: Texts, path: Path) -> None:
-    """Write the look-up format, compressed as the suffix says: row numbers as ids, and nine digits per number."""
+    """Write the look-up format with row numbers as ids. Files that end in ``.gz`` or ``.xz`` are compressed."""
     for text in sentences:
         if not set("\t\n\r").isdisjoint(text):
             raise VectorFileError(f"{path}: {text!r} contains a tab or a line break")
     number_format = " ".join(["%.9g"] * vectors.shape[1])
     with temporary.open("wb") as raw, _open_packed(raw, path.suffix) as file:
-        for name, (sentence, row) in enumerate(zip(sentences, vectors, strict=True)):
-            file.write(f"{name}\t{sentence}\t{number_format % tuple(row.tolist())}\n".encode())
+        for number, (sentence, row) in enumerate(zip(sentences, vectors, strict=True)):
+            file.write(f"{number}\t{sentence}\t{number_format % tuple(row.tolist())}\n".encode())
 
 
 def _open_packed(raw: IO[bytes], suffix: str) -> Any:
@@ -178,7 +178,7 @@ def _read_npz_texts(arrays: Any, name: str, path: Path) -> Texts | None:
 
 
 def write_npz(temporary: Path, vectors: Vectors, sentences: Texts, path: Path) -> None:
-    """Write an npz file of the arrays ``vectors`` and ``sentences``. Raises VectorFileError."""
+    """Write the arrays ``vectors`` and ``sentences`` to an npz file. Raises VectorFileError."""
     if any(text.endswith("\0") for text in sentences):
         raise VectorFileError(f"{path}: a sentence ends in a null character, which npz drops")
     # NumPy moves back in the file that it writes, which a pipe or /dev/null does not allow.
@@ -197,13 +197,13 @@ def read_npy(path: Path) -> VectorFile:
 
 
 def write_npy(temporary: Path, vectors: Vectors, sentences: Texts, path: Path) -> None:  # noqa: ARG001
-    """Write an npy file of the vectors; the format has no place for sentences."""
+    """Write the vectors to an npy file, which cannot store sentences."""
     with temporary.open("wb") as file:
         np.save(file, vectors)
 
 
 def read_safetensors(path: Path) -> VectorFile:
-    """Read a safetensors file, with sentences and ids in its metadata. Raises VectorFileError."""
+    """Read the vectors of a safetensors file, and the sentences and ids in its metadata. Raises VectorFileError."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -232,7 +232,7 @@ def _parse_json_texts(text: str, place: str) -> Texts:
 
 
 def write_safetensors(temporary: Path, vectors: Vectors, sentences: Texts, path: Path) -> None:  # noqa: ARG001
-    """Write a safetensors file: the tensor ``vectors``, and the sentences as a JSON list in the metadata."""
+    """Write a safetensors file with the tensor ``vectors`` and, in the metadata, a JSON list of the sentences."""
     from safetensors.numpy import save
 
     # With more than one entry, the order of the metadata would differ between processes.
@@ -240,7 +240,7 @@ def write_safetensors(temporary: Path, vectors: Vectors, sentences: Texts, path:
 
 
 def read_parquet(path: Path) -> VectorFile:
-    """Read a Parquet file: columns ``vector`` (lists of equal length), ``sentence``, ``id``. Raises VectorFileError."""
+    """Read the columns ``vector``, ``sentence`` and ``id`` of a Parquet file. Raises VectorFileError."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -252,25 +252,21 @@ def read_parquet(path: Path) -> VectorFile:
         table = pq.read_table(to_local_path(path), columns=column_names)
     except pa.ArrowException as error:
         raise VectorFileError(f"{path}: {first_line(error)}") from None
-    column = table.column("vector").combine_chunks()
-    texts = {f"{name}s": _read_text_column(table, name, path) for name in column_names if name != "vector"}
-    return VectorFile(_read_vector_column(column, path), **texts)
-
-
-def _read_text_column(table: Any, name: str, path: Path) -> Texts:
-    column = table.column(name)
-    if column.null_count:
-        raise VectorFileError(f"{path}: column {name!r} has missing values")
-    return tuple(map(str, column.to_pylist()))
+    texts: dict[str, Texts] = {}
+    for name in column_names[1:]:
+        column = table.column(name)
+        if column.null_count:
+            raise VectorFileError(f"{path}: column {name!r} has missing values")
+        texts[f"{name}s"] = tuple(map(str, column.to_pylist()))
+    return VectorFile(_read_vector_column(table.column("vector").combine_chunks(), path), **texts)
 
 
 def _read_vector_column(column: Any, path: Path) -> Vectors:
     import pyarrow as pa
 
-    kind = column.type
-    lists = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
-    if not lists:
-        raise VectorFileError(f"{path}: column 'vector' is {kind}; lists of numbers are expected")
+    checks = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    if not any(is_list(column.type) for is_list in checks):
+        raise VectorFileError(f"{path}: column 'vector' is {column.type}; lists of numbers are expected")
     widths = set(column.value_lengths().to_pylist())
     if len(widths) > 1 or None in widths or column.flatten().null_count:
         raise VectorFileError(f"{path}: column 'vector' has missing values or lists of several lengths")
@@ -290,7 +286,7 @@ def write_parquet(temporary: Path, vectors: Vectors, sentences: Texts, path: Pat
 
 
 class VectorFormat(StrEnum):
-    """Names of the formats of files of sentence vectors."""
+    """A file format of sentence vectors."""
 
     NPZ = "npz"
     NPY = "npy"
@@ -300,7 +296,7 @@ class VectorFormat(StrEnum):
 
 
 def find_format(path: Path, name: str | None = None) -> VectorFormat:
-    """Return the format *name* or, without a name, the format of the file's suffix. Raises UsageError.
+    """Return the format called *name* or, if None, the format of the file's suffix. Raises UsageError.
 
     >>> find_format(Path("vectors.npz")), find_format(Path("embeddings.txt.xz"))
     (<VectorFormat.NPZ: 'npz'>, <VectorFormat.LOOKUP: 'lookup'>)
@@ -316,7 +312,7 @@ def find_format(path: Path, name: str | None = None) -> VectorFormat:
 
 
 def read_vectors(path: Path, *, format: str | None = None) -> VectorFile:
-    """Read sentence vectors in *format* or, if None, that of the suffix. Raises UsageError or VectorFileError."""
+    """Read a file in *format* (None: the format of the suffix). Raises UsageError or VectorFileError."""
     reader, _ = FORMATS[find_format(path, format)]
     try:
         path.open("rb").close()  # raises the same exception in all formats if the file is missing
@@ -329,7 +325,7 @@ def read_vectors(path: Path, *, format: str | None = None) -> VectorFile:
 
 
 def write_vectors(path: Path, sentences: Sequence[str], vectors: Vectors, *, format: str | None = None) -> None:
-    """Write sentences and their vectors, (n, dim) float32, in *format* or, if None, that of the suffix.
+    """Write sentences and their vectors, (n, dim) float32, in *format* (None: the format of the suffix).
 
     Raises UsageError or VectorFileError.
     """
@@ -353,4 +349,7 @@ FORMATS: Mapping[VectorFormat, tuple[Callable[[Path], VectorFile], Callable[[Pat
     VectorFormat.PARQUET: (read_parquet, write_parquet),
     VectorFormat.LOOKUP: (read_lookup, write_lookup),
 }
-"""The functions that read and write each format; the last argument of a writer is the path in error messages."""
+"""The reader and the writer of each format.
+
+A writer writes to its first argument, a temporary path; its last argument is the path that error messages name.
+"""

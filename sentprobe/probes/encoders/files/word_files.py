@@ -1,4 +1,4 @@
-"""Read files of word vectors: text, and binary word2vec and fastText, whose headers are checked before gensim reads."""
+"""Read word vectors from text files and, with gensim, from binary files of word2vec and fastText."""
 
 import gzip
 import hashlib
@@ -31,25 +31,21 @@ VOCABULARY_OFFSET = 64
 
 
 class DamagedWordFileError(Exception):
-    """The content of a file of word vectors contradicts its format; the message does not name the file."""
+    """The content of a file of word vectors contradicts its format. The caller adds the file's name to the message."""
 
 
 def read_binary(path: Path, *, fasttext: bool) -> WordVectors:
-    """Read binary word2vec or fastText vectors, plain or gzip; fastText knows all words. Raises EncoderError."""
+    """Read a binary file of word2vec or fastText, plain or gzip. Raises EncoderError."""
     # Overflowing numbers become infinite, and infinite numbers are reported later.
     with _report_read_errors(path), _unzip(path) as plain, np.errstate(all="ignore"):
         vectors = _read_by_gensim(plain, fasttext=fasttext)
         with plain.open("rb") as file:
             fingerprint = hashlib.file_digest(file, "sha256").hexdigest()
-    return _make_word_vectors(vectors, source=str(path), fingerprint=fingerprint)
-
-
-def _make_word_vectors(vectors: Any, *, source: str, fingerprint: str) -> WordVectors:
     matrix = vectors.vectors  # (words, dim) float32
     bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
     if len(bad):
         word = vectors.index_to_key[bad[0]]
-        raise EncoderError(f"{source}: the vector of {word!r} is not finite")
+        raise EncoderError(f"{path}: the vector of {word!r} is not finite")
     scale = float(np.sqrt(np.square(matrix, dtype=np.float64).mean()))
 
     def find(word: str) -> Vectors | None:
@@ -62,12 +58,12 @@ def _make_word_vectors(vectors: Any, *, source: str, fingerprint: str) -> WordVe
         has_vector = word in vectors.key_to_index or vector.any()
         return vector.astype(np.float32) if has_vector and np.isfinite(vector).all() else None
 
-    return WordVectors(source, int(matrix.shape[1]), fingerprint, find, scale)
+    return WordVectors(str(path), int(matrix.shape[1]), fingerprint, find, scale)
 
 
 @contextmanager
 def _unzip(path: Path) -> Iterator[Path]:
-    """Yield the path of a file that gensim can read: *path*, or a temporary uncompressed copy."""
+    """Yield *path* or, for a gzip file, the path of a temporary uncompressed copy."""
     if find_spec("gensim") is None:
         raise missing_extra(f"the binary word vectors {path}", "gensim")
     with open_unpacked(path) as file, make_scratch_folder() as directory:
@@ -81,7 +77,7 @@ def _unzip(path: Path) -> Iterator[Path]:
 
 
 def _read_by_gensim(path: Path, *, fasttext: bool) -> Any:
-    """Return gensim's word vectors of a binary file, whose header is checked first. Raises DamagedWordFileError."""
+    """Check the header of a binary file, then load its word vectors with gensim. Raises DamagedWordFileError."""
     from gensim.models import KeyedVectors
     from gensim.models.fasttext import load_facebook_vectors
 
@@ -118,40 +114,40 @@ def _read_fasttext_width(path: Path) -> int:
 
 
 def _check_fasttext(content: mmap) -> int:
-    """Check a model, as ``FastText::saveModel`` writes it, to the end of its word vectors; return their width."""
+    """Check a file of ``FastText::saveModel`` up to the end of its word vectors; return their width."""
     (version,) = struct.unpack_from("<i", content, 4)
     if version != FASTTEXT_VERSION:
         raise DamagedWordFileError(f"fastText's format in version {version}; {FASTTEXT_VERSION} is expected")
     words, _, labels, _, pruned = struct.unpack_from("<3i2q", content, VOCABULARY_OFFSET)
     if labels:
         raise DamagedWordFileError("a fastText classifier; a model of word vectors is expected")
-    place = VOCABULARY_OFFSET + 28
+    offset = VOCABULARY_OFFSET + 28
     for _ in range(words):
-        end = content.find(b"\0", place)
+        end = content.find(b"\0", offset)
         if end < 0:
             raise DamagedWordFileError("the fastText model is cut off in its vocabulary")
-        place = end + 10  # after the null byte, a count of 8 bytes and a byte for the type of entry
-    place += 8 * max(0, pruned)
-    quantised, rows, dim = struct.unpack_from("<?2q", content, place)
+        offset = end + 10  # after the null byte, a count of 8 bytes and a byte for the type of entry
+    offset += 8 * max(0, pruned)
+    quantised, rows, dim = struct.unpack_from("<?2q", content, offset)
     if quantised:
         raise DamagedWordFileError("a quantised fastText model (.ftz), which gensim does not read")
     if rows < words or dim < 1:
         raise DamagedWordFileError(f"the fastText model declares {rows} vectors of width {dim} for {words} words")
-    if len(content) < place + 17 + 4 * rows * dim:
+    if len(content) < offset + 17 + 4 * rows * dim:
         raise DamagedWordFileError("the fastText model is cut off in its vectors")
     return int(dim)
 
 
 SAMPLE_BYTES = 4096
-"""Number of bytes after the first line that decide whether a file is text."""
+"""Number of bytes after the first line that are searched for control characters."""
 CONTROL_BYTES = frozenset(range(32)) - frozenset(b"\t\n\r\f\v")
-"""Control characters, which text does not contain but nearly every binary vector does."""
+"""Control characters: nearly every binary file of word vectors contains some, and text contains none."""
 FASTTEXT_MAGIC = (793712314).to_bytes(4, "little")
-"""The first bytes of a fastText model (Bojanowski et al. 2017)."""
+"""The first four bytes of a fastText model (Bojanowski et al. 2017)."""
 
 
 class WordFormat(StrEnum):
-    """Formats of word vectors; GloVe, word2vec and fastText (``.vec``) share the text format."""
+    """A file format of word vectors; the text format is that of GloVe, word2vec and fastText (``.vec``)."""
 
     TEXT = "text"
     WORD2VEC = "word2vec binary"
@@ -159,7 +155,7 @@ class WordFormat(StrEnum):
 
 
 def read_word_vectors(path: Path) -> WordVectors:
-    """Read word vectors from a file, plain or gzip, whose content tells the format. Raises EncoderError."""
+    """Read a file of word vectors, plain or gzip, after its format is detected. Raises UsageError or EncoderError."""
     file_format = detect_word_format(path)
     if file_format is WordFormat.TEXT:
         return read_text(path)
@@ -167,7 +163,7 @@ def read_word_vectors(path: Path) -> WordVectors:
 
 
 def detect_word_format(path: Path) -> WordFormat:
-    """Detect the format of a file of word vectors from its first bytes."""
+    """Detect the format of a file of word vectors from its first bytes. Raises UsageError or EncoderError."""
     with _report_read_errors(path), open_unpacked(path) as file:
         header = file.readline(SAMPLE_BYTES)
         sample = file.read(SAMPLE_BYTES)
@@ -179,7 +175,7 @@ def detect_word_format(path: Path) -> WordFormat:
 
 
 def read_width(path: Path) -> int:
-    """Return the width of the word vectors in a file, without reading all of them. Raises EncoderError."""
+    """Read only the width of the word vectors in a file. Raises UsageError or EncoderError."""
     if (file_format := detect_word_format(path)) is not WordFormat.TEXT:
         with _report_read_errors(path), _unzip(path) as plain:
             return _read_fasttext_width(plain) if file_format is WordFormat.FASTTEXT else _read_word2vec_width(plain)
@@ -194,10 +190,10 @@ def read_width(path: Path) -> int:
 
 
 def read_text(path: Path) -> WordVectors:
-    """Read word vectors from text, plain or gzip: lines of a word and its numbers. Raises EncoderError.
+    """Read lines of a word and the numbers of its vector, plain or gzip. Raises EncoderError.
 
-    The first line may be word2vec's header. The first vector of a repeated word counts. Words may contain spaces, as
-    some in GloVe 840B do.
+    The first line may be word2vec's header. If a word is repeated, its first vector is used. Words may contain spaces,
+    as some in GloVe 840B do.
     """
     table: dict[str, Vectors] = {}
     hasher = hashlib.sha256()
@@ -225,7 +221,7 @@ def _read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def open_unpacked(path: Path) -> BufferedReader:
-    """Open a file for reading, decompressed if it is gzip."""
+    """Open a file to read bytes; a gzip file is decompressed."""
     if not _is_zipped(path):
         return path.open("rb")
     unpacked: Any = gzip.open(path, "rb")  # noqa: SIM115 - the caller closes the returned file
@@ -250,12 +246,12 @@ def _report_read_errors(path: Path) -> Iterator[None]:
 
 
 def is_header(fields: Sequence[bytes]) -> bool:
-    """Return whether the fields of a line are word2vec's header: the number of words and the width."""
+    """Return whether the fields of a line are word2vec's header: number of words and width, such as ``9000 300``."""
     return len(fields) == 2 and all(text.isdigit() and len(text) < 19 for text in fields)
 
 
 def _parse_entry(fields: Sequence[bytes], dim: int, *, place: str) -> tuple[str, Vectors]:
-    """Return the word and the vector, (dim,) float32, in the fields of a line. Raises EncoderError."""
+    """Return a line's word and its vector, (dim,) float32. Raises EncoderError."""
     if dim < 1 or len(fields) <= dim:
         raise EncoderError(f"{place}: a word and {max(dim, 1)} numbers are expected")
     try:
@@ -273,7 +269,7 @@ def _parse_entry(fields: Sequence[bytes], dim: int, *, place: str) -> tuple[str,
 
 
 def build_bow(spec: Spec, *, seed: int) -> Bow:
-    """Return the encoder of a spec ``bow`` or ``bow:FILE``; *seed* is used if the spec has none."""
+    """Return the encoder of a spec ``bow`` or ``bow:FILE``; *seed* is the default of its option ``seed``."""
     options = read_options(spec, BowOptions(seed=Natural(seed)))
     return Bow(spec.name, read_or_sample_word_vectors(spec.argument, seed=options.seed, dim=options.dim))
 

@@ -1,4 +1,4 @@
-"""Word vectors, random or from a file, and their averages as sentence vectors (bag of words)."""
+"""Word vectors, and the bag-of-words encoder, which averages them."""
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
@@ -15,25 +15,16 @@ MAX_WORDS_SHOWN = 5
 
 
 def list_some_words(words: Sequence[str]) -> str:
-    """Return the first words as a text, with commas between them and dots in place of further words."""
+    """Return the first five words as ``a, b, c, d, e``, followed by ``, ...`` if there are more."""
     return ", ".join(words[:MAX_WORDS_SHOWN]) + (", ..." if len(words) > MAX_WORDS_SHOWN else "")
 
 
 def note_unknown_words(words: Iterable[str], *, total: int, effect: str) -> tuple[str, ...]:
-    """Return the note that *words*, among *total* words, are unknown, and its effect; an empty tuple without words."""
+    """Return a note such as ``2 of 9 different words EFFECT: foo, bar``; an empty tuple if *words* is empty."""
     unknown = sorted(words)
     if not unknown:
         return ()
     return (f"{len(unknown)} of {total} different words {effect}: {list_some_words(unknown)}",)
-
-
-@dataclass(slots=True)
-class _LookupHistory:
-    """The vectors of the words that were looked up so far; None for an unknown word."""
-
-    rows: dict[str, Vectors | None] = field(default_factory=dict)
-    warned: int = 0
-    """Number of unknown words that the logged warning counts; 0 before the warning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +39,28 @@ class WordVectors:
     """The root mean square of all numbers in the vectors."""
     seed: int | None = None
     """The seed of random vectors; None for vectors from a file."""
-    _seen: _LookupHistory = field(default_factory=_LookupHistory, repr=False, compare=False)
+    _looked_up: dict[str, Vectors | None] = field(default_factory=dict, repr=False, compare=False)
+    """The vectors of all words looked up so far; None for an unknown word."""
+    _warned: set[str] = field(default_factory=set, repr=False, compare=False)
+    """The unknown words that the logged warning counts; empty if no warning was logged."""
 
     def look_up(self, sentences: Sequence[str]) -> list[Vectors]:
-        """Return the vectors of each sentence's known words, (words, dim). Raises EncoderError if none is known."""
-        rows = self._seen.rows
-        new = {word for sentence in sentences for word in sentence.split()} - rows.keys()
-        rows.update((word, self.find(word)) for word in new)
-        if not self._seen.warned and (notes := self.notes):
-            self._seen.warned = len(self._list_unknown_words())
+        """Return, for each sentence, its known words' vectors, (words, dim). Raises EncoderError if it has none."""
+        new = {word for sentence in sentences for word in sentence.split()} - self._looked_up.keys()
+        self._looked_up.update((word, self.find(word)) for word in new)
+        if not self._warned and (notes := self.notes):
+            self._warned.update(self._list_unknown_words())
             log.warning("%s", notes[0])
-        return [self._stack_vectors(sentence) for sentence in sentences]
+        matrices = []
+        for sentence in sentences:
+            vectors = [vector for word in sentence.split() if (vector := self._looked_up[word]) is not None]
+            if not vectors:
+                raise EncoderError(f"no word of the sentence {sentence!r} is in {self.source}")
+            matrices.append(np.stack(vectors))
+        return matrices
 
     def average_words(self, texts: Sequence[str]) -> Vectors:
-        """Return the average vector of the known words of each text, (n, dim) float32; zeros if it has none."""
+        """Return the average vector of each text's known words, (n, dim) float32; zeros if no word is known."""
         out = np.zeros((len(texts), self.dim), dtype=np.float32)
         for row, text in enumerate(texts):
             vectors = [vector for vector in map(self.find, sorted(text.split())) if vector is not None]
@@ -71,22 +70,15 @@ class WordVectors:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """A note on unknown words, if there are more than the logged warning counts."""
+        """A note on the unknown words, unless the logged warning counted every unknown word so far."""
         unknown = self._list_unknown_words()
-        if len(unknown) == self._seen.warned:
+        if len(unknown) == len(self._warned):
             return ()
         effect = f"are not in {self.source} and are left out"
-        return note_unknown_words(unknown, total=len(self._seen.rows), effect=effect)
+        return note_unknown_words(unknown, total=len(self._looked_up), effect=effect)
 
     def _list_unknown_words(self) -> list[str]:
-        return [word for word, row in self._seen.rows.items() if row is None]
-
-    def _stack_vectors(self, sentence: str) -> Vectors:
-        rows = [self._seen.rows[word] for word in sentence.split()]
-        vectors = [row for row in rows if row is not None]
-        if not vectors:
-            raise EncoderError(f"no word of the sentence {sentence!r} is in {self.source}")
-        return np.stack(vectors)
+        return [word for word, vector in self._looked_up.items() if vector is None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +88,7 @@ class BowOptions:
     dim: int = 300
     """Width of random word vectors; ignored if the word vectors are from a file."""
     seed: Natural
-    """Seed of random word vectors; the seed of the run by default."""
+    """Seed of random word vectors; by default, the seed of the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +105,13 @@ class Bow:
 
     @property
     def capabilities(self) -> Capabilities:
-        """The seed, word vectors and notes; not cacheable, since averaging is fast."""
+        """Seed, notes and word vectors; the sentence vectors are not cached, since averaging is fast."""
         return Capabilities(
             cacheable=False, seed=self.words.seed, notes=self.words.notes, word_vectors=self.words.average_words
         )
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
-        """Return average vectors, (n, dim) float32, exactly equal for sentences of the same words in any order."""
+        """Return average word vectors, (n, dim) float32; word order does not change them, not even by rounding."""
         out = np.empty((len(sentences), self.words.dim), dtype=np.float32)
         sorted_words = [" ".join(sorted(sentence.split())) for sentence in sentences]
         for row, matrix in enumerate(self.words.look_up(sorted_words)):
@@ -128,7 +120,7 @@ class Bow:
 
 
 def sample_word_vectors(*, seed: int, dim: int) -> WordVectors:
-    """Return random word vectors: standard Gaussian, each a function of *seed*, *dim* and the word."""
+    """Return standard Gaussian word vectors of width *dim*; the seed of each depends on *seed* and the word."""
 
     def find(word: str) -> Vectors:
         key = int(digest("word", seed, word), 16)

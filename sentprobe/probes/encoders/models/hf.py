@@ -1,10 +1,8 @@
 """The encoder ``hf:``: hidden states of a transformers model, pooled over all tokens or read at one token."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
@@ -18,52 +16,19 @@ from sentprobe.errors import UsageError, format_count, suggest
 from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.lexicon.read import load_lexicon
 from sentprobe.probes.encoders.models import model_loading as loading
-from sentprobe.probes.encoders.models import model_parts, named_tokens, pretrained, text_frame
+from sentprobe.probes.encoders.models import model_parts, named_tokens, pretrained
+from sentprobe.probes.encoders.models.model_parts import POOLINGS, Pooling, pool_states
 from sentprobe.probes.encoders.protocol import Capabilities, EncoderError, Vectors, digest, missing_extra
 from sentprobe.specs import Spec, check_distinct, read_options
 
-
-class Pooling(StrEnum):
-    """How the states of tokens are pooled into a sentence vector."""
-
-    CLS = "cls"
-    MEAN = "mean"
-    MAX = "max"
-    LAST = "last"
-
-
-def pool_states(states: Tensor, mask: Tensor, *, pooling: Pooling) -> Tensor:
-    """Return the pooled states, (batch, dim) float32.
-
-    - states: (batch, time, dim)
-    - mask: (batch, time), 1 for tokens and 0 for padding
-    """
-    return POOLINGS[pooling](states.float(), mask.bool())
-
-
-def _pool_first(states: Tensor, mask: Tensor) -> Tensor:
-    return states[torch.arange(len(states), device=states.device), mask.int().argmax(dim=1)]
-
-
-def _pool_mean(states: Tensor, mask: Tensor) -> Tensor:
-    masked = states.masked_fill(~mask[:, :, None], 0.0)  # (batch, time, dim)
-    return masked.sum(dim=1) / mask.sum(dim=1, keepdim=True)
-
-
-POOLINGS: Mapping[Pooling, Callable[[Tensor, Tensor], Tensor]] = {
-    Pooling.CLS: _pool_first,
-    Pooling.MEAN: _pool_mean,
-    Pooling.MAX: lambda states, mask: states.masked_fill(~mask[:, :, None], -torch.inf).amax(dim=1),
-    Pooling.LAST: lambda states, mask: _pool_first(states.flip(1), mask.flip(1)),
-}
-
-
+SENTENCE = "{sentence}"
+"""The part of the option ``prompt`` that the sentence replaces."""
 EOS = "eos"
 """The value of the option ``pool`` that reads the state of the end token."""
 ALL_LAYERS = "all"
 """The value of the option ``layer`` that makes one encoder for each layer."""
 MAX_STORED_BYTES = 2**31
-"""Maximum memory, in bytes, for the vectors of layers that are requested later."""
+"""Maximum memory, in bytes, for vectors of layers that have not been requested yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +58,46 @@ class HfOptions(pretrained.LoadingOptions):
     batch: int = 32
 
 
+class FramedText(NamedTuple):
+    """A sentence, the text that contains it, and the index in the text at which the sentence starts."""
+
+    sentence: str
+    text: str
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class TextFrame:
+    """Puts a sentence into a prompt and a chat template, and appends an end token."""
+
+    tokenizer: Any
+    prompt: str = SENTENCE
+    chat: bool = False
+    end: str = ""
+    """The end token to append; empty if none is read, or if the tokenizer appends it."""
+
+    def tokenize(self, texts: list[str], **settings: Any) -> Any:
+        """Return the tokenizer's output for framed texts."""
+        # A chat template has its own special tokens.
+        return self.tokenizer(texts, **({"add_special_tokens": False} if self.chat else {}), **settings)
+
+    def add_to(self, sentence: str) -> FramedText:
+        """Return the text that frames a sentence. Raises EncoderError if the chat template changes the sentence."""
+        before, _, after = self.prompt.partition(SENTENCE)
+        text, start = before + sentence + after, len(before)
+        if self.chat:
+            message = text.strip()  # most templates strip messages
+            start -= len(text) - len(text.lstrip())
+            messages = [{"role": "user", "content": message}]
+            text = self.tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+            if (message_start := text.find(message)) < 0:
+                raise EncoderError(f"the chat template changes the text {message!r}")
+            start += message_start
+        return FramedText(sentence, text + self.end, start)
+
+
 class StatePlace(NamedTuple):
-    """The place in a model that a vector is read from: a layer, and a pooling method or named token."""
+    """The source of a sentence vector in a model: a layer, and a pooling method or named token (``mean``, ``verb``)."""
 
     layer: int
     pool: str
@@ -102,34 +105,35 @@ class StatePlace(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HfModel:
-    """A transformers model with its tokenizer, which computes the sentence vectors of several places at once."""
+    """A transformers model with its tokenizer; encodes sentences with several layers and pooling methods at once."""
 
     name: str
     model: Any = field(repr=False)
     tokenizer: Any = field(repr=False)
     limit: int | None
     batch: int
-    frame: text_frame.TextFrame = field(repr=False)
+    frame: TextFrame = field(repr=False)
     words: named_tokens.WordFinder = field(repr=False)
     absent: Pooling | None = None
     """The pooling method for sentences that lack the named token; None: such a sentence is an error."""
     modules: Sequence[Any] = field(default=(), repr=False)
-    """The module in each block whose output is read; empty: the residual stream is read."""
+    """The attention or MLP modules whose outputs are read, one per block; empty: the residual stream is read."""
     end_token: int | None = None
     truncated_candidates: set[str] = field(default_factory=set, repr=False)
-    """The sentences encoded so far that reached the token limit, and so may have been truncated."""
+    """The sentences encoded so far that may have been truncated, since they reached the token limit."""
     absences: set[tuple[str, str]] = field(default_factory=set, repr=False)
-    """Pairs of a named token and a sentence, encoded so far, that lacks this token."""
+    """Pairs of a named token and a sentence without this token, for the sentences encoded so far."""
 
     def count_layers(self) -> int:
         """Return the number of layers, including the embeddings."""
         return len(self._compute_states([self.frame.add_to("a")])[0])
 
     def encode(self, sentences: Sequence[str], *, places: Sequence[StatePlace]) -> Vectors:
-        """Return the vectors of n sentences at each of *places*, (n, places, dim) float32."""
+        """Return the vectors of n sentences for each layer and pooling method, (n, places, dim) float32."""
         order = sorted(range(len(sentences)), key=lambda row: len(sentences[row]))
         chunks = [order[start : start + self.batch] for start in range(0, len(order), self.batch)]
-        words = self._find_words(sentences, places)
+        are_words_needed = any(self.words.has_name(place.pool) for place in places)
+        words = self.words.find_words(sentences) if are_words_needed else [{}] * len(sentences)
         parts = [
             self._encode_batch([self.frame.add_to(sentences[i]) for i in rows], [words[i] for i in rows], places)
             for rows in chunks
@@ -140,24 +144,18 @@ class HfModel:
         return out
 
     def count_truncated(self, sentences: Sequence[str]) -> int | None:
-        """Return how many sentences, with prompt or chat template, exceed the token limit."""
+        """Return how many sentences exceed the token limit when they are in the prompt or chat template."""
         texts = [self.frame.add_to(sentence).text for sentence in sentences]
         return loading.count_truncated(texts, self.frame.tokenize, limit=self.limit)
 
-    def _find_words(self, sentences: Sequence[str], places: Sequence[StatePlace]) -> Sequence[named_tokens.WordIndices]:
-        is_needed = any(self.words.has_name(place.pool) for place in places)
-        return self.words.find_words(sentences) if is_needed else [{}] * len(sentences)
-
     def _encode_batch(
-        self,
-        framed: Sequence[text_frame.FramedText],
-        words: Sequence[named_tokens.WordIndices],
-        places: Sequence[StatePlace],
+        self, framed: Sequence[FramedText], words: Sequence[named_tokens.WordIndices], places: Sequence[StatePlace]
     ) -> Vectors:
         states, tokens = self._compute_states(framed)
         mask = tokens["attention_mask"]
-        if self.frame.end:  # the appended end token is read by pool=eos only, not by the pooling methods
-            mask = mask & ~_mark_last(mask & (tokens["input_ids"] == self.end_token))
+        if self.frame.end:  # pooling leaves out the appended end token, the last of its row; only pool=eos reads it
+            ends = mask & (tokens["input_ids"] == self.end_token)
+            mask = mask & ~(ends & (ends.flip(1).cumsum(dim=1).flip(1) == 1))
         pools = dict.fromkeys(place.pool for place in places if place.pool not in POOLINGS)
         indices = {pool: self._find_tokens(pool, framed, words, tokens) for pool in pools}
         try:
@@ -170,7 +168,7 @@ class HfModel:
         return stacked
 
     def _pool(self, states: Tensor, mask: Tensor, pool: str, indices: Mapping[str, Tensor]) -> Tensor:
-        """Return a layer's sentence vectors, (batch, dim), pooled or read from its states, (batch, time, dim)."""
+        """Return sentence vectors, (batch, dim), from a layer's hidden states, (batch, time, dim)."""
         mask = mask.to(states.device)
         if pool not in indices:
             return pool_states(states, mask, pooling=Pooling(pool))
@@ -181,7 +179,7 @@ class HfModel:
         return torch.where(index[:, None] < 0, pool_states(states, mask, pooling=self.absent), vectors)
 
     def _find_tokens(
-        self, pool: str, framed: Sequence[text_frame.FramedText], words: Sequence[named_tokens.WordIndices], tokens: Any
+        self, pool: str, framed: Sequence[FramedText], words: Sequence[named_tokens.WordIndices], tokens: Any
     ) -> Tensor:
         """Return the index of the end token or of a named word's last token, (batch,) int64; -1 if absent."""
         mask = tokens["attention_mask"].bool()
@@ -204,51 +202,41 @@ class HfModel:
             )
         return index
 
-    def _compute_states(self, framed: Sequence[text_frame.FramedText]) -> tuple[Sequence[Tensor], Any]:
+    def _compute_states(self, framed: Sequence[FramedText]) -> tuple[Sequence[Tensor], Any]:
         """Return the states of each layer, (batch, time, dim), and the tokenizer's output."""
-        with ExitStack() as stack:
-            stack.enter_context(loading.report_encoding_errors(self.name))
+        with loading.report_encoding_errors(self.name), model_parts.record_outputs(self.modules) as outputs:
             tokens = self.frame.tokenize(
-                [text for _, text, _ in framed], padding=True,
+                [text.text for text in framed], padding=True,
                 truncation=self.limit is not None, max_length=self.limit,
                 return_offsets_mapping=self.tokenizer.is_fast, return_tensors="pt",
             )  # fmt: skip
-            self._check_lengths([text.sentence for text in framed], tokens["attention_mask"].sum(dim=1).tolist())
+            for text, length in zip(framed, tokens["attention_mask"].sum(dim=1).tolist(), strict=True):
+                if not length:
+                    raise EncoderError(f"{self.name} finds no token in the sentence {text.sentence!r}")
+                if self.limit and length >= self.limit:
+                    self.truncated_candidates.add(text.sentence)
             tokens = tokens.to(self.model.device)  # after the check, since reading from a GPU makes it wait
             inputs = {name: values for name, values in tokens.items() if name != "offset_mapping"}
-            outputs = stack.enter_context(model_parts.record_outputs(self.modules))
             with torch.inference_mode():
                 states = self.model(**inputs, output_hidden_states=True).hidden_states
             if self.modules:  # no module computes layer 0, so the embeddings fill its place
                 states = [states[0], *(output.reshape(*tokens["input_ids"].shape, -1) for output in outputs)]
             return states, tokens
 
-    def _check_lengths(self, sentences: Sequence[str], lengths: Sequence[float]) -> None:
-        for sentence, length in zip(sentences, lengths, strict=True):
-            if not length:
-                raise EncoderError(f"{self.name} finds no token in the sentence {sentence!r}")
-            if self.limit and length >= self.limit:
-                self.truncated_candidates.add(sentence)
 
-
-def _find_end(framed: text_frame.FramedText, word: int | None) -> int:
-    """Return where a word of the sentence ends in a framed text, as the index of the next character; 0 for no word."""
+def _find_end(framed: FramedText, word: int | None) -> int:
+    """Return the index of the first character after a word of the sentence in the framed text; 0 for None."""
     if word is None:
         return 0
     ends = [match.end() for match in re.finditer(r"\S+", framed.sentence)]
     return framed.start + ends[word]
 
 
-def _mark_last(marks: Tensor) -> Tensor:
-    """Return the marks, (batch, time), of which only the last in each row is kept."""
-    return marks & (marks.flip(1).cumsum(dim=1).flip(1) == 1)
-
-
 class LayerStore:
-    """Encodes each sentence once for all places in a model, and stores the vectors for later requests.
+    """Encodes each sentence once for all layers and pooling methods, and stores the vectors for later requests.
 
-    Places should be requested in order. The vectors of a sentence are stored until those of the last place are
-    requested. If they do not fit in *max_bytes*, they are computed again.
+    The encoders of *places* should be called in order: a request for the last place removes a sentence's vectors.
+    Vectors that do not fit in *max_bytes* are computed again.
     """
 
     def __init__(self, model: HfModel, places: Sequence[StatePlace], *, max_bytes: int = MAX_STORED_BYTES) -> None:
@@ -271,7 +259,7 @@ class LayerStore:
         return tuple(notes)
 
     def encode(self, sentences: Sequence[str], *, place: StatePlace) -> Vectors:
-        """Return the vectors at *place*, (n, dim) float32."""
+        """Return the vectors for the layer and pooling method *place*, (n, dim) float32."""
         distinct = list(dict.fromkeys(sentences))
         new = [sentence for sentence in distinct if sentence not in self._stored]
         vectors = {sentence: self._stored[sentence] for sentence in distinct if sentence in self._stored}
@@ -280,31 +268,27 @@ class LayerStore:
         number = self._places.index(place)
         out = np.stack([vectors[sentence][number] for sentence in sentences])
         for sentence in distinct:
-            self._store_or_drop(sentence, vectors[sentence], place)
+            if place == self._places[-1]:
+                self._stored.pop(sentence, None)
+            elif (len(self._stored) + 1) * vectors[sentence].nbytes <= self._max_bytes:
+                self._stored.setdefault(sentence, vectors[sentence].copy())  # not a view of the whole batch
         return out
-
-    def _store_or_drop(self, sentence: str, vectors: Vectors, place: StatePlace) -> None:
-        """Keep the vectors of a sentence, if there is room, until those at the last place are read."""
-        if place == self._places[-1]:
-            self._stored.pop(sentence, None)
-        elif (len(self._stored) + 1) * vectors.nbytes <= self._max_bytes:
-            self._stored.setdefault(sentence, vectors.copy())  # not a view of the whole batch
 
 
 @dataclass(frozen=True, slots=True)
 class HfEncoder:
-    """An encoder whose vectors are read at one place in a model."""
+    """An encoder that reads one layer of a model, with one pooling method or named token."""
 
     name: str
     fingerprint: str
     place: StatePlace
     family: str
-    """The name without the layer."""
+    """The encoder's name without the layer."""
     store: LayerStore = field(repr=False, compare=False)
 
     @property
     def capabilities(self) -> Capabilities:
-        """Layer and position, the family of the model's layers, notes, and the count of truncated sentences."""
+        """Layer, pooling method, family, notes, and the function that counts truncated sentences."""
         return Capabilities(
             layer=self.place.layer,
             position=self.place.pool,
@@ -314,7 +298,7 @@ class HfEncoder:
         )
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
-        """Return the sentence vectors at the encoder's place, (n, dim) float32."""
+        """Return the sentence vectors, (n, dim) float32."""
         return self.store.encode(sentences, place=self.place)
 
 
@@ -324,7 +308,8 @@ def load_hf(spec: Spec) -> list[HfEncoder]:
     requested_layer = _parse_layer(options.layer)
     if find_spec("transformers") is None:
         raise missing_extra("an encoder hf:...", "transformers")
-    text_frame.check_prompt(options.prompt)
+    if options.prompt and options.prompt.count(SENTENCE) != 1:
+        raise UsageError(f"hf: option prompt={options.prompt}: it must contain {SENTENCE} once")
     if options.absent not in ("", *Pooling):
         raise UsageError(f"hf: option absent={options.absent}: one of {', '.join(Pooling)} is expected")
     words = _open_words(options)
@@ -354,7 +339,7 @@ def load_hf(spec: Spec) -> list[HfEncoder]:
 
 
 def _format_name(spec: Spec, pool: str = "", layer: int | None = None) -> str:
-    """Return the name of an encoder, with *pool* and *layer* if they are set."""
+    """Return the name of an encoder, such as ``hf:gpt2?layer=3&pool=mean``, with *pool* and *layer* if they are set."""
     if spec.label is not None:
         return spec.label + (f" at {pool}" if pool else "") + ("" if layer is None else f", layer {layer}")
     options = tuple((key, pool if pool and key == "pool" else value) for key, value in spec.options)
@@ -410,7 +395,7 @@ def _resolve_layers(requested_layer: int | None, count: int, *, first: int) -> l
 def _make_model(
     loaded: tuple[Any, Any], name: str, options: HfOptions, *, pools: Sequence[str], words: named_tokens.WordFinder
 ) -> HfModel:
-    """Return a loaded model and tokenizer, prepared to encode sentences. Raises UsageError or EncoderError."""
+    """Prepare a loaded model and tokenizer to encode sentences. Raises UsageError or EncoderError."""
     model, tokenizer = loaded
     if not tokenizer.is_fast and any(map(words.has_name, pools)):
         raise EncoderError(f"the tokenizer of {name} does not report the place of each token in the text")
@@ -419,8 +404,10 @@ def _make_model(
     if not (options.bits or options.device_map):  # such models are on their devices already
         device = options.device or loading.find_default_device()
         model = loading.move_to_device(model, device=device, precision=options.precision)
-    frame = text_frame.make_text_frame(tokenizer, prompt=options.prompt, chat=options.chat, name=name)
-    end_token, end = text_frame.find_end_token(frame, name=name) if EOS in pools else (None, "")
+    if options.chat and not tokenizer.chat_template:
+        raise UsageError(f"hf: option chat=yes: the tokenizer of {name} has no chat template")
+    frame = TextFrame(tokenizer, options.prompt or SENTENCE, options.chat)
+    end_token, end = _find_end_token(frame, name=name) if EOS in pools else (None, "")
     return HfModel(
         name=name,
         model=model,
@@ -433,3 +420,14 @@ def _make_model(
         modules=model_parts.find_part_modules(model, options.part, name=name),
         end_token=end_token,
     )
+
+
+def _find_end_token(frame: TextFrame, *, name: str) -> tuple[int, str]:
+    """Return the end token's id, and its text (empty if the tokenizer appends it). Raises UsageError."""
+    tokenizer = frame.tokenizer
+    last = frame.tokenize([frame.add_to("a").text])["input_ids"][0][-1]
+    if last in {tokenizer.eos_token_id, tokenizer.sep_token_id} - {None}:
+        return last, ""
+    if tokenizer.eos_token_id is None:
+        raise UsageError(f"hf: option pool=eos: the tokenizer of {name} has no end token")
+    return tokenizer.eos_token_id, tokenizer.eos_token

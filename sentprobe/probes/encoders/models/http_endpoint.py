@@ -13,6 +13,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 from urllib.request import getproxies, proxy_bypass
 
 import urllib3
@@ -28,7 +29,7 @@ from sentprobe.values import BadSyntaxError, parse_json
 log = logging.getLogger(__name__)
 
 RETRIED_STATUSES = frozenset({408, 409, 425, 429})
-"""HTTP statuses below 500 after which a request is retried, as it is after every status from 500 on."""
+"""HTTP statuses below 500 after which a request is retried. All statuses from 500 on are retried, too."""
 MAX_WAIT = 60.0
 """Maximum of the exponential backoff, in seconds."""
 MAX_RETRY_AFTER = 600.0
@@ -38,7 +39,7 @@ CONNECT_TIMEOUT = 10.0
 _PART_BYTES = 2**16
 """Number of bytes of a response body that are read at a time."""
 _MAX_REFUSAL_BYTES = 2**16
-"""Maximum number of bytes that are read of a response with an error status."""
+"""Maximum number of bytes that are read from the body of a response with an error status."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +52,8 @@ class _Failure:
 
 
 def _get_last_failure(state: RetryCallState) -> _Failure:
-    outcome = state.outcome
-    if outcome is None or not isinstance(failure := outcome.result(), _Failure):
-        raise TypeError("the last attempt did not fail")
+    outcome: Any = state.outcome  # only failed attempts are retried
+    failure: _Failure = outcome.result()
     return failure
 
 
@@ -64,23 +64,23 @@ def _make_final_failure(state: RetryCallState) -> _Failure:
 
 @dataclass(frozen=True, slots=True)
 class RequestGroup:
-    """Concurrent requests that stop together, and of which only the first to fail at each attempt warns."""
+    """Concurrent requests that stop together. Of all requests that fail at their n-th attempt, only the first warns."""
 
     stop: threading.Event
     _warned_attempts: set[int] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def is_first(self, attempt: int) -> bool:
-        """Return whether no other request of the group has failed at this attempt (1 for the first) so far."""
+    def record_failure(self, attempt: int) -> bool:
+        """Record a failed attempt, counted from 1; return whether no other request failed at this attempt before."""
         with self._lock:
-            first = attempt not in self._warned_attempts
+            is_first = attempt not in self._warned_attempts
             self._warned_attempts.add(attempt)
-        return first
+        return is_first
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """The address of an HTTP endpoint, with its key, timeout and retries."""
+    """An HTTP endpoint: its address, API key, timeout and retries."""
 
     url: str
     owner: str
@@ -88,14 +88,14 @@ class Endpoint:
     key_env: str
     """The environment variable with the API key; empty: no key is sent."""
     timeout: float
-    """Maximum number of seconds for the whole answer, and for a pause within it."""
+    """Maximum number of seconds for the whole answer."""
     retries: int
     backoff: float
     """Seconds to wait before the first retry; doubled for each further retry."""
     pool: urllib3.PoolManager = field(repr=False, compare=False)
 
     def post(self, content: Mapping[str, object], *, group: RequestGroup, max_bytes: int) -> bytes:
-        """Send JSON, with retries; return the body, at most *max_bytes*, of the response. Raises EncoderError."""
+        """Send JSON, with retries; return the response's body. Raises EncoderError, also if it exceeds *max_bytes*."""
         tries = Retrying(
             retry=retry_if_result(lambda outcome: isinstance(outcome, _Failure) and outcome.may_retry),
             stop=stop_after_attempt(self.retries + 1),
@@ -114,7 +114,7 @@ class Endpoint:
         return EncoderError(f"encoder {self.owner}: {hide_key(text, key=read_key(self.key_env))}")
 
     def _warn(self, state: RetryCallState, *, group: RequestGroup) -> None:
-        if group.is_first(state.attempt_number):
+        if group.record_failure(state.attempt_number):
             tries = f"try {state.attempt_number + 1} of {self.retries + 1}"
             text = f"{_get_last_failure(state).text}; {tries} follows in {state.upcoming_sleep:.1f} s"
             log.warning("%s", self.make_error(text))
@@ -124,7 +124,7 @@ class Endpoint:
             raise self.make_error("stopped")
 
     def _compute_wait(self, state: RetryCallState) -> float:
-        """Return the seconds to wait: a random share of the backoff, and at least the server's ``Retry-After``."""
+        """Return the seconds to wait: 50 to 100% of the backoff, at random, but at least ``Retry-After``."""
         backoff = wait_exponential(multiplier=self.backoff, max=MAX_WAIT)(state)
         jitter = random.SystemRandom().uniform(0.5, 1.0)
         return max(_get_last_failure(state).retry_after, backoff * jitter)
@@ -156,8 +156,11 @@ class Endpoint:
                     start = _read_body(answer, max_bytes=_MAX_REFUSAL_BYTES, deadline=deadline)
                     return _make_refusal(answer, start, key=key)
                 content = _read_body(answer, max_bytes=max_bytes + 1, deadline=deadline)
+        except exceptions.ReadTimeoutError:
+            return _Failure(f"{self.url} sent nothing for {self.timeout:g} seconds", may_retry=True)
         except exceptions.HTTPError as error:
-            return self._make_connection_failure(error)
+            may_retry = not isinstance(error, (exceptions.SSLError, exceptions.NameResolutionError))
+            return _Failure(f"{self.url}: {error}", may_retry)
         except TimeoutError:
             return self._make_slow_failure(self.timeout)
         if len(content) > max_bytes:
@@ -167,12 +170,6 @@ class Endpoint:
 
     def _make_slow_failure(self, limit: float) -> _Failure:
         return _Failure(f"{self.url} did not finish its answer within {limit:g} seconds", may_retry=True)
-
-    def _make_connection_failure(self, error: exceptions.HTTPError) -> _Failure:
-        if isinstance(error, exceptions.ReadTimeoutError):
-            return _Failure(f"{self.url} sent nothing for {self.timeout:g} seconds", may_retry=True)
-        passing = not isinstance(error, (exceptions.SSLError, exceptions.NameResolutionError))
-        return _Failure(f"{self.url}: {error}", passing)
 
 
 def _read_body(answer: urllib3.BaseHTTPResponse, *, max_bytes: int, deadline: float) -> bytes:
@@ -190,7 +187,7 @@ def _read_body(answer: urllib3.BaseHTTPResponse, *, max_bytes: int, deadline: fl
 
 
 def read_key(variable: str) -> str:
-    """Return the API key in an environment variable; an empty text if there is none. Raises EncoderError."""
+    """Return the API key in an environment variable, or an empty text. Raises EncoderError if it is not ASCII."""
     key = os.environ.get(variable, "").strip()
     if not (key.isascii() and key.isprintable()):
         raise EncoderError(
@@ -200,7 +197,7 @@ def read_key(variable: str) -> str:
 
 
 def make_connection_pool(url: str, *, size: int) -> urllib3.PoolManager:
-    """Return a pool of *size* connections to *url*, through the proxy that the environment names, if any."""
+    """Return a pool of *size* connections to *url*, through the environment's proxy, if any. Raises EncoderError."""
     parts = parse_url(url)
     proxy = getproxies().get(parts.scheme or "")
     if not proxy or proxy_bypass(parts.host or ""):
@@ -242,17 +239,13 @@ def _make_refusal(answer: urllib3.BaseHTTPResponse, body: bytes, *, key: str) ->
         return _Failure(text, may_retry=False)
     text = f"the server answers {answer.status} {answer.reason or ''}".rstrip()
     server_message = extract_server_message(body, key=key)
-    retry_after = _read_retry_after(answer)
+    try:
+        retry_after = Retry().get_retry_after(answer) or 0.0
+    except (exceptions.HTTPError, OverflowError):  # the header has neither a number of seconds nor a date
+        retry_after = 0.0
     may_retry = answer.status in RETRIED_STATUSES or answer.status >= 500
     return _Failure(
         f"{text}: {server_message}" if server_message else text,
         may_retry=may_retry and retry_after <= MAX_RETRY_AFTER,
         retry_after=retry_after,
     )
-
-
-def _read_retry_after(answer: urllib3.BaseHTTPResponse) -> float:
-    try:
-        return Retry().get_retry_after(answer) or 0.0
-    except (exceptions.HTTPError, OverflowError):
-        return 0.0  # the header holds neither a number of seconds nor a date

@@ -1,4 +1,4 @@
-"""Functions that the encoders ``st:`` and ``hf:`` share: find a model's files, check its size, place it on a device."""
+"""Find a model's files, check its size, and move it to a device, for the encoders ``st:`` and ``hf:``."""
 
 import os
 import re
@@ -19,9 +19,9 @@ from sentprobe.versions import digest_folder
 HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
 """The form of a model's name on the Hugging Face hub: ``model`` or ``organisation/model``."""
 UNUSED_FILES = ("*.onnx*", "*.h5", "*.msgpack", "*.ot", "*.tflite", "*.gguf", "openvino/*", "coreml/*")
-"""Patterns of files with weights in formats that are not used, and not downloaded."""
+"""Patterns of weight files in formats that sentprobe does not read, and does not download."""
 HUB_TIMEOUT = 10.0
-"""Maximum number of seconds for the hub to answer whether it has a model."""
+"""Maximum number of seconds to wait for the hub's answer whether it has a model."""
 
 
 class UnknownModelError(EncoderError, UsageError):
@@ -67,11 +67,11 @@ def find_model(
     names = [model] if "/" in model else [f"{owner}{model}" for owner in owners]
     cached = (_find_cached_model(name, revision=revision, required_file=required_file) for name in names)
     directory = next(filter(None, cached), None) or _fetch_model(names, revision=revision)
-    return ModelFiles(directory, digest("hub", directory.name))
+    return ModelFiles(directory, digest("hub", directory.name))  # the name is that of the commit
 
 
 def _find_cached_model(name: str, *, revision: str, required_file: str) -> Path | None:
-    """Return a model's directory in the hub's local cache, named by its commit; None if it is missing or incomplete."""
+    """Return a model's directory in the hub's local cache; None if it is missing or incomplete."""
     from huggingface_hub import snapshot_download
 
     try:
@@ -85,7 +85,7 @@ def _find_cached_model(name: str, *, revision: str, required_file: str) -> Path 
     except (OSError, ValueError):
         return None
     directory = Path(snapshot)
-    weights = (path for kind in ("safetensors", "bin") for path in directory.rglob(f"*.{kind}"))
+    weights = (path for suffix in ("safetensors", "bin") for path in directory.rglob(f"*.{suffix}"))
     return directory if (directory / required_file).exists() and any(weights) else None
 
 
@@ -107,7 +107,7 @@ def _fetch_model(names: Sequence[str], *, revision: str) -> Path:
 
 
 def _find_on_hub(names: Sequence[str], *, revision: str) -> tuple[str, str, list[str]]:
-    """Return the first of *names* that the hub has, its commit, and the patterns of files to skip."""
+    """Return the first of *names* that the hub has, the model's commit, and patterns of files not to download."""
     from huggingface_hub import HfApi
     from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError
 
@@ -168,7 +168,7 @@ def find_default_device() -> str:
 
 
 def move_to_device(module: Any, *, device: str, precision: ModelPrecision) -> Any:
-    """Move a PyTorch module to *device*, unless empty, in *precision*. Raises UsageError or EncoderError."""
+    """Convert a PyTorch module to *precision*, and move it to *device*, if given. Raises UsageError or EncoderError."""
     import torch
 
     try:
@@ -182,11 +182,11 @@ def move_to_device(module: Any, *, device: str, precision: ModelPrecision) -> An
 
 
 MAX_SPECIAL_TOKENS = 16
-"""Maximum number of special tokens around a sentence."""
+"""Maximum number of special tokens that a tokenizer adds to a sentence."""
 
 
 def count_truncated(sentences: Sequence[str], tokenizer: Any, *, limit: int | None, prompt: str = "") -> int | None:
-    """Return how many sentences, after a *prompt*, exceed a token limit; None if there is no tokenizer.
+    """Return how many sentences, with *prompt* before each, exceed a token limit; None if there is no tokenizer.
 
     - limit: maximum number of tokens, special tokens included; None: no limit
     """
@@ -207,7 +207,7 @@ def count_none_truncated(sentences: Sequence[str]) -> int:  # noqa: ARG001
 
 
 def find_truncation_counter(model: Any) -> TruncationCounter | None:
-    """Return a function that counts the sentences that a user's object truncates; None if it is unknown."""
+    """Return a function that counts the sentences that a user's encoder truncates; None if it cannot be counted."""
     if counter := read_attributes(model).count_truncated:
         return counter
     libraries = (parent.__module__.partition(".")[0] for parent in type(model).__mro__)
@@ -221,9 +221,9 @@ def find_truncation_counter(model: Any) -> TruncationCounter | None:
 MAX_MODULES = 10_000
 """Maximum number of layers, attention heads or experts that a configuration may declare."""
 SMALL_MODEL = 2**24
-"""Number of declared parameters that is accepted whatever the size of the files; larger files raise the limit."""
+"""Number of parameters that a model may declare, plus PARAMETERS_PER_BYTE for each byte of its files."""
 PARAMETERS_PER_BYTE = 8
-"""Maximum number of parameters in a byte of a file: weights have at least one bit."""
+"""Maximum number of parameters in a byte of a file: a weight has at least one bit."""
 
 _MODULE_COUNTS = (
     *("num_hidden_layers", "num_layers", "n_layer", "n_layers", "encoder_layers", "decoder_layers"),
@@ -252,7 +252,7 @@ def check_declared_size(directory: Path) -> None:
 
 
 def _find_objects(value: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield a JSON object and all objects within it, since each part of a model may have its own configuration."""
+    """Yield a JSON object and all objects nested in it, since a part of a model may have its own configuration."""
     if isinstance(value, dict):
         yield value
         for part in value.values():
@@ -282,6 +282,6 @@ def _count_parameters(config: Mapping[str, Any]) -> int:
 
 
 def _read_size(config: Mapping[str, Any], keys: tuple[str, ...], *, default: int = 0) -> int:
-    """Return the first value of *keys* that is a positive whole number, or *default*."""
+    """Return the first positive whole number that *config* has under one of *keys*, or else *default*."""
     values = (config.get(key) for key in keys)
     return next((value for value in values if type(value) is int and value > 0), default)

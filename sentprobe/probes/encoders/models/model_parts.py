@@ -1,17 +1,18 @@
-"""Hidden states inside the blocks of a transformers model: the outputs of attention and MLP modules."""
+"""Hidden states of a transformers model: outputs of attention and MLP modules, and pooling over tokens."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from sentprobe.probes.encoders.protocol import EncoderError
 
 
 class ModelPart(StrEnum):
-    """The part of each block whose output is read."""
+    """The part of each transformer block whose output is read."""
 
     RESIDUAL = "residual"
     """The residual stream after the block."""
@@ -33,11 +34,11 @@ _MODULES = {
     ),
     ModelPart.MLP: ("output.dense", "mlp.dense_4h_to_h", "mlp", "ffn", "fc2", "layer.1.DenseReluDense"),
 }
-"""Possible paths of a part's module within a block, the most specific first."""
+"""Possible paths of the attention or MLP module within a block, the most specific first."""
 
 
 def find_part_modules(model: nn.Module, part: ModelPart, *, name: str) -> list[nn.Module]:
-    """Return the module of a part in each block; an empty list for the residual stream. Raises EncoderError."""
+    """Return the attention or MLP module of each block; an empty list for RESIDUAL. Raises EncoderError."""
     if part is ModelPart.RESIDUAL:
         return []
     config: Any = model.config
@@ -60,7 +61,7 @@ def _find_modules(blocks: nn.ModuleList, path: str) -> list[nn.Module]:
 
 @contextmanager
 def record_outputs(modules: Sequence[nn.Module]) -> Iterator[list[Tensor]]:
-    """Yield a list that collects copies of the modules' outputs, (batch, time, dim) or (batch * time, dim) each."""
+    """Yield a list to which the modules' outputs are added, (batch, time, dim) or (batch * time, dim) each."""
     outputs: list[Tensor] = []
 
     def record(_module: nn.Module, _inputs: Any, output: Any) -> None:
@@ -73,3 +74,38 @@ def record_outputs(modules: Sequence[nn.Module]) -> Iterator[list[Tensor]]:
     finally:
         for hook in hooks:
             hook.remove()
+
+
+class Pooling(StrEnum):
+    """How the hidden states of tokens are pooled into a sentence vector."""
+
+    CLS = "cls"
+    MEAN = "mean"
+    MAX = "max"
+    LAST = "last"
+
+
+def pool_states(states: Tensor, mask: Tensor, *, pooling: Pooling) -> Tensor:
+    """Pool hidden states into sentence vectors, (batch, dim) float32.
+
+    - states: (batch, time, dim)
+    - mask: (batch, time), 1 for tokens and 0 for padding
+    """
+    return POOLINGS[pooling](states.float(), mask.bool())
+
+
+def _pool_first(states: Tensor, mask: Tensor) -> Tensor:
+    return states[torch.arange(len(states), device=states.device), mask.int().argmax(dim=1)]
+
+
+def _pool_mean(states: Tensor, mask: Tensor) -> Tensor:
+    masked = states.masked_fill(~mask[:, :, None], 0.0)  # (batch, time, dim)
+    return masked.sum(dim=1) / mask.sum(dim=1, keepdim=True)
+
+
+POOLINGS: Mapping[Pooling, Callable[[Tensor, Tensor], Tensor]] = {
+    Pooling.CLS: _pool_first,
+    Pooling.MEAN: _pool_mean,
+    Pooling.MAX: lambda states, mask: states.masked_fill(~mask[:, :, None], -torch.inf).amax(dim=1),
+    Pooling.LAST: lambda states, mask: _pool_first(states.flip(1), mask.flip(1)),
+}

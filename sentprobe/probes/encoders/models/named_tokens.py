@@ -1,4 +1,4 @@
-"""Find words of a sentence by name, such as its agent or main verb, with the parser or in an analysed table."""
+"""Find words of a sentence by name, such as ``agent`` or ``verb``, with the parser or in an analysed table."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,21 +23,21 @@ SLOT = re.compile(
     rf"(({'|'.join(role.value for role in ev.ROLES)})\.((conjunct|clause)\.)*)*"
     r"(noun|det|rel|verb|modal|(adverb|adjective)\d)"
 )
-"""The form of names of words in a sentence plan, such as ``agent.clause.verb``: slots."""
+"""The form of a slot, the name of a word in a sentence plan, such as ``agent.clause.verb``."""
 
 WordIndices = Mapping[str, int]
-"""The index, from 0, of each named word among the words of a sentence."""
+"""The index, from 0, of each named word of a sentence, such as ``{"agent": 1, "verb": 2}``."""
 
 
 @dataclass(frozen=True, slots=True)
 class GrammarWords:
-    """Finds words by parsing generated sentences; names that stand for different words in two parses are left out."""
+    """Finds words by parsing generated sentences. A name is left out if two parses give it to different words."""
 
     lexicon: Lexicon
     content: bytes = b""
     """The lexicon's language code (empty for English) and the content of its file, for the encoder's fingerprint."""
     names: Sequence[str] = GRAMMAR_NAMES
-    """The names that messages list; slots are names, too."""
+    """The names that error messages list; slots are valid names, too."""
 
     @property
     def source(self) -> str:
@@ -48,11 +48,11 @@ class GrammarWords:
         )
 
     def has_name(self, name: str) -> bool:
-        """Return whether a text is the name of a role or a slot."""
+        """Return whether *name* is a slot or one of *names*."""
         return name in self.names or SLOT.fullmatch(name) is not None
 
     def find_words(self, sentences: Sequence[str]) -> list[WordIndices]:
-        """Return the indices of each sentence's words by role and slot; empty if the sentence cannot be parsed."""
+        """Return the word indices of each sentence by name and slot; empty for a sentence that cannot be parsed."""
         return [self._find_words_of(sentence) for sentence in sentences]
 
     def _find_words_of(self, sentence: str) -> WordIndices:
@@ -65,9 +65,10 @@ class GrammarWords:
 
 
 def find_event_words(event: ev.Event, language: Language) -> WordIndices:
-    """Return the index of the word in each slot of an event's sentence, and of the word in each role.
+    """Return the word indices of an event's sentence by slot, and by name, such as ``agent``.
 
-    A role is that of the main clause or, if it lacks the role, of the first relative clause that has it.
+    The agent is that of the main clause or, if it has none, of the first relative clause that has one; so are the
+    other names.
 
     >>> from sentprobe.lexicon import english
     >>> words = find_event_words(*parse("the doctors that the lawyer helped slept", english()), english().language)
@@ -80,7 +81,7 @@ def find_event_words(event: ev.Event, language: Language) -> WordIndices:
 
 
 def _iterate_roles(event: ev.Event, path: str = "", head: str = "") -> Iterator[tuple[str, str]]:
-    """Yield pairs of a role and its slot, those of the main clause first; *head* is the slot of the modified noun."""
+    """Yield pairs of name and slot, the main clause's first; *head*: slot of the noun that the clause modifies."""
     yield VERB, f"{path}verb"
     slots = {role: head if event.argument(role) is ev.GAP else f"{path}{role.value}.noun" for role in ev.ROLES}
     yield SUBJECT, slots[event.subject]
@@ -98,7 +99,7 @@ class TableWords:
     """The end of messages about the table, such as " in tables/news"."""
     files: tuple[str, ...]
     content: bytes
-    """The table's head file, which holds the checksums of all files, for the encoder's fingerprint."""
+    """The content of the table's ``table.json``, which has the checksums of its files, for the fingerprint."""
     names: Sequence[str] = TABLE_NAMES
 
     def has_name(self, name: str) -> bool:
@@ -106,7 +107,7 @@ class TableWords:
         return name in self.names
 
     def find_words(self, sentences: Sequence[str]) -> list[WordIndices]:
-        """Return the indices of each sentence's words by name; none if it is not in the table. Raises EncoderError."""
+        """Return the word indices of each sentence by name; empty if it is not in the table. Raises EncoderError."""
         import pyarrow as pa
         from pyarrow import dataset
 
@@ -116,12 +117,11 @@ class TableWords:
             rows = dataset.dataset([*self.files]).to_table(columns, filter=is_asked).to_pylist()
         except (OSError, pa.ArrowException) as error:
             raise EncoderError(f"cannot read the table{self.source}: {error}") from None
-        by_text = {row["text"]: row for row in rows}
-        sentence_rows = (by_text.get(sentence, {}) for sentence in sentences)
-        return [
-            {name: index for name in TABLE_NAMES if (index := row.get(f"{name}_index")) is not None}
-            for row in sentence_rows
-        ]
+        words_by_text = {
+            row["text"]: {name: index for name in TABLE_NAMES if (index := row[f"{name}_index"]) is not None}
+            for row in rows
+        }
+        return [words_by_text.get(sentence, {}) for sentence in sentences]
 
 
 WordFinder: TypeAlias = GrammarWords | TableWords

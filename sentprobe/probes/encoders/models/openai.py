@@ -26,7 +26,7 @@ MAX_WIDTH = 2**15
 NUMBER_BYTES = 32
 """Maximum size, in bytes, of a number in JSON with the white space around it."""
 SPARE_BYTES = 2**23
-"""Maximum size, in bytes, of an answer without its numbers, with room for a server that ignores the requested width."""
+"""Bytes that an answer may have beside the expected numbers: JSON keys, and vectors wider than requested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class OpenAIOptions:
     """The options of the encoder ``openai:``."""
 
     base_url: str = OPENAI_URL
-    """Requests go to ``base_url/embeddings``."""
+    """The server's address; requests go to ``base_url/embeddings``."""
     dim: int = 0
     """Requested width of the vectors (``dimensions`` in the API); 0: the model's default."""
     batch: int = 64
@@ -46,7 +46,7 @@ class OpenAIOptions:
     backoff: float = 0.5
     """Seconds to wait before the first retry; doubled for each further retry."""
     key_env: str = ""
-    """The environment variable with the API key; empty: OPENAI_API_KEY for OpenAI's host, no key for other hosts."""
+    """The environment variable with the API key; empty: OPENAI_API_KEY for OpenAI's server, no key for others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class OpenAIEncoder:
                 vectors_by_chunk = dict(pool.imap_unordered(partial(self._encode, group=group), enumerate(chunks)))
             finally:  # also on Ctrl-C
                 group.stop.set()
-        parts = [vectors_by_chunk[place] for place in range(len(chunks))]
+        parts = [vectors_by_chunk[number] for number in range(len(chunks))]
         widths = sorted({part.shape[1] for part in parts})
         if len(widths) > 1:
             raise self.endpoint.make_error(f"the server returned vectors of different widths: {widths}")
@@ -78,7 +78,7 @@ class OpenAIEncoder:
 
     def _encode(self, chunk: tuple[int, Sequence[str]], *, group: http_endpoint.RequestGroup) -> tuple[int, Vectors]:
         """Request the vectors of a numbered chunk of sentences; return its number and vectors, (n, dim) float32."""
-        place, sentences = chunk
+        number, sentences = chunk
         dim = self.options.dim
         request: dict[str, object] = {"model": self.model, "input": list(sentences), "encoding_format": "float"}
         max_bytes = SPARE_BYTES + len(sentences) * (dim or MAX_WIDTH) * NUMBER_BYTES
@@ -86,7 +86,7 @@ class OpenAIEncoder:
         vectors = check_vectors(self._parse_array(answer, count=len(sentences)), sentences=sentences, encoder=self.name)
         if dim and vectors.shape[1] != dim:
             raise self.endpoint.make_error(f"the server returned vectors of width {vectors.shape[1]}, not dim={dim}")
-        return place, vectors
+        return number, vectors
 
     def _parse_array(self, answer: bytes, *, count: int) -> NDArray[Any]:
         try:
@@ -100,7 +100,7 @@ class OpenAIEncoder:
 
 
 def load_openai(spec: Spec) -> OpenAIEncoder:
-    """Return the encoder of a spec ``openai:MODEL``; no request is made yet. Raises UsageError or EncoderError."""
+    """Return the encoder of a spec ``openai:MODEL``, without a request yet. Raises UsageError or EncoderError."""
     options = read_options(spec, OpenAIOptions())
     _check_options(options)
     url = options.base_url.rstrip("/")
@@ -125,15 +125,13 @@ def load_openai(spec: Spec) -> OpenAIEncoder:
 
 
 def _is_openai_host(url: str) -> bool:
-    """Return whether an address is OpenAI's, the only host that OPENAI_API_KEY is sent to.
+    """Return whether an address is OpenAI's. By default, OPENAI_API_KEY is sent to no other.
 
     >>> _is_openai_host(OPENAI_URL), _is_openai_host("http://localhost:8000/v1")
     (True, False)
     """
     parts = parse_url(url)
-    host = parts.host or ""
-    is_openai = host == "api.openai.com" or host.endswith(".api.openai.com")
-    return is_openai and parts.scheme == "https"
+    return parts.scheme == "https" and f".{parts.host}".endswith(".api.openai.com")
 
 
 def _check_options(options: OpenAIOptions) -> None:
@@ -157,7 +155,7 @@ def _parse_rows(body: bytes, *, count: int, key: str) -> list[object]:
     """Return the embeddings in an answer ``{"data": [{"index": 0, "embedding": [0.1, ...]}, ...]}``, by index."""
     try:
         data = parse_json(body)["data"]
-        rows = {entry.get("index", place): entry["embedding"] for place, entry in enumerate(data)}
+        rows = {entry.get("index", number): entry["embedding"] for number, entry in enumerate(data)}
     except (BadSyntaxError, KeyError, TypeError, AttributeError):
         server_message = http_endpoint.extract_server_message(body, key=key)[:80]
         raise ValueError(f"it has no list of embeddings: {server_message!r}") from None
@@ -165,4 +163,4 @@ def _parse_rows(body: bytes, *, count: int, key: str) -> list[object]:
         raise ValueError(f"it has {len(data)} embeddings for {count} sentences")
     if set(rows) != set(range(count)):
         raise ValueError(f"its indices are not the numbers from 0 to {count - 1}")
-    return [rows[place] for place in range(count)]
+    return [rows[index] for index in range(count)]

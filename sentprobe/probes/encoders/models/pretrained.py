@@ -15,7 +15,7 @@ from sentprobe.probes.encoders.models import model_loading as loading
 from sentprobe.probes.encoders.protocol import EncoderError
 
 NO_LIMIT = 10**6
-"""A token limit of this size or more means that there is none; tokenizers without a limit report a huge number."""
+"""Token limits of this size or more are ignored: tokenizers without a limit report a huge number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +28,11 @@ class LoadingOptions:
     device: str = ""
     """A PyTorch device; empty: a GPU if there is one, else the CPU."""
     device_map: str = ""
-    """The argument ``device_map`` of transformers, which spreads a model over devices, such as ``auto``."""
+    """The argument ``device_map`` of transformers, such as ``auto``, which spreads a model over devices."""
 
 
 def make_loading_settings(options: LoadingOptions) -> dict[str, Any]:
-    """Return transformers' arguments for a quantized or distributed model. Raises UsageError or EncoderError."""
+    """Return ``from_pretrained`` arguments that quantize or distribute a model. Raises UsageError or EncoderError."""
     if options.device and options.device_map:
         raise UsageError(f"hf: options device={options.device} and device_map={options.device_map}: choose one")
     if options.bits not in {0, 4, 8}:
@@ -61,7 +61,7 @@ def load_pretrained(
 ) -> tuple[Any, Any]:
     """Load a model and its tokenizer from a directory. Raises EncoderError.
 
-    - kind: the class in transformers that loads the model
+    - kind: the name of the transformers class that loads the model
     - settings: further arguments of ``from_pretrained``
     """
     with loading.report_loading_errors(model_name):
@@ -83,7 +83,7 @@ def load_pretrained(
 
 
 def find_token_limit(requested_limit: int, tokenizer: Any, config: Any) -> int | None:
-    """Return *requested_limit* or, if it is 0, the limit of tokenizer or model; None: no limit. Raises UsageError."""
+    """Return *requested_limit* or, if it is 0, the tokenizer's or model's limit; None: no limit. Raises UsageError."""
     positions: int | None = getattr(config, "max_position_embeddings", None)
     if requested_limit and positions and requested_limit > positions:
         raise UsageError(f"hf: option max_length={requested_limit}: the model has {positions} positions")
@@ -92,7 +92,7 @@ def find_token_limit(requested_limit: int, tokenizer: Any, config: Any) -> int |
 
 
 def is_causal(config: Any) -> bool:
-    """Return whether a configuration is that of causal language models, which read from left to right."""
+    """Return whether a configuration is that of a causal language model, which reads from left to right."""
     from transformers.models.auto import modeling_auto as auto
 
     is_decoder = config.model_type in auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES

@@ -1,4 +1,4 @@
-"""The encoder ``python:``, which calls a function or an object of the user in one of several styles."""
+"""The encoder ``python:``, which calls the user's function or object as SentEval, MTEB or others would."""
 
 import hashlib
 import importlib
@@ -20,7 +20,7 @@ from sentprobe.probes.encoders.models.model_loading import find_truncation_count
 from sentprobe.specs import Natural, Spec, read_options
 
 EncodeFunction = Callable[[Sequence[str]], object]
-"""A function that takes sentences and returns their vectors as an array of any library."""
+"""A function that takes sentences and returns their vectors as an array of NumPy, PyTorch or another library."""
 BATCH = 128
 
 
@@ -66,7 +66,6 @@ class Params(dict[str, Any]):
         return self.get(name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set an entry."""
         self[name] = value
 
 
@@ -147,13 +146,12 @@ def _make_mteb_caller(model: Any, *, batch: int) -> EncodeFunction:
 
 
 def convert_to_array(result: Any) -> Any:
-    """Convert an encoder's output (a tensor, an array, or a list of either) to a NumPy array; bfloat16 to float32."""
-    if isinstance(result, list | tuple) and result and hasattr(result[0], "detach"):
-        return np.stack([convert_to_array(part) for part in result])
+    """Convert an encoder's output (tensor, array, or a list of either) to a NumPy array; bfloat16 becomes float32."""
     if hasattr(result, "detach"):
         tensor = result.detach().cpu()
         return (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy()
-    if isinstance(result, Iterator):
+    has_tensors = isinstance(result, list | tuple) and result and hasattr(result[0], "detach")
+    if has_tensors or isinstance(result, Iterator):
         return np.stack([convert_to_array(part) for part in result])
     return np.asarray(result)
 
@@ -166,14 +164,14 @@ class PythonOptions:
     batch: int = BATCH
     """Number of sentences per batch, for the call styles that use batches."""
     version: str = ""
-    """A version of the encoder that the user states; with a version, vectors are cached."""
+    """The user's version of the encoder, such as ``2``; if it is set, vectors are cached."""
     seed: Natural
-    """The seed in SentEval's ``params``; the seed of the run by default."""
+    """The seed in SentEval's ``params``; by default, the seed of the run."""
 
 
 @dataclass(frozen=True, slots=True)
 class PythonEncoder:
-    """An encoder that calls a function of the user."""
+    """An encoder that calls the user's function or object."""
 
     name: str
     fingerprint: str
@@ -181,7 +179,7 @@ class PythonEncoder:
     capabilities: protocol.Capabilities = field(repr=False, compare=False)
 
     def encode(self, sentences: Sequence[str]) -> protocol.Vectors:
-        """Return the vectors that the function computes, (n, dim) float32. Raises EncoderError."""
+        """Return the vectors that the user's code computes, (n, dim) float32. Raises EncoderError."""
         try:
             vectors = convert_to_array(self.call(sentences))
         except SentprobeError:
@@ -201,7 +199,11 @@ def build_python(spec: Spec, *, seed: int) -> PythonEncoder:
     module, model = load_object(spec)
     style = find_style(model) if options.style is CallStyle.AUTO else options.style
     if style is None:
-        raise _not_callable_error(spec, spec.argument.partition(":")[2])
+        problem = f"the module has no function encode or batcher; name one, as in python:{spec.argument}:function"
+        if attribute := spec.argument.partition(":")[2]:
+            problem = f"{attribute} is neither a function nor an object with encode or batcher"
+            problem += "; the documentation describes the encoder python:"
+        raise protocol.EncoderError(f"{spec}: {problem}")
     stated = protocol.read_fingerprint(model)
     content = stated or _digest_source(module)
     seeded = options.seed if style is CallStyle.SENTEVAL else ""
@@ -229,13 +231,13 @@ def load_object(spec: Spec) -> tuple[ModuleType, Any]:
 def wrap_encoder(
     model: Callable[..., Any] | object, *, name: str, fingerprint: str = "", cacheable: bool | None = None
 ) -> PythonEncoder:
-    """Return an encoder that calls a function of a list of sentences, or an object with ``encode``.
+    """Return an encoder that calls *model*: a function of a list of sentences, or an object with ``encode``.
 
     Objects that follow SentEval's or MTEB's conventions are recognized, too.
 
-    - fingerprint: a text that changes whenever the vectors do; with it, vectors are cached. Without it, a resumed run
-      identifies the encoder by its name and source file, which do not identify the state of an object. In an
-      interactive session, it does not identify the encoder at all
+    - fingerprint: a text that changes whenever the vectors do, such as a digest of the weights. Without it, a resumed
+      run identifies the encoder by name and source file, so it does not notice new weights. In an interactive
+      session, which has no source file, a resumed run encodes again
     - cacheable: whether vectors are cached; None: only if there is a fingerprint
 
     Raises:
@@ -247,10 +249,11 @@ def wrap_encoder(
     style = find_style(model)
     if style is None:
         raise protocol.EncoderError(f"{name}: a {type(model).__name__} is neither a function nor an object with encode")
+    module_name = getattr(model, "__module__", None) or type(model).__module__
     return PythonEncoder(
         name=name,
         fingerprint=protocol.digest(
-            "wrapped", name, style, fingerprint or _digest_source(_find_module(model)) or token_hex()
+            "wrapped", name, style, fingerprint or _digest_source(sys.modules.get(module_name)) or token_hex()
         ),
         call=make_caller(model, style, batch=BATCH, seed=0),
         capabilities=protocol.Capabilities(
@@ -259,20 +262,6 @@ def wrap_encoder(
             count_truncated=find_truncation_counter(model),
         ),
     )
-
-
-def _find_module(model: Any) -> ModuleType:
-    name = getattr(model, "__module__", None) or type(model).__module__
-    return sys.modules.get(name, ModuleType(name))
-
-
-def _not_callable_error(spec: Spec, attribute: str) -> protocol.EncoderError:
-    if not attribute:
-        problem = f"the module has no function encode or batcher; name one, as in python:{spec.argument}:function"
-    else:
-        problem = f"{attribute} is neither a function nor an object with encode or batcher"
-        problem += "; the documentation describes the encoder python:"
-    return protocol.EncoderError(f"{spec}: {problem}")
 
 
 def _import_module(name: str, *, spec: Spec) -> ModuleType:
@@ -303,7 +292,7 @@ def _find_attribute(module: ModuleType, path: str) -> Any:
 
 
 def _instantiate(model: Any, *, spec: Spec) -> Any:
-    """Return an instance of a class, made without arguments; return other objects unchanged."""
+    """Return ``model()`` if *model* is a class, else *model* itself. Raises EncoderError."""
     if not inspect.isclass(model):
         return model
     try:
@@ -318,7 +307,7 @@ def _format_exception(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
-def _digest_source(module: ModuleType) -> str:
+def _digest_source(module: Any) -> str:
     """Return a digest of the module's source file; an empty text if there is none."""
     try:
         content = Path(inspect.getsourcefile(module) or "").read_bytes()

@@ -15,7 +15,7 @@ from sentprobe.specs import Spec, read_options
 from sentprobe.values import BadSyntaxError, parse_json
 
 MODEL_OWNERS = ("sentence-transformers/", "")
-"""Prefixes that are tried for a model name without an organisation, as the package does."""
+"""Prefixes that are tried for a model name without an organisation, as sentence-transformers does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class SentenceTransformerOptions:
     """A branch, tag or commit on the Hugging Face hub."""
     batch: int = 32
     device: str = ""
-    """A PyTorch device; empty: the device that the package chooses."""
+    """A PyTorch device; empty: the device that sentence-transformers chooses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,10 @@ class SentenceTransformerEncoder:
         vectors = check_vectors(output, sentences=sentences, encoder=self.name)
         if self.options.dim:
             vectors = np.ascontiguousarray(vectors[:, : self.options.dim])
-        return _normalize(vectors) if self.options.normalize else vectors
+        if self.options.normalize:
+            lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+            vectors = np.divide(vectors, np.where(lengths > 0, lengths, 1), dtype=np.float32)  # zeros stay zeros
+        return vectors
 
     @property
     def capabilities(self) -> Capabilities:
@@ -74,7 +77,7 @@ class SentenceTransformerEncoder:
 
 
 def load_sentence_transformer(spec: Spec) -> SentenceTransformerEncoder:
-    """Return the encoder of ``st:MODEL``, a directory or a name on the hub. Raises UsageError or EncoderError."""
+    """Return the encoder of a spec ``st:MODEL``. Raises UsageError or EncoderError."""
     options = read_options(spec, SentenceTransformerOptions())
     if find_spec("sentence_transformers") is None:
         raise missing_extra("an encoder st:...", "sentence-transformers")
@@ -97,29 +100,23 @@ def _load(directory: Path, *, model_name: str, options: SentenceTransformerOptio
         model = SentenceTransformer(str(directory), device=device or None, local_files_only=True)
         if options.max_length:
             model.max_seq_length = options.max_length
-        width = _find_width(model)
+        methods = ("get_embedding_dimension", "get_sentence_embedding_dimension")  # in new and in old versions
+        width: int | None = getattr(model, next(name for name in methods if hasattr(model, name)))()
     if options.dim and width and options.dim > width:
         raise UsageError(f"st: option dim={options.dim}: the model's vectors have {width} numbers")
     return loading.move_to_device(model, device=options.device, precision=options.precision)
 
 
 def _refuse_foreign_code(directory: Path) -> None:
-    """Raise ValueError for a model with its own code, which older versions of the package would run."""
+    """Raise ValueError for a model with its own code, which old versions of sentence-transformers would run."""
     path = directory / "modules.json"
     try:
         modules = parse_json(path.read_bytes()) if path.exists() else []
     except BadSyntaxError as error:
         raise ValueError(f"modules.json: {error}") from None
-    for kind in (str(module["type"]) for module in modules):
-        if not kind.startswith("sentence_transformers."):
-            raise ValueError(f"it needs its own code ({kind}), which is not run")
-
-
-def _find_width(model: Any) -> int | None:
-    names = ("get_embedding_dimension", "get_sentence_embedding_dimension")  # in new and in old versions
-    available_names = (name for name in names if hasattr(model, name))
-    width: int | None = getattr(model, next(available_names))()
-    return width
+    for class_name in (str(module["type"]) for module in modules):
+        if not class_name.startswith("sentence_transformers."):
+            raise ValueError(f"it needs its own code ({class_name}), which is not run")
 
 
 def _choose_prompt(options: SentenceTransformerOptions, prompts: Mapping[str, str], *, default: str | None) -> str:
@@ -135,7 +132,7 @@ def _choose_prompt(options: SentenceTransformerOptions, prompts: Mapping[str, st
     if options.prompt or not name:
         return options.prompt
     # The package gives empty prompts to models without prompts.
-    if name not in (prompts if nonempty_prompts else nonempty_prompts):
+    if not nonempty_prompts or name not in prompts:
         listed = ", ".join(nonempty_prompts) or "none"
         raise UsageError(
             f"this model has no prompt named {name!r}{suggest(name, nonempty_prompts)}; its prompts: {listed}"
@@ -146,13 +143,7 @@ def _choose_prompt(options: SentenceTransformerOptions, prompts: Mapping[str, st
 def _compute_fingerprint(
     files: loading.ModelFiles, model: Any, *, prompt: str, options: SentenceTransformerOptions
 ) -> str:
-    """Return a digest of everything that the vectors depend on, except rounding by batch size and device."""
+    """Return a digest of all that the vectors depend on; batch size and device, which affect rounding, are left out."""
     modules = [type(module).__name__ for module in model]
     settings = (options.normalize, options.dim, options.precision, getattr(model, "max_seq_length", None))
     return digest("st", files.content, modules, prompt, *settings)
-
-
-def _normalize(vectors: Vectors) -> Vectors:
-    """Return the vectors, (n, dim), scaled to length 1; zero vectors stay zero."""
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.divide(vectors, np.where(lengths > 0, lengths, 1), dtype=np.float32)

@@ -15,17 +15,11 @@ from sentprobe.lengths import Lengths
 from sentprobe.probes.geometry.distance_draws import build_geometry_tables
 from sentprobe.probes.geometry.distance_results import GeometryResult
 from sentprobe.probes.geometry.measures import Nearness
+from sentprobe.probes.report.findings import table_findings as tf
 from sentprobe.probes.report.findings.control_verdicts import ControlRun
 from sentprobe.probes.report.findings.draws import find_missing_cells
 from sentprobe.probes.report.findings.item_parts import ItemTables
 from sentprobe.probes.report.findings.mistakes import WrongItems, find_mistakes
-from sentprobe.probes.report.findings.table_findings import (
-    Standing,
-    Standings,
-    compute_standings,
-    describe_groups,
-    judge_controls,
-)
 from sentprobe.probes.report.plots import method_pictures, page_pictures
 from sentprobe.probes.report.plots.panels import ResultPicture
 from sentprobe.probes.report.tables import control_notes, main_table, table_notes
@@ -52,13 +46,13 @@ class PageCell:
     text: str
     best: bool = False
     value: float | None = None
-    """The number by which the column is sorted; None for a text without a number."""
+    """The number by which the page sorts the column; None if ``text`` has no number."""
     shade: float | None = None
-    """The darkness of the cell, from 0 to 1: the margin over the control. None without a control."""
+    """The darkness of the cell, from 0 (not above the control) to 1; None without a control."""
     group: int | None = None
-    """The number of the encoder's group on the task; None if there is only one group."""
+    """1: not significantly worse than the best on the task; 2 and more: worse. None if all are in group 1."""
     interval: str = ""
-    """The 95% interval, which is visible in print; empty if ``text`` has the interval."""
+    """The 95% interval, shown only on paper; empty if ``text`` has it."""
     tooltip_lines: tuple[str, ...] = ()
 
 
@@ -68,7 +62,7 @@ class PageRow:
 
     label: str
     of: str = ""
-    """The name of the model, for a row that is a layer. It is shown before the label when rows are sorted."""
+    """If the row is a layer, the name of its model, which is shown before the label when rows are sorted."""
     name: str
     heading: bool = False
     cells: tuple[PageCell, ...]
@@ -80,13 +74,13 @@ class PageTable:
 
     header: tuple[str, ...]
     parts: tuple[tuple[PageRow, ...], ...]
-    """The groups of rows (encoders, published rows, controls) that are sorted separately."""
+    """Groups of rows, each sorted separately: encoders and, if shown, published rows and controls."""
     controls: tuple[str, ...] = ()
-    """The cells of the last row: the control that the figures of each column should exceed."""
+    """The last row: for each task, the accuracy that encoders should exceed, such as "chance 50.0"."""
 
 
-def build_page_table(grid: Grid, standings: Standings, *, intervals: bool) -> PageTable:
-    """Build the main table from a grid and the standings of its encoders; *intervals*: cell texts have intervals."""
+def build_page_table(grid: Grid, standings: tf.Standings, *, intervals: bool) -> PageTable:
+    """Build the page's main table from a grid, with or without *intervals*, and the standings of its encoders."""
     tasks = grid.header[1:]
     parts = (rows for _, rows in groupby(grid.rows, key=lambda row: row.section))
     return PageTable(
@@ -97,7 +91,7 @@ def build_page_table(grid: Grid, standings: Standings, *, intervals: bool) -> Pa
 
 
 def _build_rows(
-    rows: Sequence[GridRow], tasks: Sequence[str], standings: Standings, *, intervals: bool
+    rows: Sequence[GridRow], tasks: Sequence[str], standings: tf.Standings, *, intervals: bool
 ) -> Iterator[PageRow]:
     heading = ""
     for row in rows:
@@ -116,7 +110,7 @@ def _build_rows(
         )
 
 
-def _build_cell(cell: GridCell, standing: Standing | None, names: tuple[str, str], *, intervals: bool) -> PageCell:
+def _build_cell(cell: GridCell, standing: tf.Standing | None, names: tuple[str, str], *, intervals: bool) -> PageCell:
     if standing is None or not cell.text:
         return PageCell(text=cell.text, best=cell.best, value=_parse_number(cell.text))
     return PageCell(
@@ -137,7 +131,7 @@ def _parse_number(text: str) -> float | None:
         return None
 
 
-def _describe_standing(standing: Standing, heading: str) -> Iterator[str]:
+def _describe_standing(standing: tf.Standing, heading: str) -> Iterator[str]:
     yield heading
     yield f"95% interval {standing.figure.interval.format_percent()}"
     points = f"{abs(100 * standing.margin):.1f}"
@@ -148,14 +142,13 @@ def _describe_standing(standing: Standing, heading: str) -> Iterator[str]:
         yield f"group {standing.group} of {standing.groups}{tied}"
 
 
-def _describe_controls(task: str, standings: Standings) -> str:
-    task_standings = [standing for (_, standing_task), standing in standings.items() if standing_task == task]
+def _describe_controls(task: str, standings: tf.Standings) -> str:
+    task_standings = [standing for (_, name), standing in standings.items() if name == task]
     bag_standings = [standing for standing in task_standings if standing.is_bag_of_words]
-    shares = sorted(100 * standing.control for standing in bag_standings or task_standings)
-    if not shares:
+    if not task_standings:
         return ""
-    ends = dict.fromkeys(f"{share:.1f}" for share in (shares[0], shares[-1]))
-    return f"{'words' if bag_standings else 'chance'} {' to '.join(ends)}"
+    percents = control_notes.format_range(100 * standing.control for standing in bag_standings or task_standings)
+    return f"{'words' if bag_standings else 'chance'} {percents}"
 
 
 def describe_reproduction(
@@ -164,14 +157,11 @@ def describe_reproduction(
     curves: Sequence[Curve],
     provenances: Sequence[Provenance] = (),
 ) -> dict[str, tuple[str, ...]]:
-    """Return the distinct lines that document how to reproduce the figures: commands, versions, data and encoders."""
-    sources: list[Provenance | GeometryResult] = [
-        *(making for record in results.records for making in find_provenances(record)),
-        *distances,
-        *provenances,
-    ]
+    """Return lines that help to reproduce the figures, under the keys commands, versions, data and encoders."""
+    of_probes = chain.from_iterable(map(find_provenances, results.records))
+    sources: list[Provenance | GeometryResult] = [*of_probes, *distances, *provenances]
     versions = (*(source.versions for source in sources), *chain.from_iterable(curve.versions for curve in curves))
-    commands = (*(making.command for making in sources), *(curve.learned.command for curve in curves if curve.learned))
+    commands = (*(source.command for source in sources), *(curve.learned.command for curve in curves if curve.learned))
     records = sorted(results.records, key=lambda record: (results.tasks.index(record.task), record.seed))
     encoded: list[Result | GeometryResult] = [*records, *distances]
     return dict(
@@ -203,21 +193,21 @@ MAX_ENCODERS = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageMistakes:
-    """The incorrectly answered items of an encoder on a task, by structure."""
+    """The test items of a task that an encoder answers incorrectly, grouped by structure."""
 
     of: Result
     parts: tuple[WrongItems, ...]
 
     @property
     def title(self) -> str:
-        """The line that is visible while the list of items is collapsed."""
+        """The line that stays visible while the list of items is collapsed."""
         wrong = sum(part.wrong for part in self.parts)
         total = sum(part.items for part in self.parts)
         return f"{self.of.encoder} on {self.of.task}: {wrong} of {total} test items"
 
 
 def build_page_mistakes(results: Results, items: ItemTables) -> Iterator[PageMistakes]:
-    """Yield the incorrectly answered items of the first encoders (not layers) on each task, in the first draw."""
+    """Yield the mistakes of the first ``MAX_ENCODERS`` encoders, without layers, on each task in the first draw."""
     records = [record for record in results.records if record.layer is None]
     encoders = [*dict.fromkeys(record.encoder for record in records)][:MAX_ENCODERS]
     first = {record.cell: record for record in reversed(records) if record.encoder in encoders}
@@ -236,7 +226,7 @@ class ReportSection:
     lead: str
     sentence: str
     table: PageTable | None
-    """The main table; None if all tasks compare languages."""
+    """The main table; None if all tasks are in *languages*, the tables by training and test language."""
     languages: tuple[TableWithNotes, ...]
     tied: tuple[str, ...]
     notes: tuple[str, ...]
@@ -247,7 +237,7 @@ class ReportSection:
     pictures: tuple[ResultPicture, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class PlainSection:
     """A geometry table or a training curve on the page, with notes and a plot."""
 
@@ -270,7 +260,7 @@ def build_report_page(
     pair_tables: Sequence[ShownTable] = (),
     pair_provenances: Sequence[Provenance] = (),
 ) -> str:
-    """Return the HTML text of the report page, which is self-contained. All inserted texts are escaped."""
+    """Return the report page as HTML that loads no other files. All inserted texts are escaped."""
     from sentprobe.probes.report.page.page_audits import build_page_audits
 
     style = style or main_table.CellStyle()
@@ -300,22 +290,16 @@ def build_report_page(
 def _build_distance_sections(
     results: Results, distances: Sequence[GeometryResult], style: main_table.CellStyle, nearness: Nearness
 ) -> Iterator[PlainSection]:
-    shown = build_geometry_sections(distances, results, intervals=style.intervals, nearness=nearness)
-    for (title, table, notes), distance_table in zip(shown, build_geometry_tables(distances), strict=True):
-        yield PlainSection(
-            title=title[:1].upper() + title[1:],
-            grid=table,
-            notes=tuple(notes.splitlines()),
-            picture=page_pictures.draw_contrast_picture(distance_table, nearness),
-        )
+    tables = build_geometry_sections(distances, results, intervals=style.intervals, nearness=nearness)
+    for (title, grid, notes), table in zip(tables, build_geometry_tables(distances), strict=True):
+        picture = page_pictures.draw_contrast_picture(table, nearness)
+        yield PlainSection(title[:1].upper() + title[1:], grid, tuple(notes.splitlines()), picture)
 
 
 def _build_curve_sections(curves: Sequence[Curve], style: main_table.CellStyle) -> Iterator[PlainSection]:
     tables = build_curve_tables(curves, intervals=style.intervals)
-    for curve, (title, table, notes) in zip(curves, tables, strict=True):
-        yield PlainSection(
-            title=title, grid=table, notes=tuple(notes.splitlines()), picture=page_pictures.draw_training_picture(curve)
-        )
+    for curve, (title, grid, notes) in zip(curves, tables, strict=True):
+        yield PlainSection(title, grid, tuple(notes.splitlines()), page_pictures.draw_training_picture(curve))
 
 
 def _build_section(
@@ -324,7 +308,7 @@ def _build_section(
     presets = dict.fromkeys(map(format_preset_name, table_notes.list_presets(results)))
     classifier_note = (f"classifier: {' and '.join(presets)}",) if presets else ()
     sentence, *notes = table_notes.describe_figures(results)
-    cell_standings = compute_standings(results)
+    cell_standings = tf.compute_standings(results)
     plain, _ = split_by_language(results)
     grid = main_table.build_grid(plain, style=style)
     return ReportSection(
@@ -333,12 +317,12 @@ def _build_section(
         sentence=sentence,
         table=build_page_table(grid, cell_standings, intervals=style.intervals) if plain.records else None,
         languages=tuple(build_language_tables(results, style)),
-        tied=tuple(describe_groups(cell_standings)),
+        tied=tuple(tf.describe_groups(cell_standings)),
         notes=(*origins, *classifier_note, *notes, *table_notes.describe_papers(results, style)),
         warnings=tuple(control_notes.list_warnings(results)),
         at_chance=tuple(control_notes.count_controls(results)),
         verdicts=tuple(control_notes.describe_controls(results)),
-        runs=judge_controls(results),
+        runs=tf.judge_controls(results),
         pictures=(
             *((page_pictures.draw_task_picture(plain, cell_standings),) if plain.records else ()),
             *page_pictures.draw_layer_pictures(plain),

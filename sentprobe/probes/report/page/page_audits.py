@@ -17,7 +17,7 @@ VERDICT_NAMES = {
     Verdict.BELOW: "below chance",
     Verdict.EXPECTED: "expected",
 }
-"""The names of the verdicts in the legend, in the order of their shapes and colours."""
+"""The names of verdicts in the legend. The index of a verdict is the number of its shape and colour."""
 MARKS = [*VERDICT_NAMES]
 BEST_NAME, BEST_MARK = "best encoder", 6
 
@@ -51,12 +51,12 @@ class PageAudits:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The verdicts on datasets with leaks, which are shown at the top of the page."""
+        """The verdicts on datasets with leaks, shown at the top of the page."""
         return tuple(audit.verdict for audit in self.audits if audit.is_leaky)
 
 
 def build_page_audits(results: Results, audits: Sequence[Audit]) -> PageAudits:
-    """Return those audits that are of datasets in the results, with a plot and notes."""
+    """Return the audits of the datasets that the results are on, with a plot and notes."""
     distinct = [audit for place, audit in enumerate(audits) if audit not in audits[:place]]
     names = _name_datasets(results)
     relevant = [audit for audit in distinct if audit.fingerprint in names]
@@ -70,7 +70,7 @@ def build_page_audits(results: Results, audits: Sequence[Audit]) -> PageAudits:
 
 
 def _name_datasets(results: Results) -> dict[str, str]:
-    """Return the name of each dataset by fingerprint: its task and, if the task has several datasets, the seed."""
+    """Return a name by fingerprint of a dataset: "Tense" or, if the task has several datasets, "Tense, seed 1"."""
     by_task: dict[str, dict[str, Result]] = {}
     for record in results.records:
         by_task.setdefault(record.task, {}).setdefault(record.dataset_fingerprint, record)
@@ -86,7 +86,7 @@ def _name_datasets(results: Results) -> dict[str, str]:
 def _describe_leaks(audits: Sequence[Audit]) -> str:
     if not audits:
         return "There is no audit of the data of these results."
-    leaking, count = (sum(audit.is_leaky for audit in audits), format_count(len(audits), "dataset"))
+    leaking, count = sum(audit.is_leaky for audit in audits), format_count(len(audits), "dataset")
     if not leaking:
         return f"No leak found in {count}: no cue that should be uninformative is above chance."
     reasons = "a cue that should be uninformative is above chance, or training has test sentences"
@@ -95,9 +95,9 @@ def _describe_leaks(audits: Sequence[Audit]) -> str:
 
 def _describe_excluded_audits(results: Results, audits: Sequence[Audit]) -> Iterator[str]:
     for audit in audits:
-        task_digests = dict.fromkeys(r.dataset_fingerprint for r in results.records if r.task == audit.task)
-        if any(r.dataset_fingerprint == audit.fingerprint for r in results.records):
+        if any(record.dataset_fingerprint == audit.fingerprint for record in results.records):
             continue
+        task_digests = dict.fromkeys(r.dataset_fingerprint for r in results.records if r.task == audit.task)
         digests = " and ".join(digest[:DIGEST_LENGTH] for digest in task_digests)
         reason = f"it is of the data {audit.fingerprint[:DIGEST_LENGTH]}, but the results are of {digests}"
         if not task_digests:
@@ -137,10 +137,9 @@ def _build_cue_rows(audit: Audit) -> Iterator[pn.DotRow]:
 
 
 def _build_best_row(results: Results, audit: Audit) -> Iterator[pn.DotRow]:
-    """Yield the row of the best encoder (not baseline) on the audited dataset, if there is one."""
-    trained = [r for r in results.records if r.dim and r.dataset_fingerprint == audit.fingerprint]
-    if trained:
-        best = max(trained, key=lambda record: record.accuracy)
+    """Yield a row for the encoder (no baseline) with the highest accuracy on the audited dataset, if any."""
+    trained = (r for r in results.records if r.dim and r.dataset_fingerprint == audit.fingerprint)
+    if best := max(trained, key=lambda record: record.accuracy, default=None):
         percents = pn.to_percent(best.accuracy, best.scores[Condition.PROBE].interval)
         dot = pn.Dot(*percents, name=best.encoder, mark=BEST_MARK)
         yield pn.DotRow(BEST_NAME, (dot,), 100 * audit.chance, is_encoder=False)

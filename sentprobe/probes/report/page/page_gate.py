@@ -14,7 +14,7 @@ from sentprobe.values import group_by
 
 
 def build_gate_page(results: GateResults, *, command: str, intervals: bool) -> str:
-    """Return the HTML text of the page, which is self-contained. All inserted texts are escaped."""
+    """Return the page as HTML that loads no other files. All inserted texts are escaped."""
     return load_template("gate.html.j2").render(
         sentence=str(results),
         rates=build_gate_grid(results, intervals=intervals),
@@ -26,25 +26,21 @@ def build_gate_page(results: GateResults, *, command: str, intervals: bool) -> s
 
 
 def _draw_curves(results: GateResults) -> pn.ResultPicture:
-    """Draw false hits against misses in the first draw, with a panel for each form of negative, a line per contrast."""
+    """Return the plot of the first draw, with a panel for each form of negative and a line for each contrast."""
     rates = (*results.draws[0].rates, *results.draws[0].generated)
     marks = pn.number_marks(case.subject for case in rates)
     panels = []
     for form, cases in group_by(rates, lambda case: case.form).items():
-        lines = tuple(
-            pn.Line(
-                name=case.subject,
-                mark=marks[case.subject],
-                points=tuple(pn.LinePoint(100 * misses, *[100 * hits] * 3) for misses, hits in case.curve),
-            )
-            for case in cases
-        )
+        lines = []
+        for case in cases:
+            points = tuple(pn.LinePoint(100 * misses, *[100 * hits] * 3) for misses, hits in case.curve)
+            lines.append(pn.Line(name=case.subject, mark=marks[case.subject], points=points))
         panels.append(
             pn.LinePanel(
                 title=KIND_TITLES[NegativeKind(form)] if form else OWN_PAIRS,
                 x_label="misses (%)",
                 y_label="false hits (%)",
-                lines=lines,
+                lines=tuple(lines),
                 low=0,
                 named=len(marks) <= pn.MAX_NAMED_LINES,
             )
@@ -59,7 +55,7 @@ def _draw_curves(results: GateResults) -> pn.ResultPicture:
 
 
 def _build_worst_grid(results: GateResults) -> Grid:
-    """Return a table of the false hits with the most similar scores in the first draw."""
+    """Return a table of the false hits that were scored as most similar, in the first draw."""
     draw = results.draws[0]
     names: dict[ScoredPair, str] = {}
     for rates in draw.rates:

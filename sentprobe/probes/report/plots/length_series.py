@@ -19,14 +19,14 @@ from sentprobe.probes.statistics import Interval, accuracy_interval
 
 @dataclass(frozen=True, slots=True)
 class SeriesPoint:
-    """The mean accuracy or norm of all sentences whose lengths are in one bin."""
+    """The mean accuracy on the items, or the mean norm of the vectors, of sentences with lengths in one bin."""
 
     bin: Bin
     count: int
-    """The number of test items or, for a norm, of sentences."""
+    """The number of test items (accuracy) or of sentences (norm)."""
     mean: float
     deviation: float | None
-    """The standard deviation of an accuracy over the seeds (None for one seed), or of a norm over the sentences."""
+    """The standard deviation of accuracies over seeds (None for one seed), or of norms over sentences."""
     interval: Interval | None = None
 
 
@@ -35,7 +35,7 @@ def accuracy_by_length(
 ) -> tuple[SeriesPoint, ...]:
     """Return the accuracy on the test items in each bin of sentence lengths.
 
-    () if the result has no score under the condition, or no lengths.
+    Return () if the result has no score under the condition, or no sentence lengths.
     """
     score = result.scores.get(condition)
     if score is None or not result.lengths:
@@ -56,7 +56,7 @@ def accuracy_by_length(
 def norm_by_length(result: Result, *, by: Lengths = Lengths.BINS) -> tuple[SeriesPoint, ...]:
     """Return the mean norm of the encoder's unscaled vectors in each bin of sentence lengths.
 
-    Means are over all distinct sentences of the dataset, in all splits. () for a baseline.
+    Means are over all distinct sentences of the dataset, in all splits. Return () for a baseline.
     """
     points = []
     for length_bin in find_bins([norm.tokens for norm in result.norms], by):
@@ -69,10 +69,9 @@ def norm_by_length(result: Result, *, by: Lengths = Lengths.BINS) -> tuple[Serie
 
 
 def series_records(results: Results, *, by: Lengths = Lengths.BINS) -> list[dict[str, Any]]:
-    """Return a flat dictionary for each accuracy and each norm by length; all dictionaries have the same keys.
+    """Return a dictionary for each accuracy (by result, condition and bin of lengths) and norm (by result and bin).
 
-    There is an accuracy for each result, condition and bin of lengths, and a norm for each result and bin. In the last
-    bin, *longest* is None.
+    All have the same keys. In the last bin, which has no upper end, ``longest`` is None.
     """
     records = []
     for result in results.records:
@@ -117,7 +116,7 @@ def check_lengths(results: Results) -> None:
 def build_series_grids(
     results: Results, *, by: Lengths = Lengths.BINS, style: CellStyle | None = None
 ) -> Iterator[Grid]:
-    """Yield a table by sentence length for each task; results without lengths are left out."""
+    """Yield a table of accuracies and norms by sentence length for each task that has sentence lengths."""
     for task in results.tasks:
         task_records = [record for record in results.records if record.task == task and record.lengths]
         if task_records:
@@ -158,5 +157,5 @@ def _format_accuracy(point: SeriesPoint, style: CellStyle) -> str:
 
 
 def _format_digits(value: float, count: int) -> str:
-    """Return a value as text with this number of significant digits, including trailing zeros."""
+    """Return a value with *count* significant digits, such as "12.30" for 12.3 and 4."""
     return f"{value:#.{count}g}".removesuffix(".")

@@ -1,10 +1,9 @@
-"""Plots of methods with logarithmic axes, and the heat map of correlations (Conneau et al. 2018, figure 2)."""
+"""Plots by probe width, training items and vector width; heat map of correlations (Conneau et al. 2018)."""
 
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import log2
 from statistics import fmean, stdev
 
 import numpy as np
@@ -42,31 +41,31 @@ DIMS = pn.ResultPicture(
 
 
 def draw_method_pictures(results: Results) -> Iterator[pn.ResultPicture]:
-    """Yield the plots of all methods that have results."""
-    yield from _draw_readings(results, Condition.WIDTHS, SIZES, "width of the hidden layer")
-    yield from _draw_readings(results, Condition.PORTIONS, ITEMS, "training items")
+    """Yield the plots by probe width, training items and vector width for which results exist."""
+    yield from _draw_condition(results, Condition.WIDTHS, SIZES, "width of the hidden layer")
+    yield from _draw_condition(results, Condition.PORTIONS, ITEMS, "training items")
     yield from _draw_widths(results)
 
 
-def _draw_readings(
+def _draw_condition(
     results: Results, condition: Condition, picture: pn.ResultPicture, x_label: str
 ) -> Iterator[pn.ResultPicture]:
     records = [record for record in results.records if condition in record.scores]
     marks = pn.number_marks(page_pictures.select_best((r.encoder, r.accuracy) for r in records))
     by_line = group_by((r for r in records if r.encoder in marks), lambda record: (record.task, record.encoder))
-    points = {key: _average_readings(group, condition) for key, group in by_line.items()}
+    points = {key: _average_probes(group, condition) for key, group in by_line.items()}
     yield from _draw_lines(picture, points, marks, x_label=x_label, records=records)
 
 
-def _average_readings(records: Sequence[Result], condition: Condition) -> page_pictures.Points:
-    """Return the mean accuracy ± one standard deviation at each point, over curves with as many points as the first."""
+def _average_probes(records: Sequence[Result], condition: Condition) -> page_pictures.Points:
+    """Return the mean ± one standard deviation in percent, over probes with as many points as the first probe."""
     seeds = [seed for record in records for seed in record.scores[condition].seeds]
-    alike = [seed for seed in seeds if len(seed.readings) == len(seeds[0].readings)]
+    complete = [seed for seed in seeds if len(seed.readings) == len(seeds[0].readings)]
     points = {}
-    for place, first in enumerate(alike[0].readings):
-        shares = [100 * seed.readings[place].correct / seed.total for seed in alike]
-        spread = stdev(shares) if len(shares) > 1 else 0.0
-        points[first.at] = (fmean(shares), fmean(shares) - spread, fmean(shares) + spread)
+    for index, first in enumerate(complete[0].readings):
+        percents = [100 * seed.readings[index].correct / seed.total for seed in complete]
+        mean, spread = fmean(percents), stdev(percents) if len(percents) > 1 else 0.0
+        points[first.at] = (mean, mean - spread, mean + spread)
     return points
 
 
@@ -87,7 +86,7 @@ def _draw_widths(results: Results) -> Iterator[pn.ResultPicture]:
 
 
 def strip_width(record: Result) -> str:
-    """Return the name of a result's encoder without the width that its vectors were cut to."""
+    """Return a result's encoder without the width that its vectors were cut to: MODEL for ``MODEL?dims=64``."""
     width = str(record.dim)
     if (label := _LABELLED.fullmatch(record.encoder)) and label["width"] == width:
         return label["name"] + label["suffix"]
@@ -100,7 +99,7 @@ def strip_width(record: Result) -> str:
 
 
 _LABELLED = re.compile(r"(?P<name>.+), (?P<width>[0-9]+) dims(?P<suffix>(, \w+)?)", re.DOTALL)
-"""The name of cut vectors if the encoder was named with ``name=``, as in "mine, 64 dims"."""
+"""Names such as "mine, 64 dims": cut vectors of an encoder that was named with ``name=``."""
 
 
 def _draw_lines(
@@ -111,12 +110,12 @@ def _draw_lines(
     x_label: str,
     records: Sequence[Result],
 ) -> Iterator[pn.ResultPicture]:
-    """Yield the plot of lines over a logarithmic axis, with a panel for each task; nothing without points."""
+    """Yield a line plot with a logarithmic x-axis and a panel for each task; nothing without points."""
     if not points:
         return
     numbers = sorted({number for line in points.values() for number in line})
     least = next((number for number in numbers if number), 1)
-    places = {n: log2(n) if n else log2(least) - 2 for n in numbers}  # 0 is drawn at a quarter of the least number
+    places = {n: math.log2(n or least / 4) for n in numbers}  # 0 is drawn at a quarter of the least number
     tick_names = {n: str(n) if n else "linear" for n in numbers}
     yield page_pictures.draw_lines(
         picture, points, marks, x_label=x_label, records=records, places=places, tick_names=tick_names
@@ -124,7 +123,7 @@ def _draw_lines(
 
 
 PALETTE = ((84, 39, 136), (178, 171, 210), (247, 247, 247), (253, 184, 99), (179, 88, 6))
-"""The colours (red, green, blue) from a correlation of -1 (purple) to 1 (orange), safe for colour-blind readers."""
+"""Colours (red, green, blue) of correlations from -1 (purple) to 1 (orange), safe for colour-blind readers."""
 
 CAPTION = (
     "Spearman's correlation of the accuracies of encoders in a probing task (row) with their "
@@ -132,11 +131,11 @@ CAPTION = (
 )
 
 _DARK = 0.18
-"""The luminance of a colour below which white text is easier to read than black text."""
+"""Cells with a lower luminance (0: black, 1: white) have white text, since it is easier to read."""
 
 
 def draw_heat_map(correlations: Correlations) -> pn.ResultPicture:
-    """Return the heat map of all correlations, with a row for each task and significant figures in bold."""
+    """Return the heat map: a row for each task, a column for each score, significant correlations in bold."""
     pairs = {(pair.task, pair.score): pair for pair in correlations.pairs}
     panel = pn.HeatPanel(
         title="Spearman's correlation",
@@ -161,7 +160,7 @@ def _make_cell(pair: Correlation) -> pn.HeatCell:
 
 
 def _mix_colour(rho: float) -> tuple[float, ...]:
-    """Return the red, green and blue of a correlation, interpolated between the colours of the palette."""
+    """Return (red, green, blue) for a correlation, interpolated between the colours of the palette."""
     places = np.linspace(-1, 1, len(PALETTE))
     return tuple(float(np.interp(rho, places, part)) for part in zip(*PALETTE, strict=True))
 

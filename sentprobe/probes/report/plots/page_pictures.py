@@ -26,7 +26,7 @@ from sentprobe.values import group_by
 
 MAX_LINES = 12
 WIDE_RANGE = 20
-"""The ratio between the largest and the smallest norm above which norms have a logarithmic scale."""
+"""Norms have a logarithmic axis if the largest is more than this many times the smallest."""
 
 TASKS = pn.ResultPicture(
     title="Accuracy by task",
@@ -70,16 +70,17 @@ def draw_task_picture(results: Results, standings: Standings) -> pn.ResultPictur
     panels = []
     for task in results.tasks:
         rows = []
-        for name, standing in ((n, standings[n, task]) for n in results.encoders if (n, task) in standings):
-            percents = pn.to_percent(standing.figure.accuracy, standing.figure.interval)
-            dot = pn.Dot(*percents, hollow=standing.group > 1)
-            rows.append(pn.DotRow(name, (dot,), 100 * standing.control))
+        for name in results.encoders:
+            if standing := standings.get((name, task)):
+                percents = pn.to_percent(standing.figure.accuracy, standing.figure.interval)
+                dot = pn.Dot(*percents, hollow=standing.group > 1)
+                rows.append(pn.DotRow(name, (dot,), 100 * standing.control))
         panels.append(pn.DotPanel(title=task, rows=tuple(rows), low=low))
     return replace(TASKS, panels=tuple(panels))
 
 
 def find_layered_models(results: Results) -> dict[str, list[Result]]:
-    """Return the results of each model that has results of more than one layer."""
+    """Return the results of each model with more than one probed layer, by the name of the model."""
     layers = (record for record in results.records if record.family and record.layer is not None)
     models = group_by(layers, lambda record: record.family)
     return {name: records for name, records in models.items() if len({record.layer for record in records}) > 1}
@@ -99,7 +100,7 @@ def draw_layer_pictures(results: Results) -> Iterator[pn.ResultPicture]:
 
 
 def draw_position_picture(results: Results) -> Iterator[pn.ResultPicture]:
-    """Yield the heat maps of models that were probed at several token positions, one for each model and task."""
+    """Yield a picture with a heat map for each task and model, if models were probed at several token positions."""
     records = [record for record in results.records if record.position and record.layer is not None]
     panels = [
         _draw_positions(results, group, title=f"{task}, {model}")
@@ -111,7 +112,7 @@ def draw_position_picture(results: Results) -> Iterator[pn.ResultPicture]:
 
 
 def strip_position(record: Result) -> str:
-    """Return the name of a layer's model without the token position."""
+    """Return the name of a layer's model without the token position: ``hf:m`` for ``hf:m?pool=verb``."""
     position = re.escape(record.position)
     return re.sub(rf" at {position}(?=$|,)|[?&]pool={position}$|pool={position}&", "", record.family)
 
@@ -141,15 +142,13 @@ def _draw_positions(results: Results, records: Sequence[Result], *, title: str) 
 
 
 def _shade(percent: float, chance: float) -> str:
-    """Return the colour of an accuracy, from transparent (chance) to a blue on which dark and light text is legible."""
+    """Return the colour of an accuracy: transparent at chance, a blue with legible text at 100%."""
     share = min(1.0, max(0.0, (percent - chance) / max(100 - chance, 1e-9)))
-    return f"#0072b2{round(share * _MOST_OPAQUE):02x}"
+    return f"#0072b2{round(share * 0x99):02x}"
 
-
-_MOST_OPAQUE = 0x99
 
 Points: TypeAlias = dict[int, tuple[float, float, float]]
-"""The points of a line: for each number on the x-axis, an accuracy and the ends of its interval in percent."""
+"""The points of a line: {number on the x-axis: (accuracy, low end of its interval, high end)}, in percent."""
 
 
 def draw_lines(
@@ -162,7 +161,12 @@ def draw_lines(
     places: Mapping[int, float] = MappingProxyType({}),
     tick_names: Mapping[int, str] = MappingProxyType({}),
 ) -> pn.ResultPicture:
-    """Return a line plot with a panel for each task. Numbers on the x-axis may have other *places* and labels."""
+    """Return a line plot with a panel for each task.
+
+    - points: the points of each line, by task and name of the line
+    - places: the x-positions of numbers that are drawn elsewhere, such as at their logarithm
+    - tick_names: the labels of numbers on the x-axis
+    """
     chance_levels = {task: compute_chance_levels(r for r in records if r.task == task) for task, _ in points}
     values = [share for line in points.values() for share, _, _ in line.values()]
     low = pn.compute_floor((*values, *(level for levels in chance_levels.values() for level in levels)))
@@ -189,13 +193,13 @@ def draw_lines(
 
 
 def compute_percents(results: Results, record: Result) -> tuple[float, float, float]:
-    """Return the mean accuracy over all draws of a result and the ends of its interval, in percent."""
+    """Return (mean accuracy over all draws, low end of its interval, high end) in percent."""
     figure = find_table(results).cells[record.cell].figure
     return pn.to_percent(figure.accuracy, figure.interval)
 
 
 def compute_chance_levels(records: Iterable[Result]) -> tuple[float, ...]:
-    """Return the distinct shares of the most frequent label in percent, sorted."""
+    """Return, sorted, the distinct levels of chance (shares of the most frequent label) in percent."""
     return tuple(sorted({round(100 * record.majority, 2) for record in records}))
 
 
@@ -205,9 +209,9 @@ def draw_length_pictures(results: Results, by: Lengths) -> Iterator[pn.ResultPic
     if not tasks:
         return
     marks = pn.number_marks(select_best((r.encoder, r.accuracy) for r in results.records))
-    accuracies = [panel for task in tasks for panel in _draw_lengths(results, task, marks, by, norms=False)]
-    norms = [panel for task in tasks for panel in _draw_lengths(results, task, marks, by, norms=True)]
-    yield replace(LENGTHS, panels=(*accuracies, *norms), legend=pn.build_legend(marks))
+    kinds = [(task, norms) for norms in (False, True) for task in tasks]
+    panels = (panel for task, norms in kinds for panel in _draw_lengths(results, task, marks, by, norms=norms))
+    yield replace(LENGTHS, panels=tuple(panels), legend=pn.build_legend(marks))
 
 
 def select_best(accuracies: Iterable[tuple[str, float]]) -> list[str]:
@@ -224,8 +228,7 @@ def select_best(accuracies: Iterable[tuple[str, float]]) -> list[str]:
 def _draw_lengths(
     results: Results, task: str, marks: Mapping[str, int], by: Lengths, *, norms: bool
 ) -> Iterator[pn.LinePanel]:
-    series = {name: _pool_draws(results, name, task, by, norms=norms) for name in marks}
-    series = {name: points for name, points in series.items() if points}
+    series = {name: points for name in marks if (points := _pool_draws(results, name, task, by, norms=norms))}
     if not series:
         return
     bins = sorted({p.bin for points in series.values() for p in points}, key=attrgetter("shortest"))
@@ -234,22 +237,23 @@ def _draw_lengths(
     lines = tuple(_draw_series(name, series[name], marks[name], places, scale) for name in series)
     values = [point.y for line in lines for point in line.points]
     chance = () if norms else compute_chance_levels(r for r in results.records if r.task == task)
+    low = _compute_lowest_norm(values) if norms else pn.compute_floor((*values, *chance))
     yield pn.LinePanel(
         title=task,
         x_label="tokens",
         y_label="norm" if norms else pn.ACCURACY,
         lines=lines,
-        low=_compute_lowest_norm(values) if norms else pn.compute_floor((*values, *chance)),
+        low=low,
         high=1.1 * max(values) if norms else 100,
         named=len(marks) <= pn.MAX_NAMED_LINES,
         references=chance,
         tick_names=() if by is Lengths.TOKENS else tuple((n, str(b)) for b, n in places.items()),
-        logarithmic=norms and _compute_lowest_norm(values) > 0,
+        logarithmic=norms and low > 0,
     )
 
 
 def _compute_lowest_norm(values: Sequence[float]) -> float:
-    """Return the start of the norm axis: 0 or, if norms differ by more than ``WIDE_RANGE``, a value below all norms."""
+    """Return the lower end of the norm axis: 0 or, on a logarithmic axis, a value below all norms."""
     least = min(values)
     return 0.8 * least if least > 0 and max(values) > WIDE_RANGE * least else 0.0
 
@@ -262,8 +266,8 @@ def _pool_draws(results: Results, encoder: str, task: str, by: Lengths, *, norms
 
 
 def _compute_mean_point(draws: Sequence[SeriesPoint]) -> SeriesPoint:
-    first = draws[0]
-    if len(draws) == 1:
+    first, *further = draws
+    if not further:
         return first
     mean = fmean(point.mean for point in draws)
     if first.interval is None:  # a norm
@@ -323,24 +327,18 @@ def _draw_steps(
     curve: training_curves.Curve, kind: NegativeKind | None, axis: str, marks: Mapping[str, int]
 ) -> pn.LinePanel:
     columns = training_curves.group_columns(curve).items()
-    named = [(name, line) for name, group in columns for line in group if line.kind is kind]
-    lines = tuple(
-        pn.Line(
-            name=name,
-            mark=marks[name],
-            points=tuple(
-                pn.LinePoint(getattr(point, axis), *pn.to_percent(point.accuracy, point.interval))
-                for point in curve.lines[line]
-            ),
-        )
-        for name, line in named
-    )
-    chance_levels = sorted({100 * line.chance for _, line in named})
+    series_by_name = {name: series for name, group in columns for series in group if series.kind is kind}
+    lines = []
+    for name, series in series_by_name.items():
+        points = curve.lines[series]
+        line_points = (pn.LinePoint(getattr(p, axis), *pn.to_percent(p.accuracy, p.interval)) for p in points)
+        lines.append(pn.Line(name=name, mark=marks[name], points=tuple(line_points)))
+    chance_levels = sorted({100 * series.chance for series in series_by_name.values()})
     values = [point.y for line in lines for point in line.points]
     return pn.LinePanel(
         title=training_curves.describe_kind(kind),
         x_label=axis,
-        lines=lines,
+        lines=tuple(lines),
         low=pn.compute_floor((*values, *chance_levels)),
         named=len(marks) <= pn.MAX_NAMED_LINES,
         references=tuple(chance_levels),
@@ -349,7 +347,7 @@ def _draw_steps(
 
 def _draw_objective(curve: TrainingCurve, axis: str) -> pn.LinePanel:
     values = [curve.to_display_value(point) for point in curve.points]
-    points = (pn.LinePoint(getattr(p, axis), y, y, y) for p, y in zip(curve.points, values, strict=True))
+    points = [pn.LinePoint(getattr(p, axis), y, y, y) for p, y in zip(curve.points, values, strict=True)]
     return pn.LinePanel(
         title="training objective",
         x_label=axis,

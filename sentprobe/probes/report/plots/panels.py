@@ -17,7 +17,7 @@ LETTER = 6.2
 """The average width of a letter in SVG units."""
 ACCURACY = "accuracy (%)"
 MAX_NAMED_LINES = 4
-"""The maximum number of lines with names beside them. More lines have a legend."""
+"""The maximum number of lines that have their names beside them. More lines are named in a legend."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class Scale:
     logarithmic: bool = False
 
     def locate(self, value: float) -> float:
-        """Return the position of a value; values outside of the scale are moved to its ends."""
+        """Return the position of a value; a value outside of the scale is moved to the nearest end."""
         low, high, position = map(self._measure, (self.low, self.high, value))
         share = (position - low) / (high - low) if high > low else 0.5
         return round(self.start + min(1.0, max(0.0, share)) * (self.end - self.start), 1)
@@ -40,7 +40,7 @@ class Scale:
         return log10(value) if self.logarithmic else value
 
     def compute_ticks(self, count: int = 5) -> list[tuple[float, str]]:
-        """Return the positions and texts of about *count* round numbers."""
+        """Return about *count* round numbers as axis labels: (position, text)."""
         values: Sequence[float] = ()
         if self.logarithmic:
             values = [10.0**power for power in range(ceil(log10(self.low)), floor(log10(self.high)) + 1)]
@@ -50,7 +50,7 @@ class Scale:
 
 
 def _find_round_numbers(low: float, high: float, count: int) -> tuple[float, ...]:
-    """Return all multiples of a round number in a range. The number is chosen to have about *count* multiples.
+    """Return about *count* evenly spaced round numbers from *low* to *high*.
 
     >>> _find_round_numbers(40, 100, 4)
     (40.0, 60.0, 80.0, 100.0)
@@ -80,25 +80,25 @@ class Dot:
 
 
 def to_percent(share: float, interval: Interval) -> tuple[float, float, float]:
-    """Return an accuracy and the ends of its interval in percent."""
+    """Return (accuracy, low end of its interval, high end) in percent."""
     return 100 * share, 100 * interval.low, 100 * interval.high
 
 
 @dataclass(frozen=True, slots=True)
 class DotRow:
-    """A row of dots, for an encoder or another name."""
+    """A row of dots: accuracies of an encoder or, for audits, of a surface cue."""
 
     encoder: str
     dots: tuple[Dot, ...]
     reference: float
-    """The position of the dotted line, in percent."""
+    """The accuracy of chance or of a control, in percent; drawn as a dotted line."""
     is_encoder: bool = True
-    """Whether the row is an encoder. Other rows stay visible when encoders are filtered."""
+    """Whether the page's filter for names of encoders may hide the row."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DotPanel:
-    """A panel with a row of dots and intervals for each encoder."""
+    """A panel with rows of dots and their intervals."""
 
     title: str
     rows: tuple[DotRow, ...]
@@ -123,15 +123,15 @@ class DotPanel:
 
     @property
     def bottom(self) -> float:
-        """The vertical position of the axis."""
+        """The y-position of the axis."""
         return 6 + ROW_HEIGHT * len(self.rows)
 
     def shorten_label(self, row: DotRow) -> str:
-        """Return the name of a row, shortened to the width for names."""
+        """Return the name of a row, shortened to fit into the space for names."""
         return shorten(row.encoder, limit=int((self.label_width - 8) / LETTER))
 
     def place_rows(self) -> Iterator[tuple[DotRow, float, list[tuple[Dot, float]]]]:
-        """Yield each row with the vertical positions of its middle and of its dots."""
+        """Yield (row, y-position of its middle, [(dot, y-position of the dot), ...])."""
         for place, row in enumerate(self.rows):
             middle = 6 + ROW_HEIGHT * (place + 0.5)
             first = middle - DOT_DISTANCE * (len(row.dots) - 1) / 2
@@ -158,7 +158,7 @@ class Line:
 
     @property
     def label(self) -> str:
-        """The name, shortened to the space beside the line."""
+        """The name, shortened to fit beside the line."""
         return shorten(self.name, limit=14)
 
 
@@ -175,7 +175,7 @@ class LinePanel:
     named: bool
     references: tuple[float, ...] = ()
     tick_names: tuple[tuple[float, str], ...] = ()
-    """The labelled values of the x-axis and their labels; if empty, round numbers are labelled."""
+    """The labels of the x-axis as (value, text); if empty, round numbers are labelled."""
     logarithmic: bool = False
     kind: ClassVar = "lines"
     width: ClassVar = WIDTH
@@ -189,7 +189,7 @@ class LinePanel:
 
     @property
     def margin(self) -> float:
-        """The space right of the lines."""
+        """The width of the space to the right of the lines."""
         return 120 if self.named else 26
 
     @property
@@ -198,20 +198,20 @@ class LinePanel:
         return Scale(low=self.low, high=self.high, start=LINE_PANEL_HEIGHT - 40, end=10, logarithmic=self.logarithmic)
 
     def compute_x_ticks(self) -> list[tuple[float, str]]:
-        """Return the positions and texts of the labels of the x-axis."""
+        """Return the labels of the x-axis as (position, text)."""
         if self.tick_names:
             return _drop_touching((self.x.locate(x), text) for x, text in self.tick_names)
         return self.x.compute_ticks()
 
     def compute_shift(self, line: Line) -> float:
-        """Return the horizontal shift of a line's intervals that separates them from those of other lines."""
+        """Return the distance by which a line's interval bars are moved right, so that bars of lines do not overlap."""
         return round(2.4 * (self.lines.index(line) - (len(self.lines) - 1) / 2), 1)
 
     def place_labels(self) -> Iterator[tuple[Line, float]]:
-        """Yield each line with the vertical position of its name: near the end of the line, without overlaps."""
+        """Return each line with the y-position of its name: near the end of the line, without overlaps."""
         ends = sorted(((self.y.locate(line.points[-1].y), line) for line in self.lines), key=lambda end: end[0])
         heights = _spread_heights([height for height, _ in ends], least=12)
-        yield from ((line, height) for (_, line), height in zip(ends, heights, strict=True))
+        return zip((line for _, line in ends), heights, strict=True)
 
 
 def _drop_touching(ticks: Iterable[tuple[float, str]]) -> list[tuple[float, str]]:
@@ -231,7 +231,7 @@ def _drop_touching(ticks: Iterable[tuple[float, str]]) -> list[tuple[float, str]
 
 
 def _spread_heights(heights: Sequence[float], *, least: float) -> list[float]:
-    """Move sorted heights apart so that all distances are at least *least*; their mean does not change.
+    """Move sorted heights apart, so that neighbours are at least *least* apart; their mean does not change.
 
     >>> _spread_heights([10, 12, 50], least=12)
     [5.0, 17.0, 50.0]
@@ -250,7 +250,7 @@ class HeatCell:
     text: str
     fill: str
     ink: str = ""
-    """The colour of the text; if empty, that of the page."""
+    """The colour of the text; if empty, the text colour of the page."""
     bold: bool = False
     tooltip: str = ""
 
@@ -264,26 +264,26 @@ class HeatPanel:
     columns: tuple[str, ...]
     cells: tuple[tuple[HeatCell, ...], ...]
     colours: tuple[tuple[str, str], ...]
-    """The parts of the colour bar from top to bottom: a label, which may be empty, and a colour."""
+    """The colour bar from top to bottom, as (label, colour); a label may be empty."""
     kind: ClassVar = "cells"
     cell_width: ClassVar = 54
     cell_height: ClassVar = 28
 
     @property
     def left(self) -> float:
-        """The left end of the cells, which leaves space for the names of rows."""
+        """The x-position of the left edge of the cells; the names of the rows stand to the left."""
         row_width = max(map(len, self.rows)) * LETTER
         slanted = [0.77 * LETTER * len(name) - self.cell_width * (n + 0.5) for n, name in enumerate(self.columns)]
         return round(12 + max(row_width, *slanted), 1)
 
     @property
     def right(self) -> float:
-        """The right end of the cells."""
+        """The x-position of the right edge of the cells."""
         return self.left + self.cell_width * len(self.columns)
 
     @property
     def bottom(self) -> float:
-        """The lower end of the cells."""
+        """The y-position of the lower edge of the cells."""
         return float(self.cell_height * len(self.rows))
 
     @property
@@ -308,22 +308,20 @@ class ResultPicture:
     caption: str
     panels: tuple[Panel, ...] = ()
     legend: tuple[tuple[str, int], ...] = ()
-    """Names with the numbers of their shape and colour."""
+    """Each name with the number of its shape and colour."""
     of_encoders: bool = True
-    """Whether the legend names encoders. Other names stay visible when encoders are filtered."""
+    """Whether the page's filter for names of encoders may hide entries of the legend."""
     missing: str = ""
 
 
 def number_marks(names: Iterable[str]) -> dict[str, int]:
-    """Assign to each distinct name the number of its shape and colour."""
+    """Return, for each distinct name, the number (from 0) of its shape and colour."""
     return {name: place for place, name in enumerate(dict.fromkeys(names))}
 
 
 def build_legend(marks: dict[str, int]) -> tuple[tuple[str, int], ...]:
-    """Return the legend of lines, or () if they are few enough to have names beside them."""
-    if len(marks) <= MAX_NAMED_LINES:
-        return ()
-    return tuple((name, mark) for name, mark in marks.items())
+    """Return the legend of lines, or () if the lines are few enough to have their names beside them."""
+    return () if len(marks) <= MAX_NAMED_LINES else tuple(marks.items())
 
 
 def compute_floor(values: Iterable[float]) -> float:

@@ -18,7 +18,7 @@ from sentprobe.progress import shorten
 SUFFIXES = (".svg", ".png", ".pdf")
 
 COLOURS = {"ink": "#1b1b1b", "soft": "#5c5c5c", "paper": "#fff", "line": "#c9c9c9"}
-"""The light colours of the page, for programs without CSS variables."""
+"""The page's colours in light mode, for programs that do not support CSS variables."""
 MAX_COLUMNS = 3
 PANEL_GAP = 26
 TITLE_HEIGHT = 24
@@ -53,7 +53,7 @@ class PlacedName:
 
 
 def check_suffix(path: Path) -> None:
-    """Raise UsageError if the suffix of a plot file is not a known format."""
+    """Raise UsageError if a plot file's suffix is not in ``SUFFIXES``."""
     if path.suffix.lower() not in SUFFIXES:
         raise UsageError(f"{path}: the suffix of a plot must be one of {', '.join(SUFFIXES)}")
 
@@ -69,7 +69,7 @@ def write_plot(picture: ResultPicture, path: Path) -> None:
 
 
 def convert_svg(svg: str, suffix: str) -> bytes:
-    """Convert SVG text to the format of a suffix; raise UsageError if the extra for PNG and PDF is not installed."""
+    """Return a plot in the format of a suffix; raise UsageError if the extra for PNG and PDF is not installed."""
     if suffix == ".svg":
         return svg.encode()
     try:
@@ -106,22 +106,22 @@ def render_svg(picture: ResultPicture) -> str:
 
 
 def _show_full_names(picture: ResultPicture) -> ResultPicture:
-    """Make room for long names, because a file has no tooltips that show them."""
+    """Return the picture with space for long names, because a file has no tooltips that show them."""
     dots = [panel for panel in picture.panels if isinstance(panel, DotPanel)]
     longest = max((len(row.encoder) for panel in dots for row in panel.rows), default=0)
     label_width = max(LABEL_WIDTH, 14 + LETTER * min(longest, NAME_LIMIT))
     lines = [panel for panel in picture.panels if isinstance(panel, LinePanel)]
     marks = {line.name: line.mark for panel in lines if panel.named for line in panel.lines}
-    beside = all(line.label == line.name for panel in lines for line in panel.lines)
+    fits = all(line.label == line.name for panel in lines for line in panel.lines)
     panels = tuple(
         replace(panel, label_width=label_width)
         if isinstance(panel, DotPanel)
-        else replace(panel, named=panel.named and beside)
+        else replace(panel, named=panel.named and fits)
         if isinstance(panel, LinePanel)
         else panel
         for panel in picture.panels
     )
-    legend = picture.legend or (() if beside else tuple(marks.items()))
+    legend = picture.legend or (() if fits else tuple(marks.items()))
     return replace(picture, panels=panels, legend=legend)
 
 

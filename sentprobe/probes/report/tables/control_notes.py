@@ -1,4 +1,4 @@
-"""Notes below a table about the controls: their meaning, and whether they are at chance."""
+"""Notes below a table about its controls: the meaning of each, and whether its accuracy is at chance."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -9,7 +9,7 @@ from sentprobe.values import group_by
 
 
 def count_controls(results: Results) -> Iterator[str]:
-    """Yield one line: how many of the controls that should be at chance are, and the names of the failed controls."""
+    """Yield a line such as "controls: 3 of 4 at chance, not CONTROL"; nothing if no control must be at chance."""
     required, failed = _split_controls(cv.find_controls(results))
     names = f", not {'; '.join(run.name for run in failed)}" if failed else ""
     if required:
@@ -17,7 +17,7 @@ def count_controls(results: Results) -> Iterator[str]:
 
 
 def list_warnings(results: Results) -> Iterator[str]:
-    """Yield warnings that a table is not reliable because controls failed or are missing."""
+    """Yield warnings that figures are unreliable because controls were not run or are not at chance."""
     yield from _describe_missing_controls(results)
     required, failed = _split_controls(cv.find_controls(results))
     if failed:
@@ -25,13 +25,13 @@ def list_warnings(results: Results) -> Iterator[str]:
 
 
 def _split_controls(runs: Sequence[cv.ControlRun]) -> tuple[list[cv.ControlRun], list[cv.ControlRun]]:
-    """Return the controls that must be at chance and, of these controls, those that are not at chance."""
+    """Return two lists: the controls that must be at chance, and the controls among these that are not."""
     required = [run for run in runs if run.must_be_at_chance]
     return required, [run for run in required if run.verdict is not cv.ControlVerdict.AT_CHANCE]
 
 
 def describe_controls(results: Results) -> Iterator[str]:
-    """Yield the complete notes on the controls: their meaning, and whether they are at chance."""
+    """Yield the complete notes on the controls: the meaning of each, and whether its accuracy is at chance."""
     runs = cv.find_controls(results)
     yield from _describe_missing_controls(results)
     if not runs:
@@ -59,8 +59,8 @@ CONTROL_MEANINGS = {
     Condition.RANDOM_PROBES: "Random probe words: random words replace the probe words, with the same effect.",
     Condition.BAG_OF_WORDS: "Bag of words: averages of random word vectors, which encode the words but not their "
     "order.",
-    Condition.NO_SENTENCE: "No sentence: the probe sees only the probe words. Probe words reveal nothing if "
-    "each occurs equally often with every label.",
+    Condition.NO_SENTENCE: "No sentence: the probe sees only the probe words. It is at chance if each "
+    "word occurs equally often with every label.",
 }
 
 
@@ -98,7 +98,7 @@ def _describe_required_controls(required: Sequence[cv.ControlRun], failed: Seque
 
 
 def summarize_controls(results: Results) -> Iterator[str]:
-    """Yield a summary of the controls in a few sentences; nothing if all encoders are baselines."""
+    """Yield a few sentences that summarize the controls; nothing if all encoders are baselines."""
     runs = cv.find_controls(results)
     unchecked = cv.find_unchecked(results)
     if not runs:
@@ -138,10 +138,15 @@ def join_names(names: Iterable[str]) -> str:
     return ", ".join(all_names[:2]) + more
 
 
+def format_range(values: Iterable[float], decimals: int = 1, *, sign: str = "") -> str:
+    """Return the lowest and highest value, such as "1.2 to 3.4", or "1.2" if they are equal as text."""
+    ordered = sorted(values)
+    return " to ".join(dict.fromkeys(f"{sign}{value:.{decimals}f}" for value in (ordered[0], ordered[-1])))
+
+
 def _judge_free_controls(results: Results) -> Iterator[tuple[str, Condition, bool, str]]:
-    """Yield task, control, whether it is above chance, and figures, for controls that may know the answer."""
+    """Yield (task, control, is above chance, text such as "51.2 to 57.4") for controls that may know the answer."""
     by_task = group_by(find_table(results).free_controls, lambda test: (test.draws[0].task, test.condition))
     for (task, condition), tests in by_task.items():
         above = [test for test in tests if test.is_above]
-        shown = sorted({f"{100 * test.figure.accuracy:.1f}" for test in above or tests}, key=float)
-        yield task, condition, bool(above), " to ".join(dict.fromkeys((shown[0], shown[-1])))
+        yield task, condition, bool(above), format_range(100 * test.figure.accuracy for test in above or tests)

@@ -22,11 +22,11 @@ from sentprobe.probes.trainer.presets import format_preset_name
 from sentprobe.values import group_by
 
 SEMROLE = "SemRole"
-"""The task whose probe accuracies are shown below tables of triplets."""
+"""The task whose probe accuracies stand below geometry tables on generated triplets."""
 
 
 def sort_by_task(results: Iterable[GeometryResult]) -> tuple[GeometryResult, ...]:
-    """Return geometry results sorted by task, in the order of the papers' tables."""
+    """Return geometry results sorted by task as in the papers' tables; contrasts that are no task come last."""
     ranks = {task.name: rank for rank, task in enumerate(list_known_tasks())}
     return tuple(sorted(results, key=lambda result: ranks.get(result.contrast, len(ranks))))
 
@@ -34,7 +34,10 @@ def sort_by_task(results: Iterable[GeometryResult]) -> tuple[GeometryResult, ...
 def describe_probe_accuracies(
     results: Sequence[GeometryResult], probed: Sequence[Result], *, intervals: bool
 ) -> distance_tables.ProbeCells:
-    """Return the mean accuracy of probes on the same sentences (by fingerprint), by encoder and task."""
+    """Return the mean accuracy of probes, as text, by encoder and task.
+
+    Probes have the same encoder and dataset, by fingerprint, as a geometry result, and are scored on its test items.
+    """
     by_cell: dict[tuple[str, str], dict[tuple[str, ...], Result]] = {}
     for result in results:
         key = (result.encoder_fingerprint, result.dataset)
@@ -47,7 +50,10 @@ def describe_probe_accuracies(
 
 
 def select_items_with_probe(record: Result, items: Sequence[int]) -> Result:
-    """Restrict a result to some of its test items and to its main probe; without ``items``, return it unchanged."""
+    """Return a result that has only the main probe's score, on the test items with these indices.
+
+    If *items* is empty or has an index that does not exist, return the result unchanged.
+    """
     score = record.scores[Condition.PROBE]
     if not items or max(items) >= score.total:
         return record
@@ -63,7 +69,7 @@ def _format_accuracies(records: Sequence[Result], *, intervals: bool) -> str:
 
 
 def describe_semrole_accuracies(results: Sequence[GeometryResult], probed: Iterable[Result]) -> Iterator[str]:
-    """Yield one line with the mean accuracy of each encoder's probes on the task SemRole, if there are any."""
+    """Yield the line "Accuracy of probes on SemRole in this folder: ENCODER 71.2, ...", if there are such probes."""
     encoders = {(result.encoder, result.encoder_fingerprint) for result in results if not result.dataset}
     accuracies: dict[str, list[float]] = {}
     for record in probed:
@@ -72,14 +78,14 @@ def describe_semrole_accuracies(results: Sequence[GeometryResult], probed: Itera
             accuracies.setdefault(record.encoder, []).append(record.accuracy)
     if accuracies:
         counts = {name: f" (mean of {len(values)})" * (len(values) > 1) for name, values in accuracies.items()}
-        shown = ", ".join(f"{name} {100 * mean(values):.1f}{counts[name]}" for name, values in accuracies.items())
-        yield f"Accuracy of probes on {SEMROLE} in this folder: {shown}.\n"
+        texts = (f"{name} {100 * mean(values):.1f}{counts[name]}" for name, values in accuracies.items())
+        yield f"Accuracy of probes on {SEMROLE} in this folder: {', '.join(texts)}.\n"
 
 
 def build_geometry_sections(
     results: Sequence[GeometryResult], probed: Results, *, intervals: bool, nearness: Nearness = Nearness.COSINE
 ) -> Iterator[ShownTable]:
-    """Yield the title, grid and notes of each geometry table."""
+    """Yield each geometry table as (title, grid, notes)."""
     tables = build_geometry_tables(results)
     for title, table in zip(describe_geometry_titles(tables), tables, strict=True):
         probe_cells = describe_probe_accuracies(table, probed.records, intervals=intervals)
@@ -91,7 +97,7 @@ def build_geometry_sections(
 
 
 def describe_geometry_titles(tables: Sequence[GeometryTable]) -> list[str]:
-    """Return the title of each geometry table: its number, its sentences and its seeds."""
+    """Return titles such as "geometry, table 1 of 2: test sentences of Tense, seed 0"; "geometry" for one table."""
     if len(tables) == 1:
         return ["geometry"]
     count = len(tables)
@@ -116,7 +122,7 @@ def _describe_origins(table: GeometryTable, results: Sequence[GeometryResult]) -
 
 
 def fill_missing_keys(*groups: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return all records with the same keys, with None for missing values.
+    """Return the records of all groups with the same keys; missing values are None.
 
     >>> fill_missing_keys([{"a": 1}], [{"b": 2}])
     [{'a': 1, 'b': None}, {'a': None, 'b': 2}]
@@ -128,5 +134,5 @@ def fill_missing_keys(*groups: Sequence[Mapping[str, Any]]) -> list[dict[str, An
 def join_records(
     results: Results, geometry: Sequence[GeometryResult], *other_records: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Return the flat records of probe results, of other results and of geometry, all with the same keys."""
+    """Return the records of probe results, *other_records* and geometry results as dictionaries with equal keys."""
     return fill_missing_keys(results.to_records(), *other_records, to_geometry_records(geometry))

@@ -1,4 +1,4 @@
-"""Tables of accuracy across languages: a matrix of training and test languages, and tests of the differences."""
+"""Tables of accuracy by training and test language, and of losses across languages with significance tests."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -7,6 +7,7 @@ from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.probes.known_task import remove_languages
 from sentprobe.probes.report.findings import comparisons as cmp
 from sentprobe.probes.report.findings.paired_tests import MatchedResults
+from sentprobe.probes.report.tables.control_notes import format_range
 from sentprobe.probes.report.tables.main_table import CellStyle, build_grid
 from sentprobe.probes.results.result import Condition, Result, Results
 from sentprobe.probes.statistics import Correction
@@ -16,20 +17,19 @@ TableWithNotes = tuple[Grid, tuple[str, ...]]
 
 
 def get_languages(result: Result) -> tuple[str, str]:
-    """Return the languages of the training and test items of a result, or two empty texts if unknown."""
+    """Return the languages of the training items and of the test items of a result, or ("", "") if unknown."""
     return ("", "") if result.data is None else (result.data.train_language, result.data.test_language)
 
 
 def split_by_language(results: Results) -> tuple[Results, Results]:
-    """Split results into those of tasks without languages and those of tasks that compare languages."""
+    """Return the results on tasks without known languages, and those on tasks with training and test language."""
     crossed = {result.task for result in results.records if all(get_languages(result))}
-    parts = ([r for r in results.records if (r.task in crossed) is side] for side in (False, True))
-    plain, across = (Results(tuple(records)) for records in parts)
-    return plain, across
+    across = group_by(results.records, lambda result: result.task in crossed)
+    return Results(tuple(across.get(False, ()))), Results(tuple(across.get(True, ())))
 
 
 def build_language_tables(results: Results, style: CellStyle) -> Iterator[TableWithNotes]:
-    """Yield a matrix of training and test languages for each task, then a table of losses across languages."""
+    """Yield (grid, notes): for each task, accuracies by training and test language; then losses across languages."""
     _, across = split_by_language(results)
     if not across.records:
         return
@@ -38,40 +38,40 @@ def build_language_tables(results: Results, style: CellStyle) -> Iterator[TableW
     by_task = group_by(across.tasks, remove_languages)
     for number, (task, names) in enumerate(by_task.items(), 1):
         notes = tuple(_describe_bags(across.records)) if number == len(by_task) else ()
-        yield _build_matrix(task, {languages[name]: grid.header.index(name) - 1 for name in names}, grid), notes
+        columns = {languages[name]: grid.header.index(name) - 1 for name in names}
+        yield _build_matrix(task, columns, grid), notes
     if compared := compare_with_own_language(across):
         yield _build_loss_grid(compared), tuple(_describe_losses(compared).splitlines())
 
 
-def _build_matrix(task: str, places: dict[tuple[str, str], int], grid: Grid) -> Grid:
-    """Rearrange the columns of a task: a row for each encoder and training language, a column per test language."""
-    train_on, test_on = (tuple(dict.fromkeys(pair[side] for pair in places)) for side in (0, 1))
+def _build_matrix(task: str, columns: dict[tuple[str, str], int], grid: Grid) -> Grid:
+    """Return a task's accuracies: a row for each encoder and training language, a column for each test language."""
+    train_on, test_on = (tuple(dict.fromkeys(pair[side] for pair in columns)) for side in (0, 1))
     rows = []
     for row in grid.rows:
         if row.heading:
             rows.append(replace(row, cells=(GridCell(""),) * (1 + len(test_on))))
             continue
         for train in train_on:
-            cells = [row.cells[places[train, test]] if (train, test) in places else GridCell("") for test in test_on]
+            cells = [row.cells[columns[train, test]] if (train, test) in columns else GridCell("") for test in test_on]
             if any(cell.text for cell in cells):
                 rows.append(replace(row, cells=(GridCell(train), *cells)))
     return Grid((task, "trained on", *(f"tested on {language}" for language in test_on)), tuple(rows))
 
 
 def _describe_bags(records: Iterable[Result]) -> Iterator[str]:
-    """Yield the note on bags of words across languages, if there are such controls."""
+    """Yield a note on bags of words across languages, if such controls were run."""
     facts = [record.data for record in records if record.data and Condition.BAG_OF_WORDS in record.scores]
     if facts:
-        shares = sorted(fact.known_words / fact.test for fact in facts)
-        text = " to ".join(dict.fromkeys(f"{100 * share:.0f}" for share in (shares[0], shares[-1])))
+        percents = format_range((100 * (fact.known_words / fact.test) for fact in facts), decimals=0)
         yield (
             "Across languages, the bag of words knows only words that occur in training, such as names and "
-            f"punctuation: {text}% of test items have such a word. All other items get the same answer."
+            f"punctuation: {percents}% of test items have such a word. All other items get the same answer."
         )
 
 
 def compare_with_own_language(results: Results) -> tuple[cmp.Comparison, ...]:
-    """Compare probes trained on the language of the test items with those trained on other languages."""
+    """Compare, on the same test items, probes trained in the language of the items with probes trained in another."""
     by_test = group_by(
         results.records_by_cell.values(),
         lambda draws: (draws[0].encoder, remove_languages(draws[0].task), get_languages(draws[0])[1]),
@@ -81,26 +81,19 @@ def compare_with_own_language(results: Results) -> tuple[cmp.Comparison, ...]:
         by_training = {get_languages(draws[0])[0]: draws for draws in cells}
         in_language = by_training.pop(language, ())
         for draws in by_training.values():
-            matched = [pair for pair in cmp.match_draws(in_language, draws) if _have_same_items(*pair)]
+            pairs = cmp.match_draws(in_language, draws)
+            matched = [(a, b) for a, b in pairs if a.data and b.data and a.data.test_digest == b.data.test_digest]
             matches += [tuple(matched)] if matched else []
     return cmp.compare_results(matches)
 
 
-def _have_same_items(first: Result, second: Result) -> bool:
-    return first.data is not None and second.data is not None and first.data.test_digest == second.data.test_digest
-
-
 def _build_loss_grid(compared: Sequence[cmp.Comparison]) -> Grid:
-    rows = tuple(
-        GridRow(
-            comparison.first.encoder,
-            comparison.first.encoder,
-            (GridCell(comparison.first.task), GridCell(comparison.second.task), *cmp.build_figure_cells(comparison)),
-            encoder=comparison.first.encoder,
-        )
-        for comparison in compared
-    )
-    return Grid(("encoder", "A", "B", *cmp.list_figure_columns(compared)), rows)
+    rows = []
+    for comparison in compared:
+        encoder, tasks = comparison.first.encoder, (comparison.first.task, comparison.second.task)
+        cells = (*map(GridCell, tasks), *cmp.build_figure_cells(comparison))
+        rows.append(GridRow(encoder, encoder, cells, encoder=encoder))
+    return Grid(("encoder", "A", "B", *cmp.list_figure_columns(compared)), tuple(rows))
 
 
 def _describe_losses(compared: Sequence[cmp.Comparison]) -> str:

@@ -13,21 +13,25 @@ from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, nam
 from sentprobe.probes.report.findings.draws import join_draws
 from sentprobe.probes.report.findings.mean_and_interval import FEW_ITEMS, Figure
 from sentprobe.probes.report.findings.table_findings import TableFindings, find_marked_cells, find_table
-from sentprobe.probes.report.tables.published_rows import PUBLISHED, PublishedRow, list_rows
+from sentprobe.probes.report.tables.published_rows import PUBLISHED, PublishedRow, find_tables
 from sentprobe.probes.results.result import Condition, EncoderOnTask, Result, Results
 from sentprobe.probes.suites import list_known_tasks
 from sentprobe.probes.trainer.classifier import Preset
+from sentprobe.values import group_by
 
 
 @dataclass(slots=True)
 class _DrawTable:
-    """The results of one table while it is collected, and the values that all its results must share."""
+    """The results of one draw for one table, and the values that they must share, such as the data of a task."""
 
     records: dict[EncoderOnTask, Result] = field(default_factory=dict)
     shared: dict[tuple[str, str], object] = field(default_factory=dict)
 
     def add(self, record: Result) -> bool:
-        """Add a result (of duplicates, keep that with more seeds); return False if it does not fit the table."""
+        """Add a result, or return False if one of its shared values differs from that of the table.
+
+        A second result of the same encoder and task replaces the first if it has more conditions or, if equal, seeds.
+        """
         own_values = _list_shared_values(record)
         if any(self.shared.get(name, value) != value for name, value in own_values.items()):
             return False
@@ -43,7 +47,7 @@ class _DrawTable:
 
 
 def _list_shared_values(record: Result) -> dict[tuple[str, str], object]:
-    """Return the values that all results of a table share, such as the data of each task."""
+    """Return the values that all results of a table must share with this result, such as the data of its task."""
     is_own = record.probe_vectors == ENCODER_WORDS  # the encoder's fingerprint identifies its word vectors
     values: dict[tuple[str, str], object] = {
         ("data", record.task): record.dataset_fingerprint,
@@ -57,10 +61,11 @@ def _list_shared_values(record: Result) -> dict[tuple[str, str], object]:
 
 
 def split_single_draws(results: Results) -> tuple[Results, ...]:
-    """Divide results into tables of comparable results of one draw, in order of seed.
+    """Divide results into tables of comparable results of one draw, sorted by seed.
 
-    All results of a table share the seed and the classifier, each task has one dataset, and each name one encoder. Of
-    duplicates, the result with more seeds is kept.
+    All results of a table share the seed and the classifier. In a table, each task has one dataset, and each encoder
+    name one fingerprint. Of two results of an encoder on a task, a table has the result with more conditions or, if
+    equal, with more seeds.
     """
     tables: list[_DrawTable] = []
     tables_by_setting: dict[tuple[int, Preset], list[_DrawTable]] = {}
@@ -82,7 +87,7 @@ def _count_scores(record: Result) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellStyle:
-    """The optional contents of a table."""
+    """Optional contents of a table: intervals, standard deviations (*sources*), papers, controls (*all_rows*)."""
 
     intervals: bool = False
     sources: bool = False
@@ -91,17 +96,16 @@ class CellStyle:
 
 
 def build_grid(results: Results, *, style: CellStyle | None = None) -> Grid:
-    """Build a table of comparable results, with rows of encoders and, on request, of papers and controls.
+    """Build a table of comparable results, with rows of encoders and, if *style* has them, of papers and controls.
 
-    A figure is the mean accuracy over draws and seeds in %, followed by ± half its 95% interval if there are several.
-    The best figure of a column is marked if it is above its control and significantly better than those of all other
-    encoders (:mod:`.table_findings`). Controls that depend only on the width of the vectors have one row per width.
+    A cell is the mean accuracy over draws and seeds in %, with ± half its 95% interval if there are several probes.
+    The best cell of a column is marked if it is above its control and significantly better than the cells of all other
+    encoders (:mod:`.table_findings`). Encoders of one width share the row of a control that depends only on the width.
     """
     style = style or CellStyle()
-    rows = [
-        *_build_encoder_rows(results, Condition.PROBE, style),
-        *(_build_published_row(row, results) for row in (list_rows(results.tasks) if style.published else ())),
-    ]
+    rows = [*_build_encoder_rows(results, Condition.PROBE, style)]
+    if style.published:
+        rows += [_build_published_row(row, results) for table in find_tables(results.tasks) for row in table.rows]
     if style.all_rows:
         rows += [
             *_build_shared_rows(results, Condition.RANDOM_SENTENCES, style),
@@ -109,8 +113,8 @@ def build_grid(results: Results, *, style: CellStyle | None = None) -> Grid:
             *_build_shared_rows(results, Condition.BAG_OF_WORDS, style),
             *_build_shared_rows(results, Condition.NO_SENTENCE, style),
         ]
-    shown = tuple(row for row in rows if row.heading or any(cell.text for cell in row.cells))
-    return Grid(("encoder", *results.tasks), shown)
+    filled_rows = (row for row in rows if row.heading or any(cell.text for cell in row.cells))
+    return Grid(("encoder", *results.tasks), tuple(filled_rows))
 
 
 def _build_shared_rows(results: Results, condition: Condition, style: CellStyle) -> list[GridRow]:
@@ -131,7 +135,7 @@ def _build_row(
 
 
 def _build_encoder_rows(results: Results, condition: Condition, style: CellStyle) -> Iterator[GridRow]:
-    """Yield a row for each encoder; layers of one model follow a heading with the name of the model."""
+    """Yield a row for each encoder; the rows of a model's layers stand below a heading with the model's name."""
     by_encoder = {record.encoder: record for record in results.records if condition in record.scores}
     best = find_marked_cells(results) if condition is Condition.PROBE else ()
     tail = f", {CONTROL_NAMES[condition]}" if condition in CONTROL_NAMES else ""
@@ -158,9 +162,8 @@ def _build_cell(findings: TableFindings, draws: Sequence[Result], condition: Con
     figure = findings.find_figure(draws, condition) if draws else None
     if figure is None:
         return GridCell("")
-    has_few_items = figure.items < FEW_ITEMS
     text = format_figure(figure, intervals=style.intervals)
-    if has_few_items:
+    if figure.items < FEW_ITEMS:
         interval = format_figure(replace(figure, half_width=None), intervals=True)
         text = f"{interval} ({format_count(figure.items, 'item')})"
     between = {"draws": figure.between_draws, "probes": figure.between_probes} if style.sources else {}
@@ -169,7 +172,7 @@ def _build_cell(findings: TableFindings, draws: Sequence[Result], condition: Con
 
 
 def format_figure(figure: Figure, *, intervals: bool = False) -> str:
-    """Return an accuracy in percent, ± half its 95% interval if known and, on request, the interval in brackets."""
+    """Return an accuracy in percent, such as "61.2 ± 2.1" or, with *intervals*, "61.2 ± 2.1 [59.1, 63.3]"."""
     half_width = "" if figure.half_width is None else f" ± {_format_percent(figure.half_width)}"
     low, high = _format_percent(figure.interval.low), _format_percent(figure.interval.high)
     return _format_percent(figure.accuracy) + half_width + (f" [{low}, {high}]" if intervals else "")
@@ -180,22 +183,24 @@ def _format_percent(accuracy: float) -> str:
 
 
 def _build_published_row(row: PublishedRow, results: Results) -> GridRow:
-    texts = (row.accuracies.get(task) for task in results.tasks)
-    cells = tuple(GridCell("" if value is None else f"{value:.1f}") for value in texts)
-    return GridRow(row.label, PUBLISHED, cells)
+    texts = (f"{row.accuracies[task]:.1f}" if task in row.accuracies else "" for task in results.tasks)
+    return GridRow(row.label, PUBLISHED, tuple(map(GridCell, texts)))
 
 
 def sort_results(results: Results) -> Results:
-    """Return the results sorted by encoder (with layers in order), then by task in the order of the papers."""
-    ranks = {task.name: rank for rank, task in enumerate(list_known_tasks())}
-    return Results(tuple(sorted(results.records, key=lambda record: _sort_key(record, ranks))))
+    """Return the results by encoder in order of appearance, then by layer, then by task as in the papers' tables."""
+    families = dict.fromkeys(record.family or record.encoder for record in results.records)
+    family_ranks = {family: rank for rank, family in enumerate(families)}
+    task_ranks = {task.name: rank for rank, task in enumerate(list_known_tasks())}
 
+    def find_place(record: Result) -> tuple[object, ...]:
+        layer = -1 if record.layer is None else record.layer
+        snapshot = (-1 if record.step is None else record.step, record.epoch or 0.0)
+        family_rank = family_ranks[record.family or record.encoder]
+        task_rank = task_ranks.get(record.task, len(task_ranks))
+        return family_rank, layer, snapshot, record.encoder, task_rank, record.task
 
-def _sort_key(record: Result, ranks: Mapping[str, int]) -> tuple[object, ...]:
-    rank = ranks.get(record.task, len(ranks))
-    layer = -1 if record.layer is None else record.layer
-    moment = (-1 if record.step is None else record.step, record.epoch or 0.0)
-    return record.family or record.encoder, layer, moment, record.encoder, rank, record.task
+    return Results(tuple(sorted(results.records, key=find_place)))
 
 
 def split_settings(results: Results) -> tuple[Results, ...]:
@@ -209,7 +214,7 @@ def _split_settings(results: Results, sources: tuple[str, ...]) -> tuple[Results
 
 
 def describe_differences(tables: Sequence[Results]) -> tuple[str, ...]:
-    """Return the title of each table: its number and, if they differ between tables, its seeds or probe words."""
+    """Return titles such as "table 2 of 3, seed 1", with the settings that differ; "" for a single table."""
     if len(tables) == 1:
         return ("",)
     differences = [""] * len(tables)
@@ -231,10 +236,7 @@ def _describe_probe_words(table: Results) -> str:
 
 
 def describe_origins(results: Results) -> Iterator[str]:
-    """Yield a line for each results folder, with the encoders whose results come from this folder."""
-    by_folder: dict[str, dict[str, None]] = {}
-    for record in results.records:
-        by_folder.setdefault(record.source, {})[record.encoder] = None
-    for folder, encoders in by_folder.items():
+    """Yield a line such as "from FOLDER: ENCODER, ENCODER" for each results folder."""
+    for folder, records in group_by(results.records, lambda record: record.source).items():
         if folder:
-            yield f"from {folder}: {', '.join(encoders)}"
+            yield f"from {folder}: {', '.join(dict.fromkeys(record.encoder for record in records))}"

@@ -10,21 +10,22 @@ from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.probes.report.tables.main_table import describe_differences, split_settings
 from sentprobe.probes.results import records as rc
 from sentprobe.probes.results.result import METHODS, Condition, Result, Results, SeedScore
+from sentprobe.values import group_by
 
 LARGE_GAP = 3.0
-"""The gain of a hidden layer over a linear probe that counts as large, in points (Conneau et al. 2018)."""
+"""The gain over a linear probe, in percentage points, above which a gain is large (Conneau et al. 2018)."""
 
 
 @dataclass(frozen=True, slots=True)
 class MethodColumn:
-    """A column of a method table."""
+    """A column of a method table: its name, the function that computes a probe's figure, and its decimals."""
 
     name: str
     figure: Callable[[Result, SeedScore], float]
     decimals: int = 1
 
     def show(self, probes: Sequence[tuple[Result, SeedScore]]) -> str:
-        """Return the mean figure over probes as text, with ± the standard deviation if there are several probes."""
+        """Return the mean over probes and the standard deviation, such as "71.2 ± 0.4"; "-" without probes."""
         if not probes:
             return "-"
         figures = [self.figure(*probe) for probe in probes]
@@ -34,38 +35,36 @@ class MethodColumn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodTable:
-    """The layout of a table of a method on one task, with a row for each encoder."""
+    """The layout of a method's tables: one table for each task, with a row for each encoder."""
 
     title: str
     condition: Condition
     columns: Callable[[SeedScore], Sequence[MethodColumn]]
-    """The function that returns the columns, given the score of the first probe."""
+    """The function that returns the columns, given the first probe's score, which has portions or hidden widths."""
     note: str
 
 
 def build_method_tables(results: Results) -> Iterator[tuple[str, Grid, str]]:
-    """Yield the title, grid and note of a table for each method and task that have results."""
+    """Yield a table, as (title, grid, note), for each method and each task with results of this method."""
     tables = split_settings(results)
     for title, setting in zip(describe_differences(tables), tables, strict=True):
         for method in TABLES:
-            with_method = [r for r in setting.records if method.condition in r.scores]
-            for task in dict.fromkeys(record.task for record in with_method):
-                records = [record for record in with_method if record.task == task]
-                named = f"{method.title}, {task}{f' ({title})' if title else ''}"
-                yield named, _build_grid(records, method), f"{method.note}\n"
+            with_method = (record for record in setting.records if method.condition in record.scores)
+            for task, records in group_by(with_method, lambda record: record.task).items():
+                method_title = f"{method.title}, {task}{f' ({title})' if title else ''}"
+                yield method_title, _build_grid(records, method), f"{method.note}\n"
 
 
 def _build_grid(records: Sequence[Result], table: MethodTable) -> Grid:
     first = records[0].scores[table.condition].seeds[0]
     columns = table.columns(first)
     rows = []
-    for encoder in dict.fromkeys(record.encoder for record in records):
+    for encoder, draws in group_by(records, lambda record: record.encoder).items():
         probes = [
             (result, seed)
-            for result in records
+            for result in draws
             for seed in result.scores[table.condition].seeds
-            if result.encoder == encoder
-            and len(seed.readings) == len(first.readings)  # a draw with fewer items may have fewer portions
+            if len(seed.readings) == len(first.readings)  # a draw with fewer items may have fewer portions
         ]
         rows.append(GridRow(encoder, "", tuple(GridCell(column.show(probes)) for column in columns)))
     return Grid(("encoder", *(column.name for column in columns)), tuple(rows))
@@ -76,10 +75,9 @@ def _get_probe_percent(result: Result, seed: SeedScore) -> float:
 
 
 def _make_column(figure: rc.MethodFigure) -> MethodColumn:
-    def compute_scaled(result: Result, seed: SeedScore) -> float:
-        return figure.scale * figure.compute(result, seed)
-
-    return MethodColumn(figure.heading, compute_scaled, figure.decimals)
+    return MethodColumn(
+        figure.heading, lambda result, seed: figure.scale * figure.compute(result, seed), figure.decimals
+    )
 
 
 CONTROL_COLUMNS = (
@@ -95,8 +93,8 @@ def _list_item_columns(seed: SeedScore) -> list[MethodColumn]:
     def compute_accuracy(place: int, _: Result, seed: SeedScore) -> float:
         return 100 * seed.readings[place].correct / seed.total
 
-    readings = enumerate(seed.readings)
-    return [MethodColumn(str(reading.at), partial(compute_accuracy, place)) for place, reading in readings]
+    points = enumerate(seed.readings)
+    return [MethodColumn(str(point.at), partial(compute_accuracy, place)) for place, point in points]
 
 
 def _list_portion_columns(seed: SeedScore) -> list[MethodColumn]:
@@ -155,7 +153,7 @@ TABLES = (
 
 
 def to_method_records(results: Results) -> list[dict[str, Any]]:
-    """Return a flat dictionary for each probe of each method; all dictionaries have the same keys."""
+    """Return a dictionary for each method, seed, and number of training items or hidden width (``at``)."""
     return [
         {
             **rc.identify_result(result),

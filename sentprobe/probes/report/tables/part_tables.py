@@ -1,4 +1,4 @@
-"""Tables and records of accuracy on parts of the test items, such as items of one length or one structure."""
+"""Accuracy on parts of the test items, such as items of one sentence length or structure: tables and records."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -8,6 +8,7 @@ from sentprobe.probes.dataset import STRUCTURE
 from sentprobe.probes.report.findings import item_parts as division
 from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, name_control
 from sentprobe.probes.report.findings.mean_and_interval import compute_figure
+from sentprobe.probes.report.tables.control_notes import format_range
 from sentprobe.probes.report.tables.main_table import CellStyle, describe_differences, format_figure, split_settings
 from sentprobe.probes.report.tables.view import ShownTable
 from sentprobe.probes.results.item_table import ItemTable, has_held_out
@@ -16,7 +17,7 @@ from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Result,
 
 GAP = "gap"
 
-SHOWN = (Condition.PROBE, Condition.BAG_OF_WORDS)
+DEFAULT_CONDITIONS = (Condition.PROBE, Condition.BAG_OF_WORDS)
 """The conditions that have columns by default. With ``CellStyle.all_rows``, all controls have columns."""
 
 COLUMN_TEXTS = {
@@ -36,33 +37,33 @@ COLUMN_TEXTS = {
 
 
 def index_by_fingerprint(items: Iterable[ItemTable]) -> division.ItemTables:
-    """Return item tables by the fingerprint of their dataset."""
+    """Return a dictionary from the fingerprint of a dataset to its item table."""
     return {table.fingerprint: table for table in items}
 
 
 def build_part_tables(
     results: Results, items: division.ItemTables, column: str, style: CellStyle
 ) -> Iterator[ShownTable]:
-    """Yield a table of accuracy by the values of an item column, with title and notes, for each task."""
+    """Yield, for each task, (title, grid, notes) of the accuracy by the value of an item column, such as "voice"."""
     division.check_column(items.values(), column)
     tables = split_settings(results)
     for title, setting in zip(describe_differences(tables), tables, strict=True):
         by_task = {task: _build_grid(task, setting, items, column, style) for task in setting.tasks}
-        shown = [grid for grid in by_task.values() if grid is not None]
-        lacking = [task for task, grid in by_task.items() if grid is None]
-        notes = "".join(f"{line}\n" for line in _describe_column(column, lacking))
-        for number, grid in enumerate(shown, 1):
-            yield title if number == 1 else "", grid, notes if number == len(shown) else ""
+        grids = [grid for grid in by_task.values() if grid is not None]
+        tasks_without_column = [task for task, grid in by_task.items() if grid is None]
+        notes = "".join(f"{line}\n" for line in _describe_column(column, tasks_without_column))
+        for number, grid in enumerate(grids, 1):
+            yield title if number == 1 else "", grid, notes if number == len(grids) else ""
 
 
 def build_structure_tables(results: Results, items: division.ItemTables, style: CellStyle) -> Iterator[ShownTable]:
-    """Yield tables of the accuracy on trained and held-out structures, for results with held-out structures."""
+    """Yield tables of the accuracy on structures in training and on held-out ones, for results that have both."""
     held_out = tuple(r for r in results.records if has_held_out(r) and r.dataset_fingerprint in items)
     if held_out:
         yield from build_part_tables(Results(held_out), items, STRUCTURE, style)
 
 
-def _describe_column(column: str, without: Sequence[str]) -> Iterator[str]:
+def _describe_column(column: str, tasks_without_column: Sequence[str]) -> Iterator[str]:
     meaning = COLUMN_TEXTS.get(column, "a column of the items")
     yield f"By {column}: {meaning}. Accuracy in %, with its 95% interval, on the test items with each value."
     if column == STRUCTURE:
@@ -70,8 +71,8 @@ def _describe_column(column: str, without: Sequence[str]) -> Iterator[str]:
             "The gap is the accuracy on items whose structure occurs in training minus that on items "
             "whose structure was held out, in points."
         )
-    if without:
-        yield f"Without this column: {', '.join(without)}."
+    if tasks_without_column:
+        yield f"Without this column: {', '.join(tasks_without_column)}."
 
 
 def _build_grid(task: str, results: Results, items: division.ItemTables, column: str, style: CellStyle) -> Grid | None:
@@ -80,19 +81,21 @@ def _build_grid(task: str, results: Results, items: division.ItemTables, column:
         return None
     columns = dict(_build_columns(results, task_results, items, column, style))
     part_columns = [*columns.values()]
-    texts = {
-        part: (part_columns[0].count_items(part), *(part_column.format_accuracy(part) for part_column in part_columns))
-        for part in part_columns[0].parts
-    }
-    rows = [GridRow(part, "", tuple(map(GridCell, row))) for part, row in texts.items()]
+    rows = []
+    for part in part_columns[0].parts:
+        texts = (
+            part_columns[0].count_items(part),
+            *(part_column.format_accuracy(part) for part_column in part_columns),
+        )
+        rows.append(GridRow(part, "", tuple(map(GridCell, texts))))
     if any(part_column.gap for part_column in part_columns):
-        shown = ("", *(part_column.format_gap() for part_column in part_columns))
-        rows.append(GridRow(GAP, GAP, tuple(map(GridCell, shown))))
+        texts = ("", *(part_column.format_gap() for part_column in part_columns))
+        rows.append(GridRow(GAP, GAP, tuple(map(GridCell, texts))))
     return Grid((f"{task}, {column}", "test items", *columns), tuple(rows))
 
 
 class _PartColumn:
-    """A column of the table: the results of an encoder or control on each part of the items, one per draw."""
+    """A table column of an encoder or control: for each part of the test items, one result per draw."""
 
     def __init__(self, parts: Mapping[str, Sequence[Result]], condition: Condition) -> None:
         self.parts = parts
@@ -104,9 +107,8 @@ class _PartColumn:
         return "" if figure is None else format_figure(figure, intervals=True)
 
     def count_items(self, part: str) -> str:
-        """Return the number of items in a part as text, or its range over draws."""
-        totals = [result.scores[Condition.PROBE].total for result in self.parts[part]]
-        return " to ".join(map(str, dict.fromkeys((min(totals), max(totals)))))
+        """Return the number of items in a part, such as "40" or, if draws differ, "38 to 40"."""
+        return format_range((result.scores[Condition.PROBE].total for result in self.parts[part]), decimals=0)
 
     def format_gap(self) -> str:
         if self.gap is None:
@@ -116,16 +118,16 @@ class _PartColumn:
 
 
 def _build_columns(
-    results: Results, here: Sequence[Result], items: division.ItemTables, column: str, style: CellStyle
+    results: Results, task_results: Sequence[Result], items: division.ItemTables, column: str, style: CellStyle
 ) -> Iterator[tuple[str, _PartColumn]]:
-    for condition in USUAL_CONDITIONS if style.all_rows else SHOWN:
-        seen: set[str] = set()
-        for record in here:
-            name = _name_column(record, condition)
-            if condition in record.scores and name not in seen:
-                seen.add(name)
-                draws = results.records_by_cell[record.cell]
-                yield name, _PartColumn(division.split_by_part(draws, items, column), condition)
+    for condition in USUAL_CONDITIONS if style.all_rows else DEFAULT_CONDITIONS:
+        firsts: dict[str, Result] = {}
+        for result in task_results:
+            if condition in result.scores:
+                firsts.setdefault(_name_column(result, condition), result)
+        for name, first in firsts.items():
+            draws = results.records_by_cell[first.cell]
+            yield name, _PartColumn(division.split_by_part(draws, items, column), condition)
 
 
 def _name_column(record: Result, condition: Condition) -> str:
@@ -137,7 +139,7 @@ def _name_column(record: Result, condition: Condition) -> str:
 
 
 def to_part_records(results: Results, items: division.ItemTables, column: str) -> list[dict[str, Any]]:
-    """Return a flat dictionary for each result, condition and part of the items, and for each generalisation gap."""
+    """Return a dictionary for each result, condition and part of the items, and for each generalisation gap."""
     division.check_column(items.values(), column)
     with_column = (r for r in results.records if column in items[r.dataset_fingerprint].columns)
     return [record for result in with_column for record in _to_records(result, items, column)]

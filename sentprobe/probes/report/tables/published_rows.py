@@ -12,11 +12,11 @@ from sentprobe.probes.report.references import Reference, find_reference
 from sentprobe.probes.results.result import Results
 
 PUBLISHED = "published"
-"""The name of the table section with rows from papers, and the ``condition`` of their records."""
+"""The ``section`` of table rows from papers, and the ``condition`` of records from papers."""
 
 
 class PublishedKind(StrEnum):
-    """What a published row describes."""
+    """The kind of system that a published row describes."""
 
     ENCODER = "encoder"
     BASELINE = "baseline"
@@ -26,7 +26,7 @@ class PublishedKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PublishedRow:
-    """A row of a paper's table."""
+    """A row of a paper's table, with the accuracy on each task in percent."""
 
     name: str
     source: str
@@ -35,7 +35,7 @@ class PublishedRow:
 
     @property
     def label(self) -> str:
-        """The name, source and kind of the row."""
+        """Name, source and kind, such as "Hum. Eval. (Conneau et al. 2018, bound)"; for encoders, without the kind."""
         kind = "" if self.kind is PublishedKind.ENCODER else f", {self.kind}"
         return f"{self.name} ({self.source}{kind})"
 
@@ -48,9 +48,9 @@ class PublishedTable:
     where: str
     classifier: str
     items: Mapping[str, int] = field(hash=False)
-    """The number of items in each split, if the paper states it."""
+    """The number of items by split; empty if the paper does not state it."""
     chance: Mapping[str, float] = field(hash=False)
-    """The share of the most frequent label of each task, in percent."""
+    """The share of the most frequent label in percent, by task."""
     rows: tuple[PublishedRow, ...]
 
 
@@ -84,14 +84,8 @@ def find_tables(tasks: Collection[str]) -> tuple[PublishedTable, ...]:
     return tuple(table for table in read_published_tables() if not table.chance.keys().isdisjoint(tasks))
 
 
-def list_rows(tasks: Collection[str]) -> Iterator[PublishedRow]:
-    """Yield the rows of the published tables that have at least one of these tasks."""
-    for table in find_tables(tasks):
-        yield from table.rows
-
-
 def describe_published_tables(tasks: Sequence[str]) -> Iterator[str]:
-    """Yield the notes on the sources of the published rows of these tasks."""
+    """Yield a note on each published table with one of these tasks, or one note if no table has any."""
     tables = find_tables(tasks)
     for table in tables:
         yield _describe_table(table, [task for task in tasks if task in table.chance])
@@ -101,25 +95,21 @@ def describe_published_tables(tasks: Sequence[str]) -> Iterator[str]:
 
 def _describe_table(table: PublishedTable, tasks: Sequence[str]) -> str:
     sizes = " and ".join(f"{count:,} {split}" for split, count in table.items.items())
-    citation = table.reference.citation
     items = f", {sizes} items" if sizes else ""
     bounds = " and ".join(row.name for row in table.rows if row.kind is PublishedKind.BOUND)
     bounds_text = f"; {bounds} is human accuracy, an upper bound" if bounds else ""
+    shares = {task: f"{table.chance[task]:.1f}" for task in tasks}
+    chance = ", ".join(f"{share} on {task}" for task, share in shares.items())
+    if len(set(shares.values())) == 1:
+        chance = f"{shares[tasks[0]]} on all"
     return (
-        f"Published rows: {citation}, {table.where}; its classifier is that of the preset {table.classifier}{items}, "
-        f"chance {_describe_chance(table, tasks)}. Data and encoders are the paper's{bounds_text}."
+        f"Published rows: {table.reference.citation}, {table.where}; its classifier is that of the preset "
+        f"{table.classifier}{items}, chance {chance}. Data and encoders are the paper's{bounds_text}."
     )
 
 
-def _describe_chance(table: PublishedTable, tasks: Sequence[str]) -> str:
-    shares = {task: f"{table.chance[task]:.1f}" for task in tasks}
-    if len(set(shares.values())) == 1:
-        return f"{shares[tasks[0]]} on all"
-    return ", ".join(f"{share} on {task}" for task, share in shares.items())
-
-
 def to_published_records(results: Results) -> list[dict[str, Any]]:
-    """Return the papers' accuracies on the tasks of the results, as records with the keys of result records."""
+    """Return the papers' accuracies on the tasks of the results, with the keys of ``results.to_records()``."""
     keys = dict.fromkeys(results.to_records()[0]) if results.records else {}
     return [
         {

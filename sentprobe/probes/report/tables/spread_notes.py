@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 from sentprobe.probes.report.findings.draws import list_seeds
 from sentprobe.probes.report.findings.mean_and_interval import Figure
 from sentprobe.probes.report.findings.table_findings import find_table
-from sentprobe.probes.report.tables.control_notes import join_names
+from sentprobe.probes.report.tables.control_notes import format_range, join_names
 from sentprobe.probes.results.result import Condition, EncoderOnTask, Results
 
 
 def describe_mean(results: Results) -> str:
-    """Return a phrase about the numbers of draws and probes in each mean; empty if each figure is from one probe."""
+    """Return text such as ", mean ± half the 95% interval over 5 seeds"; empty if each figure is from one probe."""
     counts = " or ".join(map(str, count_probes(results)))
     seeds = list_seeds(results)
     if len(seeds) > 1:
@@ -27,15 +27,15 @@ def summarize_spread(results: Results) -> str:
         return "± covers the choice of test items only; --draws 3 adds other data and weights."
     return (
         f"Each figure is from one probe on one draw of the data. 95% intervals: {_format_half_widths(results)} points, "
-        "from the choice of test items only; --seeds 5 trains more probes, --draws 3 also draws new data and weights."
+        "for the choice of test items only; --seeds 5 trains more probes, --draws 3 also draws new data and weights."
     )
 
 
 def _summarize_draws(results: Results) -> str:
     between, within = _list_deviations(results)
     deviations = (
-        f"Standard deviation between draws {_format_range(between)} points, between the probes of one draw "
-        f"{_format_range(within)}. "
+        f"Standard deviation between draws {format_range(between)} points, between the probes of one draw "
+        f"{format_range(within)}. "
         if within
         else ""
     )
@@ -59,7 +59,7 @@ def describe_spread(results: Results) -> Iterator[str]:
     else:
         yield (
             f"Each figure is from one probe on one draw of the data ({_format_seeds(results)}). "
-            f"95% Wilson intervals: {_format_half_widths(results)} points, from the choice of test items only "
+            f"95% Wilson intervals: {_format_half_widths(results)} points, for the choice of test items only "
             "(--intervals shows them). Another probe seed, other data, or other weights of untrained encoders may "
             "change a figure by more: --seeds 5 and --draws 3 measure this."
         )
@@ -72,7 +72,7 @@ def describe_spread(results: Results) -> Iterator[str]:
 
 
 def describe_uneven_probes(results: Results) -> Iterator[str]:
-    """Yield a note that names encoders with fewer probes in a draw than other encoders, if there are any."""
+    """Yield a note such as "Fewer than 5 probes: ENCODER on TASK", if numbers of probes differ."""
     trained = [result for result in results.records if result.dim]
     counts = [len(result.scores[Condition.PROBE].seeds) for result in trained]
     fewer = [result for result, count in zip(trained, counts, strict=True) if count < max(counts)]
@@ -82,7 +82,7 @@ def describe_uneven_probes(results: Results) -> Iterator[str]:
 
 
 def describe_missing_cells(results: Results, missing: Sequence[EncoderOnTask]) -> Iterator[str]:
-    """Yield a note that names encoders and tasks that this table lacks but other draws have."""
+    """Yield a note that names the results that this table lacks, although other draws have them."""
     if missing:
         seeds = list_seeds(results)
         names = join_names(f"{encoder} on {task}" for encoder, task in missing)
@@ -91,7 +91,7 @@ def describe_missing_cells(results: Results, missing: Sequence[EncoderOnTask]) -
 
 
 def list_average_settings(results: Results) -> list[int]:
-    """Return the distinct values above 1 of the classifier setting ``average``, sorted."""
+    """Return, sorted, the distinct values of the classifier setting ``average`` that are above 1."""
     return sorted({result.preset.average for result in results.records if result.dim} - {1})
 
 
@@ -99,7 +99,7 @@ def _format_half_widths(results: Results) -> str:
     intervals = [figure.interval for figure in _list_figures(results)]
     widths = [50 * (interval.high - interval.low) for interval in intervals]
     # A width of 0 is left out: a bag of words is correct on exactly half of any set of mirror pairs.
-    return _format_range([width for width in widths if width] or widths, sign="±")
+    return format_range([width for width in widths if width] or widths, sign="±")
 
 
 def _describe_draws(results: Results) -> Iterator[str]:
@@ -116,8 +116,8 @@ def _describe_draws(results: Results) -> Iterator[str]:
         yield "Each draw has one probe: --seeds 5 separates the variation of draws and of probes."
         return
     yield (
-        f"By one-way random effects, the standard deviation is {_format_range(between)} points between draws and "
-        f"{_format_range(within)} between the probes of one draw (--sources shows both for each figure)."
+        f"By one-way random effects, the standard deviation is {format_range(between)} points between draws and "
+        f"{format_range(within)} between the probes of one draw (--sources shows both for each figure)."
     )
 
 
@@ -129,7 +129,7 @@ def _list_deviations(results: Results) -> tuple[list[float], list[float]]:
 
 
 def describe_resampled_parts(results: Results) -> str:
-    """Return a sentence about the parts of the run that are new in each draw, and about the parts that are the same."""
+    """Return text such as "New in each draw (seeds 0, 1): the probes. The same in each: the data, the vectors"."""
     tasks, encoders = results.tasks, results.encoders
     stored = _list_stored_tasks(results)
     fingerprints = {name: {r.encoder_fingerprint for r in results.records if r.encoder == name} for name in encoders}
@@ -165,20 +165,14 @@ def _list_figures(results: Results) -> list[Figure]:
 
 
 def count_probes(results: Results) -> list[int]:
-    """Return the distinct numbers of probes per figure and draw, sorted."""
+    """Return, sorted, the distinct numbers of probes per encoder, task and draw, such as [5]."""
     return sorted({len(result.scores[Condition.PROBE].seeds) for result in results.records})
 
 
 def _format_seeds(results: Results) -> str:
-    """Return the seeds of the probes as text, with the seed of the run if it differs from the first."""
+    """Return the probe seeds, such as "seeds 3 to 5, run 0"; the run's seed is named if it is not the lowest."""
     scores = [result.scores[Condition.PROBE] for result in results.records]
     seeds = sorted({probe.seed for score in scores for probe in score.seeds})
     text = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {seeds[0]} to {seeds[-1]}"
     (run_seed,) = list_seeds(results)
     return text if run_seed == seeds[0] else f"{text}, run {run_seed}"
-
-
-def _format_range(values: Sequence[float], sign: str = "") -> str:
-    """Return the lowest and highest value as text with one decimal, or one number if they are equal."""
-    texts = [f"{sign}{value:.1f}" for value in (min(values), max(values))]
-    return texts[0] if texts[0] == texts[1] else " to ".join(texts)

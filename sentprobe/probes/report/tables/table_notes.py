@@ -19,11 +19,11 @@ from sentprobe.probes.results.result import Condition, EncoderOnTask, Result, Re
 from sentprobe.probes.trainer.classifier import Preset
 
 DIGEST_LENGTH = 12
-"""The number of displayed digits of a digest. Two digests share them by accident in one of 10^14 cases."""
+"""The number of hexadecimal digits shown of a digest. Two digests share them by accident in one of 10^14 cases."""
 
 
 def describe_datasets(results: Results) -> Iterator[str]:
-    """Yield a line for each group of datasets with equal sizes and settings, with word types and digest of each one."""
+    """Yield a line for each group of datasets of equal size and settings, with the word types and digest of each."""
     groups: dict[str, list[str]] = {}
     for record in results.records:
         digest = record.dataset_fingerprint[:DIGEST_LENGTH]
@@ -35,7 +35,7 @@ def describe_datasets(results: Results) -> Iterator[str]:
 
 
 def _describe_shared_facts(facts: DataFacts | None) -> str:
-    """Return the start of a line about datasets: the facts that they share."""
+    """Return text such as "Data: 1000 training, 500 test items; vocabulary NAME, sampling NAME, seed 0"."""
     if facts is None:
         return "Data: items, words, sampling and seed not recorded"
     counts = {"training": facts.train, "validation": facts.validation, "test": facts.test}
@@ -72,12 +72,12 @@ def describe_all(results: Results, *, style: CellStyle | None = None) -> str:
 
 
 def describe_papers(results: Results, style: CellStyle | None) -> tuple[str, ...]:
-    """Return the notes on published rows if the table shows such rows."""
+    """Return the notes on rows from papers if the table shows such rows, else ()."""
     return tuple(describe_published_tables(results.tasks)) if style and style.published else ()
 
 
 def list_presets(results: Results) -> list[Preset]:
-    """Return the classifier preset of each result, without baselines."""
+    """Return the classifier preset of each result, except the results of baselines."""
     return [result.preset for result in results.records if result.dim]
 
 
@@ -87,7 +87,7 @@ def describe_classifiers(results: Results) -> Iterator[str]:
 
 
 def describe_figures(results: Results) -> Iterator[str]:
-    """Yield the notes on the figures: measure, uncertainty, data, marks, precision and limits of the encoders."""
+    """Yield notes on the figures: unit, uncertainty, data, bold figures, training precision, truncated sentences."""
     yield (
         f"Accuracy in % on {describe_sizes(results)}{spread_notes.describe_mean(results)}. Chance, the share of "
         f"the most frequent label, is {describe_chance(results)}."
@@ -124,12 +124,10 @@ def _describe_probe_words(results: Results) -> Iterator[str]:
             source = "the encoder itself" if name == ENCODER_WORDS else name
             yield f"Probe words are represented by word vectors of {source}."
     with_own_words = [result for result in results.records if result.probe_vectors == ENCODER_WORDS]
-    inputs = dict.fromkeys(result.encoder for result in with_own_words if result.input_words)
-    outputs = dict.fromkeys(result.encoder for result in with_own_words if not result.input_words)
-    if inputs:
-        yield f"Word vectors of {', '.join(inputs)}: its input embeddings."
-    if outputs:
-        yield f"Word vectors of {', '.join(outputs)}: its encodings of single words."
+    for are_inputs, source in ((True, "input embeddings"), (False, "encodings of single words")):
+        encoders = dict.fromkeys(r.encoder for r in with_own_words if bool(r.input_words) is are_inputs)
+        if encoders:
+            yield f"Word vectors of {', '.join(encoders)}: its {source}."
 
 
 def _describe_precision(results: Results) -> Iterator[str]:
@@ -150,7 +148,7 @@ def _list_probes(results: Results) -> list[SeedScore]:
 
 
 def count_unconverged(results: Results) -> tuple[int, int]:
-    """Return the number of probes that reached ``max_epochs`` before they converged, and the number of all probes."""
+    """Return two numbers: the probes that reached ``max_epochs`` before they converged, and all probes."""
     converged = [seed.converged for seed in _list_probes(results)]
     return converged.count(False), len(converged)
 
@@ -166,7 +164,7 @@ def _describe_unconverged(results: Results) -> Iterator[str]:
 
 
 def find_truncated(results: Results) -> list[Result]:
-    """Return, for each encoder and task with truncated sentences, the draw in which most sentences are truncated."""
+    """Return, for each encoder and task with truncated sentences, the result of the draw with most such sentences."""
     worst = [max(draws, key=lambda result: result.truncated or 0) for draws in results.records_by_cell.values()]
     return [result for result in worst if result.truncated]
 
@@ -181,7 +179,7 @@ def _describe_truncated(results: Results) -> Iterator[str]:
 
 
 def describe_sizes(results: Results) -> str:
-    """Return the number of test items as text, listed by task if it differs between tasks."""
+    """Return "500 test items" or, if tasks differ, "500 test items of Tense, 400 of SemRole"."""
     sizes = group_by_task(results, lambda result: str(result.scores[Condition.PROBE].total))
     first, *more_tasks = sizes.items()
     if len(set(sizes.values())) == 1:
@@ -190,7 +188,7 @@ def describe_sizes(results: Results) -> str:
 
 
 def describe_chance(results: Results) -> str:
-    """Return chance in percent as text, listed by task if it differs between tasks."""
+    """Return chance in percent: "50.0 on every task" or, if tasks differ, "50.0 on Tense, 33.3 on SemRole"."""
     shares = group_by_task(results, lambda result: f"{100 * result.majority:.1f}")
     if len(set(shares.values())) > 1:
         return ", ".join(f"{share} on {task}" for task, share in shares.items())
@@ -198,7 +196,7 @@ def describe_chance(results: Results) -> str:
 
 
 def group_by_task(results: Results, describe: Callable[[Result], str]) -> dict[str, str]:
-    """Describe the results of each task and test language; different descriptions are joined by "or"."""
+    """Describe the results of each task and test language, as in {"Tense": "500 or 498", "SemRole in de": "400"}."""
     texts: dict[str, dict[str, None]] = {}
     for result in results.records:
         language = result.data.test_language if result.data else ""
@@ -208,7 +206,7 @@ def group_by_task(results: Results, describe: Callable[[Result], str]) -> dict[s
 
 
 LONGEST_COMMAND = 100
-"""The maximum length in characters of a displayed command. From a longer command, the folders are left out."""
+"""The maximum length of a displayed command in characters; "RUN..." replaces the folders of a longer one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,7 +215,7 @@ class NoteStyle:
 
     complete: bool = False
     command: str = ""
-    """The command that prints all notes, to be named below a summary. If empty, it is ``probe show`` or a method."""
+    """The command that prints all notes, named below a summary; if empty, ``probe show`` or ``results.to_markdown``."""
 
 
 SHORT = NoteStyle()
@@ -227,7 +225,7 @@ COMPLETE = NoteStyle(complete=True)
 def write_table_notes(
     table: Results, style: CellStyle, notes: NoteStyle, *, folders: bool, missing: Sequence[EncoderOnTask] = ()
 ) -> str:
-    """Return the notes below a table; complete notes also name *folders*, and cells that some draws lack."""
+    """Return the notes below a table. With *folders*, complete notes name the results folder of each encoder."""
     if not notes.complete:
         return "".join(f"{line}\n" for line in summarize(table, style, missing))
     sources = describe_origins(table) if folders else ()
@@ -261,12 +259,12 @@ def _summarize_figures(table: Results, style: CellStyle) -> Iterator[str]:
 
 
 def _has_several_models(results: Results) -> bool:
-    """Return whether a table has at least two encoders that are not variants of the same model."""
+    """Return whether a table has at least two models; variants such as ``dims=64`` belong to the same model."""
     return len({strip_reductions(result.encoder) for result in results.records}) > 1
 
 
 def _format_values(by_task: Mapping[str, str]) -> str:
-    """Return the value that all tasks share, or the lowest and highest value, as text."""
+    """Return the value that all tasks share, or the range of values, such as "33.3 to 50.0"."""
     values = {value for text in by_task.values() for value in text.split(" or ")}
     least, greatest = min(values, key=float), max(values, key=float)
     return least if least == greatest else f"{least} to {greatest}"
@@ -286,15 +284,13 @@ def _list_cautions(table: Results) -> Iterator[str]:
 
 
 def say_where_more_is(results: Results, notes: NoteStyle) -> str:
-    """Return the line that says how to get all notes; empty if all notes are shown."""
+    """Return the line "All notes: COMMAND"; empty if all notes are shown."""
     if notes.complete or not results.records:
         return ""
-    return f"All notes: {notes.command or _find_command(results)}\n"
-
-
-def _find_command(results: Results) -> str:
-    folders = list(dict.fromkeys(result.source for result in results.records))
-    if not all(folders):
-        return "results.to_markdown(notes=True)"
+    folders = dict.fromkeys(result.source for result in results.records)
     command = f"probe show {shlex.join(folders)} --notes"
-    return command if len(command) <= LONGEST_COMMAND else "probe show RUN... --notes"
+    if not all(folders):
+        command = "results.to_markdown(notes=True)"
+    elif len(command) > LONGEST_COMMAND:
+        command = "probe show RUN... --notes"
+    return f"All notes: {notes.command or command}\n"

@@ -1,4 +1,4 @@
-"""Tables of training curves: probe and geometry accuracies of an encoder by step of its training."""
+"""Training curves: accuracies of probes and in triplets, at each checkpoint of an encoder's training."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,19 +20,19 @@ from sentprobe.values import group_by
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurveSeries:
-    """The identity of one line of a training curve: a task, or a contrast with a kind of negative."""
+    """The key of a line of a training curve: a probing task, or a contrast with one kind of negative."""
 
     name: str
     kind: NegativeKind | None
-    """The kind of negative in triplets; None for the accuracy of probes."""
+    """The kind of negative in triplets; None if the line is the accuracy of probes."""
     identity: tuple[object, ...]
-    """The data and the classifier, which distinguish lines of one name."""
+    """The data and the classifier, which distinguish lines with the same name."""
     chance: float
     measured: str
 
 
 TrainingMoment: TypeAlias = tuple[int | None, float | None]
-"""A point in training: the step and the epoch, or None for a value that is unknown."""
+"""A point in training: (step, epoch). An unknown value is None."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ class StepAccuracy:
 
     @property
     def moment(self) -> TrainingMoment:
-        """The step and the epoch."""
+        """The point in training, as (step, epoch)."""
         return self.step, self.epoch
 
 
@@ -63,19 +63,19 @@ class Curve:
 
     @property
     def moments(self) -> list[TrainingMoment]:
-        """The distinct points in training, in order."""
+        """The distinct points in training, sorted."""
         moments = dict.fromkeys(point.moment for points in self.lines.values() for point in points)
         return sorted(moments, key=_sort_key)
 
     @property
     def kinds(self) -> list[NegativeKind | None]:
-        """The distinct kinds of the lines, in order; None (the accuracy of probes) comes first."""
+        """The distinct kinds of negatives of the lines; None, for the accuracy of probes, comes first."""
         present = {line.kind for line in self.lines}
         return [kind for kind in (None, *NegativeKind) if kind in present]
 
 
 CurveKey = tuple[str, int, str]
-"""The name of the trained encoder, the seed of the data, and the results folder."""
+"""A key: (name of the trained encoder, seed of the data, results folder)."""
 
 
 def _get_curve_key(result: Result | GeometryResult) -> CurveKey:
@@ -83,31 +83,26 @@ def _get_curve_key(result: Result | GeometryResult) -> CurveKey:
     return (result.family or result.encoder, seed, result.source)
 
 
-def _find_curve_keys(results: Iterable[Result | GeometryResult]) -> frozenset[CurveKey]:
-    moments: dict[CurveKey, set[TrainingMoment]] = {}
-    for result in results:
-        if result.step is not None or result.epoch is not None:
-            moments.setdefault(_get_curve_key(result), set()).add((result.step, result.epoch))
-    return frozenset(key for key, distinct_moments in moments.items() if len(distinct_moments) > 1)
-
-
 def separate_training_curves(
     results: Results, distances: Sequence[GeometryResult] = (), learned: Sequence[TrainingCurve] = ()
 ) -> tuple[Results, tuple[GeometryResult, ...], tuple[Curve, ...]]:
-    """Return probe and geometry results without training checkpoints, and the curves of the checkpoints."""
-    keys = _find_curve_keys([*results.records, *distances])
-    divided: tuple[list[Result], list[Result]] = ([], [])
-    for record in results.records:
-        divided[_get_curve_key(record) in keys].append(record)
-    untracked_distances = tuple(result for result in distances if _get_curve_key(result) not in keys)
-    tracked_distances = [result for result in distances if _get_curve_key(result) in keys]
-    return Results(tuple(divided[0])), untracked_distances, build_curves(divided[1], tracked_distances, learned)
+    """Divide results into probe and geometry results of no training curve, and curves of at least two checkpoints."""
+    moments: dict[CurveKey, set[TrainingMoment]] = {}
+    all_results: list[Result | GeometryResult] = [*results.records, *distances]
+    for result in all_results:
+        if result.step is not None or result.epoch is not None:
+            moments.setdefault(_get_curve_key(result), set()).add((result.step, result.epoch))
+    keys = {key for key, distinct_moments in moments.items() if len(distinct_moments) > 1}
+    probed = group_by(results.records, lambda result: _get_curve_key(result) in keys)
+    in_geometry = group_by(distances, lambda result: _get_curve_key(result) in keys)
+    curves = build_curves(probed.get(True, ()), in_geometry.get(True, ()), learned)
+    return Results(tuple(probed.get(False, ()))), tuple(in_geometry.get(False, ())), curves
 
 
 def build_curves(
     probed: Iterable[Result], distances: Iterable[GeometryResult] = (), learned: Iterable[TrainingCurve] = ()
 ) -> tuple[Curve, ...]:
-    """Build training curves from results of training checkpoints and scores on the training objectives."""
+    """Build a curve for each encoder, seed and results folder; *learned* has scores on the training objectives."""
     curves: dict[CurveKey, dict[CurveSeries, list[StepAccuracy]]] = {}
     versions: dict[CurveKey, list[Mapping[str, str]]] = {}
     ranks = {contrast: rank for rank, contrast in enumerate(CONTRASTS)}
@@ -116,8 +111,8 @@ def build_curves(
     for result in results:
         key = _get_curve_key(result)
         lines = curves.setdefault(key, {})
-        for series, score in [_measure_probe(result)] if isinstance(result, Result) else _measure_distances(result):
-            point = StepAccuracy(step=result.step, epoch=result.epoch, accuracy=score[0], interval=score[1])
+        for series, accuracy, interval in _list_accuracies(result):
+            point = StepAccuracy(step=result.step, epoch=result.epoch, accuracy=accuracy, interval=interval)
             lines.setdefault(series, []).append(point)
         versions.setdefault(key, []).append(result.versions)
     for lines in curves.values():
@@ -135,32 +130,25 @@ def build_curves(
     )
 
 
-Measurement: TypeAlias = tuple[CurveSeries, tuple[float, Interval]]
-
-
-def _measure_probe(record: Result) -> Measurement:
-    score = record.scores[Condition.PROBE]
-    series = CurveSeries(
-        name=record.task,
-        kind=None,
-        identity=(record.dataset_fingerprint, str(record.preset), record.probe_vectors),
-        chance=record.majority,
-        measured=f"a probe ({record.preset.name}) on {score.total} test items",
-    )
-    return series, (score.accuracy, score.interval)
-
-
-def _measure_distances(result: GeometryResult) -> Iterator[Measurement]:
-    name, identity = result.contrast, (result.material,)
+def _list_accuracies(result: Result | GeometryResult) -> Iterator[tuple[CurveSeries, float, Interval]]:
+    if isinstance(result, Result):
+        score = result.scores[Condition.PROBE]
+        identity = result.dataset_fingerprint, str(result.preset), result.probe_vectors
+        measured = f"a probe ({result.preset.name}) on {score.total} test items"
+        series = CurveSeries(name=result.task, kind=None, identity=identity, chance=result.majority, measured=measured)
+        yield series, score.accuracy, score.interval
+        return
     measured = f"the positive is nearer by cosine, in {result.drawing.n} triplets"
     for kind in NegativeKind:
-        score = result.find_by_group(kind)[ALL_TRIPLETS]
-        series = CurveSeries(name=name, kind=kind, identity=identity, chance=0.5, measured=measured)
-        yield series, (score.accuracy, score.accuracy_interval)
+        series = CurveSeries(
+            name=result.contrast, kind=kind, identity=(result.material,), chance=0.5, measured=measured
+        )
+        distances = result.find_by_group(kind)[ALL_TRIPLETS]
+        yield series, distances.accuracy, distances.accuracy_interval
 
 
 def build_curve_tables(curves: Sequence[Curve], *, intervals: bool) -> Iterator[ShownTable]:
-    """Yield the title, table and notes of each curve."""
+    """Yield the table of each curve as (title, grid, notes)."""
     seeds = len({curve.seed for curve in curves}) > 1
     folders = len({curve.source for curve in curves}) > 1
     for curve in curves:
@@ -170,16 +158,16 @@ def build_curve_tables(curves: Sequence[Curve], *, intervals: bool) -> Iterator[
 
 def build_curve_grid(curve: Curve, *, intervals: bool = False) -> Grid:
     """Build the table of a curve: a row for each training step, a column for each task and contrast."""
-    names = group_columns(curve)
     steps = any(step is not None for step, _ in curve.moments)
     epochs = any(epoch is not None for _, epoch in curve.moments)
-    header = ["step"] * steps + ["epoch"] * epochs + ([curve.learned.metric] if curve.learned else []) + [*names]
+    objective = [curve.learned.metric] if curve.learned else []
+    header = ["step"] * steps + ["epoch"] * epochs + objective + [*group_columns(curve)]
     rows = [row for kind in curve.kinds for row in _build_part(curve, kind, header, intervals=intervals)]
     return Grid(tuple(header), tuple(rows))
 
 
 def group_columns(curve: Curve) -> dict[str, list[CurveSeries]]:
-    """Group the lines of a curve into columns by name; further lines of one name and kind are numbered."""
+    """Return the lines of each column. A second line with the same name and kind has the column "NAME (2)"."""
     columns: dict[str, list[CurveSeries]] = {}
     for line in curve.lines:
         names = chain([line.name], (f"{line.name} ({number})" for number in count(2)))
@@ -189,7 +177,7 @@ def group_columns(curve: Curve) -> dict[str, list[CurveSeries]]:
 
 
 def find_axis(curve: Curve) -> str:
-    """Return "step" or, if some steps are unknown, "epoch"; raise UsageError if both have unknown values."""
+    """Return "step" or, if some steps are unknown, "epoch"; raise UsageError if some epochs are unknown, too."""
     for axis, values in zip(("step", "epoch"), zip(*curve.moments, strict=True), strict=True):
         if None not in values:
             return axis
@@ -197,7 +185,7 @@ def find_axis(curve: Curve) -> str:
 
 
 def describe_kind(kind: NegativeKind | None) -> str:
-    """Return the heading of the lines of a kind."""
+    """Return a heading such as "accuracy of probes" (None) or "accuracy, " with the kind of negative."""
     return "accuracy of probes" if kind is None else f"accuracy, {KIND_TITLES[kind]}"
 
 
@@ -225,7 +213,7 @@ def _build_part(
 
 
 def _list_row_moments(curve: Curve, learned: TrainingCurve | None) -> list[TrainingMoment]:
-    """Return the points in training of a curve and of its validations on the training objective, in order."""
+    """Return, sorted, the points in training of a curve and of its validations at other steps."""
     known_steps = {step for step, _ in curve.moments}
     points = [point for point in (learned.points if learned else ()) if point.step not in known_steps]
     return sorted([*curve.moments, *((point.step, point.epoch) for point in points)], key=_sort_key)

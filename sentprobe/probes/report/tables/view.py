@@ -26,27 +26,29 @@ if TYPE_CHECKING:
 WIDTH = 200
 """The width of a text table in characters if the width of the terminal is unknown."""
 ShownTable: TypeAlias = tuple[str, tw.Grid, str]
-"""The title, the table, and the notes below it."""
+"""A table as (title, grid, notes below it)."""
 EMPTY_TEXT = "no results"
 
 
 def build_sections(results: Results, style: main_table.CellStyle, notes: NoteStyle = SHORT) -> Iterator[ShownTable]:
-    """Yield each table of comparable results with its title and notes."""
+    """Yield each table of comparable results as (title, grid, notes)."""
     tables = [*divide_by_setting(results)]
     missing = find_missing_cells([table for _, table, _ in tables])
-    for number, (title, table, folders) in enumerate(tables, 1):
-        text = write_table_notes(table, style, notes, folders=bool(folders), missing=missing[number - 1])
-        text += say_where_more_is(results, notes) if number == len(tables) else ""
+    for n, (title, table, origins) in enumerate(tables):
+        text = write_table_notes(table, style, notes, folders=bool(origins), missing=missing[n])
+        text += say_where_more_is(results, notes) if n == len(tables) - 1 else ""
         plain, _ = split_by_language(table)
-        grids = [(main_table.build_grid(plain, style=style), text)] if plain.records else []
-        grids += [(grid, "".join(f"{note}\n" for note in notes)) for grid, notes in build_language_tables(table, style)]
-        for place, (grid, grid_notes) in enumerate(grids):
-            is_last = place == len(grids) - 1 and not plain.records
-            yield title if not place else "", grid, grid_notes + (text if is_last else "")
+        grids = [(grid, "".join(f"{line}\n" for line in lines)) for grid, lines in build_language_tables(table, style)]
+        if plain.records:
+            grids = [(main_table.build_grid(plain, style=style), text), *grids]
+        else:
+            grids[-1] = (grids[-1][0], grids[-1][1] + text)
+        for number, (grid, grid_notes) in enumerate(grids):
+            yield "" if number else title, grid, grid_notes
 
 
 def divide_by_setting(results: Results) -> Iterator[tuple[str, Results, tuple[str, ...]]]:
-    """Yield the title and results of each table, and lines about the results folders if there are several."""
+    """Yield (title, results, origins) of each table; origins are lines that name the results folders, if several."""
     tables = main_table.split_settings(results)
     has_several = len({record.source for record in results.records}) > 1
     for title, table in zip(main_table.describe_differences(tables), tables, strict=True):
@@ -62,15 +64,15 @@ def show_results(
     notes: bool = False,
     caption: tw.Caption = tw.NO_CAPTION,
 ) -> str:
-    """Return the tables of results as plain text, Markdown, LaTeX, or HTML for a notebook."""
+    """Return the tables of results in a format: plain text, Markdown, LaTeX, or HTML for a notebook."""
     style = main_table.CellStyle(intervals=intervals, all_rows=all_rows)
     if fmt is tw.TableFormat.HTML:
-        shown = [(title, grid, notes.splitlines()) for title, grid, notes in _build_all_tables(results, style)]
-        return load_template("notebook.html.j2").render(sections=shown, nothing=EMPTY_TEXT)
+        sections = [(title, grid, lines.splitlines()) for title, grid, lines in _build_all_tables(results, style)]
+        return load_template("notebook.html.j2").render(sections=sections, nothing=EMPTY_TEXT)
     if fmt is tw.TableFormat.TEXT:
         return _render_plain_text(results)
-    tables = _build_all_tables(results, style, choose_notes(fmt, SHORT if not notes else COMPLETE))
-    return to_text(list(tables), fmt, caption=caption)
+    tables = _build_all_tables(results, style, choose_notes(fmt, COMPLETE if notes else SHORT))
+    return to_text([*tables], fmt, caption=caption)
 
 
 def _build_all_tables(results: Results, style: main_table.CellStyle, notes: NoteStyle = SHORT) -> Iterator[ShownTable]:
@@ -79,43 +81,38 @@ def _build_all_tables(results: Results, style: main_table.CellStyle, notes: Note
 
 
 def choose_notes(fmt: tw.TableFormat, notes: NoteStyle) -> NoteStyle:
-    """Return the note style for a format: LaTeX always has all notes (as comments), other formats have *notes*."""
+    """Return *notes* or, for LaTeX, the style with all notes, which are comments there."""
     return COMPLETE if fmt is tw.TableFormat.LATEX else notes
 
 
-def to_text(shown: Sequence[ShownTable], fmt: tw.TableFormat, *, caption: tw.Caption = tw.NO_CAPTION) -> str:
-    """Return tables with their titles and notes in a text format."""
+def to_text(tables: Sequence[ShownTable], fmt: tw.TableFormat, *, caption: tw.Caption = tw.NO_CAPTION) -> str:
+    """Return tables with their titles and notes as one text in a format."""
     return "\n".join(
         tw.format_title(title, fmt)
-        + tw.format_grid(table_grid, fmt, caption.add_number(number, len(shown)))
+        + tw.format_grid(grid, fmt, caption.add_number(number, len(tables)))
         + tw.format_notes(notes, fmt)
-        for number, (title, table_grid, notes) in enumerate(shown, 1)
+        for number, (title, grid, notes) in enumerate(tables, 1)
     )
 
 
 @dataclass(frozen=True, slots=True)
 class RenderedResults:
-    """The tables and notes of results, rendered to the width of a rich console."""
+    """The tables and notes of results, for rich to print at the width of its console."""
 
     results: Results
 
     def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "Iterator[RenderableType]":
         from rich.text import Text
 
-        for part in _render_parts(self.results, options.max_width):
+        parts: list[Table | str] = [] if self.results.records else [EMPTY_TEXT]
+        for title, grid, notes in _build_all_tables(self.results, main_table.CellStyle()):
+            tables = split_table(tw.build_rich_table(grid), options.max_width)
+            parts += [*([title] if title else []), *tables, notes.rstrip("\n")]
+        for part in parts:
             if isinstance(part, str):
                 yield Text(wrap(part, options.max_width), no_wrap=True, overflow="ignore")
             else:
                 yield part
-
-
-def _render_parts(results: Results, width: int) -> "Iterator[Table | str]":
-    if not results.records:
-        yield EMPTY_TEXT
-    for title, grid, notes in _build_all_tables(results, main_table.CellStyle()):
-        yield from [title] if title else []
-        yield from split_table(tw.build_rich_table(grid), width)
-        yield notes.rstrip("\n")
 
 
 def _render_plain_text(results: Results) -> str:
@@ -128,7 +125,7 @@ def _render_plain_text(results: Results) -> str:
 
 
 def load_template(name: str) -> Template:
-    """Load a Jinja template of the package. It escapes HTML and control characters in all texts."""
+    """Load a Jinja template of the report page. It escapes HTML and control characters in inserted texts."""
     environment = Environment(
         loader=PackageLoader("sentprobe.probes.report.page"),
         autoescape=True,

@@ -24,17 +24,9 @@ from sentprobe.probes.encoders.cache.embedding import embed
 from sentprobe.probes.encoders.cache.vector_cache import Cache
 from sentprobe.probes.encoders.kinds import make_encoders
 from sentprobe.probes.encoders.models import model_loading, pretrained
-from sentprobe.probes.encoders.models.hf import (
-    HfEncoder,
-    HfModel,
-    LayerStore,
-    Pooling,
-    StatePlace,
-    load_hf,
-    pool_states,
-)
+from sentprobe.probes.encoders.models.hf import HfEncoder, HfModel, LayerStore, StatePlace, TextFrame, load_hf
+from sentprobe.probes.encoders.models.model_parts import Pooling, pool_states
 from sentprobe.probes.encoders.models.named_tokens import GrammarWords
-from sentprobe.probes.encoders.models.text_frame import TextFrame
 from sentprobe.probes.encoders.protocol import (
     Encoder,
     EncoderError,
