@@ -25,6 +25,7 @@ from sentprobe.lengths import Lengths
 from sentprobe.specs import choose_member
 
 if TYPE_CHECKING:
+    from sentprobe.probes.report.tables.training_curves import Curve
     from sentprobe.probes.results.result import Results
 
 
@@ -113,6 +114,7 @@ def show(
     from sentprobe.probes.report.plots.plot_files import check_suffix, write_plot
     from sentprobe.probes.report.tables.main_table import CellStyle
     from sentprobe.probes.report.tables.table_notes import COMPLETE, SHORT
+    from sentprobe.probes.report.tables.training_curves import separate_training_curves
     from sentprobe.probes.results.training_curve import read_learning_curves
 
     if format_ == MTEB:
@@ -158,6 +160,10 @@ def show(
     if audits and style is not tw.TableFormat.HTML:
         raise UsageError("--audit is for the page: add --format html")
     in_tables = lengths is None and style not in FLAT and style is not tw.TableFormat.HTML
+    held_out_items = shown.find_held_out_items(results) if in_tables else ()
+    curves: tuple[Curve, ...] = ()
+    if style not in FLAT and (lengths is None or style is tw.TableFormat.HTML):
+        results, distances, curves = separate_training_curves(results, distances, learning_curves)
     view = shown.View(
         style=CellStyle(intervals=intervals, sources=sources, all_rows=all_rows, published=published),
         notes=COMPLETE if notes else SHORT,
@@ -165,12 +171,11 @@ def show(
         caption=caption,
         distances=distances,
         nearness=chosen_nearness,
-        items=shown.find_held_out_items(results) if in_tables else (),
+        curves=curves,
+        items=held_out_items,
         audits=shown.read_audit_files(audits) if audits else (),
         pair_tables=pair_tables,
     )
-    if style not in FLAT and (lengths is None or style is tw.TableFormat.HTML):
-        results, view = shown.separate_curves(results, view, learning_curves)
     if style is tw.TableFormat.TEXT and out is None:
         print_tables(shown.build_tables(results, view))
     else:

@@ -20,15 +20,9 @@ from sentprobe.probes.language_models.scoring_paragraph import name_pair_tables
 from sentprobe.probes.report.findings import comparisons, mistakes
 from sentprobe.probes.report.findings.comparisons import EncoderResults
 from sentprobe.probes.report.plots.length_series import SERIES_NOTES, build_series_grids, check_lengths, series_records
-from sentprobe.probes.report.tables import main_table
+from sentprobe.probes.report.tables import main_table, part_tables
 from sentprobe.probes.report.tables.distance_report import build_geometry_sections, join_records, sort_by_task
 from sentprobe.probes.report.tables.method_tables import build_method_tables, to_method_records
-from sentprobe.probes.report.tables.part_tables import (
-    build_part_tables,
-    build_structure_tables,
-    index_by_fingerprint,
-    to_part_records,
-)
 from sentprobe.probes.report.tables.published_rows import to_published_records
 from sentprobe.probes.report.tables.table_notes import SHORT, NoteStyle
 from sentprobe.probes.report.tables.training_curves import Curve, build_curve_tables, separate_training_curves
@@ -60,12 +54,6 @@ class View:
     audits: "tuple[Audit, ...]" = ()
     pair_tables: PairTables = ()
     """Results of language models on minimal pairs."""
-
-
-def separate_curves(results: Results, view: View, learning_curves: Sequence[TrainingCurve]) -> tuple[Results, View]:
-    """Move encoders that were probed during training from the results to the curves of the view; return both."""
-    other_results, distances, curves = separate_training_curves(results, view.distances, learning_curves)
-    return other_results, replace(view, distances=distances, curves=curves)
 
 
 def read_audit_files(paths: Sequence[Path]) -> "tuple[Audit, ...]":
@@ -187,7 +175,7 @@ def build_tables(results: Results, view: View) -> Iterator[ShownTable]:
         yield from _build_series_tables(results, view.by_length, view.style)
         return
     yield from build_sections(results, view.style, view.notes)
-    yield from build_structure_tables(results, index_by_fingerprint(view.items), view.style)
+    yield from part_tables.build_structure_tables(results, part_tables.index_by_fingerprint(view.items), view.style)
     yield from build_geometry_sections(view.distances, results, intervals=view.style.intervals, nearness=view.nearness)
     yield from build_curve_tables(view.curves, intervals=view.style.intervals)
     yield from build_method_tables(results)
@@ -228,10 +216,10 @@ def write_item_view(
 ) -> None:
     """Print or write *wrong* wrongly answered items or, if it is None, accuracy by the column *by* of the items."""
     results = mistakes.select_results(results, encoder=encoder, task=task)
-    items = index_by_fingerprint(read_item_tables(results.records))
+    items = part_tables.index_by_fingerprint(read_item_tables(results.records))
     if wrong is None:
-        tables = build_part_tables(results, items, by or "", style)
-        make_records = partial(to_part_records, results, items, by or "")
+        tables = part_tables.build_part_tables(results, items, by or "", style)
+        make_records = partial(part_tables.to_part_records, results, items, by or "")
         write_tables(tables, make_records, fmt, out=out, caption=caption)
         return
     wrong_items = mistakes.find_all_mistakes(results, items, wrong, column=by)

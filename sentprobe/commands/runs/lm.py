@@ -80,14 +80,7 @@ def lm(
 
     A minimal pair is a grammatical and an ungrammatical sentence. Several models are compared by paired tests.
     """
-    from sentprobe.probes.language_models.pair_accuracies import (
-        PairResults,
-        check_column,
-        list_models_with_vocabulary,
-        load_or_find_scores,
-        read_scores_files,
-        select_known_pairs,
-    )
+    from sentprobe.probes.language_models import pair_accuracies as accuracies
     from sentprobe.probes.language_models.scorers import ScoreKind, load_language_model, parse_models
     from sentprobe.probes.language_models.sentence_pairs import read_pairs
     from sentprobe.probes.results.store import check_directory, prepare_directory
@@ -100,25 +93,25 @@ def lm(
     check_output_file(scores)
     kind = choose_member(ScoreKind, score, what="score")
     check_count("threads", threads)
-    specs = read_scores_files(parse_models(models))
+    specs = accuracies.read_scores_files(parse_models(models))
     if bool(pairs) == bool(paradigm):
         raise UsageError("name minimal pairs: either by --pairs, a file or folder, or by --paradigm")
     if pairs and n is not None:
         raise UsageError("--n counts pairs of a --paradigm; all pairs of --pairs are read")
     n = 1000 if n is None else n
     minimal_pairs = read_pairs(pairs) if pairs else sample_paradigms(paradigm or (), n, seed)
-    check_column(minimal_pairs, by)
+    accuracies.check_column(minimal_pairs, by)
     sampled = f"{format_count(n, 'pair')} of each paradigm, sampled by sentprobe from everyday words with seed {seed}"
     source = f"read from {', '.join(map(str, pairs))}" if pairs else sampled
     load: ModelLoader = partial(load_language_model, device=device)
     if known_words:
         load = cache(load)  # selection and scoring both need the models
         total = len(minimal_pairs)
-        vocabularies = list_models_with_vocabulary(specs)
-        minimal_pairs = select_known_pairs(vocabularies, minimal_pairs, load)
+        vocabularies = accuracies.list_models_with_vocabulary(specs)
+        minimal_pairs = accuracies.select_known_pairs(vocabularies, minimal_pairs, load)
         print(f"left out: {total - len(minimal_pairs)} of {format_count(total, 'pair')}", file=sys.stderr)
         source += f", without pairs that have words unknown to {' or '.join(map(str, vocabularies))}"
-    measure: Callable[..., PairScores] = partial(load_or_find_scores, pairs=minimal_pairs)
+    measure: Callable[..., PairScores] = partial(accuracies.load_or_find_scores, pairs=minimal_pairs)
     folder = None
     if results is not None:
         from sentprobe.probes.language_models.pair_results import PairFolder
@@ -128,7 +121,7 @@ def lm(
         measure = folder.measure
     with limit_threads(threads), show_bars() as reporter:
         scored = [measure(spec, kind=kind, reporter=reporter, load=load) for spec in specs]
-    result = PairResults(minimal_pairs, kind, scored, by)
+    result = accuracies.PairResults(minimal_pairs, kind, scored, by)
     if scores is not None:
         print_or_write(result.format_scores(), scores)
     write_tables(result.build_tables(intervals=intervals), result.to_records, style, out=out)

@@ -36,7 +36,6 @@ class MethodOptions:
             METHODS, metavar="int8,binary", help="Also probe vectors rounded to int8 or binary, at full and cut width."
         ),
     ] = None
-
     erase: Annotated[
         list[str] | None,
         declare_option(

@@ -16,18 +16,11 @@ from sentprobe.probes.encoders.cache.vector_cache import Cache
 from sentprobe.probes.encoders.kinds import find_kind, make_encoder, read_spec
 from sentprobe.probes.encoders.protocol import Encoder
 from sentprobe.probes.encoders.resolve import EncoderArgument, resolve_encoders
+from sentprobe.probes.gate import pair_scores
 from sentprobe.probes.gate.cascade import Cascade
 from sentprobe.probes.gate.cross_encoders import CROSS_ENCODER, PairFunction, PairModel, load_cross_encoder
 from sentprobe.probes.gate.gate_rates import GateDraw, check_threshold, measure_gate
 from sentprobe.probes.gate.gate_tables import GateResults
-from sentprobe.probes.gate.pair_scores import (
-    PairScorer,
-    VectorScorer,
-    count_lengths,
-    score_own_pairs,
-    score_triplets,
-    select_lengths,
-)
 from sentprobe.probes.geometry.measures import Nearness
 from sentprobe.probes.geometry.triplet_sentences import TripletSampling, build_triplet_spaces
 from sentprobe.processes import check_count
@@ -123,18 +116,23 @@ class PairSource:
     lengths: Counter[int] | None
     """The number of the user's pairs by the number of tokens in the first text; None without a file."""
 
-    def measure(self, scorer: PairScorer, threshold: float | None = None, *, seed: int, reporter: Reporter) -> GateDraw:
+    def measure(
+        self, scorer: pair_scores.PairScorer, threshold: float | None = None, *, seed: int, reporter: Reporter
+    ) -> GateDraw:
         """Measure the rates of a scorer in one draw; if *threshold* is None, choose one."""
-        own_scores = [] if self.own_pairs is None else [score_own_pairs(scorer, self.own_pairs)]
+        own_scores = [] if self.own_pairs is None else [pair_scores.score_own_pairs(scorer, self.own_pairs)]
         triplet_sets = [
             space.sample(self.n, seed=seed)
             if self.lengths is None
-            else select_lengths(space, self.n, self.lengths, seed=seed)
+            else pair_scores.select_lengths(space, self.n, self.lengths, seed=seed)
             for space in self.spaces
         ]
         reporter.begin(f"score with {shorten(scorer.name)}", sum(map(len, triplet_sets)))
         generated = [
-            pairs for triplets in triplet_sets if len(triplets) for pairs in score_triplets(scorer, triplets, reporter)
+            pairs
+            for triplets in triplet_sets
+            if len(triplets)
+            for pairs in pair_scores.score_triplets(scorer, triplets, reporter)
         ]
         return measure_gate(
             own_scores or generated,
@@ -173,14 +171,14 @@ def prepare_pairs(
     chosen_mood = None if mood is None else choose_member(Mood, mood, what="mood")
     spaces, errors = build_triplet_spaces(words, contrasts, sampling, chosen_mood)
     path = None if own_pairs is None else Path(own_pairs)
-    lengths = None if path is None else count_lengths(path)
+    lengths = None if path is None else pair_scores.count_lengths(path)
     left_out = tuple(map(str, errors))
     return PairSource(spaces=spaces, left_out=left_out, keep=keep, n=n, own_pairs=path, lengths=lengths)
 
 
 def _build_scorer(
     model: object, seed: int, nearness: Nearness, cache: Cache | None, score: PairFunction | None = None
-) -> PairScorer:
+) -> pair_scores.PairScorer:
     if (model is None) is (score is None):
         raise UsageError("give either a model or a score function")
     if score is not None:
@@ -196,4 +194,4 @@ def _build_scorer(
     encoder = make_encoder(source, seed=seed) if isinstance(source, Spec) else source
     if not isinstance(encoder, Encoder):
         raise UsageError(f"{encoder.name!r} is a baseline, which has no vectors")
-    return VectorScorer(encoder, nearness, cache=cache)
+    return pair_scores.VectorScorer(encoder, nearness, cache=cache)

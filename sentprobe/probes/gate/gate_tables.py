@@ -18,8 +18,6 @@ from sentprobe.probes.statistics import Interval
 from sentprobe.values import group_by
 
 HEADER = ("contrast and example", "negative in the", "false hits", "misses", "AUC", "EER")
-KEPT = "The threshold was chosen to keep {:g}% of paraphrases"
-KEPT_OF_PASSING = "The second threshold was chosen to keep {:g}% of the paraphrases that pass the first"
 
 
 class FalseHitsError(SentprobeError):
@@ -103,14 +101,18 @@ def _format_rate(draws: Sequence[GateRates], field: str, *, intervals: bool) -> 
 
 def format_gate_notes(results: GateResults) -> str:
     """Return the notes below the table, one per line."""
-    keep, notes = results.draws[0].keep, []
-    if keep is not None:
-        kept = KEPT_OF_PASSING if results.draws[0].stages else KEPT
-        notes += [f"{kept.format(100 * keep)}, in one half of the units; the figures are measured on the other half."]
-    for stage in results.draws[0].stages:
+    draw, notes = results.draws[0], []
+    if draw.keep is not None:
+        threshold = "The second threshold" if draw.stages else "The threshold"
+        paraphrases = "the paraphrases that pass the first" if draw.stages else "paraphrases"
+        notes += [
+            f"{threshold} was chosen to keep {100 * draw.keep:g}% of {paraphrases}, in one half of the units; the "
+            "figures are measured on the other half."
+        ]
+    for stage in draw.stages:
         notes += [f"{stage.scorer} scored {stage.pairs:,} pairs, {stage.pairs_per_second:,.0f} per second."]
-    if not results.draws[0].rates[0].contrast:
-        notes += [*_describe_own_pairs(results.draws[0]), *_describe_generated(results)]
+    if not draw.rates[0].contrast:
+        notes += [*_describe_own_pairs(draw), *_describe_generated(draw)]
     if len(results.draws) > 1:
         notes += [f"Mean ± standard deviation of {len(results.draws)} draws."]
     for draws in results.list_cells():
@@ -139,15 +141,15 @@ def _describe_own_pairs(draw: GateDraw) -> list[str]:
     return notes
 
 
-def _describe_generated(results: GateResults) -> list[str]:
-    """Return notes that compare a user's pairs with generated pairs, by their rates in the first draw."""
-    own_rates, generated = results.draws[0].rates[0], results.draws[0].generated
-    if not generated:
+def _describe_generated(draw: GateDraw) -> list[str]:
+    """Return notes that compare the rates of a user's pairs and of generated pairs."""
+    own_rates = draw.rates[0]
+    if not draw.generated:
         return ["No generated sentence has the length of a text in column a."]
     notes = ["The contrasts are generated pairs whose first texts have as many tokens as those in column a."]
     for field, title in (("false_hits", "False hits"), ("misses", "Misses")):
         interval = getattr(own_rates, f"{field}_interval")
-        compared = [rates for rates in generated if field == "false_hits" or rates.form == NegativeKind.ANCHOR]
+        compared = [rates for rates in draw.generated if field == "false_hits" or rates.form == NegativeKind.ANCHOR]
         shares = [
             f"{rates.name if field == 'false_hits' else rates.contrast} {100 * getattr(rates, field):.1f}%"
             for rates in compared

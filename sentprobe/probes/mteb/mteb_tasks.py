@@ -38,11 +38,7 @@ NATURAL_TEXT = {"domains": ["Written"], "sample_creation": "found"}
 @cache
 def read_papers() -> Mapping[str, Mapping[str, str]]:
     """Return ``reference`` and ``bibtex_citation``, as in MTEB, of the paper behind each classifier preset."""
-    text = files(__package__).joinpath("papers.toml").read_text("utf-8")
-    return {
-        name: {"reference": paper["reference"], "bibtex_citation": paper["bibtex"].strip()}
-        for name, paper in tomllib.loads(text).items()
-    }
+    return tomllib.loads(files(__package__).joinpath("papers.toml").read_text("utf-8"))
 
 
 def _describe_question(data: ProbeDataset, task: KnownTask | None) -> str:
@@ -133,18 +129,15 @@ class ProbingTask:
 
         del num_proc, options
         data = self.data
-        self.dataset = DatasetDict(
-            {
-                split.value: Dataset.from_dict(
-                    {
-                        "text": [data.sentences[row] for row in items.rows],
-                        "label": items.targets.tolist(),
-                        "probes": [[data.probe_words[w] for w in words] for words in items.probes],
-                    }
-                )
-                for split, items in data.splits.items()
+        columns = {
+            split: {
+                "text": [data.sentences[row] for row in items.rows],
+                "label": items.targets.tolist(),
+                "probes": [[data.probe_words[w] for w in words] for words in items.probes],
             }
-        )
+            for split, items in data.splits.items()
+        }
+        self.dataset = DatasetDict({split.value: Dataset.from_dict(columns[split]) for split in columns})
         self.data_loaded = True
 
     def _evaluate_subset(
