@@ -1,7 +1,8 @@
 """The command ``probe show``: print or write the tables of one or more runs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -137,11 +138,11 @@ def show(
         "--published": published,
         "--audit": bool(audits),
         "--notes": notes,
+        "--plot": plot is not None,
+        "--sources": sources,
     }
-    _check_notes(by_length, style, notes_requested=notes)
-    _check_probed(results, {**requested, items.view_option: bool(items.view_option)})
+    _check_options([*compress(requested, requested.values())], results, style, items.view_option)
     if items.view_option:
-        _reject_with_items(items.view_option, {**requested, "--plot": plot is not None, "--sources": sources})
         shown.write_item_view(
             results,
             find_table_format(format_, out, subject=f"probe show {items.view_option}"),
@@ -182,24 +183,15 @@ def show(
         print_or_write(shown.format_results(results, view, style), out)
 
 
-def _check_notes(by_length: str | None, style: tw.TableFormat, *, notes_requested: bool) -> None:
-    """Raise UsageError for --notes with a format or table that has no notes."""
-    if notes_requested and (by_length is not None or style in FLAT):
+def _check_options(requested: Sequence[str], results: "Results", style: tw.TableFormat, view_option: str) -> None:
+    """Raise UsageError for a requested option that has no effect on these results, this format or a view of items."""
+    if "--notes" in requested and ("--by-length" in requested or style in FLAT):
         raise UsageError("--notes is for tables of encoders by task in text, markdown or latex")
-
-
-def _check_probed(results: "Results", requested: Mapping[str, bool]) -> None:
-    """Raise UsageError for the first requested option if there are no results of probes."""
-    for option, is_requested in requested.items():
-        if is_requested and not results.records:
-            raise UsageError(f"{option} is for probes, and there are no results of probes")
-
-
-def _reject_with_items(view: str, requested: Mapping[str, bool]) -> None:
-    """Raise UsageError for the first requested option; none can be combined with *view*, --by or --wrong."""
-    for option, is_requested in requested.items():
-        if is_requested:
-            raise UsageError(f"{option} and {view} cannot be combined: omit one of them")
+    options_of_probes = [option for option in (*requested, view_option) if option not in ("--plot", "--sources", "")]
+    if options_of_probes and not results.records:
+        raise UsageError(f"{options_of_probes[0]} is for probes, and there are no results of probes")
+    if view_option and requested:
+        raise UsageError(f"{requested[0]} and {view_option} cannot be combined: omit one of them")
 
 
 def _write_for_mteb(runs: Sequence[Path], out: Path | None, context: typer.Context) -> None:

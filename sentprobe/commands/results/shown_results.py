@@ -239,14 +239,6 @@ def read_runs(runs: Sequence[Path]) -> Results:
     return main_table.sort_results(Results(tuple(records)))
 
 
-def read_probed_runs(runs: Sequence[Path]) -> Results:
-    """Read the results of several runs; raise UsageError if there are no results of probes."""
-    results = read_runs(runs)
-    if not results.records:
-        raise UsageError(f"{', '.join(map(str, runs))}: no results of probes yet")
-    return results
-
-
 def read_reviewed_runs(runs: Sequence[Path]) -> tuple[Results, PairTables]:
     """Read the results of probes and of language models; raise UsageError if there are none."""
     results, pair_tables = read_runs(runs), read_pair_tables(runs)

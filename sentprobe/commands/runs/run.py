@@ -124,7 +124,7 @@ def run(
     from sentprobe.probes.natural.selection import merge_scaled_notes
     from sentprobe.probes.runs.execution.word_source import parse_word_source
     from sentprobe.probes.runs.request.built_suites import build_failure_error
-    from sentprobe.probes.runs.request.settings import find_methods
+    from sentprobe.probes.runs.request.settings import RunRequest, find_methods, make_run
 
     machines = where.find_machines(
         jobs=_choose_job_count(device, threads) if jobs is None else jobs, runs_small_work_inline=jobs is None
@@ -146,8 +146,6 @@ def run(
         given_options=map_given_options(context),
     )
     classifier = _parse_classifier(preset, set_ or (), parsed_targets)
-    from sentprobe.probes.runs.request.settings import RunRequest, make_run
-
     request = RunRequest(
         targets=parsed_targets,
         encoders=specs,

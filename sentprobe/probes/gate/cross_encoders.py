@@ -37,9 +37,9 @@ class PairModel:
         self.name = name
         self._function, self._symmetric = function, symmetric
 
-    def score_columns(self, firsts: Sequence[str], *others: Sequence[str]) -> list[Floats]:
-        """Return the scores for each column of *others*, as in :class:`PairScorer`. Raises EncoderError."""
-        return [self._score([*zip(firsts, seconds, strict=True)]) for seconds in others]
+    def score_columns(self, firsts: Sequence[str], *columns: Sequence[str]) -> list[Floats]:
+        """Return the scores for each of *columns*, as in :class:`PairScorer`. Raises EncoderError."""
+        return [self._score([*zip(firsts, seconds, strict=True)]) for seconds in columns]
 
     def _score(self, pairs: list[tuple[str, str]]) -> Floats:
         orders = [pairs, [(second, first) for first, second in pairs]] if self._symmetric else [pairs]

@@ -37,8 +37,8 @@ class PairScorer(Protocol):
     measure: str
     """The name of the score, such as cosine."""
 
-    def score_columns(self, firsts: Sequence[str], *others: Sequence[str]) -> list[Floats]:
-        """Compare each column of *others* with *firsts*, row by row; return the scores of each column, (n,) float64."""
+    def score_columns(self, firsts: Sequence[str], *columns: Sequence[str]) -> list[Floats]:
+        """Compare each of *columns* with *firsts*, row by row; return the scores of each column, (n,) float64."""
 
 
 class VectorScorer:
@@ -51,18 +51,17 @@ class VectorScorer:
         self.name, self.measure = encoder.name, nearness.value
         self._encoder, self._nearness, self._cache = encoder, nearness, cache
 
-    def score_columns(self, firsts: Sequence[str], *others: Sequence[str]) -> list[Floats]:
-        """Return the scores for each column of *others*. Equal vectors in the same row have exactly equal scores."""
-        columns = (firsts, *others)
-        texts = list(dict.fromkeys(chain.from_iterable(columns)))
+    def score_columns(self, firsts: Sequence[str], *columns: Sequence[str]) -> list[Floats]:
+        """Return the scores of each column. Equal vectors in the same row have exactly equal scores."""
+        texts = list(dict.fromkeys(chain(firsts, *columns)))
         rows = {text: row for row, text in enumerate(texts)}
         vectors = embed(self._encoder, texts, cache=self._cache)
-        sides = Sides(*(vectors[[rows[text] for text in column]] for column in columns))
+        sides = Sides(*(vectors[[rows[text] for text in column]] for column in (firsts, *columns)))
         first, *scores = (
-            np.round(sides.compute_nearness(0, column, self._nearness), DECIMALS) + 0.0  # no negative zero
-            for column in range(1, len(columns))
+            np.round(sides.compute_nearness(0, number, self._nearness), DECIMALS) + 0.0  # no negative zero
+            for number in range(1, len(columns) + 1)
         )
-        same = (sides.find_same(1, column) for column in range(2, len(columns)))
+        same = (sides.find_same(1, number) for number in range(2, len(columns) + 1))
         return [first, *(np.where(is_same, first, score) for is_same, score in zip(same, scores, strict=True))]
 
 

@@ -69,9 +69,6 @@ def _make_metadata(*, path: Path, revision: str, **fields: Any) -> Any:
     )
 
 
-BATCH = 32
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MtebModel:
     """A model from MTEB as an encoder of sentprobe."""
@@ -98,7 +95,7 @@ class MtebModel:
         load_batches = import_module_of_extra("torch.utils.data").DataLoader
         rows = Dataset.from_dict({"text": list(sentences)})
         vectors = self.model.encode(
-            load_batches(rows, batch_size=self.options.get("batch_size", BATCH)),
+            load_batches(rows, batch_size=self.options.get("batch_size", 32)),
             task_metadata=self.task,
             hf_split=Split.TEST.value,
             hf_subset=self.subset,
