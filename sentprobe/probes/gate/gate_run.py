@@ -188,9 +188,9 @@ def _build_scorer(
         if spec.kind == CROSS_ENCODER:
             return load_cross_encoder(spec)
         find_kind(spec, CROSS_ENCODER)
-    source, *others = resolve_encoders(model)
-    if others:
-        raise UsageError(f"{1 + len(others)} models; one is expected here")
+    source, *further_models = resolve_encoders(model)
+    if further_models:
+        raise UsageError(f"{1 + len(further_models)} models; one is expected here")
     encoder = make_encoder(source, seed=seed) if isinstance(source, Spec) else source
     if not isinstance(encoder, Encoder):
         raise UsageError(f"{encoder.name!r} is a baseline, which has no vectors")

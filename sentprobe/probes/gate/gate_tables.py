@@ -35,7 +35,7 @@ class GateResults:
     def __str__(self) -> str:
         worst = max(self.list_cells(), key=lambda draws: _average(draws, "false_hits"))
         contrast = CONTRASTS.get(worst[0].contrast)
-        others = f"pairs in which {contrast.summary}" if contrast else "pairs with different meanings"
+        negatives = f"pairs in which {contrast.summary}" if contrast else "pairs with different meanings"
         stages = [*zip(*(draw.stages for draw in self.draws), strict=True)] or [self.draws]
         limits = ", then ".join(
             f"a {MEASURE_NAMES.get(draws[0].measure, draws[0].measure)} of "
@@ -45,7 +45,7 @@ class GateResults:
         return (
             f"At {limits}, where "
             f"{100 * mean(draw.kept for draw in self.draws):.1f}% of paraphrases pass, "
-            f"{100 * _average(worst, 'false_hits'):.1f}% of {others} pass, too."
+            f"{100 * _average(worst, 'false_hits'):.1f}% of {negatives} pass, too."
         )
 
     def to_records(self) -> list[dict[str, Any]]:
