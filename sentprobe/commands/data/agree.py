@@ -32,7 +32,7 @@ def agree(
 ) -> None:
     """Measure how often two tables of the same sentences have the same annotation.
 
-    Tables come from probe analyze, for example of gold trees and of a parser's trees.
+    Both tables come from probe analyze: for example, one from gold trees, and one from a parser.
     """
     style = find_table_format(format_, None, subject="an agreement")
     check_output_file(disagreements)
@@ -53,7 +53,7 @@ def agree(
 
 
 def measure_agreement(tables: tuple[Table, Table], disagreements: Path | None) -> "table_agreement.TableAgreement":
-    """Return the agreement of two tables; write every disagreement to the file *disagreements*, if it is not None."""
+    """Return the agreement of two tables; if *disagreements* is a path, write all disagreements to that file."""
     from sentprobe.probes.natural import table_agreement
 
     with table_agreement.open_pairs(*tables) as pairs:
@@ -73,7 +73,7 @@ COUNTS = ("total", "neither", "same", "different", "only_a", "only_b", "kappa")
 
 
 def to_records(agreement: "table_agreement.TableAgreement") -> list[dict[str, Any]]:
-    """Return a record of the counts and shares for each label, for each task, and for the tags of tokens."""
+    """Return a record of counts and shares for each label and task, and one for the tags of tokens."""
     named_tallies = [(measure.kind.value, measure.name, tally) for measure, tally in agreement.tallies.items()]
     return [
         {
@@ -90,7 +90,7 @@ def to_records(agreement: "table_agreement.TableAgreement") -> list[dict[str, An
 
 
 def _compute_shares(tally: "table_agreement.AgreementCounts") -> dict[str, float | None]:
-    """Return the shares of agreement and the ends of their 95% intervals; None if a total is 0."""
+    """Return three shares of agreement, and the ends of the 95% interval of each; None for a share of nothing."""
     from sentprobe.probes.statistics import wilson
 
     counts = {
@@ -117,7 +117,7 @@ def _format_share(part: int, total: int) -> str:
 
 
 def build_grids(agreement: "table_agreement.TableAgreement") -> tuple[Grid, Grid]:
-    """Return two tables of agreement: by label, and by task (how often table A confirms an answer from table B)."""
+    """Return two tables: agreement by label, and by task (how often table A has the answer that table B has)."""
     from sentprobe.probes.natural import table_agreement
 
     label_rows, task_rows = [], []

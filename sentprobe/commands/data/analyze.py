@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from sentprobe.probes.corpus.analysis import AnalysisProgress
 
 READING = "Reading the files"
-"""Title of the panel in ``--help`` with the options for reading files."""
+"""Title of the ``--help`` panel (group of options) about reading files."""
 
 reading_option = partial(opt.declare_option, READING)
-"""Function that declares an option in the panel READING of ``--help``."""
+"""Function that declares an option in the ``--help`` panel READING."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +116,10 @@ def analyze(
 def build_recipe(
     sources: Sequence[Source], parser: str | None, reading: ReadingOptions, records: RecordFields
 ) -> AnalysisRecipe:
-    """Return the settings for splitting and parsing the sources; raise UsageError if the parser does not fit them."""
+    """Return the settings for splitting and parsing the sources.
+
+    Raises UsageError if there is no parser for unparsed sources, or one for parsed sources.
+    """
     parsed = [FORMATS[source.format].parsed for source in sources]
     if parser is not None and all(parsed):
         raise UsageError(f"{sources[0].name} is parsed already; leave out --parser")
@@ -138,7 +141,7 @@ def build_recipe(
 
 
 def format_table_command(sources: Sequence[str], parser: str | None, reading: ReadingOptions) -> str:
-    """Return a command line that makes the same table, without the options that do not change it."""
+    """Return a command line that makes the same table; it lacks the options that do not change the table."""
     arguments = [] if parser is None else ["--parser", parser]
     for field in fields(reading):
         value = getattr(reading, field.name)

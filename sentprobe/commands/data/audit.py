@@ -1,4 +1,4 @@
-"""The command ``probe audit``: accuracy that surface cues alone reach on datasets."""
+"""The command ``probe audit``: measure how accurately surface cues alone predict the labels of datasets."""
 
 import sys
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ _WITH_CARD = "directory"
 
 
 class LeakError(SentprobeError):
-    """A cue that should be uninformative is above chance; raised only with --strict or --expect."""
+    """A surface cue that should be uninformative predicts labels above chance; for --strict or --expect."""
 
 
 def audit(

@@ -104,7 +104,7 @@ def build_into(
 ) -> "tuple[list[ProbeDataset], list[TooFewError]]":
     """Build the datasets of a suite, and write each into *out* under the name of its task.
 
-    Returns the datasets, and the errors of the tasks that could not be built.
+    Returns the datasets, and an error for each task that could not be built.
     """
     from sentprobe.probes.dataset import ProbeDataset, TooFewError
     from sentprobe.probes.formats import directory, hub, registry
@@ -175,13 +175,14 @@ def _print_summary(suite: "AnySuite", datasets: "Sequence[ProbeDataset]") -> Non
 
 
 BASELINES = ("majority", "length", "nb-uni-tfidf", "nb-bi-tfidf")
-"""Keys of the paper's baselines in the card of a natural-text task."""
+"""Names of the paper's baselines in the card of a natural-text dataset."""
 
 
 def build_summary(datasets: "Sequence[ProbeDataset]", *, natural: bool) -> "Table":
-    """Return a terminal table of the sizes of datasets.
+    """Return a terminal table with a row for each dataset: the number of items in each split, and more columns.
 
-    Beside the sizes of the splits: for *natural* text, classes and baselines; otherwise sentences and structures.
+    For *natural* text, these are the number of classes, and accuracies of the baselines in percent. Otherwise, these
+    are the numbers of sentences and structures, and the share of items with the most frequent structure.
     """
     from sentprobe.probes.compeval.item_counts import count_templates
     from sentprobe.probes.dataset import Split
@@ -203,7 +204,7 @@ def build_summary(datasets: "Sequence[ProbeDataset]", *, natural: bool) -> "Tabl
 
 
 def build_composition_table(datasets: "Sequence[ProbeDataset]") -> "Table":
-    """Return a terminal table of the shares of structures, in percent, in the datasets and the published datasets."""
+    """Return a terminal table: the percentage of sentences with each feature, in the datasets and in published ones."""
     table = build_empty_table(["share in %", *(data.name for data in datasets), "published"])
     rows = {name: shares for data in datasets for name, shares in data.card.composition.items()}
     for name, shares in rows.items():

@@ -32,7 +32,7 @@ cache_app = typer.Typer(
 def show(context: typer.Context) -> None:
     """Show the cache folder, and the encoders whose sentence vectors it holds.
 
-    The folder is SENTPROBE_CACHE, else sentprobe in XDG_CACHE_HOME, else ~/.cache/sentprobe.
+    The folder is $SENTPROBE_CACHE, else $XDG_CACHE_HOME/sentprobe, else ~/.cache/sentprobe.
     """
     from sentprobe.probes.encoders.cache.cache_upkeep import list_cached_encoders
 

@@ -75,7 +75,7 @@ def embed(
 
 
 def read_sentences(source: str, *, seed: int = 0, command: str = "", reporter: Reporter | None = None) -> list[str]:
-    """Return the distinct sentences of a source in order. Raises UsageError or FormatError.
+    """Return the distinct sentences of a source in the order of the source. Raises UsageError or FormatError.
 
     - source: ``compeval``, a dataset, a folder of datasets, or a text file with a sentence on each line
     """

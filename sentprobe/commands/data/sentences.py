@@ -50,18 +50,17 @@ def sentences(
 ) -> None:
     """Write the sentences of a run to a file, to encode them elsewhere.
 
-    Each distinct sentence is written once, in a fixed order. The options of a run
-    select the sentences of that run.
-    probe run -e file:VECTORS reads their vectors.
+    Each distinct sentence is written once, in a fixed order. With the suites and options of a probe run, these are the
+    sentences of that run. probe run -e file:VECTORS then reads their vectors.
     """
     from sentprobe.commands.shared.target_options import parse_targets
     from sentprobe.probes.runs.request.built_suites import build_failure_error
     from sentprobe.probes.runs.request.targets import find_datasets
 
     sentence_format = find_sentence_format(format_, out)
-    given = map_given_options(context)
+    given_options = map_given_options(context)
     parsed_targets = parse_targets(
-        targets, task or (), compeval=compeval, natural=natural, items=items, seed=seed, given_options=given
+        targets, task or (), compeval=compeval, natural=natural, items=items, seed=seed, given_options=given_options
     )
     with show_bars() as reporter:
         found_datasets = find_datasets(parsed_targets, command=opt.format_command_line(), reporter=reporter)

@@ -1,4 +1,4 @@
-"""Groups of options of ``gen`` that define the space of possible sentences."""
+"""Groups of options of ``gen``, which together define the space of possible sentences."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -13,15 +13,15 @@ from sentprobe.lexicon.words import VERB_FLAGS
 
 MUST = "Required and forbidden content (repeatable)"
 OUTPUT = "Output"
-"""MUST and OUTPUT are titles of panels in ``--help``."""
+"""MUST and OUTPUT are titles of panels (groups of options) in ``--help``."""
 
 content_option, feature_option, word_option = (partial(declare_option, panel) for panel in (MUST, FIX, VARY))
-"""Functions that declare an option in the panel for content, features or words of ``--help``."""
+"""Functions that declare an option in the ``--help`` panel MUST, FIX or VARY."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContentOptions:
-    """Options for required and forbidden events and lemmas."""
+    """Options that require or forbid events and lemmas."""
 
     require: Annotated[list[str] | None, content_option(help="Required event: 'help[past](agent: lawyer)'.")] = None
     require_any: Annotated[
@@ -37,7 +37,7 @@ class ContentOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeatureOptions:
-    """Options that fix features of main clauses, relative clauses and nouns."""
+    """Options that give main clauses, relative clauses or nouns one value of a feature, such as ``--tense past``."""
 
     mood: Annotated[Mood | None, feature_option(help="Kind of sentence. Default: statement.")] = None
     ask: Annotated[Role | None, feature_option(help="Role that questions ask for. Default: yes/no.")] = None
@@ -55,7 +55,7 @@ class FeatureOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordOptions:
-    """Options for function words, and for the numbers of adverbs, adjectives and coordinations."""
+    """Options for function words, word order and verbs, and for the number of adverbs, adjectives or coordinations."""
 
     determiner: Annotated[list[str] | None, word_option(help="the (default), a, some, no, every, this, that, any.")] = (
         None

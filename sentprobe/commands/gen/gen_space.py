@@ -1,4 +1,4 @@
-"""The space of possible sentences that the options of ``gen`` define, and output of a sample from this space."""
+"""Build the space of possible sentences from the options of ``gen``, and write a sample of these sentences."""
 
 import sys
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from sentprobe.progress import show_bars
 from sentprobe.specs import choose_member
 
 PROGRESS_THRESHOLD = 50_000
-"""Number of sentences from which progress is shown."""
+"""Progress is shown for samples of at least this many sentences."""
 
 
 def make_space(
@@ -38,7 +38,7 @@ def make_space(
 ) -> Space:
     """Return the space of sentences that the options define.
 
-    - templates: by default the templates of the constraint file or, without a file, all
+    - templates: names of templates; by default those in the constraint file ``--config`` or, if it has none, all
     """
     constraints, default_templates = _build_constraints(content or ContentOptions(), lexicon)
     return Space(
@@ -90,7 +90,7 @@ def _build_choices(features: FeatureOptions, words: WordOptions) -> Choices:
 
 
 def _build_constraints(content: ContentOptions, lexicon: Lexicon) -> tuple[Constraints, tuple[str, ...]]:
-    """Return the constraints of the options, and the default templates."""
+    """Return the constraints from the options and the file ``--config``, and the default templates."""
     base = Constraints()
     templates: tuple[str, ...] = ("all",)
     if content.config is not None:
@@ -111,7 +111,7 @@ def _build_constraints(content: ContentOptions, lexicon: Lexicon) -> tuple[Const
 
 
 def parse_range(text: str, name: str) -> tuple[int, ...]:
-    """Return the numbers of a range; *name* is the counted thing, for messages.
+    """Return the numbers in a range; error messages name the counted things by *name*.
 
     >>> parse_range("2", "adverbs"), parse_range("0-2", "adverbs")
     ((2,), (0, 1, 2))
@@ -128,7 +128,10 @@ def parse_range(text: str, name: str) -> tuple[int, ...]:
 
 
 def choose_record_format(out: Path | None, name: str | None, *, otherwise: str) -> str:
-    """Return the format *name*; if None, that of the suffix of *out* or, without *out*, of the suffix *otherwise*."""
+    """Return the format *name*; if None, the format for the suffix of *out* or, without *out*, for *otherwise*.
+
+    Raises UsageError for an unknown format, and for Parquet without *out*.
+    """
     format_name = find_record_format(out.suffix if out else otherwise, name)
     if out is None and format_name == PARQUET:
         raise UsageError("Parquet cannot be written to standard output; name a file with --out")
@@ -138,7 +141,7 @@ def choose_record_format(out: Path | None, name: str | None, *, otherwise: str) 
 def write_sample(
     space: Space, n: int, out: Path | None, name: str, *, seed: int, excluded_indices: Sequence[int], quiet: bool
 ) -> None:
-    """Sample *n* sentences and write them to *out* or stdout; for many sentences, show progress unless *quiet*."""
+    """Sample *n* sentences, and write them in the format *name* to the file *out* or, if it is None, to stdout."""
     with show_bars(show=not quiet and n >= PROGRESS_THRESHOLD) as reporter:
         indices = space.sample(n, seed=seed, without=excluded_indices)
         if out is not None:

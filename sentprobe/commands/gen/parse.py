@@ -75,7 +75,7 @@ def _reject_file_names(sentences: Iterable[str]) -> None:
 
 
 def _read_lines(sentences: Sequence[str], file: Path | None) -> Iterator[tuple[int, str, bytes]]:
-    """Yield each sentence as the number of its argument or line, its location for messages, and its bytes."""
+    """Yield for each sentence the number of its argument or line, its location (``FILE:3``), and its bytes."""
     if sentences:
         for number, text in enumerate(sentences, 1):
             yield number, f"sentence {number}", text.encode()
@@ -92,7 +92,10 @@ def _read_lines(sentences: Sequence[str], file: Path | None) -> Iterator[tuple[i
 
 
 def _number_lines(source: str, lines: Iterable[bytes]) -> Iterator[tuple[int, str, bytes]]:
-    """Yield the lines that are not blank; raise FormatError if there is none."""
+    """Yield for each nonblank line its number, its location (``FILE:3``), and its bytes.
+
+    Raises FormatError if all lines are blank.
+    """
     is_blank = True
     for number, line in enumerate(lines, 1):
         if line.strip():
@@ -112,7 +115,7 @@ def _select_questions(clauses: "Sequence[ParsedClause]") -> "list[ParsedClause]"
 
 @dataclass(slots=True)
 class _SentenceReader:
-    """A parser of sentences that counts the failures, and the sentences that were normalized or are ambiguous."""
+    """A parser that counts sentences that fail, are changed by normalization, or are ambiguous."""
 
     lexicon: Lexicon
     strict: bool

@@ -29,7 +29,7 @@ def templates(
 
 
 def describe_template(name: str, lexicon: Lexicon, vocabulary: str) -> tuple[str, str]:
-    """Return the number of sentences of a template, and an example; "0" and no example if there are none."""
+    """Return the number of sentences of a template (``"1,200"``), and an example; ``("0", "")`` if there are none."""
     from sentprobe.generator.spaces.space import Space
 
     try:

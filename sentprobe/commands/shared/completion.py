@@ -65,4 +65,4 @@ COMPLETERS: Mapping[str, Completer] = {
     ),
     "vocabulary": build_completer(lambda: names.VOCABULARIES),
 }
-"""Completers of options and arguments that mean the same in every command, by the name of the parameter."""
+"""Completers by the name of the parameter, such as ``task``, which means the same in every command."""

@@ -27,7 +27,7 @@ VALUE_PLACEHOLDERS: Mapping[str, str] = {
 def read_examples() -> dict[str, list[list[str]]]:
     """Return the examples of each command, as pairs of a command line and its meaning.
 
-    The examples of ``gen`` and ``probe`` are also given as commands of ``sentprobe``.
+    The examples of ``gen`` and ``probe`` are repeated as examples of ``sentprobe``.
     """
     text = files(__package__).joinpath("examples.toml").read_text("utf-8")
     examples_by_command: dict[str, list[list[str]]] = tomllib.loads(text)
@@ -40,7 +40,7 @@ def read_examples() -> dict[str, list[list[str]]]:
 
 
 def _name_commands(text: str, ctx: Any) -> str:
-    """Return a help text in which commands such as ``probe run`` are ``sentprobe run`` if that program runs."""
+    """Replace commands such as ``probe run`` by ``sentprobe run`` in a help text of the program ``sentprobe``."""
     if not ctx.command_path.startswith("sentprobe"):
         return text
     commands = "|".join(command for command in read_examples() if command.startswith("probe "))
@@ -61,7 +61,7 @@ class FoldedHelp:
     """Base class of commands and groups whose help begins with examples and may fold panels of options."""
 
     folded: ClassVar[tuple[str, ...]] = ()
-    """Titles of the panels whose options ``--help`` only names; ``--help-all`` explains them."""
+    """Titles of panels (groups of options) whose options ``--help`` only names; ``--help-all`` explains them."""
 
     def get_help_option_names(self, ctx: Any) -> list[str]:
         """Return the options that print help: with ``--help-all`` if a panel of the command is folded."""
@@ -100,7 +100,7 @@ class HelpfulGroup(FoldedHelp, TyperGroup):
 
 
 def _write_help(command: Any, ctx: Any, formatter: Any, *, folded: Iterable[str]) -> None:
-    """Write examples, usage, description, panels of options, the names of folded options, and the epilog."""
+    """Write examples, usage, description, panels of options, the names of options in *folded* panels, and epilog."""
     panels = _group_by_panel(command, ctx)
     folded_panels = {title: panels.pop(title) for title in folded if title in panels}
     folded_lines = [
@@ -120,7 +120,7 @@ def _write_help(command: Any, ctx: Any, formatter: Any, *, folded: Iterable[str]
 
 
 def _group_by_panel(command: Any, ctx: Any) -> dict[str, list[Any]]:
-    """Return the visible arguments and options of a command by the title of their panel."""
+    """Return the visible arguments and options of a command, grouped by the title of their panel."""
     panels: dict[str, list[Any]] = {}
     for parameter in command.get_params(ctx):
         if not getattr(parameter, "hidden", False):
@@ -150,7 +150,7 @@ def _write_text(text: str | None, formatter: Any) -> None:
 
 
 def _write_panel(title: str, rows: list[tuple[str, str]], formatter: Any) -> None:
-    """Write rows in two columns, with the width of the first column that takes the fewest lines."""
+    """Write rows in two columns; the first column gets the width for which the panel has the fewest lines."""
     columns = sorted({len(name) for name, _ in rows}, reverse=True)
     layouts = [[_format_row(*row, column, formatter.width) for row in rows] for column in columns]
     _write_lines(title, min(layouts, key=lambda lines: "\n".join(lines).count("\n"), default=[]), formatter)
@@ -177,7 +177,7 @@ def _wrap_text(text: str, width: int) -> str:
 
 
 def list_tasks_for_help() -> str:
-    """Return the names of all tasks and task groups, a paragraph for each suite."""
+    """Return a paragraph that names the tasks of each suite, and the task groups."""
     shown = (name for name in names.NATURAL_TASKS if "-" not in name and name not in names.UNIVERSAL_TASKS)
     natural_tasks, groups = ", ".join(shown), ", ".join(names.TASK_GROUPS)
     natural = f"{natural_tasks}; task groups: {groups}"

@@ -24,7 +24,10 @@ SIGNAL_EXIT_CODES = (129, 143)
 
 @contextmanager
 def report_interruption(resume_message: str | Callable[[], str]) -> Iterator[None]:
-    """Raise StoppedError, with *resume_message* or the text that it returns, if Ctrl-C or a signal stops the block."""
+    """If Ctrl-C or a signal stops the block, raise StoppedError.
+
+    - resume_message: text that says which work is kept, or a function that returns this text
+    """
     try:
         yield
     except KeyboardInterrupt:
@@ -56,7 +59,7 @@ def describe_kept_work(out: Path) -> str:
 
 
 def has_finished_work(out: Path) -> bool:
-    """Return whether a folder holds a result of ``probe run``, ``geometry`` or ``lm``, or part of a corpus table."""
+    """Return whether a folder holds a result (of ``probe run``, ``geometry`` or ``lm``) or part of a corpus table."""
     paths = chain.from_iterable(
         map(out.glob, ("[!.]*.json", "geometry/[!.]*.json", "lm/[!.]*.json", "work/[!.]*.arrow"))
     )
@@ -64,13 +67,13 @@ def has_finished_work(out: Path) -> bool:
 
 
 _OUTPUT_ERRORS = {errno.EPIPE, errno.ENOSPC, errno.EIO, errno.EBADF, errno.EFBIG, errno.EAGAIN, errno.EINVAL}
-"""Error numbers that point to standard output if the error names no path."""
+"""Error numbers of failed writes; if the error names no path, standard output could not be written."""
 _HANDLE_ERRORS = {errno.EMFILE, errno.ENFILE}
 """Error numbers for too many open files."""
 
 
 def open_missing_streams() -> None:
-    """Open the null device for each standard stream that is closed, so that no other file gets its number."""
+    """Open the null device for each closed standard stream, so that a file opened later does not get its number."""
     while (handle := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass
     os.close(handle)
@@ -98,7 +101,7 @@ def describe_failure(error: BaseException) -> str | None:
 
 
 def note_missing_folder() -> str:
-    """Return a remark if the working folder was deleted, because that explains other errors; else an empty text."""
+    """Return a remark for error messages if the working folder was deleted; else an empty text."""
     try:
         os.getcwd()  # noqa: PTH109
     except OSError:

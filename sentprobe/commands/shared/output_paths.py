@@ -22,7 +22,7 @@ def reject_repeated_options(command: Any, context: Any, words: Sequence[str]) ->
 
 
 def list_single_valued_options(command: Any, context: Any) -> list[Any]:
-    """Return the options of a command that take one value, and so are neither switches nor repeatable."""
+    """Return the options of a command that take one value: all but switches and repeatable options."""
     options = (option for option in command.get_params(context) if option.param_type_name == "option")
     return [option for option in options if not (option.is_flag or option.multiple or option.count)]
 
@@ -34,7 +34,7 @@ def find_longest_name(parameter: Any) -> str:
 
 
 class PathRole(Enum):
-    """Use of the path that a parameter names."""
+    """What a command does with the path in a parameter."""
 
     INPUT = auto()
     """The command reads the path; the value may also be ``RUN#ENCODER`` or the name of a suite."""
@@ -49,11 +49,11 @@ class PathRole(Enum):
 INPUT, INPUT_SPEC, OUTPUT_FILE, OUTPUT_FOLDER = PathRole
 INPUTS = (INPUT, INPUT_SPEC)
 ITEMS = "items"
-"""Folder for test items in a results folder."""
+"""Name of the folder for test items in a results folder."""
 
 
 def find_path_roles(command: Any) -> dict[str, PathRole]:
-    """Return the role of each parameter of a command that names a path."""
+    """Return the role of every parameter that names a path, by the parameter's name."""
     parameters = inspect.signature(command.callback).parameters.values() if command.callback else ()
     return {p.name: role for p in parameters for role in get_args(p.annotation) if isinstance(role, PathRole)}
 
@@ -78,7 +78,7 @@ def check_output_paths(command: Any, values: Mapping[str, Any]) -> None:
 
 
 def _list_input_paths(value: Any, role: PathRole) -> list[Path]:
-    """Return the existing paths that the value of a parameter (None, a path, a text or a list) names."""
+    """Return the existing paths in the value of a parameter: None, a path, a text or a list."""
     values = value if isinstance(value, list | tuple) else [value] if value else []
     texts = [text for entry in values for text in _split_text(str(entry), role)]
     return [Path(text) for text in texts if os.path.exists(text)]  # noqa: PTH110 - Path raises for some texts

@@ -1,4 +1,4 @@
-"""Conversion of options into suites, and into targets of a run: suites, corpus tables and datasets."""
+"""Build suites from options, and the targets of a run: suites, corpus tables and datasets."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,7 +18,7 @@ from sentprobe.specs import choose_member
 def parse_compeval(
     suite: str, names: Sequence[str], options: opt.CompevalOptions, items: opt.ItemOptions, *, seed: int
 ) -> built.CompevalSuite:
-    """Return a suite of generated sentences with the tasks in *names*, by default all."""
+    """Return the suite compeval or structure with the tasks in *names*, by default all."""
     return built.make_compeval(
         names,
         suite=suite,
@@ -53,7 +53,7 @@ def parse_natural(
     """Return a suite of natural-text tasks from corpus tables.
 
     - names: tasks or groups of tasks; by default the ten tasks of Conneau et al. 2018
-    - audit: whether the baselines of the paper are measured, for the dataset cards
+    - audit: whether to measure the paper's baselines and add them to the dataset cards
     """
     settings = NaturalSettings(
         band=None if options.band is None else parse_band(options.band),
@@ -89,7 +89,7 @@ def parse_targets(
     """Return the suites, corpus tables and datasets that the arguments *words* name. Raises UsageError.
 
     - names: tasks to select; by default all
-    - given_options: options by parameter, which are rejected if no target uses them
+    - given_options: options that the user set, by parameter; an option that no target uses raises UsageError
     """
     kinds = classify_targets(words)
     reject_unused_options(given_options or {}, [kind for _, kind in kinds if kind], data_name=", ".join(words))
