@@ -47,7 +47,7 @@ def audit(
     write: Annotated[bool, typer.Option("--write", help="Also write each dataset's audit to its card.json.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if there is a leak.")] = False,
     expect: Annotated[
-        list[str] | None,
+        opt.Repeatable,
         typer.Option(
             metavar="CUE",
             help="Accept this cue: probe (probe words), length, bag-of-words, n-grams, position, template or sentence "

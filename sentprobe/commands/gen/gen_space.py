@@ -1,14 +1,12 @@
-"""Build the space of possible sentences from the options of ``gen``, and write a sample of these sentences."""
+"""Build the space of possible sentences from the options of ``gen``, and choose the format of the output."""
 
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from sentprobe.commands.gen.gen_options import ContentOptions, FeatureOptions, WordOptions
-from sentprobe.disk.files import make_parent_folder
 from sentprobe.errors import UsageError, format_message
 from sentprobe.generator.bulk.generate import read_known_event
-from sentprobe.generator.bulk.sentence_files import write_file, write_sentences
 from sentprobe.generator.events.event import Aspect, Event, Fronting, Mood, Negator, Number, Voice
 from sentprobe.generator.sentences.sentence_records import PARQUET, find_record_format
 from sentprobe.generator.spaces.constraints import Choices, Constraints
@@ -19,11 +17,7 @@ from sentprobe.lexicon import Lexicon
 from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.lexicon.read import choose_vocabulary
 from sentprobe.lexicon.words import VERB_FLAGS
-from sentprobe.progress import show_bars
 from sentprobe.specs import choose_member
-
-PROGRESS_THRESHOLD = 50_000
-"""Progress is shown for samples of at least this many sentences."""
 
 
 def make_space(
@@ -98,13 +92,14 @@ def _build_constraints(content: ContentOptions, lexicon: Lexicon) -> tuple[Const
         for warning in config.warnings:
             print(format_message(f"gen: warning: {warning}"), file=sys.stderr)
         base, templates = config.constraints, config.templates or templates
-    required = tuple(read_known_event(text, lexicon) for text in content.require or ())
-    required_any = tuple(read_known_event(text, lexicon) for text in content.require_any or ())
-    forbidden = tuple(read_known_event(text, lexicon) for text in content.forbid or ())
+
+    def read_events(texts: Sequence[str] | None) -> tuple[Event, ...]:
+        return tuple(read_known_event(text, lexicon) for text in texts or ())
+
     return Constraints(
-        required=base.required + required,
-        required_any=required_any,
-        forbidden=base.forbidden + forbidden,
+        required=base.required + read_events(content.require),
+        required_any=read_events(content.require_any),
+        forbidden=base.forbidden + read_events(content.forbid),
         required_words=(*base.required_words, *(content.require_word or ())),
         forbidden_words=(*base.forbidden_words, *(content.forbid_word or ())),
     ), templates
@@ -120,11 +115,10 @@ def parse_range(text: str, name: str) -> tuple[int, ...]:
     if not first.isdecimal() or (dash and not last.isdecimal()) or len(text) > 40:
         raise UsageError(f"expected a number of {name}, or a range such as 0-2, not {text!r}")
     least, most = int(first), int(last if dash else first)
-    capped_most = min(most, max(least, ENGLISH.max_adverbs + 1))  # one number above the limit is enough for the error
-    numbers = tuple(range(least, capped_most + 1))
-    if not numbers:
+    if most < least:
         raise UsageError(f"the range {text!r} is empty; write the smaller number first")
-    return numbers
+    capped_most = min(most, max(least, ENGLISH.max_adverbs + 1))  # one number above the limit is enough for the error
+    return tuple(range(least, capped_most + 1))
 
 
 def choose_record_format(out: Path | None, name: str | None, *, otherwise: str) -> str:
@@ -136,17 +130,3 @@ def choose_record_format(out: Path | None, name: str | None, *, otherwise: str) 
     if out is None and format_name == PARQUET:
         raise UsageError("Parquet cannot be written to standard output; name a file with --out")
     return format_name
-
-
-def write_sample(
-    space: Space, n: int, out: Path | None, name: str, *, seed: int, excluded_indices: Sequence[int], quiet: bool
-) -> None:
-    """Sample *n* sentences, and write them in the format *name* to the file *out* or, if it is None, to stdout."""
-    with show_bars(show=not quiet and n >= PROGRESS_THRESHOLD) as reporter:
-        indices = space.sample(n, seed=seed, without=excluded_indices)
-        if out is not None:
-            make_parent_folder(out)
-            write_file(space, indices, out, name, reporter)
-        else:
-            write_sentences(space, indices, sys.stdout, name, reporter)
-            sys.stdout.flush()

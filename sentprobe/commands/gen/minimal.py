@@ -26,7 +26,7 @@ def _list_paradigms() -> list[str]:
 @opt.expand_option_groups
 def minimal(
     paradigm: Annotated[
-        list[str] | None,
+        opt.Repeatable,
         typer.Option(
             "--paradigm",
             "-p",

@@ -32,7 +32,7 @@ class PairUse(StrEnum):
 
 
 HoldOutOption = Annotated[
-    list[str] | None,
+    opt.Repeatable,
     opt.declare_option(
         opt.HELD_OUT,
         "--hold-out",
@@ -140,21 +140,18 @@ def _build_rows(
         return training_files.build_rows(space.iterate_pairs(n, seed=seed), style)
     if translator is not None and not is_training:
         return translated_rows.format_translated_lines(space, n, seed, translator)
-    drawn = space.sample(n, seed=seed)
+    triplets = space.sample(n, seed=seed)
     if translator is not None:
-        return training_files.build_rows(translated_rows.iterate_translated_columns(drawn, translator), style)
+        return training_files.build_rows(translated_rows.iterate_translated_columns(triplets, translator), style)
     if is_training:
-        return training_files.build_rows(training_files.iterate_training_columns(drawn), style)
-    return triplet_files.build_rows(drawn, style)
+        return training_files.build_rows(training_files.iterate_training_columns(triplets), style)
+    return triplet_files.build_rows(triplets, style)
 
 
 def make_translator(
     words: "Lexicon", language: str | None, contrast: str, *, can_translate: bool
 ) -> "Translator | None":
-    """Return a translator from English into *language*, or None if *language* is None.
-
-    Raises UsageError if the words are not English, or sentences of the *contrast* cannot be translated.
-    """
+    """Return a translator from English into *language*, or None if *language* is None. Raises UsageError."""
     from sentprobe.generator.pairs.contrasts import find_contrast
     from sentprobe.generator.pairs.translation import UNTRANSLATED, Translator
 
@@ -171,10 +168,7 @@ def make_translator(
 
 
 def find_split_side(hold_out: Iterable[str], source: opt.TripletOptions) -> SplitSide | None:
-    """Return the allowed words and structures: all but those of --hold-out, or only those of --held-out.
-
-    None means that all are allowed. Raises UsageError if both options are given.
-    """
+    """Return the allowed words and structures: all (None), all but those of --hold-out, or only those of --held-out."""
     included_side = parse_side([*hold_out], held_out=False)
     held_out = parse_side(source.held_out or (), held_out=True)
     if included_side and held_out:

@@ -38,6 +38,10 @@ VARY = "Words to allow (repeatable)"
 """The constants from WHAT to VARY are titles of panels (groups of options) in ``--help``."""
 
 
+Repeatable = list[str] | None
+"""Type of an option that the user may repeat; None if it is not set."""
+
+
 def declare_option(panel: str | None, *names: str, **details: Any) -> Any:
     """Return a Typer option that ``--help`` shows in the named panel."""
     return typer.Option(*names, rich_help_panel=panel, **details)
@@ -134,7 +138,7 @@ ThreadsOption = Annotated[int | None, machine_option(help="PyTorch threads. Defa
 CacheOption = Annotated[bool, machine_option("--cache/--no-cache", help="Cache sentence vectors on disk.")]
 
 EncodersOption = Annotated[
-    list[str] | None,
+    Repeatable,
     typer.Option(
         "--encoder",
         "-e",
@@ -145,7 +149,7 @@ EncodersOption = Annotated[
 
 ResultsOption = Annotated[Path | None, build_out_option("Results folder; existing results are reused."), OUTPUT_FOLDER]
 
-TaskOption = Annotated[list[str] | None, typer.Option(help="Only this task, or group such as adi; repeatable.")]
+TaskOption = Annotated[Repeatable, typer.Option(help="Only this task, or group such as adi; repeatable.")]
 
 LanguageOption = Annotated[
     str,
@@ -162,7 +166,7 @@ CONTRASTS = names.enumerate_names(names.CONTRASTS).replace(
 )
 
 ContrastsOption = Annotated[
-    list[str] | None, typer.Option("--contrast", "-c", help=f"{CONTRASTS}; repeatable. Default: all.")
+    Repeatable, typer.Option("--contrast", "-c", help=f"{CONTRASTS}; repeatable. Default: all.")
 ]
 
 _REMARKS = {"published": "published (Ettinger et al. 2018)", "splits": "splits (a file per split)"}
@@ -198,7 +202,7 @@ MoodOption = Annotated[
 ]
 
 HeldOutOption = Annotated[
-    list[str] | None,
+    Repeatable,
     declare_option(
         HELD_OUT,
         metavar="SHARE|TEMPLATE",
@@ -229,7 +233,7 @@ class TripletOptions:
     """Options for the structures and words of triplets."""
 
     template: Annotated[
-        list[str] | None,
+        Repeatable,
         data_option(
             "--template", "-t", help="Sentence structure, from gen templates; repeatable. Default: all that fit."
         ),
