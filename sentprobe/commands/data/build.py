@@ -58,12 +58,7 @@ def build(
     """
     from sentprobe.commands.shared.target_options import parse_compeval, parse_natural
     from sentprobe.probes.formats import hub_dataset
-    from sentprobe.probes.runs.request.built_suites import (
-        AnySuite,
-        build_failure_error,
-        check_sampling,
-        open_table_unchecked,
-    )
+    from sentprobe.probes.runs.request.built_suites import build_failure_error, check_sampling, open_table_unchecked
     from sentprobe.probes.runs.request.targets import missing_table_error, unknown_suite_error
 
     licence_name = hub_dataset.check_licence(licence, format_)
@@ -136,12 +131,10 @@ def _write_readme(out: Path, *, fmt: str, licence: str) -> None:
     from sentprobe.probes.formats import hub, hub_dataset
     from sentprobe.probes.suites import find_known_task
 
-    def find_question(name: str) -> str:
-        task = find_known_task(name)
-        return task.question_text if task else ""
-
     if fmt == hub_dataset.HUB:
-        is_written = hub_dataset.write_hub_readme(out, licence=licence, get_question=find_question)
+        is_written = hub_dataset.write_hub_readme(
+            out, licence=licence, get_question=lambda name: getattr(find_known_task(name), "question_text", "")
+        )
     else:
         is_written = hub.write_folder_readme(out)
     if not is_written:

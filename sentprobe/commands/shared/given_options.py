@@ -11,19 +11,15 @@ from sentprobe.names import enumerate_names
 
 
 def map_given_options(context: typer.Context) -> dict[str, str]:
-    """Return the options that the user set on the command line or in a run file, by parameter.
-
-    For example, ``{"format_": "--format"}``.
-    """
+    """Return the options set on the command line or in a run file, by parameter: ``{"format_": "--format"}``."""
     option_names = {
         str(parameter.name): "/".join([*parameter.opts[:1], *parameter.secondary_opts[:1]])
         for parameter in context.command.params
     }
-    sources = {name: context.get_parameter_source(name) for name in context.params}
     return {
         name: option_names[name]
-        for name, source in sources.items()
-        if source and source.name in ("COMMANDLINE", "DEFAULT_MAP")
+        for name in context.params
+        if (source := context.get_parameter_source(name)) and source.name in ("COMMANDLINE", "DEFAULT_MAP")
     }
 
 

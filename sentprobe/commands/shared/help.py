@@ -4,7 +4,7 @@ import inspect
 import re
 import textwrap
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any, ClassVar
 
@@ -87,8 +87,27 @@ class FoldedHelp:
         return remaining_args
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help to *formatter*."""
-        _write_help(self, ctx, formatter, folded=() if ctx.meta.get(HELP_ALL) else self.folded)
+        """Write examples, usage, description, panels, the names of options in folded panels, and the epilog."""
+        command: Any = self
+        panels = _group_by_panel(command, ctx)
+        folded = () if ctx.meta.get(HELP_ALL) else self.folded
+        folded_panels = {title: panels.pop(title) for title in folded if title in panels}
+        folded_lines = [
+            _wrap_text(f"{title}: {', '.join(map(find_longest_name, panel))}", formatter.width - COLUMN_GAP)
+            for title, panel in folded_panels.items()
+        ]
+        example_lines = [f"{line}\n    {meaning}" for line, meaning in read_examples().get(ctx.command_path, ())]
+        _write_lines("Examples", example_lines, formatter)
+        command.format_usage(ctx, formatter)
+        formatter.write("\n")
+        _write_text(_name_commands(command.help or "", ctx), formatter)
+        for title, panel in panels.items():
+            _write_panel(title, [_format_parameter(parameter, ctx) for parameter in panel], formatter)
+        subcommands = getattr(command, "commands", {}).items()
+        rows = [(name, inspect.cleandoc(subcommand.help).split("\n\n")[0]) for name, subcommand in subcommands]
+        _write_panel("Commands", rows, formatter)
+        _write_lines(f"More options, explained by {ctx.command_path} {HELP_ALL}", folded_lines, formatter)
+        _write_text(_name_commands(command.epilog or "", ctx), formatter)
 
 
 class HelpfulCommand(FoldedHelp, TyperCommand):
@@ -97,26 +116,6 @@ class HelpfulCommand(FoldedHelp, TyperCommand):
 
 class HelpfulGroup(FoldedHelp, TyperGroup):
     """A group of commands whose help begins with examples."""
-
-
-def _write_help(command: Any, ctx: Any, formatter: Any, *, folded: Iterable[str]) -> None:
-    """Write examples, usage, description, panels of options, the names of options in *folded* panels, and epilog."""
-    panels = _group_by_panel(command, ctx)
-    folded_panels = {title: panels.pop(title) for title in folded if title in panels}
-    folded_lines = [
-        _wrap_text(f"{title}: {', '.join(map(find_longest_name, panel))}", formatter.width - COLUMN_GAP)
-        for title, panel in folded_panels.items()
-    ]
-    example_lines = [f"{line}\n    {meaning}" for line, meaning in read_examples().get(ctx.command_path, ())]
-    _write_lines("Examples", example_lines, formatter)
-    command.format_usage(ctx, formatter)
-    formatter.write("\n")
-    _write_text(_name_commands(command.help or "", ctx), formatter)
-    for title, panel in panels.items():
-        _write_panel(title, [_format_parameter(parameter, ctx) for parameter in panel], formatter)
-    _write_panel("Commands", _list_subcommands(command), formatter)
-    _write_lines(f"More options, explained by {ctx.command_path} {HELP_ALL}", folded_lines, formatter)
-    _write_text(_name_commands(command.epilog or "", ctx), formatter)
 
 
 def _group_by_panel(command: Any, ctx: Any) -> dict[str, list[Any]]:
@@ -139,12 +138,7 @@ def _format_parameter(parameter: Any, ctx: Any) -> tuple[str, str]:
     return names if re.match(r"-\w", names) else f"    {names}", description
 
 
-def _list_subcommands(group: Any) -> list[tuple[str, str]]:
-    commands = getattr(group, "commands", {}).items()
-    return [(name, inspect.cleandoc(command.help).split("\n\n")[0]) for name, command in commands]
-
-
-def _write_text(text: str | None, formatter: Any) -> None:
+def _write_text(text: str, formatter: Any) -> None:
     for paragraph in inspect.cleandoc(text).split("\n\n") if text else ():
         formatter.write(f"{_wrap_text(paragraph, formatter.width)}\n\n")
 
@@ -176,21 +170,18 @@ def _wrap_text(text: str, width: int) -> str:
     return wrap(" ".join(text.split()), width)
 
 
-def list_tasks_for_help() -> str:
-    """Return a paragraph that names the tasks of each suite, and the task groups."""
-    shown = (name for name in names.NATURAL_TASKS if "-" not in name and name not in names.UNIVERSAL_TASKS)
-    natural_tasks, groups = ", ".join(shown), ", ".join(names.TASK_GROUPS)
-    natural = f"{natural_tasks}; task groups: {groups}"
-    compeval, structure = ", ".join(names.COMPEVAL_TASKS), ", ".join(names.STRUCTURE_TASKS)
-    return f"Tasks of compeval: {compeval}; structure: {structure}; natural: {natural}. See probe tasks."
-
-
 class CommandWithTaskList(HelpfulCommand):
     """A command whose help ends with the list of tasks."""
 
     folded: ClassVar = (METHODS, HELD_OUT, CLASSIFIER, MACHINE, NATURAL_TEXT)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help, with the list of tasks at its end."""
-        self.epilog = list_tasks_for_help()
+        """Write the help, which ends with the names of tasks and task groups."""
+        natural_tasks = [name for name in names.NATURAL_TASKS if "-" not in name and name not in names.UNIVERSAL_TASKS]
+        task_lists = (names.COMPEVAL_TASKS, names.STRUCTURE_TASKS, natural_tasks, names.TASK_GROUPS)
+        compeval, structure, natural, groups = map(", ".join, task_lists)
+        self.epilog = (
+            f"Tasks of compeval: {compeval}; structure: {structure}; natural: {natural}; task groups: {groups}. "
+            "See probe tasks."
+        )
         super().format_help(ctx, formatter)

@@ -5,7 +5,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import chain
 from pathlib import Path
 
 from sentprobe.disk.files import RESULTS_MARKER, TABLE_MARKER
@@ -30,18 +29,12 @@ def report_interruption(resume_message: str | Callable[[], str]) -> Iterator[Non
     """
     try:
         yield
-    except KeyboardInterrupt:
-        raise _build_stop_error(resume_message) from None
-    except SystemExit as end:
-        if end.code not in SIGNAL_EXIT_CODES:
+    except (KeyboardInterrupt, SystemExit) as stop:
+        if isinstance(stop, SystemExit) and stop.code not in SIGNAL_EXIT_CODES:
             raise
-        error = _build_stop_error(resume_message)
-        error.exit_code = int(end.code)
+        error = StoppedError(f"stopped; {resume_message if isinstance(resume_message, str) else resume_message()}")
+        error.exit_code = getattr(stop, "code", StoppedError.exit_code)  # KeyboardInterrupt has no code
         raise error from None
-
-
-def _build_stop_error(resume_message: str | Callable[[], str]) -> StoppedError:
-    return StoppedError(f"stopped; {resume_message if isinstance(resume_message, str) else resume_message()}")
 
 
 def describe_resumption(out: Path) -> str:
@@ -60,9 +53,8 @@ def describe_kept_work(out: Path) -> str:
 
 def has_finished_work(out: Path) -> bool:
     """Return whether a folder holds a result (of ``probe run``, ``geometry`` or ``lm``) or part of a corpus table."""
-    paths = chain.from_iterable(
-        map(out.glob, ("[!.]*.json", "geometry/[!.]*.json", "lm/[!.]*.json", "work/[!.]*.arrow"))
-    )
+    patterns = ("[!.]*.json", "geometry/[!.]*.json", "lm/[!.]*.json", "work/[!.]*.arrow")
+    paths = (path for pattern in patterns for path in out.glob(pattern))
     return any(path.name not in {RESULTS_MARKER, TABLE_MARKER} for path in paths)
 
 

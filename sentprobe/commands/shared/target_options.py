@@ -24,7 +24,7 @@ def parse_compeval(
         suite=suite,
         lexicon=lambda: load_lexicon(options.lexicon, options.language),
         vocabulary=options.vocabulary,
-        counts=_collect_counts(items),
+        counts=built.ItemCounts(items.train, items.test, items.validation),
         sampling=_parse_sampling(items),
         structure=options.hold_out_structure,
         profile=load_profile(options.profile),
@@ -35,10 +35,6 @@ def parse_compeval(
 
 def _parse_sampling(items: opt.ItemOptions) -> Sampling:
     return choose_member(Sampling, items.sampling, what="sampling")
-
-
-def _collect_counts(items: opt.ItemOptions) -> built.ItemCounts:
-    return built.ItemCounts(items.train, items.test, items.validation)
 
 
 def parse_natural(
@@ -70,7 +66,7 @@ def parse_natural(
         train_on=options.train_on,
         test_on=options.test_on,
         settings=settings,
-        counts=_collect_counts(items),
+        counts=built.ItemCounts(items.train, items.test, items.validation),
         seed=seed,
         audit=audit,
     )
