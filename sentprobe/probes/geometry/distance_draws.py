@@ -1,4 +1,4 @@
-"""Division of geometry results into tables of comparable results, and estimates over draws (runs with other seeds)."""
+"""Group geometry results into tables, and estimate accuracies over draws (repetitions with other seeds)."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -16,11 +16,11 @@ from sentprobe.specs import remove_run_seed
 from sentprobe.values import group_by
 
 GeometryTable: TypeAlias = tuple[GeometryResult, ...]
-"""Comparable results, with at most one result for each seed, encoder and contrast."""
+"""Results with equal settings apart from the seed, at most one for each seed, encoder and contrast."""
 
 
 def build_geometry_tables(results: Iterable[GeometryResult]) -> tuple[GeometryTable, ...]:
-    """Divide results into tables of comparable results; results that differ only in their draw share a table."""
+    """Group results with equal settings into tables. Draws, which differ only in seeds, share a table."""
     tables = _join_draws(_split_draws(results), lambda result: result.encoder)
     return tuple(_join_draws(tables, lambda result: remove_run_seed(result.encoder, result.drawing.seed)))
 
@@ -29,7 +29,7 @@ EncoderNaming: TypeAlias = Callable[[GeometryResult], str]
 
 
 def _join_draws(tables: Sequence[GeometryTable], naming: EncoderNaming) -> list[GeometryTable]:
-    """Rename encoders by *naming*, and join the tables that then differ only in their draw."""
+    """Join the tables that differ only in their draw after *naming* has renamed their encoders."""
     joined: list[GeometryTable] = []
     for draw in tables:
         renamed = _rename_encoders(draw, naming)
@@ -47,7 +47,7 @@ def _rename_encoders(table: GeometryTable, naming: EncoderNaming) -> GeometryTab
 
 
 def _split_draws(results: Iterable[GeometryResult]) -> list[GeometryTable]:
-    """Divide results into tables of one draw, sorted by seed, and drop duplicates."""
+    """Group results into tables of one draw each, sorted by seed. A second result of a cell is dropped."""
     tables: list[GeometryTable] = []
     for result in sorted(results, key=_get_sort_key):
         matches = (i for i, table in enumerate(tables) if not _is_incompatible(table, result))
@@ -60,7 +60,7 @@ def _split_draws(results: Iterable[GeometryResult]) -> list[GeometryTable]:
 
 
 def _get_sort_key(result: GeometryResult) -> tuple[object, ...]:
-    """Return the sort key of a result: seed, encoder (with numbers such as layers in numerical order), contrast."""
+    """Return the sort key of a result: seed, encoder (layer 2 before layer 10), contrast."""
     parts = re.split(r"(\d+)", result.encoder)
     name = tuple((int(part), "") if part.isdecimal() else (0, part) for part in parts)
     names = [*CONTRASTS]
@@ -69,17 +69,17 @@ def _get_sort_key(result: GeometryResult) -> tuple[object, ...]:
 
 
 def get_cell(result: GeometryResult) -> tuple[str, str]:
-    """Return the encoder and contrast of a result, which identify its table cell. All draws share a cell."""
+    """Return the encoder and contrast of a result: the row and column of its cell, which all draws share."""
     return result.encoder, result.contrast
 
 
 def group_by_cell(table: Iterable[GeometryResult]) -> dict[tuple[str, str], list[GeometryResult]]:
-    """Return the results in each cell of a table, one per draw."""
+    """Return the results of each cell of a table, by encoder and contrast: a result per draw."""
     return group_by(table, get_cell)
 
 
 def _get_setting(result: GeometryResult) -> tuple[bool, TripletSampling]:
-    """Return the settings that all results of a draw share. The size of a dataset is set to 0, since it may differ."""
+    """Return the settings that all results of a draw share. The number of triplets is 0 if a dataset decides it."""
     return bool(result.dataset), replace(result.drawing, n=0) if result.dataset else result.drawing
 
 
@@ -122,13 +122,13 @@ def _get_seedless_setting(result: GeometryResult) -> tuple[object, ...]:
 
 
 def list_seeds(table: Sequence[GeometryResult]) -> list[int]:
-    """Return the distinct seeds of the draws in a table, sorted."""
+    """Return the distinct seeds of the results in a table, sorted."""
     return sorted({result.drawing.seed for result in table})
 
 
 @dataclass(frozen=True, slots=True)
 class TripletEstimate:
-    """The estimate of a figure over draws: mean, standard deviation (None for one draw) and 95% interval."""
+    """Mean of a measure over draws, its standard deviation (None for one draw) and 95% interval."""
 
     mean: float
     spread: float | None
@@ -138,7 +138,7 @@ class TripletEstimate:
 def estimate_accuracy(
     draws: Sequence[GeometryResult], kind: NegativeKind, nearness: Nearness, *, paired: bool = False
 ) -> TripletEstimate | None:
-    """Estimate an accuracy over draws (*paired*: of triplets with their mirrors); None if a draw lacks it."""
+    """Return the accuracy over draws (*paired*: the mirror must be correct too); None if a draw was not measured."""
     all_scores = [measures.find_overall(kind, nearness) for measures in draws]
     scores = [score for score in all_scores if score is not None]
     if not scores or len(scores) < len(all_scores):
@@ -157,6 +157,6 @@ def estimate_accuracy(
 
 
 def estimate_over_draws(values: Sequence[float]) -> TripletEstimate:
-    """Return the estimate of a figure from its values in several draws, with Student's t interval."""
+    """Return the mean of a measure's values, one per draw, with standard deviation and Student's t interval."""
     spread = decompose_spread([[value] for value in values])
     return TripletEstimate(spread.mean, spread.total, spread.interval)

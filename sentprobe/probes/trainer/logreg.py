@@ -17,21 +17,21 @@ from sentprobe.probes.trainer.scaling import Doubles
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """The fitted classifier as a bank of one probe, and the loss and gradient at its weights."""
+    """A fitted classifier, as a bank of one probe, with the loss and gradient at its weights."""
 
     bank: Bank
     iterations: int
     loss: float
     """Mean cross-entropy over the items, without the penalty."""
     gradient: float
-    """Size of the largest component of the gradient of mean loss and penalty."""
+    """Largest absolute component of the gradient (of mean loss plus penalty)."""
 
 
 class LogregObjective:
-    """The mean loss of all items and the penalty, as a function of one flat vector of all weights.
+    """Mean loss of all items plus penalty, as a function of one flat vector of all weights.
 
-    Each distinct sentence vector is multiplied once, in float32; the weights of one-hot probe words are looked up. As
-    in scikit-learn, there is one column of weights for two labels, and otherwise a column for each label.
+    Each distinct sentence vector is multiplied by the weights once, in float32; the weights of one-hot probe words are
+    looked up. As in scikit-learn, there is one column of weights for two labels, and otherwise one for each label.
     """
 
     def __init__(self, items: PreparedItems, shape: BankShape, *, l2: float, penalty: Penalty) -> None:
@@ -50,15 +50,16 @@ class LogregObjective:
         self._places = None if in_order else places
 
     def split_weights(self, flat: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the weights of sentence vector and probe words, (inputs, columns) each, and the biases, (columns,)."""
+        """Return the weights of sentence vector, (dim, columns), and probe words, and the biases, (columns,)."""
         rows = flat.view(-1, self.columns)
         return rows[: self._dim], rows[self._dim : -1], rows[-1]
 
     def __call__(self, flat: Doubles) -> tuple[float, Doubles]:
-        """Return the sum of mean loss and penalty, and its gradient, (size,)."""
+        """Return mean loss plus penalty, and the gradient of this sum, (size,)."""
         weights = torch.from_numpy(flat).to(self.device, torch.float32)
         sums = self._compute_logits(weights).double()  # the line search needs a precise loss
-        loss, error = LOSSES[self.columns == 1](sums, self._items.targets)
+        compute_loss = _compute_binary_loss if self.columns == 1 else _compute_multinomial_loss
+        loss, error = compute_loss(sums, self._items.targets)
         gradient = torch.zeros_like(weights)
         self._add_gradients(error.float(), self.split_weights(gradient))
         penalty, slope = self.compute_penalty(flat)
@@ -104,11 +105,8 @@ def _compute_multinomial_loss(sums: Tensor, targets: Tensor) -> tuple[Tensor, Te
     return loss, error / len(targets)
 
 
-LOSSES = {True: _compute_binary_loss, False: _compute_multinomial_loss}
-
-
 def solve_logreg(point: GridPoint, design: BankDesign, preset: Preset, *, items: PreparedItems) -> Solution:
-    """Fit a classifier, starting with weights of 0, until no component of the gradient exceeds the tolerance."""
+    """Fit a classifier from weights of 0, until no gradient component exceeds the tolerance, or to ``max_epochs``."""
     from scipy.optimize import minimize
 
     columns = _find_columns(point, design.shape.dim)
