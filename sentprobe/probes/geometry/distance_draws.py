@@ -33,7 +33,7 @@ def _join_draws(tables: Sequence[GeometryTable], naming: EncoderNaming) -> list[
     joined: list[GeometryTable] = []
     for draw in tables:
         renamed = _rename_encoders(draw, naming)
-        matches = (n for n, table in enumerate(joined) if _are_draws(_rename_encoders(table, naming), renamed))
+        matches = (i for i, table in enumerate(joined) if _are_draws(_rename_encoders(table, naming), renamed))
         match = next(matches, None)
         if match is None:
             joined.append(draw)
@@ -54,7 +54,7 @@ def _split_draws(results: Iterable[GeometryResult]) -> list[GeometryTable]:
         match = next(matches, None)
         if match is None:
             tables.append((result,))
-        elif all(get_cell(table) != get_cell(result) for table in tables[match]):
+        elif get_cell(result) not in map(get_cell, tables[match]):
             tables[match] += (result,)
     return tables
 
@@ -62,10 +62,9 @@ def _split_draws(results: Iterable[GeometryResult]) -> list[GeometryTable]:
 def _get_sort_key(result: GeometryResult) -> tuple[object, ...]:
     """Return the sort key of a result: seed, encoder (layer 2 before layer 10), contrast."""
     parts = re.split(r"(\d+)", result.encoder)
-    name = tuple((int(part), "") if part.isdecimal() else (0, part) for part in parts)
-    names = [*CONTRASTS]
-    rank = names.index(result.contrast) if result.contrast in names else len(names)
-    return result.drawing.seed, name, rank
+    encoder = tuple((int(part), "") if part.isdecimal() else (0, part) for part in parts)
+    contrasts = [*CONTRASTS, result.contrast]
+    return result.drawing.seed, encoder, contrasts.index(result.contrast)
 
 
 def get_cell(result: GeometryResult) -> tuple[str, str]:
@@ -100,20 +99,20 @@ def _are_draws(table: GeometryTable, single: GeometryTable) -> bool:
     other_cells = group_by_cell(single)
     return {*list_seeds(table)}.isdisjoint(list_seeds(single)) and all(
         _differ_only_in_draw(first, second)
-        for cell, results_ in group_by_cell(table).items()
+        for cell, cell_results in group_by_cell(table).items()
         for second in other_cells[cell]
-        for first in results_
+        for first in cell_results
     )
 
 
 def _differ_only_in_draw(first: GeometryResult, second: GeometryResult) -> bool:
     if _get_seedless_setting(first) != _get_seedless_setting(second):
         return False
-    is_read = first.dataset and not first.drawing.templates
+    is_fixed_dataset = first.dataset and not first.drawing.templates  # one that is no draw of a suite
     is_same_encoder = first.encoder_fingerprint == second.encoder_fingerprint
     seeds = (first.encoder_seed, second.encoder_seed)
     is_other_draw = None not in seeds and seeds[0] != seeds[1]
-    return (is_same_encoder or is_other_draw) and not (is_read and first.material != second.material)
+    return (is_same_encoder or is_other_draw) and not (is_fixed_dataset and first.material != second.material)
 
 
 def _get_seedless_setting(result: GeometryResult) -> tuple[object, ...]:
@@ -139,16 +138,15 @@ def estimate_accuracy(
     draws: Sequence[GeometryResult], kind: NegativeKind, nearness: Nearness, *, paired: bool = False
 ) -> TripletEstimate | None:
     """Return the accuracy over draws (*paired*: the mirror must be correct too); None if a draw was not measured."""
-    all_scores = [measures.find_overall(kind, nearness) for measures in draws]
-    scores = [score for score in all_scores if score is not None]
-    if not scores or len(scores) < len(all_scores):
+    scores = [score for draw in draws if (score := draw.find_overall(kind, nearness))]
+    if not scores or len(scores) < len(draws):
         return None
     measured = [score.measured for score in scores]
     values = [measures.paired if paired else measures.accuracy for measures in measured]
     if len(draws) == 1:
-        (single,) = measured
-        return TripletEstimate(values[0], None, single.paired_interval if paired else single.accuracy_interval)
-    if len({measures.material for measures in draws}) > 1:
+        interval = measured[0].paired_interval if paired else measured[0].accuracy_interval
+        return TripletEstimate(values[0], None, interval)
+    if len({draw.material for draw in draws}) > 1:
         return estimate_over_draws(values)
     answers = np.array([score.answers() for score in scores])  # (draws, 2, n)
     scores_by_draw = answers.prod(axis=1) if paired else answers.reshape(len(draws), -1)

@@ -203,8 +203,10 @@ def check_group_nearness(nearness: Nearness) -> None:
 
 def format_notes(results: Sequence[GeometryResult], nearness: Nearness, *, by: GroupedBy | None = None) -> str:
     """Return the notes below the table of encoders or, with *by*, below the table of groups."""
+    draws = len(drawn.list_seeds(results))
+    spread = f", mean ± standard deviation over {draws} draws" if draws > 1 else ""
     lines = [
-        f"{_describe_triplets(results)}{_describe_draws(results)}. Accuracy in %: the positive is nearer than the "
+        f"{_describe_triplets(results)}{spread}. Accuracy in %: the positive is nearer than the "
         f"negative, by {nearness.value}; ties count half. Chance: accuracy 50, paired 25."
     ]
     lines += _describe_intervals(results)
@@ -254,11 +256,6 @@ def describe_held_out(drawing: TripletSampling) -> list[str]:
 
 def _format_counts(results: Iterable[GeometryResult]) -> str:
     return " or ".join(map(str, sorted({result.drawing.n for result in results})))
-
-
-def _describe_draws(results: Sequence[GeometryResult]) -> str:
-    draws = len(drawn.list_seeds(results))
-    return f", mean ± standard deviation over {draws} draws" if draws > 1 else ""
 
 
 def _describe_intervals(results: Sequence[GeometryResult]) -> Iterator[str]:

@@ -5,10 +5,8 @@ with one clause changed from active to passive or the reverse. The negatives are
 without it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-
-import numpy as np
 
 from sentprobe.errors import UsageError
 from sentprobe.generator.events import event as ev
@@ -58,7 +56,10 @@ def build_mirror_material(
         data.name,
         replace(drawing, n=len(triplets), distractors=0),
         columns=[texts[i] for i in (0, 2, 3, 1)],
-        units=_number_units(triplets),
+        units=triplet_sentences.number_units(
+            [lemma for slot, lemma in find_slots(triplet.events[0]).items() if slot.endswith(("noun", "verb"))]
+            for triplet in triplets
+        ),
         groups={
             "structure": [find_event_pattern(triplet.events[0]).name for triplet in triplets],
             "place": [format_place(triplet.probed_path) for triplet in triplets],
@@ -163,21 +164,10 @@ def change_voice(event: ev.Event, path: str) -> ev.Event:
     'the man that the lawyer was helped by slept'
     """
     clause = _get_clause(event, path)
-    is_passive = clause.voice is ev.Voice.PASSIVE
-    voice = ev.Voice.ACTIVE if is_passive else ev.Voice.PASSIVE
+    voice = ev.Voice.ACTIVE if clause.voice is ev.Voice.PASSIVE else ev.Voice.PASSIVE
     changed = replace(clause, voice=voice, fronting=None)
     if path == MAIN:
         return changed
     person, relative = _get_relative_clause(event, path)
     relative = ev.RelativeClause(event=changed, relativizer=relative.relativizer)
     return event.with_argument(parse_owner_role(path), replace(person, clause=relative))
-
-
-def _number_units(triplets: Sequence[MirrorTriplet]) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
-    """Return the number of each triplet's unit, (n,). Triplets with the same nouns and verbs form a unit."""
-    numbers: dict[tuple[str, ...], int] = {}
-    keys = (
-        tuple(sorted(lemma for slot, lemma in find_slots(triplet.events[0]).items() if slot.endswith(("noun", "verb"))))
-        for triplet in triplets
-    )
-    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)

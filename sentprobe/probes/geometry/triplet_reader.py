@@ -5,13 +5,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from sentprobe.disk.files import decode_lines, to_local_path
 from sentprobe.errors import FormatError, SentprobeError, path_error
 from sentprobe.generator.pairs.contrasts import find_contrast
 from sentprobe.generator.pairs.triplets import SIDES, TripletSide
-from sentprobe.probes.geometry.triplet_sentences import TripletSampling, TripletSentences
+from sentprobe.probes.geometry.triplet_sentences import TripletSampling, TripletSentences, number_units
 from sentprobe.values import BadSyntaxError, parse_json
 
 CONTENT_TAGS = ("NOUN", "VERB")
@@ -27,7 +25,7 @@ class ReadTriplet(NamedTuple):
     contrast: str
     sides: tuple[str, ...]
     content: tuple[str, ...]
-    """The lemmas of the anchor's nouns and verbs, sorted."""
+    """The lemmas of the anchor's nouns and verbs."""
 
 
 def is_triplet_file(path: Path) -> bool:
@@ -72,13 +70,11 @@ def read_triplets(path: Path, *, seed: int = 0) -> TripletSentences:
     if len(contrasts) != 1:
         problem = f"these are of {' and '.join(contrasts)}" if contrasts else "it has none"
         raise FormatError(f"{path}: a file must have triplets of one contrast; {problem}")
-    numbers: dict[tuple[str, ...], int] = {}
-    units = [numbers.setdefault(triplet.content, len(numbers)) for triplet in triplets]
     return TripletSentences(
         find_contrast(contrasts[0]).name,
         TripletSampling(vocabulary="", templates=(), n=len(triplets), distractors=0, seed=seed),
         columns=list(zip(*(triplet.sides for triplet in triplets), strict=True)),
-        units=np.array(units, np.int64),
+        units=number_units(triplet.content for triplet in triplets),
         groups={},
     )
 
@@ -103,7 +99,7 @@ def _parse_triplet(row: Any) -> ReadTriplet:
     anchor = row["annotation"][TripletSide.ANCHOR.value]
     tokens = anchor.get("tokens", anchor)
     pairs = zip(tokens["lemma"], tokens["upos"], strict=True)
-    content = tuple(sorted(lemma for lemma, upos in pairs if upos in CONTENT_TAGS))
+    content = tuple(lemma for lemma, upos in pairs if upos in CONTENT_TAGS)
     if not all(isinstance(text, str) and text for text in (*texts, *content)):
         raise TypeError("a text is missing")
     return ReadTriplet(texts[0], texts[1:], content)

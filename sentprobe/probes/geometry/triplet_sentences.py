@@ -1,6 +1,6 @@
 """The sentences that ``probe geometry`` compares: the triplets of a contrast, and distractors."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TypeAlias
@@ -92,6 +92,13 @@ class TripletSentences:
         """A hash of contrast, sentences and their order, and of the dataset if there is one."""
         dataset_part = [self.dataset] if self.dataset else []
         return digest(self.contrast, *self.sentences, self.rows.tolist(), *dataset_part)
+
+
+def number_units(word_lists: Iterable[Iterable[str]]) -> NDArray[np.int64]:
+    """Return the number of each triplet's unit, (n,), given its nouns and verbs: triplets with the same form a unit."""
+    numbers: dict[tuple[str, ...], int] = {}
+    keys = (tuple(sorted(words)) for words in word_lists)
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
 
 
 class SampledTriplets(TripletSentences):

@@ -60,7 +60,7 @@ class PreparedItems:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def select_range(self, first: int, last: int | None = None) -> "PreparedItems":
+    def select_range(self, first: int, last: int) -> "PreparedItems":
         """Return the items with numbers from *first* to *last* - 1."""
         item_range = slice(first, last)
         words = ProbeWords(self.words.numbers[item_range], self.words.lexicon)
@@ -69,8 +69,8 @@ class PreparedItems:
     def make_batch(self, places: Tensor, *, labels: int) -> tuple[BatchInputs, Tensor]:
         """Return the inputs of the items with numbers *places*, (b,), and their one-hot labels, (b, labels) float32."""
         one_hot_targets = torch.nn.functional.one_hot(self.targets[places], labels)
-        inputs = BatchInputs(self.table[self.rows[places]], self.words.select_items(places))
-        return inputs, one_hot_targets.to(torch.float32)
+        words = ProbeWords(self.words.numbers[places], self.words.lexicon)
+        return BatchInputs(self.table[self.rows[places]], words), one_hot_targets.to(torch.float32)
 
     def split_places(self, size: int) -> tuple[Tensor, ...]:
         """Return the numbers of all items in order, in tensors of *size* numbers."""

@@ -148,10 +148,11 @@ def prepare_problem(
         labels=labels,
         word_dim=0 if word_vectors is None or not train.slots else word_vectors.shape[1],
     )
-    uses_bfloat16 = _choose_precision(preset, torch_device) is Precision.BFLOAT16
-    scale = partial(scale_to_tensor, device=torch_device)
     # Sentence vectors are used in matrix products only, so they are rounded to the products' precision once.
-    dtype = torch.bfloat16 if uses_bfloat16 else torch.float32
+    is_lbfgs = preset.optimizer is Optimizer.LBFGS
+    precision = Precision.FLOAT32 if is_lbfgs else choose_precision(preset.precision, device=torch_device)
+    dtype = torch.bfloat16 if precision is Precision.BFLOAT16 else torch.float32
+    scale = partial(scale_to_tensor, device=torch_device)
     scalings = (Scaling.UNIT, Scaling.WHITEN) if preset.scaling is Scaling.CHOSEN else (preset.scaling,)
     tables = [scale(vectors, train.rows, scaling=scaling, dtype=dtype) for scaling in scalings]
     table = torch.cat(tables, dim=1) if len(tables) > 1 else tables[0]
@@ -168,11 +169,6 @@ def prepare_problem(
     )
 
 
-def _choose_precision(preset: Preset, device: torch.device) -> Precision:
-    needs_float32 = preset.optimizer is Optimizer.LBFGS
-    return Precision.FLOAT32 if needs_float32 else choose_precision(preset.precision, device=device)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingProblem:
     """A classifier preset, and the items on which probes are trained, validated and tested, on the device."""
@@ -186,12 +182,11 @@ class TrainingProblem:
     @property
     def design(self) -> BankDesign:
         """The settings that all probes share."""
-        preset, device = self.preset, self.train.table.device
         return BankDesign(
             shape=self.shape,
-            activation=preset.activation,
-            masking=preset.masking,
-            precision=_choose_precision(preset, device),
+            activation=self.preset.activation,
+            masking=self.preset.masking,
+            precision=Precision.BFLOAT16 if self.train.table.dtype is torch.bfloat16 else Precision.FLOAT32,
         )
 
     def train_probes(

@@ -26,10 +26,6 @@ class ProbeWords:
     numbers: Tensor
     lexicon: Tensor | None = None
 
-    def select_items(self, places: Tensor) -> "ProbeWords":
-        """Return the probe words of the items with these numbers."""
-        return ProbeWords(self.numbers[places], self.lexicon)
-
     @cached_property
     def distinct_words(self) -> tuple[tuple[Tensor, Tensor], ...]:
         """For each slot, the vectors of the distinct words in it, and the index of each item's word in these."""
@@ -38,12 +34,6 @@ class ProbeWords:
         words_by_slot = (torch.unique(slot, return_inverse=True) for slot in self.numbers.unbind(dim=1))
         return tuple((self.lexicon[words], places) for words, places in words_by_slot)
 
-    def get_slot_weights(self, weights: Tensor, slot: int) -> Tensor:
-        """Return a slot's part of the weights, (slots * word_dim, units), as a view, (word_dim, units)."""
-        assert self.lexicon is not None
-        width = self.lexicon.shape[1]
-        return weights[slot * width : (slot + 1) * width]
-
 
 def add_word_contributions(words: ProbeWords, weights: Tensor, *, precision: Precision, into: Tensor) -> None:
     """Add the product of probe words and *weights*, (word rows, units), to *into*, the inputs of units, (b, units)."""
@@ -51,9 +41,9 @@ def add_word_contributions(words: ProbeWords, weights: Tensor, *, precision: Pre
         for slot in words.numbers.unbind(dim=1):
             into += functional.embedding(slot, weights)
         return
-    for number, (vectors, places) in enumerate(words.distinct_words):
-        products = multiply(vectors, words.get_slot_weights(weights, number), precision=precision)
-        into += functional.embedding(places, products)
+    weights_by_slot = torch.split(weights, words.lexicon.shape[1])  # one empty part without slots
+    for (vectors, places), slot_weights in zip(words.distinct_words, weights_by_slot, strict=False):
+        into += functional.embedding(places, multiply(vectors, slot_weights, precision=precision))
 
 
 def compute_word_gradients(words: ProbeWords, delta: Tensor, *, precision: Precision, into: Tensor) -> None:
@@ -63,6 +53,7 @@ def compute_word_gradients(words: ProbeWords, delta: Tensor, *, precision: Preci
         for slot in words.numbers.unbind(dim=1):
             into.index_add_(0, slot, delta)
         return
-    for number, (vectors, places) in enumerate(words.distinct_words):
+    gradients_by_slot = torch.split(into, words.lexicon.shape[1])
+    for (vectors, places), slot_gradients in zip(words.distinct_words, gradients_by_slot, strict=False):
         sums = delta.new_zeros(len(vectors), delta.shape[1]).index_add_(0, places, delta)
-        multiply(vectors.T, sums, precision=precision, out=words.get_slot_weights(into, number))
+        multiply(vectors.T, sums, precision=precision, out=slot_gradients)
