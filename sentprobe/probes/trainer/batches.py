@@ -9,9 +9,8 @@ from torch import Tensor
 
 from sentprobe.probes.dataset import Items
 from sentprobe.probes.trainer.devices import send_to_device
-from sentprobe.probes.trainer.one_hot_lookup import ProbeWords
 from sentprobe.probes.trainer.presets import BankShape, GridPoint
-from sentprobe.probes.trainer.probe_bank import BatchInputs, Masks
+from sentprobe.probes.trainer.probe_bank import BatchInputs, Masks, ProbeWords
 
 DROPOUT_STEPS = 2**16
 """Dropout rates are rounded to multiples of 1 / DROPOUT_STEPS."""
@@ -38,7 +37,7 @@ class Dropout:
             is_kept = torch.from_numpy(random_numbers[seed, width] >= round(rate * DROPOUT_STEPS))
             masks[seed, width, rate] = send_to_device(is_kept, self._device) / (1 - rate)
         return {
-            place: masks[point.seed, point.hidden, point.dropout] for place, point in enumerate(points) if point.dropout
+            index: masks[point.seed, point.hidden, point.dropout] for index, point in enumerate(points) if point.dropout
         }
 
 
@@ -66,15 +65,16 @@ class PreparedItems:
         words = ProbeWords(self.words.numbers[item_range], self.words.lexicon)
         return PreparedItems(self.table, self.rows[item_range], words, self.targets[item_range])
 
-    def make_batch(self, places: Tensor, *, labels: int) -> tuple[BatchInputs, Tensor]:
-        """Return the inputs of the items with numbers *places*, (b,), and their one-hot labels, (b, labels) float32."""
-        one_hot_targets = torch.nn.functional.one_hot(self.targets[places], labels)
-        words = ProbeWords(self.words.numbers[places], self.words.lexicon)
-        return BatchInputs(self.table[self.rows[places]], words), one_hot_targets.to(torch.float32)
+    def make_batch(self, item_numbers: Tensor, *, labels: int) -> tuple[BatchInputs, Tensor]:
+        """Return the inputs of the items with these numbers, (b,), and their one-hot labels, (b, labels) float32."""
+        one_hot_targets = torch.nn.functional.one_hot(self.targets[item_numbers], labels)
+        words = ProbeWords(self.words.numbers[item_numbers], self.words.lexicon)
+        return BatchInputs(self.table[self.rows[item_numbers]], words), one_hot_targets.to(torch.float32)
 
-    def split_places(self, size: int) -> tuple[Tensor, ...]:
-        """Return the numbers of all items in order, in tensors of *size* numbers."""
-        return torch.split(torch.arange(len(self), device=self.rows.device), size)
+    def split_batches(self, size: int, *, labels: int) -> Iterator[tuple[BatchInputs, Tensor]]:
+        """Yield the inputs and one-hot labels of all items in order, in batches of *size* items."""
+        for item_numbers in torch.split(torch.arange(len(self), device=self.rows.device), size):
+            yield self.make_batch(item_numbers, labels=labels)
 
 
 def prepare_items(table: Tensor, items: Items, shape: BankShape, *, lexicon: Tensor | None = None) -> PreparedItems:

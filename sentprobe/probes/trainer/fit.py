@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from statistics import mean
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -189,15 +188,11 @@ class TrainingProblem:
             precision=Precision.BFLOAT16 if self.train.table.dtype is torch.bfloat16 else Precision.FLOAT32,
         )
 
-    def train_probes(
-        self, seeds: Sequence[int], pass_limits: Mapping[int, int] = MappingProxyType({})
-    ) -> "list[TrainedProbe]":
+    def train_probes(self, seeds: Sequence[int], pass_limits: Mapping[int, int]) -> "list[TrainedProbe]":
         """Train the probes of all seeds together; return the best probe of each seed's grid."""
         return [choose_best(candidates) for candidates in self.train_grids(seeds, pass_limits)]
 
-    def train_grids(
-        self, seeds: Sequence[int], pass_limits: Mapping[int, int] = MappingProxyType({})
-    ) -> "list[list[TrainedProbe]]":
+    def train_grids(self, seeds: Sequence[int], pass_limits: Mapping[int, int]) -> "list[list[TrainedProbe]]":
         """Train the probes of all seeds and grid points together; return, for each seed, the probes of its grid."""
         grids = [_list_grid(self, seed, pass_limits.get(seed)) for seed in seeds]
         if self.preset.optimizer is Optimizer.LBFGS:
@@ -352,7 +347,7 @@ def _fit_portions(problem: TrainingProblem, seeds: Sequence[int]) -> list[Fit]:
         portion = replace(
             problem, preset=reduce_batch(problem.preset, items=size), train=problem.train.select_range(0, size)
         )
-        probes = portion.train_probes(seeds)
+        probes = portion.train_probes(seeds, {})
         fits = [probe.predict_test(problem) for probe in probes]
         for seed_readings, probe, result in zip(readings, probes, fits, strict=True):
             next_portion = problem.train.select_range(size, end)
@@ -392,7 +387,7 @@ def _fit_each_width(problem: TrainingProblem, preset: Preset, seeds: Sequence[in
     """Train probes of several hidden widths together; return, for each seed, the best result of each width."""
     problem = replace(problem, preset=preset)
     fits: list[dict[int, Fit]] = []
-    for candidates in problem.train_grids(seeds):
+    for candidates in problem.train_grids(seeds, {}):
         groups = group_by(candidates, lambda probe: probe.banks[0].points[0].hidden)
         fits.append({width: choose_best(group).predict_test(problem) for width, group in groups.items()})
     return fits

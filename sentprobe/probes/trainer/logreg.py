@@ -9,9 +9,8 @@ from torch.nn import functional
 
 from sentprobe.probes.trainer.batches import PreparedItems
 from sentprobe.probes.trainer.classifier import Penalty, Precision, Preset
-from sentprobe.probes.trainer.one_hot_lookup import add_word_contributions, compute_word_gradients
 from sentprobe.probes.trainer.presets import BankShape, GridPoint
-from sentprobe.probes.trainer.probe_bank import Bank, BankDesign
+from sentprobe.probes.trainer.probe_bank import Bank, BankDesign, add_word_contributions, compute_word_gradients
 from sentprobe.probes.trainer.scaling import Doubles
 
 
@@ -42,12 +41,12 @@ class LogregObjective:
         self._items = items
         self._l2 = l2 / len(items) if penalty is Penalty.PER_BATCH else l2
         self._penalizes_biases = penalty is Penalty.DECAY
-        distinct, places = torch.unique(items.rows, return_inverse=True)
+        distinct, indices = torch.unique(items.rows, return_inverse=True)
         first, last = int(distinct[0]), int(distinct[-1])
         is_range = last - first < len(distinct)  # a range of rows needs no copy
         self._table = items.table[first : last + 1] if is_range else items.table[distinct]
-        in_order = torch.equal(places, torch.arange(len(places), device=places.device))
-        self._places = None if in_order else places
+        in_order = torch.equal(indices, torch.arange(len(indices), device=indices.device))
+        self._indices = None if in_order else indices
 
     def split_weights(self, flat: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return the weights of sentence vector, (dim, columns), and probe words, and the biases, (columns,)."""
@@ -68,7 +67,7 @@ class LogregObjective:
     def _compute_logits(self, weights: Tensor) -> Tensor:
         sentence, words, bias = self.split_weights(weights)
         sums = self._table @ sentence
-        sums = (sums if self._places is None else sums[self._places]) + bias
+        sums = (sums if self._indices is None else sums[self._indices]) + bias
         add_word_contributions(self._items.words, words, precision=Precision.FLOAT32, into=sums)
         return sums
 
@@ -76,9 +75,9 @@ class LogregObjective:
         sentence, words, bias = into
         bias += error.sum(dim=0)
         compute_word_gradients(self._items.words, error, precision=Precision.FLOAT32, into=words)
-        if self._places is not None:
+        if self._indices is not None:
             distinct = error.new_zeros(len(self._table), error.shape[1])
-            error = distinct.index_add_(0, self._places, error)
+            error = distinct.index_add_(0, self._indices, error)
         sentence += (error.T @ self._table).T
 
     def compute_penalty(self, flat: Doubles) -> tuple[float, Doubles]:

@@ -129,10 +129,10 @@ class BankUpdater:
         for block in self._blocks:
             block.update(self._preset)
 
-    def keep_probes(self, places: Sequence[int]) -> None:
+    def keep_probes(self, indices: Sequence[int]) -> None:
         """Drop all probes, and their optimizer state, except those with these indices."""
-        moments = [moment.select_probes(places) for moment in self._moments]
-        self._set_bank(self.bank.select_probes(places), moments, steps=float(self._blocks[0].step))
+        moments = [moment.select_probes(indices) for moment in self._moments]
+        self._set_bank(self.bank.select_probes(indices), moments, steps=float(self._blocks[0].step))
 
     def _add_penalty(self) -> None:
         """Add the penalty to the gradients; for sentence weights, the ``weight_decay`` of PyTorch does so."""
@@ -190,36 +190,32 @@ class TrainedBank(NamedTuple):
 class _ActiveProbes:
     """The probes that are still being trained, and the weights that are each probe's result so far."""
 
-    def __init__(self, updates: BankUpdater, preset: Preset) -> None:
-        self.updates = updates
-        self.progress = [TrainingProgress(preset, point.max_epochs) for point in updates.bank.points]
+    def __init__(self, updater: BankUpdater, preset: Preset) -> None:
+        self.updater = updater
+        self.progress = [TrainingProgress(preset, point.max_epochs) for point in updater.bank.points]
         self.kept_banks: list[Bank | None] = [None for _ in self.progress]
         self.active_numbers = list(range(len(self.progress)))
         """The numbers of the probes that are still being trained."""
         self._keep_last = preset.stop is StopCriterion.TRAINING_LOSS
 
     def record_checks(self, checks: Sequence[ValidationCheck]) -> None:
-        for place, (number, check) in enumerate(zip(self.active_numbers, checks, strict=True)):
+        for index, (number, check) in enumerate(zip(self.active_numbers, checks, strict=True)):
             is_better = self.progress[number].add_check(check)
             if is_better and not self._keep_last:
-                self.kept_banks[number] = self.updates.bank.select_probes([place])
+                self.kept_banks[number] = self.updater.bank.select_probes([index])
 
     def drop_finished(self) -> None:
         remaining: list[int] = []
-        for place, number in enumerate(self.active_numbers):
+        for index, number in enumerate(self.active_numbers):
             if not self.progress[number].is_over:
-                remaining.append(place)
+                remaining.append(index)
             elif self._keep_last or self.kept_banks[number] is None:
-                self.kept_banks[number] = self.updates.bank.select_probes([place])
+                self.kept_banks[number] = self.updater.bank.select_probes([index])
         if len(remaining) == len(self.active_numbers):
             return
-        self.active_numbers = [self.active_numbers[place] for place in remaining]
+        self.active_numbers = [self.active_numbers[index] for index in remaining]
         if remaining:
-            self.updates.keep_probes(remaining)
-
-    def collect_trained(self) -> list[TrainedBank]:
-        pairs = zip(self.kept_banks, self.progress, strict=True)
-        return [TrainedBank(bank, progress) for bank, progress in pairs if bank is not None]
+            self.updater.keep_probes(remaining)
 
 
 def train_points(
@@ -241,25 +237,26 @@ def train_points(
     for number, batches in enumerate(batches_by_pass, 1):
         _run_pass(active_probes, items, batches, dropout=dropout)
         if number % preset.check_every == 0 or number >= preset.max_epochs:
-            active_probes.record_checks(evaluate_probes(active_probes.updates.bank, validation))
+            active_probes.record_checks(evaluate_probes(active_probes.updater.bank, validation))
         active_probes.drop_finished()
         if not active_probes.active_numbers:
             break
-    return active_probes.collect_trained()
+    pairs = zip(active_probes.kept_banks, active_probes.progress, strict=True)
+    return [TrainedBank(bank, progress) for bank, progress in pairs if bank is not None]
 
 
 def _run_pass(
     active_probes: _ActiveProbes, items: PreparedItems, batches: Sequence[Tensor], *, dropout: Dropout
 ) -> None:
-    updates = active_probes.updates
-    bank = updates.bank
+    updater = active_probes.updater
+    bank = updater.bank
     total = torch.zeros(len(bank.points), device=items.table.device)
-    for places in batches:
-        inputs, targets = items.make_batch(places, labels=bank.design.shape.labels)
-        masks = dropout.sample_masks(bank.points, len(places))
-        losses = compute_gradients(bank, inputs, targets, masks=masks, into=updates.gradient)
-        updates.step()
-        total += losses * len(places)
+    for item_numbers in batches:
+        inputs, targets = items.make_batch(item_numbers, labels=bank.design.shape.labels)
+        masks = dropout.sample_masks(bank.points, len(item_numbers))
+        losses = compute_gradients(bank, inputs, targets, masks=masks, into=updater.gradient)
+        updater.step()
+        total += losses * len(item_numbers)
     # Losses are read once per pass, since reading a value makes a GPU wait.
     for number, loss in zip(active_probes.active_numbers, (total / len(items)).tolist(), strict=True):
         active_probes.progress[number].add_pass(loss)
@@ -271,8 +268,7 @@ def evaluate_probes(bank: Bank, validation: PreparedItems | None) -> list[Valida
         return [ValidationCheck() for _ in bank.points]
     correct_counts = torch.zeros(len(bank.points), dtype=torch.int64, device=bank.small.device)
     loss = torch.zeros(len(bank.points), device=bank.small.device)
-    for places in validation.split_places(PREDICTION_BATCH):
-        inputs, targets = validation.make_batch(places, labels=bank.design.shape.labels)
+    for inputs, targets in validation.split_batches(PREDICTION_BATCH, labels=bank.design.shape.labels):
         scores = torch.log_softmax(compute_logits(bank, inputs), dim=2)
         correct_counts += (scores.argmax(dim=2) == targets.argmax(dim=1)).sum(dim=1)
         loss -= (scores * targets).sum(dim=(1, 2))
@@ -298,6 +294,5 @@ def compute_label_costs(banks: Sequence[Bank], items: PreparedItems) -> list[flo
 
 
 def _compute_first_logits(bank: Bank, items: PreparedItems) -> Tensor:
-    labels = bank.design.shape.labels
-    batches = (items.make_batch(places, labels=labels)[0] for places in items.split_places(PREDICTION_BATCH))
-    return torch.cat([compute_logits(bank, inputs)[0] for inputs in batches])
+    batches = items.split_batches(PREDICTION_BATCH, labels=bank.design.shape.labels)
+    return torch.cat([compute_logits(bank, inputs)[0] for inputs, _ in batches])
