@@ -209,7 +209,10 @@ def format_notes(results: Sequence[GeometryResult], nearness: Nearness, *, by: G
         f"{_describe_triplets(results)}{spread}. Accuracy in %: the positive is nearer than the "
         f"negative, by {nearness.value}; ties count half. Chance: accuracy 50, paired 25."
     ]
-    lines += _describe_intervals(results)
+    if draws > 1:
+        is_same_material = len({(r.contrast, r.material) for r in results}) == len(list_contrasts(results))
+        kind = "Wilson's, for the choice of sentences" if is_same_material else "Student's t, for other draws"
+        lines.append(f"The 95% intervals (--intervals shows them) are {kind}.")
     # In the mirror pairs of tasks, positives and negatives also have the same words.
     same_words = [n for n in list_contrasts(results) if n not in CONTRASTS or CONTRASTS[n].same_words]
     if same_words and nearness is not Nearness.DOT:
@@ -256,14 +259,6 @@ def describe_held_out(drawing: TripletSampling) -> list[str]:
 
 def _format_counts(results: Iterable[GeometryResult]) -> str:
     return " or ".join(map(str, sorted({result.drawing.n for result in results})))
-
-
-def _describe_intervals(results: Sequence[GeometryResult]) -> Iterator[str]:
-    if len(drawn.list_seeds(results)) > 1:
-        materials = {(result.contrast, result.material) for result in results}
-        is_same_material = len(materials) == len(list_contrasts(results))
-        kind = "Wilson's, for the choice of sentences" if is_same_material else "Student's t, for other draws"
-        yield f"The 95% intervals (--intervals shows them) are {kind}."
 
 
 def check_nearness(results: Sequence[GeometryResult], nearness: Nearness) -> None:

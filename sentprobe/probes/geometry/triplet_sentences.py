@@ -1,7 +1,7 @@
 """The sentences that ``probe geometry`` compares: the triplets of a contrast, and distractors."""
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property, lru_cache
 from typing import TypeAlias
 
@@ -52,6 +52,7 @@ GroupNames: TypeAlias = dict[str, list[str]]
 """For each property by which triplets are grouped, such as ``"voice"``: the name of each triplet's group."""
 
 
+@dataclass(eq=False, repr=False)
 class TripletSentences:
     """The sentences of n triplets, with the unit and the groups of each triplet.
 
@@ -61,20 +62,14 @@ class TripletSentences:
     - items: indices of the test items that are anchors: first of the triplets, then of the mirrors
     """
 
-    def __init__(
-        self,
-        contrast: str,
-        drawing: TripletSampling,
-        *,
-        columns: Sequence[Sequence[str]],
-        units: NDArray[np.int64],
-        groups: GroupNames,
-        dataset: str = "",
-        items: Sequence[int] = (),
-    ) -> None:
-        self.contrast, self.drawing = contrast, drawing
-        self.columns, self.units, self.groups = columns, units, groups
-        self.dataset, self.items = dataset, items
+    contrast: str
+    drawing: TripletSampling
+    _: KW_ONLY
+    columns: Sequence[Sequence[str]]
+    units: NDArray[np.int64]
+    groups: GroupNames
+    dataset: str = ""
+    items: Sequence[int] = ()
 
     @cached_property
     def sentences(self) -> list[str]:

@@ -165,12 +165,8 @@ class Preset:
     def needs_validation(self) -> bool:
         """Whether training needs validation items: for early stopping, or to choose among settings."""
         has_grid = any(len(getattr(self, name)) > 1 for name in GRID_FIELDS)
-        uses_lbfgs = self.optimizer is Optimizer.LBFGS
-        return (
-            has_grid
-            or self.scaling is Scaling.CHOSEN
-            or (self.stop is not StopCriterion.TRAINING_LOSS and not uses_lbfgs)
-        )
+        stops_early = self.stop is not StopCriterion.TRAINING_LOSS and self.optimizer is not Optimizer.LBFGS
+        return has_grid or stops_early or self.scaling is Scaling.CHOSEN
 
     def to_json(self) -> dict[str, Any]:
         """Return the value of each field by name, as JSON can store it; the inverse of :meth:`from_json`."""
