@@ -47,7 +47,7 @@ def _rename_encoders(table: GeometryTable, naming: EncoderNaming) -> GeometryTab
 
 
 def _split_draws(results: Iterable[GeometryResult]) -> list[GeometryTable]:
-    """Group results into tables of one draw each, sorted by seed. A second result of a cell is dropped."""
+    """Group results into tables of one draw each, sorted by seed; drop duplicates (same encoder, contrast, seed)."""
     tables: list[GeometryTable] = []
     for result in sorted(results, key=_get_sort_key):
         matches = (i for i, table in enumerate(tables) if not _is_incompatible(table, result))
@@ -78,7 +78,7 @@ def group_by_cell(table: Iterable[GeometryResult]) -> dict[tuple[str, str], list
 
 
 def _get_setting(result: GeometryResult) -> tuple[bool, TripletSampling]:
-    """Return the settings that all results of a draw share. The number of triplets is 0 if a dataset decides it."""
+    """Return the settings that all results of a draw share, with 0 triplets if a dataset decides their number."""
     return bool(result.dataset), replace(result.drawing, n=0) if result.dataset else result.drawing
 
 

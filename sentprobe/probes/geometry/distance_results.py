@@ -43,7 +43,7 @@ class GeometryScore:
     group: str
     measured: TripletMeasures
     right: str = ""
-    """A digit for each triplet, then for each mirror: 0 incorrect, 1 tie, 2 correct. Empty if ``by`` is not."""
+    """A digit for each triplet, then for each mirror: 0 incorrect, 1 tie, 2 correct. Empty if ``by`` is a property."""
 
     def answers(self) -> Floats:
         """Return the scores of triplets (row 0) and mirrors (row 1), (2, n): 0 incorrect, 0.5 tie, 1 correct."""
@@ -98,7 +98,7 @@ class GeometryResult:
     def find_by_group(
         self, kind: NegativeKind, nearness: Nearness = Nearness.COSINE, by: str = ALL_TRIPLETS
     ) -> dict[str, TripletMeasures]:
-        """Return the measures of each group by its name, for groups by the property *by*."""
+        """Return the measures of each group by its name. *by*: the grouping property, such as ``"voice"``."""
         key = (kind, nearness, by)
         return {s.group: s.measured for s in self.scores if (s.kind, s.nearness, s.by) == key}
 

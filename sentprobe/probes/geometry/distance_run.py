@@ -62,7 +62,7 @@ def _complete_results(
     settings: GeometrySettings,
     reporter: Reporter,
 ) -> Iterator[rs.GeometryResult]:
-    """Yield an encoder's result on each contrast; measure those that are None, with all sentences encoded at once."""
+    """Yield *results*, in which each None is replaced by a new result. All sentences needed are encoded at once."""
     missing = [material for material, result in zip(materials, results, strict=True) if result is None]
     sentence_lists = [settings.background, *(material.sentences for material in missing)] if missing else []
     texts = list(dict.fromkeys(text for sentences in sentence_lists for text in sentences))
@@ -94,7 +94,7 @@ def _find_result(encoder: Encoder, material: TripletSentences, settings: Geometr
 def measure_encoder(
     encoder: Encoder, material: TripletSentences, vectors: Vectors, whitening: ms.Whitening | None, *, command: str = ""
 ) -> rs.GeometryResult:
-    """Measure an encoder on a contrast, given its sentence *vectors*, (sentences, dim). None: no whitened nearness."""
+    """Measure an encoder on a contrast, given its sentence vectors, (sentences, dim). *whitening* may be None."""
     raw = ms.Sides(*(vectors[rows] for rows in material.rows))
     return rs.GeometryResult(
         encoder=encoder.name,
@@ -115,7 +115,7 @@ def measure_encoder(
 
 
 def _whiten_sides(material: TripletSentences, vectors: Vectors, whitening: ms.Whitening | None) -> ms.Sides | None:
-    """Whiten the vectors of anchors, positives and negatives: the first rows. Those of distractors follow."""
+    """Whiten the vectors of all sides except distractors, whose sentences are the last rows of *vectors*."""
     if whitening is None:
         return None
     rows = material.rows[: len(SIDES)]

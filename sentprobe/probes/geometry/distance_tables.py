@@ -262,7 +262,7 @@ def _format_counts(results: Iterable[GeometryResult]) -> str:
 
 
 def check_nearness(results: Sequence[GeometryResult], nearness: Nearness) -> None:
-    """Raise UsageError if no result was measured by this nearness, as may be with ``WHITENED``."""
+    """Raise UsageError if no result was measured by this nearness: whitening needs enough sentences."""
     if not any(result.find_by_group(NegativeKind.FORM, nearness) for result in results):
         raise UsageError(
             f"no result has {nearness.value}: there are more dimensions than sentences to estimate whitening from"

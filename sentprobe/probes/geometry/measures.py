@@ -159,7 +159,7 @@ def score_triplets(sides: Sides, raw: Sides, kind: NegativeKind, nearness: Nearn
 
 
 def rank_positives(sides: Sides) -> tuple[Floats, Floats]:
-    """Return each positive's expected rank among distractors by cosine, and its chance of rank 1; ties are random."""
+    """Return each positive's mean rank by cosine among distractors, and chance of rank 1; ties are broken at random."""
     positive_nearness = sides.compute_nearness(ANCHOR, POSITIVE, Nearness.COSINE)
     distractors = range(HARD + 1, len(sides))
     margins = (positive_nearness - sides.compute_nearness(ANCHOR, side, Nearness.COSINE) for side in distractors)

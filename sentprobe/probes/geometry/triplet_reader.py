@@ -37,7 +37,7 @@ def is_triplet_file(path: Path) -> bool:
 
 
 def is_pairs_file(path: Path) -> bool:
-    """Return whether ``gen pairs`` may have written a file; true of any Parquet file, since datasets are folders."""
+    """Return whether ``gen pairs`` may have written a file; true of any Parquet file, since no dataset is one."""
     try:
         is_known = path.suffix == ".parquet" or not _PAIR_FIELDS.isdisjoint(_read_fields(path))
     except SentprobeError:

@@ -38,8 +38,8 @@ class TripletSampling:
     words: str = ""
     """A hash of the words in the vocabulary; empty if unknown."""
     held_out: tuple[str, ...] = ()
-    """Share of the words, and structures, that training data lack, such as ``("0.3", "transitive")``. Only these are
-    sampled. Empty: all words and structures are sampled."""
+    """Words (as a share) and structures that training data lack, such as ``("0.3", "transitive")``: triplets have no
+    others. Empty: triplets have all words and structures."""
     language: str = "en"
 
     @property
@@ -90,7 +90,7 @@ class TripletSentences:
 
 
 def number_units(word_lists: Iterable[Iterable[str]]) -> NDArray[np.int64]:
-    """Return the number of each triplet's unit, (n,), given its nouns and verbs: triplets with the same form a unit."""
+    """Return the number of each triplet's unit, (n,). Triplets with the same words, in any order, share a unit."""
     numbers: dict[tuple[str, ...], int] = {}
     keys = (tuple(sorted(words)) for words in word_lists)
     return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
@@ -113,7 +113,7 @@ class SampledTriplets(TripletSentences):
 def build_triplet_spaces(
     lexicon: Lexicon, names: Sequence[str], drawing: TripletSampling, mood: Mood | None = None
 ) -> tuple[list[tr.TripletSpace], list[tr.ImpossibleContrastError]]:
-    """Return the space of each named contrast; without names, of all possible contrasts, and the errors of others."""
+    """Return the spaces of the named contrasts ([]: of all possible ones), and the errors of impossible contrasts."""
     spaces, errors = [], []
     for name in dict.fromkeys(names or CONTRASTS):
         try:

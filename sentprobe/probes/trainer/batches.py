@@ -66,7 +66,7 @@ class PreparedItems:
         return PreparedItems(self.table, self.rows[item_range], words, self.targets[item_range])
 
     def make_batch(self, item_numbers: Tensor, *, labels: int) -> tuple[BatchInputs, Tensor]:
-        """Return the inputs of the items with these numbers, (b,), and their one-hot labels, (b, labels) float32."""
+        """Return the inputs of the b items with these numbers, and their one-hot labels, (b, labels) float32."""
         one_hot_targets = torch.nn.functional.one_hot(self.targets[item_numbers], labels)
         words = ProbeWords(self.words.numbers[item_numbers], self.words.lexicon)
         return BatchInputs(self.table[self.rows[item_numbers]], words), one_hot_targets.to(torch.float32)
@@ -89,6 +89,6 @@ def prepare_items(table: Tensor, items: Items, shape: BankShape, *, lexicon: Ten
 def generate_passes(
     count: int, *, size: int, generator: np.random.Generator, device: torch.device
 ) -> Iterator[tuple[Tensor, ...]]:
-    """Yield, without end, the batches of a pass over *count* items: tensors of item numbers in random order."""
+    """Yield, without end, the batches of the next pass over *count* items: tensors of item numbers in random order."""
     while True:
         yield torch.split(torch.from_numpy(generator.permutation(count)).to(device), size)

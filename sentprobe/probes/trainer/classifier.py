@@ -139,7 +139,7 @@ class Preset:
     patience_resets: bool = True
     """Whether an improvement resets the count of checks without improvement."""
     enough: float = 0.0
-    """Training also stops after a pass whose mean training loss is below this value, which 0 rules out."""
+    """Training also stops after a pass with a mean training loss below this value; with 0, it never does so."""
     scaling: Scaling
     precision: Precision = Precision.AUTO
     average: int = 1
@@ -187,7 +187,7 @@ class Preset:
 
 
 def describe_differences(preset: Preset, reference: Preset) -> str:
-    """Return, as text such as ``batch=64``, the fields of a preset whose values differ from *reference*."""
+    """Return, as text such as ``batch=64``, the values of a preset that differ from those of *reference*."""
     return ", ".join(
         f"{entry.name}={_format_value(value)}"
         for entry in fields(preset)

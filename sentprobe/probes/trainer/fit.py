@@ -64,7 +64,7 @@ class Fit:
     right: NDArray[np.bool_]
     """Whether each test item was predicted correctly, (n,)."""
     readings: tuple[CurvePoint, ...] = ()
-    """The curve over all probes, if a method trains several per seed; the other fields describe the last probe."""
+    """A curve with a point per probe, if a method trains several per seed; the other fields describe the last probe."""
     information: tuple[float, ...] = ()
     """Pointwise V-information of each test item in bits; empty if the method does not compute it."""
 
@@ -206,7 +206,7 @@ class TrainingProblem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainedProbe:
-    """A trained probe, or several whose probabilities are averaged, with a bank for each."""
+    """A trained probe, or several whose probabilities are averaged; each is the only probe of its bank."""
 
     banks: tuple[Bank, ...]
     epochs: int

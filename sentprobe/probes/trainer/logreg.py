@@ -105,7 +105,7 @@ def _compute_multinomial_loss(sums: Tensor, targets: Tensor) -> tuple[Tensor, Te
 
 
 def solve_logreg(point: GridPoint, design: BankDesign, preset: Preset, *, items: PreparedItems) -> Solution:
-    """Fit a classifier from weights of 0, until no gradient component exceeds the tolerance, or to ``max_epochs``."""
+    """Fit a classifier from weights of 0, until all gradient components are small or for ``max_epochs`` iterations."""
     from scipy.optimize import minimize
 
     columns = _find_columns(point, design.shape.dim)

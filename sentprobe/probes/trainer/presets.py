@@ -236,7 +236,7 @@ class BankShape:
 
     @property
     def word_rows(self) -> int:
-        """Input width of all probe words of an item: the number of rows of their weights."""
+        """Number of inputs for the probe words of an item, each of which has a row of weights."""
         return self.slots * (self.word_dim or self.words)
 
     @property

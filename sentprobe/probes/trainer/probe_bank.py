@@ -150,7 +150,7 @@ class Bank:
 def make_bank(
     points: Sequence[GridPoint], design: BankDesign, *, start: WeightInitialization, device: torch.device
 ) -> Bank:
-    """Return a bank on *device* with random weights. A probe's weights do not depend on the seeds of others."""
+    """Return a bank on *device* with random weights. Each probe's weights depend only on its own seed."""
     weights = zip(*(_sample_weights(point, design.shape, start=start) for point in points), strict=True)
     joined = (torch.cat(parts, dim=dim) for parts, dim in zip(weights, (0, 1, 0), strict=True))
     return Bank(tuple(points), design, *(tensor.to(device) for tensor in joined))
@@ -217,7 +217,7 @@ def compute_gradients(bank: Bank, inputs: BatchInputs, targets: Tensor, *, masks
 
 
 def _compute_hidden(bank: Bank, inputs: BatchInputs, *, masks: Masks) -> tuple[Tensor, Tensor]:
-    """Return the activations before and after ``Masking.AFTER``, (b, units); without it, the same tensor twice."""
+    """Return the activations, (b, units), before and after dropout: the same tensor twice unless masking is AFTER."""
     precision = bank.design.precision
     sums = multiply(inputs.vectors, bank.sentence.T, precision=precision)  # (b, units)
     sums += bank.small[bank.bias_row]

@@ -49,7 +49,7 @@ def _learn_unit_length(vectors: Vectors, rows: Indices) -> ScalePart:
 
 
 def _learn_unit_variance(vectors: Vectors, rows: Indices) -> ScalePart:
-    """Return a function that subtracts the mean and divides each column by its standard deviation unless constant."""
+    """Return a function that subtracts the mean and divides each column, unless constant, by its standard deviation."""
     mean = _compute_mean(vectors, rows)
     deviations = np.sqrt(_compute_mean(vectors, rows, lambda part: np.square(part - mean)))
     scale = np.where(_exceeds_rounding(deviations, mean), deviations, 1.0)

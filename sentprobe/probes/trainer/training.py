@@ -89,7 +89,7 @@ def _compute_criterion(stop: StopCriterion, check: ValidationCheck, loss: float)
 
 
 MOMENTS = {Optimizer.ADAM: 2, Optimizer.ADAGRAD: 1}
-"""The number of moments (running means or sums of gradients) that an optimizer stores for each weight."""
+"""The number of moments (running means or sums over gradients) that an optimizer stores for each weight."""
 
 
 class BankUpdater:
