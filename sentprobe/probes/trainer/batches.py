@@ -9,8 +9,9 @@ from torch import Tensor
 
 from sentprobe.probes.dataset import Items
 from sentprobe.probes.trainer.devices import send_to_device
+from sentprobe.probes.trainer.one_hot_lookup import ProbeWords
 from sentprobe.probes.trainer.presets import BankShape, GridPoint
-from sentprobe.probes.trainer.probe_bank import BatchInputs, Masks, ProbeWords
+from sentprobe.probes.trainer.probe_bank import BatchInputs, Masks
 
 DROPOUT_STEPS = 2**16
 """Dropout rates are rounded to multiples of 1 / DROPOUT_STEPS."""

@@ -9,8 +9,9 @@ from torch.nn import functional
 
 from sentprobe.probes.trainer.batches import PreparedItems
 from sentprobe.probes.trainer.classifier import Penalty, Precision, Preset
+from sentprobe.probes.trainer.one_hot_lookup import add_word_contributions, compute_word_gradients
 from sentprobe.probes.trainer.presets import BankShape, GridPoint
-from sentprobe.probes.trainer.probe_bank import Bank, BankDesign, add_word_contributions, compute_word_gradients
+from sentprobe.probes.trainer.probe_bank import Bank, BankDesign
 from sentprobe.probes.trainer.scaling import Doubles
 
 

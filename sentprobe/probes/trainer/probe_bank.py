@@ -6,7 +6,6 @@ Gradients are computed without autograd: for dozens of small probes, its graph w
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import accumulate, pairwise
 
 import torch
@@ -15,54 +14,8 @@ from torch.nn import functional
 
 from sentprobe.probes.trainer.classifier import Activation, Masking, Precision, WeightInitialization
 from sentprobe.probes.trainer.devices import multiply
+from sentprobe.probes.trainer.one_hot_lookup import ProbeWords, add_word_contributions, compute_word_gradients
 from sentprobe.probes.trainer.presets import BankShape, GridPoint
-
-
-@dataclass(frozen=True)
-class ProbeWords:
-    """The probe words of b items; each item has one word in each slot.
-
-    A one-hot word times the weight matrix is one row of the matrix: the row is looked up, and no product is computed.
-
-    - numbers: (b, slots) int64. Without a lexicon, the row of each word in the weights: word i in slot j has row
-      j * (number of words) + i. With a lexicon, the row of each word in the lexicon
-    - lexicon: word vectors, (number of words, word_dim) float32; None: words are one-hot
-    """
-
-    numbers: Tensor
-    lexicon: Tensor | None = None
-
-    @cached_property
-    def distinct_words(self) -> tuple[tuple[Tensor, Tensor], ...]:
-        """For each slot, the vectors of the distinct words in it, and the index of each item's word in these."""
-        if self.lexicon is None:
-            return ()
-        words_by_slot = (torch.unique(slot, return_inverse=True) for slot in self.numbers.unbind(dim=1))
-        return tuple((self.lexicon[words], indices) for words, indices in words_by_slot)
-
-
-def add_word_contributions(words: ProbeWords, weights: Tensor, *, precision: Precision, into: Tensor) -> None:
-    """Add the product of probe words and *weights*, (word rows, units), to *into*, the inputs of units, (b, units)."""
-    if words.lexicon is None:
-        for slot in words.numbers.unbind(dim=1):
-            into += functional.embedding(slot, weights)
-        return
-    weights_by_slot = torch.split(weights, words.lexicon.shape[1])  # one empty part without slots
-    for (vectors, indices), slot_weights in zip(words.distinct_words, weights_by_slot, strict=False):
-        into += functional.embedding(indices, multiply(vectors, slot_weights, precision=precision))
-
-
-def compute_word_gradients(words: ProbeWords, delta: Tensor, *, precision: Precision, into: Tensor) -> None:
-    """Write the gradient of the words' weights to *into*, (word rows, units). *delta*: gradient of unit inputs."""
-    if words.lexicon is None:
-        into.zero_()
-        for slot in words.numbers.unbind(dim=1):
-            into.index_add_(0, slot, delta)
-        return
-    gradients_by_slot = torch.split(into, words.lexicon.shape[1])
-    for (vectors, indices), slot_gradients in zip(words.distinct_words, gradients_by_slot, strict=False):
-        sums = delta.new_zeros(len(vectors), delta.shape[1]).index_add_(0, indices, delta)
-        multiply(vectors.T, sums, precision=precision, out=slot_gradients)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,9 @@ from sentprobe.probes.encoders.protocol import Vectors
 from sentprobe.probes.trainer.batches import prepare_items
 from sentprobe.probes.trainer.classifier import Activation, Masking, Precision, Preset, WeightInitialization
 from sentprobe.probes.trainer.fit import Fit, derive_member_seeds, fit
+from sentprobe.probes.trainer.one_hot_lookup import ProbeWords
 from sentprobe.probes.trainer.presets import BankShape, GridPoint, find_preset
-from sentprobe.probes.trainer.probe_bank import Bank, BankDesign, BatchInputs, ProbeWords, compute_logits, make_bank
+from sentprobe.probes.trainer.probe_bank import Bank, BankDesign, BatchInputs, compute_logits, make_bank
 from sentprobe.probes.trainer.training import predict
 
 SHORT = replace(find_preset("ettinger"), max_epochs=12, batch=20, precision=Precision.FLOAT32)

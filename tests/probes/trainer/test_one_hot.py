@@ -16,8 +16,8 @@ from sentprobe.probes.dataset import Items, Split
 from sentprobe.probes.encoders.protocol import Vectors
 from sentprobe.probes.trainer.classifier import Precision, Scaling
 from sentprobe.probes.trainer.fit import Fit, fit
+from sentprobe.probes.trainer.one_hot_lookup import ProbeWords, add_word_contributions, compute_word_gradients
 from sentprobe.probes.trainer.presets import BankShape, find_preset, list_grid_points
-from sentprobe.probes.trainer.probe_bank import ProbeWords, add_word_contributions, compute_word_gradients
 
 sizes = st.integers(1, 5)
 

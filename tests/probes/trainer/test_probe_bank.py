@@ -22,12 +22,12 @@ from sentprobe.probes.trainer.classifier import (
     StopCriterion,
     WeightInitialization,
 )
+from sentprobe.probes.trainer.one_hot_lookup import ProbeWords
 from sentprobe.probes.trainer.presets import BankShape, GridPoint, find_preset, list_grid_points
 from sentprobe.probes.trainer.probe_bank import (
     Bank,
     BankDesign,
     BatchInputs,
-    ProbeWords,
     compute_gradients,
     compute_logits,
     make_bank,
