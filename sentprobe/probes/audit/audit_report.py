@@ -77,7 +77,7 @@ _STYLES = {Verdict.LEAK: "bold red", Verdict.BELOW: "yellow", Verdict.EXPECTED: 
 
 
 def build_table(audit: Audit) -> Table:
-    """Build the terminal table of cues, with accuracies in percent; that of the chosen classifier is bold."""
+    """Build the terminal table of cues: accuracies in percent, with the chosen classifier's accuracy in bold."""
     table_ = tw.build_empty_table(HEADER, left=[len(HEADER) - 1])
     table_.title, table_.title_justify = format_title(audit), "left"
     for row, finding in build_cue_rows(audit):
@@ -97,7 +97,7 @@ def format_notes(audit: Audit) -> str:
 
 
 def _format_redundancy(audit: Audit) -> Iterator[str]:
-    """Yield the note on how often other words reveal the answer (Conneau et al. 2018, section 4), if it is known."""
+    """Yield the note on how often other words reveal the answer (Conneau et al. 2018, section 4), if known."""
     redundancy = find_redundancy(audit.task)
     if audit.agreeing is not None and redundancy is not None:
         yield (
@@ -108,7 +108,7 @@ def _format_redundancy(audit: Audit) -> Iterator[str]:
 
 
 def render(audits: Sequence[Audit], *, style: tw.TableFormat = tw.TableFormat.TEXT) -> str:
-    """Return audits in a text format."""
+    """Return audits as text, Markdown or JSON."""
     return _RENDERERS[style](audits)
 
 
@@ -175,7 +175,7 @@ def format_title(audit: Audit) -> str:
 
 
 AuditRow: TypeAlias = tuple[tuple[str, ...], Finding | None]
-"""The cells of a row, and the finding on its cue; None for the majority row."""
+"""The cells of a row, and the finding on the row's cue; None for the majority row."""
 
 
 def build_cue_rows(audit: Audit) -> Iterator[AuditRow]:
@@ -266,7 +266,7 @@ def parse_audits(text: str | bytes, *, source: str) -> tuple[Audit, ...]:
 
 
 def audit_from_json(value: Mapping[str, Any]) -> Audit:
-    """Return the inverse of :func:`to_json`; a malformed value raises one of several errors."""
+    """Build an audit from a dictionary; the inverse of :func:`to_json`. Malformed values raise various errors."""
     if value["format"] != FORMAT:
         raise FormatError(f"the format is {value['format']!r}, not {FORMAT!r}")
     items = {Split(split): count for split, count in value["items"].items()}
@@ -311,7 +311,7 @@ def _parse_finding(value: Mapping[str, Any]) -> Finding:
 
 
 def _check_audit(audit: Audit) -> None:
-    """Raise ValueError if the parts of an audit are inconsistent."""
+    """Raise ValueError if values of an audit contradict each other."""
     if set(audit.structures) not in ({*()}, _STRUCTURE_KEYS):
         raise ValueError("the number of structures is missing")
     if any(finding.trial.chosen not in finding.trial.scores for finding in audit.findings):

@@ -31,7 +31,7 @@ from sentprobe.specs import choose_member
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """An upper bound on the accuracy of any function of a cue on the items of a split."""
+    """The highest accuracy, on the items of a split, of any function whose only input is a cue."""
 
     best: int
     """The number of items that the best function answers correctly."""
@@ -55,7 +55,7 @@ BoundKey = Callable[[tuple[str, ...], tuple[int, ...]], Hashable]
 
 
 def compute_bound(data: ProbeDataset, split: Split, key: BoundKey) -> Bound:
-    """Return the bound for functions of *key*, which give the same answer to all items with the same key."""
+    """Return the bound for functions whose only input is the value of *key*: the same value gets the same answer."""
     counts: dict[Hashable, Counter[int]] = {}
     items = data.splits[split]
     tokens = [tuple(sentence.split()) for sentence in data.sentences]
@@ -80,7 +80,7 @@ USER_EXPECTED = "you expect it"
 CONFIDENCE = 0.99
 """The confidence of the verdict: fewer than 1% of audits of clean datasets find a leak."""
 _WORK_PER_PROCESS = 60_000
-"""The number of items times cues that justifies another process, since a process takes seconds to start."""
+"""The number of items times cues that is worth another process, which takes seconds to start."""
 
 
 class Verdict(StrEnum):
@@ -103,7 +103,7 @@ class Finding:
     trial: Trial
     verdict: Verdict
     reason: str = ""
-    """The reason why the cue is expected to be above or below chance, if it is."""
+    """The reason why the cue is expected to be above or below chance; empty if it is not expected."""
 
     @property
     def score(self) -> ModelScore:
@@ -130,8 +130,8 @@ class Audit:
     findings: tuple[Finding, ...]
     bounds: Mapping[Cue, Mapping[Split, Bound]] = field(hash=False)
     structures: Mapping[str, int] = field(hash=False)
-    """The number of sentences that the grammar parsed, and the number that were reduced to function words; empty if the
-    template cue was not tried."""
+    """The number of sentences that the grammar parsed (``parsed``), and of those reduced to function words
+    (``skeleton``); empty if the template cue was not tried."""
     expect: tuple[Cue, ...] = ()
     agreeing: float | None = None
     """The share of test items in which most other words of the same kind agree with the answer, counted when the
@@ -148,7 +148,7 @@ class Audit:
 
     @property
     def is_leaky(self) -> bool:
-        """Whether a cue leaks the answer, or more than 1% of the test items have a training sentence."""
+        """Whether a cue leaks the answer, or more than 1% of the test items have a sentence of the training items."""
         return bool(self.leaks) or self.overlap.is_leaky
 
     @property
@@ -211,7 +211,7 @@ def audit_all(
     jobs: int = 1,
     reporter: Reporter | None = None,
 ) -> list[Audit]:
-    """Audit the cues of several datasets in *jobs* processes. Cues that a dataset lacks are not tried."""
+    """Audit several datasets in *jobs* processes. Cues about probe words need a dataset with probe words."""
     check_count("jobs", jobs)
     expected_cues = {choose_member(Cue, name, what="cue") for name in expect}
     require_libraries("sklearn", "lightgbm")

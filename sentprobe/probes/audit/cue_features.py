@@ -16,7 +16,7 @@ BLANK = "_"
 
 
 class Structures:
-    """Cached structures of sentences: events without lemmas or, without a parse, function words."""
+    """A cache of sentence structures: events without lemmas or, for sentences that cannot be parsed, function words."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon = lexicon
@@ -25,7 +25,7 @@ class Structures:
         self.skeletons = 0
 
     def find_features(self, tokens: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the distinct features of a sentence's structure."""
+        """Return the distinct features of a sentence's structure, such as ``main tense past``."""
         if tokens not in self._known:
             self._known[tokens] = self._find_features(tokens)
         return self._known[tokens]
@@ -81,12 +81,12 @@ def _list_skeleton_features(skeleton: Sequence[str]) -> tuple[str, ...]:
 Features = dict[str, float]
 """The value of each feature by name. Absent features are 0."""
 _DISTANCE_LIMIT = 8
-"""The largest distance between two probe words that has its own feature."""
+"""The distance between two probe words, in tokens, from which all distances share a feature."""
 
 
 @dataclass(frozen=True, slots=True)
 class CueItem:
-    """An item as input of the cues."""
+    """An item from which features are extracted: its tokens, probe words, and all forms of each probe word."""
 
     tokens: tuple[str, ...]
     probes: tuple[str, ...]
@@ -122,7 +122,7 @@ class CueKind:
 
 
 def build_cue_items(data: ProbeDataset, items: Items, lexicon: Lexicon) -> list[CueItem]:
-    """Return the items as input of the cues. A probe word that the lexicon does not contain has only one form."""
+    """Return the items of a split for the cues. A probe word that is not in the lexicon has only one form."""
     forms = []
     for lemma in data.probe_words:
         words = [lexicon.get(lemma, kind) for kind in lexicon.kinds_of(lemma)]

@@ -94,7 +94,7 @@ class OpenSource:
     source: Source
     stream: IO[bytes]
     position: Callable[[], int]
-    """A function that returns the number of bytes that were read from disk so far."""
+    """A function that returns the number of bytes read from disk so far; 0 if the file is a pipe."""
 
 
 @contextmanager
@@ -194,7 +194,7 @@ _GENERATED_COLUMNS = ("form", "xpos", "head", "deprel", "tree")
 
 @dataclass(frozen=True, slots=True)
 class ChunkSize:
-    """The limits of a chunk: numbers of pieces and characters. A single piece may have more characters."""
+    """A chunk ends with the piece (line, paragraph, tree) with which it has *pieces*, or more than *characters*."""
 
     pieces: int
     characters: int
@@ -211,7 +211,7 @@ class Chunk:
     """The number of bytes on disk that the pieces take up."""
 
     def compute_key(self, recipe: str) -> str:
-        """Return a digest of everything that determines the rows: the pieces and the settings in *recipe*."""
+        """Return a digest of everything that determines the rows: the pieces and *recipe*, the settings as a line."""
         parts = [f"{recipe}\n{self.source}\n"]
         for piece in self.pieces:
             broken = piece.message if isinstance(piece, Mistake) else ""
@@ -220,7 +220,7 @@ class Chunk:
 
 
 def make_chunks(sources: Sequence[Source], *, reading: RecordFields, encoding: str, size: ChunkSize) -> Iterator[Chunk]:
-    """Divide sources into chunks of at most *size*, in order; raise SourceError if a file is unreadable."""
+    """Divide sources into consecutive chunks of the given size; raise SourceError if a file is unreadable."""
     number = 0
     for source in sources:
         with open_source(source) as opened:

@@ -1,4 +1,4 @@
-"""The table of an analysed corpus: a folder with a head (``table.json``), shards of rows, and failures."""
+"""The table of an analysed corpus: its head (``table.json``), Parquet files of rows (shards), and failures."""
 
 import json
 import re
@@ -41,7 +41,7 @@ class Shard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceCount:
-    """The number of sentences in a file of the corpus, including failures and duplicates."""
+    """A file of the corpus, and its number of sentences, including failures and duplicates."""
 
     path: str
     format: str
@@ -50,7 +50,7 @@ class SourceCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """The numbers of sentences in a corpus: all, those with a row, duplicates and failures."""
+    """The numbers of all sentences in a corpus, rows of the table, duplicate sentences, and sentences that failed."""
 
     sentences: int
     rows: int
@@ -72,7 +72,7 @@ class Table:
     language: str = ""
     """The language of the sentences, such as ``de``; empty if unknown."""
     folder: str = "shards"
-    """The folder of the shards, which has another name while the table replaces an older table."""
+    """The subfolder of the shards. It has another name while the table replaces an older table."""
 
     @property
     def files(self) -> list[str]:
@@ -85,7 +85,7 @@ class Table:
         return bool(self.recipe["constituents"])
 
     def has_trees(self) -> bool:
-        """Return whether any row has a tree, by the statistics of the shards; true if a shard is unreadable."""
+        """Return whether any row has a tree, according to Parquet's statistics; true if a shard is unreadable."""
         import pyarrow.parquet as pq
 
         try:
@@ -114,7 +114,7 @@ class Table:
         return connection
 
     def create_view(self, connection: "duckdb.DuckDBPyConnection", *, view: str) -> None:
-        """Create a view of the rows. Arrow reads paths that DuckDB would interpret as patterns."""
+        """Create a view of the rows. Files are read by Arrow if DuckDB would take their paths for glob patterns."""
         paths = [to_local_path(Path(file)) for file in self.files]
         if not any(map(_PATTERN_CHARACTERS.search, paths)):
             # With Hive partitioning, a folder named depth=3 would set the column depth of all rows.
@@ -126,7 +126,7 @@ class Table:
 
 
 _PATTERN_CHARACTERS = re.compile(r"[][*?{}\\]")
-"""The characters that make a path a pattern in any version of DuckDB."""
+"""The characters that make a path a glob pattern in any version of DuckDB."""
 
 
 def compute_checksum(path: Path) -> str:
@@ -228,7 +228,7 @@ WORK_MARKER = "work.json"
 
 @contextmanager
 def lock_table_folder(out: Path, *, force: bool) -> Iterator[None]:
-    """Prepare a folder for a new table and lock it; raise UsageError if it is not free (*force*: of a table)."""
+    """Prepare and lock a folder for a new table; raise UsageError for other files or, without *force*, a table."""
     with ExitStack() as stack:
         try:
             out.mkdir(parents=True, exist_ok=True)
@@ -266,7 +266,7 @@ def _read_head_field(out: Path, name: str) -> str:
 
 
 STAGED_SHARDS = "shards.new"
-"""The folder of new shards and failures before they replace those of the current table."""
+"""The folder of new shards and failures before they replace the files of an older table."""
 
 
 def make_staged_folder(out: Path) -> Path:
@@ -277,7 +277,7 @@ def make_staged_folder(out: Path) -> Path:
 
 
 def replace_table(table: Table) -> Table:
-    """Replace a table by its successor in the staged folder; the new head, written first, names this folder."""
+    """Replace an older table by *table*, whose files are in ``shards.new``. Until they have moved, its head says so."""
     sync_folder(table.path / STAGED_SHARDS)
     write_atomically(table.path / HEAD_NAME, format_head(replace(table, folder=STAGED_SHARDS)))
     _move_staged_shards(table.path)
@@ -285,7 +285,7 @@ def replace_table(table: Table) -> Table:
 
 
 def _move_staged_shards(out: Path) -> None:
-    """If the head names the staged folder, move its files to the places of the former table's files."""
+    """If the head names ``shards.new``, move the files in this folder to the places of the older table's files."""
     if _read_head_field(out, "folder") != STAGED_SHARDS:
         return
     if (out / STAGED_SHARDS).is_dir():

@@ -1,4 +1,4 @@
-"""The language of a table: that of the user, or that in the file names of Universal Dependencies."""
+"""The language of a table: chosen by the user, or found in file names, such as those of Universal Dependencies."""
 
 import re
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ def check_language(text: str) -> str:
 
 
 def choose_language(files: Iterable[str], folder: Path, *, chosen: str | None = None) -> str:
-    """Return *chosen*, or the language in the names of all *files* or of the table's *folder*, or "" if unknown.
+    """Return *chosen*, else the language in the names of all *files*, else in that of *folder*; "" if unknown.
 
     >>> choose_language(["ud/de_gsd-ud-dev.conllu", "ud/de_pud-ud-test.conllu.xz"], Path("table"))
     'de'

@@ -19,7 +19,7 @@ from sentprobe.values import BadSyntaxError, parse_json
 
 CARD = "card.json"
 FORMAT_PREFIX = "sentprobe-"
-"""Beginning of the format names in the cards that sentprobe writes."""
+"""The beginning of the format name in each card.json of sentprobe."""
 SENTENCES = "sentences.parquet"
 ITEMS = "items.parquet"
 FILES: Mapping[Split, str] = {Split.TRAIN: "train.txt", Split.VALIDATION: "dev.txt", Split.TEST: "test.txt"}
@@ -31,16 +31,16 @@ _FILES_BY_FORMAT = {
     f"{FORMAT_PREFIX}splits": {CARD, *(f"{split.value}.jsonl" for split in Split)},
     f"{FORMAT_PREFIX}hub": {CARD, *map(hub.name_split_file, Split)},
 }
-"""The files of a dataset by the first word of its format name; only these are ever overwritten or removed."""
+"""The files of a dataset, by its format name without the version; no other file is ever overwritten or removed."""
 
 
 def open_new_directory(path: Path) -> AbstractContextManager[Path]:
-    """Open an empty directory that replaces *path* at the end; raise UsageError if *path* is not a dataset's place."""
+    """Open an empty directory that replaces *path* when it is closed, if :func:`check_place` allows that."""
     return atomic_folder(path, check=partial(check_place, path))
 
 
 def check_place(path: Path) -> None:
-    """Raise UsageError if writing a dataset to *path* would destroy files that are not of an older dataset."""
+    """Raise UsageError if writing a dataset to *path* would destroy files that do not belong to an older dataset."""
     if not path.exists() and not path.is_symlink():
         return
     if not path.is_dir() or path.is_symlink():
@@ -74,7 +74,7 @@ def _strip_part_suffix(name: str) -> str:
 
 
 def prepare_folder(out: Path, directories: Sequence[Path]) -> None:
-    """Create the folder *out* of the dataset *directories*; raise UsageError if other files are in their place."""
+    """Create the folder *out*; raise UsageError if writing datasets to *directories* would destroy other files."""
     if kind := describe_folder(out):
         raise UsageError(f"{out}: is {kind}; write the datasets to another folder")
     try:
@@ -86,7 +86,7 @@ def prepare_folder(out: Path, directories: Sequence[Path]) -> None:
 
 
 def read_format_name(path: Path) -> str:
-    """Return the format name in the card of the directory *path*; empty if it has no readable card."""
+    """Return the format name in the card.json of a directory; empty if the file is missing or unreadable."""
     try:
         value = parse_json((path / CARD).read_bytes())
     except (OSError, BadSyntaxError):
@@ -109,7 +109,7 @@ def write_card_file(data: ProbeDataset, path: Path, *, fmt: str) -> None:
 
 
 def read_card_file(directory: Path, *, fmt: str) -> dict[str, Any]:
-    """Return the object in card.json, with its key ``card`` as a :class:`Card`. Raises DatasetError."""
+    """Return the object in card.json; its value of ``card`` becomes a :class:`Card`. Raises DatasetError."""
     path = directory / CARD
     try:
         value = parse_json(path.read_bytes())
@@ -129,7 +129,7 @@ def read_card_file(directory: Path, *, fmt: str) -> dict[str, Any]:
 
 
 def build_from_card(card_file: Mapping[str, Any], items: Iterable[Entry], path: Path) -> ProbeDataset:
-    """Return the dataset of the items at *path*, with the name, card and labels from its card.json."""
+    """Build the dataset of the items read from *path*, with the name, card and labels in *card_file*."""
     name, card, labels = card_file["name"], card_file["card"], card_file["labels"]
     return build_dataset(items, name=name, source=str(path), card=card, labels=labels)
 
@@ -140,7 +140,7 @@ _PROBE_COLUMNS = ("probe1", "probe2")
 
 
 def write_directory(data: ProbeDataset, path: Path) -> None:
-    """Write the dataset; equal datasets give equal bytes. Raises UsageError if something else is at *path*."""
+    """Write the dataset; equal datasets give equal bytes. Raises UsageError if *path* has files of another kind."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -225,7 +225,7 @@ def _read_texts(column: Any) -> tuple[str, ...]:
 
 
 def read_columns(path: Path, columns: dict[str, str]) -> Any:
-    """Read a Parquet file as a table; raise DatasetError unless it has *columns*, by type, without nulls."""
+    """Read a Parquet file as an Arrow table; raise DatasetError if it is unreadable or :func:`check_types` fails."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -244,7 +244,7 @@ def read_columns(path: Path, columns: dict[str, str]) -> Any:
 
 
 def check_types(table: Any, columns: dict[str, str], path: Path) -> None:
-    """Raise DatasetError unless the table read from *path* has *columns*, by type, without nulls."""
+    """Raise DatasetError unless a table has *columns* (name and type, such as ``int64``) without missing values."""
     import pyarrow as pa
 
     for name, dtype in columns.items():
@@ -274,7 +274,7 @@ def _find_indices(table: Any, name: str, allowed: Sequence[str], file: Path) -> 
 
 
 def write_card(data: ProbeDataset, path: Path) -> None:
-    """Replace the card of a dataset in this format atomically. Raises DatasetError."""
+    """Replace card.json at *path* atomically; raise DatasetError if the dataset there is another than *data*."""
     card = read_card_file(path, fmt=FORMAT)
     if data.fingerprint() != card["fingerprint"]:
         raise DatasetError(f"{path}: holds another dataset than {data.name}")

@@ -1,4 +1,4 @@
-"""The format jsonl: one item per line; name, labels and card stand in a second file or the first line, if at all."""
+"""The format jsonl: one item per line. Name, labels and card are optional, in a second file or the first line."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,12 +21,12 @@ _KEYS = ("split", "label", "sentence", "probes")
 
 
 def get_card_path(path: Path) -> Path:
-    """Return the path of the card file that belongs to a JSONL file."""
+    """Return the path of the card of a JSONL file, such as ``Order.card.json`` for ``Order.jsonl``."""
     return path.with_name(f"{path.stem}.card.json")
 
 
 def write_jsonl(data: ProbeDataset, path: Path) -> None:
-    """Write items and card, without unused sentences and probe words. Raises UsageError."""
+    """Write the items and, to a second file, the card; unused sentences and probe words are lost. Raises UsageError."""
     try:
         is_replaceable = not get_card_path(path).exists() or _is_header(parse_json(get_card_path(path).read_bytes()))
     except (BadSyntaxError, OSError):
@@ -50,11 +50,12 @@ def _write_card(header: Mapping[str, Any], path: Path) -> None:
 
 
 _ITEMS_DIGEST, _PREVIOUS_CARD = "items", "before"
-"""Further keys of a transitional card, with which items stay readable if a command is killed while it replaces them."""
+"""Keys of a card while its items are replaced: the digest of the new items, and the old card. With them, the dataset
+stays readable if the command is killed."""
 
 
 def _resolve_transition(card: Mapping[str, Any], path: Path) -> Mapping[str, Any] | None:
-    """Return the old or new card, whichever fits the items, from a transitional card; any other card is unchanged."""
+    """Return *card* or, if a command was killed before it replaced the items at *path*, the old card inside it."""
     if _ITEMS_DIGEST not in card:
         return card
     if _compute_digest(path) == card[_ITEMS_DIGEST]:
@@ -127,7 +128,7 @@ def read_values(path: Path, *, keys: Sequence[str] = _KEYS) -> Values:
 
 
 def read_value_entries(values: Values, *, split: Split | None = None) -> tuple[Fields, Iterator[entries.Entry]]:
-    """Return the fields of the first object, and an iterator over the items of all objects. Raises DatasetError."""
+    """Return the field names of the first object, and an iterator over all items. Raises DatasetError."""
     where, first = next(values)
     fields = find_fields([*first], where=where, split=split)
     return fields, _iterate_entries(chain([(where, first)], values), split)

@@ -15,7 +15,7 @@ JSONL = ".jsonl"
 
 
 def write_splits(data: ProbeDataset, path: Path) -> None:
-    """Write the dataset without unused sentences and probe words. Raises UsageError if something else is at *path*."""
+    """Write the dataset without unused sentences and probe words. Raises UsageError if *path* has other files."""
     with directory.open_new_directory(path) as folder:
         for split in data.splits:
             write_lines(_format_lines(data, split), folder / f"{split.value}{JSONL}")

@@ -10,9 +10,9 @@ from sentprobe.probes.dataset import DatasetError, ProbeDataset, Split
 from sentprobe.probes.formats import directory, entries
 
 FORMAT = "sentprobe-published 1"
-"""Format name in card.json; the published datasets have no card."""
+"""The format name in card.json. The original compeval datasets have no card.json."""
 _FIXED_FIELDS = 3
-"""Number of fields before the probe words in a published file: label, id and sentence."""
+"""The number of fields before the probe words in a published file: label, id and sentence."""
 
 
 def write_published(data: ProbeDataset, path: Path) -> None:
@@ -71,7 +71,7 @@ def is_published(path: Path) -> bool:
 
 SPLIT_CODES: Mapping[str, Split] = {"tr": Split.TRAIN, "va": Split.VALIDATION, "te": Split.TEST}
 _LEAST_FIELDS = 3
-"""Minimum number of fields in a line: split, label and sentence. Some files have more before the sentence."""
+"""The minimum number of fields: split, label and sentence. Some files have further fields before the sentence."""
 
 
 def write_senteval(data: ProbeDataset, path: Path) -> None:
