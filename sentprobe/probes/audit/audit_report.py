@@ -38,7 +38,7 @@ def to_json(audit: Audit) -> dict[str, Any]:
         "test_units": audit.units,
         "leaks": [str(finding.cue) for finding in audit.leaks],
         **({"expect": [*map(str, audit.expect)], "not_found": [*map(str, audit.not_found)]} if audit.expect else {}),
-        "cues": [_finding_to_json(finding_, probed=audit.probed) for finding_ in audit.findings],
+        "cues": [_finding_to_json(finding, probed=audit.probed) for finding in audit.findings],
         "bounds": {
             str(cue): {
                 str(split): {"share": bound.share, "best": bound.best, "total": bound.total, "groups": bound.groups}
@@ -78,15 +78,15 @@ _STYLES = {Verdict.LEAK: "bold red", Verdict.BELOW: "yellow", Verdict.EXPECTED: 
 
 def build_table(audit: Audit) -> Table:
     """Build the terminal table of cues: accuracies in percent, with the chosen classifier's accuracy in bold."""
-    table_ = tw.build_empty_table(HEADER, left=[len(HEADER) - 1])
-    table_.title, table_.title_justify = format_title(audit), "left"
+    table = tw.build_empty_table(HEADER, left=[len(HEADER) - 1])
+    table.title, table.title_justify = format_title(audit), "left"
     for row, finding in build_cue_rows(audit):
         cells = [Text(cell) for cell in row]
         if finding is not None:
             cells[-1].stylize(_STYLES[finding.verdict])
             cells[3 + list(Classifier).index(finding.trial.chosen)].stylize("bold")
-        table_.add_row(*cells)
-    return table_
+        table.add_row(*cells)
+    return table
 
 
 def format_notes(audit: Audit) -> str:
@@ -180,20 +180,19 @@ AuditRow: TypeAlias = tuple[tuple[str, ...], Finding | None]
 
 def build_cue_rows(audit: Audit) -> Iterator[AuditRow]:
     """Yield the rows of the table with the columns ``HEADER``: the majority row, then a row for each cue."""
-    score = audit.majority
-    blanks = ("",) * len(Classifier)
-    yield ("majority", _format_percent(score.accuracy), score.interval.format_percent(), *blanks, ""), None
+    majority, blanks = audit.majority, ("",) * len(Classifier)
+    yield ("majority", _format_percent(majority.accuracy), majority.interval.format_percent(), *blanks, ""), None
     for finding in audit.findings:
         scores = [finding.trial.scores.get(kind) for kind in Classifier]
         title, percent = CUES[finding.cue].get_title(probed=audit.probed), _format_percent(finding.score.accuracy)
-        percents = ("" if score_ is None else _format_percent(score_.accuracy) for score_ in scores)
+        percents = ("" if score is None else _format_percent(score.accuracy) for score in scores)
         interval = finding.score.interval.format_percent()
         yield (title, percent, interval, *percents, str(finding.verdict)), finding
 
 
 def _format_bounds(audit: Audit) -> Iterator[str]:
     for cue, bounds in audit.bounds.items():
-        parts = [f"{split} {_format_bound(bound_)}" for split, bound_ in bounds.items()]
+        parts = [f"{split} {_format_bound(bound)}" for split, bound in bounds.items()]
         yield f"bound, {CUES[cue].get_title(probed=audit.probed)}: {'; '.join(parts)}"
     if audit.structures:
         yield (

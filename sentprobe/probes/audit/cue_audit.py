@@ -148,7 +148,7 @@ class Audit:
 
     @property
     def is_leaky(self) -> bool:
-        """Whether a cue leaks the answer, or more than 1% of the test items have a sentence of the training items."""
+        """Whether a cue leaks the answer, or the sentences of more than 1% of the test items occur in training."""
         return bool(self.leaks) or self.overlap.is_leaky
 
     @property

@@ -120,7 +120,7 @@ def try_classifiers(
     kinds = [kind for kind in Classifier if labels <= BOOSTED_LABELS or kind is Classifier.LINEAR]
     with threadpool_limits(limits=1):
         chosen, answers = _choose_classifier(kinds, train, test, validation, seed=seed)
-    return Trial(chosen, {kind_: score_answers(answer, test, strict=strict) for kind_, answer in answers.items()})
+    return Trial(chosen, {kind: score_answers(answer, test, strict=strict) for kind, answer in answers.items()})
 
 
 def sample_units(part: TrialItems, *, limit: int, seed: int) -> TrialItems:
@@ -206,8 +206,8 @@ def _build_matrix(part: TrialItems, column_numbers: Mapping[str, int]) -> Any:
 
     numbers = map(column_numbers.get, chain.from_iterable(part.features), repeat(-1))
     columns = np.fromiter(numbers, np.int32)
-    values = np.fromiter(chain.from_iterable(features_.values() for features_ in part.features), np.float32)
-    rows = np.repeat(np.arange(len(part.features)), [len(features_) for features_ in part.features])
+    values = np.fromiter(chain.from_iterable(features.values() for features in part.features), np.float32)
+    rows = np.repeat(np.arange(len(part.features)), [*map(len, part.features)])
     is_column = columns >= 0
     starts = np.searchsorted(rows[is_column], np.arange(len(part.features) + 1))
     shape = len(part.features), len(column_numbers)

@@ -20,17 +20,17 @@ class Structures:
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon = lexicon
-        self._known: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._features: dict[tuple[str, ...], tuple[str, ...]] = {}
         self.parsed = 0
         self.skeletons = 0
 
     def find_features(self, tokens: tuple[str, ...]) -> tuple[str, ...]:
         """Return the distinct features of a sentence's structure, such as ``main tense past``."""
-        if tokens not in self._known:
-            self._known[tokens] = self._find_features(tokens)
-        return self._known[tokens]
+        if tokens not in self._features:
+            self._features[tokens] = self._list_features(tokens)
+        return self._features[tokens]
 
-    def _find_features(self, tokens: tuple[str, ...]) -> tuple[str, ...]:
+    def _list_features(self, tokens: tuple[str, ...]) -> tuple[str, ...]:
         try:
             (event,) = parse(" ".join(tokens), self._lexicon)
         except (ParseError, ValueError):  # a ValueError means that the sentence is ambiguous
@@ -46,12 +46,12 @@ def _list_event_features(event: Event, path: str) -> Iterator[str]:
         yield f"{path} {name} {getattr(event, name)}"
     yield f"{path} adverbs {len(event.adverbs or ())}"
     for role in Role:
-        person = event.argument(role)
-        if isinstance(person, Participant):
-            yield f"{path} {role} {person.number}"
-            if isinstance(person.clause, RelativeClause):
-                yield f"{path} {role} clause {person.clause.kind}"
-                yield from _list_event_features(person.clause.event, f"{path}.{role}")
+        participant = event.argument(role)
+        if isinstance(participant, Participant):
+            yield f"{path} {role} {participant.number}"
+            if isinstance(clause := participant.clause, RelativeClause):
+                yield f"{path} {role} clause {clause.kind}"
+                yield from _list_event_features(clause.event, f"{path}.{role}")
 
 
 def build_skeleton(tokens: Sequence[str]) -> tuple[str, ...]:
@@ -168,7 +168,7 @@ def _count_names(names: Iterable[str]) -> Features:
 def _extract_presence(item: CueItem) -> Features:
     """Return how often each probe word occurs, which is a function of the bag of words and the probe words."""
     counts_by_slot = [len(item.find_positions(slot)) for slot in range(len(item.probes))]
-    counts = {f"probe {slot} occurs": float(count_) for slot, count_ in enumerate(counts_by_slot)}
+    counts = {f"probe {slot} occurs": float(count) for slot, count in enumerate(counts_by_slot)}
     return counts | {f"probes occur {counts_by_slot}": 1.0}
 
 

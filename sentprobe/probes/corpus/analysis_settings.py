@@ -24,7 +24,15 @@ Splitter = Callable[[str], list[str]]
 def find_punkt(folder: Path | None) -> Path:
     """Return the folder of Punkt parameters, by default NLTK's for English; raise UsageError if files are missing."""
     if folder is None:
-        return _find_nltk_punkt()
+        from nltk.data import find
+
+        try:
+            return Path(find("tokenizers/punkt_tab/english"))
+        except LookupError:
+            raise UsageError(
+                "splitting text into sentences needs Punkt parameters: name their folder with --punkt, "
+                "or install those of NLTK: python -m nltk.downloader punkt_tab"
+            ) from None
     missing = [name for name in PUNKT_FILES if not (folder / name).is_file()]
     if missing:
         raise UsageError(
@@ -34,24 +42,9 @@ def find_punkt(folder: Path | None) -> Path:
     return folder.resolve()
 
 
-def _find_nltk_punkt() -> Path:
-    from nltk.data import find
-
-    try:
-        return Path(find("tokenizers/punkt_tab/english"))
-    except LookupError:
-        raise UsageError(
-            "splitting text into sentences needs Punkt parameters: name their folder with --punkt, "
-            "or install those of NLTK: python -m nltk.downloader punkt_tab"
-        ) from None
-
-
 def compute_punkt_digest(folder: Path) -> str:
     """Return 16 hexadecimal digits: a digest of the Punkt parameters in a folder."""
-    digest = sha256()
-    for name in PUNKT_FILES:
-        digest.update((folder / name).read_bytes())
-    return digest.hexdigest()[:16]
+    return sha256(b"".join((folder / name).read_bytes() for name in PUNKT_FILES)).hexdigest()[:16]
 
 
 @lru_cache(maxsize=2)
@@ -68,18 +61,12 @@ def _read_punkt_parameters(folder: Path) -> "PunktParameters":
     from nltk.tabdata import PunktDecoder
     from nltk.tokenize.punkt import PunktParameters
 
-    parameters = PunktParameters()
-    decoder = PunktDecoder()
+    parameters, decoder = PunktParameters(), PunktDecoder()
+    decoders = (decoder.txt2set, lambda lines: set(decoder.tab2tups(lines)), decoder.tab2intdict, decoder.txt2set)
     try:
-        for name, decode in (
-            ("abbrev_types", decoder.txt2set),
-            ("collocations", lambda lines: set(decoder.tab2tups(lines))),
-            ("ortho_context", decoder.tab2intdict),
-            ("sent_starters", decoder.txt2set),
-        ):
-            files = (folder / file for file in PUNKT_FILES if file.startswith(name))
-            with next(files).open(encoding="utf-8") as lines:
-                setattr(parameters, name, decode(lines))
+        for name, decode in zip(PUNKT_FILES, decoders, strict=True):
+            with (folder / name).open(encoding="utf-8") as lines:
+                setattr(parameters, Path(name).stem, decode(lines))
     except OSError as error:
         raise path_error(folder, "cannot read Punkt's parameters", error) from error
     except (ValueError, IndexError) as error:

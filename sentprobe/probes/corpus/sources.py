@@ -7,7 +7,7 @@ import json
 import lzma
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from glob import glob, has_magic
 from hashlib import sha256
@@ -118,15 +118,12 @@ def open_source(source: Source) -> Iterator[OpenSource]:
         raise SourceError(f"{source.name}: cannot read it: {error}") from error
 
 
-@contextmanager
-def _open_raw(source: Source) -> Iterator[io.BufferedReader]:
-    if source.name == STDIN:
-        if sys.stdin is None:  # the parent process closed it
-            raise UsageError("standard input is closed; name a file of the corpus")
-        yield cast("io.BufferedReader", sys.stdin.buffer)
-        return
-    with Path(source.name).open("rb") as file:
-        yield file
+def _open_raw(source: Source) -> AbstractContextManager[io.BufferedReader]:
+    if source.name != STDIN:
+        return Path(source.name).open("rb")
+    if sys.stdin is None:  # the parent process closed it
+        raise UsageError("standard input is closed; name a file of the corpus")
+    return nullcontext(cast("io.BufferedReader", sys.stdin.buffer))
 
 
 def _unpack_zstd(raw: IO[bytes]) -> IO[bytes]:

@@ -28,17 +28,17 @@ class Entry:
     """The corpus sentence of which this sentence is a changed version; empty if it is unchanged."""
 
 
-def iterate_entries(data: ProbeDataset) -> Iterator[Entry]:
-    """Yield the items of a dataset, split by split; the inverse of :func:`build_dataset`."""
-    for split, items in data.splits.items():
-        columns = items.columns.items()
+def iterate_entries(data: ProbeDataset, splits: Iterable[Split] = tuple(Split)) -> Iterator[Entry]:
+    """Yield the items of a dataset, or only of *splits*, split by split; the inverse of :func:`build_dataset`."""
+    for split in [split for split in data.splits if split in splits]:
+        items = data.splits[split]
         for i, (row, words) in enumerate(zip(items.rows, items.probes, strict=True)):
             yield Entry(
                 split=split,
                 label=data.labels[items.targets[i]],
                 sentence=data.sentences[row],
                 probes=tuple(data.probe_words[word] for word in words),
-                columns={name: values[i] for name, values in columns},
+                columns={name: values[i] for name, values in items.columns.items()},
             )
 
 

@@ -61,7 +61,7 @@ def write_split_file(data: ProbeDataset, split: Split, folder: Path, *, with_tas
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    entries = [entry for entry in iterate_entries(data) if entry.split is split]
+    entries = list(iterate_entries(data, [split]))
     columns: dict[str, list[Any]] = {"task": [data.name] * len(entries)} if with_task else {}
     columns |= {"sentence": [entry.sentence for entry in entries], "label": [entry.label for entry in entries]}
     if with_task:

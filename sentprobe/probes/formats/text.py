@@ -24,8 +24,7 @@ def write_published(data: ProbeDataset, path: Path) -> None:
             if split in data.splits:
                 lines = (
                     "\t".join((entry.label, ids[entry.sentence], entry.sentence, *entry.probes))
-                    for entry in entries.iterate_entries(data)
-                    if entry.split is split
+                    for entry in entries.iterate_entries(data, [split])
                 )
                 entries.write_lines(lines, folder / name)
         directory.write_card_file(data, folder / directory.CARD, fmt=FORMAT)
