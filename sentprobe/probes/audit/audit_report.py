@@ -1,6 +1,7 @@
 """Audits as text, Markdown or JSON: a table of cues, exact bounds, and the verdict in sentences."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from io import StringIO
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -40,10 +41,7 @@ def to_json(audit: Audit) -> dict[str, Any]:
         **({"expect": [*map(str, audit.expect)], "not_found": [*map(str, audit.not_found)]} if audit.expect else {}),
         "cues": [_finding_to_json(finding, probed=audit.probed) for finding in audit.findings],
         "bounds": {
-            str(cue): {
-                str(split): {"share": bound.share, "best": bound.best, "total": bound.total, "groups": bound.groups}
-                for split, bound in bounds.items()
-            }
+            str(cue): {str(split): {"share": bound.share, **asdict(bound)} for split, bound in bounds.items()}
             for cue, bounds in audit.bounds.items()
         },
         "structures": dict(audit.structures),
@@ -148,10 +146,9 @@ def format_verdict_lines(audit: Audit) -> tuple[str, ...]:
 
 
 def _format_missing_cue(audit: Audit, cue: Cue) -> str:
-    finding = audit.find(cue)
-    if finding is None:
-        return f"expected, but not tried here: {CUES[cue].get_title(probed=True)}"
-    return f"expected, but not found: {_format_accuracy(finding, probed=audit.probed)}"
+    if finding := audit.find(cue):
+        return f"expected, but not found: {_format_accuracy(finding, probed=audit.probed)}"
+    return f"expected, but not tried here: {CUES[cue].get_title(probed=True)}"
 
 
 def _format_verdict(audit: Audit) -> str:
@@ -247,10 +244,9 @@ _RENDERERS: Mapping[tw.TableFormat, Callable[[Sequence[Audit]], str]] = {
 def read_audits(path: Path) -> tuple[Audit, ...]:
     """Read the audits in a JSON file; raise UsageError if it is unreadable, FormatError if it is malformed."""
     try:
-        text = path.read_bytes()
+        return parse_audits(path.read_bytes(), source=str(path))
     except OSError as error:
         raise path_error(path, "cannot read it", error) from error
-    return parse_audits(text, source=str(path))
 
 
 def parse_audits(text: str | bytes, *, source: str) -> tuple[Audit, ...]:
@@ -283,10 +279,7 @@ def audit_from_json(value: Mapping[str, Any]) -> Audit:
         units=value["test_units"],
         findings=tuple(map(_parse_finding, value["cues"])),
         bounds={
-            Cue(cue): {
-                Split(split): Bound(record["best"], record["total"], record["groups"])
-                for split, record in bounds.items()
-            }
+            Cue(cue): {Split(split): Bound(*(record[name] for name in _BOUND_KEYS)) for split, record in bounds.items()}
             for cue, bounds in value["bounds"].items()
         },
         structures=dict(value["structures"]),
@@ -323,4 +316,5 @@ def _check_audit(audit: Audit) -> None:
         raise ValueError("an accuracy is not between 0 and 1")
 
 
+_BOUND_KEYS = ("best", "total", "groups")
 _STRUCTURE_KEYS = {"parsed", "skeleton"}

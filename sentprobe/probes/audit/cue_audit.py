@@ -1,6 +1,6 @@
 """The audit of a dataset: classifiers that see only a surface cue, exact bounds, and a verdict on each cue."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -56,12 +56,11 @@ BoundKey = Callable[[tuple[str, ...], tuple[int, ...]], Hashable]
 
 def compute_bound(data: ProbeDataset, split: Split, key: BoundKey) -> Bound:
     """Return the bound for functions whose only input is the value of *key*: the same value gets the same answer."""
-    counts: dict[Hashable, Counter[int]] = {}
+    counts = defaultdict[Hashable, Counter[int]](Counter)
     items = data.splits[split]
     tokens = [tuple(sentence.split()) for sentence in data.sentences]
-    columns = items.rows.tolist(), items.probes.tolist(), items.targets.tolist()
-    for row, words, target in zip(*columns, strict=True):
-        counts.setdefault(key(tokens[row], tuple(words)), Counter())[target] += 1
+    for row, words, target in zip(items.rows.tolist(), items.probes.tolist(), items.targets.tolist(), strict=True):
+        counts[key(tokens[row], tuple(words))][target] += 1
     return Bound(sum(max(count.values()) for count in counts.values()), len(items), len(counts))
 
 
@@ -327,10 +326,10 @@ def _build_audit(
 
 
 def _compute_redundancy(data: ProbeDataset) -> float | None:
-    agreeing, tied = (data.card.counts.get(name) for name in (AGREEING, TIED))
-    if agreeing is None or tied is None:
+    counts = data.card.counts
+    if not {AGREEING, TIED} <= {*counts}:
         return None
-    return (agreeing + tied / 2) / len(data.splits[Split.TEST])
+    return (counts[AGREEING] + counts[TIED] / 2) / len(data.splits[Split.TEST])
 
 
 def _judge_cue(data: ProbeDataset, cue: Cue, trial: Trial, chance: float, *, reason: str) -> Finding:

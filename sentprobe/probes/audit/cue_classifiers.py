@@ -1,7 +1,7 @@
 """The classifiers of an audit (logistic regression and boosted trees), and the choice between them."""
 
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -83,9 +83,9 @@ class TrialItems:
         """Whether features cannot predict labels, because the items of each mirror pair have the same features."""
         if not self.mirrored:
             return False
-        counts: dict[frozenset[tuple[str, float]], Counter[int]] = {}
+        counts = defaultdict[frozenset[tuple[str, float]], Counter[int]](Counter)
         for features, target in zip(self.features, self.targets.tolist(), strict=True):
-            counts.setdefault(frozenset(features.items()), Counter())[target] += 1
+            counts[frozenset(features.items())][target] += 1
         labels = set(self.targets.tolist())
         return all(len(count) == len(labels) and len(set(count.values())) == 1 for count in counts.values())
 

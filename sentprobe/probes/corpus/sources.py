@@ -80,11 +80,11 @@ def _guess_format(name: str) -> str:
     path = Path(name)
     if path.suffix in PACKED_SUFFIXES:
         path = path.with_suffix("")
-    for fmt in FORMATS.values():
-        if path.suffix.lower() in fmt.suffixes:
-            return fmt.name
-    described = "standard input" if name == STDIN else name
-    raise UsageError(f"{described}: the format is unknown; name it with --format: {', '.join(FORMATS)}")
+    for format_name, corpus_format in FORMATS.items():
+        if path.suffix.lower() in corpus_format.suffixes:
+            return format_name
+    place = "standard input" if name == STDIN else name
+    raise UsageError(f"{place}: the format is unknown; name it with --format: {', '.join(FORMATS)}")
 
 
 @dataclass(frozen=True, slots=True)

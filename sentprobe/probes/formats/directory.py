@@ -169,15 +169,17 @@ def _build_columns(data: ProbeDataset) -> dict[str, Any]:
     parts = list(data.splits.values())
     probes = np.concatenate([items.probes for items in parts])
     splits = np.repeat(np.arange(len(parts)), [*map(len, parts)])
-    item_columns = {
+    columns = {
         "split": _encode_texts(splits, [split.value for split in data.splits]),
         "row": np.concatenate([items.rows for items in parts]),
         "label": _encode_texts(np.concatenate([items.targets for items in parts]), data.labels),
     }
-    probe_columns = {f"probe{slot + 1}": _encode_texts(probes[:, slot], data.probe_words) for slot in range(data.slots)}
-    texts_by_column = {name: [text for items in parts for text in items.columns[name]] for name in data.columns}
-    other_columns = {n: pa.array(texts, pa.string()).dictionary_encode() for n, texts in texts_by_column.items()}
-    return {**item_columns, **probe_columns, **other_columns}
+    for slot, name in enumerate(_PROBE_COLUMNS[: data.slots]):
+        columns[name] = _encode_texts(probes[:, slot], data.probe_words)
+    for name in data.columns:
+        texts = [text for items in parts for text in items.columns[name]]
+        columns[name] = pa.array(texts, pa.string()).dictionary_encode()
+    return columns
 
 
 def _encode_texts(indices: Indices, texts: Sequence[str]) -> Any:

@@ -92,8 +92,7 @@ def _describe_missing(field: str, names: Sequence[str]) -> str:
             "or put the splits into files of one folder, such as train.csv and test.csv"
         )
     alias = " (it may be called 'text')" if field == SENTENCE[0] else ""
-    present = ", ".join(map(repr, names)) or "nothing"
-    return f"{field!r} is missing{alias}; the fields are {present}"
+    return f"{field!r} is missing{alias}; the fields are {', '.join(map(repr, names)) or 'nothing'}"
 
 
 def parse_entry(record: Mapping[str, Any], fields: Fields, *, where: str, split: Split | None = None) -> entries.Entry:

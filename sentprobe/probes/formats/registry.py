@@ -85,8 +85,7 @@ def write_dataset(data: ProbeDataset, path: Path | str, *, format: str | None = 
         UsageError: the format is unknown or cannot hold the dataset, or *path* holds something else.
     """
     path = Path(path)
-    dataset_format = check_format(format or _FORMAT_BY_SUFFIX.get(path.suffix, "directory"))
-    dataset_format.write(data, path)
+    check_format(format or _FORMAT_BY_SUFFIX.get(path.suffix, "directory")).write(data, path)
 
 
 def read_datasets(path: Path | str, *, format: str | None = None) -> list[ProbeDataset]:
