@@ -110,30 +110,28 @@ class Corpus:
 
     def read_columns(self, handles: Handles, names: str) -> list[tuple[Any, ...]]:
         """Return the columns *names*, such as ``"text, length"``, of sentences in the order of the handles."""
-        import pyarrow as pa
-
-        chosen = pa.table({"handle": handles, "nth": np.arange(len(handles))})
-        with self._register(chosen):
+        with self._register(handle=handles, nth=np.arange(len(handles))):
             rows = self.query(f"SELECT nth, {names} FROM sentences JOIN chosen ON {HANDLE_SQL} = handle")
         return [row[1:] for row in sorted(rows, key=lambda row: int(row[0]))]
 
     def find_unknown_digests(self, digests: Sequence[str]) -> list[str]:
         """Return the digests to which no sentence of the corpus belongs."""
-        import pyarrow as pa
-
-        with self._register(pa.table({"digest": pa.array(digests, pa.string())})):
+        with self._register(digest=digests):
             return [digest for (digest,) in self.query("FROM chosen ANTI JOIN sentences USING (digest)")]
 
     def find_sentence_ids(self, texts: Sequence[str]) -> dict[str, list[str]]:
         """Return a dictionary of texts and their CoNLL-U ids (``sent_id``). Texts without an id are left out."""
-        import pyarrow as pa
-
-        with self._register(pa.table({"text": pa.array(texts, pa.string())})):
+        with self._register(text=texts):
             rows = self.query("SELECT text, sentence_ids FROM sentences SEMI JOIN chosen USING (text)")
         return {text: ids for text, ids in rows if ids}
 
     @contextmanager
-    def _register(self, table: object) -> Iterator[None]:
+    def _register(self, **columns: NDArray[Any] | Sequence[str]) -> Iterator[None]:
+        """Make a table of these columns, which are numbers or texts, available to queries as ``chosen``."""
+        import pyarrow as pa
+
+        types = {name: None if isinstance(values, np.ndarray) else pa.string() for name, values in columns.items()}
+        table = pa.table({name: pa.array(values, types[name]) for name, values in columns.items()})
         self._connection.register("chosen", table)
         try:
             yield

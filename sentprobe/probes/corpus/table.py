@@ -3,7 +3,7 @@
 import json
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from hashlib import file_digest
@@ -219,6 +219,32 @@ def format_head(table: Table) -> str:
     for name in ("path", *(["folder"] if table.folder == SHARDS else [])):
         del head[name]
     return json.dumps(head, indent=2, ensure_ascii=False) + "\n"
+
+
+_LANGUAGE = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_TREEBANK_FILE = re.compile(r"([a-z]{2,3})_[a-z0-9]+-s?ud-")
+_CODE = re.compile(r"[a-z]{2}(?=\.|$)")
+
+
+def choose_language(files: Iterable[str], folder: Path, *, chosen: str | None = None) -> str:
+    """Return *chosen*, else the language in the names of all *files*, else in that of *folder*; "" if unknown.
+
+    >>> choose_language(["ud/de_gsd-ud-dev.conllu", "ud/de_pud-ud-test.conllu.xz"], Path("table"))
+    'de'
+    >>> choose_language(["all.conllu"], Path("fr.table")), choose_language(["all.conllu"], Path("table"))
+    ('fr', '')
+    """
+    if chosen is not None:
+        if not _LANGUAGE.fullmatch(chosen):
+            raise UsageError(
+                f"the language {chosen!r} has characters besides letters, digits and _; examples: de, pt_BR"
+            )
+        return chosen
+    codes = [match and match[1] for match in (_TREEBANK_FILE.match(Path(file).name) for file in files)]
+    if len({*codes}) == 1 and codes[0]:
+        return codes[0]
+    match = _CODE.match(folder.name)
+    return match[0] if match else ""
 
 
 WORK_FOLDER = "work"

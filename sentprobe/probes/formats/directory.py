@@ -14,7 +14,7 @@ from sentprobe.disk.files import atomic_folder, atomic_path, describe_folder, to
 from sentprobe.errors import SentprobeError, UsageError, folder_part_error, path_error
 from sentprobe.probes.dataset import Card, DatasetError, Indices, Items, ProbeDataset, Split
 from sentprobe.probes.formats import hub
-from sentprobe.probes.formats.entries import Entry, build_dataset, check_columns, is_text_list, write_lines
+from sentprobe.probes.formats.entries import PROBES, Entry, build_dataset, check_columns, is_text_list, write_lines
 from sentprobe.values import BadSyntaxError, parse_json
 
 CARD = "card.json"
@@ -136,7 +136,6 @@ def build_from_card(card_file: Mapping[str, Any], items: Iterable[Entry], path: 
 
 FORMAT = "sentprobe-dataset 1"
 _ITEM_COLUMNS = {"split": "string", "row": "int64", "label": "string"}
-_PROBE_COLUMNS = ("probe1", "probe2")
 
 
 def write_directory(data: ProbeDataset, path: Path) -> None:
@@ -144,7 +143,7 @@ def write_directory(data: ProbeDataset, path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    check_columns(data, (*_ITEM_COLUMNS, *_PROBE_COLUMNS), format_name="directory")
+    check_columns(data, (*_ITEM_COLUMNS, *PROBES), format_name="directory")
     with open_new_directory(path) as directory:
         try:
             sentences = pa.table({"sentence": pa.array(data.sentences, pa.string())})
@@ -174,7 +173,7 @@ def _build_columns(data: ProbeDataset) -> dict[str, Any]:
         "row": np.concatenate([items.rows for items in parts]),
         "label": _encode_texts(np.concatenate([items.targets for items in parts]), data.labels),
     }
-    for slot, name in enumerate(_PROBE_COLUMNS[: data.slots]):
+    for slot, name in enumerate(PROBES[: data.slots]):
         columns[name] = _encode_texts(probes[:, slot], data.probe_words)
     for name in data.columns:
         texts = [text for items in parts for text in items.columns[name]]
@@ -195,7 +194,7 @@ def read_directory(path: Path) -> ProbeDataset:
     sentences = read_columns(path / SENTENCES, {"sentence": "string"})
     file = path / ITEMS
     table = read_columns(file, _ITEM_COLUMNS)
-    names = [name for name in _PROBE_COLUMNS if name in table.column_names]
+    names = [name for name in PROBES if name in table.column_names]
     probes = [_find_indices(table, name, card["probe_words"], file) for name in names]
     targets = _find_indices(table, "label", card["labels"], file)
     splits = _find_indices(table, "split", [split.value for split in Split], file)

@@ -13,6 +13,9 @@ from sentprobe.disk.files import decode_lines
 from sentprobe.errors import FormatError, SentprobeError, UsageError, format_count, path_error, suggest
 from sentprobe.probes.dataset import MAX_PROBES, Card, DatasetError, Items, ProbeDataset, Split
 
+PROBES = tuple(f"probe{slot + 1}" for slot in range(MAX_PROBES))
+"""The names of the columns of probe words."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:

@@ -12,7 +12,7 @@ from sentprobe.display.table_writers import escape_markdown
 from sentprobe.errors import UsageError, escape_control_characters
 from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.probes.dataset import Card, DatasetError, ProbeDataset, Split
-from sentprobe.probes.formats.entries import iterate_entries, write_lines
+from sentprobe.probes.formats.entries import PROBES, iterate_entries, write_lines
 from sentprobe.specs import NATURAL
 
 README = "README.md"
@@ -51,11 +51,6 @@ def name_split_file(split: Split) -> str:
     return f"{split.value}.parquet"
 
 
-def name_probe_columns(slots: int) -> list[str]:
-    """Return the names of the columns of probe words, such as ``["probe1", "probe2"]``."""
-    return [f"probe{slot + 1}" for slot in range(slots)]
-
-
 def write_split_file(data: ProbeDataset, split: Split, folder: Path, *, with_task: bool = False) -> None:
     """Write the Parquet file of a split; *with_task* adds a column ``task``, and stores the probe words as one list."""
     import pyarrow as pa
@@ -67,7 +62,7 @@ def write_split_file(data: ProbeDataset, split: Split, folder: Path, *, with_tas
     if with_task:
         columns["probes"] = [entry.probes for entry in entries]
     else:
-        for slot, name in enumerate(name_probe_columns(data.slots)):
+        for slot, name in enumerate(PROBES[: data.slots]):
             columns[name] = [entry.probes[slot] for entry in entries]
     types = {"probes": pa.list_(pa.string())}
     try:

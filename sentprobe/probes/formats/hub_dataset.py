@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from sentprobe.errors import UsageError, suggest
-from sentprobe.probes.dataset import MAX_PROBES, DatasetError, ProbeDataset, Split
+from sentprobe.probes.dataset import DatasetError, ProbeDataset, Split
 from sentprobe.probes.formats import directory, hub
-from sentprobe.probes.formats.entries import Entry, write_lines
+from sentprobe.probes.formats.entries import PROBES, Entry, write_lines
 
 HUB = "hub"
 FORMAT = "sentprobe-hub 1"
@@ -57,7 +57,7 @@ _COLUMNS = {"sentence": "string", "label": "string"}
 
 
 def _find_probe_columns(table: Any) -> list[str]:
-    return [name for name in hub.name_probe_columns(MAX_PROBES) if name in table.column_names]
+    return [name for name in PROBES if name in table.column_names]
 
 
 def is_hub(path: Path) -> bool:
@@ -120,7 +120,7 @@ def _format_head(configs: Configs, licence: str = "") -> Iterator[str]:
         yield from ("  - name: sentence", "    dtype: string", "  - name: label", "    dtype:")
         yield from ("      class_label:", "        names:")
         yield from (f"          '{number}': {hub.quote_yaml(label)}" for number, label in enumerate(facts.labels))
-        for name in hub.name_probe_columns(facts.slots):
+        for name in PROBES[: facts.slots]:
             yield from (f"  - name: {name}", "    dtype: string")
     yield from hub.format_configs(
         {

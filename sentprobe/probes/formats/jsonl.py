@@ -11,7 +11,7 @@ from sentprobe.disk.files import atomic_path, write_atomically
 from sentprobe.errors import SentprobeError, UsageError, suggest
 from sentprobe.probes.dataset import Card, DatasetError, ProbeDataset, Split
 from sentprobe.probes.formats import entries
-from sentprobe.probes.formats.records import PROBES, SENTENCE, Fields, build_card, find_fields, parse_entry
+from sentprobe.probes.formats.records import SENTENCE, Fields, build_card, find_fields, parse_entry
 from sentprobe.values import BadSyntaxError, parse_json
 
 FORMAT = "sentprobe-items 1"
@@ -33,7 +33,7 @@ def write_jsonl(data: ProbeDataset, path: Path) -> None:
         is_replaceable = False
     if not is_replaceable:
         raise UsageError(f"{get_card_path(path)}: not a card of sentprobe, so not replaced: move it")
-    entries.check_columns(data, (*_KEYS, *PROBES, *SENTENCE), format_name="jsonl")
+    entries.check_columns(data, (*_KEYS, *entries.PROBES, *SENTENCE), format_name="jsonl")
     columns = {"columns": list(data.columns)} if data.columns else {}
     header = {"format": FORMAT, "name": data.name, "labels": list(data.labels), **columns, "card": data.card.to_json()}
     with atomic_path(path) as temporary:

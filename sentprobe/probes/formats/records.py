@@ -13,10 +13,10 @@ from sentprobe.disk.files import atomic_path
 from sentprobe.errors import format_count, suggest
 from sentprobe.probes.dataset import Card, DatasetError, ProbeDataset, Split
 from sentprobe.probes.formats import entries
+from sentprobe.probes.formats.entries import PROBES
 
 SENTENCE = ("sentence", "text")
 PROBE_LIST = "probes"
-PROBES = ("probe1", "probe2")
 
 SPLITS: Mapping[str, Split] = {
     "train": Split.TRAIN,
