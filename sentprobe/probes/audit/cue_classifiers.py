@@ -135,7 +135,7 @@ def sample_units(part: TrialItems, *, limit: int, seed: int) -> TrialItems:
 
 
 def score_answers(answers: Indices, test: TrialItems, *, strict: float) -> ModelScore:
-    """Score predicted labels, (n,); the intervals allow for dependent items of one unit."""
+    """Compute the accuracy of predicted labels, (n,), with intervals that allow for dependent items of one unit."""
     right = answers == test.targets
     low, high = (_compute_interval(right, test, confidence=level) for level in (0.95, strict))
     return ModelScore(int(right.sum()), len(right), low, high)

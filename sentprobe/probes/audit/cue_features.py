@@ -150,7 +150,7 @@ def _extract_probe(item: CueItem) -> Features:
 
 
 def _cross_with_probe(item: CueItem, features: Mapping[str, float]) -> Features:
-    """Return the features, their products with each probe word, and the probe words, for a linear model."""
+    """Return features, probe words, and the products of both, since a linear model cannot multiply them itself."""
     probes = [f"probe {slot} is {word}" for slot, word in enumerate(item.probes)]
     products = {f"{name} & {probe}": value for name, value in features.items() for probe in probes}
     return {**features, **products, **_extract_probe(item)}

@@ -55,7 +55,7 @@ class Analysis:
     out: Path
     encoding: str = "utf-8"
     size: ChunkSize | None = None
-    """The size of a chunk, by default as above. It only affects how much work is lost when a run is interrupted."""
+    """The size of a chunk, or None for one of the two above. It only affects how much work an interruption loses."""
     command: str = ""
     language: str = ""
     force: bool = False

@@ -188,9 +188,8 @@ def _read_head(path: Path) -> dict[str, Any]:
 
 
 def _build_table(path: Path, head: dict[str, Any]) -> Table:
-    is_staged = (
-        head.get("folder") == STAGED_SHARDS and (path / STAGED_SHARDS).is_dir()
-    )  # if the folder is missing, the shards were moved to their final place
+    # If the staged folder is missing, the shards were moved to their final place.
+    is_staged = head.get("folder") == STAGED_SHARDS and (path / STAGED_SHARDS).is_dir()
     try:
         table = Table(
             path=path,
@@ -235,11 +234,9 @@ def choose_language(files: Iterable[str], folder: Path, *, chosen: str | None = 
     ('fr', '')
     """
     if chosen is not None:
-        if not _LANGUAGE.fullmatch(chosen):
-            raise UsageError(
-                f"the language {chosen!r} has characters besides letters, digits and _; examples: de, pt_BR"
-            )
-        return chosen
+        if _LANGUAGE.fullmatch(chosen):
+            return chosen
+        raise UsageError(f"the language {chosen!r} has characters besides letters, digits and _; examples: de, pt_BR")
     codes = [match and match[1] for match in (_TREEBANK_FILE.match(Path(file).name) for file in files)]
     if len({*codes}) == 1 and codes[0]:
         return codes[0]
@@ -303,7 +300,7 @@ def make_staged_folder(out: Path) -> Path:
 
 
 def replace_table(table: Table) -> Table:
-    """Replace an older table by *table*, whose files are in ``shards.new``. Until they have moved, its head says so."""
+    """Replace an older table: write the head of *table*, which names ``shards.new``, and then move the files in it."""
     sync_folder(table.path / STAGED_SHARDS)
     write_atomically(table.path / HEAD_NAME, format_head(replace(table, folder=STAGED_SHARDS)))
     _move_staged_shards(table.path)

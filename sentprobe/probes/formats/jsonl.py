@@ -27,12 +27,13 @@ def get_card_path(path: Path) -> Path:
 
 def write_jsonl(data: ProbeDataset, path: Path) -> None:
     """Write the items and, to a second file, the card; unused sentences and probe words are lost. Raises UsageError."""
+    card_path = get_card_path(path)
     try:
-        is_replaceable = not get_card_path(path).exists() or _is_header(parse_json(get_card_path(path).read_bytes()))
+        is_replaceable = not card_path.exists() or _is_header(parse_json(card_path.read_bytes()))
     except (BadSyntaxError, OSError):
         is_replaceable = False
     if not is_replaceable:
-        raise UsageError(f"{get_card_path(path)}: not a card of sentprobe, so not replaced: move it")
+        raise UsageError(f"{card_path}: not a card of sentprobe, so not replaced: move it")
     entries.check_columns(data, (*_KEYS, *entries.PROBES, *SENTENCE), format_name="jsonl")
     columns = {"columns": list(data.columns)} if data.columns else {}
     header = {"format": FORMAT, "name": data.name, "labels": list(data.labels), **columns, "card": data.card.to_json()}
