@@ -91,12 +91,12 @@ def parse_targets(
     - names: tasks to select; by default all
     - given_options: options by parameter, which are rejected if no target uses them
     """
-    kinds = classify_targets(words)
-    reject_unused_options(given_options or {}, [kind for _, kind in kinds if kind], data_name=", ".join(words))
+    classified = classify_targets(words)
+    reject_unused_options(given_options or {}, [suite for _, suite in classified if suite], data_name=", ".join(words))
     targets = make_targets(
         words,
         names,
-        kinds=kinds,
+        classified=classified,
         make_compeval=lambda suite, tasks: parse_compeval(suite, tasks, compeval, items, seed=seed),
         make_natural=lambda tables, tasks: parse_natural(tables, tasks, natural, items, seed=seed, audit=False),
     )

@@ -1,1 +1,1 @@
-"""Scores of language models on minimal pairs, and the accuracies that follow from them."""
+"""Score minimal pairs with language models, and compute the accuracies of the models."""

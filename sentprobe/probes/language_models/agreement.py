@@ -1,4 +1,4 @@
-"""The agreement of subject and verb that a minimal pair tests: the distance of the two, and attractors between them."""
+"""Subject-verb agreement in minimal pairs: distance between subject and verb, and attractors between them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -10,32 +10,29 @@ AUXILIARIES = ("aux", "aux:pass", "cop")
 
 
 class Agreement(NamedTuple):
-    """The positions, from 0, of a subject and its finite verb in a sentence."""
+    """The positions of a subject and its finite verb among a sentence's words, counted from 0."""
 
     subject: int
     verb: int
 
     @property
     def between(self) -> range:
-        """The positions between subject and verb."""
+        """The positions of the words between subject and verb."""
         return range(min(self) + 1, max(self))
 
 
 def describe_agreement(good: str, bad: str, tokens: Mapping[str, Any]) -> dict[str, str]:
-    """Return ``distance`` and ``attractors`` if the sentences differ in a subject or its finite verb; else nothing.
+    """Return the distance of subject and verb, and how many attractors are between them; ``{}`` for other pairs.
 
-    The distance is the number of words between subject and verb. Attractors are nouns between the two that differ in
-    number from the verb (Linzen et al. 2016, section 2); the value is their number.
+    The sentences of the pair must differ in a subject or its finite verb. ``distance`` is the number of words between
+    the two. Attractors are nouns that differ from the verb in grammatical number (Linzen et al. 2016, section 2).
 
-    - tokens: columns of the good sentence in Universal Dependencies, as :mod:`.sentence_records` writes them
+    - tokens: the good sentence in Universal Dependencies; a list for each column, such as ``upos`` and ``head``
     """
     words = good.split(), bad.split()
     changed = {place for place, pair in enumerate(zip(*words, strict=False)) if len({*pair}) > 1}
-    is_same_length = len({*map(len, words)}) == 1
-    tested = [
-        agreement for agreement in _find_agreements(tokens) if is_same_length and not changed.isdisjoint(agreement)
-    ]
-    if not tested:
+    tested = [agreement for agreement in _find_agreements(tokens) if not changed.isdisjoint(agreement)]
+    if not tested or len(words[0]) != len(words[1]):
         return {}
     longest = max(tested, key=lambda agreement: len(agreement.between))
     number = _read_number(tokens["feats"][longest.verb])
@@ -47,7 +44,7 @@ def describe_agreement(good: str, bad: str, tokens: Mapping[str, Any]) -> dict[s
 
 
 def _find_agreements(tokens: Mapping[str, Sequence[Any]]) -> Iterator[Agreement]:
-    """Yield the positions of each subject and its finite verb, if the verb shows number.
+    """Yield the positions of each subject and its finite verb, if the verb is marked for number.
 
     The subject of a relative clause is the noun that the clause modifies, not the relative pronoun.
     """
@@ -64,7 +61,7 @@ def _find_agreements(tokens: Mapping[str, Sequence[Any]]) -> Iterator[Agreement]
 
 
 def _is_relative(features: str) -> bool:
-    """Return whether a word's features include the pronoun type ``Rel``, alone or among others (``Dem,Rel``)."""
+    """Return whether features are those of a relative pronoun, such as "PronType=Rel" or "PronType=Dem,Rel"."""
     types = (value.removeprefix("PronType=") for value in features.split("|") if value.startswith("PronType="))
     return any("Rel" in pronoun_type.split(",") for pronoun_type in types)
 

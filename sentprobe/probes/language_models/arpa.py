@@ -20,7 +20,7 @@ START, END, UNKNOWN = "<s>", "</s>", "<unk>"
 
 NGram: TypeAlias = tuple[str, ...]
 NgramValues: TypeAlias = tuple[float, float]
-"""The probability and the back-off weight of an n-gram, as logarithms to base 10."""
+"""The probability and the back-off weight of an n-gram, both as logarithms to base 10."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,38 +33,34 @@ class NgramOptions:
 
 @dataclass(slots=True)
 class NgramModel:
-    """A back-off model (Katz 1987) in an ARPA file, which is read when texts with other words come."""
+    """A back-off model (Katz 1987) in an ARPA file, which is read again for texts with other words."""
 
     name: str
     read_entries: Callable[[frozenset[str]], tuple[Mapping[NGram, NgramValues], int]] = field(repr=False)
-    """Reads the n-grams over these words from the file; returns them and the order of the model."""
+    """Function that reads all n-grams of these words from the file, and returns them with the order of the model."""
     lower: bool = False
     method: ScoringMethod = ScoringMethod.NGRAM
 
     def find_unknown(self, texts: Sequence[str]) -> list[list[str]]:
-        """Return the words of each text that have no entry."""
-        sentences = [self._list_words(text, split_words(text)) for text in texts]
+        """Return, for each text, its words that are not in the model."""
+        sentences = [list_words(text, split_words(text), lower=self.lower) for text in texts]
         entries, _ = self._read_entries(sentences)
         return [[word for word in words if (word,) not in entries] for words in sentences]
 
     def score(self, texts: Sequence[str], reporter: Reporter, _: Regions | None = None) -> list[TokenScores]:
-        """Return the scores of each text's words and end. Raises EncoderError if an unknown word cannot be scored."""
+        """Score the words and the end of each text. Raises EncoderError if the model needs, but lacks, ``<unk>``."""
         spans = [split_words(text) for text in texts]
-        sentences = [*map(self._list_words, texts, spans)]
+        sentences = [list_words(text, row, lower=self.lower) for text, row in zip(texts, spans, strict=True)]
         entries, order = self._read_entries(sentences)
         ends = [END] if (END,) in entries else []
         scores = []
-        for text, places, words in zip(texts, spans, sentences, strict=True):
+        for text, word_spans, words in zip(texts, spans, sentences, strict=True):
             tokens = (START, *(self._find_word(word, entries) for word in words), *ends)
-            values = [
-                compute_log_probability(tokens[max(0, i + 1 - order) : i + 1], entries) for i in range(1, len(tokens))
-            ]
-            scores.append(TokenScores(values, [*places, *((len(text), len(text)) for _ in ends)]))
+            ngrams = (tokens[max(0, stop - order) : stop] for stop in range(2, len(tokens) + 1))
+            values = [compute_log_probability(ngram, entries) for ngram in ngrams]
+            scores.append(TokenScores(values, [*word_spans, *((len(text), len(text)) for _ in ends)]))
             reporter.advance()
         return scores
-
-    def _list_words(self, text: str, spans: Sequence[TextSpan]) -> list[str]:
-        return [text[start:end].lower() if self.lower else text[start:end] for start, end in spans]
 
     def _read_entries(self, sentences: Sequence[Sequence[str]]) -> tuple[Mapping[NGram, NgramValues], int]:
         return self.read_entries(frozenset({START, END, UNKNOWN, *chain.from_iterable(sentences)}))
@@ -87,7 +83,7 @@ def compute_log_probability(ngram: NGram, entries: Mapping[NGram, NgramValues]) 
 
 
 def split_words(text: str) -> list[TextSpan]:
-    """Return the spans of a text's words by Penn Treebank rules or, if these fail because of quotes, at spaces.
+    """Return the spans of a text's words by Penn Treebank rules; if quotes make these fail, split at spaces.
 
     >>> [text[start:end] for text in ["He didn't go."] for start, end in split_words(text)]
     ['He', 'did', "n't", 'go', '.']
@@ -100,11 +96,16 @@ def split_words(text: str) -> list[TextSpan]:
         return split_at_spaces(text)
 
 
+def list_words(text: str, spans: Iterable[TextSpan], *, lower: bool) -> list[str]:
+    """Return the words at these spans of a text, in lower case if *lower*."""
+    return [text[start:end].lower() if lower else text[start:end] for start, end in spans]
+
+
 def load_ngram_model(spec: Spec, device: str) -> NgramModel:  # noqa: ARG001 - all loaders have this parameter
     """Return the model of a spec ``ngram:FILE``; the file may be compressed. Raises UsageError.
 
-    A file may hold millions of n-grams, so only those over the words of the texts are stored when the model scores
-    texts. The model then raises FormatError or SourceError if the file cannot be read.
+    A file may have millions of n-grams, so the model loads only those with words of the texts that it scores. It then
+    raises FormatError or SourceError if the file cannot be read.
     """
     options = read_options(spec, NgramOptions())
     source = Source(spec.argument, "")
@@ -123,7 +124,7 @@ def load_ngram_model(spec: Spec, device: str) -> NgramModel:  # noqa: ARG001 - a
 
 
 def parse_arpa(lines: Iterable[str], words: Container[str]) -> tuple[dict[NGram, NgramValues], int]:
-    r"""Return the n-grams of an ARPA file that have only these words, and the model's order. Raises FormatError.
+    r"""Return an ARPA file's n-grams that consist of *words*, and the model's order. Raises FormatError.
 
     >>> text = "\\data\\\nngram 1=2\n\n\\1-grams:\n-0.5\tthe\t-0.2\n-0.7\tman\n\n\\end\\"
     >>> parse_arpa(text.splitlines(), {"the"})

@@ -15,30 +15,30 @@ Integers: TypeAlias = NDArray[np.int64]
 Numbers: TypeAlias = NDArray[np.float64]
 SPECIAL = (START, END, UNKNOWN)
 FALLBACK_DISCOUNTS = (0.0, 0.5, 1.0, 1.5)
-"""The discounts of counts 0, 1, 2 and above 2 for texts that are too small to estimate them."""
+"""The discounts of n-grams that occur 0, 1, 2 or more times, for texts that are too small to estimate them."""
 
 
 @dataclass(frozen=True, slots=True)
 class NgramLevel:
-    """All different n-grams of one length, sorted by context and last word; each field has a value for each n-gram."""
+    """All distinct n-grams of one length, sorted by context and last word; each field is an array, (n-grams,)."""
 
     words: Integers
-    """The number of the last word."""
+    """The number, in the vocabulary, of the last word."""
     contexts: Integers
-    """The place, among the n-grams that are one word shorter, of the n-gram without its last word."""
+    """The n-gram without its last word, as an index into the n-grams that are one word shorter."""
     suffixes: Integers
-    """The place, among the n-grams that are one word shorter, of the n-gram without its first word."""
+    """The n-gram without its first word, as an index into the n-grams that are one word shorter."""
     counts: Integers
-    """How often the n-gram occurs."""
+    """The number of occurrences."""
     is_initial: NDArray[np.bool_]
-    """Whether the n-gram begins with the start of a sentence."""
+    """Whether the n-gram begins with ``<s>``, the start of a sentence."""
 
 
 def count_ngrams(tokens: Integers, order: int, words: int) -> list[NgramLevel]:
-    """Return the n-grams of each length from 1 to *order* in a text, except lengths that no sentence reaches.
+    """Return the n-grams of each length from 1 to *order*, or to the length of the longest sentence.
 
-    - tokens: the numbers of all words of the text; each sentence begins with 0, and n-grams lie within sentences
-    - words: number of different words
+    - tokens: word numbers of all sentences, (tokens,); 0 (``<s>``) begins a sentence, and no n-gram spans two
+    - words: size of the vocabulary
     """
     starts = np.flatnonzero(tokens == 0)
     offsets = np.arange(len(tokens)) - np.repeat(starts, np.diff(starts, append=len(tokens)))
@@ -60,7 +60,7 @@ def count_ngrams(tokens: Integers, order: int, words: int) -> list[NgramLevel]:
 
 
 def smooth_ngrams(levels: Sequence[NgramLevel]) -> list[tuple[Numbers, Numbers]]:
-    """Return, for each length of n-grams, their probabilities and their back-off weights as contexts."""
+    """Return, for each length of n-grams, their probabilities and their back-off weights."""
     lower_order = np.full(1, 1 / (len(levels[0].words) - 1))  # uniform over all words except the start
     smoothed: list[tuple[Numbers, Numbers]] = []
     for length, level in enumerate(levels, 1):
@@ -84,7 +84,7 @@ def smooth_ngrams(levels: Sequence[NgramLevel]) -> list[tuple[Numbers, Numbers]]
 
 
 def estimate_discounts(counts: Integers) -> Numbers:
-    """Return the discounts of counts 0, 1, 2 and above 2 (Chen and Goodman 1999, equation 17).
+    """Return discounts for n-grams that occur 0, 1, 2 or more times (Chen and Goodman 1999, equation 17).
 
     >>> estimate_discounts(np.array([1] * 8 + [2] * 4 + [3] * 2 + [4])).tolist()
     [0.0, 0.5, 1.25, 2.0]
@@ -101,7 +101,7 @@ def estimate_discounts(counts: Integers) -> Numbers:
 def train_ngrams(texts: Sequence[str], *, order: int, words: int) -> Iterator[str]:
     """Train a model of n-grams up to the length *order* on texts; yield the lines of its ARPA file.
 
-    The vocabulary has the *words* most frequent words; all others count as the unknown word.
+    The vocabulary has the *words* most frequent words; all others become the unknown word, ``<unk>``.
     """
     frequent = [word for word in learn_vocabulary(texts, words=words).words if word not in SPECIAL]
     names = [*SPECIAL, *frequent]
@@ -115,7 +115,7 @@ def train_ngrams(texts: Sequence[str], *, order: int, words: int) -> Iterator[st
 def format_arpa(
     levels: Sequence[NgramLevel], smoothed: Sequence[tuple[Numbers, Numbers]], names: Sequence[str]
 ) -> Iterator[str]:
-    """Yield the lines of an ARPA file with these n-grams; *smoothed* has their probabilities and weights by length."""
+    """Yield the lines of an ARPA file; *smoothed* is the result of :func:`smooth_ngrams`."""
     yield "\\data\\\n"
     yield from (f"ngram {length}={len(level.words)}\n" for length, level in enumerate(levels, 1))
     texts: list[str] = []

@@ -1,4 +1,4 @@
-"""The accuracies of language models on minimal pairs, by paradigm and phenomenon, and paired tests of models."""
+"""Accuracies of language models on minimal pairs, by paradigm and phenomenon, and paired tests between models."""
 
 import csv
 import io
@@ -39,14 +39,14 @@ COLUMN_NAMES = (
     *("chance", "first", "second", "first_accuracy", "second_accuracy", "draws", "difference", "low", "high"),
     *("wins", "losses", "sign_p", "sign_p_corrected", "t_p", "t_p_corrected"),
 )
-"""The columns of the records, except the field by whose values accuracy is broken down."""
+"""The columns of all output records, except the field that accuracy is broken down by, such as "paradigm"."""
 
 
 def check_column(pairs: Sequence[sp.SentencePair], by: str) -> None:
     """Raise UsageError if accuracy cannot be broken down by the field *by*.
 
-    The reason may be that no pair has the field, that the output has a column of this name, or that the field has too
-    many values that are not numbers.
+    Reasons: no pair has the field, the output already has a column of this name, or the field has too many values that
+    are not numbers.
     """
     if by in COLUMN_NAMES:
         raise UsageError(f"--by {by}: the output has a column of this name; rename the field of the pairs")
@@ -61,7 +61,7 @@ def check_column(pairs: Sequence[sp.SentencePair], by: str) -> None:
 
 
 def read_scores_files(specs: Sequence[Spec]) -> list[Spec | StoredScores]:
-    """Return the specs, with stored scores in place of ``scores:FILE``. Raises UsageError for a repeated name."""
+    """Load the scores of each spec ``scores:FILE``; return other specs unchanged. Raises UsageError if names repeat."""
     models = [load_stored_scores(spec) if spec.kind == SCORES else spec for spec in specs]
     check_distinct("model", [model.name for model in models])
     return models
@@ -69,23 +69,23 @@ def read_scores_files(specs: Sequence[Spec]) -> list[Spec | StoredScores]:
 
 @dataclass(frozen=True)
 class PairScores:
-    """The scores of a language model for the good and bad sentences of pairs."""
+    """A language model's scores of the good and the bad sentence of each pair."""
 
     model: str
     good: tuple[float, ...]
     bad: tuple[float, ...]
     unknown: tuple[str, ...] = ()
-    """The words of each pair that the model does not know, separated by spaces; empty if it knows all."""
+    """For each pair, its words unknown to the model, separated by spaces; ``()`` if the model knows all words."""
     method: ScoringMethod = ScoringMethod.FILE
     spec: str = ""
     source: str = ""
     """The origin of the pairs, as in "1,000 pairs of each paradigm, sampled with seed 0"."""
     provenance: Provenance | None = None
-    """Command and versions, if the scores are from a results folder."""
+    """The command and the package versions, if the scores are from a results folder."""
 
     @cached_property
     def answers(self) -> sp.PairAnswers:
-        """Whether the good sentence of each pair scores higher, in two rows that differ for ties, (2, pairs)."""
+        """Whether the good sentence of each pair scores higher, (2, pairs); a tie is True in row 0, False in row 1."""
         return sp.compare_scores(self.good, self.bad)
 
     @property
@@ -95,11 +95,11 @@ class PairScores:
 
     @cached_property
     def unknown_rows(self) -> NDArray[np.int64]:
-        """The pairs with unknown words."""
+        """The indices of the pairs with unknown words."""
         return np.flatnonzero([*map(bool, self.unknown)])
 
     def describe_unknown(self) -> str:
-        """Return the number of pairs with unknown words, and one of these words."""
+        """Return a sentence that states the number of pairs with unknown words, and one such word."""
         pairs = format_count(len(self.unknown_rows), "pair")
         return f"{self.model} does not know words of {pairs}, such as {min(chain(*map(str.split, self.unknown)))!r}"
 
@@ -112,16 +112,15 @@ def load_or_find_scores(
     *,
     device: str = "",
 ) -> PairScores:
-    """Return the scores of pairs, from stored scores or by the model of a spec. Raises SentprobeError."""
+    """Score pairs by the model of a spec, or look up their stored scores. Raises SentprobeError."""
     if isinstance(model, Spec):
         return score_pairs(load_language_model(model, device=device), pairs, kind, reporter)
-    scores = model.find_scores(pairs, kind)
-    good, bad = zip(*scores, strict=True)
+    good, bad = zip(*model.find_scores(pairs, kind), strict=True)
     return PairScores(model.name, good, bad)
 
 
 def list_models_with_vocabulary(models: Sequence[Spec | StoredScores]) -> list[Spec]:
-    """Return the models that say which words they know. Raises UsageError if there is none."""
+    """Return the models that can tell unknown words: not functions or stored scores. Raises UsageError."""
     if chosen := [model for model in models if isinstance(model, Spec) and model.kind != FUNCTION]:
         return chosen
     raise UsageError("--known-words: files of scores and functions do not say which words a model knows")
@@ -130,7 +129,7 @@ def list_models_with_vocabulary(models: Sequence[Spec | StoredScores]) -> list[S
 def select_known_pairs(
     models: Sequence[Spec], pairs: Sequence[sp.SentencePair], *, device: str = ""
 ) -> list[sp.SentencePair]:
-    """Return the pairs whose words all models know. Raises SentprobeError."""
+    """Return the pairs without words that are unknown to any of the models. Raises SentprobeError."""
     texts = _list_texts(pairs)
     loaded = (load_language_model(model, device=device) for model in models)
     unknown = {*chain.from_iterable(compress(texts, model.find_unknown(texts)) for model in loaded)}
@@ -168,10 +167,10 @@ def score_pairs(
 
 
 class PairGroup(NamedTuple):
-    """A group of pairs with an accuracy of its own.
+    """A group of pairs, for which the accuracy of each model is reported.
 
-    - value: the paradigm, or the value of another field; empty for a phenomenon and for the group of all pairs
-    - rows: the positions of the group's pairs
+    - value: the paradigm, or the value of the field :attr:`PairResults.by`; empty for a phenomenon, and for all pairs
+    - rows: the indices of the group's pairs
     """
 
     phenomenon: str
@@ -181,10 +180,10 @@ class PairGroup(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairComparison(tested.TestedDifference):
-    """A comparison of two models on the pairs of one paradigm, or of one value of another field."""
+    """A comparison of two models on the pairs of one paradigm, or with one value of :attr:`PairResults.by`."""
 
     value: str
-    """The paradigm, or the value of the other field."""
+    """The paradigm, or the value of the field :attr:`PairResults.by`."""
     shares: tuple[float, float]
 
     @property
@@ -201,36 +200,36 @@ class PairResults:
     kind: ScoreKind
     scores: Sequence[PairScores]
     by: str = PARADIGM
-    """The field by whose values accuracy is broken down."""
+    """The field that accuracy is broken down by, such as "paradigm"."""
     matched: Sequence[tuple[PairScores, PairScores]] | None = None
-    """The pairs of models to compare; None: all pairs of models."""
+    """The models to compare, two at a time; None: every model with every other."""
     correction: Correction = Correction.HOLM
 
     @property
     def provenances(self) -> list[Provenance]:
-        """Commands and versions of scores from a results folder, each once."""
+        """The distinct commands and package versions that computed the scores in a results folder."""
         return [*dict.fromkeys(scores.provenance for scores in self.scores if scores.provenance)]
 
     @cached_property
     def units(self) -> NDArray[np.int64]:
-        """The number of each pair's unit; pairs whose good sentences have the same words are one unit."""
+        """The number of each pair's unit, (pairs,); pairs whose good sentences have the same words are one unit."""
         return np.array(sp.number_units(self.pairs))
 
     @cached_property
     def frequency_answers(self) -> sp.PairAnswers:
-        """The answers of a unigram model of each paradigm, (2, pairs)."""
+        """The answers of unigram models, which are trained on each paradigm separately, (2, pairs)."""
         answers = np.empty((2, len(self.pairs)), dtype=bool)
         rows = group_by(range(len(self.pairs)), lambda row: self.pairs[row].paradigm)
-        for places in rows.values():
-            pairs = [self.pairs[place] for place in places]
-            answers[:, places] = sp.answer_by_frequency(pairs, self.units[places].tolist())
+        for group in rows.values():
+            pairs = [self.pairs[row] for row in group]
+            answers[:, group] = sp.answer_by_frequency(pairs, self.units[group].tolist())
         return answers
 
     @cached_property
     def groups(self) -> list[PairGroup]:
         """A group for each paradigm, each phenomenon with several paradigms, and all pairs if there are several groups.
 
-        With another field :attr:`by`, a group for each of its values, or for each bin if it has many numbers.
+        If :attr:`by` is another field, a group for each value or, if many values are numbers, each bin.
         """
         rows: dict[str, dict[str, list[int]]] = {}
         if self.by == PARADIGM:
@@ -248,11 +247,11 @@ class PairResults:
         return groups if len(groups) == 1 else [*groups, PairGroup("", "", np.arange(len(self.pairs)))]
 
     def to_records(self) -> list[dict[str, Any]]:
-        """Return a record for each group and model, and for each comparison; all records have the same keys."""
+        """Return the records of accuracies and of comparisons; all records have the same keys."""
         return fill_missing_keys(self.to_accuracy_records(), self.to_comparison_records())
 
     def to_accuracy_records(self) -> list[dict[str, Any]]:
-        """Return a record for each group and model."""
+        """Return a record of the accuracy of each model on each group of pairs."""
         return [self._build_record(group, scores) for group in self.groups for scores in self.scores]
 
     def to_comparison_records(self) -> list[dict[str, Any]]:
@@ -285,13 +284,13 @@ class PairResults:
 
     @cached_property
     def comparisons(self) -> list[PairComparison]:
-        """The comparisons of models on each paradigm, or value of another field, with corrected p-values."""
+        """The comparisons of models on each paradigm, or each value of :attr:`by`, with corrected p-values."""
         matched = combinations(self.scores, 2) if self.matched is None else self.matched
         return self._compare([((a.model, a.answers), (b.model, b.answers)) for a, b in matched])
 
     @cached_property
     def baseline_comparisons(self) -> list[PairComparison]:
-        """Each model and the unigram model, or chance where that is higher, on each paradigm; corrected by model."""
+        """Comparisons of each model with the unigram model or, where it is higher, chance, on each paradigm."""
         baseline = self.frequency_answers.copy()
         for group in self.groups:
             if group.value and baseline[:, group.rows].mean() < CHANCE:
@@ -302,7 +301,7 @@ class PairResults:
     def _compare(
         self, matched: Sequence[tuple[tuple[str, sp.PairAnswers], tuple[str, sp.PairAnswers]]]
     ) -> list[PairComparison]:
-        """Compare the answers of named models on each paradigm, with corrected p-values."""
+        """Compare two named models at a time on each paradigm, with corrected p-values."""
         groups = [group for group in self.groups if group.value]
         cases = [(group, first, second) for first, second in matched for group in groups]
         tests = [
@@ -319,16 +318,16 @@ class PairResults:
         ]  # fmt: skip
 
     def build_tables(self, *, intervals: bool) -> Iterator[tuple[str, Grid, str]]:
-        """Yield the table of accuracies and, if models are compared, that of comparisons: title, table and notes."""
+        """Yield title, table and notes for accuracies and, if models are compared, for comparisons."""
         yield "", *self.build_accuracy_grid(intervals=intervals)
         if self.comparisons:
             yield "", *self.build_comparison_grid()
 
     def build_accuracy_grid(self, *, intervals: bool) -> tuple[Grid, str]:
         """Return the table of accuracies and its notes."""
-        names = [scores.model for scores in self.scores]
+        header = (self.by, "pairs", "chance", "unigram", *(scores.model for scores in self.scores))
         rows = tuple(self._build_row(group, intervals=intervals) for group in self.groups)
-        return Grid((self.by, "pairs", "chance", "unigram", *names), rows), self._describe()
+        return Grid(header, rows), self._describe()
 
     def build_comparison_grid(self) -> tuple[Grid, str]:
         """Return the table of comparisons and its notes."""
@@ -347,7 +346,7 @@ class PairResults:
         return GridRow(label, group.phenomenon, tuple(map(GridCell, texts)))
 
     def _describe(self) -> str:
-        """Return the notes on the accuracies, one per line."""
+        """Return the notes under the table of accuracies, one per line."""
         identical = sum(pair.good == pair.bad for pair in self.pairs)
         notes = (
             f"Accuracy in percent: the good sentence has the higher score ({self.kind}). Ties count half.",
@@ -359,7 +358,7 @@ class PairResults:
         return "".join(f"{note}\n" for note in notes)
 
     def format_scores(self) -> str:
-        """Return the scores of each pair as CSV."""
+        """Return each model's scores of each pair as CSV."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(COLUMNS)

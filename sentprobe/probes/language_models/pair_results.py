@@ -1,4 +1,4 @@
-"""Scores of language models in a results folder: a file for each model, and a file for the pairs that it scored."""
+"""Scores of language models in a results folder: a file for each model, and a file for the pairs it scored."""
 
 import hashlib
 import json
@@ -28,22 +28,22 @@ LM_FORMAT = "sentprobe-lm 2"
 FOLDER = "lm"
 
 PairTables: TypeAlias = tuple[PairResults, ...]
-"""The results of all models, for each set of pairs and each kind of score."""
+"""The scores of all models on the same pairs, by the same kind of score, are one table."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LanguageModelResult(PairScores):
-    """A model's scores of the pairs in a file, and how they were computed."""
+    """A model's scores of the pairs in a file, with the model's fingerprint and the kind of score."""
 
     fingerprint: str
-    """A digest of the model's files or commit; empty: unknown, so that the scores are not reused."""
+    """A digest of the model's files, or its commit; if it is empty (unknown), the scores are not reused."""
     pairs: str
-    """The digest of the pairs, which is the name of their file."""
+    """The digest of the pairs, which is also the name of their file."""
     kind: ScoreKind
 
 
 class PairFolder:
-    """A results folder, in which scores of pairs are looked up or written.
+    """A results folder, from which scores of pairs are read, and to which missing scores are written.
 
     ``reused`` lists the specs of the models whose scores were in the folder.
     """
@@ -51,11 +51,9 @@ class PairFolder:
     def __init__(self, path: Path, pairs: Sequence[SentencePair], *, command: str, source: str) -> None:
         self.reused: list[str] = []
         self._folder = path / FOLDER
-        self._pairs = pairs
-        self._text = format_pairs(pairs)
+        self._pairs, self._text = pairs, format_pairs(pairs)
         self._digest = digest_pairs(self._text)
-        self._command = command
-        self._source = source
+        self._command, self._source = command, source
 
     def measure(
         self, model: Spec | StoredScores, kind: ScoreKind, reporter: Reporter, *, device: str = ""
@@ -66,7 +64,8 @@ class PairFolder:
         """
         spec = model if isinstance(model, Spec) else model.spec
         fingerprint = compute_fingerprint(spec)
-        path = self._folder / build_lm_file_name(spec, kind, self._digest)
+        safe_name = re.sub(r"[^A-Za-z0-9_.=-]+", "_", spec.name[-60:]).lstrip(".")
+        path = self._folder / f"{safe_name}.{kind}.{digest(spec, kind, self._digest)[:8]}.json"
         identity = (str(spec), fingerprint, self._digest, kind, len(self._pairs))
         stored = _find_result(path) if fingerprint else None
         if stored and identity == (stored.spec, stored.fingerprint, stored.pairs, stored.kind, len(stored.good)):
@@ -82,7 +81,7 @@ class PairFolder:
         return result
 
     def _write(self, path: Path, text: str) -> None:
-        """Write a result and, if they are missing in the folder, the pairs that it belongs to."""
+        """Write a model's result, and the scored pairs if the folder lacks them."""
         pairs_path = self._folder / f"{self._digest}.jsonl"
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -94,7 +93,7 @@ class PairFolder:
 
 
 def compute_fingerprint(spec: Spec) -> str:
-    """Return a digest of a model's files or of its commit; an empty text for functions and stored scores."""
+    """Return a digest of a model's files, or its commit; an empty text for functions and stored scores."""
     path = Path(spec.argument).expanduser()
     if spec.kind == "hf":
         return find_model(spec.argument, revision=dict(spec.options).get("revision", "")).content
@@ -104,14 +103,8 @@ def compute_fingerprint(spec: Spec) -> str:
     return digest_folder(path) if spec.kind == "trained" and path.is_dir() else ""
 
 
-def build_lm_file_name(spec: Spec, kind: ScoreKind, pairs_digest: str) -> str:
-    """Return the name of the file for a model's scores of these pairs."""
-    safe_name = re.sub(r"[^A-Za-z0-9_.=-]+", "_", spec.name[-60:]).lstrip(".")
-    return f"{safe_name}.{kind}.{digest(spec, kind, pairs_digest)[:8]}.json"
-
-
 def digest_pairs(text: str) -> str:
-    """Return the digest of the text of pairs (:func:`format_pairs`), which is the name of their file."""
+    """Return the digest of pairs, written by :func:`format_pairs`; it is the name of their file."""
     return digest(text)[:16]
 
 
@@ -172,8 +165,8 @@ def _find_result(path: Path) -> LanguageModelResult | None:
 def read_pair_tables(directories: Sequence[Path]) -> PairTables:
     """Return the results in results folders, joined by pairs and kind of score.
 
-    If several models have the same name, each name begins with its folder. Raises UsageError or ResultsError if a file
-    cannot be read.
+    Models with the same name are renamed to ``FOLDER#NAME``. Raises UsageError or ResultsError if a file cannot be
+    read.
     """
     groups: dict[tuple[str, ScoreKind], list[tuple[Path, LanguageModelResult]]] = {}
     for directory in directories:
@@ -211,7 +204,7 @@ def _read_stored_pairs(path: Path) -> list[SentencePair]:
 
 
 def select_models(tables: PairTables, model: str) -> PairTables:
-    """Return the results of the model with this name."""
+    """Return the tables with only the model of this name, without tables that lack it."""
     chosen = (replace(table, scores=[s for s in table.scores if s.model == model]) for table in tables)
     return tuple(table for table in chosen if table.scores)
 
@@ -222,7 +215,7 @@ def list_model_names(tables: PairTables) -> list[str]:
 
 
 def match_tables(first: PairTables, second: PairTables) -> PairTables:
-    """Return the results of two runs on the same pairs, for comparing each model of the first with each of the second.
+    """Return tables that compare each model of the first run with each of the second, on the same pairs.
 
     Raises ResultsError if the runs have no pairs in common.
     """
@@ -238,9 +231,9 @@ def match_tables(first: PairTables, second: PairTables) -> PairTables:
 
 
 def match_models(tables: PairTables, against: str | None, *, source: str) -> PairTables:
-    """Return the results that allow a comparison: of all models with each other, or with the model *against*.
+    """Return tables that compare all models with each other or, unless it is None, with the model *against*.
 
-    Raises UsageError, which begins with *source*, if there are none.
+    Raises UsageError, which begins with *source*, if there are no models to compare.
     """
     several = [table for table in tables if len(table.scores) > 1]
     if not several:

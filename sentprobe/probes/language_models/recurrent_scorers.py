@@ -1,4 +1,4 @@
-"""The language model ``trained:``, a recurrent network that ``probe train`` trained by the objective ``next-word``."""
+"""The language model ``trained:``, a recurrent network trained by ``probe train --objective next-word``."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,9 +12,8 @@ from sentprobe.probes.encoders.protocol import EncoderError
 from sentprobe.probes.encoders.trained import model_config, model_folder
 from sentprobe.probes.encoders.trained.sentence_model import UNKNOWN, SentenceModel
 from sentprobe.probes.encoders.trained.untrained import group_by_length
-from sentprobe.probes.language_models.arpa import split_words
+from sentprobe.probes.language_models.arpa import list_words, split_words
 from sentprobe.probes.language_models.scorers import Regions, ScoringMethod, TokenScores
-from sentprobe.probes.language_models.sentence_pairs import TextSpan
 from sentprobe.probes.pretraining.objectives.next_word import NEXT_WORD, compute_states
 from sentprobe.progress import Reporter
 from sentprobe.specs import Spec, read_options
@@ -30,7 +29,7 @@ class RecurrentOptions:
 
 @dataclass(slots=True)
 class RecurrentModel:
-    """A language model that uses a sentence model; sentences of equal length are read together."""
+    """A recurrent language model; sentences of equal length form a batch."""
 
     name: str
     model: SentenceModel = field(repr=False)
@@ -38,25 +37,23 @@ class RecurrentModel:
     method: ScoringMethod = ScoringMethod.RECURRENT
 
     def find_unknown(self, texts: Sequence[str]) -> list[list[str]]:
-        """Return the words of each text that the vocabulary lacks."""
-        rows = self.model.vocabulary.rows
-        return [[word for word in self._list_words(text, split_words(text)) if word not in rows] for text in texts]
+        """Return, for each text, its words that are not in the vocabulary."""
+        vocabulary = self.model.vocabulary
+        sentences = (list_words(text, split_words(text), lower=vocabulary.lower) for text in texts)
+        return [[word for word in words if word not in vocabulary.rows] for words in sentences]
 
     def score(self, texts: Sequence[str], reporter: Reporter, _: Regions | None = None) -> list[TokenScores]:
-        """Return the scores of each text's words and end."""
+        """Score the words and the end of each text."""
         spans = [split_words(text) for text in texts]
-        rows = self.model.vocabulary.rows
-        ids = [[rows.get(word, UNKNOWN) for word in self._list_words(*row)] for row in zip(texts, spans, strict=True)]
+        vocabulary = self.model.vocabulary
+        sentences = (list_words(*pair, lower=vocabulary.lower) for pair in zip(texts, spans, strict=True))
+        ids = [[vocabulary.rows.get(word, UNKNOWN) for word in words] for words in sentences]
         values: list[list[float]] = [[] for _ in texts]
         for group in group_by_length([*map(len, ids)], size=self.batch):
             for row, part in zip(group, self._predict([ids[row] for row in group]), strict=True):
                 values[row] = part
             reporter.advance(len(group))
         return [TokenScores(values[row], [*spans[row], (len(text), len(text))]) for row, text in enumerate(texts)]
-
-    def _list_words(self, text: str, spans: Sequence[TextSpan]) -> list[str]:
-        words = (text[start:end] for start, end in spans)
-        return [word.lower() if self.model.vocabulary.lower else word for word in words]
 
     @torch.inference_mode()
     def _predict(self, ids: Sequence[Sequence[int]]) -> list[list[float]]:
@@ -69,7 +66,7 @@ class RecurrentModel:
 
 
 def load_recurrent_model(spec: Spec, device: str) -> RecurrentModel:
-    """Return the model of a spec ``trained:FOLDER``. Raises UsageError or EncoderError."""
+    """Load the model of a spec ``trained:FOLDER``. Raises UsageError or EncoderError."""
     options, folder = read_options(spec, RecurrentOptions(device=device)), Path(spec.argument).expanduser()
     if (objective := model_config.read_config(folder).record.get("objective")) != NEXT_WORD:
         raise EncoderError(f"{folder}: not a language model; its objective is {objective}, not {NEXT_WORD}")

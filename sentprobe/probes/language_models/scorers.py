@@ -1,4 +1,4 @@
-"""Language models, which return log probabilities of tokens: their protocol, the table of kinds, and user functions."""
+"""The protocol of language models, which score tokens; their kinds; and functions of the user as models."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ class ScoreKind(StrEnum):
 
 
 class ScoringMethod(StrEnum):
-    """The scores that a model gives tokens."""
+    """How a model computes the scores of tokens, in words for the methods paragraph."""
 
     CAUSAL = "log probabilities of tokens given those before, from a start token on"
     CAUSAL_WITHOUT_START = "log probabilities of tokens given at least one before"
@@ -50,13 +50,13 @@ class ScoringMethod(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TokenScores:
-    """The log probability and the span of each token of a text; without spans, a log probability of the whole text."""
+    """The log probability and the span of each token; without spans, one log probability of the text."""
 
     log_probabilities: Sequence[float]
     spans: Sequence[TextSpan] = ()
 
     def compute_score(self, kind: ScoreKind, region: TextSpan) -> float:
-        """Return the score of the text; *region* is the span of the words that differ from the pair's other sentence.
+        """Return the score of a text; *region* is the span in which it differs from the pair's other sentence.
 
         >>> TokenScores([-1.0, -2.0, -4.0], [(0, 3), (4, 7), (7, 9)]).compute_score(ScoreKind.CRITICAL, (4, 9))
         -6.0
@@ -69,7 +69,7 @@ class TokenScores:
 
 
 Regions: TypeAlias = Mapping[str, Sequence[TextSpan]]
-"""For each text, the spans in which tokens need a score."""
+"""The spans of each text in which tokens need a score."""
 
 
 def select_spans(spans: Sequence[TextSpan], regions: Sequence[TextSpan]) -> list[bool]:
@@ -78,19 +78,19 @@ def select_spans(spans: Sequence[TextSpan], regions: Sequence[TextSpan]) -> list
 
 
 class LanguageModel(Protocol):
-    """A model that computes the log probabilities of a text's tokens."""
+    """A model that computes the log probability of each token of a text."""
 
     name: str
 
     @property
     def method(self) -> ScoringMethod:
-        """The origin of the scores."""
+        """How the model computes scores."""
 
     def find_unknown(self, texts: Sequence[str]) -> list[list[str]]:
-        """Return the words of each text that the model does not know; a function is taken to know all."""
+        """Return, for each text, its words unknown to the model; for a function of the user, none."""
 
     def score(self, texts: Sequence[str], reporter: Reporter, regions: Regions | None = None) -> list[TokenScores]:
-        """Return the scores of each text's tokens, and report progress by text.
+        """Score the tokens of each text, and report the number of completed texts.
 
         - regions: the only spans whose tokens need a score; None: all tokens need one
         """
@@ -98,18 +98,18 @@ class LanguageModel(Protocol):
 
 @dataclass(slots=True)
 class FunctionModel:
-    """A function of the user, which returns a score for each sentence of a list, or a list of scores of its words."""
+    """A function of the user, which returns for each sentence of a list a score, or a list of a score per word."""
 
     name: str
     function: Callable[[list[str]], Any] = field(repr=False)
     method: ScoringMethod = ScoringMethod.FUNCTION
 
     def find_unknown(self, texts: Sequence[str]) -> list[list[str]]:
-        """Return no word of any text."""
+        """Return an empty list for each text."""
         return [[] for _ in texts]
 
     def score(self, texts: Sequence[str], reporter: Reporter, _: Regions | None = None) -> list[TokenScores]:
-        """Return the scores that the function computes. Raises EncoderError."""
+        """Score the texts by the function. Raises EncoderError if it fails or returns wrong values."""
         try:
             arrays = [convert_to_array(value).astype(float) for value in self.function([*texts])]
         except Exception as error:
@@ -133,9 +133,9 @@ def load_function(spec: Spec, device: str) -> FunctionModel:  # noqa: ARG001 - a
 
 
 SCORES = "scores"
-"""The kind of specs that name a file of stored scores instead of a model."""
+"""The kind of specs for stored scores, ``scores:FILE``."""
 FUNCTION = "python"
-"""The kind of specs that name a function of the user."""
+"""The kind of specs for functions of the user, ``python:module:function``."""
 _LOADERS = {
     "hf": "transformer_scorers:load_transformer",
     "ngram": "arpa:load_ngram_model",
@@ -145,7 +145,7 @@ _LOADERS = {
 
 
 def parse_models(texts: Sequence[str]) -> list[Spec]:
-    """Parse the specs of language models; the folder of a trained model is a spec, too. Raises UsageError."""
+    """Parse the specs of language models, such as "hf:gpt2" or a trained model's folder. Raises UsageError."""
     specs = [read_spec(text) for text in texts]
     check_names(specs)
     for spec in specs:

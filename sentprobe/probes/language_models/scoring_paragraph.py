@@ -1,4 +1,4 @@
-"""The methods paragraph of a paper about language models on minimal pairs, from a results folder."""
+"""Write the methods paragraph of a paper that scores minimal pairs with language models."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -22,12 +22,12 @@ KIND_TEXTS: Mapping[ScoreKind, str] = {
     ScoreKind.TOKEN: "their mean",
     ScoreKind.CRITICAL: "their sum from the first to the last changed word",
 }
-MOST_NAMES = 12
-"""The most paradigms that the paragraph names."""
+MAX_LISTED_PARADIGMS = 12
+"""The maximum number of paradigms that the paragraph lists by name."""
 
 
 def write_pair_paragraph(table: PairResults) -> tuple[Piece, ...]:
-    """Return the paragraph about the models on one set of pairs."""
+    """Return the paragraph on one set of pairs and the models that scored it."""
     parts = (_describe_pairs, _describe_scores, _describe_accuracies)
     return tuple(piece for part in parts for piece in part(table))
 
@@ -38,7 +38,7 @@ def _describe_pairs(table: PairResults) -> Iterator[Piece]:
     yield f" we scored minimal pairs of a grammatical and an ungrammatical sentence by {join_words(names)}. "
     paradigms = [*dict.fromkeys(pair.paradigm for pair in table.pairs)]
     yield f"The {len(table.pairs):,} pairs are from {format_count(len(paradigms), 'paradigm')}"
-    yield f" ({join_words(paradigms)})" if len(paradigms) <= MOST_NAMES else ""
+    yield f" ({join_words(paradigms)})" if len(paradigms) <= MAX_LISTED_PARADIGMS else ""
     yield Citation(("warstadt2020",))
     sources = dict.fromkeys(scores.source for scores in table.scores if scores.source)
     yield f": {join_words([*sources], last='or')}. " if sources else ". "
@@ -77,7 +77,7 @@ def _describe_accuracies(table: PairResults) -> Iterator[Piece]:
 
 
 def write_pair_methods(tables: Sequence[PairResults], style: TableFormat) -> str:
-    """Return a paragraph for each set of pairs and kind of score."""
+    """Return a title and a paragraph for each table, as text in a format."""
     return "\n".join(
         format_title(title, style) + write_with_citations(write_pair_paragraph(table), style) + "\n"
         for title, table in zip(name_pair_tables(len(tables)), tables, strict=True)
@@ -85,5 +85,5 @@ def write_pair_methods(tables: Sequence[PairResults], style: TableFormat) -> str
 
 
 def name_pair_tables(count: int) -> list[str]:
-    """Return the titles of the tables of language models."""
+    """Return the titles of *count* tables, such as "language models, table 1 of 2"."""
     return ["language models" + (f", table {number} of {count}" if count > 1 else "") for number in range(1, count + 1)]

@@ -1,4 +1,4 @@
-"""Read minimal pairs from files with BLiMP's fields, find their changed words, and judge them by word frequencies."""
+"""Read minimal pairs from files with BLiMP's fields, find the changed words, and answer by word frequencies."""
 
 import re
 from collections import Counter
@@ -19,10 +19,10 @@ from sentprobe.probes.formats.jsonl import read_values
 from sentprobe.probes.language_models.agreement import AGREEMENT, describe_agreement
 
 PairAnswers: TypeAlias = NDArray[np.bool_]
-"""Two values for each of n pairs, (2, n): both true if the good sentence scores higher, only the first in a tie."""
+"""Whether the good sentence of n pairs scores higher, (2, n); a tie is True in row 0, False in row 1."""
 
 TextSpan: TypeAlias = tuple[int, int]
-"""The positions of the first character of a part of a text, and of the character after it."""
+"""The index of the first character of a part of a text, and of the first character after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +35,12 @@ class SentencePair:
     phenomenon: str = ""
     pair_id: str = ""
     columns: Mapping[str, str] = field(default_factory=dict, compare=False)
-    """The fields by which accuracy can be broken down: those of its record, and distance and attractors."""
+    """The fields that accuracy can be broken down by: those of BLiMP's record, ``distance`` and ``attractors``."""
 
     def find_regions(self) -> tuple[TextSpan, TextSpan]:
         """Return, for the good and the bad sentence, the span from the first to the last changed word.
 
-        If one of the sentences only lacks words, both spans also include the next word or, at the end, the one before.
+        If one sentence only lacks words of the other, both spans also include the next word (at the end, the previous).
 
         >>> SentencePair("the men sleep .", "the men sleeps .").find_regions()
         ((8, 13), (8, 14))
@@ -58,12 +58,12 @@ class SentencePair:
 
 
 def split_at_spaces(text: str) -> list[TextSpan]:
-    """Return the spans of the words of a text, which are separated by white space."""
+    """Return the spans of a text's words, which white space separates."""
     return [match.span() for match in re.finditer(r"\S+", text)]
 
 
 def read_pairs(paths: Iterable[Path]) -> list[SentencePair]:
-    """Read minimal pairs from JSONL files, or from all in a folder. Raises UsageError or FormatError."""
+    """Read minimal pairs from JSONL files, or folders of JSONL files. Raises UsageError or FormatError."""
     files = [*chain.from_iterable(sorted(path.glob("*.jsonl")) if path.is_dir() else [path] for path in paths)]
     if not files:
         raise UsageError(f"{', '.join(map(str, paths))}: there are no files *.jsonl in it")
@@ -85,7 +85,7 @@ def _read_file(path: Path) -> Iterator[SentencePair]:
 
 
 def build_pair(record: Mapping[str, Any]) -> SentencePair:
-    """Return the minimal pair in a record with BLiMP's fields."""
+    """Convert a record with BLiMP's fields to a minimal pair."""
     good, bad = record["sentence_good"], record["sentence_bad"]
     uid, term, pair_id = map(str, (record["UID"], record.get("linguistics_term") or "", record["pairID"]))
     columns = {name: str(value) for name, value in record.items() if isinstance(value, str | int | float)}
@@ -105,17 +105,17 @@ def compare_scores(good: Iterable[float], bad: Iterable[float]) -> PairAnswers:
 
 
 def number_units(pairs: Sequence[SentencePair]) -> list[int]:
-    """Return the number of each pair's unit, a hash of the words of its good sentence without their order."""
+    """Return each pair's unit as a number: a hash of the good sentence's words, sorted."""
     return [hash_words(sorted(pair.good.split())) for pair in pairs]
 
 
 def answer_by_frequency(pairs: Sequence[SentencePair], units: Sequence[int]) -> PairAnswers:
-    """Return the answers of a unigram model, trained on the good sentences of the other half of the units.
+    """Return the answers of unigram models; each half of the units is scored with counts from the other half.
 
-    The score of a sentence is the sum of log((count + 1) / (number of all words + 1)) over its words. It is computed by
-    ``fsum``, so that it does not depend on the order of words.
+    Only good sentences are counted. A sentence's score is the sum of log((count + 1) / (number of all words + 1)) over
+    its words. It is computed by ``fsum``, so that it does not depend on the order of words.
     """
-    counts = [Counter[str](), Counter[str]()]
+    counts = [Counter[str](), Counter[str]()]  # of even and of odd units
     for pair, unit in zip(pairs, units, strict=True):
         counts[unit % 2].update(pair.good.split())
     totals = [words.total() + 1 for words in counts]

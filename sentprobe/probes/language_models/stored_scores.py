@@ -4,7 +4,6 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from math import isfinite
 from pathlib import Path
 
@@ -25,7 +24,7 @@ class StoredOptions:
 
 @dataclass(frozen=True, slots=True)
 class StoredScores:
-    """The stored scores of one model; a key is the kind of score, the good sentence and the bad sentence."""
+    """One model's stored scores; the keys are (kind of score, good sentence, bad sentence)."""
 
     spec: Spec
     name: str
@@ -42,31 +41,16 @@ class StoredScores:
 
 
 def load_stored_scores(spec: Spec) -> StoredScores:
-    """Return the scores in the file of a spec ``scores:FILE``. Raises UsageError or FormatError."""
+    """Load the file of a spec ``scores:FILE``. Raises UsageError or FormatError."""
     options, path = read_options(spec, StoredOptions()), Path(spec.argument)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise (
-            path_error(path, "cannot read it", error)
-            if isinstance(error, OSError)
-            else FormatError(f"{path}: not UTF-8")
-        ) from None
-    try:
-        rows = [*csv.reader(io.StringIO(text, newline=""))]
-    except csv.Error as error:
-        raise FormatError(f"{path}: not CSV: {error}") from None
-    if not rows or tuple(rows[0]) != COLUMNS:
-        raise FormatError(f"{path}: not a file that --scores wrote, with the columns {', '.join(COLUMNS)}")
     models: dict[str, dict[tuple[str, str, str], tuple[float, float]]] = {}
-    for number, row in enumerate(islice(rows, 1, None), 2):
+    for number, row in enumerate(_read_rows(path), 2):
         try:
             model, _, _, kind, *values, good, bad = row
             first, second = map(float, values)
         except ValueError:
-            raise FormatError(
-                f"{path}: line {number}: {len(COLUMNS)} columns, two of them numbers, are expected"
-            ) from None
+            expected = f"{len(COLUMNS)} columns, two of them numbers, are expected"
+            raise FormatError(f"{path}: line {number}: {expected}") from None
         if not isfinite(first + second):
             raise FormatError(f"{path}: line {number}: a score is not finite")
         models.setdefault(model, {})[kind, good, bad] = first, second
@@ -75,3 +59,17 @@ def load_stored_scores(spec: Spec) -> StoredScores:
         names = ", ".join(models) or "no model"
         raise UsageError(f"{path} has scores of {names}: name one, as in scores:FILE?model=NAME{suggest(name, models)}")
     return StoredScores(spec, spec.label or name, models[name])
+
+
+def _read_rows(path: Path) -> list[list[str]]:
+    try:
+        rows = [*csv.reader(io.StringIO(path.read_text(encoding="utf-8"), newline=""))]
+    except OSError as error:
+        raise path_error(path, "cannot read it", error) from None
+    except UnicodeDecodeError:
+        raise FormatError(f"{path}: not UTF-8") from None
+    except csv.Error as error:
+        raise FormatError(f"{path}: not CSV: {error}") from None
+    if not rows or tuple(rows[0]) != COLUMNS:
+        raise FormatError(f"{path}: not a file that --scores wrote, with the columns {', '.join(COLUMNS)}")
+    return rows[1:]

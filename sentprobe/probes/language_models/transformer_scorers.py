@@ -26,23 +26,20 @@ class TransformerOptions:
     bos: bool = True
     """Whether a causal model reads a start token before the text."""
     within_word: bool = True
-    """Whether the later tokens of a word are masked, too, when a masked model predicts a token of this word.
-
-    Yes: Kauf and Ivanova 2023; no: Salazar et al. 2020.
-    """
+    """When a masked model predicts a token, whether the word's later tokens are masked, too (Kauf and Ivanova 2023)."""
     precision: loading.ModelPrecision = loading.ModelPrecision.FLOAT32
     revision: str = ""
     """A branch, tag or commit on the Hugging Face hub."""
     batch: int = 64
-    """Number of sequences in a forward pass; a masked model reads a sequence for each token."""
+    """Number of sequences in a forward pass; for a masked model, a text has one sequence per token."""
     device: str = ""
 
 
 class ScoredSequence(NamedTuple):
-    """A sequence of tokens that the model reads, the places of its predictions, and the tokens to predict there."""
+    """A sequence of tokens that the model reads, the positions of its predictions, and the tokens to predict there."""
 
     text: int
-    """The number of the text; its sequences follow each other, in the order of the tokens to predict."""
+    """The index of the text; a text's sequences are adjacent, in the order of the tokens to predict."""
     ids: list[int]
     places: Sequence[int]
     targets: Sequence[int]
@@ -62,13 +59,13 @@ class TransformerModel:
 
     @property
     def method(self) -> ScoringMethod:
-        """The method of causal or masked models, by the options."""
+        """The method, which follows from the type of model and the options."""
         if self.is_masked:
             return ScoringMethod.MASKED if self.options.within_word else ScoringMethod.MASKED_ALONE
         return ScoringMethod.CAUSAL if self._find_start() else ScoringMethod.CAUSAL_WITHOUT_START
 
     def find_unknown(self, texts: Sequence[str]) -> list[list[str]]:
-        """Return the parts of each text that become the tokenizer's unknown token; white space is no part."""
+        """Return the parts of each text that the tokenizer replaces by its unknown token, without white space."""
         encoded = self.tokenizer([*texts], add_special_tokens=False, return_offsets_mapping=True, verbose=False)
         parts = (
             [text[slice(*span)] for token, span in zip(*row, strict=True) if token == self.tokenizer.unk_token_id]
@@ -77,7 +74,7 @@ class TransformerModel:
         return [" ".join(unknown).split() for unknown in parts]
 
     def score(self, texts: Sequence[str], reporter: Reporter, regions: Regions | None = None) -> list[TokenScores]:
-        """Return the scores of each text's tokens. Raises EncoderError.
+        """Score the tokens of each text. Raises EncoderError.
 
         - regions: the only spans whose tokens a masked model scores; causal models score all tokens
         """
@@ -95,10 +92,8 @@ class TransformerModel:
             places = [
                 [place for place, special in enumerate(mask) if not special] for mask in encoded["special_tokens_mask"]
             ]
-            spans = [
-                [offsets[place] for place in row]
-                for offsets, row in zip(encoded["offset_mapping"], places, strict=True)
-            ]
+            offsets = zip(encoded["offset_mapping"], places, strict=True)
+            spans = [[text_offsets[place] for place in row] for text_offsets, row in offsets]
             if regions is not None and self.is_masked:
                 scored = [select_spans(spans[row], regions[text]) for row, text in enumerate(texts)]
                 places, spans = (
@@ -115,7 +110,7 @@ class TransformerModel:
         return [TokenScores(part, spans[text][len(spans[text]) - len(part) :]) for text, part in enumerate(values)]
 
     def _find_start(self) -> list[int]:
-        """Return the start token that a causal model reads before a text, or nothing if there is none."""
+        """Return a list of the start token that a causal model reads before a text; empty if there is none."""
         has_start = self.options.bos and not self.is_masked
         ids = (self.tokenizer.bos_token_id, self.tokenizer.eos_token_id) if has_start else ()
         return [token for token in ids if token is not None][:1]
@@ -143,9 +138,9 @@ class TransformerModel:
     def _predict(self, batch: Sequence[ScoredSequence]) -> Tensor:
         """Return the log probabilities of the targets of all sequences, (targets,) float64.
 
-        Equal sequences are read once: the sentences of a pair are often equal where the changed word is masked. Logits
-        are computed at the places of predictions only, once for those with the same context: a hook selects them before
-        the output layer.
+        Equal sequences are computed once: with the changed word masked, the sentences of a pair are often equal. A hook
+        before the output layer selects the positions of predictions, one for each context, so only their logits are
+        computed.
         """
         numbers: dict[tuple[int, ...], int] = {}
         inputs = [numbers.setdefault(tuple(sequence.ids), len(numbers)) for sequence in batch]
@@ -180,7 +175,7 @@ class TransformerModel:
 
 
 def load_transformer(spec: Spec, device: str) -> TransformerModel:
-    """Return the model of a spec ``hf:MODEL``. Raises UsageError or EncoderError."""
+    """Load the model of a spec ``hf:MODEL``. Raises UsageError or EncoderError."""
     options = read_options(spec, TransformerOptions(device=device))
     files = loading.find_model(spec.argument, revision=options.revision)
     is_masked = _detect_masked(files.directory, spec.argument)
@@ -199,7 +194,7 @@ def load_transformer(spec: Spec, device: str) -> TransformerModel:
 
 
 def _multiply_by_onednn(model: torch.nn.Module) -> None:
-    """Let oneDNN, if PyTorch has it, compute the linear layers: on AMD processors, it is twice as fast as MKL."""
+    """Compute linear layers by oneDNN, if PyTorch has it: on AMD processors, it is twice as fast as MKL."""
     multiply = getattr(torch.ops.mkldnn, "_linear_pointwise", None)
     if multiply is None or not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
         return
@@ -213,7 +208,7 @@ def _apply_linear(multiply: Callable[..., Tensor], layer: torch.nn.Linear, input
 
 
 def _detect_masked(directory: Path, model_name: str) -> bool:
-    """Return whether a model is masked, and not causal, by its architecture. Raises EncoderError if it is neither."""
+    """Return True for a masked and False for a causal language model. Raises EncoderError for other models."""
     with loading.report_loading_errors(model_name):
         from transformers import AutoConfig
         from transformers.models.auto import modeling_auto as auto

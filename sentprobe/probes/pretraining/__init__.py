@@ -1,1 +1,1 @@
-"""Training of encoders for ``probe train``: texts, objectives, and the loop that trains a sentence model."""
+"""Train encoders for ``probe train``: read texts, prepare an objective, and run the training loop."""

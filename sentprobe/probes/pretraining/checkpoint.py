@@ -1,4 +1,4 @@
-"""Checkpoints, from which a training resumes with the same results: files of JSON and safetensors, without pickles."""
+"""Write and read checkpoints (JSON and safetensors), from which a training resumes with the same results."""
 
 import json
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ STATE_FILE, WEIGHTS_FILE, OPTIMIZER_FILE = ("state.json", "weights.safetensors",
 FORMAT = "sentprobe checkpoint 1"
 
 Identity = Mapping[str, str | int | float | bool]
-"""Everything that decides the weights that a training produces, by name."""
+"""All values that determine the trained weights, by name, such as ``{"objective": "nli", "seed": 0}``."""
 
 
 class CheckpointError(SentprobeError):
@@ -39,28 +39,20 @@ class StoredState:
     state: TrainingState
     identity: Identity
     versions: Mapping[str, str]
-    """The versions of the packages that trained."""
+    """The version of each package used for training, such as ``{"torch": "2.13.0"}``."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelAndOptimizer:
-    """A model in training, and its optimizer."""
-
-    model: nn.Module
-    optimizer: torch.optim.Optimizer
-
-
-def write_checkpoint(folder: Path, trained: ModelAndOptimizer, stored: StoredState) -> None:
-    """Write a checkpoint to the folder of an encoder; it replaces the previous checkpoint."""
+def write_checkpoint(folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, stored: StoredState) -> None:
+    """Write a checkpoint into an encoder's folder, in place of the previous checkpoint."""
     header = {"format": FORMAT, **asdict(stored)}
     with files.atomic_folder(folder / CHECKPOINT_FOLDER) as new_folder:
         (new_folder / STATE_FILE).write_text(json.dumps(header, indent=2) + "\n", "utf-8", newline="\n")
-        (new_folder / WEIGHTS_FILE).write_bytes(tensor_files.save(_copy_tensors(trained.model.state_dict())))
-        (new_folder / OPTIMIZER_FILE).write_bytes(tensor_files.save(_collect_optimizer_tensors(trained.optimizer)))
+        (new_folder / WEIGHTS_FILE).write_bytes(tensor_files.save(_copy_tensors(model.state_dict())))
+        (new_folder / OPTIMIZER_FILE).write_bytes(tensor_files.save(_collect_optimizer_tensors(optimizer)))
 
 
 def _copy_tensors(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Return copies of tensors on the CPU that share no memory, as safetensors requires."""
+    """Copy tensors to the CPU; the copies share no memory, as safetensors requires."""
     return {name: tensor.detach().cpu().clone() for name, tensor in tensors.items()}
 
 
@@ -71,7 +63,7 @@ def _collect_optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, to
 
 
 def read_state(folder: Path) -> StoredState | None:
-    """Return the stored state in the folder of an encoder; None if there is no checkpoint. Raises CheckpointError."""
+    """Return the checkpoint's state in an encoder's folder; None without a checkpoint. Raises CheckpointError."""
     path = folder / CHECKPOINT_FOLDER / STATE_FILE
     if not path.exists():
         return None
@@ -100,7 +92,7 @@ def _parse_state(record: Any) -> StoredState:
 
 
 def check_same_training(folder: Path, stored_identity: Identity, identity: Identity) -> None:
-    """Raise OtherTrainingError if a checkpoint's identity is not that of the training that would resume it."""
+    """Raise OtherTrainingError if the identity in a checkpoint differs from that of the current training."""
     for name in (*identity, *stored_identity):
         stored_value, value = stored_identity.get(name), identity.get(name)
         if stored_value != value:
@@ -122,13 +114,13 @@ DIGEST_DIFFERENCES: Mapping[str, str] = {
     "vectors": "other word vectors (--vectors)",
     "punkt": "other parameters of Punkt (--punkt)",
 }
-"""The description, for error messages, of a difference in a value that is stored as a digest."""
+"""The text of the error message if a value differs that the identity stores as a digest."""
 
 
-def load_weights(folder: Path, trained: ModelAndOptimizer) -> None:
-    """Load the weights and the state of the optimizer from a checkpoint. Raises CheckpointError."""
-    _load_model(folder / CHECKPOINT_FOLDER / WEIGHTS_FILE, trained.model)
-    _load_optimizer(folder / CHECKPOINT_FOLDER / OPTIMIZER_FILE, trained.optimizer)
+def load_weights(folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
+    """Load a model's weights and its optimizer's state from a checkpoint. Raises CheckpointError."""
+    _load_model(folder / CHECKPOINT_FOLDER / WEIGHTS_FILE, model)
+    _load_optimizer(folder / CHECKPOINT_FOLDER / OPTIMIZER_FILE, optimizer)
 
 
 def _load_model(path: Path, model: nn.Module) -> None:
@@ -151,8 +143,7 @@ def _load_optimizer(path: Path, optimizer: torch.optim.Optimizer) -> None:
         if value.dim() and value.shape != weights[int(number)].shape:
             raise CheckpointError(f"{path}: {key!r} has another shape")
         state.setdefault(int(number), {})[name] = value
-    groups = optimizer.state_dict()["param_groups"]
-    optimizer.load_state_dict({"state": state, "param_groups": groups})
+    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
 
 
 def _read_tensors(path: Path) -> dict[str, torch.Tensor]:

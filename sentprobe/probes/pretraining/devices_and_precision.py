@@ -1,4 +1,4 @@
-"""Devices and number format of the training of an encoder, which lightning-fabric sets up."""
+"""Set up the devices and the floating-point format of a training, by lightning-fabric."""
 
 import logging
 import os
@@ -18,23 +18,23 @@ from sentprobe.processes import check_count
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingMachine:
-    """The devices of a training, and the number format of its matrix products."""
+    """The devices on which an encoder is trained, and the floating-point format of matrix products."""
 
     device: str = "cpu"
-    """The type of device: auto, cpu, cuda or mps."""
+    """The type of device: "auto", "cpu", "cuda" or "mps"."""
     devices: int = 1
-    """Number of devices that train together."""
+    """Number of devices that train in parallel."""
     precision: Precision = Precision.AUTO
-    """Number format of all matrix products; AUTO is bfloat16 if the processor or GPU has instructions for it."""
+    """AUTO: bfloat16 if the processor or GPU has instructions for it, else float32."""
 
 
 def is_first_process() -> bool:
-    """Return whether this process trains on the first device; Fabric starts a process for each further device."""
+    """Return whether this process trains on the first device; Fabric starts a process for each device."""
     return os.environ.get("LOCAL_RANK", "0") == "0"
 
 
 def check_machine(machine: TrainingMachine) -> None:
-    """Check that devices and number format are available. Raises UsageError."""
+    """Raise UsageError if the devices or the floating-point format are not available."""
     check_count("devices", machine.devices)
     if ":" in machine.device:
         raise UsageError(f"--device {machine.device}: leave out the number; --devices sets the number of devices")
@@ -46,7 +46,7 @@ def check_machine(machine: TrainingMachine) -> None:
 
 
 def make_fabric(machine: TrainingMachine) -> Any:
-    """Return the Fabric object that trains on these devices. Raises UsageError, or EncoderError without Fabric."""
+    """Return a Fabric object for these devices. Raises UsageError, or EncoderError if Fabric is not installed."""
     try:
         import lightning_fabric as lightning
     except ModuleNotFoundError:
@@ -61,7 +61,7 @@ def make_fabric(machine: TrainingMachine) -> Any:
 
 @contextmanager
 def suppress_fabric_messages() -> Iterator[None]:
-    """Suppress Fabric's informational messages, such as the number format that it uses."""
+    """Suppress Fabric's messages in a ``with`` block, except warnings and errors."""
     log = logging.getLogger("lightning_fabric")
     previous_level = log.level
     log.setLevel(logging.WARNING)
@@ -75,12 +75,12 @@ _FABRIC_PRECISIONS: Any = {Precision.FLOAT32: "32-true", Precision.BFLOAT16: "bf
 
 
 def has_accelerator() -> bool:
-    """Return whether there is a GPU that PyTorch can use: NVIDIA's or Apple's."""
+    """Return whether PyTorch can use a GPU (CUDA or MPS)."""
     return torch.cuda.is_available() or torch.backends.mps.is_available()
 
 
 def choose_precision(machine: TrainingMachine) -> Precision:
-    """Return FLOAT32 or BFLOAT16, the number format for a training. Raises UsageError."""
+    """Return the floating-point format of a training: FLOAT32 or BFLOAT16, never AUTO. Raises UsageError."""
     uses_cpu = machine.device == "cpu" or not has_accelerator()
     is_fast = has_fast_bfloat16() if uses_cpu else torch.cuda.is_available()
     if machine.precision is Precision.BFLOAT16 and not is_fast:

@@ -1,4 +1,4 @@
-"""The loop that trains an encoder, on lightning-fabric: seeded steps, validation, checkpoints, and resuming."""
+"""Train an encoder with lightning-fabric: seeded steps, validation, checkpoints, and resuming."""
 
 import signal
 import threading
@@ -28,10 +28,10 @@ _SIGNAL_NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 class InterruptHandler:
-    """A context manager that handles signals such as Ctrl-C only when the model is in a consistent state.
+    """A context manager that delays signals such as Ctrl-C while a step changes the model.
 
-    It then calls the signal's previous handler or, if there is none, raises SystemExit. While the process is stopping,
-    only a second Ctrl-C has an effect, since a closed terminal or a cluster may send several signals.
+    After the step, it calls the signal handler that was installed before or, if there is none, raises SystemExit.
+    A closed terminal or a cluster may send several signals, so while the process stops, only a second Ctrl-C counts.
     """
 
     def __init__(self) -> None:
@@ -43,11 +43,11 @@ class InterruptHandler:
 
     @property
     def can_save(self) -> bool:
-        """Whether a checkpoint may be written: the model is consistent, and Ctrl-C was pressed at most once."""
+        """Whether a checkpoint may be written: no step is half done, and Ctrl-C was pressed at most once."""
         return self._is_consistent and self._interrupt_count < 2
 
     def __enter__(self) -> "InterruptHandler":
-        """Install handlers for all signals that the process does not ignore; in other threads, do nothing."""
+        """Install handlers for signals that are not ignored, if this is the main thread."""
         if threading.current_thread() is threading.main_thread():
             for signal_number in (getattr(signal, name) for name in _SIGNAL_NAMES if hasattr(signal, name)):
                 previous_handler = signal.getsignal(signal_number)
@@ -62,7 +62,7 @@ class InterruptHandler:
 
     @contextmanager
     def defer_signals(self) -> Iterator[None]:
-        """Defer signals until the end of the block; if the block raises, the model counts as inconsistent."""
+        """Delay signals until the end of the block; after an exception in it, no checkpoint may be written."""
         self._reset()  # the process still runs, so earlier signals are done with
         self._is_consistent = False
         yield
@@ -99,15 +99,15 @@ class TrainingSettings:
     limits: Limits = field(default_factory=Limits)
     validate_every: StepInterval = field(default_factory=StepInterval)
     probe_every: StepInterval | None = None
-    """Interval at which the model is probed, in addition to start and end; None: it is not probed."""
+    """Interval at which the model is probed; it is also probed at the start and the end. None: it is never probed."""
     machine: devices_and_precision.TrainingMachine = field(default_factory=devices_and_precision.TrainingMachine)
     checkpoint_seconds: float = 300.0
-    """Seconds after which a checkpoint is written; one is also written after each validation, at a stop and the end."""
+    """Seconds between checkpoints; others follow each validation, an interruption, and the end."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProbingPoint:
-    """The model at a step of a training at which it is probed."""
+    """The model at a training step at which it is probed, with the number of steps and epochs so far."""
 
     step: int
     epoch: float
@@ -125,9 +125,9 @@ class TrainingStore:
     folder: Path
     identity: checkpoint.Identity
     save_best: Callable[[SentenceModel, TrainingState], None]
-    """Called with the model after each validation that is the best so far."""
+    """Function that saves the model after each validation that is the best so far."""
     save_validation: Callable[[ValidationPoint], None] = lambda _: None
-    """Called after each validation, and after ``save_best``."""
+    """Function that saves the result of each validation; it is called after ``save_best``."""
 
 
 def train(
@@ -138,16 +138,16 @@ def train(
     probe_model: Callable[[ProbingPoint], None] = lambda _: None,
     reporter: progress.Reporter | None = None,
 ) -> TrainingState:
-    """Train until a limit is reached, starting from the checkpoint in the folder if there is one; return the end state.
+    """Train until a limit is reached, resuming the checkpoint in the folder if it exists; return the final state.
 
-    A training that has ended before is not repeated, but its model is probed again if probing is requested. When a
-    training is stopped by Ctrl-C, SIGTERM or SIGHUP, a checkpoint of its last complete step is written. PyTorch's
-    global random generators are restored.
+    A training that had ended before is not repeated, but its model is probed again if probing is requested. When
+    Ctrl-C, SIGTERM or SIGHUP stop a training, a checkpoint of its last complete step is written. PyTorch's global
+    random generators are restored at the end.
 
-    - probe_model: called with the model at each step at which it is probed
+    - probe_model: function that probes the model; it is called at the steps of ``settings.probe_every``
 
     Raises OtherTrainingError if the checkpoint belongs to another training, and DivergedError if the loss or gradient
-    is not finite; the last checkpoint is kept.
+    is not finite; the last checkpoint then remains.
     """
     stored = checkpoint.read_state(store.folder)
     if stored is not None:
@@ -161,28 +161,26 @@ def train(
 
 
 class _FabricLearner(nn.Module):
-    """A learner whose batches are dictionaries, since Fabric finds tensors only in them."""
+    """Calls a learner with a dictionary of tensors, since Fabric does not find the tensors in a Batch."""
 
     def __init__(self, learner: nn.Module) -> None:
         super().__init__()
         self.learner = learner
 
     def forward(self, tensors: dict[str, torch.Tensor], items: int, targets: int) -> torch.Tensor:
-        """Return the loss of a batch."""
         # With several devices, Fabric moves all tensors to the device, also lengths, which networks need on the CPU.
-        batch = Batch(tensors, items, targets).to(next(self.parameters()).device)
-        loss: torch.Tensor = self.learner(batch)
+        loss: torch.Tensor = self.learner(Batch(tensors, items, targets).to(next(self.parameters()).device))
         return loss
 
 
 LOSSES_PER_CHECK = 20
-"""Number of steps after which losses are checked to be finite; each check makes a GPU wait."""
+"""Number of steps between checks that losses are finite; each check waits for the GPU."""
 
 
 class _TrainingLoop:
-    """A training that runs in this process, on its device.
+    """Runs a training in this process, on one device.
 
-    Weights, optimizer and state belong to the same step, and so can be saved, except within ``defer_signals``.
+    Weights, optimizer and state belong to the same step, so a checkpoint can be written, except in ``defer_signals``.
     """
 
     def __init__(
@@ -196,13 +194,11 @@ class _TrainingLoop:
         self._fabric = devices_and_precision.make_fabric(settings.machine)
         with devices_and_precision.suppress_fabric_messages():
             self._fabric.launch()
-        self._prepared, self._settings, self._store = prepared, settings, store
-        self._probe_model = probe_model
+        self._prepared, self._settings, self._store, self._probe_model = prepared, settings, store, probe_model
         # Before the optimizer is made: AdaGrad allocates its state on the device of the weights.
         self._learner = prepared.learner.to(self._fabric.device)
-        optimizer = make_optimizer(settings.optimizer, self._learner)
-        self._trained = checkpoint.ModelAndOptimizer(self._learner, optimizer)
-        self._stepper, self._optimizer = self._fabric.setup(_FabricLearner(self._learner), optimizer)
+        self._plain_optimizer = make_optimizer(settings.optimizer, self._learner)  # which checkpoints store
+        self._stepper, self._optimizer = self._fabric.setup(_FabricLearner(self._learner), self._plain_optimizer)
         self._steps_per_epoch = prepared.train.steps // self._fabric.world_size
         if self._steps_per_epoch == 0:
             raise UsageError("there are fewer batches than devices; use smaller batches")
@@ -210,15 +206,13 @@ class _TrainingLoop:
         self._interrupts = InterruptHandler()
         self._last_probed_step: int | None = None
         self._unchecked_losses: list[tuple[int, torch.Tensor, torch.Tensor]] = []
-        is_first = self._fabric.is_global_zero
-        self._pace = TrainingPace(
-            reporter if is_first else progress.SilentReporter(), settings.limits, self._steps_per_epoch
-        )
+        reporter = reporter if self._fabric.is_global_zero else progress.SilentReporter()
+        self._pace = TrainingPace(reporter, settings.limits, self._steps_per_epoch)
 
     def run(self, state: TrainingState | None) -> TrainingState:
-        """Train from the start or, if *state* is that of a checkpoint, from this state; return the end state."""
+        """Train from the checkpoint with *state* or, if it is None, from the start; return the final state."""
         if state is not None:
-            checkpoint.load_weights(self._store.folder, self._trained)
+            checkpoint.load_weights(self._store.folder, self._learner, self._plain_optimizer)
             if not 0 <= state.batch < self._steps_per_epoch:
                 path = self._store.folder / checkpoint.CHECKPOINT_FOLDER / checkpoint.STATE_FILE
                 raise checkpoint.CheckpointError(
@@ -248,11 +242,10 @@ class _TrainingLoop:
         self._finish()
 
     def _is_over(self) -> bool:
-        is_over: bool = self._fabric.broadcast(bool(self._state.find_end_reason(self._settings.limits)))
-        return is_over
+        return bool(self._fabric.broadcast(bool(self._state.find_end_reason(self._settings.limits))))
 
     def _iterate_batches(self) -> Iterator[Batch]:
-        """Yield the remaining batches of the epoch, except those that other devices train on."""
+        """Yield the batches of the current epoch that this device has yet to train on."""
         fabric, state = self._fabric, self._state
         start = state.batch * fabric.world_size
         batches = self._prepared.train.batches(state.epoch, start=start)
@@ -296,14 +289,14 @@ class _TrainingLoop:
         return probe_due, validation_due and state.step > 0
 
     def _probe_and_validate(self) -> None:
-        """Probe and validate the model if due, except for a validation that was saved before a restart."""
+        """Probe and validate the model if due; a validation that a checkpoint has already is not repeated."""
         probe_due, validation_due = self._find_due_actions()
         self._probe(probe_due)
         if validation_due and not self._state.is_validated:
             self._validate()
 
     def _check_losses(self) -> float:
-        """Return the last loss. Raises DivergedError if a loss or the norm of a gradient is not finite."""
+        """Return the loss of the last step. Raises DivergedError if a loss or a gradient's norm is not finite."""
         last_loss = 0.0
         for step, loss, norm in self._unchecked_losses:
             last_loss = float(loss)
@@ -323,11 +316,9 @@ class _TrainingLoop:
 
     def _probe(self, is_due: bool) -> None:  # noqa: FBT001
         if is_due and self._fabric.is_global_zero:
+            epochs = self._state.compute_epochs(self._steps_per_epoch)
             with self._pace.pause_clock():
-                model = self._learner.encoder.eval()
-                self._probe_model(
-                    ProbingPoint(self._state.step, self._state.compute_epochs(self._steps_per_epoch), model)
-                )
+                self._probe_model(ProbingPoint(self._state.step, epochs, self._learner.encoder.eval()))
         if is_due:
             self._last_probed_step = self._state.step
             self._fabric.barrier()
@@ -354,7 +345,7 @@ class _TrainingLoop:
         self._fabric.barrier()
 
     def _save_if_consistent(self) -> None:
-        """Write a checkpoint of the last step, if it is complete and not saved; do not wait for other processes."""
+        """Write a checkpoint if the last step is complete and not saved yet; do not wait for other processes."""
         if self._interrupts.can_save and self._state != self._saved_state:
             self._check_losses()
             self._write_checkpoint()
@@ -367,15 +358,14 @@ class _TrainingLoop:
 
     def _write_checkpoint(self) -> None:
         if self._fabric.is_global_zero:
-            package_versions = find_versions("torch", "lightning-fabric")
-            stored = checkpoint.StoredState(self._state, self._store.identity, package_versions)
-            checkpoint.write_checkpoint(self._store.folder, self._trained, stored)
+            versions = find_versions("torch", "lightning-fabric")
+            stored = checkpoint.StoredState(self._state, self._store.identity, versions)
+            checkpoint.write_checkpoint(self._store.folder, self._learner, self._plain_optimizer, stored)
         self._saved_state = self._state
 
     def _finish(self) -> None:
         self._pace.loss = self._check_losses()
-        has_probing_points = self._settings.probe_every is not None
-        self._probe(has_probing_points and self._last_probed_step != self._state.step)
+        self._probe(self._settings.probe_every is not None and self._last_probed_step != self._state.step)
         if not self._state.is_validated:
             self._validate()
         self._save_checkpoint()

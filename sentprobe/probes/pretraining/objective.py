@@ -1,4 +1,4 @@
-"""The interface between objectives and the training loop: batches, learners with a loss, and validations."""
+"""The interface of objectives for the training loop: batches, learners that compute a loss, and validations."""
 
 from abc import ABC, abstractmethod
 from array import array
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from sentprobe.errors import UsageError, format_count
+from sentprobe.probes.dataset import Indices
 from sentprobe.probes.encoders.trained.sentence_model import SentenceModel
 from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
 
@@ -25,15 +26,15 @@ class Batch:
     items: int
     """Number of items."""
     targets: int
-    """Number of values that are predicted: the tokens that a decoder generates, or one for each item."""
+    """Number of predictions: the tokens that decoders should generate or, for a classifier, one per item."""
 
     def to(self, device: torch.device) -> "Batch":
-        """Return the batch on a device; tensors named ``...lengths`` stay on the CPU, where networks need them."""
+        """Move the batch to a device, except tensors named ``...lengths``, which networks need on the CPU."""
         moved = {
             name: tensor.cpu() if name.endswith("lengths") else tensor.to(device, non_blocking=True)
             for name, tensor in self.tensors.items()
         }
-        return Batch(moved, self.items, self.targets)
+        return replace(self, tensors=moved)
 
 
 class Learner(nn.Module, ABC):
@@ -54,14 +55,14 @@ class Learner(nn.Module, ABC):
 
 
 class TrainingBatches(Protocol):
-    """The training items as batches, in an order that depends on the epoch only."""
+    """The training items as batches, in an order that depends only on the epoch."""
 
     @property
     def steps(self) -> int:
         """Number of batches per epoch."""
 
     def batches(self, epoch: int, *, start: int = 0) -> Iterator[Batch]:
-        """Yield the batches of an epoch from number *start* on; each call yields the same batches."""
+        """Yield the batches of an epoch, beginning with batch number *start*; each call yields the same batches."""
 
 
 _METRIC_FORMATS: Mapping[str, str] = {"BLEU": ".1f", "accuracy": ".1%"}
@@ -87,7 +88,7 @@ class Validation:
         return f"{self.metric} {self.value:{_METRIC_FORMATS.get(self.metric, ',.4g')}}"
 
     def is_better_than(self, previous: "Validation | None") -> bool:
-        """Return whether this validation is better than *previous*, which may be None; the loss breaks ties."""
+        """Return whether this result is better than *previous*, or that is None; the loss decides equal values."""
         if previous is None:
             return True
         if self.value == previous.value:
@@ -97,25 +98,22 @@ class Validation:
 
 @dataclass(frozen=True, slots=True)
 class PreparedObjective:
-    """An objective with its texts, ready for training."""
+    """An objective and its texts, as the training loop needs them."""
 
     learner: Learner
     train: TrainingBatches
     validate: Callable[[Learner], Validation]
-    """Validates the learner; weights, gradients and random generators stay unchanged."""
-
-
-Places = NDArray[np.int64]
+    """Function that validates the learner; it changes no weights, gradients or random generators."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenRows:
-    """Texts as rows of token numbers, which may have different lengths."""
+    """Texts as rows of token numbers; rows may differ in length."""
 
     tokens: NDArray[np.int32]
     """The tokens of all rows."""
-    bounds: Places
-    """The start of each row in *tokens*, and the end of the last row."""
+    bounds: Indices
+    """The start index of each row in ``tokens``, followed by the end index of the last row."""
 
     def __len__(self) -> int:
         return len(self.bounds) - 1
@@ -125,13 +123,13 @@ class TokenRows:
         return self.tokens[self.bounds[row] : self.bounds[row + 1]]
 
     @property
-    def lengths(self) -> Places:
+    def lengths(self) -> Indices:
         """Number of tokens of each row."""
         return np.diff(self.bounds)
 
 
 def collect_rows(rows: Iterable[Iterable[int]]) -> TokenRows:
-    """Return rows of token numbers as arrays.
+    """Join rows of token numbers into one array.
 
     >>> rows = collect_rows([[5, 6], [], [7]])
     >>> len(rows), rows[0].tolist(), rows.lengths.tolist()
@@ -147,7 +145,7 @@ def collect_rows(rows: Iterable[Iterable[int]]) -> TokenRows:
 def pad_rows(rows: Iterable[NDArray[np.int32]], *, before: int = 0, after: int = 0) -> torch.Tensor:
     """Return b rows of tokens as a tensor padded with 0, (b, time) int64.
 
-    Unless they are 0, *before* and *after* are the tokens to add at the start and the end of each row.
+    Each row starts with the token *before* and ends with the token *after*; 0 adds no token.
 
     >>> pad_rows([np.array([5, 6]), np.array([7])], before=1, after=2).tolist()
     [[1, 5, 6, 2], [1, 7, 2, 0]]
@@ -159,19 +157,19 @@ def pad_rows(rows: Iterable[NDArray[np.int32]], *, before: int = 0, after: int =
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainValidationSplit:
-    """The training and validation items; no training item shares a text with a validation item."""
+    """Indices of training and validation items; no training item shares a text with a validation item."""
 
-    train: Places
-    validation: Places
+    train: Indices
+    validation: Indices
 
 
 def hold_out(*columns: Sequence[str], count: int, seed: int) -> TrainValidationSplit:
-    """Split items at random into training and validation items. Raises UsageError if there are too few.
+    """Split items at random into training and validation items. Raises UsageError if there are too few items.
 
-    - columns: the texts of the items; item i has the text at place i of each column
-    - count: maximum number of validation items, which are at most a tenth of all
+    - columns: the texts of the items; item i consists of ``columns[0][i]``, ``columns[1][i]`` and so on
+    - count: number of validation items, but at most a tenth of all items
 
-    No two validation items share a text, and other items that share a text with them are left out.
+    No two validation items share a text. All other items with a text of a validation item are left out.
 
     >>> split = hold_out(["a", "b", "c", "a"], count=1, seed=0)
     >>> split.validation.tolist(), split.train.tolist()
@@ -197,13 +195,13 @@ def hold_out(*columns: Sequence[str], count: int, seed: int) -> TrainValidationS
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ItemBatches:
-    """Batches of items in a random order that depends on seed and epoch; a :class:`TrainingBatches`."""
+    """Batches of items in a random order, which ``seed`` and the epoch determine; a :class:`TrainingBatches`."""
 
-    items: Places
+    items: Indices
     size: int
     """Number of items per batch; the last batch may have fewer."""
     seed: int
-    make_batch: Callable[[Places], Batch]
+    make_batch: Callable[[Indices], Batch]
 
     @property
     def steps(self) -> int:
@@ -211,10 +209,10 @@ class ItemBatches:
         return -(-len(self.items) // self.size)
 
     def batches(self, epoch: int, *, start: int = 0) -> Iterator[Batch]:
-        """Yield the batches of an epoch from number *start* on."""
+        """Yield the batches of an epoch, beginning with batch number *start*."""
         order = np.random.default_rng((self.seed, 2, epoch)).permutation(self.items)
-        for place in range(start, self.steps):
-            yield self.make_batch(order[place * self.size : (place + 1) * self.size])
+        for number in range(start, self.steps):
+            yield self.make_batch(order[number * self.size : (number + 1) * self.size])
 
 
 class ItemLearner(Learner):
@@ -222,7 +220,7 @@ class ItemLearner(Learner):
 
     @abstractmethod
     def evaluate_batch(self, batch: Batch) -> tuple[float, float]:
-        """Return the number of correct items in a batch, and the sum of the losses of its items."""
+        """Return the number of correctly classified items in a batch, and the sum of their losses, in nats."""
 
 
 def prepare_items(
@@ -231,10 +229,10 @@ def prepare_items(
     options: ObjectiveOptions,
     columns: Mapping[str, torch.Tensor] | None = None,
 ) -> PreparedObjective:
-    """Return an objective that classifies items, ready for training.
+    """Prepare an objective that classifies items, such as pairs of premise and hypothesis.
 
-    - sides: the sentences of the items; item i has the sentence at place i of each side
-    - columns: further values of the items, by name
+    - sides: the sentences of the items; item i consists of ``sides[0][i]``, ``sides[1][i]`` and so on
+    - columns: further tensors with a value per item, by name, such as labels
     """
     split = hold_out(*sides, count=options.validation, seed=options.seed)
     token_rows = [collect_rows(map(learner.encoder.vocabulary.find_ids, side)) for side in sides]
@@ -242,12 +240,12 @@ def prepare_items(
     return PreparedObjective(learner, train, partial(_validate, replace(train, items=split.validation)))
 
 
-def _make_batch(parts: Sequence[TokenRows], columns: Mapping[str, torch.Tensor], places: Places) -> Batch:
-    """Return the batch of b items: ``ids`` of their sentences, (parts * b, time), part by part, and ``lengths``."""
-    rows = [part[place] for part in parts for place in places]
+def _make_batch(sides: Sequence[TokenRows], columns: Mapping[str, torch.Tensor], items: Indices) -> Batch:
+    """Return a batch of b items, with ``ids``, (sides * b, time): all first sentences, then all second ones, ..."""
+    rows = [side[item] for side in sides for item in items]
     tensors = {"ids": pad_rows(rows), "lengths": torch.tensor([len(row) for row in rows])}
-    tensors |= {name: column[places] for name, column in columns.items()}
-    return Batch(tensors, items=len(places), targets=len(places))
+    tensors |= {name: column[items] for name, column in columns.items()}
+    return Batch(tensors, items=len(items), targets=len(items))
 
 
 @torch.no_grad()

@@ -1,4 +1,4 @@
-"""The options of objectives: defaults and accepted values, without importing NumPy or PyTorch."""
+"""The options of objectives, with defaults and accepted values; NumPy and PyTorch are not imported."""
 
 import math
 from collections.abc import Callable
@@ -17,7 +17,7 @@ _REQUIREMENTS: tuple[tuple[tuple[str, ...], Callable[[Any], bool], str], ...] = 
     (("temperature",), lambda divisor: 0 < divisor < math.inf, "a number above 0 is expected"),
     (("drop", "swap"), lambda share: 0 <= share <= 1, "a share is from 0 to 1"),
 )
-"""For each group of options: their names, a test of their values, and a text that states the accepted values."""
+"""For each group of options: their names, a function that accepts values, and the error message for others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,12 +32,12 @@ class ObjectiveOptions:
     """Number of hidden units in each layer of a decoder."""
     decoder_layers: int = 2
     decoder_inputs: int = 300
-    """Width of the vectors of subword codes that a decoder reads."""
+    """Dimension of a decoder's embeddings of subword codes."""
     dropout: float = 0.0
     classes_hidden: int = 512
     """Number of hidden units in the classifier of ``nli``; Conneau et al. 2018 chose 100."""
     temperature: float = 0.05
-    """Number by which ``contrastive`` divides cosines."""
+    """Number by which ``contrastive`` divides cosines before the softmax."""
     neighbours: bool = False
     """Whether ``skipthought`` has a second decoder, which generates the previous sentence."""
     drop: float = 0.1
@@ -45,7 +45,7 @@ class ObjectiveOptions:
     swap: float = 0.1
     """Probability that ``denoising`` swaps two adjacent words."""
     validation: int = 1000
-    """Maximum number of items that are held out for validation, at most a tenth of all."""
+    """Number of items held out for validation, but at most a tenth of all items."""
     seed: int = 0
 
     def __post_init__(self) -> None:

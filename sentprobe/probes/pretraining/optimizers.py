@@ -1,4 +1,4 @@
-"""Optimizers for the training of encoders, with settings of the papers, and presets of published trainings."""
+"""Optimizers with the settings of published papers, and presets of published trainings of encoders."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from sentprobe.probes.pretraining.objective_options import DEFAULTS
 
 
 class OptimizerKind(StrEnum):
-    """The optimizers of PyTorch that can be used."""
+    """The optimizers, all of PyTorch."""
 
     ADAM = "adam"
     SGD = "sgd"
@@ -29,7 +29,7 @@ class OptimizerSettings:
     """The learning rate."""
     momentum: float = 0.0
     clip: float
-    """Maximum norm of the gradient, to which larger gradients are scaled."""
+    """Maximum norm of the gradient; larger gradients are scaled down to it."""
 
     def __post_init__(self) -> None:
         for name in ("rate", "clip"):
@@ -40,7 +40,7 @@ class OptimizerSettings:
 ADAM = OptimizerSettings(kind=OptimizerKind.ADAM, rate=1e-3, clip=5.0)
 """The optimizer of recurrent encoders (Conneau et al. 2018, appendix), with PyTorch's default learning rate."""
 SGD = OptimizerSettings(kind=OptimizerKind.SGD, rate=0.25, momentum=0.99, clip=0.1)
-"""The optimizer of convolutional encoders (Conneau et al. 2018, appendix; values: Gehring et al. 2017, section 4.2)."""
+"""The optimizer of convolutional encoders (Conneau et al. 2018; values: Gehring et al. 2017, section 4.2)."""
 ADAGRAD = OptimizerSettings(kind=OptimizerKind.ADAGRAD, rate=1e-2, clip=5.0)
 """The optimizer of Adi et al. 2017, appendix II; gradients are clipped as in Sutskever et al. 2014."""
 
@@ -50,7 +50,7 @@ DEFAULT_SETTINGS: Mapping[OptimizerKind, OptimizerSettings] = {
 
 
 def make_optimizer(settings: OptimizerSettings, model: nn.Module) -> torch.optim.Optimizer:
-    """Return a PyTorch optimizer of the weights that are not frozen."""
+    """Return a PyTorch optimizer for the weights of a model that are not frozen."""
     weights = [parameter for parameter in model.parameters() if parameter.requires_grad]
     rate, momentum = settings.rate, settings.momentum
     if settings.kind is OptimizerKind.SGD:
@@ -61,7 +61,7 @@ def make_optimizer(settings: OptimizerSettings, model: nn.Module) -> torch.optim
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingPreset:
-    """The settings of a published training, which options of ``probe train`` override one by one.
+    """The settings of a published training; each can be changed by an option of ``probe train``.
 
     The defaults are those of Conneau et al. 2018, except the batch size, which is our choice.
     """
@@ -72,13 +72,13 @@ class TrainingPreset:
     decoder_hidden: int | None = DEFAULTS.decoder_hidden
     """Number of hidden units of each decoder layer; None: as many as the encoder has."""
     inputs: int | None = 300
-    """Width of the encoder's word vectors; None: the number of the encoder's hidden units."""
+    """Dimension of the encoder's word vectors; None: the number of the encoder's hidden units."""
     reverse: bool = False
     """Whether the encoder reads sentences from the last word to the first."""
     optimizer: OptimizerSettings | None = None
 
     def choose_optimizer(self, architecture: str) -> OptimizerSettings:
-        """Return the preset's optimizer or, if it has none, the optimizer of the papers for this architecture."""
+        """Return the preset's optimizer or, if it has none, SGD for ``gated-conv`` and ADAM for other architectures."""
         return self.optimizer or (SGD if architecture == "gated-conv" else ADAM)
 
 
@@ -91,7 +91,7 @@ PRESETS: Mapping[str, TrainingPreset] = {
 
 
 def find_training_preset(name: str | None) -> TrainingPreset:
-    """Return the preset of this name or, if *name* is None, the default settings. Raises UsageError."""
+    """Return the preset of this name, such as "adi"; None: the default settings. Raises UsageError."""
     if name is None:
         return TrainingPreset()
     if name not in PRESETS:

@@ -1,4 +1,4 @@
-"""The schedule of a training: when it validates, probes and ends; and its progress and speed."""
+"""The schedule of a training: when to validate, probe and end; and measurement of its progress and speed."""
 
 import time
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ EPOCH = "epoch"
 
 @dataclass(frozen=True, slots=True)
 class StepInterval:
-    """The interval of a repeated action, such as validation: a number of steps, or 0 for one epoch."""
+    """The interval at which an action, such as validation, is repeated: a number of steps, or 0 for one epoch."""
 
     steps: int = 0
 
@@ -39,27 +39,26 @@ def parse_step_interval(text: str, option: str) -> StepInterval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """The limits of a training, of which the first that is reached ends it; None: no such limit."""
+    """The limits of a training, which ends as soon as one is reached; None: no limit."""
 
     steps: int | None = None
     epochs: int | None = None
     minutes: float | None = None
-    """Maximum training time, including earlier runs; the last step then depends on the speed of the machine."""
+    """Maximum training time, including that before interruptions; the results then depend on the machine's speed."""
     patience: int = 5
     """Number of consecutive validations without improvement that end the training (Adi et al. 2017: 5 epochs)."""
 
     def __post_init__(self) -> None:
         for name in ("steps", "epochs", "patience"):
             check_whole(name, getattr(self, name))
-        for name in ("steps", "epochs", "minutes", "patience"):
-            value = getattr(self, name)
+        for name, value in asdict(self).items():
             if value is not None and not (value > 0 and isfinite(value)):
                 raise UsageError(f"{name}={value}: a number above 0 is expected")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValidationPoint:
-    """The result of a validation, with its step and epoch."""
+    """The result of a validation, with the number of steps and epochs before it."""
 
     step: int
     epoch: float
@@ -79,7 +78,7 @@ class ValidationPoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingState:
-    """How far a training is; a checkpoint stores it beside the weights and the optimizer."""
+    """The progress of a training, which a checkpoint stores with the weights and the optimizer."""
 
     step: int = 0
     epoch: int = 0
@@ -87,7 +86,7 @@ class TrainingState:
     batch: int = 0
     """Number of complete batches in the current epoch."""
     seconds: float = 0.0
-    """Training time, including earlier runs."""
+    """Training time, including that before interruptions."""
     waited: int = 0
     """Number of validations since the best one."""
     best: ValidationPoint | None = None
@@ -95,20 +94,18 @@ class TrainingState:
 
     def count_step(self, steps_per_epoch: int) -> "TrainingState":
         """Return the state after one more training step."""
-        epoch_over = self.batch + 1 == steps_per_epoch
-        return replace(
-            self, step=self.step + 1, epoch=self.epoch + epoch_over, batch=0 if epoch_over else self.batch + 1
-        )
+        completed_epochs, batch = divmod(self.batch + 1, steps_per_epoch)
+        return replace(self, step=self.step + 1, epoch=self.epoch + completed_epochs, batch=batch)
 
     def record_validation(self, validation: Validation, *, steps_per_epoch: int) -> "TrainingState":
-        """Return the state after a validation."""
+        """Return the state with the result of a validation at the current step."""
         point = ValidationPoint(step=self.step, epoch=self.compute_epochs(steps_per_epoch), **asdict(validation))
         if validation.is_better_than(self.best.validation if self.best else None):
             return replace(self, best=point, last=point, waited=0)
         return replace(self, last=point, waited=self.waited + 1)
 
     def compute_epochs(self, steps_per_epoch: int) -> float:
-        """Return the number of completed epochs, with a fraction for the current one."""
+        """Return the number of epochs so far as a decimal, such as 2.5 in the middle of the third epoch."""
         return round(self.epoch + self.batch / steps_per_epoch, 4)
 
     @property
@@ -124,7 +121,7 @@ class TrainingState:
         return min(1.0, max((completed / limit for completed, limit in pairs if limit is not None), default=0.0))
 
     def find_end_reason(self, limits: Limits) -> str:
-        """Return the reason why the training has ended, such as "500 steps"; an empty text if it has not."""
+        """Return why the training has ended, such as "500 steps"; an empty text if it has not."""
         if limits.steps is not None and self.step >= limits.steps:
             return format_count(self.step, "step")
         if limits.epochs is not None and self.epoch >= limits.epochs:
@@ -149,15 +146,15 @@ class TrainingPace:
         self.loss = 0.0
 
     def begin(self, state: TrainingState) -> None:
-        """Start measuring and reporting; *state* may be that of a checkpoint."""
-        end_limits = (self._limits.steps, self._limits.epochs, self._limits.minutes)
-        self._reporter.begin("train", PROGRESS_UNITS if any(end_limits) else 0)
+        """Start measuring and reporting, from the initial state or that of a checkpoint."""
+        has_end = self._limits.steps or self._limits.epochs or self._limits.minutes
+        self._reporter.begin("train", PROGRESS_UNITS if has_end else 0)
         self.validation = state.last.validation if state.last else None
         self._report_progress(state)
         self._clock = time.monotonic()
 
     def add_step_time(self, state: TrainingState, batch: Batch) -> TrainingState:
-        """Report a step that has just been completed; return its state with the time of the step added."""
+        """Report a step that has just ended, and return *state* with the time of this step added."""
         previous, self._clock = self._clock, time.monotonic()
         elapsed = self._clock - previous
         self._targets += batch.targets
@@ -169,7 +166,7 @@ class TrainingPace:
 
     @contextmanager
     def pause_clock(self) -> Iterator[None]:
-        """Do not count the time of the ``with`` block as training time."""
+        """Exclude the time of the ``with`` block from the training time."""
         try:
             yield
         finally:

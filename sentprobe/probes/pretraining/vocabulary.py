@@ -14,9 +14,9 @@ from sentprobe.probes.encoders.trained.sentence_model import ModelVocabulary
 def learn_vocabulary(
     texts: Iterable[str], *, words: int, lower: bool = False, reverse: bool = False
 ) -> ModelVocabulary:
-    """Return the vocabulary of the most frequent words of *texts*, at most *words* of them.
+    """Return a vocabulary of the *words* most frequent words of *texts*.
 
-    Among equally frequent words, the first in the texts are taken.
+    Of equally frequent words, those that occur first in the texts are chosen.
 
     >>> learn_vocabulary(["a dog saw a cat", "a cat"], words=2).words
     ('a', 'cat')
@@ -28,13 +28,13 @@ def learn_vocabulary(
 
 
 SKIP_GRAM = "skip-gram"
-"""The value of ``--vectors`` that asks for skip-gram word vectors instead of those of a file."""
+"""The value of ``--vectors`` for word vectors that are learned by skip-gram, not read from a file."""
 WINDOW = 5
 EPOCHS = 5
 
 
 def learn_skip_gram(texts: Sequence[str], *, dim: int, words: int, seed: int) -> WordVectors:
-    """Learn skip-gram vectors, (dim,) each, of the most frequent words, at most *words* (Adi et al. 2017, appendix I).
+    """Learn skip-gram vectors, (dim,), of at most *words* frequent words (Adi et al. 2017, appendix I).
 
     One thread is used, so that the same seed gives the same vectors. Raises EncoderError if gensim is not installed.
     """

@@ -1,1 +1,1 @@
-"""Runs: datasets and encoders to results, resumed and stored."""
+"""Runs: train probes on the vectors of encoders, score them on tasks, and store the results."""

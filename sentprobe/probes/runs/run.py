@@ -1,4 +1,4 @@
-"""The function ``sentprobe.run``: it probes every encoder on every task, with controls, and reuses existing results."""
+"""The function ``sentprobe.run``: it probes encoders on tasks, with controls, and reuses stored results."""
 
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -80,15 +80,15 @@ def run(
     control_task: bool = False,
     methods: Sequence[str] = (),
 ) -> Results:
-    """Train and score probes for each encoder and dataset, with controls.
+    """Train and score probes for each encoder and dataset, with controls, and return the results.
 
     - datasets: ``"compeval"``, ``"structure"``, the table of a corpus, a file or folder of datasets, a dataset in
-      memory (:class:`ProbeDataset`), or a list of such. A task is left out, with a warning, if
+      memory (:class:`ProbeDataset`), or a list of these. A task is left out, with a warning, if
       the corpus of a table has too few sentences for it
-    - encoders: a spec such as ``"bow"`` or ``"st:MODEL"``, which is made with *seed*; a function of
-      a list of sentences; a model with ``encode``, as in sentence-transformers; or a list of such.
+    - encoders: a spec such as ``"bow"`` or ``"st:MODEL"``, which is built with *seed*; a function of
+      a list of sentences; a model with ``encode``, as in sentence-transformers; or a list of these.
       :func:`sentprobe.wrap_encoder` gives a function or model a name and a fingerprint
-    - tasks: only these; by default all
+    - tasks: the names of the tasks to run; by default all
     - train, test, validation: the number of items of each task that is built; by default that of its suite
     - hold_out_structure: a structure, such as ``"passive"``, that the training items of compeval
       lack, and half of the test items have; ``accuracy_by(result, "structure")`` compares both halves
@@ -96,13 +96,13 @@ def run(
     - preset: the classifier, its name, or a function from dataset to classifier; by default that
       of the paper of the task (:data:`sentprobe.probes.suites.USUAL_PRESET`)
     - seeds: number of probes under each condition, with the seeds *seed*, *seed* + 1, ...
-    - draws: number of independent draws of data (where it is built), weights of untrained encoders
-      and probes, with the seeds *seed*, *seed* + 10, ...; stored datasets stay as they are
+    - draws: number of repetitions, each with its own data (if they are built), weights of untrained
+      encoders, and probes, with the seeds *seed*, *seed* + 10, ...; stored datasets stay as they are
     - controls: whether controls are run; a baseline has none
     - out: the folder of the results, each written atomically as soon as it is finished. Existing
       results are reused, unless *force* is true
-    - cache: where sentence vectors are kept between runs
-    - progress: whether progress is shown on stderr; a *reporter* gets it instead
+    - cache: a store of sentence vectors, which further runs reuse
+    - progress: whether progress is shown on stderr; a *reporter* receives it instead
     - device: where probes are trained: cpu, cuda, cuda:1, mps, or auto, the best one available
     - threads: number of PyTorch threads in each process that trains; None: unchanged
     - encoding_threads: number of PyTorch threads for encoding, before training; None: unchanged
@@ -110,8 +110,8 @@ def run(
       ``__main__`` guard); the results do not depend on it
     - engine, scheduler: ``"dask"`` and the address of a Dask cluster, whose workers then encode and
       train; encoders are specs, which the workers build. The results are the same
-    - probe_vectors: the vectors of probe words: ``"one-hot"``; ``"encoder"``, the vector that each
-      encoder gives to the word alone; or an encoder (or its spec) used for all tasks; by
+    - probe_vectors: the vectors of probe words: ``"one-hot"``; ``"encoder"``, each encoder's input
+      word vector or else its vector of the word alone; or an encoder (or its spec) for all tasks; by
       default ``"encoder"`` for the tasks of Adi et al. 2017 and ``"one-hot"`` for all others
     - dims, quantize: the vectors of each encoder are also probed when cut to these widths
       and rounded to ``"int8"`` or ``"binary"``, in each combination
@@ -169,7 +169,7 @@ def run(
 
 
 def execute_request(request: RunRequest, *, reporter: Reporter | None = None) -> Outcome:
-    """Probe the encoders on all datasets of the targets, in each draw."""
+    """Probe the encoders on all datasets of the targets, in each draw, and return the outcome of all draws."""
     run, targets, encoders, words = request.run, request.targets, request.encoders, request.probe_vectors
     check_sendable(encoders, words, run=run)
     outcomes: list[Outcome] = []
@@ -191,7 +191,7 @@ def execute_request(request: RunRequest, *, reporter: Reporter | None = None) ->
 
 
 class DrawnRun(NamedTuple):
-    """A draw: its settings, its encoders (built, if they need a file or a model), and their specs by name."""
+    """The settings of a draw, its encoders (specs that need no file are not built), and all specs by encoder name."""
 
     run: Run
     encoders: list[resolve.EncoderSource]
@@ -199,7 +199,7 @@ class DrawnRun(NamedTuple):
 
 
 def prepare_draws(encoders: Sequence[resolve.EncoderSource], *, targets: Targets, run: Run) -> Iterator[DrawnRun]:
-    """Yield each draw with its encoders; raise UsageError for equal names, or several draws of ordered vectors."""
+    """Yield each draw with its encoders. Raises UsageError for equal names, or for vectors that fit one draw only."""
     specs: dict[str, Spec] = {}
     sources = list(encoders)
     for draw in run.iterate_draws():
@@ -228,7 +228,7 @@ def _reject_ordered_vectors(encoders: Iterable[resolve.EncoderSource]) -> None:
 def _select_reusable(
     source: resolve.EncoderSource, encoders: Sequence[resolve.EncoderSource]
 ) -> Sequence[resolve.EncoderSource]:
-    """Return the built encoders of a source if none is random, so that draws load a model once; else the source."""
+    """Return the built encoders, for use in further draws, or *source* if random weights differ between draws."""
     is_random = (isinstance(encoder, Spec) or get_capabilities(encoder).seed is not None for encoder in encoders)
     return [source] if any(is_random) else encoders
 
@@ -251,7 +251,7 @@ def _run_draw(
     reporter: Reporter,
     start: Callable[[], Engine],
 ) -> Outcome:
-    """Build the data of a draw, run its jobs on the engine that *start* returns, and return the outcome."""
+    """Build the data of a draw, train its missing probes on the engine that *start* returns; return the outcome."""
     run, words = draw.run, request.probe_vectors
     engine = start()
     unbound = resolve.build_encoders(draw.encoders, seed=run.seed)
@@ -288,7 +288,7 @@ def _run_draw(
 def find_finished_outcome(
     requests: Sequence[result_recipes.ResultRequest], results: Mapping[str, Result], *, run: Run
 ) -> Outcome | None:
-    """Return the outcome of a run whose results all exist in *results*, by recipe, without building data; else None."""
+    """Return the outcome if stored *results*, by recipe, satisfy all requests, without building data; else None."""
     if run.out is None or not requests:
         return None
     existing = [results.get(request.recipe) for request in requests]

@@ -84,7 +84,7 @@ def test_the_best_by_validation_is_written_and_the_last_is_kept(tmp_path: Path) 
     assert training.best[-1] == state.best.step
     other_prepared = prepare()
     optimizer = optimizers.make_optimizer(ADAM, other_prepared.learner)
-    checkpoint.load_weights(tmp_path / "enc", checkpoint.ModelAndOptimizer(other_prepared.learner, optimizer))
+    checkpoint.load_weights(tmp_path / "enc", other_prepared.learner, optimizer)
     assert same(other_prepared.learner.state_dict(), training.weights)
 
 

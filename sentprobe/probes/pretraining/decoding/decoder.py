@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from importlib.util import find_spec
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -14,34 +13,34 @@ from torch import nn
 from torch.nn import functional
 
 from sentprobe.errors import FormatError
-from sentprobe.probes.encoders.protocol import missing_extra
+from sentprobe.probes.dataset import Indices
 from sentprobe.probes.encoders.trained.sentence_model import SentenceModel
 from sentprobe.probes.pretraining.decoding.subwords import END, PADDING, START, Subwords
-from sentprobe.probes.pretraining.objective import Batch, Learner, Places, TokenRows, Validation, pad_rows
+from sentprobe.probes.pretraining.objective import Batch, Learner, TokenRows, Validation, pad_rows
 from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
 
 Noise: TypeAlias = Callable[[NDArray[np.int32], np.random.Generator], NDArray[np.int32]]
-"""A function that returns a noisy version, not empty, of a sentence's word numbers, for the encoder to read."""
+"""A function that returns a noisy version of a sentence (word numbers), with at least one word, for the encoder."""
 SOURCES, LENGTHS = "sources", "lengths"
-"""Names of tensors in a batch: word numbers of the sentences, (b, time), and their lengths, (b,)."""
+"""Names of two tensors in a batch: the word numbers of the sentences, (b, time), and the sentence lengths, (b,)."""
 
 
 def format_target_name(decoder: int) -> str:
-    """Return the name, in a batch, of the tensor of codes that a decoder should generate, (b, time)."""
+    """Return the name of the tensor with a decoder's target codes, (b, time), such as ``targets0``, in a batch."""
     return f"targets{decoder}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SequencePairs:
-    """Batches of pairs: a source sentence, and the target texts to generate from its vector, one for each decoder."""
+    """Batches of source sentences, with a target text for each decoder to generate from the sentence vector."""
 
     sources: TokenRows
     targets: tuple[TokenRows, ...]
-    """The target texts of each decoder, in the order of the sources."""
-    items: Places
-    """The indices of the pairs to use, which may be some of all."""
+    """For each decoder, its target texts as codes, in the order of the sources."""
+    items: Indices
+    """Indices of the sources to use, such as those of the training items."""
     size: int
-    """Number of items per batch; one batch may have fewer."""
+    """Number of items per batch; one batch of an epoch may have fewer."""
     seed: int
     noise: Noise | None = None
 
@@ -51,12 +50,12 @@ class SequencePairs:
         return -(-len(self.items) // self.size)
 
     def batches(self, epoch: int, *, start: int = 0) -> Iterator[Batch]:
-        """Yield the batches of an epoch from number *start* on; each call yields the same batches."""
+        """Yield the batches of an epoch, beginning with batch number *start*; each call yields the same batches."""
         for rows in self.plan_batches(epoch)[start:]:
             yield self.make_batch(rows, epoch)
 
-    def plan_batches(self, epoch: int) -> list[Places]:
-        """Return the items of each batch of an epoch; the items of a batch have similar lengths."""
+    def plan_batches(self, epoch: int) -> list[Indices]:
+        """Return the item indices of each batch of an epoch; the texts in a batch have similar lengths."""
         random = np.random.default_rng((self.seed, 2, epoch))
         items = random.permutation(self.items)
         lengths = [token_rows.lengths[items] for token_rows in (self.sources, *self.targets)]
@@ -64,8 +63,8 @@ class SequencePairs:
         batches = [ordered[start : start + self.size] for start in range(0, len(items), self.size)]
         return [batches[place] for place in random.permutation(len(batches))]
 
-    def make_batch(self, rows: Places, epoch: int) -> Batch:
-        """Return the batch of the items *rows*, with the noise of an epoch."""
+    def make_batch(self, rows: Indices, epoch: int) -> Batch:
+        """Return a batch of the items *rows*; the noise in its sources depends on the epoch."""
         sources = [self.sources[int(row)] for row in rows]
         if self.noise is not None:
             generators = (np.random.default_rng((self.seed, 3, epoch, int(row))) for row in rows)
@@ -79,9 +78,9 @@ class SequencePairs:
 
 
 class VectorDecoder(nn.Module):
-    """An LSTM that predicts the next code; it reads the previous code and, at each step, the sentence vector.
+    """An LSTM that predicts the next subword code; each step reads the previous code and the sentence vector.
 
-    Dropout is applied to code vectors, between layers, and to states.
+    Dropout is applied to code vectors, between LSTM layers, and to the states before the output layer.
     """
 
     def __init__(self, codes: int, vector_width: int, options: ObjectiveOptions) -> None:
@@ -99,10 +98,10 @@ class VectorDecoder(nn.Module):
         self.out = nn.Linear(hidden, codes)
 
     def forward(self, vectors: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-        """Return the summed loss over all target codes, in nats.
+        """Return the loss summed over all target codes, a scalar, in nats.
 
         - vectors: sentence vectors, (b, vector_width)
-        - targets: the codes of each text from START to END, padded, (b, time)
+        - targets: the codes of each text from START to END, then PADDING, (b, time)
         """
         states, _ = self._compute_states(vectors, targets[:, :-1])  # (b, time - 1, hidden)
         is_target = targets[:, 1:] != PADDING
@@ -123,7 +122,7 @@ class VectorDecoder(nn.Module):
 
     @torch.no_grad()
     def generate(self, vectors: torch.Tensor, *, max_length: int) -> torch.Tensor:
-        """Generate codes, (b, time), each the most likely next one; END counts, and PADDING follows it."""
+        """Generate the most likely code at each step, until END or *max_length*, (b, time); PADDING follows END."""
         last_codes = torch.full((len(vectors), 1), START, device=vectors.device)
         ended = torch.zeros_like(last_codes, dtype=torch.bool)
         previous_state = None
@@ -137,7 +136,7 @@ class VectorDecoder(nn.Module):
 
 
 def make_decoder(codes: int, vector_width: int, options: ObjectiveOptions, *, seed: int) -> VectorDecoder:
-    """Return a decoder with PyTorch's default initial weights, which *seed* decides."""
+    """Return a decoder with random weights, which PyTorch's default initialization draws with *seed*."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return VectorDecoder(codes, vector_width, options)
@@ -152,11 +151,11 @@ class Seq2Seq(Learner):
         self.subwords = subwords
 
     def get_extra_state(self) -> torch.Tensor:
-        """Return the subword codes, as bytes of JSON, which PyTorch stores with the weights."""
+        """Return the subword codes as JSON, (bytes,) uint8; PyTorch stores them with the weights."""
         return torch.frombuffer(bytearray(self.subwords.to_json().encode()), dtype=torch.uint8)
 
     def set_extra_state(self, state: torch.Tensor) -> None:
-        """Raise FormatError if the stored subword codes are not those of the decoders."""
+        """Raise FormatError if the stored subword codes differ from those of this model."""
         if not torch.equal(state.cpu(), self.get_extra_state()):
             raise FormatError("the decoder's weights were learned with other codes")
 
@@ -182,36 +181,31 @@ class Seq2Seq(Learner):
 
 
 class Metric(Enum):
-    """A metric of the validation on held-out items."""
+    """The metrics of a validation on held-out items."""
 
     BLEU = "BLEU"
     ACCURACY = "accuracy"
     """The share of generated texts that equal their reference."""
     PERPLEXITY = "perplexity"
-    """The perplexity of the next subword code, or word, given the previous ones."""
-
-    def check_installed(self) -> None:
-        """Raise EncoderError if the metric needs a package that is not installed."""
-        if self is Metric.BLEU and find_spec("sacrebleu") is None:
-            raise missing_extra("BLEU", "train")
+    """The perplexity of subword codes or, for ``next-word``, of words, given those before."""
 
 
 MAX_GENERATED_TEXTS = 300
-"""Maximum number of held-out items for which texts are generated; they are evenly spread over all."""
+"""Maximum number of held-out items for which texts are generated, at equal distances among all held-out items."""
 EXTRA_CODES = 5
 """Number of codes by which a generated text may be longer than the longest reference."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GenerationValidator:
-    """A validation on held-out items: their loss, and a metric. Noise in the items is the same each time."""
+    """Computes the loss and a metric on held-out items; their noise is the same in each validation."""
 
     pairs: SequencePairs
     metric: Metric
 
     @torch.no_grad()
     def __call__(self, learner: Learner) -> Validation:
-        """Return the metric and the loss of a learner, which stays unchanged; only perplexity needs no decoder."""
+        """Return a learner's metric and loss; the learner is a Seq2Seq unless the metric is perplexity."""
         was_training = learner.training
         learner.eval()
         try:
@@ -239,7 +233,7 @@ class GenerationValidator:
         return sum(text.reference == text.generated for text in texts) / len(texts)
 
     def generate_texts(self, learner: Seq2Seq) -> list["GeneratedText"]:
-        """Return texts that the first decoder generates for held-out items, with their references."""
+        """Return the texts that the first decoder generates for held-out items, with their references."""
         held_out_items = self.pairs.items
         places = np.linspace(0, len(held_out_items) - 1, min(len(held_out_items), MAX_GENERATED_TEXTS)).round()
         selected_items = held_out_items[places.astype(np.int64)]
@@ -255,14 +249,14 @@ class GenerationValidator:
 
 
 class GeneratedText(NamedTuple):
-    """A generated text, and the text that should have been generated."""
+    """A generated text, and its reference: the text that should have been generated."""
 
     reference: str
     generated: str
 
 
 def compute_bleu(texts: Sequence[GeneratedText]) -> float:
-    """Return the BLEU score, 0 to 100, of words separated by spaces, as the script multi-bleu of Moses computes it."""
+    """Return the BLEU score of tokenised texts, from 0 to 100, as computed by Moses' script multi-bleu."""
     import sacrebleu
 
     generated, references = [text.generated for text in texts], [text.reference for text in texts]

@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 PADDING, START, END = 0, 1, 2
-"""Special codes, which stand for no part of a text."""
+"""Codes for padding and for the start and end of a text; they represent no characters."""
 SPECIAL_CODES = 3
 MIN_CODES = SPECIAL_CODES + 256
 """Minimum number of codes: the special codes, and a code for each byte."""
 MAX_TEXTS = 200_000
-"""Maximum number of texts from which codes are learned, evenly spread over all; more would change few codes."""
+"""Maximum number of texts to learn codes from, at equal distances among all texts; more would change few codes."""
 
 
 class Subwords:
-    """Converts texts to subword codes, and codes to texts."""
+    """Converts texts to subword codes (numbers of subwords), and codes to texts."""
 
     def __init__(self, tokenizer: "Tokenizer") -> None:
         self._tokenizer = tokenizer
@@ -51,13 +51,13 @@ class Subwords:
 
 
 def _split_words(text: str) -> list[str]:
-    """Return the words of a text, each with the space before it, if any."""
+    """Split a text before each space: "a big dog" becomes "a", " big" and " dog"."""
     first_word, *later_words = text.split(" ")
     return [first_word, *(f" {word}" for word in later_words)]
 
 
 def learn_subwords(texts: Sequence[str], *, codes: int) -> Subwords:
-    """Learn at most *codes* subword codes: the most frequent pairs, which occur at least twice. Raises UsageError."""
+    """Learn at most *codes* subword codes by merging pairs that occur at least twice. Raises UsageError."""
     if codes < MIN_CODES:
         raise UsageError(f"{codes} codes: {MIN_CODES} are needed for bytes, padding, start and end")
     try:

@@ -1,4 +1,4 @@
-"""The table of training objectives, such as ``nli``, with the texts that each reads and its options."""
+"""The training objectives by name, such as ``nli``; the texts that an objective needs, and its options."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ LearnedTexts: TypeAlias = (
 
 
 class TextKind(StrEnum):
-    """The kind of texts that an objective learns from."""
+    """The kinds of texts that objectives learn from."""
 
     SENTENCES = "sentences"
     PARALLEL = "parallel"
@@ -31,7 +31,7 @@ class TextKind(StrEnum):
     TRIPLETS = "triplets"
     TREES = "trees"
     EVENTS = "events"
-    """Sentences and the events that they state, which the generator draws; no file is read."""
+    """Random sentences of the generator, with their events; no file is read."""
 
 
 READERS: Mapping[TextKind, Callable[..., LearnedTexts]] = {
@@ -45,20 +45,20 @@ READERS: Mapping[TextKind, Callable[..., LearnedTexts]] = {
 
 @dataclass(frozen=True, slots=True)
 class ObjectiveKind:
-    """A training objective, with the texts that it reads and its options."""
+    """A training objective, with the kind of its texts and the names of its options."""
 
     name: str
     texts: TextKind
     options: tuple[str, ...] = ()
-    """The names of the options of this objective beside those of its texts; objectives may share options."""
+    """Options of the objective, such as "codes", without those for reading its texts; objectives may share options."""
     learns: bool = True
-    """Whether the objective trains the encoder, as all do except ``none``."""
+    """Whether the objective trains the encoder: False only for ``none``."""
     module: str = "sequences"
-    """The module that has the function ``prepare_NAME``, with underscores for hyphens in the name."""
+    """The module with the function that prepares the objective, as "next_word" has ``prepare_next_word``."""
 
     @property
     def option_names(self) -> tuple[str, ...]:
-        """The names of the options of the objective and of its texts, without those in TRAINING."""
+        """The options for reading the texts, and those of the objective; without the options in TRAINING."""
         return (*TEXT_OPTIONS[self.texts], *self.options)
 
     def uses(self, option: str) -> bool:
@@ -73,12 +73,10 @@ TRAINING = (
 """Options of all objectives except ``none``."""
 
 TEXT_OPTIONS: Mapping[TextKind, tuple[str, ...]] = {
+    **dict.fromkeys(TextKind, ("encoding", "longest", "tokenised")),
     TextKind.SENTENCES: ("encoding", "longest", "tokenised", "punkt"),
-    TextKind.PARALLEL: ("encoding", "longest", "tokenised"),
     TextKind.TREES: ("encoding", "longest"),
-    TextKind.NLI: ("encoding", "longest", "tokenised"),
     TextKind.EVENTS: (),
-    TextKind.TRIPLETS: ("encoding", "longest", "tokenised"),
 }
 _DECODER_OPTIONS = ("codes", "dropout")
 
@@ -99,7 +97,7 @@ OBJECTIVES: Mapping[str, ObjectiveKind] = {kind.name: kind for kind in _KINDS}
 
 
 def find_objective(name: str) -> ObjectiveKind:
-    """Return the objective of this name. Raises UsageError."""
+    """Return the objective with this name. Raises UsageError if there is none."""
     if name not in OBJECTIVES:
         suggestion, names = suggest(name, OBJECTIVES), ", ".join(OBJECTIVES)
         raise UsageError(f"there is no objective {name!r}{suggestion}; known: {names}")
@@ -109,7 +107,7 @@ def find_objective(name: str) -> ObjectiveKind:
 def reject_unused_options(kind: ObjectiveKind, written_options: Mapping[str, str]) -> None:
     """Raise UsageError if an option has no effect on an objective.
 
-    - written_options: by name, the options that the user has set, as they were written
+    - written_options: the options that the user has set, as in ``{"decoder_hidden": "--decoder-hidden"}``
     """
     for name, written in written_options.items():
         users = [user.name for user in _KINDS if user.uses(name)]
@@ -121,7 +119,7 @@ def reject_unused_options(kind: ObjectiveKind, written_options: Mapping[str, str
 
 
 def prepare(kind: ObjectiveKind, texts: Any, model: "SentenceModel", options: ObjectiveOptions) -> "PreparedObjective":
-    """Return an objective with its texts, ready for training. Raises UsageError if no weight of *model* is trained."""
+    """Prepare an objective for the training loop. Raises UsageError if *model* has no weights to train."""
     if not any(parameter.requires_grad for parameter in model.parameters()):
         raise UsageError(
             f"{model.architecture.kind} has no weights except word vectors, which are frozen: use "

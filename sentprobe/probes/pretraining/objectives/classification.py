@@ -14,7 +14,7 @@ CLASSES = tuple(label.name.lower() for label in NliLabel)
 
 
 class NliLearner(ItemLearner):
-    """A sentence model with a classifier of (u, v, |u - v|, u * v), for vectors u and v (Conneau et al. 2017, 3.1)."""
+    """Classifies two sentences with vectors u and v by (u, v, |u - v|, u * v) (Conneau et al. 2017, section 3.1)."""
 
     def __init__(self, encoder: SentenceModel, options: ObjectiveOptions) -> None:
         super().__init__(encoder)
@@ -33,27 +33,27 @@ class NliLearner(ItemLearner):
         return functional.cross_entropy(self.compute_logits(batch), batch.tensors["labels"])
 
     def compute_logits(self, batch: Batch) -> torch.Tensor:
-        """Return the logits of each pair's labels, (b, classes)."""
+        """Return a logit for each pair and class, (b, classes)."""
         vectors = self.encoder(batch.tensors["ids"], batch.tensors["lengths"])  # (2b, dim)
         u, v = vectors.chunk(2)
         logits: torch.Tensor = self.classifier(torch.cat((u, v, (u - v).abs(), u * v), dim=1))
         return logits
 
     def evaluate_batch(self, batch: Batch) -> tuple[float, float]:
-        """Return the number of pairs that are classified correctly, and the sum of the losses."""
+        """Return the number of pairs that are classified correctly, and the sum of all losses, in nats."""
         logits, labels = self.compute_logits(batch), batch.tensors["labels"]
         loss = functional.cross_entropy(logits, labels, reduction="sum")
         return float((logits.argmax(dim=1) == labels).sum()), float(loss)
 
 
 def prepare_nli(texts: NliPairs, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
-    """Prepare ``nli``: classify the relation of a premise and a hypothesis from their vectors."""
+    """Prepare ``nli``: classify pairs of premise and hypothesis as entailment, neutral or contradiction."""
     sides = (texts.premises, texts.hypotheses)
     return prepare_items(NliLearner(model, options), sides, options, {"labels": torch.from_numpy(texts.labels)})
 
 
 class ContrastiveLearner(ItemLearner):
-    """A sentence model that finds an anchor's positive in the batch by cosine (van den Oord et al. 2018)."""
+    """Selects an anchor's positive from all positives and negatives of a batch by cosine (van den Oord et al. 2018)."""
 
     def __init__(self, encoder: SentenceModel, options: ObjectiveOptions) -> None:
         super().__init__(encoder)
@@ -67,13 +67,13 @@ class ContrastiveLearner(ItemLearner):
         return functional.cross_entropy(cosines.float() / self.temperature, targets)
 
     def encode_batch(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return vectors of length 1: of anchors, (b, dim), and of positives, then negatives, (2b, dim)."""
+        """Return unit vectors of the anchors, (b, dim), and of the positives followed by the negatives, (2b, dim)."""
         vectors = self.encoder(batch.tensors["ids"], batch.tensors["lengths"])  # (3b, dim)
         vectors = functional.normalize(vectors.float(), dim=1)
         return vectors[: batch.items], vectors[batch.items :]
 
     def evaluate_batch(self, batch: Batch) -> tuple[float, float]:
-        """Return the number of triplets whose positive is nearer than their negative, and the sum of the losses."""
+        """Return the number of anchors nearer to their positive than their negative, and the sum of losses, in nats."""
         anchors, candidates = self.encode_batch(batch)
         positives, negatives = candidates.chunk(2)
         margins = (anchors * positives).sum(dim=1) - (anchors * negatives).sum(dim=1)

@@ -1,7 +1,7 @@
-"""The objective ``next-word``: a recurrent language model, whose word vectors are also its output weights.
+"""The objective ``next-word``: a recurrent language model with tied weights (Press and Wolf 2017).
 
-The weights are tied (Press and Wolf 2017): the language model has no weights besides those of a sentence encoder. The
-row of padding stands for the start of a sentence in the input, and for its end in the output.
+Its output weights are the encoder's word vectors, so it has no weights besides those of the encoder. The vector of
+PADDING represents the start of a sentence in the input, and the end of a sentence in the output.
 """
 
 from dataclasses import dataclass, replace
@@ -10,11 +10,12 @@ import torch
 from torch.nn import functional
 
 from sentprobe.errors import UsageError
+from sentprobe.probes.dataset import Indices
 from sentprobe.probes.encoders.networks.architecture import Architecture
 from sentprobe.probes.encoders.networks.network import RECURRENT_KINDS, Recurrent
 from sentprobe.probes.encoders.trained.sentence_model import SentenceModel
 from sentprobe.probes.pretraining.decoding import decoder
-from sentprobe.probes.pretraining.objective import Batch, Learner, Places, PreparedObjective, collect_rows, hold_out
+from sentprobe.probes.pretraining.objective import Batch, Learner, PreparedObjective, collect_rows, hold_out
 from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
 from sentprobe.probes.pretraining.texts.corpora import Sentences
 
@@ -22,14 +23,14 @@ NEXT_WORD = "next-word"
 
 
 class NextWordLearner(Learner):
-    """A sentence model that predicts each word, and the end, from the words before; vectors and states have dropout."""
+    """Predicts each word, and the end, of a sentence from the words before; dropout is on word vectors and states."""
 
     def __init__(self, encoder: SentenceModel, dropout: float) -> None:
         super().__init__(encoder)
         self.dropout = torch.nn.Dropout(dropout)
 
     def forward(self, batch: Batch) -> torch.Tensor:
-        """Return the mean loss over the words and ends of sentences in a batch, a scalar, in nats."""
+        """Return the mean loss over all words and sentence ends in a batch, a scalar, in nats."""
         ids, lengths = batch.tensors[decoder.SOURCES], batch.tensors[decoder.LENGTHS]
         states, targets = compute_states(self.encoder, ids, lengths, self.dropout)
         weight = self.encoder.words.weight
@@ -42,15 +43,15 @@ class NextWordLearner(Learner):
 
 
 MAX_LOGITS = 2**21
-"""Maximum number of logits in an array; the allocation of larger arrays would take more than half of the time."""
+"""Maximum number of logits computed at once; allocating larger arrays would take more than half of the time."""
 
 
 def compute_states(
     model: SentenceModel, ids: torch.Tensor, lengths: torch.Tensor, dropout: torch.nn.Module | None = None
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return n states, (n, dim), and the row of the word, or end, that each state predicts, (n,).
+    """Return the states that predict a word or sentence end, (n, dim), and the numbers of these n words, (n,) int64.
 
-    - ids: rows of words, (b, time) int64, padded with PADDING
+    - ids: word numbers, (b, time) int64, padded with PADDING
     - lengths: number of words of each sentence, (b,) int64 on the CPU
     """
     assert isinstance(model.network, Recurrent)
@@ -65,14 +66,14 @@ def compute_states(
 class SentenceBatches(decoder.SequencePairs):
     """Batches of sentences of similar length, without target texts."""
 
-    def make_batch(self, rows: Places, epoch: int) -> Batch:
-        """Return the batch of the sentences *rows*; its targets are their words and ends."""
+    def make_batch(self, rows: Indices, epoch: int) -> Batch:
+        """Return a batch of the sentences *rows*; its number of targets counts words and sentence ends."""
         batch = decoder.SequencePairs.make_batch(self, rows, epoch)
         return replace(batch, targets=int(self.sources.lengths[rows].sum()) + len(rows))
 
 
 def check_architecture(sizes: Architecture, *, is_reversed: bool) -> None:
-    """Raise UsageError if a network of these sizes cannot be trained by ``next-word``."""
+    """Raise UsageError if ``next-word`` cannot train a network, such as a bidirectional one."""
     unidirectional = [name for name, kind in RECURRENT_KINDS.items() if kind.directions == 1]
     if sizes.kind not in unidirectional or is_reversed:
         subject = "reversed sentences" if is_reversed else sizes.kind

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.errors import UsageError
+from sentprobe.probes.encoders.protocol import missing_extra
 from sentprobe.probes.encoders.trained.sentence_model import UNKNOWN, SentenceModel
 from sentprobe.probes.pretraining.decoding import decoder
 from sentprobe.probes.pretraining.decoding.decoder import GenerationValidator, Metric
@@ -23,16 +25,17 @@ class SequenceTask:
 
     sources: Sequence[str]
     targets: Sequence[Sequence[str]]
-    """The target texts of each decoder, in the order of the sources."""
+    """For each decoder, its target texts in the order of the sources."""
     metric: Metric
     noise: decoder.Noise | None = None
     targets_are_sentences: bool = True
-    """Whether targets are sentences, so that none may be both in training and in validation."""
+    """Whether targets are sentences; training and validation items then share no target."""
 
 
 def prepare_sequences(task: SequenceTask, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
-    """Return the objective of generating these target texts, ready for training."""
-    task.metric.check_installed()
+    """Prepare the objective of generating the target texts of a task."""
+    if task.metric is Metric.BLEU and find_spec("sacrebleu") is None:
+        raise missing_extra("BLEU", "train")
     sentences = [task.sources, *(task.targets if task.targets_are_sentences else ())]
     split = hold_out(*sentences, count=options.validation, seed=options.seed)
     target_texts = [texts[item] for texts in task.targets for item in split.train]
@@ -45,17 +48,10 @@ def prepare_sequences(task: SequenceTask, model: SentenceModel, options: Objecti
         seed=options.seed,
         noise=task.noise,
     )
-    decoders = _make_decoders(len(task.targets), len(subwords), model.dim, options)
-    return PreparedObjective(
-        learner=decoder.Seq2Seq(model, decoders, subwords),
-        train=train,
-        validate=GenerationValidator(replace(train, items=split.validation), task.metric),
-    )
-
-
-def _make_decoders(count: int, codes: int, vector_width: int, options: ObjectiveOptions) -> list[decoder.VectorDecoder]:
-    seeds = np.random.default_rng((options.seed, 4)).integers(2**62, size=count)
-    return [decoder.make_decoder(codes, vector_width, options, seed=int(seed)) for seed in seeds]
+    seeds = np.random.default_rng((options.seed, 4)).integers(2**62, size=len(task.targets)).tolist()
+    decoders = [decoder.make_decoder(len(subwords), model.dim, options, seed=seed) for seed in seeds]
+    validator = GenerationValidator(replace(train, items=split.validation), task.metric)
+    return PreparedObjective(decoder.Seq2Seq(model, decoders, subwords), train, validator)
 
 
 def prepare_autoencoder(texts: corpora.Sentences, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
@@ -77,7 +73,7 @@ class DropAndSwap:
     swap: float
 
     def __call__(self, source: NDArray[np.int32], random: np.random.Generator) -> NDArray[np.int32]:
-        """Return the noisy version of a sentence's word numbers, with at least one word."""
+        """Return a noisy version of a sentence, as word numbers; at least one word remains."""
         is_kept = random.random(len(source)) >= self.drop
         is_swapped = random.random(len(source) // 2) < self.swap
         fallback_place = random.integers(len(source))
@@ -90,7 +86,7 @@ class DropAndSwap:
 def prepare_skipthought(texts: corpora.Sentences, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
     """Prepare ``skipthought``: generate the next sentence (Conneau et al. 2018, section 3.2).
 
-    With ``neighbours``, a second decoder generates the previous sentence, as in Kiros et al. 2015.
+    With the option ``neighbours``, a second decoder generates the previous sentence, as in Kiros et al. 2015.
     """
     shifts = (1, -1) if options.neighbours else (1,)
     places = [place for start, end in texts.list_spans() for place in range(start + options.neighbours, end - 1)]
@@ -105,20 +101,20 @@ def prepare_skipthought(texts: corpora.Sentences, model: SentenceModel, options:
 
 
 def prepare_nmt(texts: corpora.SentencePairs, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
-    """Prepare ``nmt``: translate the sentence, without attention."""
+    """Prepare ``nmt``: generate a sentence's translation from its vector, without attention."""
     return prepare_sequences(SequenceTask(texts.sources, [texts.targets], Metric.BLEU), model, options)
 
 
 def prepare_seq2tree(texts: corpora.Trees, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
-    """Prepare ``seq2tree``: generate the sentence's constituents as a line of symbols."""
+    """Prepare ``seq2tree``: generate a sentence's tree as symbols, such as ``(NP DT NN )NP``."""
     task = SequenceTask(texts.sentences, [texts.trees], Metric.ACCURACY, targets_are_sentences=False)
     return prepare_sequences(task, model, options)
 
 
 def prepare_meaning(texts: Meanings, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
-    """Prepare ``meaning``: generate the notation of the event that a sentence of the generator states.
+    """Prepare ``meaning``: generate the notation of the event that a generated sentence states.
 
-    An encoder that solves this knows who does what to whom, so it is an upper bound for sentprobe's own tasks.
+    The vectors must represent who does what to whom, so they show which accuracy is possible on sentprobe's tasks.
     """
     task = SequenceTask(texts.sentences, [texts.events], Metric.ACCURACY, targets_are_sentences=False)
     return prepare_sequences(task, model, options)

@@ -1,1 +1,1 @@
-"""Functions that read the texts for the training of an encoder from the user's files."""
+"""Read the texts on which an encoder is trained from the user's files."""

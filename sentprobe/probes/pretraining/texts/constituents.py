@@ -1,4 +1,4 @@
-"""Read parsed sentences from Penn brackets or CoNLL-U, and write constituents as lines of symbols."""
+"""Read parsed sentences from Penn brackets or CoNLL-U, and convert trees to symbols for a decoder."""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -15,11 +15,11 @@ PARSE_FORMATS = ("trees", "conllu")
 PARSE_SUFFIXES = {suffix: name for name in PARSE_FORMATS for suffix in tf.FORMATS[name].suffixes}
 
 DOCUMENT_BREAK = None
-"""The value that readers yield where a new document begins."""
+"""The value that readers yield between two documents, in place of a sentence."""
 
 
 def read_parses(name: str, file_format: str, encoding: str) -> Iterator[ParsedSentence | None]:
-    """Yield the parsed sentences of a file, and DOCUMENT_BREAK where a document begins. Raises FormatError."""
+    """Yield the parsed sentences of a file, and DOCUMENT_BREAK before each document. Raises FormatError."""
     text_format = tf.FORMATS[file_format]
     for piece in text_format.split(f"{line}\n" for line in text_files.read_lines(name, encoding)):
         if isinstance(piece, Mistake):
@@ -39,12 +39,12 @@ def join_tokens(parsed: ParsedSentence) -> str:
 
 
 TREE_COLUMN = "tree"
-"""The column of Penn brackets in files that ``gen`` or ``probe analyze`` wrote."""
+"""The name of the column with Penn brackets in files that ``gen`` or ``probe analyze`` wrote."""
 SUFFIXES = {**PARSE_SUFFIXES, **text_files.SUFFIXES}
 
 
 def read_trees(*paths: Path | str, options: text_filters.TextOptions = text_filters.DEFAULT_OPTIONS) -> corpora.Trees:
-    """Read trees from files of Penn brackets, CoNLL-U or a column ``tree``, or from tables. Raises SentprobeError."""
+    """Read trees from Penn brackets, CoNLL-U, a column ``tree`` or analysed tables. Raises SentprobeError."""
     text_filter = text_filters.TextFilter(options)
     names = text_files.find_files(paths)
     pairs: list[tuple[str, str]] = []
@@ -55,9 +55,9 @@ def read_trees(*paths: Path | str, options: text_filters.TextOptions = text_filt
         sentence = text_filter.to_sentence(join_tokens(ParsedSentence(tree=tree)), is_tokenised=True)
         if text_filter.is_kept(sentence):
             pairs.append((sentence, linearise(tree)))
-    text_filters.check_enough(", ".join(names), pairs, "tree", text_filter.summarize_omissions())
+    omitted = text_filter.check_enough(", ".join(names), pairs, "tree")
     sentences, trees = zip(*pairs, strict=True)
-    return corpora.Trees(sentences, trees, text_filter.summarize_omissions())
+    return corpora.Trees(sentences, trees, omitted)
 
 
 def _iterate_trees(name: str, encoding: str) -> Iterator[Tree | None]:
@@ -91,8 +91,9 @@ def _read_tree_column(name: str, file_format: str, encoding: str) -> Iterator[Tr
 def linearise(tree: Tree) -> str:
     """Return a tree as a line of symbols separated by spaces, which a decoder can generate.
 
-    A constituent opens and closes with its label, and a word is replaced by its tag. Function tags are left out. The
-    format is that of Conneau et al. (2018, table 1), after Vinyals et al. (2015, "Grammar as a foreign language").
+    A constituent opens and closes with its label, and a word is replaced by its part-of-speech tag. Function tags such
+    as ``-SBJ`` are left out. The format is that of Conneau et al. (2018, table 1), after Vinyals et al. (2015, "Grammar
+    as a foreign language").
 
     >>> from sentprobe.probes.syntax.trees import read_tree
     >>> linearise(read_tree("(S (NP-SBJ (NNP Ann)) (VP (VBZ sees) (NP (DT a) (NN dog))) (. .))"))

@@ -35,10 +35,9 @@ class Omissions:
         return sum(getattr(self, field.name) for field in fields(self))
 
     def __str__(self) -> str:
-        total = self.total
-        kinds = [f"{number} {words}" for name, words in _REASON_PHRASES.items() if (number := getattr(self, name))]
-        verb = "was" if total == 1 else "were"
-        return f"{total} {verb} left out: {', '.join(kinds)}" if kinds else "none was left out"
+        counts = [f"{count} {words}" for name, words in _REASON_PHRASES.items() if (count := getattr(self, name))]
+        verb = "was" if self.total == 1 else "were"
+        return f"{self.total} {verb} left out: {', '.join(counts)}" if counts else "none was left out"
 
 
 _REASON_PHRASES = {
@@ -54,7 +53,7 @@ _REASON_PHRASES = {
 class Sentences:
     """Sentences in reading order, from one or more documents.
 
-    Where a sentence was left out, a new document begins, so that neighbours here were neighbours in the text.
+    A new document begins where a sentence was left out, so that adjacent sentences were adjacent in the text.
 
     >>> text = Sentences(("a dog", "it ran", "a cat"), documents=(0, 2))
     >>> [text.texts[start:end] for start, end in text.list_spans()]
@@ -70,8 +69,7 @@ class Sentences:
         return len(self.texts)
 
     def __str__(self) -> str:
-        size = format_count(len(self), "sentence")
-        return f"{size} in {format_count(len(self.documents), 'document')}"
+        return f"{format_count(len(self), 'sentence')} in {format_count(len(self.documents), 'document')}"
 
     def list_spans(self) -> list[tuple[int, int]]:
         """Return, for each document, the index of its first sentence and the index after its last."""
@@ -100,7 +98,7 @@ class NliPairs:
     premises: tuple[str, ...]
     hypotheses: tuple[str, ...]
     labels: NDArray[np.int64]
-    """The value of :class:`~sentprobe.generator.pairs.inference_pairs.NliLabel` for each pair, (pairs,)."""
+    """The number of each pair's :class:`~sentprobe.generator.pairs.inference_pairs.NliLabel`, (pairs,)."""
     omitted: Omissions = Omissions()
 
     def __len__(self) -> int:
@@ -145,7 +143,7 @@ class Trees:
 
 @dataclass(frozen=True, slots=True)
 class Meanings:
-    """Sentences, and the notation of the event that each states, as words separated by spaces."""
+    """Sentences, and the notation of each sentence's event, as words separated by spaces."""
 
     sentences: tuple[str, ...]
     events: tuple[str, ...]
@@ -154,8 +152,7 @@ class Meanings:
         return len(self.sentences)
 
     def __str__(self) -> str:
-        event_phrase = "its event" if len(self) == 1 else "their events"
-        return f"{format_count(len(self), 'sentence')} with {event_phrase}"
+        return f"{format_count(len(self), 'sentence')} with {'its event' if len(self) == 1 else 'their events'}"
 
 
 def sample_meanings(count: int, *, seed: int) -> Meanings:
@@ -177,7 +174,7 @@ def sample_meanings(count: int, *, seed: int) -> Meanings:
 
 
 def split_notation(notation: str) -> str:
-    """Return an event's notation with spaces before its brackets, so that lemmas and features become words.
+    """Insert spaces before the brackets of an event's notation, which separates lemmas and features.
 
     >>> split_notation("help[past, neg](agent: the professor[pl])")
     'help [past, neg] (agent: the professor [pl])'

@@ -1,4 +1,4 @@
-"""Read pairs for natural language inference (``gen pairs --nli``, SNLI), triplets (``gen pairs``), and translations."""
+"""Read pairs for natural language inference (NLI), triplets that ``gen pairs`` wrote, and translations."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -12,22 +12,21 @@ from sentprobe.errors import FormatError, format_count, suggest
 from sentprobe.generator.pairs import training_files
 from sentprobe.generator.pairs.inference_pairs import NliLabel
 from sentprobe.probes.pretraining.texts import corpora, text_files, text_filters, tmx
-from sentprobe.probes.pretraining.texts.corpora import SentencePairs
 
 PUBLISHED_COLUMNS = ("sentence1", "sentence2", "gold_label")
 COLUMNS = ("premise", "hypothesis", "label")
-"""The columns in files of ``gen pairs --nli``, and in SNLI and MultiNLI on the Hugging Face hub."""
+"""The columns in files that ``gen pairs --nli`` wrote, and in SNLI and MultiNLI on the Hugging Face hub."""
 
 _LABELS: Mapping[object, NliLabel] = {
     **{label.value: label for label in NliLabel},
     **{label.name.lower(): label for label in NliLabel},
 }
 _NO_LABEL = ("-", "", None, -1)
-"""Values in the label's column of pairs on whose label the annotators did not agree."""
+"""Values of the label column if the annotators did not agree on a label."""
 
 
 def read_nli(path: Path | str, *, options: text_filters.TextOptions = text_filters.DEFAULT_OPTIONS) -> corpora.NliPairs:
-    """Read labelled pairs, except those without a label or with an empty or too long text. Raises SentprobeError."""
+    """Read NLI pairs, except those without a label or with an empty or too long sentence. Raises SentprobeError."""
     name = str(path)
     file_format = text_files.find_format(name, text_files.SUFFIXES)
     file_columns = text_files.read_column_names(name, file_format, options.encoding)
@@ -43,9 +42,9 @@ def read_nli(path: Path | str, *, options: text_filters.TextOptions = text_filte
             text_filter.count_omission("unlabelled")
         elif text_filter.is_kept(premise, hypothesis):
             pairs.append((premise, hypothesis, label))
-    text_filters.check_enough(name, pairs, "pair", text_filter.summarize_omissions())
+    omitted = text_filter.check_enough(name, pairs, "pair")
     premises, hypotheses, labels = zip(*pairs, strict=True)
-    return corpora.NliPairs(premises, hypotheses, np.array(labels, np.int64), text_filter.summarize_omissions())
+    return corpora.NliPairs(premises, hypotheses, np.array(labels, np.int64), omitted)
 
 
 def _parse_label(where: str, value: object) -> NliLabel | None:
@@ -66,23 +65,24 @@ TRIPLET_COLUMNS = tuple(map(str, training_files.COLUMNS))
 def read_triplets(
     path: Path | str, *, options: text_filters.TextOptions = text_filters.DEFAULT_OPTIONS
 ) -> corpora.Triplets:
-    """Read triplets, except those with an empty or too long text. Raises UsageError or FormatError."""
+    """Read triplets, except those with an empty or too long sentence. Raises UsageError or FormatError."""
     name, text_filter = str(path), text_filters.TextFilter(options)
     file_format = text_files.find_format(name, text_files.SUFFIXES)
     rows = text_files.read_rows(name, file_format, TRIPLET_COLUMNS, options.encoding)
-    triplets = (
-        text_filter.to_sentences(f"{name}, row {number}", TRIPLET_COLUMNS, row) for number, row in enumerate(rows, 1)
-    )
-    kept_triplets = [triplet for triplet in triplets if text_filter.is_kept(*triplet)]
-    text_filters.check_enough(name, kept_triplets, "triplet", text_filter.summarize_omissions())
-    anchors, positives, negatives = zip(*kept_triplets, strict=True)
-    return corpora.Triplets(anchors, positives, negatives, text_filter.summarize_omissions())
+    triplets: list[list[str]] = []
+    for number, row in enumerate(rows, 1):
+        triplet = text_filter.to_sentences(f"{name}, row {number}", TRIPLET_COLUMNS, row)
+        if text_filter.is_kept(*triplet):
+            triplets.append(triplet)
+    omitted = text_filter.check_enough(name, triplets, "triplet")
+    anchors, positives, negatives = zip(*triplets, strict=True)
+    return corpora.Triplets(anchors, positives, negatives, omitted)
 
 
 _Pairs: TypeAlias = Iterator[tuple[str, str]]
 
 SIDES = ("source", "target")
-"""The default columns of a sentence and its translation."""
+"""The default names of the columns with a sentence and its translation."""
 PARALLEL_SUFFIXES = {**text_files.SUFFIXES, ".tmx": "tmx"}
 
 
@@ -92,14 +92,14 @@ def read_parallel(
     *,
     columns: tuple[str, str] | None = None,
     options: text_filters.TextOptions = text_filters.DEFAULT_OPTIONS,
-) -> SentencePairs:
+) -> corpora.SentencePairs:
     """Read pairs of a sentence and its translation. Raises UsageError or FormatError.
 
     Pairs with an empty or too long sentence are left out.
 
     - translation: a second file, whose line i translates line i of the first
-    - columns: the names of two columns, or two languages of TMX. None: the first two columns of a TSV file, which has
-      no header; the columns SIDES of other files; the two languages of TMX
+    - columns: the names of two columns or, for TMX, two languages. None: in TSV, the first two columns of a file
+      without a header; in TMX, its two languages; in other formats, the columns ``source`` and ``target``
     """
     text_filter = text_filters.TextFilter(options)
     pairs: list[tuple[str, str]] = []
@@ -107,10 +107,9 @@ def read_parallel(
         pair = text_filter.to_sentence(source), text_filter.to_sentence(target)
         if text_filter.is_kept(*pair):
             pairs.append(pair)
-    where = f"{path} and {translation}" if translation else str(path)
-    text_filters.check_enough(where, pairs, "pair", text_filter.summarize_omissions())
+    omitted = text_filter.check_enough(f"{path} and {translation}" if translation else str(path), pairs, "pair")
     sources, targets = zip(*pairs, strict=True)
-    return SentencePairs(sources, targets, text_filter.summarize_omissions())
+    return corpora.SentencePairs(sources, targets, omitted)
 
 
 def _read_pairs(
@@ -141,6 +140,5 @@ def _read_column_pairs(name: str, file_format: str, columns: tuple[str, str] | N
         return
     column_names = columns or SIDES
     for number, row in enumerate(text_files.read_rows(name, file_format, column_names, encoding), 1):
-        where = f"{name}, row {number}"
-        source, target = map(partial(text_files.to_text, where), column_names, row)
+        source, target = map(partial(text_files.to_text, f"{name}, row {number}"), column_names, row)
         yield source, target

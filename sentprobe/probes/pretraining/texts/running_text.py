@@ -1,8 +1,9 @@
-"""Read sentences in their order from plain text, columns, parsed sentences or analysed tables."""
+"""Read sentences in text order, from plain text, table columns, parsed sentences or analysed tables."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -19,13 +20,13 @@ _Texts: TypeAlias = Iterator[str | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentenceFiles:
-    """The format and the columns of files of sentences."""
+    """The format of files of sentences, and the columns with the texts and their documents."""
 
     format: str | None = None
-    """A name in :data:`FORMATS`; None: the format of the file's suffix."""
+    """A name in :data:`FORMATS`; None: the format is chosen by the file's suffix."""
     column: str = "text"
     document: str | None = None
-    """The column that names the document of each text; None: the file is one document."""
+    """The column with the name of each text's document; None: the file is one document."""
 
 
 def read_sentences(
@@ -33,40 +34,31 @@ def read_sentences(
     files: SentenceFiles = SentenceFiles(),
     options: text_filters.TextOptions = text_filters.DEFAULT_OPTIONS,
 ) -> corpora.Sentences:
-    """Read sentences in their order from files or analysed tables. Raises UsageError or FormatError.
+    """Read sentences in text order from files or analysed tables. Raises UsageError or FormatError.
 
-    A line of plain text is a sentence, but the format ``text`` is split into sentences. A document ends at an empty
-    line, at a sentence that is left out, and at the end of a file.
+    Each line of a text file is a sentence, except in the format ``text``: running text, which is split into sentences.
+    A document ends at an empty line, at a sentence that is left out, and at the end of a file.
     """
     if files.format is not None and files.format not in FORMATS:
         suggestion = suggest(files.format, FORMATS)
         raise UsageError(f"there is no format {files.format!r}{suggestion}; known: {', '.join(FORMATS)}")
     text_filter = text_filters.TextFilter(options)
     names = text_files.find_files(paths)
-    texts, documents = _collect_documents(
-        sentence for name in names for sentence in _read_kept_sentences(name, files, text_filter)
-    )
-    text_filters.check_enough(", ".join(names), texts, "sentence", text_filter.summarize_omissions())
-    return corpora.Sentences(tuple(texts), tuple(documents), text_filter.summarize_omissions())
-
-
-def _collect_documents(sentences: Iterable[str | None]) -> tuple[list[str], list[int]]:
     texts: list[str] = []
     documents: list[int] = []
-    starts_document = True
-    for sentence in sentences:
-        if sentence is constituents.DOCUMENT_BREAK:
-            starts_document = True
-            continue
-        if starts_document:
-            documents.append(len(texts))
-        starts_document = False
-        texts.append(sentence)
-    return texts, documents
+    previous: str | None = constituents.DOCUMENT_BREAK
+    for sentence in chain.from_iterable(_read_kept_sentences(name, files, text_filter) for name in names):
+        if sentence is not constituents.DOCUMENT_BREAK:
+            if previous is constituents.DOCUMENT_BREAK:
+                documents.append(len(texts))
+            texts.append(sentence)
+        previous = sentence
+    omitted = text_filter.check_enough(", ".join(names), texts, "sentence")
+    return corpora.Sentences(tuple(texts), tuple(documents), omitted)
 
 
 def _read_kept_sentences(name: str, files: SentenceFiles, text_filter: text_filters.TextFilter) -> _Texts:
-    """Yield the sentences of a file, with DOCUMENT_BREAK in place of each that is left out, and after the last."""
+    """Yield a file's sentences and a final DOCUMENT_BREAK, which also replaces sentences that are left out."""
     is_analysed = is_table(Path(name))
     text_format = _TABLE_FORMAT if is_analysed else FORMATS[files.format or text_files.find_format(name, SUFFIXES)]
     for text in text_format.read(_SentenceFile(name, files, text_filter.options)):
@@ -121,7 +113,7 @@ def _read_parsed(file_format: str, file: _SentenceFile) -> _Texts:
 
 
 def _read_analysed_table(file: _SentenceFile) -> _Texts:
-    """Yield the sentences of an analysed table in order, and a break where the table left out a duplicate."""
+    """Yield an analysed table's sentences, and DOCUMENT_BREAK where a source begins or lacks a sentence."""
     last_place: tuple[str, int] = ("", 0)
     for shard in open_table(Path(file.name)).files:
         columns = ("text", "source", "place")
@@ -141,9 +133,9 @@ FORMATS: Mapping[str, _TextFormat] = {
     **{name: _TextFormat(partial(_read_column, name)) for name in ("jsonl", "parquet", "tsv")},
     **{name: _TextFormat(partial(_read_parsed, name), is_tokenised=True) for name in constituents.PARSE_FORMATS},
 }
-"""The formats by name, which are those of ``probe analyze``."""
+"""The formats by name: those of ``probe analyze``, and ``tsv``."""
 
 SUFFIXES: Mapping[str, str] = (
     {".txt": "lines", ".text": "lines", ".tok": "tokens"} | text_files.SUFFIXES | constituents.PARSE_SUFFIXES
 )
-"""The format of a file by its suffix; for running text, the format must be stated."""
+"""The format of each suffix; the format ``text`` (running text) has none, so that the user must state it."""

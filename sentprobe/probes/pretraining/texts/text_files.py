@@ -31,7 +31,7 @@ def find_suffix(name: str) -> str:
 def find_format(name: str, formats: Mapping[str, str], *, advice: str = "") -> str:
     """Return the format of a file by its suffix. Raises UsageError, whose message ends with *advice*.
 
-    - formats: the format of each suffix
+    - formats: the format of each suffix, as in ``{".tsv": "tsv"}``
     """
     suffix = find_suffix(name)
     if suffix not in formats:
@@ -44,7 +44,7 @@ def find_format(name: str, formats: Mapping[str, str], *, advice: str = "") -> s
 
 
 def find_files(paths: Sequence[Path | str]) -> list[str]:
-    """Return the files that paths and patterns stand for; an analysed table counts as a file. Raises UsageError."""
+    """Return the files that match paths or patterns; an analysed table counts as one file. Raises UsageError."""
     tables = {str(path) for path in paths if is_table(Path(path))}
     names_by_path = [_find_source_names(str(path)) if str(path) not in tables else [str(path)] for path in paths]
     return [name for names in names_by_path for name in names] or _find_source_names()
@@ -92,7 +92,7 @@ def read_column_names(name: str, file_format: str, encoding: str) -> list[str]:
 
 
 def check_columns(name: str, column_names: Iterable[str], file_columns: Sequence[str]) -> None:
-    """Raise UsageError if a file does not have each named column exactly once."""
+    """Raise UsageError if a file lacks one of the named columns, or has it twice."""
     for column in column_names:
         if column not in file_columns:
             raise UsageError(_describe_missing_column(name, column, file_columns))
@@ -127,7 +127,6 @@ def _parse_record(name: str, number: int, line: str) -> Mapping[str, Any]:
 
 
 def _read_tsv_rows(name: str, lines: Iterable[str], column_names: Sequence[str]) -> Iterator[Cells]:
-    """Yield the values of the named columns of each row; the first line names the columns."""
     rows = enumerate(lines, 1)
     header = next(rows, (1, ""))[1].split("\t")
     check_columns(name, column_names, header)
@@ -173,7 +172,7 @@ def _open_parquet(name: str) -> Iterator[Any]:
 
 
 def to_text(where: str, column: str, value: object) -> str:
-    """Return a column's value as text; None becomes an empty text. Raises FormatError, which begins with *where*."""
+    """Return a text unchanged, and None as an empty text. Raises FormatError, beginning with *where*, for others."""
     if isinstance(value, str):
         return value
     if value is None:

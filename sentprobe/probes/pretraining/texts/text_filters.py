@@ -1,4 +1,4 @@
-"""Tokenise training texts, convert them to lower case, and count those that are left out."""
+"""Tokenise training texts, convert them to lower case, and count texts that are left out."""
 
 import re
 from collections import Counter
@@ -21,13 +21,13 @@ class TextOptions:
     """The options for reading texts of all kinds."""
 
     tokenised: bool = False
-    """Whether the tokens of the texts are separated by spaces already."""
+    """Whether the texts are tokenised already, with spaces between tokens."""
     lower: bool = False
     longest: int = 50
     """Maximum number of tokens of a sentence; longer sentences are left out."""
     encoding: str = "utf-8"
     punkt: Path | None = None
-    """The folder of Punkt's parameters, which split running text into sentences; None: NLTK's for English."""
+    """The folder with parameters of Punkt, which splits running text into sentences; None: NLTK's for English."""
 
     def __post_init__(self) -> None:
         sources.check_encoding(self.encoding)
@@ -40,33 +40,32 @@ MIN_ITEMS = 2
 
 
 class TextFilter:
-    """Converts texts to tokens, decides which are left out, and counts these."""
+    """Tokenises texts, and decides which items are left out and counts them."""
 
     def __init__(self, options: TextOptions) -> None:
         self.options = options
         self._counts: Counter[str] = Counter()
 
     def to_sentence(self, text: str, *, is_tokenised: bool = False) -> str:
-        """Return the tokens of a text, separated by spaces; if *is_tokenised*, they are separated already.
+        """Return the tokens of a text, separated by spaces; *is_tokenised*: the text is tokenised already.
 
         >>> TextFilter(TextOptions(lower=True)).to_sentence("Don't  go.")
         "do n't go ."
         """
         words = text.split()
         # A text with too many words is left out, so it need not be tokenised.
-        is_tokenised = is_tokenised or self.options.tokenised
-        if not is_tokenised and len(words) <= self.options.longest:
+        if not (is_tokenised or self.options.tokenised) and len(words) <= self.options.longest:
             words = tokenize(text)
         line = " ".join(words)
         return line.lower() if self.options.lower else line
 
     def to_sentences(self, where: str, columns: Sequence[str], values: Sequence[object]) -> list[str]:
-        """Return the tokens of the texts in a row; *where* names the row in error messages."""
+        """Return each text of a row as tokens separated by spaces; error messages begin with *where*."""
         pairs = zip(columns, values, strict=False)  # there may be further columns, which hold no text
         return [self.to_sentence(text_files.to_text(where, column, value)) for column, value in pairs]
 
     def is_kept(self, *sentences: str) -> bool:
-        """Return whether no sentence of an item is empty or too long; if one is, count the item as left out."""
+        """Return True if an item has no empty or too long sentence; else count it as left out, and return False."""
         if not all(sentences):
             return self.count_omission("empty")
         if max(line.count(" ") for line in sentences) >= self.options.longest:
@@ -74,35 +73,31 @@ class TextFilter:
         return True
 
     def count_omission(self, reason: str) -> bool:
-        """Count an item that is left out for a reason, the name of a field of :class:`Omissions`; return False."""
+        """Count an item as left out; return False. *reason* is a field of :class:`Omissions`, such as "empty"."""
         self._counts[reason] += 1
         return False
 
-    def summarize_omissions(self) -> Omissions:
-        """Return the numbers of items that were left out so far."""
-        return Omissions(**self._counts)
-
-
-def check_enough(where: str, items: Sequence[object], noun: str, omitted: Omissions) -> None:
-    """Raise FormatError, which begins with *where*, if there are fewer than MIN_ITEMS items."""
-    if len(items) >= MIN_ITEMS:
-        return
-    number = "only one" if items else "no"
-    reason = f" ({omitted})" if omitted.total else ""
-    raise FormatError(
-        f"{where}: has {number} {noun} to learn from{reason}; at least {MIN_ITEMS} are needed, "
-        "one of them for validation"
-    )
+    def check_enough(self, where: str, items: Sequence[object], noun: str) -> Omissions:
+        """Return how many items were left out. Raises FormatError if there are fewer than MIN_ITEMS *items*."""
+        omitted = Omissions(**self._counts)
+        if len(items) >= MIN_ITEMS:
+            return omitted
+        number = "only one" if items else "no"
+        reason = f" ({omitted})" if omitted.total else ""
+        raise FormatError(
+            f"{where}: has {number} {noun} to learn from{reason}; at least {MIN_ITEMS} are needed, "
+            "one of them for validation"
+        )
 
 
 _CLOSING_MARKS = "])}>\"'»”’"
 """Punctuation marks that may follow the full stop at the end of a sentence."""
 _NEIGHBOUR_WORD = "a"
-"""A word that is put before and after another word, so that this is tokenised as neither first nor last."""
+"""A word added before and after a word that is tokenised alone, so that NLTK treats it as inside a sentence."""
 _MAX_CACHED_LENGTH = 100
 
-_JOINING = re.compile("[\u00a0\u00ad\u2007\u2009\u200a\u200b\u202f\u2060\ufeff]")
-"""Characters that are removed, or become a space, when typographic marks are replaced by ASCII."""
+_SPECIAL_SPACES = re.compile("[\u00a0\u00ad\u2007\u2009\u200a\u200b\u202f\u2060\ufeff]")
+"""Special spaces and invisible characters, which the conversion to ASCII replaces by a space or removes."""
 
 
 def tokenize(text: str) -> list[str]:
@@ -115,7 +110,7 @@ def tokenize(text: str) -> list[str]:
     ['“', 'It', 'is', 'n’t', 'late', ',', '”', 'he', 'said', '.']
     """
     words = text.split()
-    last_place = 0 if _JOINING.search(text) else _find_last_word(words)
+    last_place = 0 if _SPECIAL_SPACES.search(text) else _find_last_word(words)
     if last_place == 0:
         return list(_tokenize_text(" ".join(words)))
     tokens = list(_tokenize_cached(f"{words[0]} {_NEIGHBOUR_WORD}")[:-1])
@@ -126,18 +121,13 @@ def tokenize(text: str) -> list[str]:
 
 
 def _find_last_word(words: list[str]) -> int:
-    """Return the index of the last word that does not consist of closing marks; 0 if there is none after the first."""
+    """Return the index of the last word that is not only closing marks; 0 if all words after the first are."""
     places = range(len(words) - 1, 0, -1)
     return next((place for place in places if straighten_word(words[place]).strip(_CLOSING_MARKS)), 0)
 
 
 def _tokenize_cached(text: str) -> tuple[str, ...]:
     return _tokenize_text(text) if len(text) > _MAX_CACHED_LENGTH else _tokenize_and_cache(text)
-
-
-@lru_cache(1 << 16)
-def _tokenize_and_cache(text: str) -> tuple[str, ...]:
-    return _tokenize_text(text)
 
 
 @lru_cache(1 << 17)
@@ -148,7 +138,7 @@ def _tokenize_inner_word(word: str) -> tuple[str, ...]:
 
 
 def _is_contraction(word: str) -> bool:
-    """Return whether NLTK splits a word of letters into two tokens, as *cannot*."""
+    """Return whether NLTK splits a word of letters into two tokens, such as "cannot"."""
     from nltk.tokenize.destructive import NLTKWordTokenizer
 
     return any(pattern.search(f"{word} ") for pattern in NLTKWordTokenizer.CONTRACTIONS2)
@@ -156,6 +146,8 @@ def _is_contraction(word: str) -> bool:
 
 def _tokenize_text(text: str) -> tuple[str, ...]:
     straight = straighten(text)
-    tokens = load_tokenizer()(straight.text)
-    (forms,) = restore_written_forms(straight, [tokens])
+    (forms,) = restore_written_forms(straight, [load_tokenizer()(straight.text)])
     return tuple(map(unescape_word, forms))
+
+
+_tokenize_and_cache = lru_cache(1 << 16)(_tokenize_text)

@@ -1,4 +1,4 @@
-"""Read TMX, the exchange format of translation memories; XML entities, which can expand to gigabytes, are refused."""
+"""Read TMX, the exchange format of translation memories; XML entities, which can be huge, are refused."""
 
 import codecs
 import re
@@ -11,13 +11,13 @@ from sentprobe.probes.pretraining.texts.text_files import open_file
 from sentprobe.probes.pretraining.texts.text_filters import TextFilter
 
 _MARKUP_REPLACEMENTS = {"bpt": "", "ept": "", "ph": " ", "it": " ", "ut": " "}
-"""Elements that contain markup of another format, and the text that replaces each; some separate words."""
+"""Elements that contain markup of another format, and the text that replaces it; a space separates words."""
 _LANGUAGE_ATTRIBUTE = "{http://www.w3.org/XML/1998/namespace}lang"
 
 _ANY_LANGUAGE = "*all*"
-"""The source language that a file states if its units have different source languages."""
+"""The value for the source language of a file whose translation units have different source languages."""
 _DECLARATION = re.compile(rb"""[^<]{0,3}<\?xml[^>]*?\sencoding\s*=\s*["']([^"'>]*)["']""")
-"""The declaration of an XML file's encoding, which may follow a byte-order mark."""
+"""A regular expression for an XML file's declaration of its encoding, which may follow a byte-order mark."""
 _DECLARATION_BYTES = 1024
 
 _PARSER_ENCODINGS = {"utf-8", "utf-16", "iso-8859-1", "us-ascii"}
@@ -27,10 +27,10 @@ _DOMAIN_ENCODINGS = {"idna", "punycode"}
 
 
 def read_tmx_pairs(name: str, languages: Sequence[str] | None, text_filter: TextFilter) -> Iterator[tuple[str, str]]:
-    """Yield pairs of a text and its translation; units that lack a language are counted as left out.
+    """Yield pairs of a text and its translation; units that lack one of the languages are counted as left out.
 
-    - languages: the two languages, of which ``en`` stands for all kinds of English, such as ``en-US``. None: the file's
-      source language, and its only other language
+    - languages: the two languages; ``en`` includes varieties such as ``en-US``. None: the file's source language, and
+      its only other language
 
     Raises UsageError or FormatError.
     """
@@ -104,7 +104,7 @@ def _read_units(name: str) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 class _DecodedXml:
-    """The content of an XML file: bytes, or text in an encoding that the XML parser cannot decode."""
+    """An XML file, which returns text instead of bytes if the XML parser cannot decode its encoding."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
@@ -121,7 +121,7 @@ class _DecodedXml:
 
 
 def _make_decoder(start: bytes) -> codecs.IncrementalDecoder | None:
-    """Return a decoder of the declared encoding; None: the XML parser decodes it. Raises LookupError if unknown."""
+    """Return a decoder of the declared encoding; None if the XML parser can decode it. Raises LookupError."""
     declaration = _DECLARATION.match(start.replace(b"\0", b""))
     encoding = declaration[1].decode("latin-1") if declaration else "utf-8"
     if encoding.lower() in _PARSER_ENCODINGS:

@@ -1,1 +1,1 @@
-"""Runs on a Dask cluster: jobs of workers, and their results."""
+"""Runs on a Dask cluster: the jobs that workers execute, and the scheduler of these jobs."""

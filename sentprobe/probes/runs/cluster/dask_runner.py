@@ -1,9 +1,9 @@
 """Runs on a Dask cluster: jobs are sent to workers, and their results are stored."""
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import chain
 from typing import TypeAlias
 
@@ -13,10 +13,11 @@ from sentprobe.errors import UsageError
 from sentprobe.probes.encoders.protocol import Baseline, Encoder, read_name
 from sentprobe.probes.encoders.resolve import EncoderSource
 from sentprobe.probes.results import store
-from sentprobe.probes.results.result import Result, SeedScore
+from sentprobe.probes.results.result import Result
 from sentprobe.probes.runs.cluster import worker_jobs
 from sentprobe.probes.runs.execution import missing_jobs
 from sentprobe.probes.runs.execution.completed_tasks import CompletedTasks, Recipes, ResultStore
+from sentprobe.probes.runs.execution.missing_jobs import Job
 from sentprobe.probes.runs.execution.task import Task
 from sentprobe.probes.runs.execution.word_source import WordSource
 from sentprobe.probes.runs.request.settings import ONE_PROCESS, Run
@@ -27,7 +28,7 @@ ResultKey: TypeAlias = tuple[str, str]
 
 
 def check_sendable(encoders: Sequence[EncoderSource], words: EncoderSource | str | None, *, run: Run) -> None:
-    """Raise UsageError for an encoder that is an object of this process, if the workers of a cluster must build it."""
+    """Raise UsageError if *run* uses Dask but an encoder is a Python object: workers build encoders from specs."""
     if run.machines.engine is EngineName.DASK:
         for source in (*encoders, words):
             if not isinstance(source, Spec | str | None):
@@ -49,10 +50,10 @@ def run_on_cluster(
     specs: Mapping[str, Spec],
     words: Spec | str | None,
 ) -> CompletedTasks:
-    """Run the missing jobs on the cluster, and return all results.
+    """Train the probes that stored results lack on the cluster, and return all results.
 
-    The workers build the encoders from *specs*, and the encoder of probe words from *words*. Raises EngineError if
-    workers are killed often, or have another version of sentprobe.
+    The workers build each encoder from its spec in *specs*, by encoder name, and the encoder of probe words from
+    *words*. Raises EngineError if workers are killed often, or have another version of sentprobe.
     """
     store = ResultStore(tasks, run, recipes)
     scheduler = _JobScheduler(run, store, reporter)
@@ -64,11 +65,12 @@ def run_on_cluster(
     sent_tasks = tuple(replace(task, words=WordSource(task.words.name), lexicon=None) for task in tasks)
     shared_state = worker_jobs.SharedState(tasks=sent_tasks, run=worker_run, words=words)
     notes: list[str] = []
-    function: Callable[..., worker_jobs.JobResult] = worker_jobs.run_job
-    shared_values, queue = (engine.share(shared_state),), scheduler.start_jobs()
-    with closing(
-        engines.run_tasks_on_engine(function, queue, engine, shared=shared_values, kept_message=run.kept_note)
-    ) as finished:
+    shared_values = (engine.share(shared_state),)
+    scheduler.start_jobs()
+    finished = engines.run_tasks_on_engine(
+        worker_jobs.run_job, scheduler, engine, shared=shared_values, kept_message=run.kept_note
+    )
+    with closing(finished):
         for job, job_result in finished:
             engines.check_version(job_result.version)
             scheduler.add_result(job, job_result)
@@ -76,65 +78,60 @@ def run_on_cluster(
     return store.collect_results(scheduler.results.values(), notes)
 
 
-@dataclass(slots=True)
-class _JobQueue:
-    """An iterator over jobs; jobs may be added while others run."""
-
-    jobs: deque[worker_jobs.WorkerJob] = field(default_factory=deque)
-
-    def __iter__(self) -> "_JobQueue":
-        return self
-
-    def __next__(self) -> worker_jobs.WorkerJob:
-        if not self.jobs:
-            raise StopIteration
-        return self.jobs.popleft()
-
-
 class _JobScheduler:
-    """The scheduler of a run's jobs; jobs that encoders of one width share wait until the width is known."""
+    """An iterator over the jobs of a run that can start; :meth:`add_result` adds further jobs during the iteration.
+
+    Jobs that all encoders of one vector width share can start when the width is known.
+    """
 
     def __init__(self, run: Run, store: ResultStore, reporter: Reporter) -> None:
         self.results: dict[ResultKey, Result] = {}
         self._run = run
         self._store = store
         self._reporter = reporter
-        self._queue = _JobQueue()
+        self._queue: deque[worker_jobs.WorkerJob] = deque()
         self._requests: dict[Spec, list[worker_jobs.JobRequest]] = {}
-        self._shared_jobs: dict[ResultKey, list[missing_jobs.Job]] = {}
-        """The shared jobs of each result that wait for the width of the encoder's vectors."""
-        self._waiting: dict[ResultKey, dict[Hashable, missing_jobs.Job]] = {}
-        """The scheduled shared jobs of each unfinished result, by job key."""
+        self._shared_jobs: dict[ResultKey, list[Job]] = {}
+        """For each result, its shared jobs until the width of the encoder's vectors is known."""
+        self._waiting: dict[ResultKey, dict[Hashable, Job]] = {}
+        """For each unfinished result, its scheduled shared jobs by job key."""
         self._job_results: dict[Hashable, worker_jobs.JobResult | None] = {}
-        """The result of each shared job, by job key; None for an unfinished job."""
+        """The result of each queued shared job, by job key; None until the job is finished."""
+
+    def __iter__(self) -> Iterator[worker_jobs.WorkerJob]:
+        return self
+
+    def __next__(self) -> worker_jobs.WorkerJob:
+        if not self._queue:
+            raise StopIteration
+        return self._queue.popleft()
 
     def add_encoder(self, encoder: Encoder | Baseline, spec: Spec) -> None:
-        """Add the missing jobs of an encoder."""
+        """Add the jobs that train the missing probes of an encoder, which workers build from *spec*."""
         results, jobs = self._store.find_missing_jobs(encoder)
         self.results |= {(encoder.name, task): result for task, result in results.items()}
-        own_jobs = [job for job in jobs if worker_jobs.needs_own_vectors(job)]
+        own_jobs: list[Job] = []
         for job in jobs:
             shared_jobs = self._shared_jobs.setdefault((encoder.name, job.task.name), [])
-            shared_jobs += [] if worker_jobs.needs_own_vectors(job) else [job]
+            (own_jobs if worker_jobs.needs_own_vectors(job) else shared_jobs).append(job)
         if own_jobs:
             conditions = tuple(worker_jobs.RequestedCondition(j.task.name, j.condition, j.seeds) for j in own_jobs)
             task_results = {condition.task: results[condition.task] for condition in conditions}
             request = worker_jobs.JobRequest(encoder.name, task_results, conditions)
             self._requests.setdefault(spec, []).append(request)
 
-    def start_jobs(self) -> Iterator[worker_jobs.WorkerJob]:
-        """Return the iterator over the jobs, to which :meth:`add_result` adds further jobs."""
+    def start_jobs(self) -> None:
+        """Queue the jobs that need no result of another job."""
         self._reporter.begin("do jobs on the cluster", len(self._shared_jobs))
         for spec, requests in self._requests.items():
-            self._queue.jobs.append(worker_jobs.EncodeAndTrainJob(spec, tuple(requests)))
+            self._queue.append(worker_jobs.EncodeAndTrainJob(spec, tuple(requests)))
         all_requests = chain.from_iterable(self._requests.values())
         busy_keys = {(request.encoder, task) for request in all_requests for task in request.results}
         for key in [key for key in self._shared_jobs if key not in busy_keys]:
             self._request_shared_jobs(key)
-        return self._queue
 
     def add_result(self, job: worker_jobs.WorkerJob, job_result: worker_jobs.JobResult) -> None:
-        """Store the result of a job, and schedule the jobs that depend on it."""
+        """Store the scores of a finished job, and queue the jobs that waited for it."""
         for result in job_result.results:
             result_key = result.encoder, result.task
             self.results[result_key] = result
@@ -146,12 +143,13 @@ class _JobScheduler:
                 self._finish_result(result_key)
 
     def _request_shared_jobs(self, result_key: ResultKey) -> None:
-        """Schedule the jobs of a result that encoders of one width share, unless they are scheduled already."""
+        """Add the stored scores of a result's shared jobs to the result, and schedule the other shared jobs."""
         dim = self.results[result_key].dim
-        result, jobs = self._store.reuse_shared_scores(
-            self.results[result_key], self._shared_jobs.pop(result_key), dim=dim
+        _, task = result_key
+        results, jobs = self._store.reuse_shared_scores(
+            {task: self.results[result_key]}, self._shared_jobs.pop(result_key), dim=dim
         )
-        self.results[result_key] = result
+        self.results[result_key] = result = results[task]
         self._waiting[result_key] = {
             (*missing_jobs.make_shared_key(job.condition, result, dim=dim), job.seeds): job for job in jobs
         }
@@ -161,22 +159,19 @@ class _JobScheduler:
         self._finish_result(result_key)
 
     def _queue_ready_jobs(self, result_key: ResultKey) -> None:
-        """Queue the jobs that a result shares with others, if their maximum number of training passes is known."""
+        """Queue the shared jobs of a result whose maximum number of passes is known, except those queued before."""
         result, waiting = self.results[result_key], self._waiting[result_key]
+        job_results = ((job, self._job_results.get(key)) for key, job in waiting.items())
+        task_jobs = [(job, job_result.scores if job_result else None) for job, job_result in job_results]
         for key, job in waiting.items():
-            task_jobs = [(task_job, self._get_scores(task_key)) for task_key, task_job in waiting.items()]
             limits = missing_jobs.find_pass_limits(job, result, task_jobs)
             if limits is not None and key not in self._job_results:
                 self._job_results[key] = None
                 condition = worker_jobs.RequestedCondition(job.task.name, job.condition, job.seeds)
-                self._queue.jobs.append(worker_jobs.SharedProbeJob(condition, result.dim, key, limits))
-
-    def _get_scores(self, key: Hashable) -> Sequence[SeedScore] | None:
-        job_result = self._job_results.get(key)
-        return None if job_result is None else job_result.scores
+                self._queue.append(worker_jobs.SharedProbeJob(condition, result.dim, key, limits))
 
     def _finish_result(self, result_key: ResultKey) -> None:
-        """Complete a result when all of its shared jobs are finished."""
+        """Add the scores of a result's shared jobs, and save it, if all these jobs are finished."""
         waiting = self._waiting[result_key]
         job_results = {key: job_result for key in waiting if (job_result := self._job_results.get(key)) is not None}
         if len(job_results) < len(waiting):

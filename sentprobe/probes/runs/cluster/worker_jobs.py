@@ -1,4 +1,4 @@
-"""Jobs for the workers of a cluster: encode and train with one spec's encoders, or train probes that encoders share."""
+"""Jobs for cluster workers: train probes on the vectors of an encoder, or probes that several encoders share."""
 
 import threading
 from collections.abc import Hashable, Mapping
@@ -27,7 +27,7 @@ from sentprobe.versions import get_own_version
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedState:
-    """The tasks and settings that all jobs of a draw share."""
+    """The tasks and settings of a draw, which all jobs of the draw use."""
 
     tasks: tuple[Task, ...]
     run: Run
@@ -37,7 +37,7 @@ class SharedState:
 
 @dataclass(frozen=True, slots=True)
 class RequestedCondition:
-    """A condition of a task, with the seeds for which probes are missing."""
+    """The name of a task, a condition, and the seeds of the probes to train."""
 
     task: str
     condition: Condition
@@ -46,7 +46,7 @@ class RequestedCondition:
 
 @dataclass(frozen=True, slots=True)
 class JobRequest:
-    """The missing conditions of one encoder, with its results so far by task."""
+    """The probes to train on one encoder, and its results so far, by task."""
 
     encoder: str
     results: Mapping[str, Result]
@@ -61,7 +61,7 @@ class EncodeAndTrainJob:
     requests: tuple[JobRequest, ...]
 
     def execute(self, shared_state: SharedState) -> "JobResult":
-        """Return the results of the encoders, to which the scores under the requested conditions are added."""
+        """Train the requested probes, and return the encoders' results with the new scores."""
         shared_state = _add_word_source(shared_state)
         tasks, run = shared_state.tasks, shared_state.run
         unbound = build_encoders([self.spec], seed=run.seed)
@@ -79,7 +79,7 @@ class EncodeAndTrainJob:
 
 @dataclass(frozen=True, slots=True)
 class SharedProbeJob:
-    """A job that trains the probes that all encoders of the width *dim* share."""
+    """A job that trains control probes, which all encoders with vectors of the width *dim* share."""
 
     condition: RequestedCondition
     dim: int
@@ -87,14 +87,13 @@ class SharedProbeJob:
     pass_limits: Mapping[int, int]
 
     def execute(self, shared_state: SharedState) -> "JobResult":
-        """Return the scores of the probes, which no encoder's vectors influence."""
+        """Train the probes, whose inputs depend on no encoder's vectors, and return their scores."""
         bow = make_control_bow(seed=shared_state.run.seed, dim=self.dim)
         job = _make_job(self.condition, bow, shared_state)
-        texts = job.task.data.sentences
         if self.condition.condition is Condition.BAG_OF_WORDS:
             vectors = encode_bag_of_words(bow, job.task.data)
         else:
-            vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
+            vectors = np.zeros((len(job.task.data.sentences), self.dim), dtype=np.float32)
         fits = make_trainer([job], shared_state.run)([vectors], word_vectors=None, pass_limits=self.pass_limits)
         provenance = missing_jobs.make_provenance(bow, run=shared_state.run)
         scores = missing_jobs.make_trained_scores(job, fits, provenance=provenance)
@@ -103,7 +102,7 @@ class SharedProbeJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobResult:
-    """The result of a worker's job."""
+    """The result of a job: results of encoders from an EncodeAndTrainJob, or scores from a SharedProbeJob."""
 
     results: tuple[Result, ...] = ()
     scores: tuple[SeedScore, ...] = ()
@@ -117,7 +116,7 @@ _PROCESS_LOCK = threading.Lock()
 
 
 def run_job(job: WorkerJob, shared_state: SharedState) -> JobResult:
-    """Return the result of a job. A process executes one job at a time, since PyTorch's thread count is global."""
+    """Execute a job and return its result. A lock admits one job at a time: PyTorch's thread count is global."""
     with _PROCESS_LOCK:
         if shared_state.run.device != CPU:
             from sentprobe.probes.trainer.devices import find_device
@@ -127,14 +126,14 @@ def run_job(job: WorkerJob, shared_state: SharedState) -> JobResult:
 
 
 def needs_own_vectors(job: missing_jobs.Job) -> bool:
-    """Check whether a job needs the vectors of its own encoder, so that encoders cannot share it."""
+    """Check whether a job's scores may depend on more than the vector width of its encoder."""
     if job.condition not in missing_jobs.SHARED or not isinstance(job.encoder, Encoder):
         return True
     return bool(job.task.data.slots) and job.task.words.name != ONE_HOT
 
 
 def _add_word_source(shared_state: SharedState) -> SharedState:
-    """Return the shared state with the encoder of probe words, which is not sent with the tasks."""
+    """Build the encoder of probe words, if any, and return the shared state with it in all tasks."""
     if shared_state.words is None or shared_state.words in (ONE_HOT, ENCODER_WORDS):
         return shared_state
     source = make_word_source(shared_state.words, seed=shared_state.run.seed)
@@ -142,7 +141,7 @@ def _add_word_source(shared_state: SharedState) -> SharedState:
 
 
 def _check_encoder(encoder: Encoder | Baseline | None, request: JobRequest) -> Encoder | Baseline:
-    """Return the encoder; raise SentprobeError if its fingerprint on this worker is not that of the request."""
+    """Return the encoder; raise SentprobeError if its fingerprint differs from that in the requested results."""
     (fingerprint,) = {result.encoder_fingerprint for result in request.results.values()}
     if encoder is None or encoder.fingerprint != fingerprint:
         raise SentprobeError(

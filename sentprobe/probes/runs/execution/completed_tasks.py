@@ -1,4 +1,4 @@
-"""The results of a run: which exist, which jobs are missing, and how new results are stored."""
+"""The results of a run: find stored results and the jobs that they lack, and store new results."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -17,14 +17,16 @@ from sentprobe.probes.results.item_table import LABEL, LENGTH, ItemTable, find_i
 from sentprobe.probes.results.result import Result, Results
 from sentprobe.probes.results.store import write_run_file
 from sentprobe.probes.runs.execution import missing_jobs
+from sentprobe.probes.runs.execution.missing_jobs import Job
 from sentprobe.probes.runs.execution.task import Task
 from sentprobe.probes.runs.request.settings import Run
 
 
 def make_item_table(data: ProbeDataset, *, lexicon: Lexicon | None = None) -> ItemTable:
-    """Return the table of the test items of a dataset.
+    """Return a table with a row for each test item of a dataset.
 
-    Items are annotated with their events if the grammar parses their sentences with *lexicon* or the built-in one.
+    An item is annotated with its event if the grammar parses its sentence with *lexicon* (default: the built-in
+    lexicon of the dataset's language).
     """
     items = data.splits[Split.TEST]
     sentences = tuple(data.sentences[row] for row in items.rows)
@@ -48,7 +50,7 @@ def make_item_table(data: ProbeDataset, *, lexicon: Lexicon | None = None) -> It
 def _parse_events(
     sentences: Sequence[str], probes: Sequence[Sequence[str]], lexicon: Lexicon
 ) -> list[ProbedEvent | None]:
-    """Return the event of each sentence with its probe words, or None; after some failures, the others are skipped."""
+    """Return the event of each sentence, or None; parse only a few sentences if none of these can be parsed."""
     pairs = zip(sentences, probes, strict=True)
     first_events = [_parse_event(*pair, lexicon) for pair in islice(pairs, _TRIAL_SENTENCES)]
     if not any(first_events):
@@ -75,7 +77,7 @@ def _make_event_columns(events: Sequence[ProbedEvent | None]) -> dict[str, tuple
 
 
 def _find_marks(sentence: str, probes: Sequence[str], event: ProbedEvent | None) -> tuple[int, ...]:
-    """Return the positions of the probe words in the sentence, found by lemma in an event, else by form."""
+    """Return the token positions of the probe words: those in *event* or, without it, tokens of the same form."""
     if event is not None:
         return event.probe_positions
     folded_probes = {probe.casefold() for probe in probes}
@@ -84,11 +86,11 @@ def _find_marks(sentence: str, probes: Sequence[str], event: ProbedEvent | None)
 
 
 Recipes: TypeAlias = Mapping[tuple[str, str], str]
-"""The recipe of each result, by the names of encoder and task."""
+"""The recipe of each result (a digest of its inputs), by the names of encoder and task."""
 
 
 class CompletedTasks(NamedTuple):
-    """The results of a run's encoders on its tasks, with the number of results that existed before."""
+    """The results of a run, the number of results that were complete before it, and notes for the user."""
 
     results: Results
     reused: int
@@ -96,7 +98,7 @@ class CompletedTasks(NamedTuple):
 
 
 class ResultStore:
-    """A store that finds the results of earlier runs and writes those of this run."""
+    """A store that reads the results of earlier runs and writes those of this run."""
 
     def __init__(self, tasks: Sequence[Task], run: Run, recipes: Recipes) -> None:
         self._tasks = tasks
@@ -104,23 +106,27 @@ class ResultStore:
         self._recipes = recipes
         self.reused = 0
         self.shared_scores = missing_jobs.read_shared_scores(run)
-        """Scores from earlier runs that all encoders of one width share."""
+        """Scores from earlier runs that hold for all encoders of one vector width."""
         self._replaced_files = store.read_stamps(run.out) if run.force and run.out else frozenset()
         self._tasks_with_items: set[str] = set()
         """The names of the tasks whose item tables are stored."""
 
-    def find_missing_jobs(self, encoder: Encoder | Baseline) -> tuple[dict[str, Result], list[missing_jobs.Job]]:
-        """Return the encoder's result on each task (existing or without scores), by name, and its missing jobs."""
+    def find_missing_jobs(self, encoder: Encoder | Baseline) -> tuple[dict[str, Result], list[Job]]:
+        """Return the encoder's stored or blank result on each task, by task name, and the jobs for missing scores."""
         results: dict[str, Result] = {}
-        jobs: list[missing_jobs.Job] = []
+        jobs: list[Job] = []
         for task in self._tasks:
             stored = missing_jobs.load_result(task, encoder, run=self._run)
             # A stored result has the same data, encoder and classifier: its recipe stays valid.
             recipe = self._recipes.get((encoder.name, task.name)) or stored.recipe
             results[task.name] = replace(stored, recipe=recipe, notes=task.data.card.notes)
-            missing = missing_jobs.find_missing_jobs(task, encoder, stored, run=self._run)
-            jobs += missing
-            if missing:
+            conditions = missing_jobs.find_conditions(encoder, probe_words=bool(task.data.slots), run=self._run)
+            missing_seeds = missing_jobs.find_missing_seeds(stored, conditions, run=self._run)
+            jobs += [
+                Job(encoder=encoder, task=task, condition=condition, seeds=seeds)
+                for condition, seeds in missing_seeds.items()
+            ]
+            if missing_seeds:
                 continue
             self.reused += 1
             self._save_items(task)
@@ -131,7 +137,7 @@ class ResultStore:
         return results, jobs
 
     def save_result(self, result: Result, *, wait: float | None = None) -> None:
-        """Write a result into the results folder, if any; *wait* replaces the run's seconds of waiting for its lock."""
+        """Write a result into the results folder, if any. *wait*: seconds to wait for its lock; None: as in the run."""
         run = self._run
         if run.out is not None:
             wait = run.wait if wait is None else wait
@@ -147,20 +153,21 @@ class ResultStore:
         self._tasks_with_items.add(task.name)
 
     def reuse_shared_scores(
-        self, result: Result, jobs: Iterable[missing_jobs.Job], *, dim: int
-    ) -> tuple[Result, list[missing_jobs.Job]]:
-        """Return *result* with the existing scores that encoders of the width *dim* share, and the remaining jobs."""
-        remaining: list[missing_jobs.Job] = []
+        self, results: Mapping[str, Result], jobs: Iterable[Job], *, dim: int
+    ) -> tuple[dict[str, Result], list[Job]]:
+        """Add stored scores that encoders of the width *dim* share; return results by task, and remaining jobs."""
+        results, remaining = dict(results), []
         for job in jobs:
+            result = results[job.task.name]
             key = missing_jobs.make_shared_key(job.condition, result, dim=dim)
             scores_by_seed = self.shared_scores.get(key, {})
             reused = [scores_by_seed[seed] for seed in job.seeds if seed in scores_by_seed]
-            result = store.add_scores(result, {job.condition: reused})
+            results[job.task.name] = store.add_scores(result, {job.condition: reused})
             if missing_seeds := tuple(seed for seed in job.seeds if seed not in scores_by_seed):
                 remaining.append(replace(job, seeds=missing_seeds))
-        return result, remaining
+        return results, remaining
 
     def collect_results(self, results: Iterable[Result], notes: Iterable[str] = ()) -> CompletedTasks:
-        """Return the results, restricted to the seeds of the run, with *notes*."""
+        """Return the results with the scores of this run's seeds only, and *notes* without repetitions."""
         selected_results = Results(tuple(result.select_seeds(self._run.seeds) for result in results))
         return CompletedTasks(selected_results, self.reused, tuple(dict.fromkeys(notes)))

@@ -1,10 +1,11 @@
-"""The training data of probes under each condition: the unchanged items, a control, or a method."""
+"""The data of probes under each condition: the task's own data, or data changed for a control or a method."""
 
 import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ from sentprobe.probes.dataset import Indices, Items, ProbeDataset, Split
 from sentprobe.probes.encoders.files.word_vectors import Bow, sample_word_vectors
 from sentprobe.probes.encoders.protocol import Vectors
 from sentprobe.probes.results.data_facts import find_training_words
-from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition
+from sentprobe.probes.results.result import Condition
 from sentprobe.probes.trainer.classifier import Preset
 
 if TYPE_CHECKING:
@@ -24,11 +25,11 @@ if TYPE_CHECKING:
 
 
 def split_validation(train: Items, groups: Indices, *, share: float = 0.1, seed: int = 0) -> tuple[Items, Items]:
-    """Split validation items from training items, and return training and validation items.
+    """Split items into training and validation items, and return both.
 
-    At most *share* of each label are taken or, if this allows no group, the smallest possible group. Items of a group
-    in *groups*, (n,), stay together. Training keeps an item with every label and every probe word of a slot. Raises
-    SentprobeError if training can lose no group.
+    *groups*, (n,), numbers the group of each item; groups are not divided. At most *share* of each label's items
+    become validation items or, if every group is too large for this, one group of minimum size. All labels, and all
+    probe words of a slot, still occur in training. Raises SentprobeError if no group can leave training.
 
     >>> items = Items([0, 1, 2, 3], [], [0, 1, 0, 1])
     >>> left, taken = split_validation(items, np.array([0, 0, 1, 1]), share=0.5, seed=0)
@@ -48,46 +49,41 @@ def split_validation(train: Items, groups: Indices, *, share: float = 0.1, seed:
 
 
 def _group_items(groups: Indices, generator: np.random.Generator) -> list[Indices]:
-    """Return the indices of the items of each group; the groups are in random order."""
+    """Return an array for each group, in random order, with the indices of its items."""
     distinct, numbers = np.unique(groups, return_inverse=True)
     order = np.argsort(numbers, kind="stable")
     starts = np.searchsorted(numbers[order], np.arange(1, len(distinct)))
-    parts = np.split(order, starts)
-    return [parts[place] for place in generator.permutation(len(parts))]
+    groups_of_items = np.split(order, starts)
+    return [groups_of_items[index] for index in generator.permutation(len(groups_of_items))]
 
 
 class _ValidationSelection:
-    """Counters of the labels and probe words that training still has, and of the labels that validation may take."""
+    """Counts of the labels and probe words left in training, and quotas of labels for validation."""
 
     def __init__(self, train: Items, share: float) -> None:
-        self._labels: list[int] = train.targets.tolist()
-        self._words: list[list[int]] = train.probes.tolist()
-        self._label_counts = Counter(self._labels)
-        self._remaining_quota = {label: int(share * count) for label, count in self._label_counts.items()}
-        self._word_counts = Counter(key for words in self._words for key in enumerate(words))
+        columns = np.column_stack([train.targets, train.probes])
+        self._values = [tuple(enumerate(row)) for row in columns.tolist()]
+        """For each item, numbered pairs of column and value: the label in column 0, then the probe words."""
+        self._training_counts = Counter(chain.from_iterable(self._values))
+        self._quotas = {(0, label): int(share * self._training_counts[0, label]) for label in train.targets.tolist()}
 
     def try_take(self, group: Indices) -> bool:
-        """Take a group if the quota of every label allows it and training can lose it; return whether it was taken."""
-        labels = Counter(self._labels[item] for item in group)
-        exceeds_quota = any(self._remaining_quota[label] < count for label, count in labels.items())
-        if exceeds_quota or not self.can_leave_training(group):
+        """Move a group to validation if quotas and :meth:`can_leave_training` allow it; return whether it was moved."""
+        counts = self._count_values(group)
+        labels = self._quotas.keys() & counts
+        if any(self._quotas[label] < counts[label] for label in labels) or not self.can_leave_training(group):
             return False
-        for label, count in labels.items():
-            self._remaining_quota[label] -= count
-        self._label_counts.subtract(labels)
-        self._word_counts.subtract(self._count_words(group))
+        for label in labels:
+            self._quotas[label] -= counts[label]
+        self._training_counts.subtract(counts)
         return True
 
     def can_leave_training(self, group: Indices) -> bool:
-        """Check whether every label and every probe word of the group occurs in other training items, too."""
-        labels = Counter(self._labels[item] for item in group)
-        words = self._count_words(group)
-        return all(self._label_counts[label] > count for label, count in labels.items()) and all(
-            self._word_counts[key] > count for key, count in words.items()
-        )
+        """Check whether each label and probe word of a group also occurs in a training item outside of the group."""
+        return all(self._training_counts[value] > count for value, count in self._count_values(group).items())
 
-    def _count_words(self, group: Sequence[int] | Indices) -> Counter[tuple[int, int]]:
-        return Counter(key for item in group for key in enumerate(self._words[item]))
+    def _count_values(self, group: Indices) -> Counter[tuple[int, int]]:
+        return Counter(chain.from_iterable(self._values[item] for item in group))
 
 
 def _find_smallest_group(members: list[Indices], selection: _ValidationSelection) -> Indices:
@@ -102,7 +98,7 @@ def _find_smallest_group(members: list[Indices], selection: _ValidationSelection
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeItems:
-    """The items of a dataset for the trainer, without texts."""
+    """The items of a dataset by split, without texts, and the numbers of its probe words and labels."""
 
     name: str
     train: Items
@@ -111,21 +107,11 @@ class ProbeItems:
     words: int
     labels: int
     types: Indices | None = None
-    """The word type of each sentence for the control task, (sentences,) int64; None without a control task."""
-
-
-def list_conditions(*, probe_words: bool, controls: bool) -> tuple[Condition, ...]:
-    """Return the conditions of a dataset that has *probe_words* or not; without *controls*, only that of the probe."""
-    if not controls:
-        return (Condition.PROBE,)
-    return tuple(c for c in USUAL_CONDITIONS if probe_words or c not in PROBE_WORD_CONDITIONS)
-
-
-PROBE_WORD_CONDITIONS = (Condition.RANDOM_PROBES, Condition.NO_SENTENCE)
+    """The type of each sentence, (sentences,) int64: the control task has a label per type; None without that task."""
 
 
 def make_probe_items(data: ProbeDataset, *, preset: Preset, seed: int) -> ProbeItems:
-    """Return the items for the trainer; validation items that *preset* needs may come from training, by *seed*."""
+    """Return the items by split; if *preset* needs validation items that *data* lacks, split them from training."""
     train, validation = data.splits[Split.TRAIN], data.splits.get(Split.VALIDATION)
     if not preset.needs_validation:
         validation = None
@@ -142,23 +128,23 @@ def make_probe_items(data: ProbeDataset, *, preset: Preset, seed: int) -> ProbeI
 
 
 def make_control_bow(*, seed: int, dim: int) -> Bow:
-    """Return the encoder of the bag-of-words control: the mean of random word vectors."""
+    """Return the encoder of the bag-of-words control, whose sentence vector is the mean of random word vectors."""
     return Bow("bag of words", sample_word_vectors(seed=seed, dim=dim))
 
 
 def encode_bag_of_words(bow: Bow, data: ProbeDataset) -> Vectors:
     """Return the vectors of the bag-of-words control, (sentences, dim) float32.
 
-    In a dataset across languages, words that training lacks are left out. A sentence without other words is a zero
-    vector. So the probe gives one answer to all test sentences that share no word with training.
+    In a dataset across languages, words that do not occur in training sentences are skipped. A sentence without
+    training words has the zero vector, so that the probe predicts the same label for all of these sentences.
     """
     if not data.card.test_language:
         return bow.encode(data.sentences)
     words = find_training_words(data)
-    known = [" ".join(word for word in sentence.split() if word in words) for sentence in data.sentences]
-    rows = [row for row, text in enumerate(known) if text]
-    vectors = np.zeros((len(known), bow.words.dim), dtype=np.float32)
-    vectors[rows] = bow.encode([known[row] for row in rows])
+    texts = [" ".join(word for word in sentence.split() if word in words) for sentence in data.sentences]
+    rows = [row for row, text in enumerate(texts) if text]
+    vectors = np.zeros((len(texts), bow.words.dim), dtype=np.float32)
+    vectors[rows] = bow.encode([texts[row] for row in rows])
     return vectors
 
 
@@ -166,10 +152,10 @@ LIMITING_CONDITIONS: Mapping[Condition, Condition] = {
     Condition.RANDOM_PROBES: Condition.PROBE,
     Condition.RANDOM_SENTENCES: Condition.BAG_OF_WORDS,
 }
-"""For some controls, the condition whose probe of the same seed limits the number of passes.
+"""For a control, the condition whose probe of the same seed sets its maximum number of passes.
 
-All encoders of a width share the same random sentence vectors, so their limit must not depend on an encoder. These
-encoders also share the bag of words of that width, which sets the limit.
+All encoders of one width share the probes on random sentence vectors, so that no encoder's own probe may set the
+limit. The bag-of-words probe sets it: these encoders share that probe, too.
 """
 
 
@@ -186,14 +172,19 @@ def train_under_condition(
     word_vectors: Vectors | Path | None = None,
     pass_limits: Mapping[int, int] | None = None,
 ) -> "tuple[Fit, ...]":
-    """Train a probe for each of *seeds* under *condition*, which is randomized by *seed*; return its fits to each test.
+    """Train a probe for each of *seeds* under *condition*; return its fit to each test set, grouped by test set.
 
-    *items* have the same training items; the name of the first decides the random numbers. Their *vectors*, and
-    *word_vectors* (None: one-hot), are arrays or ``numpy.save`` files; those of one test are in memory at a time.
-    RANDOM_SENTENCES and NO_SENTENCE use only the shape of *vectors*; *pass_limits* bound the passes by seed.
+    - items: the items of datasets that differ in test items only
+    - vectors: the sentence vectors of each dataset, as an array or a ``numpy.save`` file, of which one is in memory at
+      a time; RANDOM_SENTENCES and NO_SENTENCE use only their shape
+    - seed: determines, with the name of the first dataset, how *condition* randomizes the data
+    - word_vectors: the vectors of the probe words, as an array or a file; None means one-hot
+    - pass_limits: the maximum number of passes, by seed
     """
     # By name, since PyTorch is slow to import.
-    fit: Callable[..., tuple[Fit, ...]] = resolve_name(TRAINING_FUNCTIONS.get(condition, USUAL_TRAINING_FUNCTION))
+    fit: Callable[..., tuple[Fit, ...]] = resolve_name(
+        TRAINING_FUNCTIONS.get(condition, "sentprobe.probes.trainer.fit:fit")
+    )
     first_items, *further_items = items
     digest = hashlib.sha256(f"{seed} {condition} {first_items.name}".encode()).digest()
     generator = np.random.default_rng(int.from_bytes(digest[:8]))
@@ -218,8 +209,6 @@ def train_under_condition(
     )
 
 
-USUAL_TRAINING_FUNCTION = "sentprobe.probes.trainer.fit:fit"
-
 TRAINING_FUNCTIONS = {
     Condition.PORTIONS: "sentprobe.probes.trainer.fit:fit_portions",
     Condition.WIDTHS: "sentprobe.probes.trainer.fit:fit_widths",
@@ -233,13 +222,8 @@ def _load_vectors(vectors: Vectors | Path) -> Vectors:
 TrainingInputs = tuple[Vectors, ProbeItems]
 
 
-def _randomize_sentences(vectors: Vectors, material: ProbeItems, generator: np.random.Generator) -> TrainingInputs:
-    """Draw a Gaussian vector for each distinct sentence; in the published control, each item has its own vector."""
-    return generator.standard_normal(vectors.shape, dtype=np.float32), material
-
-
 def _randomize_probe_words(vectors: Vectors, material: ProbeItems, generator: np.random.Generator) -> TrainingInputs:
-    """Replace every probe word by a random one, drawn uniformly from the words that its slot has in training."""
+    """Replace each probe word by a random word, drawn uniformly from the words of its slot in training items."""
     words_by_slot = [np.unique(column) for column in material.train.probes.T]
 
     def randomize(items: Items) -> Items:
@@ -269,9 +253,13 @@ def _shuffle_training(vectors: Vectors, material: ProbeItems, generator: np.rand
 
 
 CHANGES: Mapping[Condition, Callable[[Vectors, ProbeItems, np.random.Generator], TrainingInputs]] = {
-    Condition.RANDOM_SENTENCES: _randomize_sentences,
+    # Gaussian noise for each distinct sentence; in the published control, each item has its own.
+    Condition.RANDOM_SENTENCES: lambda vectors, items, generator: (
+        generator.standard_normal(vectors.shape, dtype=np.float32),
+        items,
+    ),
     Condition.RANDOM_PROBES: _randomize_probe_words,
-    Condition.NO_SENTENCE: lambda vectors, material, _: (np.zeros((len(vectors), 1), dtype=np.float32), material),
+    Condition.NO_SENTENCE: lambda vectors, items, _: (np.zeros((len(vectors), 1), dtype=np.float32), items),
     Condition.CONTROL_TASK: _replace_labels,
     Condition.PORTIONS: _shuffle_training,
 }
@@ -280,7 +268,10 @@ WORD = re.compile(r"\w")
 
 
 def find_word_types(data: ProbeDataset) -> Indices:
-    """Return the number of each sentence's last word, (sentences,); or of the sentence, if test has no new one."""
+    """Return the type of each sentence for the control task, (sentences,) int64: a number for its last word.
+
+    If all test sentences occur in training, each sentence is a type of its own.
+    """
     train, test = (data.splits[split].rows for split in (Split.TRAIN, Split.TEST))
     if np.isin(test, train).all():
         return np.arange(len(data.sentences), dtype=np.int64)
@@ -289,7 +280,7 @@ def find_word_types(data: ProbeDataset) -> Indices:
 
 
 def find_last_word(sentence: str) -> str:
-    """Return in lower case the last token with a letter or digit, else the last token.
+    """Return the last token that has a letter or digit, or else the last token, in lower case.
 
     >>> find_last_word("the man slept ."), find_last_word("! ?")
     ('slept', '?')
@@ -299,10 +290,10 @@ def find_last_word(sentence: str) -> str:
 
 
 def sample_labels(types: Indices, train: Items, labels: int, generator: np.random.Generator) -> Indices:
-    """Return a random label for each sentence, (sentences,) int64; sentences of a type share it (Hewitt & Liang 2019).
+    """Return a random label for each sentence, (sentences,) int64, equal within a type (Hewitt & Liang 2019).
 
-    In random order, each type of training gets the label that lacks most training items. Types that training lacks get
-    a label by the labels' frequencies.
+    The types of training sentences are labelled in random order, each with the label that is furthest below its number
+    of items in *train*. A type that occurs in test only has a random label, with the frequencies of *train*.
     """
     type_counts = np.bincount(types[train.rows], minlength=int(types.max()) + 1)
     counts = np.bincount(train.targets, minlength=labels)

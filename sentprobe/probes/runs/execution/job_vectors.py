@@ -1,4 +1,4 @@
-"""The vectors that jobs train on: of sentences, of probe words, and of the bag-of-words control."""
+"""The vectors on which jobs train probes: sentence vectors, probe word vectors, and bag-of-words vectors."""
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 Fits: TypeAlias = "tuple[Fit, ...]"
 TrainingWork = dict[Hashable, Callable[..., Fits]]
-"""Training functions by training key, which take pass limits and return the fits of all jobs, one after another."""
+"""By training key, a function that takes *pass_limits*, trains probes, and returns the fits of all jobs in order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Embedding:
-    """One encoder's vectors of distinct sentences or words, (texts, dim) float32, and the row of each text."""
+    """An encoder's vectors of distinct sentences or words, (texts, dim) float32, and the row number of each text."""
 
-    places: Mapping[str, int]
+    rows: Mapping[str, int]
     vectors: Vectors
 
     @property
@@ -45,7 +45,7 @@ class Embedding:
 
     def select(self, texts: Sequence[str]) -> Vectors:
         """Return the vectors of *texts*, (texts, dim) float32."""
-        return self.vectors[[self.places[text] for text in texts]]
+        return self.vectors[[self.rows[text] for text in texts]]
 
     def compute_norms(self) -> NDArray[np.float64]:
         """Return the Euclidean norm of each vector, (texts,) float64, without a copy."""
@@ -55,14 +55,14 @@ class Embedding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncodedTexts:
-    """All vectors that the jobs of one encoder need."""
+    """All vectors on which the jobs of one encoder train and test probes."""
 
     encoder: Encoder
     sentences: Embedding
     norms: NDArray[np.float64]
     words: Embedding | None
     bow: Bow
-    """The encoder of the bag-of-words control, of the same width."""
+    """The encoder of the bag-of-words control, whose vectors have the width of *sentences*."""
 
     def make_key(self, job: Job, result: Result) -> Hashable:
         """Return the key of a job; jobs with the same key have the same fits, even for different encoders."""
@@ -74,13 +74,13 @@ class EncodedTexts:
         return (encoder_name, *make_shared_key(condition, result, dim=self.sentences.dim), job.seeds)
 
     def make_training_key(self, job: Job, result: Result) -> Hashable:
-        """Return the key of a job's training: jobs of one key train the same probe, for several test languages."""
+        """Return the training key of a job; jobs with the same key train the same probe for several test languages."""
         if job.condition in TRANSFERABLE and job.task.training:
             result = replace(result, dataset_fingerprint=job.task.training)
         return self.make_key(job, result)
 
     def get_sentence_vectors(self, job: Job) -> Vectors:
-        """Return the sentence vectors that a job trains on, (sentences, dim) float32."""
+        """Return the sentence vectors of a job's dataset under its condition, (sentences, dim) float32."""
         texts = job.task.data.sentences
         if job.condition is Condition.BAG_OF_WORDS:
             return encode_bag_of_words(self.bow, job.task.data)
@@ -98,12 +98,12 @@ class EncodedTexts:
 
     def compute_norms(self, data: ProbeDataset) -> tuple[Norm, ...]:
         """Return the mean norm of the sentence vectors of a dataset, by sentence length."""
-        rows = [self.sentences.places[sentence] for sentence in data.sentences]
+        rows = [self.sentences.rows[sentence] for sentence in data.sentences]
         return summarize_norms(count_tokens(data.sentences), self.norms[rows])
 
 
 def has_word_vectors(task: Task, encoder: Encoder) -> bool:
-    """Check whether the task has probe words, and an encoder (not one-hot) makes their vectors."""
+    """Check whether the task has probe words whose vectors come from an encoder instead of being one-hot."""
     return bool(task.data.slots) and task.words.find_encoder(encoder) is not None
 
 
@@ -111,7 +111,7 @@ def has_word_vectors(task: Task, encoder: Encoder) -> bool:
 def arrange_vectors(
     jobs: Mapping[Hashable, Sequence[Job]], vectors: EncodedTexts, *, run: Run, other_processes: bool
 ) -> Iterator[TrainingWork]:
-    """Yield the training functions of *jobs* by training key; other processes read memory-mapped vectors."""
+    """Yield the training functions of *jobs* by training key; *other_processes* read vectors from temporary files."""
     if not other_processes:
         yield {key: partial(_train_jobs, key_jobs, vectors, run) for key, key_jobs in jobs.items()}
         return
@@ -139,7 +139,7 @@ def _train_jobs(jobs: Sequence[Job], vectors: EncodedTexts, run: Run, *, pass_li
 
 
 def make_trainer(jobs: Sequence[Job], run: Run) -> Callable[..., Fits]:
-    """Return the training function of jobs of one training key, which takes the vectors, or their file, of each."""
+    """Return the function that trains the jobs of one training key, given the sentence vectors of each job."""
     job = jobs[0]
     return partial(
         train_under_condition,
@@ -154,14 +154,14 @@ def make_trainer(jobs: Sequence[Job], run: Run) -> Callable[..., Fits]:
 
 
 class _VectorFiles:
-    """Files of vectors in a folder; each file is written only once."""
+    """Files of vectors in a folder, each of which is written once."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._paths: dict[Hashable, Path] = {}
 
     def write(self, key: Hashable, make_vectors: Callable[[], Vectors | None]) -> Path | None:
-        """Return the file of *key*, which is first written with the vectors of *make_vectors*; None without vectors."""
+        """Return the file of *key*; write what *make_vectors* returns at the first call. None if it returns None."""
         if key not in self._paths and (vectors := make_vectors()) is not None:
             path = self._folder / f"{len(self._paths)}.npy"
             try:

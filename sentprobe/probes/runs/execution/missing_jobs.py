@@ -1,20 +1,23 @@
-"""Jobs of a run: an encoder on a task under one condition, for the missing seeds."""
+"""The jobs of a run: find the probes that stored results lack, and make scores of trained probes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sentprobe.probes.dataset import Indices
 from sentprobe.probes.encoders.kinds import SpecArgument, find_kind
 from sentprobe.probes.encoders.protocol import Baseline, Encoder, get_capabilities
+from sentprobe.probes.encoders.resolve import EncoderSource
 from sentprobe.probes.encoders.variants.cut_and_rounded import ReducedEncoder
 from sentprobe.probes.encoders.variants.erasure import ErasedEncoder
-from sentprobe.probes.results.result import Condition, Provenance, Result, SeedScore, pack_bits
+from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Provenance, Result, SeedScore, pack_bits
 from sentprobe.probes.results.store import find_result, read_results_by_recipe, read_sound_results, save_result
-from sentprobe.probes.runs.execution.controls import LIMITING_CONDITIONS, list_conditions
+from sentprobe.probes.runs.execution.controls import LIMITING_CONDITIONS
 from sentprobe.probes.runs.execution.task import Task
+from sentprobe.probes.runs.execution.word_source import find_input_word_vectors
 from sentprobe.probes.runs.request.settings import Run
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.presets import BankShape, list_grid_points
@@ -30,12 +33,12 @@ ENCODER_PACKAGES: Mapping[str, tuple[str, ...]] = {
     "sentence_transformer": ("sentence-transformers", "transformers"),
     "hf": ("transformers",),
 }
-"""Packages whose versions a result records beside PACKAGES, by the module of the encoder's class."""
+"""Packages whose versions a result records in addition to PACKAGES, by the module of the encoder's class."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Job:
-    """An encoder on a task under one condition, with a probe for each missing seed."""
+    """The training of an encoder's missing probes on a task under one condition, one probe for each seed."""
 
     encoder: Encoder | Baseline
     task: Task
@@ -44,7 +47,7 @@ class Job:
 
 
 def load_result(task: Task, encoder: Encoder | Baseline, *, run: Run, update: bool = True) -> Result:
-    """Return the stored result, or one without scores. New facts about the data are added; *update* writes them."""
+    """Return the stored result with the latest facts about the data (*update*: write these), or a blank result."""
     blank_result = _make_blank_result(task, encoder, run=run)
     if run.out is None or run.force or (stored := find_result(blank_result, run.out)) is None:
         return blank_result
@@ -69,50 +72,45 @@ def find_missing_seeds(
     return missing
 
 
-def find_missing_jobs(task: Task, encoder: Encoder | Baseline, result: Result, *, run: Run) -> list[Job]:
-    """Return a job for each condition for which *result* lacks seeds of the run."""
-    missing = find_missing_seeds(result, find_requested_conditions(task, encoder, run=run), run=run)
-    return [Job(encoder=encoder, task=task, condition=c, seeds=seeds) for c, seeds in missing.items()]
+def find_conditions(encoder: EncoderSource, *, probe_words: bool, run: Run) -> tuple[Condition, ...]:
+    """Return the conditions that the run requests for an encoder on a task with or without *probe_words*.
 
-
-def find_requested_conditions(task: Task, encoder: Encoder | Baseline, *, run: Run) -> tuple[Condition, ...]:
-    """Return the conditions that the run requests for an encoder on a task; a baseline has no controls or methods."""
-    controls = run.controls and isinstance(encoder, Encoder)
-    usual = list_conditions(probe_words=bool(task.data.slots), controls=controls)
-    return add_methods(encoder, usual, run=run)
-
-
-def add_methods(encoder: Encoder | Baseline | Spec, usual: Sequence[Condition], *, run: Run) -> tuple[Condition, ...]:
-    """Return the *usual* conditions and those of the run's methods.
-
-    Baselines have no methods. A variant has no methods, and few controls, if its unchanged vectors are probed as well.
+    A baseline has no controls or methods. A variant whose unchanged vectors are probed in the same run is restricted
+    to PROBE and BAG_OF_WORDS.
     """
+    if isinstance(encoder, Spec):
+        is_baseline = find_kind(encoder).argument is SpecArgument.NONE
+    else:
+        is_baseline = not isinstance(encoder, Encoder)
+    if is_baseline or not run.controls:
+        usual: Sequence[Condition] = (Condition.PROBE,)
+    else:
+        usual = [c for c in USUAL_CONDITIONS if probe_words or c not in PROBE_WORD_CONDITIONS]
     if isinstance(encoder, ReducedEncoder | ErasedEncoder) and encoder.base_is_probed:
         return tuple(condition for condition in usual if condition in (Condition.PROBE, Condition.BAG_OF_WORDS))
-    if isinstance(encoder, Spec):
-        has_vectors = find_kind(encoder).argument is not SpecArgument.NONE
-    else:
-        has_vectors = isinstance(encoder, Encoder)
-    return (*usual, *(run.methods if has_vectors else ()))
+    return (*usual, *(() if is_baseline else run.methods))
+
+
+PROBE_WORD_CONDITIONS = (Condition.RANDOM_PROBES, Condition.NO_SENTENCE)
 
 
 SHARED = (Condition.RANDOM_SENTENCES, Condition.BAG_OF_WORDS, Condition.NO_SENTENCE)
-"""The conditions that depend at most on the width of an encoder."""
+"""The conditions in which sentence vectors depend on the encoder by their width only, or not at all."""
 TRANSFERABLE = (Condition.PROBE, Condition.BAG_OF_WORDS)
-"""The conditions whose probes depend on the training items only, so that they can be tested in several languages."""
+"""The conditions whose training does not depend on test items, so that one probe is tested in several languages."""
 SharedKey = tuple[Condition, int, str, str, Preset]
-"""The key of shared scores: condition, width, fingerprints of dataset and probe word vectors, and classifier."""
+"""The key of shared scores: condition, vector width, dataset fingerprint, probe word fingerprint, and classifier."""
 SharedScores = Mapping[SharedKey, Mapping[int, SeedScore]]
 
 
 def make_shared_key(condition: Condition, result: Result, *, dim: int) -> SharedKey:
-    """Return the key of the scores that *result* shares with those of other encoders of the width *dim*."""
+    """Return the key under which *result* shares scores with other encoders of the vector width *dim*."""
     width = 0 if condition is Condition.NO_SENTENCE else dim
     return condition, width, result.dataset_fingerprint, result.probe_fingerprint, result.preset
 
 
 def read_shared_scores(run: Run) -> SharedScores:
-    """Return the scores of earlier runs that all encoders of one width share, by key and seed."""
+    """Return the stored scores that all encoders of one vector width share, by key and seed."""
     shared_scores: dict[SharedKey, dict[int, SeedScore]] = {}
     if run.out is None or run.force:
         return shared_scores
@@ -126,12 +124,12 @@ def read_shared_scores(run: Run) -> SharedScores:
 
 
 def find_results_by_recipe(run: Run) -> dict[str, Result]:
-    """Return the results of earlier runs, by recipe."""
+    """Return the stored results, by recipe; empty with ``--force`` or without a results folder."""
     return {} if run.out is None or run.force else read_results_by_recipe(run.out)
 
 
 def count_weight_updates(job: Job, *, dim: int) -> int:
-    """Return the number of first-layer weights times the number of training items, added up over a job's probes."""
+    """Return the number of first-layer weights times the number of training items, summed over a job's probes."""
     items, preset = job.task.items, job.task.preset
     shape = BankShape(dim=dim, slots=items.train.slots, words=items.words, labels=items.labels)
     units = sum(point.hidden or items.labels for point in list_grid_points(preset, shape, seed=0))
@@ -141,7 +139,11 @@ def count_weight_updates(job: Job, *, dim: int) -> int:
 def find_pass_limits(
     job: Job, result: Result, task_jobs: "Iterable[tuple[Job, Sequence[Fit | SeedScore] | None]]"
 ) -> Mapping[int, int] | None:
-    """Return by seed the epochs of the probes that limit a job's passes; None if they are not trained yet."""
+    """Return the maximum number of passes of a job's probes, by seed; empty if the job's condition has no limit.
+
+    The limits are the epochs of other probes of the task (LIMITING_CONDITIONS) in *result* or *task_jobs*. Returns
+    None if *task_jobs* has None for these probes, which means that they are not trained yet.
+    """
     if (limiting := LIMITING_CONDITIONS.get(job.condition)) is None:
         return {}
     passes = {score.seed: score.epochs for score in result.scores[limiting].seeds} if limiting in result.scores else {}
@@ -154,7 +156,7 @@ def find_pass_limits(
 
 
 def make_provenance(encoder: Encoder | Baseline, *, run: Run) -> Provenance:
-    """Return the provenance of the probes that this run trains on an encoder."""
+    """Return the command, package versions and device that are recorded with the probes of an encoder."""
     base = encoder.base if isinstance(encoder, ReducedEncoder | ErasedEncoder) else encoder
     module = type(base).__module__.rpartition(".")[2]
     packages = find_versions(*PACKAGES, *ENCODER_PACKAGES.get(module, ()))
@@ -162,9 +164,11 @@ def make_provenance(encoder: Encoder | Baseline, *, run: Run) -> Provenance:
 
 
 def _make_blank_result(task: Task, encoder: Encoder | Baseline, *, run: Run) -> Result:
-    words, words_fingerprint = "", ""
+    words, words_fingerprint, has_input_words = "", "", False
     if isinstance(encoder, Encoder) and task.data.slots:
         words, words_fingerprint = task.words.name, task.words.make_fingerprint(encoder)
+        word_encoder = task.words.find_encoder(encoder)
+        has_input_words = word_encoder is not None and find_input_word_vectors(word_encoder) is not None
     provenance = make_provenance(encoder, run=run)
     capabilities = get_capabilities(encoder)
     return Result(
@@ -183,7 +187,7 @@ def _make_blank_result(task: Task, encoder: Encoder | Baseline, *, run: Run) -> 
         balanced_probes=task.balanced_probes,
         probe_vectors=words,
         probe_fingerprint=words_fingerprint,
-        input_words=bool(words) and isinstance(encoder, Encoder) and task.words.uses_input_vectors(encoder),
+        input_words=has_input_words,
         scores={},
         seed=run.seed,
         preset=task.preset,
@@ -199,21 +203,16 @@ def _make_blank_result(task: Task, encoder: Encoder | Baseline, *, run: Run) -> 
 
 
 def add_seconds(result: Result, seconds: Mapping[str, float]) -> Result:
-    """Return the result with the *seconds* of each stage added to those of earlier runs."""
+    """Return the result with *seconds*, by stage, added to the seconds of earlier runs."""
     total = {key: result.seconds.get(key, 0.0) + value for key, value in seconds.items()}
     return replace(result, seconds={**result.seconds, **total})
 
 
 def make_trained_scores(job: Job, fits: "Iterable[Fit]", *, provenance: Provenance) -> list[SeedScore]:
-    """Return the scores of the trained probes of a job."""
+    """Return a score for each seed of a job, made of the fit of its probe."""
     return [
-        SeedScore(
-            seed=seed,
-            accuracy=fit.correct / fit.total,
-            correct=fit.correct,
-            total=fit.total,
-            right=pack_bits(fit.right),
-            wrong_answers=find_wrong_answers(job, fit.predictions),
+        replace(
+            _score_predictions(job, seed, fit.predictions, is_correct=fit.right, provenance=provenance),
             epochs=fit.epochs,
             loss=fit.loss,
             converged=fit.converged,
@@ -221,7 +220,6 @@ def make_trained_scores(job: Job, fits: "Iterable[Fit]", *, provenance: Provenan
             grid_values=dict(fit.grid_values),
             validation=fit.validation,
             precision=fit.precision,
-            provenance=provenance,
             readings=fit.readings,
             information=fit.information,
         )
@@ -229,34 +227,31 @@ def make_trained_scores(job: Job, fits: "Iterable[Fit]", *, provenance: Provenan
     ]
 
 
-def find_wrong_answers(job: Job, answers: Indices) -> tuple[int, ...]:
-    """Return the predicted labels of the wrongly answered test items; empty for two labels and for controls."""
-    if job.condition is not Condition.PROBE or len(job.task.data.labels) == 2:
-        return ()
-    return tuple(answers[answers != job.task.items.test.targets].tolist())
-
-
 def score_baseline(job: Job, encoder: Baseline, *, provenance: Provenance) -> list[SeedScore]:
-    """Return the scores of a baseline's answers to the test items, one score for each seed."""
-    targets = job.task.items.test.targets
+    """Return a score for each seed of a job, made of the baseline's predictions for the test items."""
     scores = []
     for seed in job.seeds:
-        answers = np.asarray(encoder.predict(job.task.data, seed=seed))
-        is_correct = answers == targets
-        correct = int(is_correct.sum())
-        scores.append(
-            SeedScore(
-                seed=seed,
-                accuracy=correct / len(targets),
-                correct=correct,
-                total=len(targets),
-                right=pack_bits(is_correct),
-                wrong_answers=find_wrong_answers(job, answers),
-                epochs=0,
-                loss=0.0,
-                converged=True,
-                precision="",
-                provenance=provenance,
-            )
-        )
+        predictions = np.asarray(encoder.predict(job.task.data, seed=seed))
+        is_correct = predictions == job.task.items.test.targets
+        scores.append(_score_predictions(job, seed, predictions, is_correct=is_correct, provenance=provenance))
     return scores
+
+
+def _score_predictions(
+    job: Job, seed: int, predictions: Indices, *, is_correct: NDArray[np.bool_], provenance: Provenance
+) -> SeedScore:
+    has_wrong_answers = job.condition is Condition.PROBE and len(job.task.data.labels) > 2
+    correct, total = int(is_correct.sum()), len(is_correct)
+    return SeedScore(
+        seed=seed,
+        accuracy=correct / total,
+        correct=correct,
+        total=total,
+        right=pack_bits(is_correct),
+        wrong_answers=tuple(predictions[~is_correct].tolist()) if has_wrong_answers else (),
+        epochs=0,
+        loss=0.0,
+        converged=True,
+        precision="",
+        provenance=provenance,
+    )

@@ -1,7 +1,7 @@
-"""Recipes of results: digests of everything that decides a result, known before its dataset is built."""
+"""Recipes: digests of all inputs of a result, by which stored results are found without building datasets."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
@@ -9,12 +9,11 @@ from typing import TypeAlias
 from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.probes.compeval.tasks import CompevalTask
 from sentprobe.probes.encoders.kinds import SpecArgument, find_kind, has_unchanged_vectors
-from sentprobe.probes.encoders.protocol import Baseline, Encoder, digest
+from sentprobe.probes.encoders.protocol import digest
 from sentprobe.probes.encoders.resolve import EncoderSource, build_encoders, depends_on_order
 from sentprobe.probes.natural.natural_task import NaturalTask, TaskGroup
 from sentprobe.probes.results.result import Condition
-from sentprobe.probes.runs.execution.controls import list_conditions
-from sentprobe.probes.runs.execution.missing_jobs import add_methods
+from sentprobe.probes.runs.execution.missing_jobs import find_conditions
 from sentprobe.probes.runs.execution.word_source import parse_word_source
 from sentprobe.probes.runs.request.built_suites import AnySuite, CompevalSuite
 from sentprobe.probes.runs.request.settings import Run
@@ -24,13 +23,13 @@ from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.specs import Spec
 from sentprobe.versions import digest_code, find_versions
 
-PACKAGES = ("duckdb", "lark", "lemminflect", "nltk", "numpy", "pyarrow")
+DATA_PACKAGES = ("duckdb", "lark", "lemminflect", "nltk", "numpy", "pyarrow")
 BuildableTask: TypeAlias = CompevalTask | NaturalTask
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultRequest:
-    """A requested result: an encoder on a task, before encoder or data are built."""
+    """The request for a result: encoder name, task, conditions and recipe, known before the dataset is built."""
 
     encoder: str
     task: BuildableTask
@@ -39,7 +38,7 @@ class ResultRequest:
 
 
 def build_encoders_with_files(source: EncoderSource, *, seed: int) -> list[EncoderSource]:
-    """Return the built encoders of a source; if its spec alone determines the encoder, return the source unbuilt."""
+    """Build the encoders of a source; return a spec such as ``bow``, which needs no file or model, unbuilt."""
     return [source] if _is_determined_by_spec(source) else [*build_encoders([source], seed=seed)]
 
 
@@ -51,7 +50,7 @@ def _is_determined_by_spec(source: EncoderSource) -> bool:
 
 
 def _identify_encoder(source: EncoderSource, *, seed: int) -> str:
-    """Return a digest that identifies an encoder; empty if it is unknown before the data are built."""
+    """Return a digest that identifies an encoder's vectors; empty if they depend on the dataset or are unknown."""
     if isinstance(source, Spec):
         return digest("spec", source, seed) if _is_determined_by_spec(source) else ""
     if depends_on_order(source) or not source.fingerprint:
@@ -67,53 +66,44 @@ def find_requests(
     preset: ClassifierChoice | None,
     words: EncoderSource | str | None,
 ) -> list[ResultRequest]:
-    """Return the requested results; an empty list if any recipe is unknown, as those of stored datasets are."""
+    """Return a request for each encoder and task; empty if a recipe is unknown, such as that of a stored dataset."""
     choice = USUAL_PRESET if preset is None else preset
-    suites = targets.built
-    known_names = {*TaskGroup, *(to_own_name(task.name) for _, task in _list_suite_tasks(suites))}
-    are_known = len(suites) == len(targets.items) and {*map(to_own_name, targets.names)} <= known_names
+    suite_tasks = _list_suite_tasks(targets)
+    known_names = {*TaskGroup, *(to_own_name(task.name) for _, task in suite_tasks)}
+    are_known = len(targets.built) == len(targets.items) and {*map(to_own_name, targets.names)} <= known_names
     if not are_known or not isinstance(choice, Preset | PresetChoice):
         return []
     source = parse_word_source(words) if isinstance(words, str) else words
     word_digest = source if source is None or isinstance(source, str) else _identify_encoder(source, seed=run.seed)
-    shared_parts = (digest_code(), sorted(find_versions(*PACKAGES).items()), run.seed)
-    data_digests = {task.name: _digest_dataset(suite, task) for suite, task in _list_suite_tasks(suites)}
+    shared_parts = (digest_code(), sorted(find_versions(*DATA_PACKAGES).items()), run.seed)
+    data_digests = {task.name: _digest_dataset(suite, task) for suite, task in suite_tasks}
     result_requests = []
     for encoder in encoders:
         encoder_digest = _identify_encoder(encoder, seed=run.seed)
-        for _, task in _list_suite_tasks(suites):
+        for _, task in suite_tasks:
             classifier = choice if isinstance(choice, Preset) else choice.find_preset_of(task.name)
             parts = (data_digests[task.name], encoder_digest, task.words if word_digest is None else word_digest)
             if not all(parts):
                 return []
             values = json.dumps(classifier.to_json())
+            has_words = isinstance(task, CompevalTask) or bool(task.slots)
             result_requests.append(
                 ResultRequest(
                     encoder=encoder.name,
                     task=task,
-                    conditions=_find_conditions(encoder, task, run),
+                    conditions=find_conditions(encoder, probe_words=has_words, run=run),
                     recipe=digest("result", *shared_parts, *parts, values),
                 )
             )
     return result_requests
 
 
-def _list_suite_tasks(suites: Iterable[AnySuite]) -> Iterator[tuple[AnySuite, BuildableTask]]:
-    return ((suite, task) for suite in suites for task in suite.tasks)
-
-
-def _find_conditions(encoder: EncoderSource, task: BuildableTask, run: Run) -> tuple[Condition, ...]:
-    if isinstance(encoder, Spec):
-        is_baseline = find_kind(encoder).argument is SpecArgument.NONE
-    else:
-        is_baseline = isinstance(encoder, Baseline) and not isinstance(encoder, Encoder)
-    has_words = isinstance(task, CompevalTask) or bool(task.slots)
-    usual = list_conditions(probe_words=has_words, controls=run.controls and not is_baseline)
-    return add_methods(encoder, usual, run=run)
+def _list_suite_tasks(targets: Targets) -> list[tuple[AnySuite, BuildableTask]]:
+    return [(suite, task) for suite in targets.built for task in suite.tasks]
 
 
 def _digest_dataset(suite: AnySuite, task: BuildableTask) -> str:
-    """Return a digest of everything that a dataset is built from; empty if code outside sentprobe builds it."""
+    """Return a digest of all inputs of a built dataset; empty if code outside of sentprobe builds it."""
     if isinstance(task, NaturalTask) and not task.module.startswith("sentprobe."):
         return ""
     seed = suite.seed if isinstance(suite, CompevalSuite) else suite.recipe.seed
@@ -121,15 +111,14 @@ def _digest_dataset(suite: AnySuite, task: BuildableTask) -> str:
 
 
 def digest_origins(targets: Targets) -> dict[str, str]:
-    """Return for each dataset, by name, a digest of everything that it is built from except the seed."""
-    return {task.name: _digest_origin(suite, task) for suite, task in _list_suite_tasks(targets.built)}
+    """Return a digest of all inputs of each built dataset except the seed, by the dataset's name."""
+    return {task.name: _digest_origin(suite, task) for suite, task in _list_suite_tasks(targets)}
 
 
 def collect_lexicons(targets: Targets) -> dict[str, Lexicon]:
-    """Return the lexicon of each dataset that is built from a lexicon, by the dataset's name."""
-    return {
-        task.name: suite.lexicon for suite, task in _list_suite_tasks(targets.built) if isinstance(suite, CompevalSuite)
-    }
+    """Return the lexicon of each generated dataset, by the dataset's name."""
+    generated = (suite for suite in targets.built if isinstance(suite, CompevalSuite))
+    return {task.name: suite.lexicon for suite in generated for task in suite.tasks}
 
 
 def _digest_origin(suite: AnySuite, task: BuildableTask) -> str:

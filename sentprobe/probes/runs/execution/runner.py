@@ -1,10 +1,10 @@
-"""The execution of a run in this process and its workers: each encoder in turn completes all tasks."""
+"""The execution of a run on this machine: one encoder after another is probed on all tasks."""
 
 import logging
 import time
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import chain
 
@@ -28,6 +28,7 @@ from sentprobe.probes.runs.execution.job_vectors import (
     arrange_vectors,
     has_word_vectors,
 )
+from sentprobe.probes.runs.execution.missing_jobs import Job
 from sentprobe.probes.runs.execution.task import Task
 from sentprobe.probes.runs.execution.word_source import encode_words
 from sentprobe.probes.runs.request.settings import Run
@@ -41,9 +42,9 @@ ENCODING = "encoding"
 STOPPED_WAIT_SECONDS = 2.0
 """Seconds that a stopped run waits for another process that has locked the results folder."""
 LITTLE_WORK = 3e9
-"""The number of weight updates that justifies further processes: weights times training items, over all probes.
+"""The number of weight updates in a pass that justifies further processes: weights times items, over all probes.
 
-With 60 passes and six operations for each update, this takes about 20 CPU seconds. A process takes four to start.
+With 60 passes and six operations for each update, it takes about 20 CPU seconds; starting a process takes four.
 """
 
 
@@ -64,7 +65,7 @@ def run_tasks(
 
 
 class Runner:
-    """The execution of jobs of one encoder after another, which reuses the fits that encoders share."""
+    """A runner that executes the jobs of one encoder after another, and reuses the fits that encoders share."""
 
     def __init__(
         self, tasks: Sequence[Task], *, run: Run, engine: Engine, reporter: Reporter, store: ResultStore
@@ -78,14 +79,14 @@ class Runner:
         """The fits that encoders of one width share, by job key."""
         self._make_control_bow = cache(lambda dim: make_control_bow(seed=run.seed, dim=dim))
         self._last_vectors: dict[Hashable, Vectors] = {}
-        """The last encoded vectors, by encoder and sentences."""
+        """The sentence vectors of the latest encoding, by encoder and sentences; at most one entry."""
         self._word_embeddings: dict[str, Embedding] = {}
-        """The vectors of the probe words, by the fingerprint of the last encoder."""
+        """The probe word vectors of the latest encoder, by its fingerprint; at most one entry."""
         self._weight_updates = 0
-        """The number of weight updates of all jobs so far; see LITTLE_WORK."""
+        """The number of weight updates in a pass of all jobs so far; see LITTLE_WORK."""
 
     def find_results(self, encoder: Encoder | Baseline) -> list[Result]:
-        """Return the encoder's result on each task, in order; existing results are reused."""
+        """Return the encoder's result on each task, in order; train only probes without stored scores."""
         results, jobs = self._store.find_missing_jobs(encoder)
         finished = self.execute_jobs(encoder, jobs, results)
         for result in finished if jobs else ():
@@ -97,16 +98,14 @@ class Runner:
         return list(results.values())
 
     def execute_jobs(
-        self, encoder: Encoder | Baseline, jobs: Sequence[missing_jobs.Job], results: Mapping[str, Result]
+        self, encoder: Encoder | Baseline, jobs: Sequence[Job], results: Mapping[str, Result]
     ) -> Generator[Result]:
         """Execute the jobs of an encoder, and yield the updated result of each task."""
         if isinstance(encoder, Encoder):
             return self._train_probes(encoder, jobs, results)
         return self._run_baseline(encoder, jobs, results)
 
-    def _run_baseline(
-        self, encoder: Baseline, jobs: Sequence[missing_jobs.Job], results: Mapping[str, Result]
-    ) -> Generator[Result]:
+    def _run_baseline(self, encoder: Baseline, jobs: Sequence[Job], results: Mapping[str, Result]) -> Generator[Result]:
         self._reporter.begin(f"run baseline {shorten(encoder.name)}", len(jobs))
         provenance = missing_jobs.make_provenance(encoder, run=self._run)
         for job in jobs:
@@ -116,15 +115,13 @@ class Runner:
             self._reporter.advance()
             yield missing_jobs.add_seconds(store.add_scores(results[job.task.name], {job.condition: scores}), seconds)
 
-    def _train_probes(
-        self, encoder: Encoder, jobs: Sequence[missing_jobs.Job], results: Mapping[str, Result]
-    ) -> Generator[Result]:
+    def _train_probes(self, encoder: Encoder, jobs: Sequence[Job], results: Mapping[str, Result]) -> Generator[Result]:
         """Encode the sentences, and yield each result as soon as all its probes are trained."""
         start = time.perf_counter()
         vectors = self._encode(encoder, jobs)
         seconds = {ENCODING: time.perf_counter() - start}
         tasks = list(dict.fromkeys(job.task for job in jobs))
-        results, jobs = self._reuse_shared_scores(jobs, results, dim=vectors.sentences.dim)
+        results, jobs = self._store.reuse_shared_scores(results, jobs, dim=vectors.sentences.dim)
         keyed_jobs = [(vectors.make_key(job, results[job.task.name]), job) for job in jobs]
         finished_fits = {key: self._shared_fits[key] for key, _ in keyed_jobs if key in self._shared_fits}
         new_jobs = {key: job for key, job in keyed_jobs if key not in finished_fits}
@@ -139,7 +136,13 @@ class Runner:
                 job_fits = [(job, finished_fits[key]) for key, job in task_jobs if key in finished_fits]
                 return self._make_result(results[task.name], task, job_fits, vectors, seconds)
 
-            ready_work = _ReadyWork(work, jobs_by_training, finished_fits, keyed_jobs, results)
+            ready_work = _ReadyWork(
+                work=work,
+                waiting_jobs={training: jobs[0] for training, jobs in jobs_by_training.items()},
+                finished_fits=finished_fits,
+                keyed_jobs=keyed_jobs,
+                results=results,
+            )
             try:
                 for training, fits in chain([_NO_WORK], self._execute_work(ready_work, engine)):
                     if training is not None:  # tasks may be complete before any training
@@ -159,7 +162,7 @@ class Runner:
         self._shared_fits.update((key, finished_fits[key]) for key in shared)
 
     def _save_unfinished_results(self, results: Iterable[Result]) -> None:
-        """Write the results of a stopped run that have a probe's score; with ``--force``, keep the old ones instead."""
+        """Save the unfinished results that have a score under PROBE; with ``--force``, save none over the old ones."""
         for result in results if not self._run.force else ():
             if Condition.PROBE in result.scores:
                 try:
@@ -167,8 +170,8 @@ class Runner:
                 except SentprobeError as error:
                     log.warning("finished probes of %s on %s are not kept: %s", result.encoder, result.task, error)
 
-    def _choose_engine(self, jobs: Iterable[missing_jobs.Job], *, dim: int) -> Engine:
-        """Return the engine for the jobs: this process alone, as long as the work so far is below LITTLE_WORK."""
+    def _choose_engine(self, jobs: Iterable[Job], *, dim: int) -> Engine:
+        """Return the engine for the jobs: this process while all work so far is below LITTLE_WORK, else the run's."""
         self._weight_updates += sum(missing_jobs.count_weight_updates(job, dim=dim) for job in jobs)
         is_little = self._run.machines.runs_small_work_inline and self._weight_updates < LITTLE_WORK
         return INLINE_ENGINE if is_little else self._engine
@@ -177,17 +180,6 @@ class Runner:
         finished = engines.run_tasks_on_engine(_call_work, work, engine, kept_message=self._run.kept_note)
         with closing(finished) as finished_work:
             yield from ((key, fits) for (key, _), fits in finished_work)
-
-    def _reuse_shared_scores(
-        self, jobs: Sequence[missing_jobs.Job], results: Mapping[str, Result], *, dim: int
-    ) -> tuple[dict[str, Result], list[missing_jobs.Job]]:
-        """Return *results* with the stored scores that encoders of the width *dim* share, and the remaining jobs."""
-        updated, remaining = dict(results), []
-        for job in jobs:
-            name = job.task.name
-            updated[name], missing = self._store.reuse_shared_scores(updated[name], [job], dim=dim)
-            remaining += missing
-        return updated, remaining
 
     def _make_result(
         self,
@@ -210,7 +202,7 @@ class Runner:
         )
         return missing_jobs.add_seconds(store.add_scores(result, scores), times)
 
-    def _encode(self, encoder: Encoder, jobs: Sequence[missing_jobs.Job]) -> EncodedTexts:
+    def _encode(self, encoder: Encoder, jobs: Sequence[Job]) -> EncodedTexts:
         texts = dict.fromkeys(text for job in jobs for text in job.task.data.sentences)
         vectors = self._embed(encoder, tuple(texts))
         sentences = Embedding(dict(zip(texts, range(len(texts)), strict=True)), vectors)
@@ -240,7 +232,7 @@ class Runner:
                 self._last_vectors[cache_key] = embed(encoder, texts, cache=self._run.cache, reporter=self._reporter)
         return self._last_vectors[cache_key]
 
-    def _encode_words(self, encoder: Encoder, jobs: Sequence[missing_jobs.Job]) -> Embedding | None:
+    def _encode_words(self, encoder: Encoder, jobs: Sequence[Job]) -> Embedding | None:
         """Return the vectors of the probe words of all tasks; None if no job needs them."""
         if not any(has_word_vectors(job.task, encoder) for job in jobs):
             return None
@@ -250,38 +242,32 @@ class Runner:
         if word_encoder.fingerprint not in self._word_embeddings:
             with limit_threads(self._run.encoding_threads):
                 vectors = encode_words(word_encoder, [*words], cache=self._run.cache)
-            places = dict(zip(words, range(len(words)), strict=True))
-            self._word_embeddings = {word_encoder.fingerprint: Embedding(places, vectors)}
+            rows = dict(zip(words, range(len(words)), strict=True))
+            self._word_embeddings = {word_encoder.fingerprint: Embedding(rows, vectors)}
         return self._word_embeddings[word_encoder.fingerprint]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _ReadyWork:
-    """An iterator over the training functions whose pass limits are known; more are ready as jobs finish."""
+    """An iterator over training functions whose pass limits are known. Finished jobs make further functions ready."""
 
-    def __init__(
-        self,
-        work: TrainingWork,
-        jobs_by_training: Mapping[Hashable, Sequence[missing_jobs.Job]],
-        finished_fits: Mapping[Hashable, Fits],
-        keyed_jobs: Sequence[tuple[Hashable, missing_jobs.Job]],
-        results: Mapping[str, Result],
-    ) -> None:
-        self._work = work
-        self._finished_fits = finished_fits
-        self._keyed_jobs = keyed_jobs
-        self._results = results
-        self._waiting_jobs = {training: jobs[0] for training, jobs in jobs_by_training.items()}
+    work: TrainingWork
+    waiting_jobs: dict[Hashable, Job]
+    """A job for each training key whose function has not been started."""
+    finished_fits: Mapping[Hashable, Fits]
+    keyed_jobs: Sequence[tuple[Hashable, Job]]
+    results: Mapping[str, Result]
 
     def __iter__(self) -> "_ReadyWork":
         return self
 
     def __next__(self) -> tuple[Hashable, Callable[[], Fits]]:
-        for key, job in self._waiting_jobs.items():
-            task_jobs = [(j, self._finished_fits.get(k)) for k, j in self._keyed_jobs if j.task is job.task]
-            limits = missing_jobs.find_pass_limits(job, self._results[job.task.name], task_jobs)
+        for key, job in self.waiting_jobs.items():
+            task_jobs = [(j, self.finished_fits.get(k)) for k, j in self.keyed_jobs if j.task is job.task]
+            limits = missing_jobs.find_pass_limits(job, self.results[job.task.name], task_jobs)
             if limits is not None:
-                del self._waiting_jobs[key]
-                return key, partial(self._work[key], pass_limits=limits)
+                del self.waiting_jobs[key]
+                return key, partial(self.work[key], pass_limits=limits)
         raise StopIteration
 
 

@@ -1,4 +1,4 @@
-"""The tasks of a run: each is a dataset with its classifier, and facts computed from the dataset."""
+"""The tasks of a run: datasets with their classifiers and with facts computed from the datasets."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ from sentprobe.probes.trainer.presets import calibrate_stopping, set_hidden_widt
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Task:
-    """A dataset with its classifier, and facts computed once for all encoders."""
+    """A dataset with its classifier, its source of probe word vectors, and facts computed once for all encoders."""
 
     data: ProbeDataset
     preset: Preset
@@ -37,11 +37,11 @@ class Task:
     lengths: tuple[int, ...]
     balanced_probes: bool
     training: str = ""
-    """A digest of the training and validation items across languages, which several test languages share; else ""."""
+    """A digest of training and validation items that datasets of several test languages share; otherwise empty."""
     lexicon: Lexicon | None = None
-    """The lexicon of the sentences; None means the built-in English lexicon, if the sentences are generated."""
+    """The lexicon for parsing the sentences; None means the built-in lexicon of the dataset's language."""
     portion_items: ProbeItems | None = None
-    """The items for methods that train on portions of the training items; None without such a method."""
+    """The items for methods such as MDL, which train on growing portions of the training items; None without these."""
 
     @property
     def name(self) -> str:
@@ -85,7 +85,7 @@ def make_tasks(
 def make_task(
     data: ProbeDataset, *, run: Run, preset: Preset, words: WordSource, origin: str = "", lexicon: Lexicon | None = None
 ) -> Task:
-    """Return the task of a dataset, with the facts that results store. Raises UsageError if a method does not fit."""
+    """Return the task of a dataset. Raises UsageError if its classifier or size does not suit the run's methods."""
     test = data.splits[Split.TEST]
     targets = test.targets
     items = make_probe_items(data, preset=preset, seed=run.seed)

@@ -27,7 +27,7 @@ class WordSource:
     other_encoder: Encoder | None = None
 
     def find_encoder(self, probed: Encoder) -> Encoder | None:
-        """Return the encoder of the probe words if *probed* encodes the sentences; None if words are one-hot."""
+        """Return the encoder of probe words in a run with the sentence encoder *probed*; None if words are one-hot."""
         return probed if self.name == ENCODER_WORDS else self.other_encoder
 
     def make_fingerprint(self, probed: Encoder) -> str:
@@ -40,19 +40,14 @@ class WordSource:
         vector_kind = "probe words" if is_bag or find_input_word_vectors(encoder) is None else "input words"
         return digest(vector_kind, encoder.fingerprint)
 
-    def uses_input_vectors(self, probed: Encoder) -> bool:
-        """Check whether the probe words' vectors are an encoder's input word vectors."""
-        encoder = self.find_encoder(probed)
-        return encoder is not None and find_input_word_vectors(encoder) is not None
-
 
 def find_input_word_vectors(encoder: Encoder) -> Callable[[Sequence[str]], Vectors] | None:
-    """Return the function from words to the input word vectors of an encoder; None if it has none."""
+    """Return the encoder's function from words to input word vectors; None if the encoder has no such function."""
     return get_capabilities(find_base_encoder(encoder)).word_vectors
 
 
 def find_base_encoder(encoder: Encoder) -> Encoder:
-    """Return the encoder whose vectors are neither cut, rounded nor erased."""
+    """Return the encoder whose vectors a variant cuts, rounds or erases; any other encoder itself."""
     while isinstance(encoder, cut_and_rounded.ReducedEncoder | erasure.ErasedEncoder):
         encoder = encoder.base
     return encoder
@@ -75,7 +70,7 @@ def parse_word_source(text: str) -> Spec | str:
 
 
 def make_word_source(source: Encoder | Spec | str, *, seed: int) -> WordSource:
-    """Return the source that a name, an encoder or a spec means; *seed* is for random weights of a spec's encoder."""
+    """Return the word source for a name, an encoder or a spec; *seed* decides random weights of a spec's encoder."""
     if isinstance(source, str) and source not in (ONE_HOT, ENCODER_WORDS):
         source = parse_word_source(source)
     if isinstance(source, str):
@@ -87,8 +82,8 @@ def make_word_source(source: Encoder | Spec | str, *, seed: int) -> WordSource:
 def encode_words(encoder: Encoder, words: Sequence[str], *, cache: Cache | None = None) -> Vectors:
     """Return an encoder's vectors of words, (words, dim) float32, cut and rounded like its sentence vectors.
 
-    They are the encoder's input word vectors or, if it has none, its vectors of one-word sentences. A word without a
-    vector becomes 0, with a warning. Raises EncoderError.
+    Returns the input word vectors or, if the encoder has none, its vectors of one-word sentences. An unknown word has
+    the zero vector, with a warning. Raises EncoderError if all words are unknown or encoding fails.
     """
     read_words = find_input_word_vectors(encoder)
     if read_words is None:
@@ -98,7 +93,14 @@ def encode_words(encoder: Encoder, words: Sequence[str], *, cache: Cache | None 
             raise EncoderError(f"probe words: {error}; --probe-vectors one-hot needs none") from error
     vectors = check_vectors(read_words(words), sentences=words, encoder=encoder.name)
     has_vector = np.asarray(vectors.any(axis=1))
-    _warn_unknown_words(encoder, [words[place] for place in np.flatnonzero(~has_vector).tolist()], words)
+    if not has_vector.any():
+        raise EncoderError(
+            f"{encoder.name}: none of the {len(words)} probe words has a vector; --probe-vectors one-hot needs none"
+        )
+    if unknown := [words[row] for row in np.flatnonzero(~has_vector).tolist()]:
+        examples = ", ".join(unknown[:MAX_WORDS_SHOWN]) + (", ..." if len(unknown) > MAX_WORDS_SHOWN else "")
+        counts = (len(unknown), len(words))
+        log.warning("%d of %d probe words have no vector in %s and are all 0: %s", *counts, encoder.name, examples)
     if not isinstance(encoder, cut_and_rounded.ReducedEncoder):
         return vectors
     storage = replace(encoder.storage, dims=min(encoder.storage.dims, vectors.shape[1]))  # narrower ones are not cut
@@ -106,15 +108,3 @@ def encode_words(encoder: Encoder, words: Sequence[str], *, cache: Cache | None 
     completed = np.zeros((len(words), stored.shape[1]), dtype=np.float32)
     completed[has_vector] = stored
     return completed
-
-
-def _warn_unknown_words(encoder: Encoder, unknown: Sequence[str], words: Sequence[str]) -> None:
-    """Log a warning about *unknown* words, which have no vector. Raises EncoderError if no word has a vector."""
-    if len(unknown) == len(words):
-        raise EncoderError(
-            f"{encoder.name}: none of the {len(words)} probe words has a vector; --probe-vectors one-hot needs none"
-        )
-    if unknown:
-        shown = ", ".join(unknown[:MAX_WORDS_SHOWN]) + (", ..." if len(unknown) > MAX_WORDS_SHOWN else "")
-        counts = (len(unknown), len(words))
-        log.warning("%d of %d probe words have no vector in %s and are all 0: %s", *counts, encoder.name, shown)

@@ -1,4 +1,4 @@
-"""Forecasts of a run: its missing probes, and its duration from short timings and assumed numbers of passes."""
+"""Forecast of a run: count the missing probes, and estimate the duration from short timings."""
 
 import time
 from collections.abc import Hashable, Mapping, Sequence
@@ -30,9 +30,9 @@ from sentprobe.progress import Reporter
 BUILT_SIZES: Mapping[Split, int] = dict.fromkeys(Split, 56)
 """Maximum number of items of each split that a forecast builds; a multiple of the unit size of every compeval task."""
 GROWTH = 0.5
-"""The building time is assumed proportional to the number of items to this power (measured on compeval)."""
+"""The time for building a dataset grows as this power of its number of items (measured on compeval)."""
 TIMED_SENTENCES = 64
-"""Maximum number of sentences that are encoded to measure an encoder."""
+"""Maximum number of sentences for timing an encoder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ class Forecast:
     encode: float = 0.0
     train: float = 0.0
     unloaded: tuple[str, ...] = ()
-    """The names of the models that were not loaded, so that their speed is computed from their size."""
+    """The names of models that were not loaded; their speed is estimated from their size."""
 
     @property
     def seconds(self) -> float:
@@ -55,7 +55,7 @@ class Forecast:
 
 
 def make_forecast(request: RunRequest, *, reporter: Reporter) -> Forecast:
-    """Plan the results of all draws and estimate their duration; generated tasks are built with few items only."""
+    """Return the planned results of all draws and their duration, estimated from small samples of generated tasks."""
     run, targets, preset, words = request.run, request.targets, request.preset, request.probe_vectors
     if run.out is not None:
         check_directory(run.out)
@@ -123,7 +123,7 @@ def _reduce_sizes(targets: Targets) -> Targets:
 
 
 def _find_sizes(targets: Targets, data: ProbeDataset) -> dict[Split, int]:
-    """Return the number of items, by split, that the run itself builds or reads for the task of *data*."""
+    """Return the numbers of items that the run itself has, by split; *data* may be a small sample of these."""
     for target in targets.items:
         if isinstance(target, CompevalSuite) and data.name in {task.name for task in target.tasks}:
             return {split: count for split in Split if (count := target.size.count_items(split))}
@@ -131,7 +131,7 @@ def _find_sizes(targets: Targets, data: ProbeDataset) -> dict[Split, int]:
 
 
 def _measure_encoder(encoder: Encoder | Baseline, tasks: Sequence[Task], run: Run) -> planned_work.EncoderFacts:
-    """Return the facts about an encoder, measured on a few sentences of the tasks."""
+    """Return the width and speed of an encoder, measured on a few sentences of the tasks."""
     if not isinstance(encoder, Encoder):
         begin = time.process_time()
         encoder.predict(tasks[0].data, seed=run.seed)
@@ -156,7 +156,7 @@ def _measure_encoder(encoder: Encoder | Baseline, tasks: Sequence[Task], run: Ru
 
 
 def sample_sentences(tasks: Sequence[Task]) -> list[str]:
-    """Return up to TIMED_SENTENCES sentences of about mean length; a run sorts its sentences by length, too."""
+    """Return up to TIMED_SENTENCES sentences of about mean length, since a run sorts sentences by length."""
     sentences = list(dict.fromkeys(text for task in tasks for text in task.data.sentences))
     lengths = dict(zip(sentences, count_tokens(sentences), strict=True))
     mean_length = sum(lengths.values()) / len(lengths)
@@ -164,7 +164,7 @@ def sample_sentences(tasks: Sequence[Task]) -> list[str]:
 
 
 def _find_word_width(task: Task, encoder: Encoder, dim: int) -> int:
-    """Return the width of the probe words' vectors; for a model that is not loaded, the width of its sentences'."""
+    """Return the width of the probe word vectors; for an unloaded model, that of its sentence vectors, *dim*."""
     word_encoder = task.words.find_encoder(encoder) or encoder
     if isinstance(word_encoder, UnloadedModel):
         return dim
@@ -208,7 +208,7 @@ def _estimate_encoding(
     encoders: Mapping[str, planned_work.EncoderFacts],
     data: Sequence[ProbeDataset],
 ) -> float:
-    """Return the seconds for encoding all sentences of the planned results, and for the baselines' predictions."""
+    """Return the seconds in which encoders encode all planned sentences and baselines predict all planned items."""
     sentences = {dataset.name: len(dataset.sentences) / sum(map(len, dataset.splits.values())) for dataset in data}
     seconds = 0.0
     for plan in planned:

@@ -1,7 +1,7 @@
-"""Measurements of speed: short fits on random vectors for training, and a few sentences for encoding."""
+"""Measurements of speed: time the training of probes on random vectors, and the encoding of a few sentences."""
 
 import time
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import cycle, islice
@@ -15,22 +15,21 @@ from sentprobe.probes.runs.request.settings import CPU, Run
 from sentprobe.probes.trainer.classifier import Optimizer, Scaling
 from sentprobe.probes.trainer.presets import BankShape
 from sentprobe.processes import limit_threads
+from sentprobe.values import group_by
 
 MAX_BATCHES = 3
 LBFGS_ITEMS = 500
 TIMED_PASSES = 3
 SENTENCE_COUNTS = (32, 256)
 ENCODING_SECONDS = 0.04
-"""Seconds that a timing should take; a quicker encoder is timed on the next of SENTENCE_COUNTS."""
+"""Minimum seconds of a timing; an encoder that needs less is timed again on more sentences."""
 MIN_COMPUTING_SHARE = 0.05
-"""Minimum share of computing in the time of a call; below it, the encoder is assumed to wait for a server."""
+"""Minimum ratio of CPU time to wall time in a call; below it, the encoder is assumed to wait for a server."""
 
 
 def measure_training(fits: Sequence[PlannedFit], run: Run) -> float:
-    """Return the seconds for all fits: the largest fit of each width and classifier is timed, the others scaled."""
-    groups: dict[Hashable, list[PlannedFit]] = {}
-    for fit in fits:
-        groups.setdefault((fit.preset, fit.shape.dim, fit.shape.is_linear(fit.preset)), []).append(fit)
+    """Return the estimated seconds of all fits: time the largest of each width and classifier, scale the others."""
+    groups = group_by(fits, lambda fit: (fit.preset, fit.shape.dim, fit.shape.is_linear(fit.preset)))
     return sum(_measure_group(group, run) for group in groups.values())
 
 
@@ -45,7 +44,7 @@ def _measure_group(fits: Sequence[PlannedFit], run: Run) -> float:
 
 
 def _time_short_fit(fit: PlannedFit, run: Run) -> tuple[float, float]:
-    """Return the seconds for scaling all vectors, and the seconds of one probe's pass over all items."""
+    """Time a short fit on random vectors; return the seconds for scaling all vectors and for a pass of one probe."""
     import torch
 
     from sentprobe.probes.trainer.fit import prepare_problem
@@ -85,14 +84,14 @@ def _time_short_fit(fit: PlannedFit, run: Run) -> tuple[float, float]:
     return scaling, max(second - first, 0.0) / TIMED_PASSES * fit.items / count
 
 
-def _sample_items(rows: Iterable[int], shape: BankShape, generator: np.random.Generator) -> Items:
-    numbers = np.array(rows, dtype=np.int64)
-    probes = generator.integers(max(shape.words, 1), size=(len(numbers), shape.slots))
-    return Items(numbers, probes, numbers % shape.labels)
+def _sample_items(numbers: Iterable[int], shape: BankShape, generator: np.random.Generator) -> Items:
+    rows = np.array(numbers, dtype=np.int64)
+    probes = generator.integers(max(shape.words, 1), size=(len(rows), shape.slots))
+    return Items(rows, probes, rows % shape.labels)
 
 
 def measure_encoding(encoder: Encoder, sentences: Sequence[str], *, threads: int | None) -> tuple[int, float]:
-    """Return the width of the encoder's vectors, and the seconds that it takes for a sentence."""
+    """Return the width of the encoder's vectors, and its seconds per sentence."""
     with limit_threads(threads):
         dim = int(np.shape(encoder.encode(sentences[:1]))[1])  # also loads what is loaded on first use
         for count in SENTENCE_COUNTS:
@@ -104,7 +103,7 @@ def measure_encoding(encoder: Encoder, sentences: Sequence[str], *, threads: int
 
 
 def time_call(function: Callable[[], object]) -> float:
-    """Return the seconds of a call on idle cores: its CPU seconds, or its wall seconds if it waits for a server."""
+    """Return the seconds that a call takes on idle cores: CPU time, or wall time if it waits for a server."""
     wall_start, start = time.perf_counter(), time.process_time()
     function()
     seconds, computing = time.perf_counter() - wall_start, time.process_time() - start

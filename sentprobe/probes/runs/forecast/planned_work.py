@@ -1,8 +1,9 @@
-"""The planned work of a run: its missing probes in all draws, and their fits, with assumed numbers of passes."""
+"""The planned work of a run: the missing probes of all draws, and their assumed numbers of training passes."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TypeAlias
 
 from sentprobe.probes.dataset import Split
@@ -35,11 +36,8 @@ class PlannedResult:
     @property
     def missing(self) -> dict[Condition, tuple[int, ...]]:
         """The missing seeds of all draws together, by condition; no seed is in two draws."""
-        seeds_by_condition: dict[Condition, tuple[int, ...]] = {}
-        for draw in self.draws:
-            for condition, seeds in draw.items():
-                seeds_by_condition[condition] = (*seeds_by_condition.get(condition, ()), *seeds)
-        return seeds_by_condition
+        conditions = dict.fromkeys(chain.from_iterable(self.draws))
+        return {c: tuple(seed for draw in self.draws for seed in draw.get(c, ())) for c in conditions}
 
     @property
     def unfinished(self) -> int:
@@ -55,7 +53,7 @@ def plan_all(encoders: Sequence[Encoder | Baseline], tasks: Sequence[Task], *, r
     """Return the plan of the draw *run* without earlier results: all seeds are missing."""
     return {
         (encoder.name, task.name): dict.fromkeys(
-            missing_jobs.find_requested_conditions(task, encoder, run=run), run.seeds
+            missing_jobs.find_conditions(encoder, probe_words=bool(task.data.slots), run=run), run.seeds
         )
         for encoder in encoders
         for task in tasks
@@ -70,7 +68,7 @@ def plan_missing(
     stored_results: Mapping[str, Result],
     reporter: Reporter,
 ) -> Plan:
-    """Return the plan of a draw, given its earlier results: these are found by recipe or, without a recipe, by data."""
+    """Return the seeds that stored results of a draw lack; without recipes, build the data to find the results."""
     preset, words, targets = request.preset, request.probe_vectors, request.targets.replace_seed(run.seed)
     requests = result_recipes.find_requests(targets, encoders, run=run, preset=preset, words=words)
     if requests:
@@ -88,7 +86,7 @@ def plan_missing(
     return {
         (encoder.name, task.name): missing_jobs.find_missing_seeds(
             missing_jobs.load_result(task, encoder, run=run, update=False),
-            missing_jobs.find_requested_conditions(task, encoder, run=run),
+            missing_jobs.find_conditions(encoder, probe_words=bool(task.data.slots), run=run),
             run=run,
         )
         for encoder in built_encoders
@@ -98,7 +96,7 @@ def plan_missing(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedFit:
-    """A planned fit: probes of one shape and classifier that are trained side by side."""
+    """A planned fit: probes of one shape and classifier that are trained together."""
 
     shape: presets.BankShape
     preset: Preset
@@ -109,7 +107,7 @@ class PlannedFit:
 
     @property
     def operations(self) -> float:
-        """The operations in a pass, up to a factor that is the same for all fits of one width and classifier."""
+        """The number of operations in a pass, up to a constant factor for each width and classifier."""
         shape = self.shape
         units = sum(point.hidden or shape.labels for point in presets.list_grid_points(self.preset, shape, seed=0))
         # A training item takes three products, a validation item only the forward product.
@@ -127,18 +125,18 @@ class EncoderFacts:
     is_pretrained: bool = False
     is_control_bow: bool = False
     seconds: float = 0.0
-    """The seconds for a sentence (for a baseline: an item); 0 for a variant, which uses another encoder's vectors."""
+    """Seconds per sentence (for a baseline: per item); 0 for a variant, which reuses its base's vectors."""
 
 
 def list_fits(
     condition: Condition, task: Task, encoder: EncoderFacts, *, items: int, seeds: int
 ) -> Iterator[PlannedFit]:
-    """Yield the fits under a condition. *items* is the number of training items before validation items are taken."""
+    """Yield the fits under a condition. *items* includes training items that become validation items."""
     preset = task.preset
     sample = task.get_items(condition)
     validation = 0 if sample.validation is None else len(sample.validation)
     train = round(items * len(sample.train) / len(task.data.splits[Split.TRAIN]))
-    one = PlannedFit(
+    usual_fit = PlannedFit(
         shape=presets.BankShape(
             dim=1 if condition is Condition.NO_SENTENCE else encoder.dim,
             slots=task.data.slots,
@@ -156,12 +154,12 @@ def list_fits(
         calibrated = presets.calibrate_stopping(preset)
         passes = assume_passes(calibrated, condition, encoder)
         for size in compute_portion_sizes(train, labels=sample.labels):
-            yield replace(one, preset=presets.reduce_batch(calibrated, items=size), items=size, passes=passes)
+            yield replace(usual_fit, preset=presets.reduce_batch(calibrated, items=size), items=size, passes=passes)
     elif condition is Condition.WIDTHS:
         for variant in (presets.remove_hidden_layer(preset), presets.set_hidden_widths(preset)):
-            yield replace(one, preset=variant)
+            yield replace(usual_fit, preset=variant)
     else:
-        yield one
+        yield usual_fit
 
 
 def assume_passes(preset: Preset, condition: Condition, encoder: EncoderFacts) -> float:

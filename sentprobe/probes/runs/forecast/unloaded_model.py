@@ -40,7 +40,7 @@ class UnloadedModel:
 
 
 def read_unloaded_model(source: EncoderSource) -> UnloadedModel | None:
-    """Return the model that a spec names, with its size; None if it must be loaded to know its size."""
+    """Return the model of a spec ``st:MODEL``, with its size; None if only loading the model tells its size."""
     if not isinstance(source, Spec) or source.kind != "st" or not has_unchanged_vectors(source):
         return None
     options = read_options(source, SentenceTransformerOptions())
@@ -55,7 +55,7 @@ def read_unloaded_model(source: EncoderSource) -> UnloadedModel | None:
 
 
 def _read_width(directory: Path) -> int:
-    """Return the width of a model's vectors, that of its last module with a width; 0 if unknown."""
+    """Return the width of a model's vectors, as configured in its last module with a width; 0 if unknown."""
     width = 0
     modules = _read_json(directory / "modules.json")
     for module in modules if isinstance(modules, list) else ():
@@ -74,7 +74,7 @@ def _read_json(path: Path) -> Any:
 
 
 def _count_weights(path: Path) -> int:
-    """Return the number of weights in a safetensors file's matrices except embeddings; 0 for a damaged file."""
+    """Return the number of weights in a safetensors file's matrices, without embeddings; 0 for a damaged file."""
     try:
         with path.open("rb") as file:
             (size,) = struct.unpack("<Q", file.read(8))

@@ -1,4 +1,4 @@
-"""Suites of tasks whose datasets are built, with the settings of these datasets."""
+"""Suites whose datasets are built: compeval and structure by the generator, natural from tables of corpora."""
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -34,7 +34,7 @@ BuildResult: TypeAlias = ProbeDataset | TooFewError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompevalSuite:
-    """Tasks of the suite compeval or structure, with the settings of their datasets."""
+    """Tasks of the suite compeval or structure, with the settings for generating their datasets."""
 
     name: str = COMPEVAL
 
@@ -45,14 +45,14 @@ class CompevalSuite:
     sampling: Sampling
     seed: int
     side: SplitSide | None = None
-    """The side of a held-out split whose words and structures are used; None means all words and structures."""
+    """The side of a held-out split (training or test) whose words and structures are used; None means all."""
     structure: Structure | None = None
     """The structure that is held out of training, if any."""
     profile: Profile | None = None
     """The weights of structures and features; None means uniform sampling."""
 
     def build(self, *, command: str) -> Iterator[tuple[str, BuildResult]]:
-        """Yield each task's name with its dataset, or the reason why it cannot be built."""
+        """Yield each task's name with its dataset or, if it cannot be built, the error."""
         for task in self.tasks:
             try:
                 dataset = build(
@@ -83,13 +83,13 @@ class NaturalSuite:
     name: ClassVar = NATURAL
 
     tasks: tuple[NaturalTask, ...]
-    """The tasks; across languages, there is one for each pair of languages."""
+    """The tasks; across languages, one for each task and pair of training and test language."""
     tables: tuple[Table, ...]
     recipe: NaturalRecipe
     crossing: Crossing | None = None
 
     def build(self, *, command: str) -> Iterator[tuple[str, BuildResult]]:
-        """Yield each task's name with its dataset, or the reason why it cannot be built."""
+        """Yield each task's name with its dataset or, if it cannot be built, the error."""
         for table in self.tables:
             table.check_shards()
         if self.crossing is not None:
@@ -107,7 +107,7 @@ AnySuite: TypeAlias = CompevalSuite | NaturalSuite
 
 
 def build_all(suite: AnySuite, *, command: str, reporter: Reporter) -> Iterator[tuple[str, BuildResult]]:
-    """Yield each task's name with its dataset, or the reason why it cannot be built, and report progress."""
+    """Build a suite and report progress; yield each task's name with its dataset or the error that prevents it."""
     if suite.tasks:
         reporter.begin("build the tasks", len(suite.tasks))
         unbuilt = {task.name for task in suite.tasks}
@@ -120,7 +120,7 @@ def build_all(suite: AnySuite, *, command: str, reporter: Reporter) -> Iterator[
 
 
 def build_failure_error(failures: Collection[TooFewError], *, total: int) -> SentprobeError:
-    """Return the error for the failed tasks among *total* tasks; a UsageError if the request made every task fail."""
+    """Return the error for *failures* among *total* tasks; a UsageError if the user's request made all tasks fail."""
     is_wrong_request = len(failures) == total and all(isinstance(failure, UsageError) for failure in failures)
     count = f"{len(failures)} of {total} tasks could not be built"
     return (UsageError if is_wrong_request else SentprobeError)("\n".join([f"{count}:", *map(str, failures)]))
@@ -128,7 +128,7 @@ def build_failure_error(failures: Collection[TooFewError], *, total: int) -> Sen
 
 @dataclass(frozen=True, slots=True)
 class ItemCounts:
-    """The requested number of items of each task; None means the default of its suite."""
+    """The requested numbers of items of a task, by split; None means the default of the suite."""
 
     train: int | None = None
     test: int | None = None
@@ -139,7 +139,7 @@ class ItemCounts:
             check_whole(name, getattr(self, name))
 
     def apply_to(self, usual: Size) -> Size:
-        """Return the default size *usual* with these counts, where they are not None."""
+        """Return *usual*, the suite's default size, with its counts replaced by those that are not None."""
         return usual.override(self.train, self.test, self.validation)
 
 
@@ -156,7 +156,7 @@ def make_compeval(
     seed: int = 0,
     side: SplitSide | None = None,
 ) -> CompevalSuite:
-    """Return the suite with the tasks *names*, by default all. The lexicon is loaded after all other checks."""
+    """Return a suite with the tasks *names*, by default all; *lexicon* is called after checks that do not need it."""
     held_out = None if structure is None else find_structure(structure)
     tasks = tuple(find_task(name, suite) for name in names or SUITE_TASKS[suite])
     check_distinct("task", [task.name for task in tasks])
@@ -186,7 +186,7 @@ def make_compeval(
 def _select_possible_tasks(
     tasks: tuple[CompevalTask, ...], language: Language, *, chosen: bool
 ) -> tuple[CompevalTask, ...]:
-    """Return the tasks that a language has, with a note on the others. Raises UsageError if the user chose them."""
+    """Return the tasks that *language* has; log a warning for others, or raise UsageError if the user *chose* them."""
     if chosen:
         return tuple(task.adapt(language) for task in tasks)
     missing = {
@@ -208,10 +208,11 @@ def make_natural(
     seed: int = 0,
     audit: bool = False,
 ) -> NaturalSuite:
-    """Return the suite of the natural-text tasks *names* (of tasks or groups). Raises UsageError.
+    """Return a suite with the natural-text tasks *names*, by default those of Conneau et al. 2018.
 
-    Without names, tasks about constituents are left out if no table has trees. With several tables, or with languages
-    to train or test on (``de,fr``), the tasks are tasks across languages.
+    *names* may include groups of tasks, such as ``"adi"``. By default, tasks about constituents are left out if no
+    table has trees. Several tables, *train_on* or *test_on* (``"de,fr"``) request tasks across languages. Raises
+    UsageError.
     """
     tasks = tuple(find_tasks(names))
     size = counts.apply_to(NaturalRecipe().size)
@@ -228,7 +229,7 @@ def make_natural(
 
 
 def check_sampling(tasks: Iterable[NaturalTask], sampling: Sampling) -> None:
-    """Raise UsageError if *sampling* is PAPER but no task is one of Adi et al."""
+    """Raise UsageError if *sampling* is PAPER but none of the tasks is from Adi et al. 2017."""
     if sampling is Sampling.PAPER and not any(task.suite in {TaskGroup.ADI, TaskGroup.CONTROLS} for task in tasks):
         raise UsageError(
             "sampling paper is for the tasks of Adi et al. (task adi), and none of them is requested; "
@@ -237,7 +238,7 @@ def check_sampling(tasks: Iterable[NaturalTask], sampling: Sampling) -> None:
 
 
 def open_table_unchecked(path: Path) -> Table:
-    """Return the corpus table at *path* without reading its shards. Raises UsageError or TableError."""
+    """Return the corpus table at *path* without checking its data files. Raises UsageError or TableError."""
     if not path.exists():
         raise UsageError(f"there is no table {path}; make one of a corpus with probe analyze")
     if not is_table(path) and (kind := describe_folder(path)):

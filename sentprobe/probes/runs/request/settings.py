@@ -65,7 +65,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequest:
-    """Everything that decides a run, as requested by the command ``probe run`` or the function ``sentprobe.run``."""
+    """The targets, encoders and settings of a run, requested by ``probe run`` or ``sentprobe.run``."""
 
     targets: Targets
     encoders: Sequence[EncoderSource]
@@ -134,7 +134,7 @@ class MethodName(StrEnum):
     MDL = "mdl"
     """Minimum description length: the codelength of the labels in bits (Voita & Titov 2020)."""
     SAMPLE_EFFICIENCY = "sample-efficiency"
-    """The accuracy by the number of training items, and the area under this curve."""
+    """The accuracy as a function of the number of training items, and the area under this curve."""
     V_INFORMATION = "v-information"
     """The information about the labels that a probe can use, in bits (Xu et al. 2020)."""
     COMPLEXITY = "complexity"

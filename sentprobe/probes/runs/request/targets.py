@@ -46,11 +46,6 @@ class Targets:
     """The names of the requested tasks; empty means all tasks."""
 
     @property
-    def description(self) -> str:
-        """The targets as the user named them, for messages."""
-        return ", ".join(self.words)
-
-    @property
     def built(self) -> list[built.AnySuite]:
         """The suites among the targets, whose datasets are built."""
         return [target for target in self.items if not isinstance(target, StoredDatasets | ProbeDataset)]
@@ -67,51 +62,57 @@ class Targets:
 
 
 ClassifiedTarget: TypeAlias = tuple[TargetWord, str | None]
-"""A requested target and the suite that it means; None for stored datasets and datasets in memory."""
+"""A requested target and the name of its suite; None for stored datasets and datasets in memory."""
 
 
 def classify_targets(words: Sequence[TargetWord]) -> list[ClassifiedTarget]:
-    """Return each requested target with its suite; the word ``natural`` is left out, as a table means that suite."""
+    """Return each target with the name of its suite; leave out the word ``natural``, which a table implies."""
     written_words = [word for word in words if isinstance(word, str)]
     if written_words or not words:
         check_distinct("target", written_words)
-    kinds: list[ClassifiedTarget] = []
-    for word in words:
-        if word != NATURAL:
-            text = word if isinstance(word, str) else ""
-            kinds.append((word, text if text in GENERATED else NATURAL if text and is_table(Path(text)) else None))
-    _check_tables([word for word, kind in kinds if kind == NATURAL], written_words)
-    for word, kind in kinds:
-        if isinstance(word, str) and kind is None and not Path(word).exists():
+    classified = [(word, _find_suite(word)) for word in words if word != NATURAL]
+    if NATURAL in written_words and not any(suite == NATURAL for _, suite in classified):
+        for name in written_words:
+            if name not in SUITES:
+                built.open_table_unchecked(Path(name))
+        raise missing_table_error("probe run")
+    for word, suite in classified:
+        if isinstance(word, str) and suite is None and not Path(word).exists():
             raise unknown_suite_error(word, why=", nor such a file or directory")
-    return kinds
+    return classified
+
+
+def _find_suite(word: TargetWord) -> str | None:
+    if not isinstance(word, str):
+        return None
+    return word if word in GENERATED else NATURAL if word and is_table(Path(word)) else None
 
 
 def make_targets(
     words: Sequence[TargetWord],
     names: built.Names,
     *,
-    kinds: Sequence[ClassifiedTarget],
+    classified: Sequence[ClassifiedTarget],
     make_compeval: Callable[[str, built.Names], built.CompevalSuite],
     make_natural: Callable[[Sequence[Table], built.Names], built.NaturalSuite],
 ) -> Targets:
     """Return the targets that *words* request, restricted to the tasks *names*.
 
-    - kinds: the result of :func:`classify_targets` for *words*
+    - classified: the result of :func:`classify_targets` for *words*
     - make_compeval: a function from the name of a generated suite and task names to the suite
     - make_natural: a function from all tables and task names to the suite natural
     """
     targets: list[Target] = []
-    tables = [word for word, kind in kinds if kind == NATURAL]
-    for word, kind in kinds:
-        own_names = _select_suite_names(names, kind) if len(kinds) > max(1, len(tables)) else tuple(names)
+    tables = [word for word, suite in classified if suite == NATURAL]
+    for word, suite in classified:
+        own_names = _select_suite_names(names, suite) if len(classified) > max(1, len(tables)) else tuple(names)
         if (names and not own_names) or word in tables[1:]:
             continue
         if isinstance(word, ProbeDataset):
             targets.append(word)
-        elif kind in GENERATED:
-            targets.append(make_compeval(kind, own_names))
-        elif kind == NATURAL:
+        elif suite in GENERATED:
+            targets.append(make_compeval(suite, own_names))
+        elif suite == NATURAL:
             targets.append(make_natural([open_table(Path(str(path)), check=False) for path in tables], own_names))
         else:
             targets.append(StoredDatasets(Path(word)))
@@ -133,24 +134,24 @@ def find_targets(
     test_on: str | None = None,
     seed: int = 0,
 ) -> Targets:
-    """Return the targets that are requested in Python; *structure* is held out of training. Raises UsageError."""
+    """Return the targets for the arguments of :func:`sentprobe.run`. Raises UsageError or ArgumentTypeError."""
     words = [_to_target_word(dataset) for dataset in _as_list(datasets)]
     if not words:
         check_distinct("dataset", [])
-    kinds = classify_targets(words)
-    if counts != built.ItemCounts() and not any(kind for _, kind in kinds):
+    classified = classify_targets(words)
+    if counts != built.ItemCounts() and not any(suite for _, suite in classified):
         raise UsageError(
             "train, test and validation are for tasks that are built (compeval, structure, or a table); "
             "stored datasets are used as they are"
         )
-    if (train_on, test_on) != (None, None) and not any(kind == NATURAL for _, kind in kinds):
+    if (train_on, test_on) != (None, None) and not any(suite == NATURAL for _, suite in classified):
         raise UsageError("train_on and test_on are for tables of corpora, one of each language")
-    if structure is not None and not any(kind in GENERATED for _, kind in kinds):
+    if structure is not None and not any(suite in GENERATED for _, suite in classified):
         raise UsageError("hold_out_structure is for the suite compeval or structure, which is not requested")
     return make_targets(
         words,
         (tasks,) if isinstance(tasks, str) else tuple(tasks),
-        kinds=kinds,
+        classified=classified,
         make_compeval=lambda suite, names: built.make_compeval(
             names, suite=suite, counts=counts, structure=structure, seed=seed
         ),
@@ -177,19 +178,11 @@ def _to_target_word(value: object) -> TargetWord:
     )
 
 
-def _check_tables(tables: Sequence[TargetWord], written_words: Sequence[str]) -> None:
-    if NATURAL in written_words and not tables:
-        for word in written_words:
-            if word not in SUITES:
-                built.open_table_unchecked(Path(word))
-        raise missing_table_error("probe run")
-
-
-def _select_suite_names(names: Sequence[str], kind: str | None) -> tuple[str, ...]:
-    """Return the names that can be tasks of the suite *kind*; if it is None, all names, as of stored datasets."""
-    if kind in GENERATED:
-        return tuple(name for name in names if name in SUITE_TASKS[kind])
-    if kind == NATURAL:
+def _select_suite_names(names: Sequence[str], suite: str | None) -> tuple[str, ...]:
+    """Return those of *names* that *suite* has; all names if *suite* is None, as for stored datasets."""
+    if suite in GENERATED:
+        return tuple(name for name in names if name in SUITE_TASKS[suite])
+    if suite == NATURAL:
         suite_names = {*NATURAL_TASKS, *(group.value for group in TaskGroup)}
         return tuple(name for name in names if to_own_name(name) in suite_names)
     return tuple(names)
@@ -197,14 +190,14 @@ def _select_suite_names(names: Sequence[str], kind: str | None) -> tuple[str, ..
 
 @dataclass(frozen=True, slots=True)
 class FoundDatasets:
-    """The datasets of all targets, and the reason for each task that could not be built, by name."""
+    """The datasets of all targets, and the error for each task that could not be built, by name."""
 
     datasets: tuple[ProbeDataset, ...]
     failures: Mapping[str, TooFewError] = field(default_factory=dict)
 
 
 def find_datasets(targets: Targets, *, command: str, reporter: Reporter) -> FoundDatasets:
-    """Build or read the datasets of all targets, in order. Raises UsageError for two datasets of one name."""
+    """Build or read the datasets of all targets. Raises UsageError for an unknown task or a repeated dataset name."""
     datasets: list[ProbeDataset] = []
     failures: dict[str, TooFewError] = {}
     for target in targets.items:
@@ -222,13 +215,13 @@ def find_datasets(targets: Targets, *, command: str, reporter: Reporter) -> Foun
     for name in targets.names:
         known_names = {*map(to_own_name, (*names, *failures)), *(group.value for group in TaskGroup)}
         if to_own_name(name) not in known_names:
-            raise UsageError(f"there is no task {name!r} in {targets.description}")
+            raise UsageError(f"there is no task {name!r} in {', '.join(targets.words)}")
     check_distinct("dataset", names)
     return FoundDatasets(tuple(datasets), failures)
 
 
 def _read_selected(target: StoredDatasets | ProbeDataset, targets: Targets) -> list[ProbeDataset]:
-    """Return the datasets of a target, restricted to the requested tasks. Raises UsageError."""
+    """Return the requested tasks' datasets from a file, a folder or memory. Raises UsageError for an unknown task."""
     if isinstance(target, ProbeDataset):
         datasets, source = [target], target.name
     else:
@@ -236,7 +229,11 @@ def _read_selected(target: StoredDatasets | ProbeDataset, targets: Targets) -> l
     if not targets.names:
         return datasets
     names = [data.name for data in datasets]
-    names_by_request = {name: _match_names(name, names) for name in targets.names}
+    names_by_request = {
+        # An exact name is not taken for the task that it may also mean: bigram_shift also means BShift.de-fr.
+        name: [name] if name in names else [n for n in names if to_own_name(n) == to_own_name(name)]
+        for name in targets.names
+    }
     unknown = [name for name, matches in names_by_request.items() if not matches]
     if unknown and sum(word != NATURAL for word in targets.words) == 1:
         raise UsageError(
@@ -246,13 +243,8 @@ def _read_selected(target: StoredDatasets | ProbeDataset, targets: Targets) -> l
     return [data for data in datasets if data.name in chosen]
 
 
-def _match_names(name: str, names: Sequence[str]) -> list[str]:
-    """Return the dataset *name* if it is in *names*, else the datasets of the task that *name* means."""
-    return [name] if name in names else [match for match in names if to_own_name(match) == to_own_name(name)]
-
-
 def missing_table_error(command: str) -> UsageError:
-    """Return the error that the suite natural was requested without a table."""
+    """Return the error for a request of the suite natural without a table."""
     return UsageError(
         f"the suite natural needs the table of a corpus: {command} natural TABLE; probe analyze makes one"
     )

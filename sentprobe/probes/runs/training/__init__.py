@@ -1,1 +1,1 @@
-"""Training of encoders, and probing them on the way."""
+"""Training of encoders, and scores of encoders during their training."""

@@ -67,7 +67,7 @@ def run_training(
 
 
 def _check_folder(folder: Path) -> None:
-    """Raise UsageError if the folder holds anything but an encoder and its training."""
+    """Raise UsageError if the folder has a file that does not belong to a trained encoder."""
     own_names = {config.CONFIG_FILE, folders.WORDS, folders.WEIGHTS, checkpoint.CHECKPOINT_FOLDER, PROBES}
     try:
         names = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
@@ -78,7 +78,7 @@ def _check_folder(folder: Path) -> None:
 
 
 def identify_training(plan: TrainingPlan) -> checkpoint.Identity:
-    """Return the values that decide the weights of the encoder, by name."""
+    """Return the values that determine the trained weights, by name."""
     machine, texts, model = plan.settings.machine, plan.texts, plan.model
     sources = (*texts.corpus, *([texts.parallel] if texts.parallel else []))
     paths = (Path(name) for source in sources for name in text_files.find_files([source]))
@@ -102,13 +102,13 @@ Value: TypeAlias = str | int | float | bool
 
 
 def _flatten_fields(values: Any, *, excluded: Sequence[str] = (), **renamed: str) -> dict[str, Value]:
-    """Return the fields of a dataclass in JSON form, by name; *renamed* maps fields to other names."""
+    """Return the values of a dataclass in JSON form, by field name or the name that *renamed* has for the field."""
     names = (entry.name for entry in fields(values) if entry.name not in excluded)
     return {renamed.get(name, name): _to_plain_value(getattr(values, name)) for name in names}
 
 
 def _to_plain_value(value: Any) -> Value:
-    """Return a value in JSON form; a file or folder becomes a digest of its content, and None an empty text."""
+    """Return a value in JSON form: for a file or folder, the digest of its content; for None, an empty string."""
     match value:
         case None:
             return ""
@@ -133,7 +133,7 @@ def _digest_path(path: Path) -> str:
 
 
 def _find_finished_training(plan: TrainingPlan, identity: checkpoint.Identity) -> TrainingReport | None:
-    """Return the report of the training if it is finished, else None; raise OtherTrainingError for another training."""
+    """Return the report if the training is finished, else None. Raises OtherTrainingError for another training."""
     stored = checkpoint.read_state(plan.out)
     if stored is not None:
         checkpoint.check_same_training(plan.out, stored.identity, identity)
@@ -211,11 +211,11 @@ _INPUT_FIELDS: Mapping[TextKind, tuple[str, ...]] = {
     TextKind.TREES: ("sentences",),
     TextKind.EVENTS: ("sentences",),
 }
-"""The attributes of texts, by kind, that hold the sentences that the encoder reads."""
+"""For each kind of texts, the names of the attributes with the sentences that the encoder reads."""
 
 
 def make_model(plan: TrainingPlan, texts: Any) -> models.SentenceModel:
-    """Return the untrained model. Raises UsageError if the word vectors have another width."""
+    """Return the untrained model. Raises UsageError if the width of word vectors is not the model's input width."""
     model, lower = plan.model, plan.texts.options.lower
     sentences = [*chain.from_iterable(getattr(texts, name) for name in _INPUT_FIELDS[plan.kind.texts])]
     return models.make_sentence_model(
@@ -249,7 +249,7 @@ def save_model(
     model: models.SentenceModel,
     state: TrainingState | None,
 ) -> None:
-    """Write the model into its folder, where other files stay; *texts* describes the training texts."""
+    """Write the files of the model into its folder, and a record of its training; *texts* describes the texts."""
     record = {
         "family": plan.name,
         "step": state.step if state else 0,
@@ -274,7 +274,7 @@ def save_model(
 
 
 def _make_point_scorer(plan: TrainingPlan, report: Callable[[str], None]) -> Callable[[loop.ProbingPoint], None]:
-    """Return a function that probes the model, writes the results beside it, and reports each encoder's note once."""
+    """Return a function that scores the model, stores the results in its folder, and reports each note once."""
     if plan.probing is None:
         return lambda point: None  # noqa: ARG005
     scorer = Scorer(
@@ -301,7 +301,7 @@ def _make_point_scorer(plan: TrainingPlan, report: Callable[[str], None]) -> Cal
 
 
 def _write_validation(plan: TrainingPlan, validation: ValidationPoint) -> None:
-    """Add a validation to the learning curve beside the probe results, if the encoder is probed."""
+    """Add a validation loss to the learning curve in the results folder, if the encoder is probed."""
     if plan.probing is not None:
         curve = TrainingCurve(family=plan.name, seed=plan.options.seed, metric=validation.metric, command=plan.command)
         point = LearningPoint(

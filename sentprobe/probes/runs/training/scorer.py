@@ -25,6 +25,7 @@ from sentprobe.probes.geometry.measures import NegativeKind
 from sentprobe.probes.geometry.triplet_sentences import SampledTriplets, TripletSampling
 from sentprobe.probes.results.result import Result
 from sentprobe.probes.results.store import prepare_directory
+from sentprobe.probes.runs.execution.job_vectors import Embedding
 from sentprobe.probes.runs.execution.runner import run_tasks
 from sentprobe.probes.runs.execution.task import Task, list_task_names, make_tasks
 from sentprobe.probes.runs.request.built_suites import ItemCounts, make_compeval
@@ -36,7 +37,7 @@ from sentprobe.specs import COMPEVAL, check_distinct
 USUAL_CONTRASTS = ("role", "modifier", "negation", "tense", "number")
 MEAN = "mean"
 EncodeArgument: TypeAlias = Callable[..., Any] | object
-"""An encoder to score: a function from a list of sentences to vectors, or an object with such a method ``encode``."""
+"""An encoder to score: a function from a list of sentences to vectors, or an object with this as ``encode``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,38 +62,33 @@ class ScoreSettings:
             raise UsageError(f"seed={self.seed}: the seed is 0 or more")
         if not self.contrasts and not self.tasks:
             raise UsageError("there is nothing to score: name contrasts, tasks or both")
-        for kind, names in (("contrast", self.contrasts), ("task", self.names)):
+        for kind, names in (("contrast", self.contrasts), ("task", list_task_names(self.tasks))):
             if names:
                 check_distinct(kind, names)
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the tasks."""
-        return list_task_names(self.tasks)
-
-    @property
     def keys(self) -> tuple[str, ...]:
-        """The keys of all scores: contrasts for each kind of negative, then tasks; each part ends with its mean."""
+        """The keys of all scores, such as ``geometry_role_form``, ``geometry_mean_anchor`` and ``probe_mean``."""
         kinds = [kind.value for kind in NegativeKind]
         contrasts = [*self.contrasts, MEAN] if self.contrasts else []
-        tasks = [*self.names, MEAN] if self.tasks else []
+        tasks = [*list_task_names(self.tasks), MEAN] if self.tasks else []
         geometry = (f"geometry_{name}_{kind}" for kind in kinds for name in contrasts)
         return (*geometry, *(f"probe_{name}" for name in tasks))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoreMaterial:
-    """The triplets and tasks of a scorer, which are built once, and the row of each text among the vectors."""
+    """The triplets and tasks of a scorer, and the row of each text in the array of their vectors."""
 
     geometry: tuple[SampledTriplets, ...]
     tasks: tuple[Task, ...]
-    places: Mapping[str, int]
+    rows: Mapping[str, int]
 
 
-def format_moment(step: int | None, epoch: float | None) -> str:
-    """Return the step or the epoch of a training as text; empty if both are None. Raises UsageError if one is below 0.
+def format_training_step(step: int | None, epoch: float | None) -> str:
+    """Return the step or else the epoch as text. Raises UsageError for a negative number.
 
-    >>> format_moment(100, 0.5), format_moment(None, 2.0), format_moment(None, None)
+    >>> format_training_step(100, 0.5), format_training_step(None, 2.0), format_training_step(None, None)
     ('step 100', 'epoch 2', '')
     """
     check_whole("step", step)
@@ -106,34 +102,33 @@ def format_moment(step: int | None, epoch: float | None) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VectorsAt:
-    """An encoder that returns the stored vectors of another encoder, as of one moment of its training."""
+class SnapshotEncoder:
+    """An encoder that returns the vectors that another encoder had at one step of its training."""
 
     name: str
     capabilities: Capabilities
-    places: Mapping[str, int] = field(repr=False)
-    vectors: Vectors = field(repr=False)
+    embedding: Embedding = field(repr=False)
     fingerprint: str = ""
     """Empty, since the vectors depend on weights that keep changing."""
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """Return the stored vectors of *sentences*, (n, dim) float32."""
-        return self.vectors[[self.places[text] for text in sentences]]
+        return self.embedding.select(sentences)
 
 
 class Scorer:
-    """A scorer of an encoder at any step of its training. Its sentences and items are built once, when it is made.
+    """A scorer of an encoder at any step of training; its sentences and items are built once, by the constructor.
 
     - contrasts: the contrasts whose geometry is measured, such as ``"role"``; ``()`` means no contrasts
     - tasks: the tasks on which probes are trained: names of compeval tasks (``"SemRole"``) or datasets
     - triplets: the number of triplets for each contrast
-    - train, test: the numbers of items of each task that is named
+    - train, test: the numbers of items of each task that is named, not passed as a dataset
     - preset: the classifier of the probes; by default that of each task's paper
     - seed: the seed of sentences and probes; equal vectors have equal scores
     - vocabulary: the vocabulary of the sentences
-    - held_out: options of ``--held-out`` (``["0.3"]``); then sentences have only words held out of training data
+    - held_out: values of the option ``--held-out`` (``["0.3"]``); sentences then have held-out words only
     - out: a results folder, to which each call adds its results, by step
-    - name: the encoder's name in results; by default the name that the encoder states
+    - name: the encoder's name in results; by default the encoder's own name
 
     >>> scorer = Scorer(contrasts=["role"], triplets=8)
     >>> scores = scorer(lambda texts: [[float(len(text)), 1.0] for text in texts], step=0)
@@ -179,13 +174,13 @@ class Scorer:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys of the scores, the same for all calls: contrasts for each kind of negative, then tasks."""
+        """The keys of the scores of any call, in order, such as ``geometry_role_form`` and ``probe_mean``."""
         return self._settings.keys
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """The distinct texts that a call encodes."""
-        return tuple(self._material.places)
+        return tuple(self._material.rows)
 
     def __call__(
         self, encode: EncodeArgument, *, step: int | None = None, epoch: float | None = None
@@ -206,8 +201,8 @@ class Scorer:
         shares += _append_mean([result.accuracy for result in results])
         return dict(zip(self.keys, shares, strict=True))
 
-    def _encode_texts(self, encode: EncodeArgument, step: int | None, epoch: float | None) -> VectorsAt:
-        moment = format_moment(step, epoch)
+    def _encode_texts(self, encode: EncodeArgument, step: int | None, epoch: float | None) -> SnapshotEncoder:
+        step_text = format_training_step(step, epoch)
         if isinstance(encode, str) or not is_encoder(encode):
             raise ArgumentTypeError(
                 f"a {type(encode).__name__} is no encoder; expected: a function of a list of "
@@ -224,14 +219,13 @@ class Scorer:
                 f"{self._dim} at an earlier step: for another encoder, make another scorer"
             )
         self._dim = dim
-        return VectorsAt(
-            name=f"{name} {moment}".strip(),
-            capabilities=Capabilities(cacheable=False, family=name if moment else "", step=step, epoch=epoch),
-            places=self._material.places,
-            vectors=vectors,
+        return SnapshotEncoder(
+            name=f"{name} {step_text}".strip(),
+            capabilities=Capabilities(cacheable=False, family=name if step_text else "", step=step, epoch=epoch),
+            embedding=Embedding(self._material.rows, vectors),
         )
 
-    def _measure_geometry(self, vectors: VectorsAt, material: SampledTriplets) -> GeometryResult:
+    def _measure_geometry(self, vectors: SnapshotEncoder, material: SampledTriplets) -> GeometryResult:
         result = replace(
             measure_encoder(vectors, material, vectors.encode(material.sentences), None),
             family=vectors.capabilities.family,
@@ -242,7 +236,7 @@ class Scorer:
             write_geometry(result, self._run.out)
         return result
 
-    def _run_probes(self, vectors: VectorsAt) -> Sequence[Result]:
+    def _run_probes(self, vectors: SnapshotEncoder) -> Sequence[Result]:
         if not self._material.tasks:
             return ()
         with import_module_of_extra("torch").autocast("cpu", enabled=False):  # a training loop may have enabled it
@@ -278,8 +272,8 @@ def score(
     Call it in a training loop: sentences and items are built once for the same *options*, which are the arguments of
     :class:`Scorer`.
 
-    - ``geometry_role_form``: the share of triplets whose positive is nearer, by cosine, than the
-      negative in its own form; ``..._anchor``: in the anchor's form
+    - ``geometry_role_form``: the share of triplets whose anchor is nearer, by cosine, to the
+      positive than to the negative of the same form; ``geometry_role_anchor``: the negative has the anchor's form
     - ``geometry_mean_form``: the mean over contrasts
     - ``probe_SemRole``: the accuracy of a probe; ``probe_mean``: the mean over tasks
 
@@ -292,7 +286,7 @@ def score(
 
 
 def _make_scoring_run(settings: ScoreSettings, out: Path | str | None) -> Run:
-    """Return the settings of probe training, unchecked if there are no tasks: geometry alone needs no PyTorch."""
+    """Return the settings of a run; without tasks, they are not checked, since geometry needs no PyTorch."""
     if settings.tasks:
         return make_run(seed=settings.seed, controls=False, out=out, force=True)
     return Run(seed=settings.seed, out=None if out is None else Path(out))
@@ -308,22 +302,22 @@ def _build_material(settings: ScoreSettings) -> ScoreMaterial:
         texts += task.data.sentences
         texts += task.data.probe_words if task.words.name == ENCODER_WORDS else ()
     distinct_texts = dict.fromkeys(texts)
-    return ScoreMaterial(geometry, tuple(tasks), {text: place for place, text in enumerate(distinct_texts)})
+    return ScoreMaterial(geometry, tuple(tasks), {text: row for row, text in enumerate(distinct_texts)})
 
 
 def _make_geometry(settings: ScoreSettings) -> tuple[SampledTriplets, ...]:
     words = english()
     vocabulary, held_out = settings.vocabulary, settings.held_out
-    drawing = TripletSampling(
+    sampling = TripletSampling(
         vocabulary=vocabulary, n=settings.triplets, distractors=0, seed=settings.seed, held_out=held_out
     )
     spaces = [
-        TripletSpace(words, name, vocabulary=drawing.vocabulary, templates=drawing.templates, side=drawing.side)
+        TripletSpace(words, name, vocabulary=sampling.vocabulary, templates=sampling.templates, side=sampling.side)
         for name in settings.contrasts
     ]
     for space in spaces:
         space.check_count(settings.triplets)
-    return tuple(SampledTriplets(space, drawing) for space in spaces)
+    return tuple(SampledTriplets(space, sampling) for space in spaces)
 
 
 def _build_datasets(settings: ScoreSettings) -> Iterator[ProbeDataset]:
@@ -346,10 +340,9 @@ def _append_mean(shares: Sequence[float]) -> list[float]:
 
 @contextmanager
 def restore_training_modes(encode: object) -> Iterator[None]:
-    """At the end of the context, restore the training mode of each module of the PyTorch model that *encode* uses."""
+    """Restore the training modes of *encode*'s PyTorch modules at the end of the context."""
     modules = getattr(getattr(encode, "__self__", encode), "modules", None)
-    trained_modules = [m for m in (modules() if callable(modules) else ()) if hasattr(m, "training")]
-    modes = [(module, module.training) for module in trained_modules]
+    modes = [(m, m.training) for m in (modules() if callable(modules) else ()) if hasattr(m, "training")]
     try:
         yield
     finally:

@@ -27,8 +27,8 @@ NOT_GIVEN = -1
 class SentenceTransformersEvaluator(BaseEvaluator):
     """Geometry scores and probe accuracies of a model during training.
 
-    The class is a ``SentenceEvaluator`` of sentence-transformers (now ``BaseEvaluator``), for the argument *evaluator*
-    of a trainer. A call returns the scores of :func:`sentprobe.score`; each key is prefixed with the name.
+    It is a ``BaseEvaluator`` (formerly ``SentenceEvaluator``), for the argument *evaluator* of a trainer. A call
+    returns the scores of :func:`sentprobe.score`, with the evaluator's name before each key.
 
     - name: the name of the evaluator, and of the model in results
     - primary: the key, without the prefix, by which models are compared; by default
@@ -45,7 +45,7 @@ class SentenceTransformersEvaluator(BaseEvaluator):
     _title: ClassVar = "Sentprobe"
 
     def __new__(cls, **options: Any) -> "SentenceTransformersEvaluator":
-        """Return an object of a class that is also derived from the evaluators of sentence-transformers."""
+        """Return an object that is also an instance of sentence-transformers' ``BaseEvaluator``."""
         del options
         evaluator: SentenceTransformersEvaluator = object.__new__(_make_evaluator_class(cls))
         return evaluator
@@ -67,10 +67,11 @@ class SentenceTransformersEvaluator(BaseEvaluator):
             raise UsageError(
                 f"primary: there is no score {primary!r}{suggest(primary, keys)}; the scores are {', '.join(keys)}"
             )
-        self._describe(name, primary, greater_is_better=True, batch_size=batch_size, write_csv=write_csv)
+        self._set_trainer_attributes(name, primary, greater_is_better=True, batch_size=batch_size, write_csv=write_csv)
 
-    def _describe(self, name: str, primary: str, *, greater_is_better: bool, batch_size: int, write_csv: bool) -> None:
-        """Set the attributes that a trainer reads."""
+    def _set_trainer_attributes(
+        self, name: str, primary: str, *, greater_is_better: bool, batch_size: int, write_csv: bool
+    ) -> None:
         self.name = name
         self.primary_metric = self._add_prefix(primary)
         self.greater_is_better = greater_is_better
@@ -118,7 +119,7 @@ class SentenceTransformersEvaluator(BaseEvaluator):
 class GateEvaluator(SentenceTransformersEvaluator):
     """Shares of pairs with different meanings that pass a threshold (:func:`sentprobe.gate`), during training.
 
-    The threshold is the one that the share *keep* of paraphrases pass. Models are compared by the mean share of false
+    The threshold is set so that the share *keep* of paraphrases passes. Models are compared by the mean share of false
     hits; lower is better.
 
     - contrasts, n, seed, vocabulary: the settings of the generated pairs; see :func:`sentprobe.gate`
@@ -145,7 +146,9 @@ class GateEvaluator(SentenceTransformersEvaluator):
     ) -> None:
         super(SentenceTransformersEvaluator, self).__init__()  # type: ignore[no-untyped-call]
         self._pairs, self._seed = prepare_pairs(contrasts, keep=keep, n=n, vocabulary=vocabulary), seed
-        self._describe(name, FALSE_HITS, greater_is_better=False, batch_size=batch_size, write_csv=write_csv)
+        self._set_trainer_attributes(
+            name, FALSE_HITS, greater_is_better=False, batch_size=batch_size, write_csv=write_csv
+        )
 
     def _score(self, encode: Callable[[list[str]], Any], *, step: int | None, epoch: float | None) -> dict[str, float]:
         del step, epoch
@@ -158,11 +161,11 @@ class GateEvaluator(SentenceTransformersEvaluator):
 FALSE_HITS = f"false_hits_{MEAN}"
 _USUAL_KEYS = (f"geometry_{MEAN}_form", f"probe_{MEAN}")
 _EVALUATOR_CLASSES: dict[type, type] = {}
-"""For each evaluator class of this module, the class that is also derived from those of sentence-transformers."""
+"""For each evaluator class of this module, its subclass that is also derived from ``BaseEvaluator``."""
 
 
 def _make_evaluator_class(scorer_class: type) -> type:
-    """Return a subclass of *scorer_class* and of sentence-transformers' base class of evaluators."""
+    """Return a subclass of *scorer_class* that is also derived from ``BaseEvaluator``."""
     try:
         from sentence_transformers.base import evaluation
     except ImportError:
@@ -177,7 +180,7 @@ def _make_evaluator_class(scorer_class: type) -> type:
 
 
 def _append_csv_row(path: Path, *, header: list[str], row: list[float]) -> None:
-    """Add a row to a CSV file, or create the file with its header."""
+    """Add a row to a CSV file; create the file with *header* if it does not exist."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         text = path.read_text("utf-8") if path.exists() else _format_csv_line(header)

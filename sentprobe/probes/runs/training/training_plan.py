@@ -20,7 +20,7 @@ from sentprobe.probes.runs.execution.task import list_task_names
 from sentprobe.specs import check_distinct
 
 ProbedTask: TypeAlias = str | ProbeDataset
-"""A task to probe: the name of a compeval task, which is built, or an existing dataset."""
+"""A task to probe: the name of a compeval task, whose dataset is then built, or a dataset."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,13 +34,8 @@ class ProbingPlan:
     test: int
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the tasks."""
-        return list_task_names(self.tasks)
-
-    @property
     def builds(self) -> bool:
-        """Whether any sentences are generated, for a task or a contrast."""
+        """Whether sentences are generated for a task or a contrast."""
         return bool(self.contrasts) or any(isinstance(task, str) for task in self.tasks)
 
 
@@ -85,10 +80,10 @@ class TextPlan:
 
     corpus: tuple[Path, ...]
     parallel: Path | None = None
-    """The file with the translation of the corpus, line by line, if it is a file of its own."""
+    """The file whose lines translate the lines of the corpus; None if the corpus file has both languages."""
     format: str | None = None
     columns: tuple[str, ...] = ()
-    """The column of sentences, or the two columns of a translation (in TMX: the languages)."""
+    """The name of the column of sentences, or of the two columns of translated sentences (in TMX: the languages)."""
     document: str | None = None
     options: TextOptions = field(default_factory=TextOptions)
     events: int = EVENTS
@@ -137,7 +132,7 @@ _EXPECTED_TEXTS: Mapping[TextKind, str] = {
 
 
 def check_texts(plan: TrainingPlan) -> None:
-    """Raise UsageError if the texts do not fit the objective; no text is read."""
+    """Raise UsageError if the text files do not fit the objective; no file is read."""
     kind, texts = plan.kind, plan.texts
     option = f"--objective {kind.name}"
     if kind.texts is TextKind.EVENTS:
@@ -149,16 +144,11 @@ def check_texts(plan: TrainingPlan) -> None:
     _check_columns(option, kind.texts, texts)
     if kind.texts not in (TextKind.SENTENCES, TextKind.TREES) and len(texts.corpus) > 1:
         raise UsageError(f"{option} learns from one file, but --corpus is given {len(texts.corpus)} times")
-    if kind.texts is TextKind.PARALLEL:
-        _check_parallel(option, texts)
-    elif texts.parallel:
+    if texts.parallel and kind.texts is not TextKind.PARALLEL:
         raise UsageError(f"--parallel is for --objective nmt, not for {kind.name}")
-
-
-def _check_parallel(option: str, texts: TextPlan) -> None:
     corpus = texts.corpus[0]
     unpaired = running_text.SUFFIXES.keys() - text_files.SUFFIXES
-    if texts.parallel is None and text_files.find_suffix(str(corpus)) in unpaired:
+    if kind.texts is TextKind.PARALLEL and not texts.parallel and text_files.find_suffix(str(corpus)) in unpaired:
         raise UsageError(
             f"{option} learns from {_EXPECTED_TEXTS[TextKind.PARALLEL]}: --parallel is missing, "
             f"the file with the translation of each line of {corpus}"
@@ -166,7 +156,7 @@ def _check_parallel(option: str, texts: TextPlan) -> None:
 
 
 def _check_columns(option: str, kind: TextKind, texts: TextPlan) -> None:
-    """Raise UsageError if an option about the files of texts does not fit the objective."""
+    """Raise UsageError if ``--format``, ``--document`` or ``--column`` does not fit the objective."""
     options = {"--format": texts.format, "--document": texts.document}
     if kind is not TextKind.SENTENCES and (unused_options := [name for name in options if options[name]]):
         raise UsageError(

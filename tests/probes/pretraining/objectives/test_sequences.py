@@ -124,7 +124,7 @@ def test_too_little_text_is_refused() -> None:
 
 def test_without_sacrebleu_the_extra_is_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sacrebleu", None)
-    monkeypatch.setattr(decoder, "find_spec", {}.get)
+    monkeypatch.setattr("sentprobe.probes.pretraining.objectives.sequences.find_spec", {}.get)
     with pytest.raises(EncoderError, match=r"^BLEU needs the extra: pip install .*\[train"):
         prepare_autoencoder()
 
