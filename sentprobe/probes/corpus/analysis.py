@@ -1,4 +1,4 @@
-"""The analysis of a corpus, which writes a table. A resumed analysis reuses stored parts of it (chunks)."""
+"""The analysis of a corpus, which writes a table. A resumed analysis reuses stored chunks of the corpus."""
 
 import json
 import shutil

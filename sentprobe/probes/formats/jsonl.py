@@ -112,11 +112,11 @@ def _read_card_file(path: Path) -> Mapping[str, Any] | None:
     return _resolve_transition(value, path) if _is_header(value) else None
 
 
-Value = tuple[str, Mapping[str, Any]]
+LocatedValue = tuple[str, Mapping[str, Any]]
 """A place (file and line) and the JSON object that was read there."""
 
 
-def read_values(path: Path, *, keys: Sequence[str] = _KEYS) -> Iterator[Value]:
+def read_values(path: Path, *, keys: Sequence[str] = _KEYS) -> Iterator[LocatedValue]:
     """Yield the place and JSON object of each line; raise DatasetError that names the line and the expected *keys*."""
     for number, line in entries.read_lines(path):
         where = f"{path}: line {number}"
@@ -124,7 +124,7 @@ def read_values(path: Path, *, keys: Sequence[str] = _KEYS) -> Iterator[Value]:
 
 
 def read_value_entries(
-    first: Value, values: Iterable[Value], *, split: Split | None = None
+    first: LocatedValue, values: Iterable[LocatedValue], *, split: Split | None = None
 ) -> tuple[Fields, Iterator[entries.Entry]]:
     """Return the field names of the first object, and an iterator over all items. Raises DatasetError."""
     fields = find_fields([*first[1]], where=first[0], split=split)
@@ -132,7 +132,7 @@ def read_value_entries(
 
 
 def _iterate_entries(
-    values: Iterable[Value], split: Split | None, allowed_keys: tuple[str, ...] = ()
+    values: Iterable[LocatedValue], split: Split | None, allowed_keys: tuple[str, ...] = ()
 ) -> Iterator[entries.Entry]:
     fields_by_keys: dict[tuple[str, ...], Fields] = {}
     for where, value in values:
