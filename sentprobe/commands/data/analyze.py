@@ -17,8 +17,7 @@ from sentprobe.display.screen import print_text
 from sentprobe.errors import UsageError
 from sentprobe.probes.corpus.analysis_settings import MAX_TOKENS, AnalysisRecipe, make_recipe
 from sentprobe.probes.corpus.sources import Source, find_sources
-from sentprobe.probes.corpus.table import FAILURES, Table
-from sentprobe.probes.corpus.table_language import choose_language
+from sentprobe.probes.corpus.table import FAILURES, Table, choose_language
 from sentprobe.probes.corpus.text_formats import FORMATS, PARQUET, RecordFields, TextUnit
 from sentprobe.probes.syntax.parsers import NO_PARSER, PARSERS
 from sentprobe.processes import count_cores
