@@ -30,7 +30,7 @@ def tasks(
     - folders: outputs of ``probe build`` and ``gen pairs --out``, or single datasets and files
     - preset: the probe's classifier; the default is the classifier of each task's paper
     - seed, seeds: the first seed of the probes and the number of seeds, as in ``probe run``
-    - controls: whether controls are run
+    - controls: whether the control probes of each task are trained, too
     - device: the device on which probes are trained
 
     Raises:
@@ -55,7 +55,7 @@ def tasks(
 
 
 def make_tasks_in(path: Path, run: Run, preset: Preset | None) -> Iterator[Any]:
-    """Yield the MTEB tasks of a dataset, a triplet file, or a folder; raise UsageError if there is none."""
+    """Yield the MTEB tasks of a dataset, a triplet file, or a folder; raise UsageError if it has no tasks."""
     check_utf8(path)
     if not path.exists():
         raise UsageError(f"{path}: there is no such file or directory")
@@ -73,7 +73,7 @@ def make_tasks_in(path: Path, run: Run, preset: Preset | None) -> Iterator[Any]:
 
 
 def list_files(path: Path) -> list[Path]:
-    """Return *path* itself if it is a dataset or a file, else the visible files in that folder."""
+    """Return *path* itself if it is a dataset or a file, else the files and folders in it that are not hidden."""
     if not path.is_dir() or recognise(path) is not None:
         return [path]
     return [file for file in sorted(path.iterdir()) if not file.name.startswith(".")]
@@ -95,7 +95,7 @@ def need_mteb() -> None:
 
 
 def parse_version(text: str) -> tuple[int, ...]:
-    """Return the first two numbers of a version.
+    """Return the major and the minor number of a version.
 
     >>> parse_version("2.26.24"), parse_version("2.9"), parse_version("3")
     ((2, 26), (2, 9), (3,))

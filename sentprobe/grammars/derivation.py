@@ -1,9 +1,9 @@
-"""Derivations of a grammar: trees of words, and the same words as a flat list with brackets and dependencies."""
+"""Derivations of a grammar, as trees, and as flat lists of words with brackets and dependencies."""
 
 from dataclasses import dataclass
 
 PARENT = -1
-"""The value of ``head`` for the items whose head is outside the constituent, and for the head of the constituent."""
+"""Value of ``FlatItem.head`` for the head of the constituent, and for items whose head is outside it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,25 +17,25 @@ class Leaf:
     feats: str
     rel: str
     depends_on_filler: bool = False
+    """Whether the word depends on the relativizer or question word, as a stranded preposition does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hole:
-    """A constituent that is not expanded into words, such as a noun phrase; ``name`` is the role of a participant.
-
-    ``case`` is the case in a language with cases, and ``last`` says whether the constituent ends the sentence.
-    """
+    """A constituent that is not expanded into words, such as a noun phrase."""
 
     category: str
     name: str
+    """Role of the participant, such as ``"agent"``."""
     rel: str
     case: str = ""
     last: bool = False
+    """Whether the constituent ends the sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """A constituent; in the constituency tree, its children replace a constituent without a label."""
+    """A constituent; if it has no label, the constituency tree has its children in its place."""
 
     label: str | None
     rel: str
@@ -45,7 +45,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlatItem:
-    """A word or hole, with the index of its head (or PARENT), and the brackets of the tree before and after it."""
+    """A word or hole, the index of its head (or PARENT), and the brackets of the tree before and after it."""
 
     content: Leaf | Hole
     head: int

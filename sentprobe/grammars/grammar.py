@@ -15,7 +15,7 @@ from sentprobe.lexicon.words import VERBS, VOWEL_KINDS
 
 
 class _Rule:
-    """A production of the grammar as one feature structure, so that one unification can apply it."""
+    """A production of the grammar as one feature structure, which is applied by one unification."""
 
     __slots__ = ("order", "structure", "terminal", "width")
 
@@ -75,7 +75,7 @@ class _Search:
         self._holes = holes
 
     def expand(self, goal: FeatStruct, *, is_root: bool = False) -> Iterator[tuple[FeatStruct, Node | Leaf | Hole]]:
-        """Yield each derivation of *goal*, after the category with the features that the derivation implies."""
+        """Yield a pair for each derivation of *goal*: the category with the features that follow, and the tree."""
         category = goal[TYPE]
         if category in self._holes and not is_root:
             yield from self._keep_hole(goal)
@@ -91,7 +91,7 @@ class _Search:
                     yield structure["lhs"], _build_node(structure["lhs"], children)
 
     def _keep_hole(self, goal: FeatStruct) -> Iterator[tuple[FeatStruct, Hole]]:
-        """Yield *goal* as a hole, after the category with the agreement features of the first rule that unifies."""
+        """Yield a pair: the category, with the agreement features of the first rule that unifies, and the hole."""
         for rule in self._rules[goal[TYPE]]:
             unified = unify(rule.structure, FeatStruct({"lhs": goal}))
             if unified is not None:
@@ -122,7 +122,7 @@ def _index_rules(productions: Iterable[Production]) -> dict[str, list[_Rule]]:
 
 
 def _fill_category(category: FeatStructNonterminal, word: Word, form: str, language: Language) -> FeatStructNonterminal:
-    """Return a category with the features of a word, and the features that the name of its form states."""
+    """Return a category with the features of a word and its form: ``ART.sg.acc.masc`` sets NUM, CASE and CLASS."""
     features = {"LEM": word.lemma}
     if word.kind in VERBS:
         features["FRAME"] = word.kind.value

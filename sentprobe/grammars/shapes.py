@@ -28,19 +28,19 @@ FIRST, SECOND = "first", "second"
 """The names of the two holes in the shape of a coordination."""
 POSITIVE = "pos"
 UNTENSED = "modal"
-"""The tense of a clause with a modal; no verb of the clause agrees in number."""
+"""Value of ``tense`` for a clause with a modal, in which no verb agrees in number."""
 IMPERATIVE = "imp"
-"""The tense of an order."""
+"""Value of ``tense`` for an order."""
 TENSES = ("past", "pres")
 STATEMENT, QUESTION, ORDER = "statement", "question", "order"
 OBJECT = "object-first"
 ASKED = "who"
-"""The lemma of the question word in shapes; it also stands for other question words."""
+"""The lemma of the question word in shapes, which stands for all question words."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClauseShape:
-    """The features that determine the shape of a clause, with the values of the grammar; "" if a feature is absent."""
+    """The features that determine the shape of a clause, with the grammar's values; "" for an absent feature."""
 
     frame: str
     voice: str
@@ -53,7 +53,7 @@ class ClauseShape:
     mood: str = STATEMENT
     dative: str = ""
     head: str = ""
-    """The number of the noun that a relative clause modifies, if relativizers agree with their noun."""
+    """The number of the noun that the relative clause modifies, in a language whose relativizers agree with it."""
     front: str = ""
     """OBJECT if the object stands first in a main clause, else ""."""
 
@@ -105,7 +105,7 @@ FlatItems: TypeAlias = tuple[FlatItem, ...]
 
 
 def find_subject_role(voice: str, dative: str = "") -> str:
-    """Return the role of the subject by voice and, in a ditransitive passive, the form of the recipient (*dative*)."""
+    """Return the role of the subject; *dative* is "double" if the recipient is an object ("gave the man a book")."""
     return "agent" if voice == "active" else "recipient" if dative == "double" else "patient"
 
 
@@ -190,7 +190,7 @@ def _build_clause_goal(shape: ClauseShape, language: Language) -> Any:
 
 
 def _make_placeholder_words(shape: Shape, language: Language) -> tuple[Word, ...]:
-    """Return a placeholder word of each kind, whose inflected forms are spelled as the names of the forms."""
+    """Return a placeholder word of each kind; its inflected forms are spelled like the names of the forms."""
     is_vowel = isinstance(shape, NounShape) and shape.word_class == "vowel"
     verb = Kind(shape.frame) if isinstance(shape, ClauseShape) else Kind.TRANSITIVE
     kinds = (
@@ -210,7 +210,7 @@ def _make_placeholder_words(shape: Shape, language: Language) -> tuple[Word, ...
 
 
 def _list_placeholder_forms(kind: Kind, language: Language) -> tuple[str, ...]:
-    """Return the forms of the placeholder of a kind; relativizers that do not agree have one form."""
+    """Return the names of a placeholder's forms; a relativizer that does not agree has one form."""
     forms = language.forms.get(kind, ())
     return forms[:1] if kind is Kind.RELATIVIZER and "rel" not in language.agreeing_slots else forms
 
@@ -272,7 +272,7 @@ def list_all_shapes(language: Language) -> Iterator[Shape]:
 
 
 class ShapeTable:
-    """The items of each shape of a language, from stored JSON *lines* by key, or derived when needed."""
+    """The items of each shape of a language: read from *lines* (key to JSON) or, if absent there, derived."""
 
     def __init__(
         self, language: Language, lines: Mapping[str, str] | None = None, contents: Sequence[Leaf | Hole] = ()
