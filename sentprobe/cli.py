@@ -33,7 +33,7 @@ PROGRAMS: Mapping[str, str] = {
 }
 """Name of each program to its summary."""
 
-_COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+COMMANDS: dict[str, Mapping[str, tuple[str, str]]] = {
     "gen": {
         "templates": ("gen.templates:templates", "List the templates, with an example and the number of sentences."),
         "parse": ("gen.parse:parse", "Annotate your own sentences (arguments, file or standard input)."),
@@ -66,11 +66,8 @@ _COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
 }
 
-COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
-    **_COMMANDS,
-    "sentprobe": {"gen": ("", PROGRAMS["gen"]), **_COMMANDS["probe"]},
-}
 """For each program, its commands: name to location (``module:attribute`` in ``sentprobe.commands``) and summary."""
+COMMANDS["sentprobe"] = {"gen": ("", PROGRAMS["gen"]), **COMMANDS["probe"]}
 
 
 class LazyGroup(HelpfulGroup):
@@ -165,10 +162,10 @@ def _exit_with_failure(error: Exception, name: str) -> None:
     if message is None:
         raise error
     print(format_message(f"{name}: {message}{note_missing_folder()}"), file=sys.stderr)
+    is_wrong_path = isinstance(error, OSError) and error.filename is not None and error.errno in WRONG_PATH
     if isinstance(error, OSError):
         _drop_output()
-        raise SystemExit(2 if error.filename is not None and error.errno in WRONG_PATH else 1) from None
-    raise SystemExit(1) from None
+    raise SystemExit(2 if is_wrong_path else 1) from None
 
 
 def _exit_with_usage_error(error: Any, name: str) -> None:
@@ -178,11 +175,8 @@ def _exit_with_usage_error(error: Any, name: str) -> None:
         raise SystemExit(error.exit_code) from None
     message = " ".join(error.format_message().split()).replace(": Value error, ", ": ", 1)
     full_stop = "" if message.endswith((".", "?")) else "."
-    command = (
-        error.ctx.command_path
-        if error.ctx
-        else " ".join([name, *(word for word in sys.argv[1:2] if word in COMMANDS[name])])
-    )
+    words = [name, *(word for word in sys.argv[1:2] if word in COMMANDS[name])]
+    command = error.ctx.command_path if error.ctx else " ".join(words)
     print(f"{name}: {format_message(message)}{full_stop} See {command} --help.", file=sys.stderr)
     raise SystemExit(error.exit_code) from None
 

@@ -59,8 +59,9 @@ def make_tasks_in(path: Path, run: Run, preset: Preset | None) -> Iterator[Any]:
     check_utf8(path)
     if not path.exists():
         raise UsageError(f"{path}: there is no such file or directory")
+    is_single = not path.is_dir() or recognise(path) is not None
     is_empty = True
-    for file in list_files(path):
+    for file in [path] if is_single else sorted(path.glob("[!.]*")):
         if is_triplet_file(file):
             yield make_geometry_task(read_triplets(file), file)
         elif recognise(file):
@@ -70,13 +71,6 @@ def make_tasks_in(path: Path, run: Run, preset: Preset | None) -> Iterator[Any]:
         is_empty = False
     if is_empty:
         raise UsageError(f"{path}: there are no datasets (probe build) and no triplets (gen pairs) in it")
-
-
-def list_files(path: Path) -> list[Path]:
-    """Return *path* itself if it is a dataset or a file, else the files and folders in it that are not hidden."""
-    if not path.is_dir() or recognise(path) is not None:
-        return [path]
-    return [file for file in sorted(path.iterdir()) if not file.name.startswith(".")]
 
 
 MINIMUM_VERSION = (2, 26)

@@ -125,7 +125,6 @@ class ProcessExecutor(Executor):
         try:
             if cancel_futures:
                 self._terminate_workers()
-                self._kill_slow_workers()
             self._threads.shutdown(wait, cancel_futures=cancel_futures)
             self._join_workers()
         except KeyboardInterrupt:
@@ -145,13 +144,11 @@ class ProcessExecutor(Executor):
             worker.process.join()
 
     def _terminate_workers(self) -> None:
+        """Terminate the processes; kill those that are still alive after STOP_SECONDS."""
         with self._lock:
             self._stopped = True
             for worker in self._running:
                 worker.process.terminate()
-
-    def _kill_slow_workers(self) -> None:
-        """Kill the processes that are still alive STOP_SECONDS after the signal to terminate."""
         deadline = time.monotonic() + STOP_SECONDS
         for worker in tuple(self._running):
             worker.process.join(max(0.0, deadline - time.monotonic()))

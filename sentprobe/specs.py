@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 Member = TypeVar("Member", bound=StrEnum)
+Record = TypeVar("Record", bound="DataclassInstance")
 
 
 def choose_member(kind: type[Member], text: str, *, what: str, excluded: Collection[StrEnum] = ()) -> Member:
@@ -30,9 +31,6 @@ def choose_member(kind: type[Member], text: str, *, what: str, excluded: Collect
     if text not in known_values:
         raise UsageError(f"there is no {what} {text!r}{suggest(text, known_values)}; known: {', '.join(known_values)}")
     return kind(text)
-
-
-Record = TypeVar("Record", bound="DataclassInstance")
 
 
 COMPEVAL, STRUCTURE, NATURAL = "compeval", "structure", "natural"
@@ -210,25 +208,15 @@ def _read_value(reader: Callable[[str], object], key: str, text: str, *, owner: 
         raise UsageError(f"{owner}: option {key}={text}: {error}") from None
 
 
-_MAX_DIGITS = 18
-
-
-def _read_positive(text: str) -> int:
-    if not text.isdecimal() or len(text) > _MAX_DIGITS or int(text) < 1:
-        raise ValueError("a whole number from 1 is expected")
-    return int(text)
-
-
-def _read_count(text: str) -> int:
-    if not text.isdecimal() or len(text) > _MAX_DIGITS:
-        raise ValueError("whole numbers from 0 are expected, with commas between them")
+def _read_whole(text: str, *, expected: str, smallest: int = 0, max_digits: int = 18) -> int:
+    if not text.isdecimal() or len(text) > max_digits or int(text) < smallest:
+        raise ValueError(expected)
     return int(text)
 
 
 def _read_natural(text: str) -> Natural:
-    if not text.isdecimal() or len(text) > _MAX_DIGITS + 1:
-        raise ValueError(f"a whole number from 0 to {LARGEST_SEED} is expected")
-    return Natural(check_seed(int(text)))
+    expected = f"a whole number from 0 to {LARGEST_SEED} is expected"
+    return Natural(check_seed(_read_whole(text, expected=expected, max_digits=19)))
 
 
 def _read_number(text: str) -> float:
@@ -256,7 +244,7 @@ def _read_text(text: str) -> str:
 BOOLEANS: Mapping[str, bool] = {"true": True, "false": False, "yes": True, "no": False}
 
 READERS: Mapping[type, Callable[[str], object]] = {
-    int: _read_positive,
+    int: partial(_read_whole, expected="a whole number from 1 is expected", smallest=1),
     Natural: _read_natural,
     float: _read_number,
     bool: _read_truth,
@@ -264,7 +252,10 @@ READERS: Mapping[type, Callable[[str], object]] = {
 }
 """Functions that parse an option's value, by the type of its field."""
 
-LIST_READERS: Mapping[type, Callable[[str], object]] = {int: _read_count, float: _read_number}
+LIST_READERS: Mapping[type, Callable[[str], object]] = {
+    int: partial(_read_whole, expected="whole numbers from 0 are expected, with commas between them"),
+    float: _read_number,
+}
 """Functions that parse one element of a list separated by commas, by the type of the elements."""
 
 

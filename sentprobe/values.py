@@ -91,8 +91,6 @@ def parse_toml(text: str) -> dict[str, Any]:
     """
     try:
         value = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise BadSyntaxError(first_line(error)) from None
     except RecursionError:
         raise TooDeepError from None
     except ValueError as error:
@@ -103,7 +101,7 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 def _refused_error(error: ValueError) -> BadSyntaxError:
     """Return the exception for an error without a position, such as a number with too many digits."""
-    return BadSyntaxError(_TOO_LONG if "int_max_str_digits" in str(error) else first_line(error))
+    return BadSyntaxError(_TOO_LONG if str(error).startswith("Exceeds the limit") else first_line(error))
 
 
 _TOO_LONG = f"a number of more than {MAX_DIGITS} digits"
@@ -182,9 +180,11 @@ def _check_type(kind: Any, value: object, place: str) -> None:
         return
     origin, inner = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
-        _check_union(inner, value, place)
+        if value is not None or NoneType not in inner:
+            (required_kind,) = set(inner) - {NoneType}
+            _check_type(required_kind, value, place)
     elif origin is tuple:
-        _check_parts(inner, value, place)
+        _check_elements(inner[0], value, place)
     elif isinstance(origin, type) and issubclass(origin, Mapping):
         _check_mapping(inner, value, place)
     elif not _has_type(kind, value):
@@ -193,20 +193,13 @@ def _check_type(kind: Any, value: object, place: str) -> None:
         check_record(value, place)
 
 
-def _check_union(kinds: tuple[Any, ...], value: object, place: str) -> None:
-    if value is None and NoneType in kinds:
-        return
-    (kind,) = (union_member for union_member in kinds if union_member is not NoneType)
-    _check_type(kind, value, place)
-
-
-def _check_parts(kinds: tuple[Any, ...], value: object, place: str) -> None:
+def _check_elements(kind: Any, value: object, place: str) -> None:
     if not isinstance(value, tuple | list):
         raise FormatError(f"{place} must be a list")
-    if kinds[0] in (int, float) and _are_plain_numbers(kinds[0], value):
+    if kind in (int, float) and _are_plain_numbers(kind, value):
         return
-    for number, part in enumerate(value):
-        _check_type(kinds[0], part, f"{place}[{number}]")
+    for index, element in enumerate(value):
+        _check_type(kind, element, f"{place}[{index}]")
 
 
 def _are_plain_numbers(kind: type[int] | type[float], values: Sequence[Any]) -> bool:
@@ -219,9 +212,9 @@ def _are_plain_numbers(kind: type[int] | type[float], values: Sequence[Any]) -> 
 def _check_mapping(kinds: tuple[Any, ...], value: object, place: str) -> None:
     if not isinstance(value, Mapping):
         raise FormatError(f"{place} must be an object")
-    for key, part in value.items():
+    for key, member in value.items():
         _check_type(kinds[0], key, f"a key of {place}")
-        _check_type(kinds[1], part, f"{place}[{key!r}]")
+        _check_type(kinds[1], member, f"{place}[{key!r}]")
 
 
 def _has_type(kind: type, value: object) -> bool:
