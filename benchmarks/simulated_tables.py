@@ -14,7 +14,8 @@ from numpy.random import SFC64, Generator
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from sentprobe.probes.report.findings.paired_tests import compute_item_variance
+from sentprobe.probes.report.findings.paired_tests import compute_unit_variance
+from sentprobe.probes.statistics import sum_by_unit
 
 Floats = NDArray[np.float64]
 MOST_DRAWS = 5
@@ -195,7 +196,7 @@ def check_item_variances(scenario: Scenario) -> None:
     units = np.repeat(np.arange(sums.shape[-1]), size)
     for (first, second), variance in zip(scenario.shape.pairs, variances, strict=True):
         by_item = np.repeat((sums[0, 0, first] - sums[0, 0, second]) / size, size)
-        if not np.isclose(variance, compute_item_variance(by_item, units.tolist()), rtol=1e-4):
+        if not np.isclose(variance, compute_unit_variance(*sum_by_unit(by_item, units.tolist())), rtol=1e-4):
             raise SystemExit(f"{scenario.name}: the variance by items differs from that of the product")
 
 

@@ -1,4 +1,4 @@
-"""The lexicon: words with their kinds and inflected forms, lexicon files and their checks."""
+"""The lexicon: words with their parts of speech and inflected forms; readers, checks and a writer of lexicon files."""
 
 from sentprobe.lexicon.lexicon import Lexicon, UnknownVocabularyError, UnknownWordError
 from sentprobe.lexicon.read import english, german, read_lexicon, read_lexicon_text

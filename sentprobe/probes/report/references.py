@@ -1,4 +1,4 @@
-"""References to publications: as a line of text, as BibTeX, and as citations in a text."""
+"""References to publications, written as a line of text, as BibTeX, or as citations in a text."""
 
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
@@ -11,7 +11,7 @@ from sentprobe.display.table_writers import TableFormat, escape_latex, escape_ma
 from sentprobe.errors import escape_control_characters
 
 MORE_AUTHORS = "others"
-"""The word by which BibTeX abbreviates further authors."""
+"""The last author of an abbreviated list, for which BibTeX prints "et al."."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ class Reference:
 
     @property
     def label(self) -> str:
-        """The authors and the year, as in a sentence.
+        """The authors and the year, as cited in a sentence.
 
         >>> [find_reference(key).label for key in ("ettinger2018", "senteval", "wilson1927")]
         ['Ettinger et al. 2018', 'Conneau and Kiela 2018', 'Wilson 1927']
@@ -59,11 +59,11 @@ class Reference:
 
     def bibtex(self) -> str:
         """Return the BibTeX entry of the publication, escaped for LaTeX."""
-        place = "journal" if self.kind == "article" else "booktitle"
+        venue = "journal" if self.kind == "article" else "booktitle"
         values = {
             "author": escape_latex(" and ".join(self.authors)),
             "title": f"{{{escape_latex(self.title)}}}",
-            place: escape_latex(self.where),
+            venue: escape_latex(self.where),
             "volume": self.volume,
             "year": str(self.year),
             "pages": self.pages.replace("-", "--"),
@@ -74,7 +74,7 @@ class Reference:
 
 
 def format_bibtex_entry(kind: str, key: str, values: Mapping[str, str]) -> str:
-    """Return a BibTeX entry with all fields whose values are not empty.
+    """Return a BibTeX entry. Fields with an empty value are left out.
 
     >>> print(format_bibtex_entry("misc", "mine", {"title": "T", "note": ""}), end="")
     @misc{mine,
@@ -87,7 +87,7 @@ def format_bibtex_entry(kind: str, key: str, values: Mapping[str, str]) -> str:
 
 @cache
 def read_references() -> Mapping[str, Reference]:
-    """Read the references in the package, by key."""
+    """Return the references in ``references.toml`` by key."""
     entries = tomllib.loads(files("sentprobe.probes.report").joinpath("references.toml").read_text("utf-8")).items()
     return {key: Reference(**{**value, "key": key, "authors": tuple(value["authors"])}) for key, value in entries}
 
@@ -102,21 +102,20 @@ SOFTWARE = "sentprobe"
 
 
 def write_bibliography(keys: Iterable[str], *, version: str) -> str:
-    """Return the BibTeX entries with these keys; *version* is that of sentprobe, for its own entry."""
-    software = {"title": "sentprobe", "author": "{The sentprobe developers}"}
+    """Return the BibTeX entries with these keys. The entry of sentprobe itself names its *version*."""
     note = f"Version {escape_latex(version)}" if version else ""
-    software_entry = format_bibtex_entry("misc", SOFTWARE, {**software, "note": note})
-    distinct = dict.fromkeys(keys)
-    return "\n".join(software_entry if key == SOFTWARE else find_reference(key).bibtex() for key in distinct)
+    software = {"title": "sentprobe", "author": "{The sentprobe developers}", "note": note}
+    entry = format_bibtex_entry("misc", SOFTWARE, software)
+    return "\n".join(entry if key == SOFTWARE else find_reference(key).bibtex() for key in dict.fromkeys(keys))
 
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A citation in a text, which includes the space before it."""
+    """A citation of publications in a text. It is written with a space before it."""
 
     keys: tuple[str, ...]
     bare: bool = False
-    """Whether the citation is part of the sentence, without parentheses."""
+    """Whether the citation is written without parentheses, as a part of the sentence."""
 
 
 Piece: TypeAlias = str | Citation
@@ -129,17 +128,16 @@ ESCAPES: Mapping[TableFormat, Callable[[str], str]] = {
 
 
 def write_with_citations(pieces: Iterable[Piece], style: TableFormat) -> str:
-    """Join the pieces of a text with citations in a format; special characters of the format are escaped."""
+    """Join texts and citations into one text in this format. Special characters of the texts are escaped."""
     escape = ESCAPES[style]
     return "".join(escape(piece) if isinstance(piece, str) else _cite(piece, style) for piece in pieces).strip()
 
 
 def _cite(cited: Citation, style: TableFormat) -> str:
-    """Return a citation as LaTeX command, or as authors and years. A citation of sentprobe is only shown in LaTeX."""
+    """Return a LaTeX command, or authors and years. Sentprobe itself is cited only in LaTeX."""
     if style is TableFormat.LATEX:
         return f"~\\cite{{{','.join(cited.keys)}}}"
-    labels = [find_reference(key).label for key in cited.keys if key != SOFTWARE]
-    words = "; ".join(labels)
+    words = "; ".join(find_reference(key).label for key in cited.keys if key != SOFTWARE)
     if not words:
         return ""
     return f" {words}" if cited.bare else f" ({words})"

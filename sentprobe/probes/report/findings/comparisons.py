@@ -39,7 +39,7 @@ class TestedDifference:
 
     @property
     def p(self) -> float:
-        """The corrected p-value that decides: that of the t-test for several draws, that of the sign test for one."""
+        """The corrected p-value that decides: of the t-test if there are several draws, else of the sign test."""
         return self.t_p if self.draws > 1 else self.sign_p
 
     @property
@@ -59,7 +59,7 @@ class TestedDifference:
 
     @property
     def accuracies(self) -> tuple[float, float]:
-        """The mean accuracy of each encoder over the draws."""
+        """The mean accuracies of the first and the second encoder over the draws, from 0 to 1."""
         raise NotImplementedError
 
 
@@ -71,22 +71,20 @@ class Comparison(TestedDifference):
     second: Result
     matched: paired_tests.MatchedResults
     conditions: paired_tests.ConditionPair = paired_tests.PROBES
-    """The conditions (probe or control) whose scores are compared."""
+    """The condition of the first and of the second score, such as (PROBE, BAG_OF_WORDS)."""
 
     @property
     def accuracies(self) -> tuple[float, float]:
-        """The mean accuracies of the first and the second over the draws."""
-        first, second = (
-            mean(result.scores[condition].accuracy for result in side)
-            for side, condition in zip(zip(*self.matched, strict=True), self.conditions, strict=True)
-        )
-        return first, second
+        """The mean accuracies over the draws under the first and the second condition."""
+        a, b = self.conditions
+        first = mean(result.scores[a].accuracy for result, _ in self.matched)
+        return first, mean(result.scores[b].accuracy for _, result in self.matched)
 
 
 def group_by_encoder(
     results: Results, source: str, *, hint: str = "compare results with only one of them"
 ) -> list[EncoderResults]:
-    """Group results by encoder and task; raise UsageError, ending with *hint*, for two that are not draws."""
+    """Group results by encoder, then task. Raise UsageError with *hint* if two in a group are not draws of one run."""
     encoders: dict[str, dict[str, tuple[Result, ...]]] = {}
     for record in results.records:
         by_task = encoders.setdefault(record.encoder, {})
@@ -101,15 +99,15 @@ def group_by_encoder(
 
 
 def select_encoder(encoders: Sequence[EncoderResults], encoder: str | None, *, source: str) -> EncoderResults:
-    """Return the encoder with this name (None: the only encoder); raise UsageError if it does not exist."""
+    """Return the results of *encoder* (None: of the only one); raise UsageError if it is missing or ambiguous."""
     if not encoders:
         raise UsageError(f"{source} has no results")
-    by_name = {side.encoder: side for side in encoders}
+    by_name = {results.encoder: results for results in encoders}
     return by_name[choose_encoder([*by_name], encoder, source=source)]
 
 
 def choose_encoder(names: Sequence[str], encoder: str | None, *, source: str) -> str:
-    """Return *encoder* (None: the only name); raise UsageError if it is not in *names*."""
+    """Return *encoder* if it is in *names*; for None, return the only name. Raise UsageError otherwise."""
     if encoder is None and len(names) > 1:
         raise UsageError(f"{source} has {len(names)} encoders; name one, as in '{source}#{names[0]}'")
     if encoder is not None and encoder not in names:
@@ -120,7 +118,7 @@ def choose_encoder(names: Sequence[str], encoder: str | None, *, source: str) ->
 def compare_pairs(
     pairs: Sequence[tuple[EncoderResults, EncoderResults]], *, correction: Correction = Correction.HOLM
 ) -> tuple[Comparison, ...]:
-    """Compare pairs of encoders on their common tasks; raise ResultsError without a common task, draw or data."""
+    """Compare pairs of encoders on common tasks; raise ResultsError if a pair shares no task, no draw or no data."""
     return compare_results([matched for pair in pairs for matched in _match_tasks(*pair)], correction=correction)
 
 
@@ -130,26 +128,32 @@ def compare_results(
     correction: Correction = Correction.HOLM,
     conditions: Sequence[paired_tests.ConditionPair] | None = None,
 ) -> tuple[Comparison, ...]:
-    """Compare matched results under pairs of conditions (by default, the main probes), with corrected p-values."""
+    """Compare two encoders on a task for each of *results*, and correct the p-values for the number of comparisons.
+
+    - results: for each comparison, the results of both encoders in each draw
+    - conditions: the conditions whose scores are compared, such as (PROBE, BAG_OF_WORDS); by default (PROBE, PROBE)
+    """
     condition_pairs = conditions or [paired_tests.PROBES] * len(results)
     paired = paired_tests.compare_matched_results(results, condition_pairs)
     corrected = correct_tests(paired, [len(matched) for matched in results], correction)
-    rows = zip(results, condition_pairs, paired, corrected, strict=True)
     return tuple(
-        Comparison(
-            first=matched[0][0], second=matched[0][1], matched=matched, conditions=pair, paired=test, sign_p=sign, t_p=t
-        )
-        for matched, pair, test, (sign, t) in rows
+        Comparison(first=a, second=b, matched=matched, conditions=pair, paired=test, sign_p=sign_p, t_p=t_p)
+        for matched, pair, test, (sign_p, t_p) in zip(results, condition_pairs, paired, corrected, strict=True)
+        for a, b in matched[:1]
     )
 
 
 def correct_tests(
     tests: Sequence[PairedComparison], draws: Sequence[int], correction: Correction
 ) -> Iterator[tuple[float, float]]:
-    """Yield the corrected p-values of sign test and t-test; those that decide are corrected together."""
-    by_kind = [[test.sign_p for test in tests], [test.t_p for test in tests]]
-    deciding = [values[count > 1] for *values, count in zip(*by_kind, draws, strict=True)]
-    corrected = [correct_p_values(values, correction) for values in (*by_kind, deciding)]
+    """Yield the corrected p-values of the sign test and the t-test for each comparison.
+
+    The t-test decides if a comparison has several draws, else the sign test. The p-values of the deciding tests are
+    corrected as one family. A p-value that does not decide is corrected in the family of its test.
+    """
+    deciding = [test.t_p if count > 1 else test.sign_p for test, count in zip(tests, draws, strict=True)]
+    families = [test.sign_p for test in tests], [test.t_p for test in tests], deciding
+    corrected = [correct_p_values(p_values, correction) for p_values in families]
     for sign_p, t_p, p, count in zip(*corrected, draws, strict=True):
         yield (sign_p, p) if count > 1 else (p, t_p)
 
@@ -157,68 +161,64 @@ def correct_tests(
 def list_pairs(
     encoders: Sequence[EncoderResults], *, baseline: str | None = None, source: str
 ) -> list[tuple[EncoderResults, EncoderResults]]:
-    """Return the pairs of encoders to compare: each pair or, with *baseline*, each other encoder with the baseline.
+    """Return the pairs of encoders to compare: all pairs, or each encoder with the one named *baseline*.
 
-    Without *baseline*, variants of one model are paired only if there is no other model. Raises UsageError.
+    Without *baseline*, variants of one model are paired only if there is no other model. UsageError is raised for fewer
+    than two encoders or an unknown name.
     """
     if len(encoders) < 2:
         raise UsageError(f"{source} has {format_count(len(encoders), 'encoder')}; a comparison needs two")
     if baseline is None:
-        by_name = {side.encoder: side for side in encoders}
+        by_name = {results.encoder: results for results in encoders}
         return [(by_name[a], by_name[b]) for a, b in encoder_variants.list_pairs_to_compare([*by_name])]
     base = select_encoder(encoders, baseline, source=source)
-    return [(side, base) for side in encoders if side is not base]
+    return [(results, base) for results in encoders if results is not base]
 
 
 def _match_tasks(first: EncoderResults, second: EncoderResults) -> Iterator[paired_tests.MatchedResults]:
+    names = f"{first.encoder} ({first.source}) and {second.encoder} ({second.source})"
     tasks = [task for task in first.by_task if task in second.by_task]
     if not tasks:
-        raise ResultsError(
-            f"{first.encoder} ({first.source}) and {second.encoder} ({second.source}) have no task in common"
-        )
+        raise ResultsError(f"{names} have no task in common")
     for task in tasks:
         matched = match_draws(first.by_task[task], second.by_task[task])
         if not matched:
-            raise ResultsError(
-                f"{task}: {first.encoder} ({first.source}) and {second.encoder} ({second.source}) "
-                "have no draw in common (a draw is a --seed)"
-            )
+            raise ResultsError(f"{task}: {names} have no draw in common (a draw is a --seed)")
         for a, b in matched:
             if a.dataset_fingerprint != b.dataset_fingerprint:
+                fingerprints = f"{a.dataset_fingerprint[:8]} and {b.dataset_fingerprint[:8]}"
                 raise ResultsError(
-                    f"{a.task}: {a.encoder} ({first.source}) and {b.encoder} ({second.source}) were tested on "
-                    f"different data (fingerprints {a.dataset_fingerprint[:8]} and {b.dataset_fingerprint[:8]}); only "
-                    "answers to the same items can be compared"
+                    f"{task}: {names} were tested on different data (fingerprints {fingerprints}); only answers to the "
+                    "same items can be compared"
                 )
         yield matched
 
 
 def match_draws(first: Sequence[Result], second: Sequence[Result]) -> paired_tests.MatchedResults:
-    """Return the pairs of results with equal seeds. If both encoders have one draw, the seeds may differ."""
+    """Pair the draws of two encoders that have the same seed. If both have only one draw, the seeds may differ."""
     if len(first) == len(second) == 1:
         return ((first[0], second[0]),)
     return tuple((a, b) for a in first for b in second if a.seed == b.seed)
 
 
 def build_comparison_grid(comparisons: Sequence[Comparison]) -> Grid:
-    """Build a table with a row for each comparison, in which significant differences are bold."""
-    names = [f"{comparison.first.encoder} - {comparison.second.encoder}" for comparison in comparisons]
-    rows = (
-        GridRow(name, name, (GridCell(comparison.first.task), *build_figure_cells(comparison)))
-        for name, comparison in zip(names, comparisons, strict=True)
-    )
+    """Build a table with one row per comparison; significant differences are bold."""
+    rows = []
+    for comparison in comparisons:
+        name = f"{comparison.first.encoder} - {comparison.second.encoder}"
+        rows.append(GridRow(name, name, (GridCell(comparison.first.task), *build_figure_cells(comparison))))
     return Grid(("A - B", "task", *list_figure_columns(comparisons)), tuple(rows))
 
 
 def list_figure_columns(comparisons: Sequence[TestedDifference]) -> tuple[str, ...]:
     """Return the headings of the cells that :func:`build_figure_cells` returns."""
-    draws = {comparison.draws > 1 for comparison in comparisons}
-    observations = "units or draws" if len(draws) > 1 else "draws" if True in draws else "units"
+    over_draws = {comparison.draws > 1 for comparison in comparisons}
+    observations = "units or draws" if len(over_draws) > 1 else "draws" if True in over_draws else "units"
     return "A", "B", "A - B [95%]", f"A better / B better ({observations})", "p (sign)", "p (t-test)"
 
 
 def build_figure_cells(comparison: TestedDifference) -> tuple[GridCell, ...]:
-    """Return the cells of a comparison: accuracies, difference, wins and losses, p-values."""
+    """Return the table cells of a comparison: accuracies, difference and interval, wins/losses, and p-values."""
     paired = comparison.paired
     interval = f"[{format_points(paired.interval.low)}, {format_points(paired.interval.high)}]"
     return (
@@ -230,7 +230,7 @@ def build_figure_cells(comparison: TestedDifference) -> tuple[GridCell, ...]:
 
 
 def format_points(share: float) -> str:
-    """Format a difference of accuracies in percentage points, with a sign; a difference that rounds to 0 has none.
+    """Format a difference of accuracies (-1 to 1) in percentage points, with a sign unless it rounds to 0.
 
     >>> format_points(0.0123), format_points(-0.0001)
     ('+1.2', '0.0')
@@ -240,12 +240,12 @@ def format_points(share: float) -> str:
 
 
 def format_p_value(value: float) -> str:
-    """Format a p-value with three digits, or as "<0.001"."""
+    """Format a p-value with three decimals, such as "0.042", or as "<0.001"."""
     return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def to_comparison_records(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
-    """Return a flat dictionary for each comparison."""
+    """Return a dictionary for each comparison: encoders, task, and the numbers of :func:`to_figure_record`."""
     return [
         {
             "first": comparison.first.encoder,
@@ -258,10 +258,11 @@ def to_comparison_records(comparisons: Sequence[Comparison]) -> list[dict[str, A
 
 
 def to_figure_record(comparison: TestedDifference) -> dict[str, Any]:
-    """Return the figures of a comparison as a flat dictionary."""
-    paired = comparison.paired
+    """Return the numbers of a comparison by name: accuracies, draws, difference, interval, wins, losses, p-values."""
+    paired, (first_accuracy, second_accuracy) = comparison.paired, comparison.accuracies
     return {
-        **dict(zip(("first_accuracy", "second_accuracy"), comparison.accuracies, strict=True)),
+        "first_accuracy": first_accuracy,
+        "second_accuracy": second_accuracy,
         "draws": comparison.draws,
         "difference": paired.difference,
         "low": paired.interval.low,
@@ -279,33 +280,24 @@ def describe_comparisons(comparisons: Sequence[Comparison], *, correction: Corre
     """Return the notes below a table of comparisons: the tests, and the number of significant differences."""
     has_units = any(comparison.first.units for comparison in comparisons)
     units = "units (items that belong together count as one)" if has_units else "items"
-    presets = {result.preset for pair in comparisons for result in (pair.first, pair.second)}
+    presets = {result.preset for comparison in comparisons for result in (comparison.first, comparison.second)}
     warning = "The classifiers differ: differences may come from the classifiers instead of the encoders."
-    pairs = [(comparison.first.encoder, comparison.second.encoder) for comparison in comparisons]
-    notes = (
-        warning if len(presets) > 1 else "",
-        encoder_variants.describe_excluded_pairs(pairs),
-        _describe_unequal_draws(comparisons),
-    )
-    observations = describe_pairing(comparisons, units, draws_note=" (so they generalise to other draws)")
-    over_draws = any(comparison.draws > 1 for comparison in comparisons)
+    notes = [warning] if len(presets) > 1 else []
+    notes.append(encoder_variants.describe_excluded_pairs((c.first.encoder, c.second.encoder) for c in comparisons))
+    most = max((comparison.draws for comparison in comparisons), default=0)
+    fewer = [c for c in comparisons if c.draws < most]
+    text = ", ".join(f"{c.first.encoder} - {c.second.encoder} on {c.first.task} ({c.draws})" for c in fewer)
+    notes.append(f"Fewer than {most} draws: {text}." if text else "")
     return describe_tests(
         comparisons,
-        observations=observations,
-        t_test="t-test over draws, with a variance that all comparisons share" if over_draws else PAIRED_T_TEST,
+        observations=describe_pairing(comparisons, units, draws_note=" (so they generalise to other draws)"),
+        t_test="t-test over draws, with a variance that all comparisons share" if most > 1 else PAIRED_T_TEST,
         correction=correction,
         note="\n".join(filter(None, notes)),
     )
 
 
 PAIRED_T_TEST = "paired t-test (Adi et al. 2017)"
-
-
-def _describe_unequal_draws(comparisons: Sequence[Comparison]) -> str:
-    most = max((comparison.draws for comparison in comparisons), default=0)
-    fewer = [c for c in comparisons if c.draws < most]
-    text = ", ".join(f"{c.first.encoder} - {c.second.encoder} on {c.first.task} ({c.draws})" for c in fewer)
-    return f"Fewer than {most} draws: {text}." if text else ""
 
 
 def describe_tests(
@@ -316,26 +308,26 @@ def describe_tests(
     correction: Correction,
     note: str = "",
 ) -> str:
-    """Return the notes on paired *observations*, the tests, *note*, and the number of significant differences."""
+    """Return lines on the paired *observations*, the tests, *note*, and the number of significant differences."""
     count = len(comparisons)
     sign_test = "McNemar's for one seed" if observations == "items" else f"over {observations.partition(' (')[0]}"
     corrected = f" Corrected for {count} comparisons: {CORRECTION_NAMES[correction]}; the intervals are not corrected."
-    lines = [
-        f"Differences in points, with 95% intervals, paired over {observations}.",
-        f"p (sign): exact sign test, {sign_test}; p (t-test): {t_test}.{corrected if count > 1 else ''}",
-        *([note] if note else []),
-    ]
     significant_count = sum(comparison.is_significant for comparison in comparisons)
     verb = "is" if significant_count == 1 else "are"
-    over_draws = [comparison.draws > 1 for comparison in comparisons]
-    test = f"p (t-test) < {paired_tests.LEVEL:g}" if all(over_draws) else f"p (sign) < {paired_tests.LEVEL:g}"
-    mixed = ", over draws p (t-test)" if any(over_draws) and not all(over_draws) else ""
-    lines.append(f"{significant_count} of {count} differences {verb} significant ({test}{mixed}; bold, or with a *).")
-    return "".join(f"{line}\n" for line in lines)
+    over_draws = {comparison.draws > 1 for comparison in comparisons}
+    test = f"p ({'sign' if False in over_draws else 't-test'}) < {paired_tests.LEVEL:g}"
+    mixed = ", over draws p (t-test)" if len(over_draws) > 1 else ""
+    lines = (
+        f"Differences in points, with 95% intervals, paired over {observations}.",
+        f"p (sign): exact sign test, {sign_test}; p (t-test): {t_test}.{corrected if count > 1 else ''}",
+        note,
+        f"{significant_count} of {count} differences {verb} significant ({test}{mixed}; bold, or with a *).",
+    )
+    return "".join(f"{line}\n" for line in lines if line)
 
 
 def describe_pairing(comparisons: Sequence[TestedDifference], units: str, *, draws_note: str = "") -> str:
-    """Return the paired observations as text: *units*, a number of draws, or both."""
+    """Name the observations that the tests pair, such as "items", "3 draws" or "items, or 3 draws"."""
     numbers = sorted({comparison.draws for comparison in comparisons} - {1})
     draws = f"{' or '.join(map(str, numbers))} draws{draws_note}"
     if all(comparison.draws > 1 for comparison in comparisons):
@@ -363,6 +355,7 @@ def compare_encoders(
     Raises:
         UsageError: there are fewer than two encoders, no encoder is named *against*, or an encoder has two results on
             a task that are not draws of one run.
+        ResultsError: two encoders have no task or draw in common, or were tested on different data.
     """
     encoders = group_by_encoder(results, "results")
     pairs = list_pairs(encoders, baseline=against, source="results")

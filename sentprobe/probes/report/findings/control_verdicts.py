@@ -1,4 +1,4 @@
-"""Tests whether controls, that is, probes that cannot know the answer, are at chance."""
+"""Checks whether the accuracy of controls, which lack information, is at chance."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -10,32 +10,31 @@ from sentprobe.probes.results.result import Condition, Result, Results, Score
 from sentprobe.probes.statistics import Interval, chance_interval, design_effect, has_balanced_labels
 
 CONFIDENCE = 0.99
-"""The share of sound tables in which all controls that must be at chance are inside their intervals."""
+"""The probability that all controls that must be at chance are inside their intervals, if the data have no flaw."""
 
 
 def compute_effective_items(score: Score, result: Result) -> float:
-    """Return the number of independent items that are as informative as the test items, which may form units."""
+    """Return the effective number of test items: their number, divided by the design effect of units."""
     return score.total / design_effect(score.items(), result.units)
 
 
 def list_shared_properties(result: Result, condition: Condition) -> list[str]:
-    """Return the properties, such as the width, that determine a control: encoders with equal ones share it."""
+    """Return the properties that determine a control, such as ["dim 300"]. Encoders with equal properties share it."""
     width = [] if condition is Condition.NO_SENTENCE else [f"dim {result.dim}"]
     words = [f"words of {result.encoder}"] if result.probe_vectors == ENCODER_WORDS else []
     return width + words
 
 
 def compute_expected_interval(score: Score, result: Result, condition: Condition, *, level: float) -> Interval:
-    """Return the interval, at a confidence level, of the accuracy of a control that cannot know the answer.
+    """Return the interval, at confidence *level*, of the accuracy of a control that cannot know the answer.
 
-    If labels are not equally frequent, the interval begins at 0, because a probe that knows nothing may be below the
-    share of the most frequent label. If the probe words alone may reveal the answer, random sentence vectors with
-    these words may be as accurate. The interval then ends above the accuracy of the words alone, at the largest
-    difference that chance explains.
+    If labels are not equally frequent, the interval begins at 0: a probe without information may be less accurate than
+    the most frequent label. If the probe words alone may reveal the answer, random sentence vectors beside these words
+    may do so too. Their interval then ends no lower than an interval around the accuracy of the words alone.
     """
     effective = compute_effective_items(score, result)
     chance = chance_interval(result.majority, effective, confidence=level)
-    low = chance.low if has_balanced_labels(result.majority, result.labels) else 0.0
+    low = chance.low if is_balanced(result) else 0.0
     words = result.scores.get(Condition.NO_SENTENCE)
     if condition is not Condition.RANDOM_SENTENCES or words is None or result.balanced_probes:
         return Interval(low, chance.high)
@@ -47,7 +46,7 @@ def compute_expected_interval(score: Score, result: Result, condition: Condition
 
 
 def _knows_no_word(result: Result) -> bool:
-    """Return whether, across languages, no test item has a word of training, so that all bags of words are equal."""
+    """Return whether the test language differs from that of training, and no test sentence has a training word."""
     return result.data is not None and bool(result.data.test_language) and not result.data.known_words
 
 
@@ -57,8 +56,9 @@ MUST_BE_AT_CHANCE: Mapping[Condition, Callable[[Result], bool]] = {
     Condition.BAG_OF_WORDS: lambda result: result.mirrored or _knows_no_word(result),
     Condition.NO_SENTENCE: lambda result: result.balanced_probes,
 }
-"""Functions that return whether a control of a result must be at chance. A bag of words must be on mirror pairs, and if
-no test item has a word of training. Probe words must be if the labels of each word are balanced."""
+"""For each control, a function that returns whether the control of a result must be at chance.
+A bag of words must be at chance on mirror pairs, and if no test sentence has a training word; probe words alone, if the
+labels of each probe word are balanced."""
 
 CONTROL_NAMES = {
     Condition.RANDOM_SENTENCES: "random sentences",
@@ -74,7 +74,7 @@ def name_control(result: Result, condition: Condition) -> str:
 
 
 class ControlVerdict(StrEnum):
-    """Whether the accuracy of a control is inside, above or below the interval around chance."""
+    """Whether an accuracy is at chance, above or below it, by an interval around chance or a significance test."""
 
     AT_CHANCE = "at chance"
     ABOVE = "above chance"
@@ -83,23 +83,22 @@ class ControlVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ControlRun:
-    """A control of one draw, with its score and the interval in which it should be."""
+    """The score of a control in one draw, with the interval in which its accuracy is expected."""
 
     result: Result
     condition: Condition
     score: Score
     expected: Interval
-    """The interval of the accuracy of a control that cannot know the answer."""
+    """The interval of the accuracy if the control cannot know the answer (:func:`compute_expected_interval`)."""
     draw: str = ""
-    """The suffix of the control's name: the seed, if there are several draws."""
-
+    """A suffix of the control's name: " (seed 1)" if there are several draws, else ""."""
     decision: ControlVerdict | None = None
-    """The verdict for a control that may solve the task (bag of words, no sentence), from the table's test against
-    chance; None for controls that must be at chance."""
+    """The result of a significance test against chance, if the control may know the answer, as a bag of words may.
+    None if the control must be at chance."""
 
     @property
     def verdict(self) -> ControlVerdict:
-        """The decision of the table's test or, without it, the position of the accuracy relative to the interval."""
+        """``decision`` or, if it is None, whether the accuracy is inside, above or below ``expected``."""
         if self.decision is not None:
             return self.decision
         if self.score.accuracy in self.expected:
@@ -108,19 +107,19 @@ class ControlRun:
 
     @property
     def strain(self) -> float:
-        """The distance of the accuracy from chance, divided by the distance of the interval's end from chance."""
+        """The distance of the accuracy from chance: 0 at chance, 1 at the end of the interval."""
         chance, accuracy = self.result.majority, self.score.accuracy
         edge = self.expected.high if accuracy > chance else self.expected.low
         return (accuracy - chance) / (edge - chance) if edge != chance else 0.0
 
     @property
     def must_be_at_chance(self) -> bool:
-        """Whether the control must be at chance, because it cannot know the answer on a sound dataset."""
+        """Whether the control must be at chance, because it cannot know the answer if the dataset has no flaw."""
         return MUST_BE_AT_CHANCE[self.condition](self.result)
 
     @property
     def name(self) -> str:
-        """The control's name in notes, with its task, and with the encoder or the vector width on which it depends."""
+        """The name in notes, such as "bag of words (dim 300) on Tense" or "random probe words of bert on Order"."""
         if self.condition is Condition.RANDOM_PROBES:
             return f"random probe words of {self.result.encoder} on {self.result.task}{self.draw}"
         shared = ", ".join(list_shared_properties(self.result, self.condition))
@@ -133,19 +132,19 @@ class ControlRun:
 
 @lru_cache(maxsize=8)
 def find_controls(results: Results) -> tuple[ControlRun, ...]:
-    """Return all controls of the results with their intervals around chance.
+    """Return all controls of the results, with the intervals in which their accuracies are expected.
 
-    A control that encoders of equal width share is returned once. The intervals are corrected for the number of
-    controls that must be at chance: in 99% of sound tables, all these controls are inside.
+    A control that several encoders share is returned once. The intervals have Bonferroni's correction for the number of
+    controls that must be at chance. If the data have no flaw, all these controls are inside with a probability of 99%.
     """
     runs: dict[object, ControlRun] = {}
     several = len({record.seed for record in results.records}) > 1
     for result in results.records:
+        draw = f" (seed {result.seed})" if several else ""
+        inputs = (result.dataset_fingerprint, result.preset, result.probe_fingerprint)
         for condition, score in result.scores.items():
             if condition in CONTROL_NAMES:
-                draw = f" (seed {result.seed})" if several else ""
                 run = ControlRun(result, condition, score, Interval(0.0, 1.0), draw)
-                inputs = (result.dataset_fingerprint, result.preset, result.probe_fingerprint)
                 runs.setdefault((run.name, *inputs), run)
     # Bonferroni's correction: the probability that any interval misses is at most 1 - CONFIDENCE.
     count = max(1, sum(run.must_be_at_chance for run in runs.values()))
@@ -162,7 +161,7 @@ def is_balanced(result: Result) -> bool:
 
 
 def find_unchecked(results: Results) -> list[Result]:
-    """Return the results without any control, except baselines, which have no vectors and need no control."""
+    """Return the results without any control. Baselines are left out: they have no vectors and need no control."""
     return [result for result in results.records if result.dim and not CONTROL_NAMES.keys() & result.scores.keys()]
 
 
@@ -170,5 +169,5 @@ SOLVERS: Mapping[Condition, tuple[str, str]] = {
     Condition.BAG_OF_WORDS: ("a bag of random word vectors is", "so the words alone reach this accuracy"),
     Condition.NO_SENTENCE: ("the probe words without the sentence are", "so they alone reach this accuracy"),
 }
-"""For each control that may know the answer: the start of a sentence about it, and the meaning of an accuracy above
-chance."""
+"""For each control that may know the answer, two texts for a note on its accuracy above chance: subject and verb, and
+the conclusion."""

@@ -1,4 +1,4 @@
-"""Spearman's correlations of probing accuracies with other scores of encoders (Conneau et al. 2018, figure 2).
+"""Spearman's correlations of probing accuracies with downstream scores (Conneau et al. 2018, figure 2).
 
 Intervals are computed by bootstrap over the encoders and p-values by permutation, since formulas that assume normal
 distributions are wrong for few encoders and tied scores.
@@ -23,13 +23,11 @@ from sentprobe.probes.report.findings.paired_tests import LEVEL
 from sentprobe.probes.results.result import Condition
 from sentprobe.probes.statistics import Correction, Floats, Interval, correct_p_values
 
-Orders = NDArray[np.int64]
-
 MIN_VALUES = 3
-"""The smallest number of encoders for a correlation, since the correlation of two values is always 1 or -1."""
+"""The minimum number of encoders for a correlation. With two encoders, it is always 1 or -1."""
 RESAMPLE_COUNT = 2_000
 MAX_ORDERS = 10_000
-"""The maximum number of permutations for an exact p-value. If there are more, a sample of this size is used."""
+"""The maximum number of permutations for an exact p-value. If there are more, this number is sampled."""
 _ROUNDING = 1e-9
 
 
@@ -38,15 +36,15 @@ class RankCorrelation:
     """Spearman's correlation of two sequences."""
 
     rho: float
-    """The correlation, from -1 to 1. Equal values have the mean of their ranks."""
+    """The correlation, from -1 to 1. Tied values have the mean of their ranks."""
     interval: Interval
     p: float
-    """The share of permutations whose correlation is at least as far from 0."""
+    """The share of permutations of one sequence whose correlation is at least as far from 0 as ``rho``."""
     n: int
 
 
 def compute_rank_correlation(first: ArrayLike, second: ArrayLike, *, seed: int) -> RankCorrelation | None:
-    """Return Spearman's correlation of two sequences, (n,); None if n < 3, or if all values of a sequence are equal."""
+    """Return Spearman's correlation of two sequences, (n,); None if n < 3 or all values of one sequence are equal."""
     first_values, second_values = (np.asarray(values, np.float64) for values in (first, second))
     if len(first_values) < MIN_VALUES or np.ptp(first_values) == 0 or np.ptp(second_values) == 0:
         return None
@@ -61,7 +59,7 @@ def compute_rank_correlation(first: ArrayLike, second: ArrayLike, *, seed: int) 
 
 
 def bootstrap_interval(first: Floats, second: Floats, *, seed: int) -> Interval:
-    """Return the 95% percentile interval over resamples in which both sequences vary, or -1 to 1 without any."""
+    """Return the 95% bootstrap interval of the correlation; -1 to 1 if no resample has a defined correlation."""
     n = len(first)
     drawn = np.random.default_rng([seed, n]).integers(0, n, (RESAMPLE_COUNT, n))
     correlations = np.einsum("ij,ij->i", _standardize_ranks(first[drawn]), _standardize_ranks(second[drawn]))
@@ -73,7 +71,7 @@ def bootstrap_interval(first: Floats, second: Floats, *, seed: int) -> Interval:
 
 
 def _standardize_ranks(values: Floats) -> Floats:
-    """Return the ranks of the values in each row, (m, n), with mean 0 and norm 1; NaN if all values are equal."""
+    """Rank *values*, (m, n), in each row; scale the ranks to mean 0 and norm 1, or NaN if all values are equal."""
     from scipy.stats import rankdata
 
     ranks = rankdata(values, axis=1)
@@ -86,13 +84,12 @@ def _standardize_ranks(values: Floats) -> Floats:
 def _compute_p_value(a: Floats, b: Floats, rho: float, *, seed: int) -> float:
     orders = _list_orders(len(a), seed)
     beyond = int((np.abs(b[orders] @ a) >= abs(rho) - _ROUNDING).sum())
-    if factorial(len(a)) <= MAX_ORDERS:
-        return beyond / len(orders)
-    return (beyond + 1) / (len(orders) + 1)
+    observed = factorial(len(a)) > MAX_ORDERS  # a sample of orders lacks the observed one
+    return (beyond + observed) / (len(orders) + observed)
 
 
 @lru_cache(maxsize=8)
-def _list_orders(n: int, seed: int) -> Orders:
+def _list_orders(n: int, seed: int) -> NDArray[np.int64]:
     if factorial(n) <= MAX_ORDERS:
         return np.array(list(permutations(range(n))), np.int64)
     rng = np.random.default_rng([seed, n, 1])
@@ -105,7 +102,7 @@ ENOUGH_ENCODERS = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correlation:
-    """The rank correlation of a probing task with another score, over the encoders that have both."""
+    """The rank correlation of a probing task with a downstream score, over the encoders that have both."""
 
     task: str
     score: str
@@ -121,11 +118,11 @@ class Correlation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correlations:
-    """The correlations of all probing tasks with all other scores."""
+    """The correlations of all probing tasks with all downstream scores."""
 
     pairs: tuple[Correlation, ...]
     encoders: Mapping[str, str]
-    """The encoders that have other scores, with their names in the table of scores."""
+    """For each probed encoder with downstream scores, its name in the table of these scores."""
     left_out: tuple[str, ...]
     seed: int
 
@@ -136,7 +133,7 @@ class Correlations:
 
     @property
     def scores(self) -> tuple[str, ...]:
-        """The names of the other scores, in order."""
+        """The names of the downstream scores, in order."""
         return tuple(dict.fromkeys(pair.score for pair in self.pairs))
 
 
@@ -149,18 +146,17 @@ def correlate_tasks(
     correction: Correction = Correction.HOLM,
     seed: int = 0,
 ) -> Correlations:
-    """Correlate accuracies on each task with each other score; raise UsageError for fewer than three encoders."""
+    """Correlate accuracies on each task with each downstream score; raise UsageError for fewer than three encoders."""
     probed: dict[str, dict[str, float]] = {}
-    for side in encoders:
-        figures = {task: compute_figure(draws, Condition.PROBE) for task, draws in side.by_task.items()}
-        probed[side.encoder] = {task: figure.accuracy for task, figure in figures.items() if figure is not None}
+    for results in encoders:
+        figures = {task: compute_figure(draws, Condition.PROBE) for task, draws in results.by_task.items()}
+        probed[results.encoder] = {task: figure.accuracy for task, figure in figures.items() if figure is not None}
     names = match_names(list(probed), list(scores))
     if len(names) < MIN_VALUES:
-        matched_names = f" ({', '.join(names)})" if names else ""
+        matched = f" ({', '.join(names)})" if names else ""
         raise UsageError(
-            f"{scores_source} has scores of {len(names)} of the {len(probed)} encoders of "
-            f"{source}{matched_names}; a correlation needs {MIN_VALUES}. Names that must match "
-            f"those of encoders: {', '.join(scores) or 'none'}"
+            f"{scores_source} has scores of {len(names)} of the {len(probed)} encoders of {source}{matched}; a "
+            f"correlation needs {MIN_VALUES}. Names that must match those of encoders: {', '.join(scores) or 'none'}"
         )
     tasks = dict.fromkeys(task for by_task in probed.values() for task in by_task)
     score_names = dict.fromkeys(task for name in names.values() for task in scores[name])
@@ -180,7 +176,7 @@ def correlate_tasks(
 
 
 def build_correlation_grid(correlations: Correlations) -> Grid:
-    """Build the table of correlations, with a row for each probing task and a column for each other score."""
+    """Build the table of correlations, with a row for each probing task and a column for each downstream score."""
     cells = {(pair.task, pair.score): pair for pair in correlations.pairs}
     scores = correlations.scores
     rows = [GridRow(t, "", tuple(_build_cell(cells[t, score]) for score in scores)) for t in correlations.tasks]
@@ -198,12 +194,10 @@ def describe_correlations(correlations: Correlations, *, correction: Correction)
     """Return the notes below the table of correlations: encoders, intervals, p-values and warnings."""
     count = sum(pair.estimate is not None for pair in correlations.pairs)
     correction_text = "not corrected" if correction is Correction.NONE else f"corrected ({correction})"
-    lines = [f"Spearman's correlation over {len(correlations.encoders)} encoders: {', '.join(correlations.encoders)}."]
-    if correlations.left_out:
-        lines += [
-            f"Left out: {', '.join(correlations.left_out)} (no scores, or two encoders have the same model name)."
-        ]
-    lines += [
+    left_out = ", ".join(correlations.left_out)
+    lines = [
+        f"Spearman's correlation over {len(correlations.encoders)} encoders: {', '.join(correlations.encoders)}.",
+        f"Left out: {left_out} (no scores, or two encoders have the same model name)." if left_out else "",
         f"95% intervals by bootstrap over the encoders ({RESAMPLE_COUNT:,} resamples, seed {correlations.seed}); "
         f"p-values by permutation (all orders, or {MAX_ORDERS:,}).",
         f"Bold, or with a *: p < {LEVEL}, {correction_text} for {count} pairs.",
@@ -212,11 +206,11 @@ def describe_correlations(correlations: Correlations, *, correction: Correction)
         lines += [f"Empty: fewer than {MIN_VALUES} encoders have both scores, or all values of a score are equal."]
     if warning := describe_small_sample(correlations):
         lines += [f"{warning}."]
-    return "".join(f"{line}\n" for line in lines)
+    return "".join(f"{line}\n" for line in lines if line)
 
 
 def describe_small_sample(correlations: Correlations) -> str:
-    """Return a warning that correlations rest on few encoders, or "" if there are enough."""
+    """Return a warning if a correlation is over fewer than 10 encoders, else ""."""
     counts = {pair.score: pair.estimate.n for pair in correlations.pairs if pair.estimate}
     few = {score: count for score, count in counts.items() if count < ENOUGH_ENCODERS}
     if not few:
@@ -230,7 +224,7 @@ def describe_small_sample(correlations: Correlations) -> str:
 
 
 def to_correlation_records(correlations: Correlations) -> list[dict[str, Any]]:
-    """Return a flat dictionary for each task and other score; all dictionaries have the same keys."""
+    """Return a dictionary for each task and score: correlation, interval, p-values and number of encoders."""
     return [
         {
             "task": pair.task,

@@ -1,8 +1,9 @@
-"""Paired tests between the geometry results of encoders on the same triplets, over units or over draws."""
+"""Paired tests of triplet accuracies: the shares of triplets whose positive is nearer than the negative."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from statistics import mean
 from typing import Any, TypeAlias
 
@@ -19,12 +20,12 @@ from sentprobe.probes.report.findings import encoder_variants
 from sentprobe.probes.statistics import Correction, PairedComparison, compare_draws, compare_items
 
 GeometryPairs: TypeAlias = tuple[tuple[GeometryResult, GeometryResult], ...]
-"""The results of two encoders on one contrast, in each draw that both have."""
+"""The results of two encoders on one contrast: a pair for each draw that both have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeometryComparison(probe_comparisons.TestedDifference):
-    """The difference between two encoders on triplets of one contrast with one kind of negative."""
+    """The difference in triplet accuracy between two encoders, for one contrast and one kind of negative."""
 
     matched: GeometryPairs
     kind: NegativeKind
@@ -43,7 +44,7 @@ class GeometryComparison(probe_comparisons.TestedDifference):
 
     @property
     def accuracies(self) -> tuple[float, float]:
-        """The mean accuracy of each encoder over the draws."""
+        """The mean triplet accuracies of the first and the second encoder over the draws."""
         first, second = map(mean, _list_accuracies(self.matched, self.kind, self.nearness))
         return first, second
 
@@ -63,7 +64,7 @@ EncoderPair: TypeAlias = tuple[GeometryTable, GeometryTable]
 
 
 def list_table_pairs(table: GeometryTable, *, against: str | None = None) -> list[EncoderPair]:
-    """Return the pairs of encoders to compare (see :func:`.comparisons.list_pairs`), with their results."""
+    """Return the pairs of encoders to compare, as :func:`.comparisons.list_pairs` does, with their results."""
     names = list_encoders(table)
     pairs = encoder_variants.list_pairs_to_compare(names)
     if against is not None:
@@ -79,28 +80,23 @@ def select_encoder_results(table: GeometryTable, encoder: str) -> GeometryTable:
 def compare_geometry(
     pairs: Sequence[EncoderPair], *, correction: Correction = Correction.HOLM, nearness: Nearness = Nearness.COSINE
 ) -> tuple[GeometryComparison, ...]:
-    """Compare each pair of encoders on the triplets that both have, for each contrast and kind of negative."""
-    matches = [
-        (matched, kind)
-        for pair in pairs
-        for matched in _match_contrasts(
-            *(tuple(r for r in side if r.find_overall(NegativeKind.FORM, nearness) is not None) for side in pair)
-        )  # a whitened distance is missing if there were too few sentences
-        for kind in NegativeKind
-    ]
+    """Compare pairs of encoders on the same triplets, for each contrast and each kind of negative."""
+    # a whitened distance is missing if there were too few sentences
+    scored = ([[r for r in side if r.find_overall(NegativeKind.FORM, nearness)] for side in pair] for pair in pairs)
+    matches = [(matched, kind) for pair in scored for matched in _match_contrasts(*pair) for kind in NegativeKind]
     tests = [_compare_matched(*match, nearness) for match in matches]
     corrected = probe_comparisons.correct_tests(tests, [len(matched) for matched, _ in matches], correction)
     return tuple(
-        GeometryComparison(matched=matched, kind=kind, nearness=nearness, paired=paired_test, sign_p=sign, t_p=t)
-        for (matched, kind), paired_test, (sign, t) in zip(matches, tests, corrected, strict=True)
+        GeometryComparison(matched=matched, kind=kind, nearness=nearness, paired=test, sign_p=sign_p, t_p=t_p)
+        for (matched, kind), test, (sign_p, t_p) in zip(matches, tests, corrected, strict=True)
     )
 
 
-def _match_contrasts(first: GeometryTable, second: GeometryTable) -> Iterator[GeometryPairs]:
+def _match_contrasts(first: Sequence[GeometryResult], second: Sequence[GeometryResult]) -> Iterator[GeometryPairs]:
     for name in list_contrasts(first):
-        by_side = [[result for result in side if result.contrast == name] for side in (first, second)]
-        matched = [(a, b) for a in by_side[0] for b in by_side[1] if a.material == b.material]
-        if max(map(len, by_side)) > 1:  # if both encoders have one draw, the seeds may differ
+        draws = [[result for result in results if result.contrast == name] for results in (first, second)]
+        matched = [(a, b) for a, b in product(*draws) if a.material == b.material]
+        if max(map(len, draws)) > 1:  # if both encoders have one draw, the seeds may differ
             matched = [(a, b) for a, b in matched if a.drawing.seed == b.drawing.seed]
         if matched:
             yield tuple(matched)
@@ -116,31 +112,30 @@ def _compare_matched(matched: GeometryPairs, kind: NegativeKind, nearness: Nearn
 
 
 def _split_ties(score: GeometryScore) -> NDArray[np.bool_]:
-    """Return two values for each triplet answer, (2, 2 n) bool: both are true for a correct answer, one for a tie."""
+    """Turn answers to n triplets and mirrors into (2, 2 n) bool: both rows are true if correct, one row for a tie."""
     answers = score.answers().reshape(-1)
     return np.array([answers > 0, answers == 1])
 
 
 def build_geometry_comparison_grid(comparisons: Sequence[GeometryComparison]) -> Grid:
-    """Build a table with a row for each comparison, in which significant differences are bold."""
+    """Build a table with one row per comparison; significant differences are bold."""
     header = ("A - B", "contrast", "negative in", *probe_comparisons.list_figure_columns(comparisons))
     counts = Counter((comparison.encoders, comparison.contrast, comparison.kind) for comparison in comparisons)
-    return Grid(header, tuple(_build_row(comparison, several=max(counts.values()) > 1) for comparison in comparisons))
-
-
-def _build_row(comparison: GeometryComparison, *, several: bool) -> GridRow:
-    """Return the row of a comparison; with *several*, the contrast is followed by a description of the triplets."""
-    name, contrast = " - ".join(comparison.encoders), comparison.contrast
-    if several:
-        drawings = [a.drawing for a, _ in comparison.matched]
-        seeds = ", ".join(str(drawing.seed) for drawing in drawings)
-        contrast += f" ({drawings[0].n} of {' '.join(drawings[0].templates)}, seed {seeds})"
-    cells = (contrast, NEGATIVE_FORMS[comparison.kind])
-    return GridRow(name, name, (*map(GridCell, cells), *probe_comparisons.build_figure_cells(comparison)))
+    several = any(count > 1 for count in counts.values())  # triplet sets of a contrast, told apart by size and seed
+    rows = []
+    for comparison in comparisons:
+        name, contrast = " - ".join(comparison.encoders), comparison.contrast
+        if several:
+            drawings = [a.drawing for a, _ in comparison.matched]
+            seeds = ", ".join(str(drawing.seed) for drawing in drawings)
+            contrast += f" ({drawings[0].n} of {' '.join(drawings[0].templates)}, seed {seeds})"
+        cells = map(GridCell, (contrast, NEGATIVE_FORMS[comparison.kind]))
+        rows.append(GridRow(name, name, (*cells, *probe_comparisons.build_figure_cells(comparison))))
+    return Grid(header, tuple(rows))
 
 
 def to_geometry_comparison_records(comparisons: Sequence[GeometryComparison]) -> list[dict[str, Any]]:
-    """Return a flat dictionary for each comparison."""
+    """Return a dictionary for each comparison: encoders, contrast, kind of negative, accuracies and tests."""
     return [
         {
             "first": comparison.encoders[0],

@@ -69,7 +69,7 @@ def _read_mteb(folder: Path) -> Scores:
 
 
 def _read_task(path: Path) -> tuple[str, float]:
-    """Return the task name in an MTEB result file and the main score, averaged over languages."""
+    """Return the task name and the main score of an MTEB result file. The score is averaged over languages."""
     try:
         value = parse_json(path.read_bytes())
         task, scores = value["task_name"], value["scores"]
@@ -92,7 +92,7 @@ def match_names(encoders: Sequence[str], scored: Sequence[str]) -> dict[str, str
     """Return, for each probed encoder that has scores, its name in the table of scores.
 
     Two names match if they are equal, or if they name the same model and neither list has another name for it. Names
-    of a model differ in prefixes such as ``st:``, folders, organisations and options.
+    of the same model may differ in prefixes such as ``st:``, folders, organisations and options.
 
     >>> match_names(["bow", "st:./all-MiniLM-L6-v2"], ["sentence-transformers/all-MiniLM-L6-v2"])
     {'st:./all-MiniLM-L6-v2': 'sentence-transformers/all-MiniLM-L6-v2'}
@@ -100,18 +100,18 @@ def match_names(encoders: Sequence[str], scored: Sequence[str]) -> dict[str, str
     bare_scored = [_strip_name(name) for name in scored]
     bare_encoders = [_strip_name(name) for name in encoders]
     matches = {}
-    for encoder in encoders:
+    for encoder, bare in zip(encoders, bare_encoders, strict=True):
         if encoder in scored:
             matches[encoder] = encoder
-        elif to_mteb_name(encoder) in scored:
-            matches[encoder] = to_mteb_name(encoder)
-        elif bare_scored.count(_strip_name(encoder)) == 1 == bare_encoders.count(_strip_name(encoder)):
-            matches[encoder] = scored[bare_scored.index(_strip_name(encoder))]
+        elif (mteb_name := to_mteb_name(encoder)) in scored:
+            matches[encoder] = mteb_name
+        elif bare_scored.count(bare) == 1 == bare_encoders.count(bare):
+            matches[encoder] = scored[bare_scored.index(bare)]
     return matches
 
 
 def _strip_name(name: str) -> str:
-    """Remove kind, folder and options from the name of a model: ``st:org/x?batch=8`` becomes ``x``."""
+    """Remove prefix, folders and options from an encoder's name: ``st:org/x?batch=8`` becomes ``x``."""
     return name.partition("?")[0].rpartition(":")[2].rstrip("/").rpartition("/")[2]
 
 
@@ -125,16 +125,13 @@ def to_mteb_name(encoder: str) -> str:
     """
     spec, query, options = encoder.partition("?")
     kind, _, model = spec.partition(":")
-    if kind in _HUB_KINDS and re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", model):
+    if kind in ("st", "hf") and re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", model):
         organisation, _, bare = model.partition("/")
     else:
         last = spec.rstrip("/").rpartition("/")[2]
         named = last if kind == "st" or not model else f"{kind}_{last.removeprefix(f'{kind}:')}"
         organisation, bare = "sentprobe", named.removeprefix("st:")
     return f"{_to_folder_name(organisation)}/{_to_folder_name(f'{bare}{query}{options}')}"
-
-
-_HUB_KINDS = ("st", "hf")
 
 
 def _to_folder_name(text: str) -> str:

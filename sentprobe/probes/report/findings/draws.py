@@ -1,8 +1,7 @@
 """Recognition of draws: results of one run that differ only in seed, data, untrained weights and probes."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from operator import attrgetter
 
 from sentprobe.probes.results.result import EncoderOnTask, Result, Results
 from sentprobe.specs import remove_run_seed
@@ -10,37 +9,32 @@ from sentprobe.values import group_by
 
 
 def join_draws(tables: Sequence[Results]) -> tuple[Results, ...]:
-    """Join tables of one seed that are draws of the same run into one table, in order of seed.
+    """Join the tables that are draws of one run into one table, in order of seed.
 
     Draws have the same encoders, tasks and settings. Their data and vectors are the same, or were created in the same
-    way with another seed. Tables whose seed or origin is unknown are not joined. If the name of an encoder contains the
-    seed of the draw (``bow?seed=10`` in draw 10), the joined table leaves this seed out of the name.
+    way with another seed. Tables whose data have an unknown origin are not joined. If the name of an encoder contains
+    the seed of the draw (``bow?seed=10`` in draw 10), the joined table leaves this seed out of the name.
     """
-    joined = _join_by_name(tables, lambda record: record.encoder)
-    return _join_by_name(joined, lambda record: remove_run_seed(record.encoder, record.seed))
+    joined = _join_by_name([(table, table) for table in tables])
+    return _join_by_name([(table, _remove_seeds(table)) for table in joined])
 
 
-Naming = Callable[[Result], str]
-
-
-def _join_by_name(tables: Sequence[Results], naming: Naming) -> tuple[Results, ...]:
-    groups: list[list[Results]] = []
-    for table in tables:
-        named = _rename_encoders(table, naming)
-        places = (g for g in groups if all(_are_draws(_rename_encoders(member, naming), named) for member in g))
-        if group := next(places, None):
-            group.append(table)
-        else:
-            groups.append([table])
-    ordered = (sorted(group, key=lambda table: min(list_seeds(table))) for group in groups)
+def _join_by_name(tables: Iterable[tuple[Results, Results]]) -> tuple[Results, ...]:
+    """Join draws of one run. Tables are compared and joined in their second form; lone tables stay in the first."""
+    groups: list[list[tuple[Results, Results]]] = []
+    for table, renamed in tables:
+        matching = (g for g in groups if all(_are_draws(member, renamed) for _, member in g))
+        if (group := next(matching, None)) is None:
+            groups.append(group := [])
+        group.append((table, renamed))
     return tuple(
-        g[0] if len(g) == 1 else Results(tuple(r for table in g for r in _rename_encoders(table, naming).records))
-        for g in ordered
+        group[0][0] if len(group) == 1 else Results(tuple(record for _, table in group for record in table.records))
+        for group in (sorted(members, key=lambda forms: min(list_seeds(forms[0]))) for members in groups)
     )
 
 
-def _rename_encoders(table: Results, naming: Naming) -> Results:
-    names = [*map(naming, table.records)]
+def _remove_seeds(table: Results) -> Results:
+    names = [remove_run_seed(record.encoder, record.seed) for record in table.records]
     if names == [record.encoder for record in table.records]:
         return table
     return Results(tuple(replace(record, encoder=n) for record, n in zip(table.records, names, strict=True)))
@@ -65,7 +59,8 @@ def differ_in_draw(first: Result, second: Result) -> bool:
     same_vectors = first.encoder_fingerprint == second.encoder_fingerprint
     seeds = (first.encoder_seed, second.encoder_seed)
     drawn = None not in seeds and seeds[0] != seeds[1]
-    same_settings = bool(_SETTINGS(first) == _SETTINGS(second))
+    settings = ("preset", "probe_vectors", "dim", "labels", "layer")
+    same_settings = all(getattr(first, name) == getattr(second, name) for name in settings)
     return same_settings and (same_data or are_drawn_alike(first, second)) and (same_vectors or drawn)
 
 
@@ -74,33 +69,24 @@ def are_drawn_alike(first: Result, second: Result) -> bool:
     return first.data is not None and second.data is not None and first.data.is_other_draw(second.data)
 
 
-_SETTINGS = attrgetter("preset", "probe_vectors", "dim", "labels", "layer")
-
-
 def _list_probe_seeds(record: Result) -> set[int]:
     return {probe.seed for score in record.scores.values() for probe in score.seeds}
 
 
 def find_missing_cells(tables: Sequence[Results]) -> tuple[tuple[EncoderOnTask, ...], ...]:
-    """Return, for each table, the encoders and tasks that it lacks but other draws of the same run have."""
+    """Return, for each table, the (encoder, task) pairs that other draws of the same run have and it lacks."""
     by_preset = group_by(tables, lambda table: table.records[0].preset)  # draws of one run share the preset
-    return tuple(
-        tuple(
-            dict.fromkeys(
-                record.cell
-                for candidate in by_preset[table.records[0].preset]
-                if _are_other_draws(table, candidate)
-                for record in candidate.records
-                if not _list_cells(record) & own_cells
-            )
-        )
-        for table in tables
-        for own_cells in [{cell for record in table.records for cell in _list_cells(record)}]
-    )
+    missing = []
+    for table in tables:
+        table_cells = {cell for record in table.records for cell in _list_cells(record)}
+        draws = (draw for draw in by_preset[table.records[0].preset] if _are_other_draws(table, draw))
+        records = (record for draw in draws for record in draw.records)
+        missing.append(tuple(dict.fromkeys(r.cell for r in records if table_cells.isdisjoint(_list_cells(r)))))
+    return tuple(missing)
 
 
 def _list_cells(record: Result) -> set[EncoderOnTask]:
-    """Return the encoder and task of a result, with and without the seed of the run in the encoder's name."""
+    """Return (encoder, task) of a result, and the same without the seed of the run in the encoder's name."""
     return {record.cell, (remove_run_seed(record.encoder, record.seed), record.task)}
 
 
@@ -118,7 +104,7 @@ def _are_other_draws(first: Results, second: Results) -> bool:
 
 
 def _group_datasets(table: Results) -> Mapping[str, Collection[Result]]:
-    """Return one result for each dataset, grouped by task."""
+    """Return, for each task, one result on each of its datasets."""
     datasets: dict[str, dict[object, Result]] = {}
     for record in table.records:
         datasets.setdefault(record.task, {})[record.dataset_fingerprint, record.data] = record

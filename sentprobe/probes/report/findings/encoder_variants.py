@@ -1,4 +1,4 @@
-"""Encoder specs in results, and variants of encoders: the same vectors cut, rounded or erased."""
+"""Encoder specs in results, and variants of a model: its vectors cut, rounded, or with a property erased."""
 
 import re
 import shlex
@@ -13,13 +13,11 @@ from sentprobe.probes.results.result import Result
 from sentprobe.specs import OptionPair, Spec, parse_spec
 
 REDUCING_OPTIONS: Mapping[str, tuple[str, ...]] = {"dims": (), "quantize": (), "erase": (), "dim": ("st", "openai")}
-"""The options that reduce vectors, and the kinds of encoders that have each option; () stands for all kinds."""
-_SUFFIX = re.compile(r"(, (\d+ dims|int8|binary|without .+))+$")
-"""The end of a variant's name if the encoder was named with ``name=``, as in "mine, 64 dims"."""
+"""The options that make a variant, and for which kinds of encoders (such as ``st``) they do so; () means all."""
 
 
 def find_reductions(spec: Spec) -> list[OptionPair]:
-    """Return the options of an encoder spec that reduce vectors, with their values."""
+    """Return the options of an encoder spec that make a variant, such as ``[("dims", "64")]``."""
     return [
         (name, value)
         for name, value in spec.options
@@ -29,7 +27,7 @@ def find_reductions(spec: Spec) -> list[OptionPair]:
 
 @cache
 def strip_reductions(encoder: str) -> str:
-    """Remove the options that reduce vectors from the name of an encoder.
+    """Return the name of an encoder without the options or the suffix of a variant.
 
     >>> strip_reductions("st:m?layer=3&dims=64&quantize=int8"), strip_reductions("mine, 64 dims")
     ('st:m?layer=3', 'mine')
@@ -39,18 +37,18 @@ def strip_reductions(encoder: str) -> str:
     may_be_reduced = any(f"{name}=" in encoder and encoder.startswith(k or "") for name, k in REDUCING_OPTIONS.items())
     spec = parse_known_spec(encoder) if may_be_reduced else None
     if spec is None:
-        return _SUFFIX.sub("", encoder)
+        return re.sub(r"(, (\d+ dims|int8|binary|without .+))+$", "", encoder)  # named with name=mine: "mine, 64 dims"
     reductions = find_reductions(spec)
     return str(replace(spec, options=tuple(option for option in spec.options if option not in reductions)))
 
 
 def is_same_model(first: str, second: str) -> bool:
-    """Return whether two encoder names are variants of one model."""
+    """Return whether two encoder names stand for variants of the same model."""
     return strip_reductions(first) == strip_reductions(second)
 
 
 def list_pairs_to_compare(names: Sequence[str]) -> list[tuple[str, str]]:
-    """Return all pairs of encoders that are different models. If there is only one model, return its pairs of variants.
+    """Return all pairs of encoders of different models or, if there is only one model, all pairs of variants.
 
     >>> list_pairs_to_compare(["a", "a, int8", "b"]), list_pairs_to_compare(["a", "a, int8"])
     ([('a', 'b'), ('a, int8', 'b')], [('a', 'a, int8')])
@@ -60,7 +58,7 @@ def list_pairs_to_compare(names: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def describe_excluded_pairs(compared: Iterable[tuple[str, str]]) -> str:
-    """Return the note that variants of one model were not compared, or "" if there are no such variants."""
+    """Return the note that variants of one model were not compared with each other, or "" if all were."""
     compared_pairs = {frozenset(pair) for pair in compared}
     names = sorted({*chain.from_iterable(compared_pairs)})
     same_model_pairs = {frozenset(pair) for pair in combinations(names, 2) if is_same_model(*pair)}
@@ -71,24 +69,19 @@ EXCLUDED_PAIRS_NOTE = (
     "Not compared here: an encoder with its own cut, rounded or erased vectors (--against ENCODER compares them)."
 )
 
-KINDS = frozenset(encoder_kind.name for encoder_kind in ENCODERS)
-
 
 def find_requested_spec(record: Result) -> Spec | None:
-    """Return the spec by which an encoder was requested (its name, or in the command), or None."""
-    for text in (record.encoder, *_split_command(record.command)):
+    """Return the spec that requested the encoder of a result, read from its name or the command line, or None."""
+    try:
+        words = shlex.split(record.command)
+    except ValueError:  # the text is not a command line
+        words = []
+    for text in (record.encoder, *(word.removeprefix("--encoder=") for word in words)):
         spec = parse_known_spec(text)
         is_layer = spec and spec.label is not None and record.encoder.startswith(f"{spec.label}, ")
         if spec and (is_layer or spec.name == record.encoder):
             return spec
     return None
-
-
-def _split_command(command: str) -> list[str]:
-    try:
-        return [word.removeprefix("--encoder=") for word in shlex.split(command)]
-    except ValueError:  # the text is not a command line
-        return []
 
 
 def parse_known_spec(text: str) -> Spec | None:
@@ -97,4 +90,4 @@ def parse_known_spec(text: str) -> Spec | None:
         spec = parse_spec(text)
     except UsageError:
         return None
-    return spec if spec.kind in KINDS else None
+    return spec if spec.kind in {kind.name for kind in ENCODERS} else None

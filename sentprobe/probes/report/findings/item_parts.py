@@ -1,4 +1,4 @@
-"""Accuracy on parts of the test items, divided by the values of an item column such as length or voice."""
+"""Accuracy on parts of the test items: items with equal or similar values of a column such as voice or length."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,9 +18,8 @@ from sentprobe.probes.results.result import Condition, Result, SeedScore, make_s
 from sentprobe.probes.statistics import Interval, compare_draws, difference_interval
 from sentprobe.values import group_by
 
-UNKNOWN_PART = "not known"
 MAX_PARTS = 12
-"""The maximum number of parts by distinct numbers. More numbers are put into bins."""
+"""The maximum number of distinct numbers that form a part each. More numbers are divided into bins."""
 BIN_COUNT = 6
 ItemTables: TypeAlias = Mapping[str, ItemTable]
 """Item tables by the fingerprint of their dataset."""
@@ -34,15 +33,16 @@ class Partition:
     part_of: Mapping[str, str]
 
     def select(self, name: str, values: Sequence[str]) -> NDArray[np.bool_]:
-        """Return whether each value is in the part with this name, (n,) bool."""
+        """Return whether each of n values is in the part with this name, (n,) bool."""
         return np.array([self.part_of[value] == name for value in values], dtype=np.bool_)
 
 
 def partition_values(column: str, values: Iterable[str], *, labels: Sequence[str] = ()) -> Partition:
     """Divide the values of a column into parts.
 
-    Lengths are put into the bins of Adi et al. 2017, and other columns with many distinct numbers into bins of about
-    equal size. In any other column, each value is a part. Parts are sorted, with *labels* first in their given order.
+    Lengths are divided into the bins of Adi et al. 2017, such as "5-8". More than 12 other numbers are divided into 6
+    bins with about equal numbers of items. In any other column, each value is a part: *labels* come first, in their
+    order, then all other values, sorted.
 
     >>> partition_values("distance", ["10", "2", "", "2"]).names
     ('2', '10', 'not known')
@@ -52,7 +52,7 @@ def partition_values(column: str, values: Iterable[str], *, labels: Sequence[str
     numbers = _parse_numbers(known_values)
     if column == LENGTH and numbers and all(number.is_integer() for number in numbers.values()):
         bins = find_bins(map(int, numbers.values()), Lengths.BINS)
-        ordered = sorted(numbers, key=lambda value: numbers[value])
+        ordered = sorted(numbers, key=numbers.__getitem__)
         part_of = {v: next(str(length_bin) for length_bin in bins if int(numbers[v]) in length_bin) for v in ordered}
     elif len(numbers) > MAX_PARTS:
         part_of = _bin_numbers(known_values, numbers)
@@ -62,7 +62,7 @@ def partition_values(column: str, values: Iterable[str], *, labels: Sequence[str
         remaining = sorted(distinct - {*labels_first}, key=lambda value: (numbers.get(value, 0.0), value))
         part_of = {value: value for value in (*labels_first, *remaining)}
     if len(known_values) < len(all_values):
-        part_of = {**part_of, "": UNKNOWN_PART}
+        part_of = {**part_of, "": "not known"}
     return Partition(names=tuple(dict.fromkeys(part_of.values())), part_of=part_of)
 
 
@@ -76,18 +76,17 @@ def _parse_numbers(values: Iterable[str]) -> dict[str, float]:
 
 
 def _bin_numbers(values: Sequence[str], numbers: Mapping[str, float]) -> dict[str, str]:
-    """Return the name of the bin of each number; bins have about equal numbers of items."""
+    """Return the bin of each number, such as "3 to 7"; bins have about equal numbers of items."""
     sorted_numbers = np.sort([numbers[value] for value in values])
     ordered = sorted(numbers, key=lambda value: (numbers[value], value))
     below = np.searchsorted(sorted_numbers, [numbers[value] for value in ordered])
-    places = BIN_COUNT * below // len(sorted_numbers)
-    place_of = dict(zip(ordered, places.tolist(), strict=True))
-    bins = group_by(ordered, place_of.__getitem__).values()
-    return {value: " to ".join(dict.fromkeys((values[0], values[-1]))) for values in bins for value in values}
+    bin_of = dict(zip(ordered, (BIN_COUNT * below // len(sorted_numbers)).tolist(), strict=True))
+    bins = group_by(ordered, bin_of.__getitem__).values()
+    return {value: " to ".join(dict.fromkeys((members[0], members[-1]))) for members in bins for value in members}
 
 
 def check_column(items: Iterable[ItemTable], column: str) -> None:
-    """Raise UsageError if no items have the column, or if every item has a different text in it."""
+    """Raise UsageError if no items have the column, or if all its texts differ, so that they form no parts."""
     tables = [*items]
     known_columns = [*dict.fromkeys(name for table in tables for name in table.columns)]
     if column not in known_columns:
@@ -131,7 +130,7 @@ def _select_seed_items(score: SeedScore, chosen: NDArray[np.bool_]) -> SeedScore
 
 
 def split_by_part(draws: Sequence[Result], items: ItemTables, column: str) -> dict[str, list[Result]]:
-    """Return, for each part of the items, the results of an encoder on a task, restricted to this part."""
+    """Return the results of the draws, restricted to each part of the test items, as in ``{"passive": [...]}``."""
     tables = [items[result.dataset_fingerprint] for result in draws]
     values = [table.columns[column] for table in tables]
     parts = partition_values(column, (v for draw_values in values for v in draw_values), labels=tables[0].labels)
@@ -161,14 +160,14 @@ class PartAccuracy:
 def accuracy_by(
     result: Result, column: str, *, condition: Condition = Condition.PROBE, items: ItemTable | None = None
 ) -> tuple[PartAccuracy, ...]:
-    """Return the accuracy on each part of the test items, where items with equal values of a column form a part.
+    """Return the accuracy on each part of the test items: items with the same value, or bin of numbers, in a column.
 
     - column: ``"voice"``, ``"clause"``, ``"label"``, ... or any other column of the dataset
     - condition: the condition whose accuracy is returned; by default that of the main probe
     - items: the test items; by default those in the folder that the result was read from
 
     Raises:
-        UsageError: the folder does not store the items, or the items lack the column.
+        UsageError: the folder does not store the items, they lack the column, or all texts in it differ.
         ResultsError: the stored items are damaged.
     """
     table = read_item_tables([result])[0] if items is None else items
@@ -197,12 +196,12 @@ class GeneralizationGap:
 
 
 def compute_gap(parts: Mapping[str, Sequence[Result]], condition: Condition) -> GeneralizationGap | None:
-    """Return the generalisation gap, or None if the parts are not those of trained and held-out structures.
+    """Return the generalisation gap, or None if the two parts are not trained and held-out structures.
 
     For one draw, or several draws with the same test items, the interval covers the choice of the test items.
     Otherwise it is Student's t interval over the draws.
 
-    - parts: the results on each part, one for each draw
+    - parts: for each part, the results of all draws on it
     """
     if len(parts) != 2 or TRAINED not in parts or len({*map(len, parts.values())}) > 1:
         return None
@@ -220,7 +219,7 @@ def compute_gap(parts: Mapping[str, Sequence[Result]], condition: Condition) -> 
 
 
 def _compute_same_items_gap(draws: Sequence[tuple[Result, Result]], condition: Condition) -> GeneralizationGap:
-    """Return the gap between both parts, with an interval for the choice of test items."""
+    """Return the gap, with an interval for the choice of test items."""
     figures = (compute_figure(part, condition) for part in zip(*draws, strict=True))
     trained, unseen = (figure for figure in figures if figure is not None)
     ends = (trained.accuracy, trained.interval), (unseen.accuracy, unseen.interval)

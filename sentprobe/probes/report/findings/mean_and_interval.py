@@ -1,6 +1,6 @@
 """The figure in a table cell: mean accuracy over all draws, 95% interval, and test against chance."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import TypeAlias
@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from sentprobe.probes.report.findings import paired_tests
 from sentprobe.probes.results.result import Condition, Result
 from sentprobe.probes.statistics import Interval, accuracy_interval, binomial_p_value, decompose_spread, design_effect
+from sentprobe.values import group_by
 
 LEAST_UNITS = 10
-"""The least number of units in which equal shares of correct answers are not regarded as a coincidence."""
+"""If fewer units than this have the same share of correct answers, it may be a coincidence."""
 FEW_ITEMS = 50
-"""The number of test items below which a table shows the interval of a figure and its number of items."""
+"""Below this number of test items, tables show the interval and the number of items beside an accuracy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +26,7 @@ class Figure:
     accuracy: float
     interval: Interval
     half_width: float | None
-    """Half the width of the interval before it is limited to 0 and 1; None for a single probe."""
+    """Half the width of the interval; None for a single probe. For several draws, it is not cut off at 0 and 1."""
     items: int
     chance: float
     """The share of the most frequent label, as the mean over draws."""
@@ -37,30 +38,29 @@ class Figure:
 
 
 ConditionCell: TypeAlias = tuple[Sequence[Result], Condition]
-"""The results of an encoder on a task, one for each draw, and the condition whose scores are read."""
+"""The results of an encoder on a task, one for each draw; and the condition (main probe or control)."""
 
 
 def compute_figure(draws: Sequence[Result], condition: Condition) -> Figure | None:
-    """Return the figure of an encoder or control on a task, given its results in all draws; None without scores."""
+    """Return the mean accuracy over *draws* with its interval and test; None if the condition has no scores."""
     scored = [result for result in draws if condition in result.scores]
     return compute_figures([(scored, condition)])[0] if scored else None
 
 
 def compute_figures(cells: Sequence[ConditionCell]) -> list[Figure]:
-    """Return the figure of each cell of a table.
+    """Return the mean accuracy of each table cell, with its interval and test.
 
-    The interval of one draw is that of its score, and its p-value is that of the binomial test against chance on the
-    effective number of items. The interval and p-value of several draws are by Student's t, with a variance estimate
-    that is shared with the other cells. If the draws have the same test items, they are no smaller than the interval
-    and p-value for the choice of items.
+    For one draw, the interval is that of its score. The p-value is that of a binomial test against chance, on the
+    effective number of items. For several draws, both are computed by Student's t, with a variance estimate that all
+    cells share. If draws have the same test items, both are also computed over items, and the larger ones returned.
     """
-    tests = _test_draws([cell for cell in cells if len(cell[0]) > 1])
+    tests = iter(_test_draws([cell for cell in cells if len(cell[0]) > 1]))
     figures = [_join_draws(cell, next(tests)) if len(cell[0]) > 1 else _describe_one_draw(cell) for cell in cells]
     return [_fix_figure(figure) if _is_fixed(cell) else figure for figure, cell in zip(figures, cells, strict=True)]
 
 
 def _is_fixed(cell: ConditionCell) -> bool:
-    """Return whether the share of correct answers is the same in every unit, as for a bag of words on mirror pairs."""
+    """Return whether all units have the same share of correct answers, as for a bag of words on mirror pairs."""
     draws, condition = cell
     sums, sizes = zip(*(paired_tests.sum_answers(result, condition) for result in draws), strict=True)
     has_part = 0 < sums[0][0] < sizes[0][0]
@@ -68,13 +68,13 @@ def _is_fixed(cell: ConditionCell) -> bool:
 
 
 def _fix_figure(figure: Figure) -> Figure:
-    """Return a figure with an interval of width 0, for an accuracy that does not depend on items or draws."""
+    """Set the interval to the accuracy, which is the same for any items or draws. If it equals chance, p is 1."""
     half_width = None if figure.half_width is None else 0.0
     p = 1.0 if abs(figure.accuracy - figure.chance) < paired_tests.ROUNDING else figure.chance_p
     return replace(figure, interval=Interval(figure.accuracy, figure.accuracy), half_width=half_width, chance_p=p)
 
 
-def _test_draws(cells: Sequence[ConditionCell]) -> Iterator[paired_tests.GainTest]:
+def _test_draws(cells: Sequence[ConditionCell]) -> tuple[paired_tests.GainTest, ...]:
     gains = []
     for draws, condition in cells:
         chance = fmean(result.majority for result in draws)
@@ -89,7 +89,7 @@ def _test_draws(cells: Sequence[ConditionCell]) -> Iterator[paired_tests.GainTes
                 sides=(paired_tests.name_side(draws, condition), "chance"),
             )
         )
-    yield from paired_tests.compute_shared_t_tests(gains)
+    return paired_tests.compute_shared_t_tests(gains)
 
 
 def _describe_one_draw(cell: ConditionCell) -> Figure:
@@ -109,11 +109,10 @@ def _describe_one_draw(cell: ConditionCell) -> Figure:
 def _pool_items(draws: Sequence[Result], condition: Condition) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return the share of correct answers to each distinct test item, (n,), and the unit of each item, (n,)."""
     pooled, pooled_units, start = [], [], 0
-    for dataset in dict.fromkeys(result.dataset_fingerprint for result in draws):
-        same = [result for result in draws if result.dataset_fingerprint == dataset]
-        answers = np.mean([result.scores[condition].items() for result in same], axis=0)
+    for same_items in group_by(draws, lambda result: result.dataset_fingerprint).values():
+        answers = np.mean([result.scores[condition].items() for result in same_items], axis=0)
         pooled.append(answers)
-        pooled_units.append(start + np.array(same[0].units or range(len(answers)), dtype=np.int64))
+        pooled_units.append(start + np.array(same_items[0].units or range(len(answers)), dtype=np.int64))
         start += len(answers)
     return np.concatenate(pooled), np.concatenate(pooled_units)
 

@@ -1,7 +1,7 @@
-"""Test items that probes answer incorrectly (``probe show --mistakes``)."""
+"""Test items that probes answer incorrectly (``probe show --wrong 5``)."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,14 +33,15 @@ class WrongItem:
     seeds: int
     columns: Mapping[str, str]
 
-    def mark_probe_words(self) -> str:
-        """Return the sentence with its probe words in brackets."""
-        return " ".join(f"[{t}]" if at in self.marks else t for at, t in enumerate(self.sentence.split()))
+    def mark_probe_words(self, form: str = "[{}]", escape: Callable[[str], str] = str) -> str:
+        """Return the sentence with its probe words in brackets, as in "the [dog] barks", or in another form."""
+        tokens = map(escape, self.sentence.split())
+        return " ".join(form.format(t) if i in self.marks else t for i, t in enumerate(tokens))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrongItems:
-    """The incorrectly answered items of one result, or of one part of its items."""
+    """The number of incorrectly answered items of a result, or of one part, and the first ones (``shown``)."""
 
     result: Result
     part: str
@@ -50,7 +51,7 @@ class WrongItems:
 
     @property
     def title(self) -> str:
-        """The title above the items."""
+        """The title, such as "bow on Tense: 9 of 80 test items are answered wrong; the first 5"."""
         part = f" with {self.part}" if self.part else ""
         number = f"the first {len(self.shown)}" if len(self.shown) < self.wrong else "all of them"
         return (
@@ -60,20 +61,20 @@ class WrongItems:
 
 
 def find_mistakes(result: Result, table: ItemTable, count: int, *, column: str | None = None) -> tuple[WrongItems, ...]:
-    """Return at most *count* incorrectly answered items of a result or, with *column*, of each part."""
+    """Return the *count* items that most probes answer incorrectly; with *column*, for each of its parts."""
     seeds = result.scores[Condition.PROBE].seeds
     wrong = np.sum([~seed.items() for seed in seeds], axis=0)  # (items,)
     order = np.argsort(-wrong, kind="stable").tolist()
     mistakes = []
     for part, chosen in _split_items(table, column):
-        places = [index for index in order if chosen[index] and wrong[index]]
-        shown = tuple(_build_wrong_item(result, table, index, int(wrong[index])) for index in places[:count])
-        mistakes.append(WrongItems(result=result, part=part, items=int(chosen.sum()), wrong=len(places), shown=shown))
+        indices = [index for index in order if chosen[index] and wrong[index]]
+        shown = tuple(_build_wrong_item(result, table, index, int(wrong[index])) for index in indices[:count])
+        mistakes.append(WrongItems(result=result, part=part, items=int(chosen.sum()), wrong=len(indices), shown=shown))
     return tuple(mistakes)
 
 
 def _split_items(table: ItemTable, column: str | None) -> Iterator[tuple[str, Any]]:
-    """Yield the name of each part and whether each item is in it, (n,) bool; without a column, all items."""
+    """Yield the name of each part and its mask of items, (n,) bool. Without a column, all items are one part."""
     if column is None:
         yield "", np.ones(len(table), np.bool_)
         return
@@ -83,7 +84,6 @@ def _split_items(table: ItemTable, column: str | None) -> Iterator[tuple[str, An
 
 
 def _build_wrong_item(result: Result, table: ItemTable, index: int, wrong: int) -> WrongItem:
-    seeds = result.scores[Condition.PROBE].seeds
     return WrongItem(
         place=index,
         sentence=table.sentences[index],
@@ -93,13 +93,13 @@ def _build_wrong_item(result: Result, table: ItemTable, index: int, wrong: int) 
         answer=table.labels[table.targets[index]],
         prediction=_find_prediction(result, table, index),
         wrong=wrong,
-        seeds=len(seeds),
+        seeds=len(result.scores[Condition.PROBE].seeds),
         columns={name: values[index] for name, values in table.columns.items() if name != LABEL},
     )
 
 
 def _find_prediction(result: Result, table: ItemTable, index: int) -> str | None:
-    """Return the most frequent incorrect prediction for an item; among equally frequent ones, the first label."""
+    """Return the most frequent incorrect prediction for an item, the alphabetically first of tied labels, or None."""
     seeds = result.scores[Condition.PROBE].seeds
     answers = [seed.answers(table.targets, len(table.labels)) for seed in seeds]
     votes = Counter(int(probe_answers[index]) for probe_answers in answers if probe_answers is not None)
@@ -109,7 +109,7 @@ def _find_prediction(result: Result, table: ItemTable, index: int) -> str | None
 
 
 def select_results(results: Results, *, encoder: str | None, task: str | None) -> Results:
-    """Return the results of one encoder on one task (None: all); raise UsageError if there are none."""
+    """Return the results of one encoder (None: all) on one task (None: all); raise UsageError if there are none."""
     find_name = str if task in results.tasks else to_own_name
     task_name = None if task is None else find_name(task)
     _check_name("encoder", encoder, results.encoders)
@@ -133,7 +133,7 @@ def _check_name(kind: str, name: str | None, known_names: Sequence[str]) -> None
 
 
 def find_all_mistakes(results: Results, items: ItemTables, count: int, *, column: str | None) -> list[WrongItems]:
-    """Return at most *count* incorrectly answered items of each result or, with *column*, of each part."""
+    """Call :func:`find_mistakes` for each result, with the test items of its dataset; check the column first."""
     if column is not None:
         check_column(items.values(), column)
     return [
@@ -156,10 +156,7 @@ def render_mistakes_markdown(mistakes: WrongItems) -> str:
     """Return the incorrectly answered items as a Markdown list, with the probe words in bold."""
     lines = [f"**{escape_markdown(mistakes.title)}**\n"]
     for number, item in enumerate(mistakes.shown, 1):
-        tokens = [escape_markdown(token) for token in item.sentence.split()]
-        for index in item.marks:
-            tokens[index] = f"**{tokens[index]}**"
-        lines.append(f"{number}. {' '.join(tokens)}")
+        lines.append(f"{number}. {item.mark_probe_words('**{}**', escape_markdown)}")
         lines += [f"   - {name}: {escape_markdown(value)}" for name, value in _describe_mistake(item).items()]
     return "".join(f"{line}\n" for line in lines)
 
@@ -181,7 +178,7 @@ PROBE_WORDS, ANSWER = "probe words", "answer"
 
 
 def build_mistake_grid(mistakes: WrongItems) -> Grid:
-    """Build a table for the report page with a row for each incorrectly answered item."""
+    """Build a table for the report page with a row for each item shown."""
     details = [_describe_mistake(item) for item in mistakes.shown]
     headings = [name for name in (PROBE_WORDS, ANSWER) if any(name in item_details for item_details in details)]
     rows = [
@@ -192,13 +189,13 @@ def build_mistake_grid(mistakes: WrongItems) -> Grid:
 
 
 def to_mistake_records(mistakes: Sequence[WrongItems]) -> list[dict[str, Any]]:
-    """Return a flat dictionary for each incorrectly answered item; all dictionaries have the same keys."""
-    names = dict.fromkeys(n for mistakes_part in mistakes for item in mistakes_part.shown for n in item.columns)
+    """Return a dictionary for each item shown, all with the same keys: encoder, task, sentence, prediction, ..."""
+    names = dict.fromkeys(name for wrong_items in mistakes for item in wrong_items.shown for name in item.columns)
     return [
         {
-            **identify_result(mistakes_part.result),
-            "seed": mistakes_part.result.seed,
-            "part": mistakes_part.part,
+            **identify_result(wrong_items.result),
+            "seed": wrong_items.result.seed,
+            "part": wrong_items.part,
             "item": item.place,
             "sentence": item.sentence,
             "marked": item.mark_probe_words(),
@@ -210,6 +207,6 @@ def to_mistake_records(mistakes: Sequence[WrongItems]) -> list[dict[str, Any]]:
             "event": item.event,
             **{f"column_{name}": item.columns.get(name) for name in names},
         }
-        for mistakes_part in mistakes
-        for item in mistakes_part.shown
+        for wrong_items in mistakes
+        for item in wrong_items.shown
     ]

@@ -1,4 +1,4 @@
-"""Paired tests of the differences in a table.
+"""Paired tests of the differences in accuracy in a table.
 
 With one draw, a difference is tested over test items. With several draws, it is tested over draws, with a variance
 estimate that all differences of the table share. A *gain* is the difference in accuracy between two encoders, between
@@ -21,7 +21,7 @@ from sentprobe.probes.results.result import Condition, Result, Score
 from sentprobe.values import group_by
 
 MOST_PRIOR_FREEDOM = 8.0
-"""The maximum degrees of freedom that shared variances add, chosen by simulations (docs/decisions/0013)."""
+"""The maximum degrees of freedom that the variances of other gains add (from simulations; docs/decisions/0013)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,12 +30,12 @@ class DrawGains:
 
     by_draw: tuple[float, ...]
     item_variance: float
-    """The variance of the gain in one draw that is due to the choice of test items, as the mean over draws."""
+    """The variance of the gain due to the choice of test items, computed in each draw and averaged over draws."""
     items: int
     task: Hashable
     sides: tuple[Hashable, Hashable]
-    """The names of the two encoders, or of the encoder and its control or chance. None for a control whose answers are
-    constant."""
+    """The names of the two encoders, or of the encoder and its control or chance. None instead of a name if all units
+    have the same share of correct answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,17 +64,12 @@ class GainTest:
         return st.student_quantile(0.95, self.freedom) * self.deviation / sqrt(self.draws)
 
 
-def compute_item_variance(gains: ArrayLike, units: Sequence[int]) -> float:
-    """Return the variance of the mean of *gains*, which are clustered by unit (Kish 1965, section 8.2).
+def compute_unit_variance(sums: st.Floats, sizes: st.Floats) -> float:
+    """Return the variance of a mean over items, given sum and size of each unit, (units,) (Kish 1965, section 8.2).
 
-    >>> compute_item_variance([1, 0, 1, 0], []), compute_item_variance([1, 0, 1, 0], [0, 0, 1, 1])
+    >>> compute_unit_variance(*st.sum_by_unit([1, 0, 1, 0], [])), compute_unit_variance(np.ones(2), np.full(2, 2))
     (0.08333333333333333, 0.0)
     """
-    return compute_unit_variance(*st.sum_by_unit(gains, units))
-
-
-def compute_unit_variance(sums: st.Floats, sizes: st.Floats) -> float:
-    """Return the variance of the mean over items, given the sum over each unit and the size of each unit, (units,)."""
     count, total = len(sums), float(sizes.sum())
     if count < 2:
         return 0.0
@@ -83,17 +78,17 @@ def compute_unit_variance(sums: st.Floats, sizes: st.Floats) -> float:
 
 
 def compute_shared_t_tests(gains: Sequence[DrawGains]) -> tuple[GainTest, ...]:
-    """Test all gains of a table over two or more draws, with shared variances of at least 1 / items^2."""
+    """Run a t-test of each gain over its draws (at least two), with a variance estimate that all gains share."""
     if not gains:
         return ()
     draws = np.array([len(gain.by_draw) for gain in gains])
     if draws.min() < 2:
         raise UsageError("a test over draws needs two draws of each gain")
-    least = np.array([gain.items for gain in gains], dtype=np.float64) ** -2.0
+    minimum = np.array([gain.items for gain in gains], dtype=np.float64) ** -2.0
     item_variances = np.array([gain.item_variance for gain in gains])
     shared, prior_freedom = share_variances(
-        np.maximum(least, [np.var(gain.by_draw, ddof=1) for gain in gains]),
-        np.maximum(least, item_variances),
+        np.maximum(minimum, [np.var(gain.by_draw, ddof=1) for gain in gains]),
+        np.maximum(minimum, item_variances),
         draws - 1,
         groups=_find_groups(gains),
         independent=count_independent_gains(
@@ -113,14 +108,14 @@ def compute_shared_t_tests(gains: Sequence[DrawGains]) -> tuple[GainTest, ...]:
 
 
 def _find_groups(gains: Sequence[DrawGains]) -> NDArray[np.bool_]:
-    """Return which gains belong to each task and to each encoder or control, (groups, gains) bool."""
+    """Return the groups of gains with the same task, encoder or control, as a mask, (groups, gains) bool."""
     members: dict[Hashable, list[int]] = {}
-    for place, gain in enumerate(gains):
+    for index, gain in enumerate(gains):
         for group in (("task", gain.task), *(("side", side) for side in gain.sides)):
-            members.setdefault(group, []).append(place)
+            members.setdefault(group, []).append(index)
     groups = np.zeros((len(members), len(gains)), dtype=np.bool_)
-    for row, places in zip(groups, members.values(), strict=True):
-        row[places] = True
+    for row, indices in zip(groups, members.values(), strict=True):
+        row[indices] = True
     return groups
 
 
@@ -148,7 +143,7 @@ def share_variances(
     *,
     groups: NDArray[np.bool_],
     independent: int,
-    varying: NDArray[np.bool_] | None = None,
+    varying: NDArray[np.bool_],
 ) -> tuple[st.Floats, st.Floats]:
     """Combine the variance of each gain over draws with those of the other gains of a table.
 
@@ -156,24 +151,23 @@ def share_variances(
 
     Let phi be the ratio of a gain's variance over draws to its variance over items, and nu the degrees of freedom
     (draws - 1). The shared phi is (d phi0 + nu phi) / (d + nu), and at least 1. Here, d is the degrees of freedom of
-    the prior (:func:`estimate_prior_freedom`). phi0 is the mean phi of all gains or, if larger, of a group of the gain,
-    so that the variance of a noisy task or encoder is not underestimated.
+    the prior (:func:`estimate_prior_freedom`). phi0 is the mean phi of all gains. If the mean of those with the same
+    task or encoder is larger, phi0 is that mean, to avoid underestimating the variance of a noisy task or encoder.
 
     - variances, item_variances: the variance of each gain over draws and over items, (..., gains)
-    - groups: which gains belong to each task and encoder, (groups, gains)
-    - varying: whether the answers of each gain vary, (gains,); by default, all vary. Other gains are left out of phi0.
+    - groups: whether each gain belongs to each group, that is, a task or encoder, (groups, gains) bool
+    - varying: whether each gain varies between items, (gains,) bool; others are left out of phi0
 
     Returns:
         The shared variance of each gain, (..., gains), and the degrees of freedom of the prior, (...).
     """
     nu = np.asarray(freedom, dtype=np.float64)
     ratios = variances / item_variances
-    chosen = np.ones(ratios.shape[-1], np.bool_) if varying is None else varying
-    prior_freedom = estimate_prior_freedom(ratios[..., chosen], nu[chosen], independent=independent)
+    prior_freedom = estimate_prior_freedom(ratios[..., varying], nu[varying], independent=independent)
     prior_ratios = np.zeros_like(ratios)
-    for group in (np.ones_like(chosen), *groups):
-        if (group & chosen).any():
-            mean_ratio = ratios[..., group & chosen].mean(axis=-1, keepdims=True)
+    for group in (np.ones_like(varying), *groups):
+        if (group & varying).any():
+            mean_ratio = ratios[..., group & varying].mean(axis=-1, keepdims=True)
             prior_ratios = np.maximum(prior_ratios, group * mean_ratio)
     d = prior_freedom[..., np.newaxis]
     shared = np.maximum(1.0, (d * prior_ratios + nu * ratios) / (d + nu))
@@ -184,11 +178,12 @@ def estimate_prior_freedom(ratios: st.Floats, freedom: st.Floats, *, independent
     """Estimate the degrees of freedom of the prior from the spread of log variances (Smyth 2004); (...) float64.
 
     With z = ln(phi) - digamma(nu / 2) + ln(nu / 2), d0 solves trigamma(d0 / 2) = var(z) - mean(trigamma(nu / 2)). If
-    the right side is not positive, d0 is infinite. Since the gains of one table depend on each other, d0 is too large:
-    the minimum of d0 / 2, 8 and (independent - 1) nu / 6 is returned.
+    the right side is not positive, d0 is infinite. Since the gains of one table depend on each other, d0 is too large.
+    Therefore, the minimum of d0 / 2, 8 and (independent - 1) nu / 6 is returned.
 
     - ratios: phi of each gain, (..., gains)
     - freedom: nu of each gain, (gains,)
+    - independent: the number of linearly independent gains
     """
     from scipy.special import digamma, polygamma
 
@@ -222,9 +217,9 @@ def invert_trigamma(values: st.Floats) -> st.Floats:
 LEVEL = 0.05
 """The significance level of every test: a corrected p-value below this level is significant."""
 ROUNDING = 1e-9
-"""The size below which a difference counts as a tie."""
+"""Differences below this size are ties: they come from rounding."""
 MatchedResults = tuple[tuple[Result, Result], ...]
-"""The results of two encoders on one task, in each draw that both have."""
+"""The results of two encoders on one task: a pair for each draw that both have."""
 ConditionPair = tuple[Condition, Condition]
 PROBES: ConditionPair = (Condition.PROBE, Condition.PROBE)
 
@@ -242,7 +237,7 @@ def _sum_answers(score: Score, units: tuple[int, ...]) -> tuple[st.Floats, st.Fl
 
 
 def sum_answers(result: Result, condition: Condition) -> tuple[st.Floats, st.Floats]:
-    """Return the number of correct answers (as the mean over seeds) and the number of items in each unit."""
+    """Return the correct answers in each unit, averaged over seeds, and the number of its items, both (units,)."""
     return _sum_answers(result.scores[condition], result.units)
 
 
@@ -253,25 +248,25 @@ def are_constant(draws: Sequence[Result], condition: Condition) -> bool:
 
 
 def have_shared_items(draws: Sequence[Result]) -> bool:
-    """Return whether at least two of the draws have the same test items."""
+    """Return whether any two of the draws have the same test items."""
     return len({result.dataset_fingerprint for result in draws}) < len(draws)
 
 
 def compare_matched_results(
     matches: Sequence[MatchedResults], conditions: Sequence[ConditionPair]
 ) -> list[st.PairedComparison]:
-    """Compare the two results of each match under its pair of conditions.
+    """Compare two encoders on a task for each of *matches*, under its pair of conditions.
 
-    Matches with one draw have a sign test and a t-test over units. Matches with several draws have a sign test over
-    draws and a t-test with shared variances. If the draws have the same test items, the p-value of this t-test is at
-    least that of the sign test over units, and the interval is at least as wide as that for the choice of items.
+    With one draw, sign test and t-test are over units. With several draws, the sign test is over draws, and the t-test
+    has shared variances. If draws have the same test items, the p-value of this t-test is at least that of the sign
+    test over units. The interval is then at least as wide as that for the choice of test items.
     """
-    sides = [*zip(matches, conditions, strict=True)]
-    gains = [_build_gains(*side) for side in sides if len(side[0]) > 1]
+    pairs = [*zip(matches, conditions, strict=True)]
+    gains = [_build_gains(matched, pair) for matched, pair in pairs if len(matched) > 1]
     tests = iter(zip(gains, compute_shared_t_tests(gains), strict=True))
     return [
-        _compare_draws(*side, *next(tests)) if len(side[0]) > 1 else _compare_one_draw(*side[0][0], side[1])
-        for side in sides
+        _compare_draws(matched, pair, *next(tests)) if len(matched) > 1 else _compare_one_draw(*matched[0], pair)
+        for matched, pair in pairs
     ]
 
 
@@ -286,28 +281,21 @@ def _compare_one_draw(first: Result, second: Result, conditions: ConditionPair) 
 def _build_gains(matched: MatchedResults, conditions: ConditionPair) -> DrawGains:
     first, second = zip(*matched, strict=True)
     a, b = ([result.scores[c] for result in side] for side, c in zip((first, second), conditions, strict=True))
+    names = name_side(first, conditions[0]), name_side(second, conditions[1])
+    tasks = first[0].task, second[0].task
+    if tasks[0] != tasks[1]:  # tasks that differ in language
+        names = names[0] and (names[0], tasks[0]), names[1] and (names[1], tasks[1])
     return DrawGains(
         by_draw=tuple(x.accuracy - y.accuracy for x, y in zip(a, b, strict=True)),
         item_variance=fmean(compute_unit_variance(*_subtract_answers(pair, conditions)) for pair in matched),
         items=min(score.total for score in a),
-        task=first[0].task,
-        sides=_name_sides(first, second, conditions),
+        task=tasks[0],
+        sides=names,
     )
 
 
-def _name_sides(
-    first: Sequence[Result], second: Sequence[Result], conditions: ConditionPair
-) -> tuple[Hashable, Hashable]:
-    """Return the names of both compared encoders or controls, with their tasks if the tasks differ in language."""
-    names = name_side(first, conditions[0]), name_side(second, conditions[1])
-    tasks = first[0].task, second[0].task
-    if tasks[0] == tasks[1]:
-        return names
-    return names[0] and (names[0], tasks[0]), names[1] and (names[1], tasks[1])
-
-
 def name_side(draws: Sequence[Result], condition: Condition) -> Hashable:
-    """Return the name of an encoder or control; None if its answers are constant, as for words on mirror pairs."""
+    """Return the name of an encoder or control; None if all units have the same share of correct answers."""
     if are_constant(draws, condition):
         return None
     first = draws[0]
@@ -315,7 +303,7 @@ def name_side(draws: Sequence[Result], condition: Condition) -> Hashable:
 
 
 def _subtract_answers(pair: tuple[Result, Result], conditions: ConditionPair) -> tuple[st.Floats, st.Floats]:
-    """Return the sum of the gains and the number of items in each unit."""
+    """Return the difference in correct answers and the number of items in each unit, both (units,)."""
     (first, sizes), (second, _) = (sum_answers(result, c) for result, c in zip(pair, conditions, strict=True))
     return first - second, sizes
 

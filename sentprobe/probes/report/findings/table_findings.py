@@ -1,15 +1,15 @@
-"""All significance tests of one table; bold figures, stars, groups, notes and checks are based on these tests.
+"""All significance tests of one table, on which its bold accuracies, stars, groups, notes and checks are based.
 
-There are three families of tests, each with Holm's correction: between encoders (with a separate family for variants of
-one model), of figures and controls against chance, and of figures against controls. Only controls that may know the
-answer, such as a bag of words, are tested.
+There are three families of tests, each with Holm's correction: between encoders, of encoders and controls against
+chance, and of encoders against controls. Variants of one model are compared in a fourth family. Only controls that may
+know the answer, such as a bag of words, are tested.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from itertools import chain, combinations
+from itertools import chain, combinations, product
 from statistics import fmean
 from typing import Any, TypeAlias
 
@@ -31,15 +31,15 @@ class TableComparisons:
     """The comparisons between encoders on all tasks of a table, corrected for their number.
 
     Only the p-value that decides (sign test for one draw, t-test for several) is corrected. All p-values are computed
-    at once, but a comparison is built only when it is read, since 400 encoders on 5 tasks have 400,000 pairs.
+    at once. A :class:`Comparison` is built only on access, because 400 encoders on 5 tasks have 400,000 pairs.
     """
 
     def __init__(self, matches: Sequence[MatchedResults]) -> None:
-        """Test *matches*, in which the better encoder is first; a task's best encoder is matched first."""
+        """Run the tests. In a match, the better encoder is first; on a task, the best encoder's matches are first."""
         self._matches = matches
-        self._places = group_by(range(len(matches)), lambda place: matches[place][0][0].task)
-        over_draws = [place for place, matched in enumerate(matches) if len(matched) > 1]
-        tests = compare_matched_results([matches[place] for place in over_draws], [PROBES] * len(over_draws))
+        self._indices = group_by(range(len(matches)), lambda index: matches[index][0][0].task)
+        over_draws = [index for index, matched in enumerate(matches) if len(matched) > 1]
+        tests = compare_matched_results([matches[index] for index in over_draws], [PROBES] * len(over_draws))
         self._over_draws = dict(zip(over_draws, tests, strict=True))
         p_values = run_sign_tests([matched[0] for matched in matches])
         p_values[over_draws] = [test.t_p for test in tests]
@@ -52,47 +52,47 @@ class TableComparisons:
         return map(self._build_comparison, range(len(self)))
 
     def compare_best(self, task: str) -> list[Comparison]:
-        """Return the comparisons of the best encoder on a task with all other encoders."""
-        places = self._places.get(task, [])
-        best = {self._matches[place][0][0].encoder for place in places[:1]}
-        return [self._build_comparison(place) for place in places if self._matches[place][0][0].encoder in best]
+        """Return the comparisons of the best encoder on a task with each other encoder."""
+        first_encoders = {index: self._matches[index][0][0].encoder for index in self._indices.get(task, [])}
+        best = next(iter(first_encoders.values()), None)
+        return [self._build_comparison(index) for index, encoder in first_encoders.items() if encoder == best]
 
     def count_significant(self, task: str) -> tuple[int, int]:
         """Return the number of significant differences and of all differences on a task."""
-        places = self._places.get(task, [])
-        return int((self._p_values[places] < LEVEL).sum()), len(places)
+        indices = self._indices.get(task, [])
+        return int((self._p_values[indices] < LEVEL).sum()), len(indices)
 
     def list_significant_pairs(self) -> Iterator[frozenset[EncoderOnTask]]:
         """Yield the pairs of table cells whose difference is significant."""
-        for place in np.flatnonzero(self._p_values < LEVEL).tolist():
-            first, second = self._matches[place][0]
+        for index in np.flatnonzero(self._p_values < LEVEL).tolist():
+            first, second = self._matches[index][0]
             yield frozenset((first.cell, second.cell))
 
-    def _build_comparison(self, place: int) -> Comparison:
-        matched, p = self._matches[place], float(self._p_values[place])
-        paired = self._over_draws.get(place) or compare_matched_results([matched], [PROBES])[0]
+    def _build_comparison(self, index: int) -> Comparison:
+        matched, p = self._matches[index], float(self._p_values[index])
+        paired = self._over_draws.get(index) or compare_matched_results([matched], [PROBES])[0]
         sign_p, t_p = (paired.sign_p, p) if len(matched) > 1 else (p, paired.t_p)
         first, second = matched[0]
         return Comparison(first=first, second=second, matched=matched, paired=paired, sign_p=sign_p, t_p=t_p)
 
 
 def run_sign_tests(pairs: Sequence[tuple[Result, Result]]) -> Floats:
-    """Return the p-value of the sign test over units of each pair of results on the same items, (n,) float64."""
+    """Return the p-value of the sign test over units for each of n pairs of results on the same items, (n,) float64."""
     wins, losses = np.zeros(len(pairs), np.int64), np.zeros(len(pairs), np.int64)
-    by_dataset = group_by(range(len(pairs)), lambda place: pairs[place][0].dataset_fingerprint)
-    for places in by_dataset.values():
-        results = {id(result): result for place in places for result in pairs[place]}
+    by_dataset = group_by(range(len(pairs)), lambda index: pairs[index][0].dataset_fingerprint)
+    for indices in by_dataset.values():
+        results = {id(result): result for index in indices for result in pairs[index]}
         rows = dict(zip(results, range(len(results)), strict=True))
         sums = _sum_right_answers([*results.values()])
-        for row, own_places in group_by(places, lambda place: rows[id(pairs[place][0])]).items():  # noqa: B023
-            second_sums = sums[[rows[id(pairs[place][1])] for place in own_places]]
-            wins[own_places] = np.count_nonzero(sums[row] > second_sums, axis=1)
-            losses[own_places] = np.count_nonzero(sums[row] < second_sums, axis=1)
+        for row, row_indices in group_by(indices, lambda index: rows[id(pairs[index][0])]).items():  # noqa: B023
+            second_sums = sums[[rows[id(pairs[index][1])] for index in row_indices]]
+            wins[row_indices] = np.count_nonzero(sums[row] > second_sums, axis=1)
+            losses[row_indices] = np.count_nonzero(sums[row] < second_sums, axis=1)
     return compute_sign_tests(wins, losses)
 
 
 def _sum_right_answers(results: Sequence[Result]) -> NDArray[np.unsignedinteger[Any]]:
-    """Return the correct answers in each unit, (results, units), scaled to the same number of seeds."""
+    """Return the number of correct answers in each unit, (results, units), as if all results had as many seeds."""
     scores = [result.scores[Condition.PROBE] for result in results]
     totals = sorted({score.total for score in scores})
     if len(totals) > 1:
@@ -100,8 +100,8 @@ def _sum_right_answers(results: Sequence[Result]) -> NDArray[np.unsignedinteger[
     seeds = int(np.lcm.reduce([len(score.seeds) for score in scores]))
     sums = np.array(
         [
-            sum_by_unit(np.sum([seed.items() for seed in score.seeds], axis=0) * (seeds // len(score.seeds)), units)[0]
-            for units, score in ((result.units, result.scores[Condition.PROBE]) for result in results)
+            sum_by_unit(sum(seed.items() for seed in score.seeds) * (seeds // len(score.seeds)), result.units)[0]
+            for result, score in zip(results, scores, strict=True)
         ]
     )
     return sums.astype(np.min_scalar_type(int(sums.max())))
@@ -112,7 +112,7 @@ ControlKey: TypeAlias = tuple[Condition, str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChanceTest:
-    """The figure of an encoder or control on a task, and its test against chance."""
+    """The accuracy of an encoder or control on a task (``figure``), and its test against chance."""
 
     draws: tuple[Result, ...]
     condition: Condition
@@ -122,12 +122,12 @@ class ChanceTest:
 
     @property
     def is_above(self) -> bool:
-        """Whether the figure is significantly above chance."""
+        """Whether the accuracy is significantly above chance."""
         return self.p < LEVEL and self.figure.accuracy > self.figure.chance
 
     @property
     def verdict(self) -> control_verdicts.ControlVerdict:
-        """Whether the figure is above, at or below chance; never below if the labels are not equally frequent."""
+        """Whether the accuracy is above, at or below chance; never below if the labels are not equally frequent."""
         if self.is_above:
             return control_verdicts.ControlVerdict.ABOVE
         is_below = self.p < LEVEL and control_verdicts.is_balanced(self.draws[0])
@@ -136,11 +136,11 @@ class ChanceTest:
 
 @dataclass(frozen=True, kw_only=True)
 class TableFindings:
-    """The figures of a table and all tests between them."""
+    """The accuracies in a table, and all tests of these accuracies."""
 
     cells: Mapping[EncoderOnTask, ChanceTest]
     free_controls: tuple[ChanceTest, ...]
-    """The tests of controls that may know the answer, one for each task and width."""
+    """The tests of controls that may know the answer, one for each task and vector width."""
     comparisons: TableComparisons
     """The comparisons between all models on each task."""
     variant_comparisons: TableComparisons
@@ -150,7 +150,7 @@ class TableFindings:
 
     @cached_property
     def columns(self) -> Mapping[str, Sequence[EncoderOnTask]]:
-        """The cells of each task."""
+        """The (encoder, task) cells of each task, which form a column of the table."""
         return group_by(self.cells, lambda cell: cell[1])
 
     @cached_property
@@ -165,7 +165,7 @@ class TableFindings:
         return frozenset(test.draws[0].task for test in tests if test.is_above)
 
     def find_figure(self, draws: Sequence[Result], condition: Condition) -> Figure | None:
-        """Return the figure of an encoder or control on a task."""
+        """Return the mean accuracy of an encoder or control over *draws*; None if it has no scores."""
         if condition is Condition.PROBE:
             return self.cells[draws[0].cell].figure
         key = identify_control(draws[0], condition)
@@ -173,7 +173,7 @@ class TableFindings:
         return next(figures, None) or compute_figure(draws, condition)
 
     def compare_with_control(self, condition: Condition) -> tuple[Comparison, ...]:
-        """Return the comparisons of encoders with a control, on all tasks on which this control is above chance."""
+        """Return the comparisons of encoders with a control, on the tasks on which this control is above chance."""
         tasks = self.find_solvable_tasks(condition)
         return tuple(
             comparison
@@ -184,7 +184,7 @@ class TableFindings:
 
 @lru_cache(maxsize=8)
 def find_table(results: Results) -> TableFindings:
-    """Return the figures and tests of a table (the results of the last eight tables are cached)."""
+    """Compute the accuracies and tests of a table. The findings of the last eight tables are cached."""
     cells = [tuple(draws) for draws in results.records_by_cell.values()]
     controls = [*_list_free_controls(results)]
     figure_cells: list[ConditionCell] = [*((draws, Condition.PROBE) for draws in cells), *controls]
@@ -220,12 +220,12 @@ def _list_free_controls(results: Results) -> Iterator[ConditionCell]:
 
 
 def identify_control(result: Result, condition: Condition) -> ControlKey:
-    """Return the identity of a control in a table."""
+    """Return a key that is equal for results that share a control, such as (BAG_OF_WORDS, "Tense", "dim 300")."""
     return condition, result.task, ", ".join(control_verdicts.list_shared_properties(result, condition))
 
 
 def _match_cells(cells: Sequence[Sequence[Result]]) -> Iterator[MatchedResults]:
-    """Yield pairs of encoders with the same test items, the better first, matched by draw."""
+    """Yield the draws, in pairs, of each two encoders on the same test items; the better encoder is first."""
     ordered = sorted(cells, key=lambda draws: fmean(result.accuracy for result in draws), reverse=True)
     by_task = group_by(ordered, lambda draws: draws[0].task)
     for first, second in chain.from_iterable(combinations(ranked, 2) for ranked in by_task.values()):
@@ -236,14 +236,13 @@ def _match_cells(cells: Sequence[Sequence[Result]]) -> Iterator[MatchedResults]:
 
 def _compare_with_controls(results: Results, cells: Sequence[Sequence[Result]]) -> tuple[Comparison, ...]:
     """Compare each encoder on each task with the controls that may know the answer, except if all answers are equal."""
-    matches = [
-        (tuple(pairs), (Condition.PROBE, condition))
-        for condition in control_verdicts.SOLVERS
-        for draws in cells
-        if (pairs := [*_pair_with_control(draws, condition, results)])
-        and not all(_have_equal_answers(*pair, condition) for pair in pairs)
-    ]
-    return compare_results([pairs for pairs, _ in matches], conditions=[conditions for _, conditions in matches])
+    matches, conditions = [], []
+    for condition, draws in product(control_verdicts.SOLVERS, cells):
+        pairs = tuple(_pair_with_control(draws, condition, results))
+        if not all(_have_equal_answers(*pair, condition) for pair in pairs):
+            matches.append(pairs)
+            conditions.append((Condition.PROBE, condition))
+    return compare_results(matches, conditions=conditions)
 
 
 def _pair_with_control(
@@ -252,7 +251,7 @@ def _pair_with_control(
     must_be_at_chance = control_verdicts.MUST_BE_AT_CHANCE[condition]
     for result in draws:
         if condition is Condition.BAG_OF_WORDS:
-            controls = [*find_bag_of_words(result, results)]
+            controls = find_bag_of_words(result, results)
         else:
             controls = [result] if condition in result.scores else []
         yield from ((result, control) for control in controls if not must_be_at_chance(control))
@@ -263,36 +262,30 @@ def _have_equal_answers(result: Result, control: Result, condition: Condition) -
     return len({tuple(seed.right for seed in score.seeds) for score in scores}) == 1
 
 
-def find_bag_of_words(result: Result, results: Results) -> Iterator[Result]:
-    """Yield the result whose bag of words is the control: *result* or, for a baseline, the best one."""
+def find_bag_of_words(result: Result, results: Results) -> list[Result]:
+    """Return the result whose bag of words is the control: *result* or, if it has none, the best one of its task."""
     if Condition.BAG_OF_WORDS in result.scores:
-        yield result
-    else:
-        bags = [
-            candidate
-            for candidate in results.records
-            if (candidate.seed, candidate.task) == (result.seed, result.task)
-            and Condition.BAG_OF_WORDS in candidate.scores
-        ]
-        yield from sorted(bags, key=lambda bag: bag.scores[Condition.BAG_OF_WORDS].accuracy)[-1:]
+        return [result]
+    candidates = (bag for bag in results.records if (bag.seed, bag.task) == (result.seed, result.task))
+    bags = [bag for bag in candidates if Condition.BAG_OF_WORDS in bag.scores]
+    return sorted(bags, key=lambda bag: bag.scores[Condition.BAG_OF_WORDS].accuracy)[-1:]
 
 
 def find_marked_cells(results: Results) -> frozenset[EncoderOnTask]:
-    """Return the best cell of each task if it is above its control and significantly better than other models."""
+    """Return the bold cells: the best of each task, if above its control and significantly better than other models."""
     findings = find_table(results)
-    significant = findings.significant_pairs
     marked: set[EncoderOnTask] = set()
     for column in findings.columns.values():
         best = max(column, key=lambda cell: findings.cells[cell].figure.accuracy)
         competitors = (cell for cell in column if not is_same_model(best[0], cell[0]))
-        is_untied = all(frozenset((best, cell)) in significant for cell in competitors)
+        is_untied = all(frozenset((best, cell)) in findings.significant_pairs for cell in competitors)
         if is_untied and _is_above_control(best, findings, results):
             marked.add(best)
     return frozenset(marked)
 
 
 def _is_above_control(cell: EncoderOnTask, findings: TableFindings, results: Results) -> bool:
-    """Return whether a figure is significantly above its control, which is a bag of words or chance."""
+    """Return whether the accuracy in a cell is significantly above its control: a bag of words, or chance."""
     if cell[1] in findings.find_solvable_tasks():
         comparisons = findings.compare_with_control(Condition.BAG_OF_WORDS)
         return any(comparison.is_better for comparison in comparisons if comparison.first.cell == cell)
@@ -304,7 +297,7 @@ def _is_above_control(cell: EncoderOnTask, findings: TableFindings, results: Res
 
 
 def judge_controls(results: Results) -> tuple[control_verdicts.ControlRun, ...]:
-    """Return all controls of a table, with the verdicts of its tests against chance."""
+    """Return all controls. The table's tests against chance decide the verdict if a control may know the answer."""
     tests = find_table(results).free_controls
     verdicts = {identify_control(test.draws[0], test.condition): test.verdict for test in tests}
     return tuple(
@@ -315,14 +308,14 @@ def judge_controls(results: Results) -> tuple[control_verdicts.ControlRun, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """The figure of an encoder on a task, its control, and its group among the encoders on this task."""
+    """The accuracy of an encoder on a task (``figure``), its control, and its group of similarly good encoders."""
 
     figure: Figure
     control: float
     """The accuracy of the control: the bag of words if it is above chance, else chance."""
     is_bag_of_words: bool
     group: int
-    """The number of the group, from 1. The figures of a group are not significantly worse than its best one."""
+    """The number of the group, from 1. The encoders of a group are not significantly worse than its best encoder."""
     groups: int
 
     @property
@@ -332,12 +325,12 @@ class Standing:
 
     @property
     def shade(self) -> float:
-        """The margin over the control, divided by the range from chance to 1; 0 if the figure is below the control."""
+        """The strength of the cell's colour: the margin divided by the range from chance to 1, or 0 if negative."""
         return max(0.0, self.margin) / (1 - self.figure.chance) if self.figure.chance < 1 else 0.0
 
     @property
     def control_name(self) -> str:
-        """The name of the control, with its accuracy in percent."""
+        """The name of the control, with its accuracy in percent, such as "bag of words 62.5"."""
         return f"{'bag of words' if self.is_bag_of_words else 'chance'} {100 * self.control:.1f}"
 
 
@@ -345,7 +338,7 @@ Standings: TypeAlias = Mapping[EncoderOnTask, Standing]
 
 
 def compute_standings(results: Results) -> Standings:
-    """Return the figure, the control and the group of each encoder on each task."""
+    """Return the accuracy, the control and the group of each encoder on each task."""
     findings = find_table(results)
     solvable = findings.find_solvable_tasks()
     groups = rank_groups(results)
@@ -368,26 +361,18 @@ def compute_standings(results: Results) -> Standings:
 
 
 def rank_groups(results: Results) -> dict[EncoderOnTask, int]:
-    """Return the group of each cell, from 1: figures not significantly worse than the best figure of the group."""
+    """Return the group of each cell: 1 for the best on the task and all not significantly worse, and so on."""
     findings = find_table(results)
-    significant = findings.significant_pairs
-    return {
-        cell: number
-        for column in findings.columns.values()
-        for ranked in [sorted(column, key=lambda cell: findings.cells[cell].figure.accuracy, reverse=True)]
-        for number, group in enumerate(_split_into_groups(ranked, significant), 1)
-        for cell in group
-    }
-
-
-def _split_into_groups(
-    ranked: Sequence[EncoderOnTask], significant: Collection[frozenset[EncoderOnTask]]
-) -> Iterator[list[EncoderOnTask]]:
-    remaining = list(ranked)
-    while remaining:
-        pairs = [(cell, frozenset((remaining[0], cell)) in significant) for cell in remaining]
-        yield [cell for cell, differs in pairs if not differs]
-        remaining = [cell for cell, differs in pairs if differs]
+    groups: dict[EncoderOnTask, int] = {}
+    for column in findings.columns.values():
+        remaining = sorted(column, key=lambda cell: findings.cells[cell].figure.accuracy, reverse=True)
+        number = 0
+        while remaining:
+            number += 1
+            best_pairs = {cell: frozenset((remaining[0], cell)) for cell in remaining}
+            groups |= {cell: number for cell, pair in best_pairs.items() if pair not in findings.significant_pairs}
+            remaining = [cell for cell in remaining if cell not in groups]
+    return groups
 
 
 def describe_groups(standings: Standings) -> Iterator[str]:
@@ -399,8 +384,7 @@ def describe_groups(standings: Standings) -> Iterator[str]:
             "A circled 1: not significantly worse than the best (paired test of probe compare, corrected for all "
             "comparisons of the table). A circled 2: not significantly worse than the best of the others, and so on."
         )
-    tied_tasks = [task for task, size in sizes.items() if size > 1 and task not in tasks_with_groups]
-    if tied_tasks:
+    if tied_tasks := [task for task, size in sizes.items() if size > 1 and task not in tasks_with_groups]:
         yield (
             f"On {', '.join(tied_tasks)}, no encoder is significantly worse than the best."
             if tasks_with_groups

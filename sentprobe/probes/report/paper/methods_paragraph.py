@@ -1,4 +1,4 @@
-"""``probe methods``: paragraphs for a paper's methods section, built from results, and their references in BibTeX."""
+"""``probe methods``: text for a paper's methods section, built from results, and its references in BibTeX."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -20,7 +20,7 @@ from sentprobe.probes.report.references import (
 from sentprobe.probes.report.tables.main_table import describe_differences, split_settings
 from sentprobe.probes.report.tables.spread_notes import count_probes, describe_resampled_parts, has_shared_items
 from sentprobe.probes.report.tables.table_notes import describe_chance, list_presets
-from sentprobe.probes.results.result import METHODS, Condition, Provenance, Result, Results, find_provenances
+from sentprobe.probes.results.result import Condition, Provenance, Result, Results, find_provenances
 from sentprobe.probes.suites import find_known_task
 from sentprobe.probes.trainer.classifier import Activation, Optimizer, Preset, Scaling, StopCriterion
 from sentprobe.probes.trainer.presets import format_preset_name
@@ -98,18 +98,16 @@ def _describe_training(preset: Preset) -> Iterator[Piece]:
     if any(preset.dropout):
         yield f" and dropout of {_format_values(preset.dropout)}"
     yield (
-        f", until {STOPS[preset.stop]} has not improved by more than {preset.tolerance:g} in more than "
-        f"{preset.patience} checks{' in a row' if preset.patience_resets else ''} (one check after every {passes})"
+        f", until {preset.patience + 1} checks{' in a row' if preset.patience_resets else ''} (one after every "
+        f"{passes}) do not improve {STOPS[preset.stop]} by more than {preset.tolerance:g}"
     )
     if preset.enough:
         yield f", or the training loss is below {preset.enough:g}"
-    best = preset.stop is not StopCriterion.TRAINING_LOSS
-    kept_text = "; the weights of the best check are kept" if best else ""
-    yield f", and for at most {preset.max_epochs:,} passes{kept_text}. "
-    grid = [name for name in ("hidden", "dropout", "l2") if len(getattr(preset, name)) > 1]
-    if grid:
-        names = {"hidden": "the width", "dropout": "dropout", "l2": "the penalty"}
-        chosen = join_words([names[option] for option in grid])
+    best = "" if preset.stop is StopCriterion.TRAINING_LOSS else "; the weights of the best check are kept"
+    yield f", and for at most {preset.max_epochs:,} passes{best}. "
+    names = {"hidden": "the width", "dropout": "dropout", "l2": "the penalty"}
+    if grid := [text for option, text in names.items() if len(getattr(preset, option)) > 1]:
+        chosen = join_words(grid)
         yield f"{chosen[0].upper()}{chosen[1:]} are chosen by the accuracy on validation. "
 
 
@@ -138,38 +136,36 @@ ENCODER_PAPERS: Mapping[str, str] = {
 
 def write_methods_paragraph(table: Results) -> tuple[Piece, ...]:
     """Return the methods paragraph about the results of one table, as texts and citations."""
-    parts = (
-        _describe_encoders,
-        _describe_tasks,
-        _describe_data,
-        _describe_classifiers,
-        _describe_repetitions,
-        _describe_controls,
-        _describe_methods,
-        _describe_training_runs,
+    return (
+        *_describe_encoders(table),
+        *_describe_tasks(table),
+        *_describe_data(table),
+        *_describe_classifiers(table),
+        *_describe_repetitions(table),
+        *_describe_controls(table),
+        *_describe_methods(table),
+        *_describe_training_runs(table),
     )
-    return tuple(piece for part in parts for piece in part(table))
 
 
 def _describe_encoders(table: Results) -> Iterator[Piece]:
     yield "With sentprobe"
     yield Citation((SOFTWARE,))
     yield " we probed "
-    firsts = {record.encoder: record for record in reversed(table.records)}
-    names = [name for name in table.encoders if firsts[name].dim]
-    yield from _join_pieces([_describe_encoder(firsts[name]) for name in names])
-    baselines = [name for name in table.encoders if not firsts[name].dim]
-    if baselines:
+    first_results = {record.encoder: record for record in reversed(table.records)}
+    names = [name for name in table.encoders if first_results[name].dim]
+    yield from _join_pieces([_describe_encoder(first_results[name]) for name in names])
+    if baselines := [name for name in table.encoders if not first_results[name].dim]:
         connector = " beside " if names else ""
         yield f"{connector}the baselines {join_words(baselines)}, which have no vectors"
     yield ". "
 
 
 def _join_pieces(parts: Sequence[Iterable[Piece]]) -> Iterator[Piece]:
-    """Yield the pieces of all parts, with commas and "and" between the parts."""
-    for place, part in enumerate(parts):
-        if place:
-            yield " and " if place == len(parts) - 1 else ", "
+    """Yield the pieces of text in all parts, with ", " or " and " between the parts."""
+    for index, part in enumerate(parts):
+        if index:
+            yield " and " if index == len(parts) - 1 else ", "
         yield from part
 
 
@@ -178,7 +174,7 @@ def _describe_encoder(first: Result) -> Iterator[Piece]:
     yield first.encoder
     if spec is not None and str(spec) != first.encoder:
         yield f" ({spec})"
-    drawn = "" if first.encoder_seed is None else ", drawn at random"
+    drawn = "" if first.encoder_seed is None else ", random weights"
     yield f" ({first.dim:,} dimensions{drawn})"
     if spec is not None and spec.kind in ENCODER_PAPERS:
         yield Citation((ENCODER_PAPERS[spec.kind],))
@@ -190,10 +186,9 @@ def _describe_tasks(table: Results) -> Iterator[Piece]:
         task_info = find_known_task(task)
         by_paper.setdefault(PRESET_PAPERS[task_info.preset] if task_info else "", []).append(task)
     yield "The tasks are " if len(table.tasks) > 1 else "The task is "
-    texts: list[list[Piece]] = [
-        [join_words(names), *([Citation((key,))] if key else [])] for key, names in by_paper.items()
-    ]
-    yield from _join_pieces(texts)
+    yield from _join_pieces(
+        [[join_words(names), *([Citation((key,))] if key else [])] for key, names in by_paper.items()]
+    )
     yield ". "
     if across := [record for record in table.records if record.data and record.data.test_language]:
         yield (
@@ -212,8 +207,7 @@ def _describe_data(table: Results) -> Iterator[Piece]:
         subject = "Each task has" if len(table.tasks) > 1 else "It has"
         subject_text = subject if len(tasks_by_facts) == 1 else f"{join_words([*names])}:"
         yield f"{subject_text} {facts}. "
-    mirrored = dict.fromkeys(record.task for record in table.records if record.mirrored)
-    if mirrored:
+    if mirrored := dict.fromkeys(record.task for record in table.records if record.mirrored):
         yield (
             f"The items of {join_words([*mirrored])} are mirror pairs: the same words and probe words with the "
             "opposite label, in the same split. "
@@ -228,12 +222,12 @@ def _describe_dataset(record: Result) -> str:
         return f"data with the digest {record.dataset_fingerprint[:12]}, {tested} test items"
     counts = {"training": facts.train, "validation": facts.validation, "test": facts.test}
     sizes = join_words([f"{count:,} {what}" for what, count in counts.items() if count])
-    is_carved = record.preset.needs_validation and not facts.validation and record.dim
+    uses_training_items = record.preset.needs_validation and not facts.validation and record.dim
     details = (
-        ("a tenth of the training items used for validation", is_carved),
-        (f"made from the vocabulary {facts.vocabulary}", facts.vocabulary),
-        (f"drawn with the sampling {facts.sampling}", facts.sampling),
-        (f"source: {facts.source}", facts.source),
+        ("a tenth of the training items used for validation", uses_training_items),
+        (f"with words of the vocabulary {facts.vocabulary}", facts.vocabulary),
+        (f"with {facts.sampling} sampling", facts.sampling),
+        (f"from {facts.source}", facts.source),
         (f"half of the test items with a structure held out of training ({facts.held_out})", facts.held_out),
     )
     return ", ".join([f"{sizes} items", *(text for text, applies in details if applies)])
@@ -243,13 +237,10 @@ def _describe_classifiers(table: Results) -> Iterator[Piece]:
     labels = max((record.labels or 2 for record in table.records), default=2)
     for preset in dict.fromkeys(list_presets(table)):
         yield from describe_classifier(preset, labels=labels)
-    words = dict.fromkeys(record.probe_vectors for record in table.records if record.probe_vectors)
-    for name in words:
-        vectors = PROBE_WORD_VECTORS.get(name, f"the vectors of {name}")
+    names = {ONE_HOT: "one-hot vectors", ENCODER_WORDS: "the encoder's own vectors"}
+    for source in dict.fromkeys(record.probe_vectors for record in table.records if record.probe_vectors):
+        vectors = names.get(source, f"the vectors of {source}")
         yield f"Beside the sentence vector, the probe gets {vectors} for the probe words. "
-
-
-PROBE_WORD_VECTORS = {ONE_HOT: "one-hot vectors", ENCODER_WORDS: "the encoder's own vectors"}
 
 
 def _describe_repetitions(table: Results) -> Iterator[Piece]:
@@ -326,17 +317,12 @@ METHOD_TEXTS: Mapping[Condition, tuple[str, tuple[str, ...]]] = {
 
 
 def _describe_methods(table: Results) -> Iterator[Piece]:
-    method_texts = [
-        METHOD_TEXTS[condition] for condition in METHODS if any(condition in r.scores for r in table.records)
-    ]
-    for place, (text, keys) in enumerate(method_texts):
-        yield "Also reported: " if not place else "; "
+    method_texts = [t for condition, t in METHOD_TEXTS.items() if any(condition in r.scores for r in table.records)]
+    for index, (text, keys) in enumerate(method_texts):
+        yield "; " if index else "Also reported: "
         yield text
         yield from [Citation(keys)] if keys else []
     yield ". " if method_texts else ""
-
-
-PRECISION_NAMES: Mapping[str, str] = {"bfloat16": "bfloat16 (the matrix products of the first layer)"}
 
 
 def _describe_training_runs(table: Results) -> Iterator[Piece]:
@@ -344,22 +330,22 @@ def _describe_training_runs(table: Results) -> Iterator[Piece]:
     seeds = [seed for record in records for seed in record.scores[Condition.PROBE].seeds]
     if not seeds:
         return
-    unconverged = sum(not seed.converged for seed in seeds)
-    if unconverged:
+    if unconverged := sum(not seed.converged for seed in seeds):
         yield f"{unconverged} of {len(seeds)} probes reached the limit of passes before they converged. "
     for name in dict.fromkeys(record.encoder for record in records):
         if count := max(record.truncated or 0 for record in records if record.encoder == name):
             yield f"{name} read only the beginning of up to {count:,} sentences of a task. "
-    precisions = {PRECISION_NAMES.get(seed.precision, seed.precision) for seed in seeds}
-    makings_of_probes = [making for record in records for making in find_provenances(record)]
-    devices = dict.fromkeys(making.device for making in makings_of_probes)
+    names = {"bfloat16": "bfloat16 (the matrix products of the first layer)"}
+    precisions = {names.get(seed.precision, seed.precision) for seed in seeds}
+    provenances = [*chain.from_iterable(map(find_provenances, records))]
+    devices = {provenance.device for provenance in provenances}
     yield f"Probes were trained in {join_words(sorted(precisions))} on {join_words(sorted(devices))}"
-    packages = format_packages([making.versions for making in makings_of_probes])
+    packages = format_packages([provenance.versions for provenance in provenances])
     yield f", with {join_words(packages)}. " if packages else ". "
 
 
 def format_packages(all_versions: Sequence[Mapping[str, str]]) -> list[str]:
-    """Return each package with its versions."""
+    """Return each package with its versions, such as "numpy 2.1 or 2.2"."""
     by_package: dict[str, dict[str, None]] = {}
     for versions in all_versions:
         for name, version in versions.items():
@@ -368,7 +354,7 @@ def format_packages(all_versions: Sequence[Mapping[str, str]]) -> list[str]:
 
 
 def write_methods_text(results: Results, style: TableFormat) -> str:
-    """Return the methods text in a format: a paragraph for each table of ``probe show``."""
+    """Return the methods text, with a paragraph for each table of ``probe show``, as plain text, Markdown or LaTeX."""
     tables = split_settings(results)
     return "\n".join(
         format_title(title, style) + write_with_citations(write_methods_paragraph(table), style) + "\n"
@@ -376,11 +362,14 @@ def write_methods_text(results: Results, style: TableFormat) -> str:
     )
 
 
-def write_references_text(results: Results, added: Iterable[Piece] = (), makings: Iterable[Provenance] = ()) -> str:
-    """Return the BibTeX entries of all citations in the methods text, and of those *added* about other results."""
+def write_references_text(results: Results, added: Iterable[Piece] = (), provenances: Iterable[Provenance] = ()) -> str:
+    """Return the BibTeX entries of all citations in the methods text and in *added*, the text about other results.
+
+    - provenances: those of the other results, for the versions of sentprobe
+    """
     pieces = [piece for table in split_settings(results) for piece in write_methods_paragraph(table)]
-    all_makings = chain((making for record in results.records for making in find_provenances(record)), makings)
-    versions = dict.fromkeys(making.versions.get("sentprobe", "") for making in all_makings)
+    all_provenances = chain(*map(find_provenances, results.records), provenances)
+    versions = dict.fromkeys(provenance.versions.get("sentprobe", "") for provenance in all_provenances)
     return write_bibliography(list_keys((*pieces, *added)), version=" and ".join(filter(None, versions)))
 
 
@@ -389,4 +378,4 @@ BIBTEX_FORMATS: Mapping[TableFormat, Callable[[str], str]] = {
     TableFormat.MARKDOWN: "```bibtex\n{}```\n".format,
     TableFormat.LATEX: lambda text: "".join(f"% {line}".rstrip() + "\n" for line in text.splitlines()),
 }
-"""Functions that format the BibTeX below the paragraphs. In LaTeX, BibTeX becomes comments."""
+"""Functions that format the BibTeX entries below the paragraphs. In LaTeX, the entries become comments."""

@@ -16,13 +16,13 @@ from thoroughness import examples
 from sentprobe.errors import UsageError
 from sentprobe.probes.report.findings.paired_tests import (
     DrawGains,
-    compute_item_variance,
     compute_shared_t_tests,
+    compute_unit_variance,
     count_independent_gains,
     invert_trigamma,
     share_variances,
 )
-from sentprobe.probes.statistics import Correction, correct_p_values
+from sentprobe.probes.statistics import Correction, correct_p_values, sum_by_unit
 
 accuracies = st.integers(0, 1000).map(lambda count: count / 1000)
 
@@ -170,6 +170,7 @@ def test_false_claims_are_rare_where_one_cell_is_noisy(draws: int) -> None:
         np.full(50, draws - 1),
         groups=np.array([[group in of_gain for of_gain in names] for group in range(10)]),
         independent=20,
+        varying=np.ones(50, np.bool_),
     )
     t = gains.mean(axis=1) / np.sqrt(variances / draws)
     p_values = 2 * stats.t.sf(np.abs(t), draws - 1 + prior_freedom[:, np.newaxis])
@@ -192,10 +193,10 @@ def test_items_of_a_unit_vary_together() -> None:
     rng = np.random.default_rng(0)
     units = np.repeat(np.arange(200), 2)
     gains = rng.integers(-1, 2, size=(2000, 200)).repeat(2, axis=1)
-    estimates = [compute_item_variance(row, units.tolist()) for row in gains[:300]]
+    estimates = [compute_unit_variance(*sum_by_unit(row, units.tolist())) for row in gains[:300]]
     assert np.mean(estimates) == pytest.approx(gains.mean(axis=1).var(), rel=0.1)
-    assert compute_item_variance([1, 1, 0], [0, 0, 0]) == 0
-    assert compute_item_variance(gains[0], []) == pytest.approx(gains[0].var(ddof=1) / 400)
+    assert compute_unit_variance(*sum_by_unit([1, 1, 0], [0, 0, 0])) == 0
+    assert compute_unit_variance(*sum_by_unit(gains[0], [])) == pytest.approx(gains[0].var(ddof=1) / 400)
 
 
 def test_one_draw_is_not_enough() -> None:
