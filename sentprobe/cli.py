@@ -182,7 +182,7 @@ def _exit_with_usage_error(error: Any, name: str) -> None:
 
 
 def _prepare_streams_and_signals() -> None:
-    """Set the output streams to UTF-8; let SIGTERM and SIGHUP end the program with the clean-up of an exception."""
+    """Set the output streams to UTF-8; on SIGTERM and SIGHUP, raise SystemExit, so that clean-up code runs."""
     open_missing_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -220,7 +220,7 @@ def is_table(folder: Path) -> bool:
 
 
 def describe_folder(folder: Path) -> str | None:
-    """Return a noun phrase, for messages, for a results folder or a corpus table; None for any other folder."""
+    """Return the kind of a results folder or corpus table as a phrase for messages; None for any other folder."""
     if (folder / RESULTS_MARKER).is_file():
         return "a folder of results, which probe run made"
     if is_table(folder):

@@ -7,7 +7,7 @@ from typing import IO, Any
 HARMLESS_BYTES = 1 << 28
 """Unpacked size in bytes up to which every file is accepted."""
 RATIO = 500
-"""Maximum number of unpacked bytes per packed byte, for larger files; text hardly reaches 100."""
+"""Maximum number of unpacked bytes per packed byte, for larger files; text rarely exceeds 100."""
 
 
 class ProportionError(OSError):

@@ -105,7 +105,7 @@ FlatItems: TypeAlias = tuple[FlatItem, ...]
 
 
 def find_subject_role(voice: str, dative: str = "") -> str:
-    """Return the role of the subject; *dative* is "double" if the recipient is an object ("gave the man a book")."""
+    """Return the role of the subject; *dative* is "double" for two objects ("gave the man a book"), "to" or empty."""
     return "agent" if voice == "active" else "recipient" if dative == "double" else "patient"
 
 
