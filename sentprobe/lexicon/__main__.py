@@ -3,7 +3,8 @@
     python -m sentprobe.lexicon xtag FILE --noun dog cat --transitive help --out my.toml
     python -m sentprobe.lexicon
 
-The second command is needed after a change of english.toml or of lemminflect.
+Run the second command after a change of english.toml or lemminflect: ``inflections.tsv`` stores the inflected forms of
+the built-in words, as lemminflect spells them.
 """
 
 import argparse
@@ -22,7 +23,7 @@ NAME = "sentprobe.lexicon"
 
 
 def main() -> None:
-    """Run the command; an error prints one sentence and sets the exit code."""
+    """Run the command line; an error is printed as one sentence, and sets the exit code."""
     arguments = make_parser().parse_args()
     try:
         if arguments.command == "xtag":
@@ -36,7 +37,7 @@ def main() -> None:
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line, which has an option for each open kind of words."""
+    """Return the command-line parser; each kind of word in a vocabulary has an option, such as ``--noun``."""
     parser = argparse.ArgumentParser(prog=NAME, description="Without a command: rewrite inflections.tsv.")
     what = "make a lexicon of lemmas, with their forms from the XTAG database"
     xtag = parser.add_subparsers(dest="command").add_parser(
@@ -51,7 +52,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def make_lexicon(arguments: argparse.Namespace) -> None:
-    """Write the lexicon file, and name the omitted lemmas on stderr. Raises UsageError or SentprobeError."""
+    """Write the lexicon file ``--out``, and print the lemmas that XTAG lacks on stderr. Raises SentprobeError."""
     lemmas = {kind: tuple(dict.fromkeys(getattr(arguments, kind) or ())) for kind in OPEN_KINDS}
     xtag_lexicon = lexicon_from_lemmas(read_xtag(arguments.database), lemmas)
     for lemma in xtag_lexicon.omitted:

@@ -1,4 +1,4 @@
-"""Words and vocabularies from a lexicon file; mistakes in the file are skipped here, and reported by the checks."""
+"""The words of a lexicon file before its checks. Wrong values are skipped here; the checks report them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -29,13 +29,13 @@ class DraftWord:
 
     @property
     def stated(self) -> Mapping[str, object]:
-        """The values that the entry states, by key."""
+        """The values in the entry by key, such as ``{"sort": "thing"}``; empty if the entry is not a table."""
         return self.entry.value if isinstance(self.entry.value, dict) else {}
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The words of a lexicon file before its checks; ``inherited`` holds words from the built-in lexicon."""
+    """A lexicon file before its checks: ``items`` are its words; ``inherited`` are words of the built-in lexicon."""
 
     document: Document
     items: tuple[DraftWord, ...]
@@ -54,7 +54,7 @@ class Draft:
 
     @property
     def synonyms(self) -> tuple[LexiconEntry, ...]:
-        """The entries of the file that list synonym sets, one for each kind."""
+        """The entries of the section ``synonyms``; an entry has the sets of synonyms of one kind of word."""
         sections = (s for s in self.document.sections if s.name == SYNONYMS)
         return tuple(entry for section in sections for entry in section.entries)
 
@@ -62,7 +62,7 @@ class Draft:
 def make_draft(
     document: Document, lent_words: tuple[Word, ...] = (), *, ask: FormSource = look_up, language: Language = ENGLISH
 ) -> Draft:
-    """Return the words of a lexicon file; *ask* returns inflected forms, and *lent_words* replace absent sections."""
+    """Return a lexicon file before its checks; it inherits *lent_words* of each kind for which it has no section."""
     sections = [s for s in document.sections if s.name in language.forms]
     items = tuple(
         DraftWord(_make_word(Kind(section.name), entry, ask, language), entry)
@@ -78,7 +78,7 @@ def make_draft(
 
 
 def _make_word(kind: Kind, entry: LexiconEntry, ask: FormSource, language: Language) -> Word:
-    """Return the word of an entry, with the forms that the entry states, and otherwise the forms from *ask*."""
+    """Return the word that an entry defines; *ask* returns the inflected forms that the entry does not state."""
     table = entry.value if isinstance(entry.value, dict) else {}
     article = table.get(ARTICLE)
     return Word(
@@ -96,12 +96,12 @@ def _make_word(kind: Kind, entry: LexiconEntry, ask: FormSource, language: Langu
 
 
 def _read_text(table: Mapping[str, object], key: str) -> str:
-    """Return the string that a table has for *key*, or "" if there is no string."""
+    """Return the value of *key* in *table* if it is a string, else ""."""
     return value if isinstance(value := table.get(key), str) else ""
 
 
 def _read_takes(value: object) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the sorts of nouns that a word takes, by role; *value* is a table or, unless the word is a verb, a list."""
+    """Yield pairs of a role and its sorts of nouns; *value* is a verb's table, or the list of another word."""
     for role, sorts in (value if isinstance(value, dict) else {MODIFIED: value}).items():
         if names := tuple(list_strings(sorts)):
             yield role, names
@@ -115,7 +115,7 @@ def make_vocabularies(draft: Draft) -> dict[str, Vocabulary]:
 
 
 def make_synonyms(draft: Draft) -> dict[Kind, tuple[tuple[str, ...], ...]]:
-    """Return the sets of synonyms by kind."""
+    """Return the sets of synonyms by kind of word."""
     return {Kind(entry.key): tuple(map(tuple, list_lists(entry.value))) for entry in draft.synonyms}
 
 
@@ -126,7 +126,7 @@ def choose_everything(draft: Draft) -> Section:
 
 
 def resolve_vocabulary(section: Section, draft: Draft) -> dict[Kind, tuple[str, ...]]:
-    """Return the lemmas of the vocabulary that a section defines, by kind."""
+    """Return the lemmas of a vocabulary's section by kind of word; "*" selects all words of a kind."""
     lists = {entry.key: entry.value for entry in section.entries}
     left_out = frozenset(list_strings(lists.get(EXCEPT)))
     chosen: dict[Kind, tuple[str, ...]] = dict.fromkeys(OPEN_KINDS, ())  # a language may lack some of these
@@ -139,13 +139,13 @@ def resolve_vocabulary(section: Section, draft: Draft) -> dict[Kind, tuple[str, 
 
 
 def list_strings(value: object) -> list[str]:
-    """Return the strings in *value* if it is a list, else an empty list."""
+    """Return the strings in *value*, or an empty list if *value* is not a list."""
     members = value if isinstance(value, list) else []
     return [member for member in members if isinstance(member, str)]
 
 
 def list_lists(value: object) -> list[list[str]]:
-    """Return the strings of each list in *value* if it is a list, else an empty list."""
+    """Return the strings of each list in *value*, or an empty list if *value* is not a list."""
     members = value if isinstance(value, list) else []
     return [list_strings(member) for member in members if isinstance(member, list)]
 

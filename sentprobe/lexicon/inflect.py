@@ -1,4 +1,4 @@
-"""Inflected forms from lemminflect, which loads slowly; ``inflections.tsv`` stores the forms of built-in words."""
+"""English inflection by lemminflect. It loads slowly, so ``inflections.tsv`` stores the forms of built-in words."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -14,22 +14,22 @@ LEMMA_FORMS = frozenset({Form.NN, Form.VB, Form.VBP, Form.RB, Form.JJ})
 VOWEL_SOUND = re.compile(
     r"(?!eu|ewe|one(?!ir)|once|uni(?!n|m)|u[st][aeiu]|usu|ura|uro)[aeiou]|heir|hon(?:est|ou?r)|hour"
 )
-"""The start of a word that takes "an": a guess by spelling, which the key ``article`` of a lexicon file corrects."""
+"""Pattern that guesses from the spelling whether a word takes "an"; ``article`` in an entry corrects a guess."""
 
 
 def look_up(lemma: str, form: Form) -> str | None:
-    """Return lemminflect's first spelling of a form, or None if it has none; the first call loads its tables."""
+    """Return lemminflect's first spelling of a form, such as "went" for "go" and VBD, or None if it knows none."""
     from lemminflect import getInflection
 
     return next(iter(getInflection(lemma, form.value)), None)
 
 
 FormSource = Callable[[str, Form], str | None]
-"""Function that returns the spelling of a form of a lemma, or None: :func:`look_up`, or a cache of its answers."""
+"""Function from a lemma and a form to the spelling or None: :func:`look_up`, or a cache of its results."""
 
 
 def inflect(lemma: str, form: Form, ask: FormSource = look_up) -> str | None:
-    """Return lemminflect's first spelling of an inflected form, or None if it has none.
+    """Return the spelling of a form: the lemma, the stored spelling, or the result of *ask* (None if unknown).
 
     >>> inflect("child", Form.NNS), inflect("overtake", Form.VBN), inflect("call", Form.VBP)
     ('children', 'overtaken', 'call')
@@ -41,7 +41,7 @@ def inflect(lemma: str, form: Form, ask: FormSource = look_up) -> str | None:
 
 @cache
 def read_kept_forms() -> Mapping[tuple[str, Form], str]:
-    """Return the stored forms of the built-in words, by lemma and form."""
+    """Return the spellings in ``inflections.tsv`` by lemma and form."""
     lines = files(__package__).joinpath(KEPT_FORMS).read_text(encoding="utf-8").splitlines()
     rows = (line.split("\t") for line in lines)
     return {(lemma, Form(form)): text for lemma, form, text in rows}
@@ -66,7 +66,7 @@ def guess_form(lemma: str, kind: Kind, form: Form, ask: FormSource = look_up) ->
 
 
 def takes_an(lemma: str) -> bool:
-    """Say whether a noun or an adjective seems to begin with a vowel sound.
+    """Guess from the spelling whether a noun or an adjective begins with a vowel sound.
 
     >>> [takes_an(noun) for noun in ("actor", "heir", "user", "unionist", "uncle", "lawyer")]
     [True, True, False, False, True, False]

@@ -1,4 +1,4 @@
-"""The lexicon: words by kind, by lemma and by inflected form."""
+"""The lexicon, which finds words by kind, lemma or inflected form."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -93,14 +93,14 @@ class Lexicon:
         return self.vocabularies[name]
 
     def replace_words(self, name: str, words: Mapping[Kind, Iterable[str]]) -> "Lexicon":
-        """Return a lexicon in which the vocabulary *name* has the lemmas in *words*, by kind; other kinds stay."""
+        """Return a copy in which *words* replace lemmas of the vocabulary *name*; kinds not in *words* stay."""
         old = self.vocabulary(name)
         fresh = {kind: tuple(lemmas) for kind, lemmas in words.items()}
         new = replace(old, words={**old.words, **fresh})
         return Lexicon(self.source, self.entries, {**self.vocabularies, name: new}, self.synonyms, self.language)
 
     def find(self, form_text: str) -> tuple[WordReading, ...]:
-        """Return each word that has this inflected form, with the name of the form; empty if there are none.
+        """Return pairs of a word and a form's name for each form spelled *form_text*; empty if there are none.
 
         >>> from sentprobe.lexicon import english
         >>> [(word.lemma, form.name) for word, form in english().find("slept")]
@@ -110,7 +110,7 @@ class Lexicon:
 
 
 def _group_readings(words: Iterable[Word]) -> dict[str, tuple[WordReading, ...]]:
-    """Return, for each inflected form of *words*, its readings: pairs of a word and the name of the form."""
+    """Return the readings of each spelling in *words*: pairs of a word and the name of its form."""
     by_text: dict[str, list[WordReading]] = {}
     for word in words:
         for form, text in word.forms.items():

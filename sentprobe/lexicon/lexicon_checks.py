@@ -1,7 +1,7 @@
-"""The checks of a lexicon file, as a table from the code of a check to its function.
+"""The checks of a lexicon file; :data:`CHECKS` has the function of each code, such as L003.
 
-A check yields the line and the details of each problem. The first line of its docstring is part of the message, and
-tells the author of the file what to do.
+A check yields the line number and the details of each problem. The first line of its docstring tells the author of the
+file what to do; the error message begins with it.
 """
 
 from collections import Counter
@@ -27,7 +27,7 @@ from sentprobe.lexicon.words import (
 LexiconFinding = tuple[int, str]
 ARTICLES = ("a", "an")
 TAKING_KINDS = frozenset({Kind.ADJECTIVE, Kind.RELATIVIZER})
-"""The kinds, in addition to verbs, that can state with which sorts of nouns they combine."""
+"""The kinds of words, in addition to verbs, whose entries can have the key ``takes``."""
 POLAR_KINDS = frozenset({Kind.ADVERB, Kind.DETERMINER})
 """The kinds of words that can be negative polarity items."""
 
@@ -55,7 +55,7 @@ def check_duplicate_lemma(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def _find_shared_translations(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Yield a problem for each word whose English translation another word of its kind has (dative: transitive)."""
+    """Yield a problem for each word with the translation of an earlier word of its kind (dative = transitive)."""
     owners: dict[tuple[Kind, str], Word] = {}
     for item in draft.items:
         word, kind = item.word, Kind.TRANSITIVE if item.word.kind is Kind.DATIVE else item.word.kind
@@ -125,7 +125,7 @@ def check_unknown_key(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def _list_other_keys(kind: Kind) -> tuple[str, ...]:
-    """Return the keys that entries of a kind can have in every language."""
+    """Return the keys that entries of a kind can have in any language."""
     flags = (drafts.FLAGS,) if kind in VERBS or kind in POLAR_KINDS else ()
     takes = (drafts.TAKES,) if kind in VERBS or kind in TAKING_KINDS else ()
     return (*flags, *((drafts.SORT,) if kind is Kind.NOUN else ()), *takes)
@@ -287,12 +287,12 @@ def _is_syncretic(word: Word) -> bool:
 
 
 def _list_taken(kind: Kind, value: object) -> list[object]:
-    """Return the parts of the value of ``takes`` that should be lists of sorts; [None] for a verb without a table."""
+    """Return the values in ``takes`` that must be lists of sorts, or [None] if a verb has a value that is no table."""
     return list(value.values()) if kind in VERBS and isinstance(value, dict) else [value if kind not in VERBS else None]
 
 
 def _is_strings(value: object) -> bool:
-    """Say whether *value* is a list that has only strings."""
+    """Say whether *value* is a list of strings."""
     return isinstance(value, list) and len(drafts.list_strings(value)) == len(value)
 
 

@@ -1,4 +1,4 @@
-"""A cache of lemminflect's forms for a user's lexicon, by a digest of the lexicon file and lemminflect's version."""
+"""A cache on disk of the inflected forms that lemminflect returns for a user's lexicon file."""
 
 import json
 import re
@@ -16,21 +16,21 @@ from sentprobe.values import parse_json
 from sentprobe.versions import describe_package
 
 FORMAT = "sentprobe-forms 1"
-"""The name of the file format, with which the first line of a cache file begins."""
+"""The name and version of the file format, with which a cache file begins."""
 FOLDER = "lexicons"
-"""The name of the folder for these files in sentprobe's cache."""
+"""The subfolder of sentprobe's cache for these files."""
 _FILE = re.compile(r"[0-9a-f]{32}\.json|\.[0-9a-f]{32}\.json\.\w+\.part")
 Answers = dict[tuple[str, Form], str | None]
 """Spellings by lemma and form; None means that lemminflect has no such form."""
 
 
 class DamagedAnswersError(SentprobeError):
-    """The content of a cache file does not match its digest, or has the wrong format."""
+    """A cache file is damaged: its content does not match its digest, or has the wrong format."""
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A source of inflected forms that asks lemminflect only once for each form, and stores the answers."""
+    """A :data:`~.inflect.FormSource` that asks lemminflect only once for each form, and remembers the answer."""
 
     answers: Answers
 
@@ -43,7 +43,7 @@ class Memory:
 
 @contextmanager
 def remember_forms(cache: Path, text: str) -> Iterator[FormSource]:
-    """Context manager: a source of inflected forms, cached below the folder *cache* for the lexicon file *text*."""
+    """Return a source of inflected forms for the lexicon in *text*; on exit, new forms are stored below *cache*."""
     path = find_answers_path(cache, text)
     memory = Memory({})
     with suppress(OSError, DamagedAnswersError):
@@ -58,13 +58,13 @@ def remember_forms(cache: Path, text: str) -> Iterator[FormSource]:
 
 
 def find_answers_path(cache: Path, text: str) -> Path:
-    """Return the path of the cache file for the text of a lexicon file."""
+    """Return the path of a cache file, which depends on the lexicon file's text and on lemminflect's version."""
     key = f"{describe_package('lemminflect')}\n{text}".encode()
     return cache / FOLDER / f"{sha256(key).hexdigest()[:32]}.json"
 
 
 def find_kept_files(cache: Path) -> list[Path]:
-    """Return the paths of all cache files of inflected forms below the folder *cache*, also of half-written files."""
+    """Return the paths of all files of inflected forms below the folder *cache*, including incomplete ones."""
     try:
         return sorted(path for path in (cache / FOLDER).iterdir() if _FILE.fullmatch(path.name))
     except (FileNotFoundError, NotADirectoryError):
@@ -83,7 +83,7 @@ def write_answers(answers: Answers) -> bytes:
 
 
 def read_answers(data: bytes) -> Answers:
-    """Return the answers in the content of a cache file; inverse of :func:`write_answers`. Raises DamagedAnswersError.
+    """Return the answers in a cache file's content; inverse of :func:`write_answers`. Raises DamagedAnswersError.
 
     >>> read_answers(write_answers({("wolf", Form.NNS): "wolves"}))
     {('wolf', <Form.NNS: 'NNS'>): 'wolves'}

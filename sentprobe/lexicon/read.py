@@ -22,7 +22,7 @@ from sentprobe.names import LANGUAGES
 
 
 def read_lexicon(path: Path | Traversable, *, cache: Path | None = None, language: Language = ENGLISH) -> Lexicon:
-    """Return the lexicon in a file; if *cache* is a folder, inflected forms are stored there.
+    """Read a lexicon file; if *cache* is a folder, inflected forms from lemminflect are cached there.
 
     Raises:
         LexiconError: the file has mistakes; the message lists all problems.
@@ -36,7 +36,7 @@ def read_lexicon(path: Path | Traversable, *, cache: Path | None = None, languag
 
 
 def read_lexicon_text(text: str, source: str, *, ask: FormSource = look_up, language: Language = ENGLISH) -> Lexicon:
-    r"""Return the lexicon in the text of a lexicon file; *source* is the name of the file in error messages.
+    r"""Return the lexicon in the TOML *text* of a lexicon file; *source* is the file's name in error messages.
 
     A file without a section for determiners, relativizers or modals gets these words from the built-in lexicon. A file
     without a vocabulary gets the vocabulary ``all`` with all its words. *ask* returns the inflected forms that the text
@@ -54,7 +54,7 @@ def read_lexicon_text(text: str, source: str, *, ask: FormSource = look_up, lang
 
 
 def make_lexicon(draft: Draft, source: str) -> Lexicon:
-    """Return the lexicon with the words and vocabularies of a lexicon file."""
+    """Return the lexicon from the draft of a lexicon file."""
     return Lexicon(source, draft.words, make_vocabularies(draft), make_synonyms(draft), draft.language)
 
 
@@ -81,13 +81,13 @@ def read_built_in(language: Language) -> Lexicon:
 
 
 def find_built_in(language: str) -> Lexicon:
-    """Return the built-in lexicon of a language by its code; that of English for a language without a lexicon."""
+    """Return the built-in lexicon for a language code, or the English lexicon if that language has none."""
     return read_built_in(find_language(language if language in LANGUAGES else ENGLISH.code))
 
 
 @cache
 def read_built_in_draft(language: Language = ENGLISH) -> Draft:
-    """Return the words of a built-in lexicon file, which are checked by a test instead of here."""
+    """Return the draft of a built-in lexicon file. A test checks this file, so it is not checked again here."""
     name = f"{language.stem}.toml"
     text = files(__package__).joinpath(name).read_text(encoding="utf-8")
     return make_draft(read_document(text, name), language=language)
@@ -125,9 +125,9 @@ def load_lexicon(path: Path | None, language: str = ENGLISH.code) -> Lexicon:
 
 
 def choose_vocabulary(lexicon: Lexicon, usual: str = "") -> str:
-    """Return the name of the vocabulary to use without an option: *usual*, or the only vocabulary of the lexicon.
+    """Return the name of the default vocabulary: *usual* if the lexicon has it, else the only one in the lexicon.
 
-    By default, *usual* is the name of the language. Raises UsageError if there are several other vocabularies.
+    If *usual* is "", it is the language's name, such as "english". Raises UsageError if there are several others.
     """
     usual = usual or lexicon.language.stem
     names = tuple(lexicon.vocabularies)

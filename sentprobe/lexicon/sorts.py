@@ -1,4 +1,4 @@
-"""Restriction of a vocabulary to nouns of one sort, which can exchange their roles."""
+"""Restriction of a vocabulary to nouns of one sort, so that any two nouns can exchange their roles."""
 
 from functools import lru_cache
 
@@ -8,7 +8,10 @@ from sentprobe.lexicon.words import MODIFIED, ROLES, Kind
 
 @lru_cache(maxsize=16)  # renderers are cached by lexicon, which is compared by identity
 def restrict_to_one_sort(lexicon: Lexicon, vocabulary: str) -> Lexicon:
-    """Return a lexicon whose vocabulary has nouns of one sort, and only words that accept this sort in every role."""
+    """Return the lexicon with *vocabulary* restricted to nouns of one sort, and words that accept it in every role.
+
+    The chosen sort allows the most pairs of a noun and a transitive verb.
+    """
     words = lexicon.vocabulary(vocabulary).words
     kinds = [kind for kind in (Kind.NOUN, *ROLES, Kind.ADJECTIVE) if kind in words]
 

@@ -53,7 +53,7 @@ TOML_LINE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The first and last line of a key in a lexicon file or, if ``key`` is None, of the header of a section."""
+    """The first and last line, from 1, of a key with its value or, if ``key`` is None, of a section's header."""
 
     section: str
     key: str | None
@@ -86,7 +86,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A parsed lexicon file; ``repeated`` pairs each repetition of a key with the first place of the key."""
+    """A parsed lexicon file; ``repeated`` has the place of each repeated key, and of the key's first occurrence."""
 
     path: str
     lines: tuple[str, ...]
@@ -94,7 +94,7 @@ class Document:
     repeated: tuple[tuple[Place, Place], ...]
 
     def find_line(self, member: str, *, after: int) -> int:
-        """Return the number of the first line from *after* on with *member* in quotes, or *after* if none has it."""
+        """Return the number of the first line, from *after* on, with *member* in quotes; *after* if there is none."""
         quoted = (f'"{member}"', f"'{member}'")
         for number, line in enumerate(self.lines[after - 1 :], start=after):
             if any(string in line for string in quoted):
@@ -103,7 +103,7 @@ class Document:
 
 
 def read_document(text: str, path: str) -> Document:
-    """Return the sections and entries of a lexicon file's text. Raises LexiconError (problem L010)."""
+    """Parse the text of a lexicon file. Raises LexiconError (problem L010) if it is not TOML."""
     places = tuple(scan_places(text))
     firsts: KeyPlaces = {}
     repeated = []

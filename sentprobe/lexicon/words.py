@@ -1,4 +1,4 @@
-"""Words with their kinds, inflected forms and flags, and vocabularies, which select words."""
+"""Words (kind, inflected forms, flags), and vocabularies, which select words."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ class Kind(StrEnum):
 
 
 class Form(StrEnum):
-    """An inflected form of English: a Penn tag, for determiners with number and the sound of the next word."""
+    """An inflected form of English: a Penn tag; for determiners with number and next sound, as in "DT.sg.vowel"."""
 
     NN = "NN"
     NNS = "NNS"
@@ -91,7 +91,7 @@ ROLES: Mapping[Kind, tuple[str, ...]] = {
     Kind.DITRANSITIVE: ("agent", "patient", "recipient"),
     Kind.DATIVE: ("agent", "patient"),
 }
-"""The roles of the verbs of each kind."""
+"""The roles of the participants, by the kind of verb."""
 
 AUXILIARIES = frozenset({"is", "are", "was", "were", "do", "does", "did"})
 """The finite auxiliaries in the English grammar."""
@@ -100,15 +100,15 @@ REFLEXIVES = frozenset({"himself", "herself", "themselves"})
 FUNCTION_WORDS = AUXILIARIES | REFLEXIVES | {"be", "being", "not", "n't", "by", "to", "and", "who", "what"}
 """The words in English sentences that come from the grammar, not from a lexicon."""
 RESERVED = FUNCTION_WORDS | {"am", "been"}
-"""The spellings that forms of English words in a lexicon must not have; relativizers may be question words."""
+"""The function words that no English word of a lexicon may have as a form, except "who" and "what"."""
 PERSON = "person"
-"""The default sort: of a noun, and of the nouns that a verb takes in a role."""
+"""The default sort of a noun, and of the nouns that can fill a verb's role."""
 MODIFIED = "noun"
-"""The key, in place of a role, for the sorts of nouns that an adjective or a relativizer takes."""
+"""The key of :attr:`Word.takes`, in place of a role, for the nouns that adjectives and relativizers go with."""
 GENDERS = ("masc", "fem", "neut")
 """The genders of nouns."""
 NOT = "not "
-"""The prefix of the name of a sort that stands for all other sorts: "not thing"."""
+"""The prefix that stands for all sorts except one: "not thing"."""
 VOWEL_KINDS = frozenset({Kind.NOUN, Kind.ADJECTIVE})
 """The kinds of words that can directly follow a determiner."""
 
@@ -120,20 +120,20 @@ class Word:
     lemma: str
     kind: Kind
     forms: Mapping[Any, str] = field(hash=False)
-    """The spelling of each form, by the name of the form in the language."""
+    """The spelling of each form, such as ``{Form.NNS: "students"}`` or, in German, ``{"NN.sg.acc": "Studenten"}``."""
     flags: frozenset[Flag] = frozenset()
     vowel: bool = False
     """Whether a noun or an adjective begins with a vowel sound, and so takes "an"; False for other kinds."""
     sort: str = PERSON
-    """The sort of a noun."""
+    """The sort of a noun: "person", "thing", or another name from the lexicon file."""
     gender: str = ""
     """The gender of a noun, one of :data:`GENDERS`; in English, "" stands for any gender."""
     takes: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
-    """The sorts of nouns that the word takes, by role or, for an adjective or relativizer, by :data:`MODIFIED`."""
+    """The accepted sorts of nouns, by role of a verb; for an adjective or relativizer, the key is :data:`MODIFIED`."""
     auxiliary: str = ""
-    """The perfect auxiliary that a verb takes, in a language whose verbs differ in it; else ""."""
+    """The perfect auxiliary of a verb, such as "sein"; "" stands for the usual one of the language."""
     english: str = ""
-    """The English lemma of the same kind that translates a word of another language."""
+    """The English translation of a word of another language: a lemma of the same kind."""
 
     def list_properties(self) -> list[object]:
         """Return all properties of the word that determine the sentences in which it can occur."""
@@ -142,7 +142,7 @@ class Word:
         return [self.kind, self.lemma, forms, takes, *features]
 
     def accepts(self, sort: str, role: str = MODIFIED) -> bool:
-        """Say whether the word takes a noun of *sort*: a verb in *role*, or an adjective or relativizer.
+        """Say whether a noun of *sort* can fill a verb's *role*, or combine with an adjective or relativizer.
 
         >>> verb = Word("disable", Kind.TRANSITIVE, {}, takes={"patient": ("thing",)})
         >>> verb.accepts("thing", "patient"), verb.accepts("thing", "agent")

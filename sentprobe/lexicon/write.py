@@ -1,4 +1,4 @@
-"""Writer of lexicon files: the inverse of the reader."""
+"""Writer of English lexicon files: the inverse of :mod:`.read`."""
 
 import json
 import re
@@ -17,7 +17,7 @@ BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def write_lexicon_text(lexicon: Lexicon) -> str:
-    """Return a lexicon as TOML text; an entry states only the values that do not follow from the lemma."""
+    """Return an English lexicon as TOML text; an entry states only the values that do not follow from the lemma."""
     kinds = [kind for kind in Kind if lexicon.words(kind)]
     sections = [[f"[{kind}]", *map(write_word, lexicon.words(kind))] for kind in kinds]
     if lexicon.synonyms:
@@ -27,7 +27,7 @@ def write_lexicon_text(lexicon: Lexicon) -> str:
 
 
 def write_word(word: Word) -> str:
-    """Return the line of a word in a lexicon file.
+    """Return the line that defines *word* in a lexicon file.
 
     >>> from sentprobe.lexicon import Form
     >>> write_word(Word("heir", Kind.NOUN, {Form.NN: "heir", Form.NNS: "heirs"}))
@@ -38,7 +38,7 @@ def write_word(word: Word) -> str:
 
 
 def _list_required_values(word: Word) -> Iterator[tuple[str, str]]:
-    """Yield each key with its value that the entry of a word must state, because it differs from the default."""
+    """Yield key and value, in TOML, for each property of a word that differs from the default."""
     guesses = [guess_form(word.lemma, word.kind, form) or "" for form in FORMS[word.kind]]
     if word.kind in OPEN_KINDS or [word.forms.get(form) for form in FORMS[word.kind]] != guesses:
         for form, text in word.forms.items():

@@ -1,4 +1,4 @@
-r"""Reader of the XTAG morphological database of English, and maker of lexicons from its forms.
+r"""Lexicons with inflected forms from XTAG, a morphological database of English.
 
 The database's flat format has a line for each inflected form::
 
@@ -52,7 +52,7 @@ MEANINGS = (
     Meaning("Adv", frozenset(), (Form.RB,)),
 )
 OTHER_FORMS = frozenset({"GEN", "NEG", "CONTR", "INDAUX", "wh", "COMP", "SUPER"})
-"""The features of forms that lexicons do not have: genitives, contractions, comparatives, superlatives."""
+"""The features of forms that are not read: genitives, contractions, comparatives, superlatives and others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class XtagLexicon:
     omitted: tuple[OmittedLemma, ...]
 
     def read(self, source: str = "xtag.toml") -> Lexicon:
-        """Return the lexicon. Raises LexiconError if two words share a form."""
+        """Return the lexicon in the text. Raises LexiconError if two words share a form."""
         return read_lexicon_text(self.text, source)
 
 
@@ -138,7 +138,7 @@ def parse_analyses(line: str, where: str) -> Iterator[tuple[str, Form, str]]:
 
 
 def lexicon_from_lemmas(xtag: Xtag, lemmas: Mapping[Kind, Iterable[str]]) -> XtagLexicon:
-    """Return a lexicon of the lemmas, with forms from the database; lemmas that lack a form are left out."""
+    """Return a lexicon of the lemmas, with forms from the database; it omits lemmas for which XTAG lacks a form."""
     words: list[Word] = []
     omitted: list[OmittedLemma] = []
     for kind in OPEN_KINDS:
@@ -162,6 +162,6 @@ def _make_word(xtag: Xtag, lemma: str, kind: Kind) -> Word:
 
 
 def _choose_spelling(xtag: Xtag, lemma: str, kind: Kind, form: Form) -> str:
-    """Return the spelling that sentprobe would guess if the database has it, else the first spelling there."""
+    """Return the spelling from :func:`guess_form` if the database has it, else the database's first spelling."""
     xtag_spellings, own_spelling = xtag.forms(lemma, form), guess_form(lemma, kind, form)
     return own_spelling if own_spelling in xtag_spellings else xtag_spellings[0]

@@ -28,9 +28,9 @@ _NUMBER_FORMS = (
 def build_alternatives(
     name: str, lexicon: Lexicon, vocabulary: Vocabulary, substitutes: Sequence[str] = ()
 ) -> Alternatives:
-    """Return the table *name* of wrong words for the words of a vocabulary.
+    """Return the table of wrong words for the words of a vocabulary; *name* is "number", "VBG" or the like.
 
-    If *substitutes* is not empty, wrong verbs are among these lemmas. Words are escaped as in JSON strings.
+    If *substitutes* is not empty, only these lemmas can be wrong verbs. Words are escaped as in JSON strings.
     """
     tables = _TABLES[lexicon.language.code]
     if name in tables:
@@ -41,7 +41,7 @@ def build_alternatives(
 
 
 _Rows = Iterator[tuple[str, Sequence[str]]]
-"""Pairs of a key (tag and form of a good word) and the words that can replace it."""
+"""Pairs of a good word's key, such as "VBZ helps", and the words that can replace the good word."""
 
 
 def _list_words(kinds: frozenset[Kind], lexicon: Lexicon, vocabulary: Vocabulary) -> list[Word]:
@@ -49,14 +49,14 @@ def _list_words(kinds: frozenset[Kind], lexicon: Lexicon, vocabulary: Vocabulary
 
 
 def _list_forms(target: Form, verbs: Sequence[Word]) -> _Rows:
-    """Yield the wrong word for each form of each verb: its form *target*."""
+    """Yield the wrong word for each form of each verb: the form *target* of the same verb."""
     for verb in verbs:
         for form in VERB_FORMS:
             yield name_form(verb.forms[form], form), [verb.forms[target]]
 
 
 def _list_numbers(lexicon: Lexicon, vocabulary: Vocabulary, _: Sequence[str]) -> _Rows:
-    """Yield the wrong word for each verb, noun, determiner and reflexive: the form in the other number."""
+    """Yield the wrong words for each verb, noun, determiner and reflexive: its forms in the other number."""
     for pair in _AUXILIARIES:
         for key, counterpart in (pair, pair[::-1]):
             yield key, [counterpart.partition(" ")[2]]
@@ -88,7 +88,7 @@ def _list_nouns(lexicon: Lexicon, vocabulary: Vocabulary, _: Sequence[str]) -> _
 
 
 def _list_relativizers(lexicon: Lexicon, _: Vocabulary, __: Sequence[str]) -> _Rows:
-    """Yield the wrong words for each relativizer: the relativizers that persons cannot have."""
+    """Yield the wrong words for each relativizer: the relativizers that cannot refer to persons."""
     words = lexicon.words(Kind.RELATIVIZER)
     impersonal_forms = [form for word in words if not word.accepts(PERSON) for form in word.forms.values()]
     for word in words:
@@ -97,7 +97,7 @@ def _list_relativizers(lexicon: Lexicon, _: Vocabulary, __: Sequence[str]) -> _R
 
 
 def _list_polarity_items(lexicon: Lexicon, _: Vocabulary, __: Sequence[str]) -> _Rows:
-    """Yield the wrong words for other adverbs and determiners: the polarity items *ever* and *any*."""
+    """Yield the wrong words for each adverb or determiner that is not a polarity item: *ever* or *any*."""
     for kind in (Kind.ADVERB, Kind.DETERMINER):
         items = [word for word in lexicon.words(kind) if Flag.NPI in word.flags]
         for word in lexicon.words(kind):
@@ -126,7 +126,7 @@ _ENGLISH: Mapping[str, _Table] = {
 
 
 def _adapt_table(build: Callable[[Sequence[Word]], _Rows]) -> _Table:
-    """Return a builder that takes a lexicon and a vocabulary, from a builder that takes a list of verbs and nouns."""
+    """Return *build*, which takes a list of verbs and nouns, as a function of a lexicon and a vocabulary."""
     return lambda lexicon, vocabulary, _: build(_list_words(VERBS | {Kind.NOUN}, lexicon, vocabulary))
 
 
@@ -134,4 +134,4 @@ _TABLES: Mapping[str, Mapping[str, _Table]] = {
     "en": _ENGLISH,
     "de": {name: _adapt_table(build) for name, build in german_tables.TABLES.items()},
 }
-"""The builders of the tables of each language, by the name of the table."""
+"""The functions that build tables of wrong words, by language code and name of the table."""

@@ -1,8 +1,9 @@
 """Changes: edits of the tokens of a good sentence that make a bad sentence with one error.
 
-A change is text such as "replace finite number". It is compiled once for each shape of sentences. A place in a change
-is a path through the dependency tree from the main verb: ``subject.det`` is the determiner of its subject,
-``clause.verb`` the verb of the relative clause, and ``subject.phrase`` the subject with all tokens below it.
+A change is text such as "replace finite number": replace the finite verb with a word from the table ``number``. It is
+compiled once for each shape of sentences. A change names tokens by their path from the main verb in the dependency
+tree: ``subject.det`` is the determiner of the subject, ``clause.verb`` the verb of the relative clause, and
+``subject.phrase`` the subject with all tokens below it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,7 @@ from sentprobe.generator.sentences.sentence import Sentence, Token
 from sentprobe.grammars.derivation import PARENT
 
 Alternatives: TypeAlias = Mapping[str, Sequence[str]]
-"""The words that can replace a word, by the key that :func:`name_form` gives the word."""
+"""The words that can replace a word, by the word's key from :func:`name_form`, such as "VBZ helps"."""
 
 _RELATIONS = {
     "subject": ("nsubj", "nsubj:pass"),
@@ -26,7 +27,7 @@ _RELATIONS = {
     "case": ("case",),
     "aux": ("aux", "aux:pass"),
 }
-"""The dependency relations that each step of a path follows; :func:`_take_step` has the other steps."""
+"""The dependency relations for each step of a path, such as ``subject``; :func:`_take_step` has more steps."""
 
 SAME_WORDS, SAME_LENGTH, LONGER, SHORTER = "same words", "same length", "longer", "shorter"
 _EFFECTS = {"swap": SAME_WORDS, "move": SAME_WORDS, "replace": SAME_LENGTH, "insert": LONGER, "delete": SHORTER}
@@ -35,8 +36,8 @@ _EFFECTS = {"swap": SAME_WORDS, "move": SAME_WORDS, "replace": SAME_LENGTH, "ins
 class EditToken(NamedTuple):
     """A token of the bad sentence.
 
-    The token is the token at ``position``, from 0, in the good sentence. If ``position`` is PARENT, the token is
-    ``word``. If ``table`` is not "", a word of that table replaces the token.
+    It is the token at ``position``, from 0, in the good sentence or, if ``position`` is PARENT, the new word ``word``.
+    If ``table`` is not "", it is a word from that table instead.
     """
 
     position: int
@@ -53,7 +54,7 @@ def name_form(form: str, tag: str) -> str:
 
 
 def describe_word_overlap(change: str) -> str:
-    """Return whether a change keeps the words, keeps the length, or makes the sentence longer or shorter."""
+    """Return the effect of a change on a sentence: "same words", "same length", "longer" or "shorter"."""
     return _EFFECTS[change.partition(" ")[0]]
 
 
@@ -89,7 +90,7 @@ def find_places(sentence: Sentence, path: str) -> range:
 
 
 def _is_below(tokens: Sequence[Token], place: int, top: int) -> bool:
-    """Say whether the token at *place* is the token at *top*, or depends on it directly or indirectly."""
+    """Say whether *place* is the position of the token at *top*, or of a token below it in the tree."""
     while place not in (PARENT, top):
         place = tokens[place].head - 1
     return place == top
@@ -138,7 +139,7 @@ def compile_change(change: str, sentence: Sentence) -> SentenceEdit:
 def apply_edit(
     edit: SentenceEdit, words: Sequence[str], tags: Sequence[str], tables: Mapping[str, Alternatives], number: int
 ) -> list[str]:
-    """Return the words of the bad sentence; *number* selects words from *tables*, preferably words that are new."""
+    """Return the words of the bad sentence; *number* selects words from *tables*, if possible new to the sentence."""
     bad = []
     for position, word, table in edit:
         if not table:

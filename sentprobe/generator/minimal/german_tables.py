@@ -17,7 +17,7 @@ _NOUN_FORMS = ("NN.sg.nom", "NN.pl.nom")
 
 
 def _exchange(tag: str, groups: Sequence[Sequence[str]]) -> _Rows:
-    """Yield the wrong words for each word: the other words of its group."""
+    """Yield the wrong words for each word: the remaining words of its group."""
     for group in groups:
         for word in group:
             yield name_form(word, tag), [counterpart for counterpart in group if counterpart != word]
@@ -34,7 +34,7 @@ def _list_numbers(words: Sequence[Word]) -> _Rows:
 
 
 def _put_case(case: str) -> Callable[[Sequence[Word]], _Rows]:
-    """Return the builder of the table that puts articles and relative pronouns of masculine nouns into *case*."""
+    """Return a function that builds the table with *der*, *den* or *dem* as the wrong word, whichever has *case*."""
 
     def list_articles(_: Sequence[Word]) -> _Rows:
         for article, target in permutations(_CASES.values(), 2):
@@ -45,7 +45,7 @@ def _put_case(case: str) -> Callable[[Sequence[Word]], _Rows]:
 
 
 def _list_bare_nouns(words: Sequence[Word]) -> _Rows:
-    """Yield the wrong word for each accusative singular that has an ending: the nominative singular."""
+    """Yield the wrong word for each accusative singular with an ending, such as *Studenten*: the nominative."""
     for noun in words:
         if noun.kind is Kind.NOUN and noun.forms["NN.sg.acc"] != noun.lemma:
             yield name_form(noun.forms["NN.sg.acc"], "NN"), [noun.lemma]
@@ -58,4 +58,4 @@ TABLES: Mapping[str, Callable[[Sequence[Word]], _Rows]] = {
     "lemma": _list_bare_nouns,
     **{case: _put_case(case) for case in _CASES},
 }
-"""The builders of tables by name; each takes the verbs and nouns of a vocabulary."""
+"""The functions that build tables, by table name; they take a list of a vocabulary's verbs and nouns."""

@@ -30,7 +30,7 @@ ROW_GROUP_SIZE = 32_768
 
 
 def sample_pairs(spaces: Sequence[MinimalPairSpace], n: int, *, seed: int) -> Iterator[tuple[str, str]]:
-    """Yield *n* pairs of each space as BLiMP's fields and the annotation of the good sentence, both in JSON."""
+    """Yield two JSON texts for each of *n* pairs per space: BLiMP's fields, and the good sentence's annotation."""
     for space in spaces:
         format_fields = make_field_writer(space)
         for number, pair in enumerate(space.iterate_pairs(space.sample(n, seed=seed))):
@@ -38,10 +38,10 @@ def sample_pairs(spaces: Sequence[MinimalPairSpace], n: int, *, seed: int) -> It
 
 
 def make_field_writer(space: MinimalPairSpace) -> Callable[[MinimalPair, int], str]:
-    """Return a function that writes the fields of a pair with its number as a JSON object.
+    """Return a function from a pair and its number to a JSON object with BLiMP's fields.
 
-    They mean what they do in BLiMP's files, but sentences are lexically identical only if they have the same words;
-    BLiMP also counts two forms of a noun, though not of a verb.
+    Here, sentences are lexically identical only if they have the same words. In BLiMP, they may also differ in the form
+    of a noun, but not in the form of a verb.
     """
     row = space.paradigm
     names = {"field": row.field, "linguistics_term": row.term, "UID": row.uid, "simple_LM_method": True}
@@ -80,7 +80,7 @@ def _write_lines(lines: Iterable[str], path: Path) -> None:
 
 
 def _build_tables(rows: Iterator[tuple[str, str]]) -> Iterator[Any]:
-    """Yield Arrow tables with a column for each of BLiMP's fields, and the annotation as a column of JSON text."""
+    """Yield Arrow tables with a column for each of BLiMP's fields, and a column with the annotation in JSON."""
     import pyarrow as pa
 
     while portion := [json.loads(first) | {"annotation": second} for first, second in islice(rows, ROW_GROUP_SIZE)]:

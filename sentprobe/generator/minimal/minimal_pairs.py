@@ -1,4 +1,4 @@
-"""The space of the minimal pairs of a paradigm; a pair has the index of its good sentence."""
+"""The space of all minimal pairs of a paradigm; the index of a pair is the index of its good sentence."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -20,7 +20,7 @@ class MinimalPair:
     """A minimal pair: a good sentence, and a bad sentence with one error.
 
     The sentences are escaped as in JSON strings. ``critical`` is the number, from 1, of the first token that differs.
-    ``annotation`` is the record of the good sentence as a JSON object.
+    ``annotation`` is the annotated good sentence as JSON text.
     """
 
     good: str
@@ -77,7 +77,7 @@ class MinimalPairSpace:
             start += size
 
     def _format_record(self, sentence: Sentence) -> str:
-        """Compile the edit of a sentence's shape; return a record: words, tags, number of the edit, annotation."""
+        """Compile the edit for a sentence's shape; return words, tags, edit number and annotation, between tabs."""
         self._edits.append(compile_change(self.paradigm.change, sentence))
         tags = " ".join(token.xpos for token in sentence.tokens)
         return f"{sentence.text}\t{tags}\t{len(self._edits) - 1}\t{write_json(sentence)}"
@@ -90,10 +90,10 @@ class MinimalPairSpace:
 
 
 def build_pair_spaces(lexicon: Lexicon, uids: Sequence[str], *, vocabulary: str) -> list[MinimalPairSpace]:
-    """Return the pairs of each named paradigm; ``all`` stands for each paradigm for which the vocabulary has words.
+    """Return the space of each paradigm in *uids*; ``["all"]``: all paradigms for which the vocabulary has words.
 
     Raises:
-        UsageError: a paradigm or the vocabulary is unknown; the vocabulary lacks the words of a named paradigm.
+        UsageError: a paradigm or the vocabulary is unknown, or the vocabulary lacks words for a paradigm in *uids*.
     """
     if [*uids] != [ALL_PARADIGMS]:
         return [MinimalPairSpace(lexicon, uid, vocabulary=vocabulary) for uid in dict.fromkeys(uids)]

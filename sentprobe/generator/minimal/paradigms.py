@@ -1,4 +1,4 @@
-"""Paradigms of minimal pairs: an error, and the good sentences that get it, from ``english_paradigms.toml``."""
+"""Paradigms of minimal pairs: a kind of error, and the good sentences in which it is made."""
 
 import dataclasses
 import tomllib
@@ -20,12 +20,12 @@ from sentprobe.lexicon.words import PERSON, ROLES, VERBS, Word
 
 
 class PrefixMethod(StrEnum):
-    """The word whose probability, given the words before it, tells the good sentence from the bad one, as in BLiMP."""
+    """The word whose probability, given the preceding words, distinguishes the good sentence from the bad one."""
 
     ONE = "one"
-    """The only word in which the two sentences differ."""
+    """The only word that differs; the preceding words are the same (BLiMP's one-prefix method)."""
     TWO = "two"
-    """A later word, which is the same in both sentences."""
+    """A later word, which is the same; the preceding words differ (BLiMP's two-prefix method)."""
     NONE = "none"
 
 
@@ -50,7 +50,7 @@ class Paradigm:
     choices: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     def build_space(self, lexicon: Lexicon, vocabulary: str) -> Space:
-        """Return the space of the good sentences. Raises UsageError if there are none."""
+        """Return the space of the good sentences. Raises UsageError if the vocabulary allows none."""
         words = lexicon.vocabulary(vocabulary).words
         chosen = {
             kind: tuple(lemma for lemma in words[kind] if self._accepts_word(lexicon.get(lemma, kind), lexicon))
@@ -92,7 +92,7 @@ def _read_features(text: str) -> Event:
 
 
 def takes_persons(verb: Word) -> bool:
-    """Say whether persons can have every role of a verb."""
+    """Say whether persons can fill every role of a verb."""
     return all(verb.accepts(PERSON, role) for role in ROLES[verb.kind])
 
 
@@ -115,7 +115,7 @@ def _has_regular_plural(noun: Word) -> bool:
 
 
 def _is_strong_masculine(noun: Word) -> bool:
-    """Say whether a German noun is masculine and has one form in the singular, so that only its article shows case."""
+    """Say whether a German noun is masculine with equal nominative and accusative: only its article shows case."""
     return noun.gender == "masc" and noun.forms["NN.sg.nom"] == noun.forms["NN.sg.acc"]
 
 
@@ -141,7 +141,7 @@ ALL_PARADIGMS = "all"
 
 @cache
 def load_paradigms(language: Language = ENGLISH) -> Mapping[str, Paradigm]:
-    """Return the paradigms of a language by identifier (BLiMP's UID)."""
+    """Return the paradigms in a file such as ``english_paradigms.toml``, by identifier (BLiMP's UID)."""
     text = (files(__package__) / f"{language.stem}_paradigms.toml").read_text(encoding="utf-8")
     return {uid: _read_row(uid, row) for uid, row in tomllib.loads(text).items()}
 

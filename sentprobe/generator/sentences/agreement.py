@@ -1,4 +1,4 @@
-"""Agreement: of the finite verb with its subject, and of determiners, adjectives and relativizers with their noun."""
+"""Agreement of the finite verb with its subject, and of determiners, adjectives and relativizers with a noun."""
 
 from sentprobe.generator.events.event import Event, Mood, Participant, Polarity
 from sentprobe.grammars import shapes
@@ -7,7 +7,7 @@ from sentprobe.lexicon.languages.language import Language
 
 
 def find_subject_number(event: Event, head_number: str) -> str:
-    """Return the grammatical number of the subject of a clause, with which the finite verb agrees.
+    """Return the grammatical number of a clause's subject, "sg" or "pl", with which the finite verb agrees.
 
     *head_number* is the number of the noun that the clause modifies. It is used if that noun is the subject.
     """
@@ -18,7 +18,7 @@ def find_subject_number(event: Event, head_number: str) -> str:
 def choose_clause_shape(event: Event, head_number: str, language: Language) -> shapes.ClauseShape:
     """Return the shape of a clause; *head_number* is the number of the noun that the clause modifies.
 
-    The finite verb agrees with the subject; an order and a clause with a modal have no agreement.
+    In an order and in a clause with a modal, no verb agrees with the subject.
     """
     tense, number = str(event.tense), find_subject_number(event, head_number)
     if event.modal is not None or event.mood is Mood.ORDER:
@@ -41,9 +41,9 @@ def choose_clause_shape(event: Event, head_number: str, language: Language) -> s
 
 
 def choose_form(slot: str, form: str, words: dict[str, Word], language: Language) -> tuple[str, str]:
-    """Return the name of the form that a slot takes, and the class of the word with which it agrees, or "".
+    """Return the name of the form that fills a slot ("DT.sg.vowel"), and the class with which it agrees, or "".
 
-    *form* is the name of the form in the sentence plan, which does not depend on words.
+    *form* is its name in the sentence plan, such as "DT.sg". The plan does not depend on the *words* of the slots.
     """
     path, dot, last = slot.rpartition(".")
     name = last.rstrip("0123456789")
@@ -59,7 +59,7 @@ def choose_form(slot: str, form: str, words: dict[str, Word], language: Language
 
 
 def split_form(form: str) -> tuple[str, str]:
-    """Return the grammatical number and the case in the name of a form, and "" for a missing part.
+    """Return the grammatical number and the case in the name of a form; a missing one is "".
 
     >>> split_form("ART.sg.acc.masc"), split_form("DT.pl"), split_form("NN")
     (('sg', 'acc'), ('pl', ''), ('', ''))

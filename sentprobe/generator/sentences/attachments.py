@@ -15,13 +15,13 @@ from sentprobe.lexicon import Lexicon
 from sentprobe.lexicon.languages.language import Language
 
 MAX_READINGS = 64
-"""Maximum number of readings of a parse; the number doubles with each ambiguous adverb."""
+"""Maximum number of readings (interpretations) of a parse; the number doubles with each ambiguous adverb."""
 WITHOUT_AUXILIARY = ev.Event(aspect=ev.Aspect.SIMPLE, voice=ev.Voice.ACTIVE, polarity=ev.Polarity.POSITIVE)
-"""Pattern of the clauses without an auxiliary, in which adverbs directly follow the subject."""
+"""Partial event that matches clauses without an auxiliary; in them, adverbs directly follow the subject."""
 
 
 class AdverbSite(NamedTuple):
-    """Adverbs that several clauses can take: the clause at ``path``, and relative clauses that end before them."""
+    """Ambiguous adverbs: they modify the verb of the clause at ``path``, or of a relative clause that they follow."""
 
     path: str
     adverbs: tuple[str, ...]
@@ -29,11 +29,11 @@ class AdverbSite(NamedTuple):
 
 
 Attachment: TypeAlias = tuple[tuple[AdverbSite, str], ...]
-"""Pairs of adverbs that several clauses can take, and the path of the clause that takes them in a reading."""
+"""One reading: pairs of ambiguous adverbs, and the path of the clause whose verb they modify."""
 
 
 def find_adverb_sites(event: ev.Event, path: str = "") -> Iterator[AdverbSite]:
-    """Yield the adverbs of a fully specified event that several of its clauses can take."""
+    """Yield the adverbs of a fully specified event that can modify the verbs of several clauses."""
     for role, person in ev.iterate_participants(event):
         if isinstance(person.clause, ev.RelativeClause):
             inner_path = f"{path}{role.value}.clause."
@@ -43,7 +43,7 @@ def find_adverb_sites(event: ev.Event, path: str = "") -> Iterator[AdverbSite]:
 
 
 def has_adverb_place_after_subject(event: ev.Event) -> bool:
-    """Say whether the adverbs of a clause directly follow its subject, by the features of the clause."""
+    """Say, from the features of a clause, whether its adverbs directly follow its subject."""
     if event.mood is ev.Mood.QUESTION:
         return event.negator is not ev.Negator.NOT
     return event.tense is not None and subsumes(WITHOUT_AUXILIARY, event)  # a modal has no tense
@@ -72,7 +72,7 @@ def count_readings(event: ev.Event) -> int:
 
 
 def list_attachments(event: ev.Event) -> list[Attachment]:
-    """Return the ways in which adverbs can attach in the sentence of *event*; the first keeps all adverbs in place."""
+    """Return the ways in which adverbs can attach in the sentence of *event*; the first is the way of *event*."""
     sites = find_adverb_sites(event)
     return [*product(*([(site, path) for path in (site.path, *site.closed_clause_paths)] for site in sites))]
 
@@ -95,7 +95,7 @@ def _move_adverbs(event: ev.Event, attachment: Attachment, path: str = "") -> ev
 
 
 def realize_readings(event: ev.Event, lexicon: Lexicon, *, id: str = "") -> list[Sentence]:
-    """Return the sentence of a parsed event once for each attachment of its adverbs, with the fitting annotation."""
+    """Return a sentence for each attachment of a parsed event's adverbs: the same words, with another annotation."""
     sentence = realize(event, lexicon, id=id, checked=True)
     language = lexicon.language
     _, *others = [()] if language.closes_clauses else list_attachments(event)
@@ -121,7 +121,7 @@ def _attach(sentence: Sentence, attachment: Attachment, language: Language) -> S
 
 
 def _move_brackets(brackets: list[list[str]], verb: int, end: int, last: int) -> None:
-    """Extend a verb phrase from token *end* to token *last*, with all larger phrases that also end at *end*."""
+    """Move closing brackets from token *end* to *last*: those of the verb's phrase and of all phrases around it."""
     inner = _compute_depth(brackets, end) - _compute_depth(brackets, verb)
     closing = brackets[end][1]
     brackets[end][1] = closing[:inner]

@@ -75,7 +75,7 @@ def parse(sentence: str, lexicon: Lexicon) -> tuple[ev.Event, ...]:
 def parse_once(sentence: str, lexicon: Lexicon) -> ParsedClause:
     """Return the parse of a sentence with one reading. Raises ParseError, or SentprobeError for several readings.
 
-    Where cases do not tell the subject from the object, the first noun is taken for the subject.
+    If case does not distinguish the subject from the object, the first noun is the subject.
     """
     clauses = parse_clauses(sentence, lexicon)
     if lexicon.language.has_fronting:
@@ -106,7 +106,7 @@ def find_only_reading(clauses: Sequence[ParsedClause]) -> ParsedClause | None:
 
 
 def _has_adverb_site(clause: ParsedClause) -> bool:
-    """Say whether a parse has an adverb that several clauses can take (see :mod:`.attachments`)."""
+    """Say whether a parse has an adverb that can modify several verbs (see :mod:`.attachments`)."""
     has_adverb_first = clause.adverbs and _has_adverb_place_after_subject(clause.shape)
     return any(
         (has_adverb_first and role == clause.shape.subject) or _has_adverb_site(phrase.clause)
@@ -121,7 +121,7 @@ def _has_adverb_place_after_subject(shape: shapes.ClauseShape) -> bool:
 
 
 def parse_clauses(sentence: str, lexicon: Lexicon) -> list[ParsedClause]:
-    """Return all parses of a sentence, with each adverb on the verb after it. Raises ParseError if there are none."""
+    """Return all parses of a sentence; ambiguous adverbs modify the verb after them. Raises ParseError if none."""
     tokens = sentence.split()
     derived_clauses = _Parser(tokens, lexicon).parse_main_clauses()
     clauses = _select_licensed(derived_clauses, tokens, lexicon)
@@ -135,7 +135,7 @@ def parse_clauses(sentence: str, lexicon: Lexicon) -> list[ParsedClause]:
 
 
 def _select_licensed(clauses: list[ParsedClause], tokens: list[str], lexicon: Lexicon) -> list[ParsedClause]:
-    """Return the parses with licensed reflexives, polarity items and sentence adverbs. Raises ParseError if none."""
+    """Return the parses that license all reflexives, polarity items and sentence adverbs. Raises ParseError if none."""
     places = [place for place, token in enumerate(tokens, 1) if _needs_license(token, lexicon)]
     if not (places and clauses):
         return clauses
@@ -234,11 +234,11 @@ _Match = tuple[str, tuple[str, ...], str, tuple[tuple[str, ParsedPhrase], ...], 
 """The verb, adverbs, relativizer, noun phrases and modal that the parser has collected so far."""
 _EMPTY_MATCH: _Match = ("", (), "", (), "")
 _Step = tuple[int, Trie, int, _Match]
-"""A step in the trie: its number at the node, the next node, the position after its tokens, and the match so far."""
+"""A step in the trie: its rank among the node's steps, the next node, the end of its tokens, and the new match."""
 
 
 class _Parser:
-    """A recursive-descent parser along the tries of clause shapes; missing inputs are added to the set *expected*."""
+    """A recursive-descent parser along the tries of clause shapes; a set *expected* collects missing inputs."""
 
     def __init__(self, tokens: list[str], lexicon: Lexicon, expected: set[str] | None = None) -> None:
         self.tokens = tokens
@@ -270,7 +270,7 @@ class _Parser:
             self.expected.add(expected)
 
     def _walk_trie(self, node: Trie, at: int, match: _Match, ends: list[tuple[int, ParsedClause]]) -> None:
-        """Append to *ends* each clause that continues *match* from the token at *at*, after the position of its end."""
+        """Append the end position and the clause to *ends*, for each clause that continues *match* from token *at*."""
         while True:
             for shape in node.ends:
                 ends.append((at, ParsedClause(shape, *match)))
@@ -310,7 +310,7 @@ class _Parser:
                         yield *step, end, (verb, adverbs, relativizer, (*phrases, (key[0], phrase)), modal)
 
     def _fits(self, phrase: ParsedPhrase, key: PhraseKey, node: Trie, end: int) -> bool:
-        """Say whether a noun phrase that ends at *end* has the number and case of *key*; record a failure."""
+        """Say whether a noun phrase has the number and case of *key*; record a wrong number as a failure at *end*."""
         _, number, case, last = key
         if case != phrase.case or phrase.last not in (None, last):
             return False
@@ -322,7 +322,7 @@ class _Parser:
         return False
 
     def _parse_adverbs(self, at: int) -> Iterator[tuple[int, tuple[str, ...]]]:
-        """Yield the end and the lemmas of each list of adverbs, separated by commas, that begins at *at*."""
+        """Yield end position and lemmas of each list of adverbs, separated by commas, that begins at token *at*."""
         lemmas = self._readings[at].adverbs
         if not lemmas:
             self._record_failure(at, "an adverb")
@@ -333,7 +333,7 @@ class _Parser:
                     yield end, (lemma, *later_lemmas)
 
     def _parse_noun_phrases(self, at: int) -> list[tuple[int, ParsedPhrase]]:
-        """Return each noun phrase that begins at *at*, after the position of its end; results are cached."""
+        """Return end position and phrase of each noun phrase that begins at token *at*; results are cached."""
         if at not in self._phrases:
             self._depth += 1
             if self._depth > ev.MAX_DEPTH + 1:
@@ -358,7 +358,7 @@ class _Parser:
         return phrases
 
     def _find_clauses(self, at: int, phrase: ParsedPhrase, word_class: str) -> Iterator[tuple[int, ParsedPhrase]]:
-        """Yield *phrase* with each relative clause that begins at *at*, after the end of the clause and its comma."""
+        """Yield end position and extended *phrase* for each relative clause that begins at token *at*."""
         ends: list[tuple[int, ParsedClause]] = []
         has_commas = self._language.closes_clauses
         if has_commas and self._readings[at].text != ",":
@@ -376,7 +376,7 @@ class _Parser:
                 self._record_failure(end, "','")
 
     def _find_bare_phrases(self, at: int) -> Iterator[tuple[int, ParsedPhrase, str]]:
-        """Yield end, phrase and noun class of each noun phrase at *at* that has no relative clause or conjunct."""
+        """Yield end position, phrase and noun class of each noun phrase at token *at*, up to its noun."""
         determiners = self._readings[at].determiners
         if not determiners:
             self._record_failure(at, "a determiner")
@@ -393,7 +393,7 @@ class _Parser:
                 self._record_failure(place, f"a noun that goes with {self.tokens[at]!r}")
 
     def _find_nouns(self, at: int) -> Iterator[tuple[int, NounReading, tuple[str, ...], str]]:
-        """Yield the end, the noun, its adjectives and its determiner's form for each noun with adjectives at *at*."""
+        """Yield end position, noun, adjectives and determiner form for each noun after the adjectives at *at*."""
         for noun in self._readings[at].nouns:
             yield at + 1, noun, (), noun.determiner_form
         starts: list[tuple[tuple[str, ...], tuple[str, ...], str]] = [((), (), "")]

@@ -53,7 +53,7 @@ def _check_modal(clause: ev.Event, modal: Word) -> None:
 
 
 def _check_gap(clause: ev.Event) -> None:
-    """Raise UsageError if a ditransitive clause cannot lack its gap, or the participant that a question asks for."""
+    """Raise UsageError if a clause with a recipient must have the participant that is its gap or is asked for."""
     role = clause.gap or clause.asked
     if role is not None and not clause.can_extract(role):
         form = "a passive" if clause.voice is ev.Voice.PASSIVE else "an active double-object"
@@ -95,8 +95,8 @@ def _iterate_clause_paths(event: ev.Event, path: str = "") -> Iterator[tuple[str
 def realize(event: ev.Event, lexicon: Lexicon, *, id: str = "", checked: bool = False) -> Sentence:
     """Return the sentence of a fully specified *event*, with its annotation.
 
-    An open frame is filled in if the verb has only one frame in the lexicon. With ``checked=True``, the event is not
-    checked; events from the parser need no check.
+    An open frame is filled in if the verb has only one frame in the lexicon. ``checked=True`` says that the event needs
+    no check, because it comes from the parser.
 
     Raises:
         UsageError: the event is only partly specified, or the lexicon cannot realize it.
@@ -139,7 +139,7 @@ def _fill_token(token: PlanToken, words: dict[str, Word], language: Language) ->
 
 
 def choose_auxiliary(leaf: Leaf, verb: Word, language: Language) -> Leaf:
-    """Return *leaf*, a form of the usual perfect auxiliary, as the same form of the auxiliary that *verb* takes."""
+    """Return *leaf*, a form of the usual perfect auxiliary ("hat"), as a form of the auxiliary of *verb* ("ist")."""
     auxiliary = language.find_auxiliary(verb)
     return replace(leaf, form=language.replace_auxiliary(leaf.form, auxiliary), lemma=auxiliary)
 
@@ -162,7 +162,7 @@ def list_negations(plan: SentencePlan) -> tuple[Negation, ...]:
 
 
 def render_tree(brackets: list[tuple[str, str]], tokens: tuple[Token, ...]) -> str:
-    """Return a tree in Penn Treebank notation; *brackets* holds the text before and after each token."""
+    """Return *tokens* as a tree in Penn Treebank notation; *brackets* are the texts before and after each token."""
     return " ".join(
         f"{before}({token.xpos} {token.form}){after}" for (before, after), token in zip(brackets, tokens, strict=True)
     )

@@ -49,8 +49,8 @@ class Sentence:
     """A sentence with its event and gold annotation.
 
     ``tree`` is the constituency tree in Penn brackets. ``predicates`` has the main verb first, and then the verbs of
-    relative clauses in their order. ``index`` is the position of the sentence in the space from which it was drawn, and
-    ``template`` names its sub-template; for other sentences, they are None and "".
+    relative clauses in their order. A sentence from a space has its position there as ``index``, and the name
+    of its sub-template as ``template``; for a parsed sentence, they are None and "".
     """
 
     id: str

@@ -19,7 +19,7 @@ from sentprobe.lexicon.languages.language import Language
 
 
 class ParticipantStructure(NamedTuple):
-    """The structure of a participant: its features, and how many adjectives it has, without its words."""
+    """A participant without its words: its features, and the number of its adjectives."""
 
     number: ev.Number | None
     clause: "ClauseStructure | None"
@@ -28,7 +28,7 @@ class ParticipantStructure(NamedTuple):
 
 
 class ClauseStructure(NamedTuple):
-    """The structure of a clause: its features, without its words. It determines word order and inflected forms."""
+    """A clause without its words: the features that determine word order and inflected forms."""
 
     frame: ev.Frame | None
     voice: ev.Voice | None
@@ -164,7 +164,7 @@ def _plan_key(key: _StructureKey) -> SentencePlan:
 
 
 def plan_new_sentence(event: Event, language: Language) -> SentencePlan:
-    """Return the plan of the sentence of a fully specified event, without the cache, for plans that are used once."""
+    """Return the same as :func:`plan_sentence`, without its cache, for plans that are used only once."""
     return _Planner(language).plan_clause(event, "", Number.SINGULAR)
 
 
@@ -292,7 +292,7 @@ def _number_slots(plan: SentencePlan, lemma: str, path: str) -> None:
 
 
 def _join_parts(items: tuple[FlatItem, ...], parts: list[SentencePlan]) -> tuple[SentencePlan, list[int]]:
-    """Return the plan that joins *parts*, and the start of each part; the caller fills in the plan's first clause."""
+    """Return the plan that joins *parts*, and each part's start; the caller fills in or removes its first clause."""
     starts = list(accumulate((len(part.tokens) for part in parts[:-1]), initial=0))
     heads = [start + part.head for start, part in zip(starts, parts, strict=True)]
     tokens: list[PlanToken] = []

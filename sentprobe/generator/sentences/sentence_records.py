@@ -114,8 +114,8 @@ def annotate_text(text: str, lexicon: Lexicon, *, id: str = "") -> Sentence:
 def annotate_readings(clauses: Iterable[ParsedClause], lexicon: Lexicon, *, id: str = "") -> list[Sentence]:
     """Return an annotated sentence for each reading of a sentence, from its parses.
 
-    The identifiers of several readings are numbered (``s1.1``, ``s1.2``). Each parse is followed by the readings in
-    which its adverbs belong to other verbs (see :mod:`.attachments`).
+    The identifiers of several readings are numbered (``s1.1``, ``s1.2``). After each parse come the readings in which
+    its adverbs modify other verbs (see :mod:`.attachments`).
     """
     events = dict.fromkeys(map(build_event, clauses))
     by_event = {s.event: s for event in events for s in realize_readings(event, lexicon, id=id)}
@@ -141,7 +141,7 @@ def _read_trees(lines: Iterable[str], lexicon: Lexicon) -> Iterator[Sentence]:
 
 
 def _annotate_tree(tree: str, lexicon: Lexicon, *, id: str) -> Sentence:
-    """Return the annotated sentence whose constituency tree is *tree*. Raises FormatError if the parser has none."""
+    """Return the annotated sentence whose constituency tree is *tree*. Raises FormatError if no parse has this tree."""
     text = " ".join(piece.rstrip(")") for piece in tree.split() if not piece.startswith("("))
     for sentence in annotate_readings(parse_clauses(text, lexicon), lexicon):
         if sentence.tree == tree:
@@ -150,7 +150,7 @@ def _annotate_tree(tree: str, lexicon: Lexicon, *, id: str) -> Sentence:
 
 
 def write_conllu(sentence: Sentence) -> str:
-    """Return *sentence* in CoNLL-U; MISC holds token numbers: Agent (0: none), Patient, Recipient and Negates."""
+    """Return *sentence* in CoNLL-U; MISC has token numbers, as in ``Agent=2|Patient=5`` and ``Negates=4`` (0: none)."""
     misc = {p.verb: f"Agent={p.agent or 0}" for p in sentence.predicates}
     for p in sentence.predicates:
         if p.patient is not None:
@@ -277,7 +277,7 @@ FORMAT_NAMES = (*RECORD_FORMATS, PARQUET)
 
 
 def find_record_format(path_suffix: str, name: str | None = None) -> str:
-    """Return *name* if there is such a format; without a name, the format of the file suffix. Raises UsageError."""
+    """Return *name* or, if it is None, the format for a file suffix such as ".jsonl". Raises UsageError if unknown."""
     if name is not None:
         if name not in FORMAT_NAMES:
             hint = suggest(name, FORMAT_NAMES)

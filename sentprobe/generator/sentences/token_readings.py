@@ -1,4 +1,4 @@
-"""Readings of a token: the words and inflected forms that it can be in a clause or a noun phrase."""
+"""Readings of a token: the words of the lexicon, and their inflected forms, that are spelled like it."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
@@ -15,7 +15,7 @@ from sentprobe.lexicon.words import VERBS
 class TokenReadings(NamedTuple):
     """The words that a token can be.
 
-    ``inputs`` are the trie's inputs for the token, each with the lemmas of a verb, relativizer and modal ("" if none).
+    ``inputs`` are inputs of the trie, such as "VBD transitive", with the lemmas of verb, relativizer and modal ("": none).
     ``determiners`` are pairs of a lemma and the name of its form. ``adjectives`` are triples of a lemma, the name of
     its form, and its class.
     """
@@ -39,7 +39,7 @@ class NounReading(NamedTuple):
 
 
 END = TokenReadings("")
-"""The readings of the position after the last token: none."""
+"""The reading after the last token: no word."""
 _QUESTION_WORDS = frozenset(asked.value for asked in ev.Asked)
 
 
@@ -52,7 +52,7 @@ def _index_noun_forms(language: Language) -> Mapping[str, tuple[str, str]]:
 
 @lru_cache(maxsize=16_384)
 def find_readings(token: str, lexicon: Lexicon) -> TokenReadings:
-    """Return the readings of *token* by the words of *lexicon*; results are cached."""
+    """Return the readings of *token* as words of *lexicon*; results are cached."""
     language = lexicon.language
     readings = lexicon.find(token)
     inputs = [(token, "", "", "")]

@@ -17,7 +17,7 @@ PhraseKey: TypeAlias = tuple[str, str, str, bool]
 class Trie:
     """A node of a trie: a step for each possible next input, and the shapes that end at this node.
 
-    A step is a pair: the number of the step at the node, and the next node. ``tokens`` holds the steps by input: a
+    A step is a pair: its rank among the steps of the node, and the next node. ``tokens`` holds the steps by input: a
     function word, the form and frame of a verb ("VBD transitive"), the form of a modal ("MD modal"), RELATIVIZER or
     QUESTION_WORD. ``phrases`` holds the steps for noun phrases, and ``adverbs`` the step for a list of adverbs, if any.
     """
@@ -46,7 +46,7 @@ _NAMES = {
 
 @cache
 def load_tries(language: Language) -> tuple[Trie, dict[tuple[str, str], Trie]]:
-    """Return the trie of main clauses, and the tries of relative clauses by the number and class of the modified noun.
+    """Return the trie of main clauses, and those of relative clauses by number and class of the modified noun.
 
     In a language whose relativizers do not agree with the noun, all classes share a trie.
     """
@@ -74,7 +74,7 @@ def _insert_shape(trie: Trie, shape: shapes.ClauseShape, language: Language, wor
 def _insert_items(
     trie: Trie, shape: shapes.ClauseShape, language: Language, word_class: str, *, auxiliary: str = ""
 ) -> None:
-    """Insert a shape into a trie; *auxiliary* is the auxiliary of an active perfect, which depends on the verb."""
+    """Insert a shape into a trie; *auxiliary* is the auxiliary of an active perfect ("haben" or "sein"), else ""."""
     for item in shapes.load_language_shapes(language).find_items(shape):
         content = item.content
         if isinstance(content, Leaf):

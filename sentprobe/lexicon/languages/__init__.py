@@ -1,1 +1,1 @@
-"""The languages: a module for each language, which ends with its :class:`~.language.Language`, and their table."""
+"""The languages: a module for each defines its :class:`~.language.Language`, and :mod:`.table` lists them."""

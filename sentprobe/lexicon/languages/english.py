@@ -38,7 +38,7 @@ _NUMBERS = {"sg": "Sing", "pl": "Plur"}
 def find_word_features(pos: str, lemma: str, number: str = "", _case: str = "", _class: str = "") -> str:
     """Return the Universal Dependencies features of a determiner or adverb, as in the English Web Treebank, or "".
 
-    A demonstrative agrees with *number*, the number of its noun.
+    *number* is the number of the noun, with which a demonstrative agrees: "this" ("sg"), "these" ("pl").
 
     >>> find_word_features("DET", "the"), find_word_features("DET", "this", "pl")
     ('Definite=Def|PronType=Art', 'Number=Plur|PronType=Dem')
@@ -49,7 +49,7 @@ def find_word_features(pos: str, lemma: str, number: str = "", _case: str = "", 
 
 
 def make_forms(lemma: str, kind: Kind, table: EntryValues, ask: FormSource) -> Iterator[tuple[Form, str]]:
-    """Yield each form of a word; a determiner, relativizer or modal that states a form has no other forms."""
+    """Yield each form and its spelling; a determiner, relativizer or modal whose entry states forms has no others."""
     exhaustive = kind in CLOSED_KINDS and any(form in table for form in FORMS[kind])
     for form in FORMS[kind]:
         stated = table.get(form, table.get(form.removesuffix(".vowel")))
@@ -67,7 +67,7 @@ def _find_noun_form(number: str, _case: str) -> Form:
 
 
 def _find_form(slot: str, number: str, _case: str, word_class: str) -> Form:
-    """Return the form of a determiner, which agrees, or of an adjective, which does not."""
+    """Return a determiner's form for the number and the next word's class, or an adjective's only form."""
     if slot == "adjective":
         return Form.JJ
     return Form(f"DT.{number}{'.vowel' if word_class == _VOWEL else ''}")

@@ -17,7 +17,7 @@ _ARTICLES = {
     },
     "pl": dict.fromkeys(_GENDERS, ("die", "die", "den", "der")),
 }
-"""The forms of the article *der* by number, gender and case."""
+"""The forms of the article *der* by number and gender, in the order of the cases."""
 _RELATIVE_DATIVE_PLURAL = "denen"
 _NOUN_FORMS = tuple(f"NN.{number}.{case}" for number, case in product(_NUMBERS, _CASES))
 _AGREEMENTS = tuple(f"{number}.{case}.{gender}" for number, case, gender in product(_NUMBERS, _CASES, _GENDERS))
@@ -33,11 +33,11 @@ FORMS = {
     Kind.DETERMINER: tuple(f"ART.{agreement}" for agreement in _AGREEMENTS),
     Kind.RELATIVIZER: tuple(f"PRELS.{agreement}" for agreement in _AGREEMENTS if ".gen." not in agreement),
 }
-"""The names of the forms of each kind: STTS tag, number, case and gender; for a finite verb, tag, number and tense."""
+"""The names of the forms of each kind of word, such as ``NN.sg.acc``, ``ADJA.sg.acc.masc``, ``VVFIN.sg.past``."""
 
 
 def make_forms(lemma: str, kind: Kind, table: EntryValues, _ask: object = None) -> Iterator[tuple[str, str]]:
-    """Yield each form of a word; without a principal part, such as the plural, the forms that depend on it are absent.
+    """Yield each form and its spelling. If an entry states no plural, for example, the plural forms are left out.
 
     >>> dict(make_forms("alt", Kind.ADJECTIVE, {}))["ADJA.sg.acc.masc"]
     'alten'
@@ -75,7 +75,7 @@ def _conjugate(lemma: str, table: EntryValues) -> Iterator[tuple[str, str]]:
 
 
 def _decline_adjective(lemma: str, number: str, case: str, gender: str) -> str:
-    """Return a form of an adjective in the weak declension, which follows *der*."""
+    """Return the spelling of an adjective after *der*: the weak declension."""
     is_short = number == "sg" and (case == "nom" or (case == "acc" and gender != "masc"))
     return f"{lemma.removesuffix('e')}e{'' if is_short else 'n'}"
 
@@ -85,17 +85,17 @@ def _decline_article(_lemma: str, number: str, case: str, gender: str) -> str:
 
 
 def find_noun_form(number: str, case: str) -> str:
-    """Return the name of the form of a noun with this number and case."""
+    """Return the name of a noun's form, such as "NN.sg.acc"."""
     return f"NN.{number}.{case}"
 
 
 def find_form(slot: str, number: str, case: str, gender: str) -> str:
-    """Return the name of the form of a determiner, relativizer or adjective with this number, case and gender."""
+    """Return the name of the form of a determiner, relativizer or adjective, such as "ART.sg.acc.masc"."""
     return f"{_SLOT_TAGS[slot]}.{number}.{case}.{gender}"
 
 
 def find_features(pos: str, _lemma: str, number: str, case: str, gender: str) -> str:
-    """Return the features of a word as in UD German-GSD, where plural articles and pronouns have no gender.
+    """Return Universal Dependencies features as in German-GSD: plural articles and pronouns have no gender.
 
     >>> find_features("DET", "der", "sg", "acc", "masc"), find_features("PRON", "der", "pl", "dat", "fem")
     ('Case=Acc|Definite=Def|Gender=Masc|Number=Sing|PronType=Art', 'Case=Dat|Number=Plur|PronType=Dem,Rel')

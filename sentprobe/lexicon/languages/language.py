@@ -8,9 +8,9 @@ from typing import Any, TypeAlias
 from sentprobe.lexicon.words import Kind, Word
 
 EntryValues: TypeAlias = Mapping[str, object]
-"""The values that a lexicon file states for a word."""
+"""The values of a word's entry in a lexicon file, by key."""
 StructureRow: TypeAlias = tuple[str, str, str, tuple[str, ...]]
-"""A frame, a voice, the form of the recipient ("" if none), and the roles of possible gaps ("" for a main clause)."""
+"""Frame, voice, form of the recipient ("double", "to" or ""), and roles that can be the gap ("": a main clause)."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -25,22 +25,22 @@ class Language:
     code: str
     name: str
     stem: str
-    """The base name of the language's files (such as ``STEM.toml``), and the name of its usual vocabulary."""
+    """The start of the names of the language's files, such as ``german.toml``, and the name of its usual vocabulary."""
 
     # ---- the lexicon
     open_kinds: tuple[Kind, ...]
-    """The kinds of words that a vocabulary chooses from."""
+    """The kinds from which a vocabulary selects words; words of ``closed_kinds`` are always available."""
     closed_kinds: tuple[Kind, ...]
     forms: Mapping[Kind, tuple[Any, ...]]
-    """The forms that a word of each kind can have."""
+    """The names of the forms that a word of each kind can have."""
     keys: Mapping[Kind, tuple[str, ...]]
-    """The keys that an entry of each kind can have in a lexicon file, in addition to flags and sorts."""
+    """The keys that an entry of each kind can have, in addition to ``flags``, ``sort`` and ``takes``."""
     make_forms: Callable[[str, Kind, EntryValues, Any], Iterator[tuple[Any, str]]]
-    """Function that yields the forms of a word from its lemma, kind and entry, and a source of inflected forms."""
+    """Function of lemma, kind, entry and source of inflected forms that yields pairs of a form and its spelling."""
     find_class: Callable[[Word], str]
     """Function that returns the class of a noun or an adjective."""
     reserved: frozenset[str]
-    """The spellings that forms of words in the lexicon must not have; relativizers may be question words."""
+    """The function words that no word of a lexicon may have as a form, except relativizers: "who" and "what"."""
     has_distinct_forms: bool = True
     """Whether singular and plural of a noun, and past and plain form of a verb, must differ."""
     capitalized_kinds: frozenset[Kind] = frozenset()
@@ -53,34 +53,34 @@ class Language:
     frames: tuple[str, ...]
     aspects: tuple[str, ...]
     cues: Mapping[str, str]
-    """The word of each negator."""
+    """The word for each negator, such as ``{"not": "nicht"}``."""
     moods: tuple[str, ...] = ("statement",)
     has_coordination: bool = False
     has_fronting: bool = False
     """Whether an object can stand first in a main clause."""
     max_adverbs: int
     excluded_contrasts: frozenset[str] = frozenset()
-    """The contrasts between anchor and negative that are impossible in this language."""
+    """The contrasts between the anchor and a negative of a triplet that are impossible in this language."""
     more_templates: tuple[str, ...] = ()
     """The templates that ``all`` includes in addition to the templates of English."""
 
     # ---- the grammar
     structures: tuple[StructureRow, ...]
     participle: str = ""
-    """The form of a verb in the perfect, if verbs differ in their perfect auxiliary; else ""."""
+    """The name of the verb form in the perfect ("VVPP"), or "" if verbs do not differ in their perfect auxiliary."""
     perfect_auxiliaries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """The perfect auxiliaries, the usual one first, with their forms: past singular and plural, present likewise."""
+    """The past and present forms of each perfect auxiliary, each singular first; the usual auxiliary is the first."""
     function_words: frozenset[str]
     """The words that the grammar itself puts into a sentence."""
     auxiliaries: frozenset[str]
     reflexives: frozenset[str] = frozenset()
     conjunction: str = ""
     cases: tuple[str, ...] = ("",)
-    """The cases of nouns in sentences."""
+    """The cases of nouns in generated sentences, or ``("",)`` for a language without cases."""
     classes: tuple[str, ...]
-    """The classes of words: first sounds or genders."""
+    """The classes of words (see above); the first is the default."""
     find_noun_form: Callable[[str, str], Any]
-    """Function that returns the name of the form of a noun with a grammatical number and a case."""
+    """Function that returns the name of a noun's form by grammatical number and case."""
     find_form: Callable[[str, str, str, str], Any]
     """Function that returns the name of a form by slot ("det", "rel", "adjective"), number, case and class."""
     find_features: Callable[[str, str, str, str, str], str]
@@ -92,24 +92,24 @@ class Language:
     closes_clauses: bool = False
     """Whether commas enclose relative clauses, so that no adverb can belong to two verbs."""
     descriptions: Mapping[str, str]
-    """The description of each form in messages."""
+    """The description of each form in error messages, such as "a plural noun"."""
 
     @cached_property
     def usual_auxiliary_forms(self) -> tuple[str, ...]:
-        """The forms of the usual perfect auxiliary; in shapes, they stand for the forms of all perfect auxiliaries."""
+        """The forms of the usual perfect auxiliary; in clause shapes, they stand for those of any perfect auxiliary."""
         return next(iter(self.perfect_auxiliaries.values()), ())
 
     def has_determiner(self, determiner: Word, number: str, word_class: str = "") -> bool:
-        """Say whether a determiner can have a number before a word of a class (by default the first class)."""
+        """Say whether a determiner has a form for *number* ("sg" or "pl") and for the class with which it agrees."""
         form = self.find_form("det", number, self.cases[0], word_class or self.classes[0])
         return form in determiner.forms
 
     def find_auxiliary(self, verb: Word) -> str:
-        """Return the perfect auxiliary that a verb takes, or "" if the language has no choice of auxiliaries."""
+        """Return the perfect auxiliary of a verb, such as "sein", or "" in a language without perfect auxiliaries."""
         return verb.auxiliary or next(iter(self.perfect_auxiliaries), "")
 
     def replace_auxiliary(self, form: str, auxiliary: str) -> str:
-        """Return *form*; a form of the usual perfect auxiliary becomes the same form of *auxiliary*."""
+        """Return the form of *auxiliary* ("ist") that matches *form* of the usual one ("hat"); else *form* itself."""
         forms = dict(zip(self.usual_auxiliary_forms, self.perfect_auxiliaries.get(auxiliary, ()), strict=False))
         return forms.get(form, form)
 
