@@ -15,7 +15,7 @@ from sentprobe.lexicon.words import VERBS
 class TokenReadings(NamedTuple):
     """The words that a token can be.
 
-    ``inputs`` are inputs of the trie, such as "VBD transitive", with the lemmas of verb, relativizer and modal ("": none).
+    ``inputs`` are inputs of the trie, such as "VBD transitive", with lemmas of verb, relativizer and modal ("": none).
     ``determiners`` are pairs of a lemma and the name of its form. ``adjectives`` are triples of a lemma, the name of
     its form, and its class.
     """
