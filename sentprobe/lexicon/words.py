@@ -69,9 +69,7 @@ VERB_FORMS = (Form.VB, Form.VBP, Form.VBZ, Form.VBD, Form.VBG, Form.VBN)
 
 FORMS: Mapping[Kind, tuple[Form, ...]] = {
     Kind.NOUN: (Form.NN, Form.NNS),
-    Kind.TRANSITIVE: VERB_FORMS,
-    Kind.INTRANSITIVE: VERB_FORMS,
-    Kind.DITRANSITIVE: VERB_FORMS,
+    **dict.fromkeys((Kind.TRANSITIVE, Kind.INTRANSITIVE, Kind.DITRANSITIVE), VERB_FORMS),
     Kind.ADJECTIVE: (Form.JJ,),
     Kind.ADVERB: (Form.RB,),
     Kind.DETERMINER: (Form.DT_SG, Form.DT_SG_VOWEL, Form.DT_PL, Form.DT_PL_VOWEL),

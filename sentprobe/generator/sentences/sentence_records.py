@@ -200,17 +200,11 @@ def _sentence_from_conllu(block: list[str]) -> Sentence:
 
 def _build_record(comments: Mapping[str, str], rows: list[list[str]]) -> dict[str, Any]:
     misc = [dict(item.split("=", 1) for item in row[9].split("|") if "=" in item) for row in rows]
+    columns = {name: [row[i] for row in rows] for i, name in enumerate(_TOKEN_FIELDS, 1)}
+    feats = ["" if cell == "_" else cell for cell in columns["feats"]]
     return {
         "id": comments.get("sent_id", ""),
-        "tokens": {
-            "form": [row[1] for row in rows],
-            "lemma": [row[2] for row in rows],
-            "upos": [row[3] for row in rows],
-            "xpos": [row[4] for row in rows],
-            "feats": ["" if row[5] == "_" else row[5] for row in rows],
-            "head": [int(row[6]) for row in rows],
-            "deprel": [row[7] for row in rows],
-        },
+        "tokens": {**columns, "feats": feats, "head": [*map(int, columns["head"])]},
         "tree": comments.get("tree", ""),
         "event": parse_json(comments.get("event", "{}")),
         "predicates": _build_predicates(rows, misc),
