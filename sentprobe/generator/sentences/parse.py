@@ -79,20 +79,16 @@ def parse_once(sentence: str, lexicon: Lexicon) -> ParsedClause:
     """
     clauses = parse_clauses(sentence, lexicon)
     if lexicon.language.has_fronting:
-        clauses = _choose_unmarked(clauses)
+        counts = [*map(_count_early_objects, clauses)]
+        clauses = [clause for clause, count in zip(clauses, counts, strict=True) if count == min(counts)]
     clause = find_only_reading(clauses)
     if clause is None and (count := len(parse(sentence, lexicon))) > 1:
         raise SentprobeError(f"the sentence has {count} readings, not one")
     return clause or clauses[0]
 
 
-def _choose_unmarked(clauses: Sequence[ParsedClause]) -> list[ParsedClause]:
-    """Return the parses in which the fewest objects stand before their subjects."""
-    counts = [*map(_count_early_objects, clauses)]
-    return [clause for clause, count in zip(clauses, counts, strict=True) if count == min(counts)]
-
-
 def _count_early_objects(clause: ParsedClause) -> int:
+    """Return the number of objects before their subjects in a clause and its relative clauses."""
     shape = clause.shape
     is_early = bool(shape.front) or (shape.is_relative and shape.gap != shape.subject)
     return is_early + sum(_count_early_objects(phrase.clause) for _, phrase in clause.phrases if phrase.clause)

@@ -30,17 +30,12 @@ def to_json(sentence: Sentence) -> dict[str, Any]:
         "tokens": {name: [getattr(token, name) for token in sentence.tokens] for name in _TOKEN_FIELDS},
         "tree": sentence.tree,
         "event": event_to_json(sentence.event),
-        "predicates": [_write_predicate(predicate) for predicate in sentence.predicates],
+        "predicates": [
+            {name: number for name, number in asdict(predicate).items() if name != "recipient" or number is not None}
+            for predicate in sentence.predicates
+        ],
         "negations": [asdict(negation) for negation in sentence.negations],
     }
-
-
-def _write_predicate(predicate: Predicate) -> dict[str, int | None]:
-    """Return the token numbers of a predicate; the key ``recipient`` is absent if there is no recipient."""
-    numbers = asdict(predicate)
-    if predicate.recipient is None:
-        del numbers["recipient"]
-    return numbers
 
 
 def from_json(record: Mapping[str, Any]) -> Sentence:

@@ -40,7 +40,7 @@ class NounReading(NamedTuple):
 
 END = TokenReadings("")
 """The reading after the last token: no word."""
-_QUESTION_WORDS = frozenset(asked.value for asked in ev.Asked)
+_QUESTION_WORDS = frozenset(word.value for word in ev.Asked)
 
 
 @cache
