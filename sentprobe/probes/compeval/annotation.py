@@ -16,29 +16,29 @@ from sentprobe.generator.spaces.templates import find_event_pattern
 from sentprobe.lexicon.languages.language import Language
 
 NESTED = "nested"
-"""Template of sentences with a relative clause inside another."""
+"""The name of the sub-template of sentences that have a relative clause inside a relative clause."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotatedClause:
-    """A clause of an event."""
+    """The main clause or a relative clause of an event."""
 
     path: str
-    """The prefix that the slot names of all words in the clause share."""
+    """The prefix of the slot names of the clause's words: ``"agent.clause."``, or "" for the main clause."""
     event: ev.Event
     kind: ev.ClauseKind | None
-    """The kind of a relative clause; None for the main clause."""
+    """Subject or object relative; None for the main clause."""
 
     @property
     def subject(self) -> str:
-        """The slot of the clause's subject or, in a subject relative, of the noun that the clause modifies."""
+        """The slot name of the subject, ``"agent.noun"``; of a subject relative, that of the noun it modifies."""
         if self.event.argument(self.event.subject) is ev.GAP:
             return f"{self.path.removesuffix('clause.')}noun"
         return f"{self.path}{self.event.subject.value}.noun"
 
 
 def iterate_clauses(event: ev.Event, path: str = "", kind: ev.ClauseKind | None = None) -> Iterator[AnnotatedClause]:
-    """Yield the clauses of an event, the main one first."""
+    """Yield the main clause of an event, then its relative clauses at any depth."""
     yield AnnotatedClause(path=path, event=event, kind=kind)
     for role, person in ev.iterate_participants(event):
         if isinstance(person.clause, ev.RelativeClause):
@@ -47,7 +47,7 @@ def iterate_clauses(event: ev.Event, path: str = "", kind: ev.ClauseKind | None 
 
 
 class ProbedEvent:
-    """An event with the probe words that an item asks about, as lemmas."""
+    """An event, and the lemmas of the probe words that an item asks about."""
 
     def __init__(self, event: ev.Event, probes: Sequence[str] = (), *, language: Language) -> None:
         self.event = event
@@ -58,13 +58,13 @@ class ProbedEvent:
 
     @cached_property
     def positions(self) -> Mapping[str, int]:
-        """The position of each word in the sentence, from 0, by slot."""
+        """The index of each word among the tokens of the sentence, by slot name such as ``"agent.noun"``."""
         tokens = plan_sentence(self.event, self._language).tokens
         return {token.slot: position for position, token in enumerate(tokens)}
 
     @cached_property
     def probe_positions(self) -> tuple[int, ...]:
-        """The positions of the probe words in the sentence, from 0, in order."""
+        """The token indices of the probe words, in ascending order."""
         probe_slots = (slot for slot, lemma in self._slots.items() if lemma in self._probes)
         word_slots = (slot for slot in probe_slots if slot.endswith(("noun", "verb", "adjective0")))
         return tuple(sorted(self.positions[slot] for slot in word_slots))
@@ -77,7 +77,7 @@ class ProbedEvent:
 
     @cached_property
     def noun(self) -> str | None:
-        """The slot of the probed noun, else of the probed clause's subject, else of the first noun, else None."""
+        """The slot name of the probed noun, else of the probed clause's subject, else of the first noun, else None."""
         nouns = [slot for slot in self._slots if slot.endswith("noun")]
         probed_nouns = (slot for slot in nouns if self._slots[slot] in self._probes)
         subjects = (slot for slot in nouns if slot == self.clause.subject)
@@ -85,7 +85,7 @@ class ProbedEvent:
 
     @cached_property
     def between(self) -> range:
-        """The positions between the probed noun and the verb of the probed clause; empty if there is no noun."""
+        """The token indices between the probed noun and the verb of the probed clause; empty if there is no noun."""
         if self.noun is None:
             return range(0)
         positions = sorted((self.positions[self.noun], self.positions[f"{self.clause.path}verb"]))
@@ -93,7 +93,7 @@ class ProbedEvent:
 
     @cached_property
     def numbers(self) -> Mapping[str, ev.Number | None]:
-        """The grammatical number of each noun, by slot."""
+        """The grammatical number (singular or plural) of each noun, by slot name."""
         numbers = {}
         for clause in self.clauses:
             for role, person in ev.iterate_participants(clause.event):
@@ -105,21 +105,21 @@ class ProbedEvent:
 
     @property
     def attractors(self) -> int:
-        """The number of nouns between probed noun and verb whose grammatical number differs from the probed noun's."""
+        """How many nouns between the probed noun and the verb differ from the probed noun in grammatical number."""
         noun_number = None if self.noun is None else self.numbers[self.noun]
         other_slots = (slot for slot, number in self.numbers.items() if number is not noun_number)
         return sum(self.positions[slot] in self.between for slot in other_slots)
 
     @property
     def template(self) -> str:
-        """The sub-template of the sentence, as ``gen templates`` names it."""
-        if any(clause_.path.count("clause.") > 1 for clause_ in self.clauses):
+        """The name of the sentence's sub-template, as listed by ``gen templates``; or NESTED."""
+        if any(clause.path.count("clause.") > 1 for clause in self.clauses):
             return NESTED
         return find_event_pattern(self.event).name
 
     @property
     def notation(self) -> str:
-        """The event in the notation of events."""
+        """The event as text, such as ``"help[passive](agent: man)"``."""
         return write_event(self.event)
 
 
@@ -134,19 +134,19 @@ def _name_tense(event: ev.Event) -> str:
 
 
 EVENT_COLUMNS: Mapping[str, Callable[[ProbedEvent], object]] = {
-    "voice": lambda of: of.clause.event.voice,
-    "clause": lambda of: _KINDS[of.clause.kind],
-    "distance": lambda of: len(of.between),
-    "attractors": lambda of: of.attractors,
-    "tense": lambda of: _name_tense(of.clause.event),
-    "aspect": lambda of: _ASPECTS[of.clause.event.aspect or ev.Aspect.SIMPLE],
-    "polarity": lambda of: _POLARITIES[of.clause.event.polarity or ev.Polarity.POSITIVE],
-    "template": lambda of: of.template,
+    "voice": lambda probed: probed.clause.event.voice,
+    "clause": lambda probed: _KINDS[probed.clause.kind],
+    "distance": lambda probed: len(probed.between),
+    "attractors": lambda probed: probed.attractors,
+    "tense": lambda probed: _name_tense(probed.clause.event),
+    "aspect": lambda probed: _ASPECTS[probed.clause.event.aspect or ev.Aspect.SIMPLE],
+    "polarity": lambda probed: _POLARITIES[probed.clause.event.polarity or ev.Polarity.POSITIVE],
+    "template": lambda probed: probed.template,
 }
 
 
 def build_event_columns(probed_event: ProbedEvent) -> dict[str, str]:
-    """Return the values of the item columns for an event without open fields, by column name.
+    """Return the values of EVENT_COLUMNS as text, by column name; the event must have no open fields.
 
     >>> from sentprobe.generator.sentences.parse import parse
     >>> from sentprobe.lexicon import english

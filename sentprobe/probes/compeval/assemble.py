@@ -1,11 +1,12 @@
-"""Datasets of the tasks of Ettinger et al. (2018) and of the suite structure, built from the generator.
+"""Build datasets of the tasks of Ettinger et al. (2018) and of the suite structure from generated sentences.
 
-Labels are balanced overall and for every probe (word or pair) in each split. Test and training have different noun-verb
-pairs, and no training sentence has both words of a test pair; in Negation, they have different adverbs. Validation is
-separated in the same way if the vocabulary has enough words; if not, the card says so. No sentence occurs twice.
+In each split, labels are balanced overall and for each probe (a word or a pair of words). Test asks about other
+noun-verb pairs than training, and no training sentence has both words of a test pair. In tasks without pairs, such as
+Negation, test has other adverbs than training. Validation also has its own pairs or adverbs if the vocabulary is large
+enough; otherwise the card has a note. No sentence occurs twice.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from random import Random
 
@@ -19,14 +20,13 @@ from sentprobe.probes.compeval import held_out_pairs
 from sentprobe.probes.compeval import sampling as sp
 from sentprobe.probes.compeval.held_out_structures import Structure, find_structure
 from sentprobe.probes.compeval.item_counts import compute_composition, compute_largest_shares, count_items
-from sentprobe.probes.compeval.paper import PaperQuestion
 from sentprobe.probes.compeval.tasks import CompevalTask, HeldOutKind, check_size, find_task
 from sentprobe.probes.dataset import STRUCTURE, Card, Items, ProbeDataset, Sampling, Size, Split, TooFewError
 from sentprobe.specs import choose_member
 from sentprobe.versions import find_versions
 
 _SAMPLING_ORDER = (Split.TEST, Split.VALIDATION, Split.TRAIN)
-"""The order in which splits are sampled: the splits with the fewest probes come first."""
+"""The order in which splits are sampled: the split with the fewest probes first."""
 
 
 def build(
@@ -42,7 +42,10 @@ def build(
     structure: Structure | None = None,
     profile: Profile | None = None,
 ) -> ProbeDataset:
-    """Build the dataset of a task; half of the test items and no training item have the held-out *structure*.
+    """Build the dataset of a task.
+
+    - side: use only words and structures of this side, such as the held-out words
+    - structure: half of the test items have this structure, and training and validation items lack it
 
     Raises UsageError, NoStructureError, TooFewItemsError, TooManyItemsError or TooFewError.
     """
@@ -56,10 +59,7 @@ def build(
     rng = Random(f"{seed} {task.name}")
     counts = {split: size.count_items(split) for split in _SAMPLING_ORDER if size.count_items(split)}
     words = sp.choose_split_words(task, lexicon, vocabulary, splits=[*counts], rng=rng)
-    has_cases = len(lexicon.language.cases) > 1
-    request = sp.DrawRequest(
-        vocabulary=vocabulary, counts=counts, rng=rng, structure=structure, profile=profile, has_cases=has_cases
-    )
+    request = sp.DrawRequest(vocabulary=vocabulary, counts=counts, rng=rng, structure=structure, profile=profile)
     sp.check_sentence_count(task, words, request, sampling)
     items = sp.SAMPLERS[sampling](task, words, request)
     card = Card(
@@ -74,11 +74,7 @@ def build(
         counts=count_items(items, labels=task.labels),
         largest_share=compute_largest_shares(items),
         composition=compute_composition(items),
-        notes=(
-            *((f"words and structures are those of {side}",) if side else ()),
-            *_describe_structure(structure),
-            *(_describe_shared_words(task, words) if size.validation else ()),
-        ),
+        notes=tuple(_describe_held_out(task, words, side, structure, validation=size.validation > 0)),
     )
     return _assemble_dataset(task, items, card)
 
@@ -86,7 +82,7 @@ def build(
 def _restrict_to_side(
     task: CompevalTask, lexicon: Lexicon, vocabulary: str, side: SplitSide
 ) -> tuple[CompevalTask, Lexicon]:
-    """Return the task with the templates of *side*, and a lexicon of the words for these. Raises TooFewError."""
+    """Return the task and the lexicon with only the templates and words of *side*. Raises TooFewError."""
     templates = side.select_templates(task.templates)
     if not templates:
         raise TooFewError(f"{task.name}: {side} leaves none of its structures")
@@ -98,28 +94,26 @@ def _restrict_to_side(
     return replace(task, templates=templates), words
 
 
-def _describe_structure(structure: Structure | None) -> tuple[str, ...]:
-    if structure is None:
-        return ()
-    return (
-        f"no training sentence has {structure.description}, and half of the test items have one: "
-        f"probe show --by {STRUCTURE}",
-    )
-
-
-def _describe_shared_words(task: CompevalTask, words: sp.SplitWords) -> tuple[str, ...]:
-    shared = {
+def _describe_held_out(
+    task: CompevalTask, words: sp.SplitWords, side: SplitSide | None, structure: Structure | None, *, validation: bool
+) -> Iterator[str]:
+    if side:
+        yield f"words and structures are those of {side}"
+    if structure:
+        yield (
+            f"no training sentence has {structure.description}, and half of the test items have one: "
+            f"probe show --by {STRUCTURE}"
+        )
+    is_shared = {
         HeldOutKind.PAIRS: words.probes[Split.VALIDATION] == words.probes[Split.TRAIN],
         HeldOutKind.ADVERBS: words.lexicons[Split.VALIDATION] is words.lexicons[Split.TRAIN],
     }
-    if not shared.get(task.held_out):
-        return ()
-    return (
-        f"validation has the {task.held_out.value} of training: the vocabulary is too small to hold out others for it",
-    )
+    if validation and is_shared.get(task.held_out):
+        kind = task.held_out.value
+        yield f"validation has the {kind} of training: the vocabulary is too small to hold out others for it"
 
 
-def _assemble_dataset(task: CompevalTask, items: Mapping[Split, Sequence[PaperQuestion]], card: Card) -> ProbeDataset:
+def _assemble_dataset(task: CompevalTask, items: Mapping[Split, Sequence[sp.ProbedItem]], card: Card) -> ProbeDataset:
     sentences: dict[str, int] = {}
     words: dict[str, int] = {}
     splits = {}
@@ -157,7 +151,7 @@ def build_task(
     - vocabulary: the vocabulary of the sentences, by default that of the task's suite
     - hold_out_structure: the structure that training lacks and half of the test items have, such as ``"passive"``
     - profile: weights of structures and features, as in ``--profile``
-    - held_out: the held-out words and structures to use, such as ``["0.3"]``: see ``--held-out``
+    - held_out: the values of ``--held-out``: ``["0.3"]`` uses only the held-out 30% of nouns and verbs
 
     Raises:
         UsageError: an unknown task, vocabulary, sampling or structure, or an unbalanced size.

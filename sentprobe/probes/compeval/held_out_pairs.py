@@ -1,4 +1,4 @@
-"""The words and probes of each split of a compeval task; pairs and adverbs of test are held out of training."""
+"""Choice of the lexicon and probe words of each split; training lacks the noun-verb pairs or adverbs of test."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ Intransitive verbs occur in few structures. With more intransitive probe words, 
 
 
 def select_usable_words(lexicon: Lexicon, vocabulary: str) -> WordsByKind:
-    """Return the words of a vocabulary: nouns of one sort only, and no verbs whose past is like the present (*hit*)."""
+    """Return a vocabulary's lemmas by kind: nouns of one sort, and no verbs with equal past and plain form (*hit*)."""
     vocabulary_words = dict(lexicon.vocabulary(vocabulary).words)
     vocabulary_words[Kind.NOUN] = restrict_to_one_sort(lexicon, vocabulary).vocabulary(vocabulary).words[Kind.NOUN]
     return {
@@ -31,7 +31,7 @@ def select_usable_words(lexicon: Lexicon, vocabulary: str) -> WordsByKind:
 
 
 def select_probes(words: WordsByKind, kinds: Sequence[Kind], *, rng: Random) -> ProbesBySplit:
-    """Return randomly chosen probe words of *kinds*, the same in each split; without kinds, a probe without words."""
+    """Sample probes of one word of *kinds* for all splits; if *kinds* is empty, return one probe without words."""
     probes: tuple[Probe, ...] = tuple((word,) for word in _sample_probed(words, kinds, rng)) if kinds else ((),)
     return dict.fromkeys(Split, probes)
 
@@ -44,8 +44,9 @@ def build_pairs(
 ) -> ProbesBySplit:
     """Return the pairs of a noun and a word of *kinds* that each split asks about. Raises TooFewError.
 
-    No pair is in two splits, and test has every word. If *validation* pairs would leave a word without a training
-    pair, validation uses the training pairs instead. *absent* says whether the task needs sentences without the verb.
+    No pair is in two splits, and each word is in a test pair. With *validation*, validation has its own pairs; if then
+    a word would be in no training pair, validation has the training pairs instead. *absent* means that the task needs
+    sentences that have the noun and lack the verb.
     """
     verbs = _sample_probed(words, kinds, rng)
     nouns = _sample_probed(words, (Kind.NOUN,), rng)
@@ -73,7 +74,7 @@ def build_pairs(
 
 
 def _pair_diagonally(nouns: Sequence[str], verbs: Sequence[str], shift: int) -> list[Probe]:
-    """Return pairs that contain every word, each word as rarely as possible; another *shift* gives other pairs."""
+    """Return the fewest pairs in which every noun and verb occurs; another *shift* returns other pairs."""
     longer = max(len(nouns), len(verbs))
     return [(nouns[i % len(nouns)], verbs[(i + shift) % len(verbs)]) for i in range(longer)]
 
@@ -86,16 +87,12 @@ def _has_alternative_verb(words: WordsByKind, noun: str, verb: str, held_out: Se
 
 
 def _sample_probed(words: WordsByKind, kinds: Sequence[Kind], rng: Random) -> list[str]:
-    samples = [_sample_words(words[kind], MAX_WORDS[kind], rng) for kind in kinds]
+    samples = [rng.sample(words[kind], min(MAX_WORDS[kind], len(words[kind]))) for kind in kinds]
     return list(dict.fromkeys(chain.from_iterable(samples)))
 
 
-def _sample_words(words: Sequence[str], limit: int, rng: Random) -> list[str]:
-    return rng.sample(list(words), min(limit, len(words)))
-
-
 def order_evenly(probes: Sequence[Probe]) -> tuple[Probe, ...]:
-    """Order the probes so that the next probe always has the words that occur least in the probes before.
+    """Order the probes: the next probe is one whose words occurred least often in the probes before.
 
     >>> order_evenly([("man", "call"), ("man", "help"), ("doctor", "call"), ("doctor", "help")])
     (('man', 'call'), ('doctor', 'help'), ('man', 'help'), ('doctor', 'call'))
@@ -110,13 +107,6 @@ def order_evenly(probes: Sequence[Probe]) -> tuple[Probe, ...]:
     return tuple(ordered)
 
 
-def take_first_probes(probes: ProbesBySplit, *, units: Mapping[Split, int], task: str) -> ProbesBySplit:
-    """Return the first probes of each split, at most one for each unit. Raises TooFewItemsError."""
-    chosen = {split: probes[split][:count] for split, count in units.items()}
-    check_probe_words_trained(chosen, task=task)
-    return chosen
-
-
 def check_probe_words_trained(probes: Mapping[Split, Iterable[Probe]], *, task: str) -> None:
     """Raise TooFewItemsError if training lacks a probe word of another split."""
     words = {split: {word for probe in split_probes for word in probe} for split, split_probes in probes.items()}
@@ -129,7 +119,7 @@ def check_probe_words_trained(probes: Mapping[Split, Iterable[Probe]], *, task: 
 
 
 def restrict_to_trained_words(probes: ProbesBySplit, trained: Sequence[Probe]) -> ProbesBySplit:
-    """Replace the training probes by *trained*; other splits keep only probes whose words occur in *trained*."""
+    """Return *trained* as training probes, and of the other splits the probes whose words all occur in *trained*."""
     words = {word for probe in trained for word in probe}
     restricted = {s: tuple(p for p in split_probes if words.issuperset(p)) for s, split_probes in probes.items()}
     return {**restricted, Split.TRAIN: tuple(trained)}
@@ -146,9 +136,13 @@ MIN_ADVERBS = 4
 def split_adverbs(
     lexicon: Lexicon, vocabulary: str, *, rng: Random, task: str, validation: bool = False
 ) -> Mapping[Split, Lexicon]:
-    """Return a lexicon for each split. Test has a quarter of the adverbs; so has validation, if there are enough."""
-    full_vocabulary = lexicon.vocabulary(vocabulary)
-    adverbs = _sample_words(full_vocabulary.words[Kind.ADVERB], len(full_vocabulary.words[Kind.ADVERB]), rng)
+    """Return a lexicon for each split; training lacks the adverbs of test. Raises TooFewError.
+
+    Test has a quarter of the adverbs. With *validation*, validation has another quarter, or the training adverbs if
+    there are too few.
+    """
+    all_adverbs = lexicon.vocabulary(vocabulary).words[Kind.ADVERB]
+    adverbs = rng.sample(all_adverbs, len(all_adverbs))
     if len(adverbs) < 2 * MIN_ADVERBS:
         raise TooFewError(
             f"{task}: the vocabulary has {format_count(len(adverbs), 'adverb')}; "
@@ -162,11 +156,10 @@ def split_adverbs(
     return {Split.VALIDATION: lexicons[Split.TRAIN], **lexicons}
 
 
-def restrict_to_probed_words(lexicon: Lexicon, vocabulary: str, probes: Iterable[Probe]) -> Lexicon:
-    """Return the lexicon without verbs that are no probe words; if nouns are probed, also without other nouns."""
-    pairs = [*probes]
-    verbs = {probe[-1] for probe in pairs}
-    nouns = {probe[0] for probe in pairs if len(probe) > 1}
+def restrict_to_probed_words(lexicon: Lexicon, vocabulary: str, probes: Sequence[Probe]) -> Lexicon:
+    """Return the lexicon with the verbs of *probes* only and, if *probes* have nouns, with their nouns only."""
+    verbs = {probe[-1] for probe in probes}
+    nouns = {probe[0] for probe in probes if len(probe) > 1}
     words = select_usable_words(lexicon, vocabulary)
     probed = {kind: verbs for kind in (Kind.TRANSITIVE, Kind.INTRANSITIVE)}
     probed |= {Kind.NOUN: nouns} if nouns else {}

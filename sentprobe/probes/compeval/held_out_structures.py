@@ -1,4 +1,4 @@
-"""Structures that can be held out of training, each described by partial events of a main or relative clause."""
+"""Structures that can be held out of training, such as the passive, defined by partial events."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class Structure:
     name: str
     description: str
     events: tuple[ev.Event, ...]
-    """A sentence has the structure if it contains one of these partial events."""
+    """A sentence has the structure if its main clause or a relative clause matches one of these partial events."""
 
 
 def _build_noun_events(person: ev.Participant) -> tuple[ev.Event, ...]:
@@ -54,12 +54,12 @@ def find_structure(name: str) -> Structure:
 
 
 def list_test_parts(held_out: Structure | None) -> tuple[Part, ...]:
-    """Return the parts of the test items: with and without the held-out structure, or one part if there is none."""
+    """Return the two parts of the test items, with and without *held_out*; if it is None, one part."""
     if held_out is None:
         return (ALL_SENTENCES,)
     return Part(name=name_structure_part(held_out.name), having=held_out.events), get_trained_part(held_out)
 
 
 def get_trained_part(held_out: Structure | None) -> Part:
-    """Return the part that training and validation items are from: sentences without the held-out structure."""
+    """Return the part of the training and validation items: all sentences that lack *held_out*."""
     return ALL_SENTENCES if held_out is None else Part(name=TRAINED, lacking=held_out.events)

@@ -19,12 +19,12 @@ from sentprobe.generator.spaces.templates import find_patterns
 
 Item = TypeVar("Item")
 Probe: TypeAlias = tuple[str, ...]
-"""Probe words of an item: none, a verb, or a noun and a verb or adjective."""
+"""Probe words of an item: none, a verb, or a noun before a verb or adjective, as in ``("doctor", "help")``."""
 _FIRST_BLOCK = 8
 MAX_MISSES = 64
-"""Sampling for a probe stops after this many successive events that give no new unit."""
+"""Sampling for a probe stops after this number of successive events without a new unit."""
 MAX_REJECTED = 512
-"""Sampling stops after this many successive events that are rejected, such as events with separated pairs."""
+"""Sampling stops after this number of successive rejected events, such as events with separated pairs."""
 
 
 def filter_bounded(accept: Callable[[Item], bool], items: Iterator[Item], limit: int = MAX_REJECTED) -> Iterator[Item]:
@@ -55,13 +55,13 @@ Unit: TypeAlias = tuple[UnitItem, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A part of the items, whose sentences have or lack a structure."""
+    """A subset of the items, defined by the partial events that their sentences contain or lack."""
 
     name: str = ""
     having: tuple[Event, ...] = ()
-    """Each sentence contains at least one of these events, if any are listed."""
+    """Each sentence contains at least one of these events; empty: no requirement."""
     lacking: tuple[Event, ...] = ()
-    """No sentence contains one of these events."""
+    """No sentence contains any of these events."""
 
 
 ALL_SENTENCES = Part()
@@ -69,33 +69,39 @@ ALL_SENTENCES = Part()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawer:
-    """Sampler of events of one sub-template and vocabulary, uniform or weighted by a profile."""
+    """A sampler of the events of one sub-template and vocabulary, uniform or weighted by a profile."""
 
     wording: DrawnTextRenderer
     vocabulary: str
     template: str
     rng: Random
     separated_pairs: frozenset[Probe] = frozenset()
-    """Pairs of noun and verb or adjective; no event has both words of such a pair."""
+    """Pairs of a noun and a verb or adjective that never occur together in an event."""
     part: Part = ALL_SENTENCES
     profile: Profile | None = None
     weight: float = 1
     """Weight of the sub-template in the profile."""
 
+    @property
+    def may_lack_units(self) -> bool:
+        """Whether part, profile or cases may leave a probe too few units, so that other probes get more."""
+        has_cases = len(self.wording.lexicon.language.cases) > 1  # nouns of different genders cannot be swapped
+        return bool(self.part.name) or self.profile is not None or has_cases
+
     def list_template_drawers(self, templates: Sequence[str]) -> list["Drawer"]:
-        """Return a drawer for each sub-template of *templates*, in random order, without those of weight 0."""
+        """Return a drawer for each sub-template of *templates* with a weight above 0, in random order."""
         names = list(dict.fromkeys(pattern.name for pattern in find_patterns(templates)))
         weights = self.profile.weigh_templates(names) if self.profile else dict.fromkeys(names, 1.0)
         return [replace(self, template=name, weight=weights[name]) for name in self.shuffle(names) if weights[name]]
 
     def has_weight(self, template: str) -> bool:
-        """Return whether the sub-template has a weight above 0, so that its sentences may be sampled."""
+        """Return whether the sub-template may be sampled: its weight in the profile is above 0."""
         return self.profile is None or self.profile.weigh_templates([template])[template] > 0
 
     def sample_events(self, **limits: Any) -> Iterator[DrawnEvent]:
-        """Yield distinct events in random order. With strata, stop when the stratum drawn next has no events left.
+        """Yield distinct events of ``make_space(**limits)`` in random order.
 
-        - limits: the arguments of :meth:`make_space`
+        With a profile, each event is from a random stratum of the space; stop when that stratum has no events left.
         """
         space = self.make_space(**limits)
         if space is not None:
@@ -109,7 +115,10 @@ class Drawer:
         forbidden_words: tuple[str, ...] = (),
         choices: Choices | None = None,
     ) -> Space | None:
-        """Return the space of events with *words* and without *forbidden_words*; None if the limits contradict."""
+        """Return the space of events with all *words* and no *forbidden_words*; None if no event meets the limits."""
+        choices = choices or Choices()
+        if self.wording.lexicon.language.has_fronting:  # objects come first too, if that is unambiguous
+            choices = replace(choices, frontings=(None, Fronting.OBJECT), decided=True)
         partners = {word for noun, word in self.separated_pairs if noun in words}
         partners |= {noun for noun, word in self.separated_pairs if word in words}
         constraints = Constraints(
@@ -124,18 +133,13 @@ class Drawer:
                 self.wording.lexicon,
                 vocabulary=self.vocabulary,
                 templates=(self.template,),
-                choices=self._vary_order(choices or Choices()),
+                choices=choices,
                 constraints=constraints,
                 profile=self.profile,
                 explained=False,
             )
         except Contradiction:
             return None
-
-    def _vary_order(self, choices: Choices) -> Choices:
-        """Return the choices; in a language with fronted objects, both orders of clauses whose object is clear."""
-        has_both = self.wording.lexicon.language.has_fronting
-        return replace(choices, frontings=(None, Fronting.OBJECT), decided=True) if has_both else choices
 
     def exclude(self, event: Event) -> "Drawer":
         """Return a drawer that never samples a sentence that contains *event*."""
@@ -170,7 +174,7 @@ class Drawer:
             size = min(2 * size, end - start)
 
     def build_item(self, event: DrawnEvent, *, label: int) -> UnitItem:
-        """Return the item with the sentence of *event*."""
+        """Return the sentence of *event* as an item with *label*."""
         text = self.wording.render(event)
         return UnitItem(event=event, text=text, template=event.layout.pattern.name, label=label, part=self.part.name)
 

@@ -1,4 +1,4 @@
-"""Units: items with the same probe words that stay in one split, half with the label TRUE.
+"""Units: groups of items with the same probe words and balanced labels, each group in one split.
 
 The two items of a *mirror pair* have the same words in another order, and opposite labels, so that no bag of words
 distinguishes them.
@@ -23,7 +23,7 @@ from sentprobe.probes.compeval.questions import ProbedSentence, Question, does_n
 
 WITHOUT_BE = ev.Event(aspect=ev.Aspect.SIMPLE, voice=ev.Voice.ACTIVE)
 UnitMaker: TypeAlias = Callable[[Drawer, Probe], Iterator[Unit]]
-"""A function from a drawer and probe words to units of the drawer's sub-template, in random order."""
+"""A function that yields units of the drawer's sub-template about the probe words, in random order."""
 
 
 def make_content1_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
@@ -54,7 +54,7 @@ def make_content2_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
 
 
 def make_semrole_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield units that ask whether the noun is the verb's agent; the mirror swaps it with a noun of the same number."""
+    """Yield units that ask whether the noun is the verb's agent; the mirror swaps two nouns of equal number."""
     noun, verb = probe
     agent_event = ev.Event(predicate=verb, agent=ev.Participant(noun=noun))
     events = drawer.sample_events(required=(agent_event,), words=probe)
@@ -62,7 +62,7 @@ def make_semrole_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
 
 
 def make_order_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield units that ask whether the noun precedes the verb; the mirror swaps it with a noun across the verb."""
+    """Yield units that ask whether the noun precedes the verb; the mirror swaps two nouns around the verb."""
     has_last_verb = drawer.wording.lexicon.language.closes_clauses
     choices = Choices(main=WITHOUT_BE) if has_last_verb else None  # no noun follows a participle
     events = drawer.sample_events(words=probe, choices=choices)
@@ -70,13 +70,13 @@ def make_order_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
 
 
 MirrorFinder: TypeAlias = Callable[[Drawer, ProbedSentence, Probe], Iterable[DrawnEvent]]
-"""A function that yields candidates for the mirror of a sentence, some of which may have the same label."""
+"""A function that yields candidates for the mirror of a sentence, with either label."""
 
 
 def make_mirror_pairs(
     drawer: Drawer, probe: Probe, question: Question, events: Iterator[DrawnEvent], find_mirrors: MirrorFinder
 ) -> Iterator[Unit]:
-    """Yield each event as a unit with its first mirror that has the same words and the opposite label."""
+    """Yield units of an event and its first candidate mirror that has the same words and the opposite label."""
 
     def make_pair(event: DrawnEvent) -> Unit | None:
         probed = ProbedSentence(event, drawer.wording)
@@ -92,7 +92,7 @@ def make_mirror_pairs(
 
 
 def have_same_words(drawer: Drawer, event: DrawnEvent, mirror: DrawnEvent) -> bool:
-    """Check whether an event and its mirror have the same words; in languages without cases, they always have."""
+    """Check whether an event and its mirror have the same words, which is always so in English."""
     if not drawer.wording.lexicon.language.closes_clauses:
         return True
     first, second = (sorted(drawer.wording.render(drawn).split()) for drawn in (event, mirror))
@@ -100,7 +100,7 @@ def have_same_words(drawer: Drawer, event: DrawnEvent, mirror: DrawnEvent) -> bo
 
 
 def skip_misses(units: Iterator[Unit | None]) -> Iterator[Unit]:
-    """Yield the units that are not None; stop after MAX_MISSES successive Nones, as for a probe without mirrors."""
+    """Yield the units that are not None; stop after MAX_MISSES successive Nones."""
     return (unit for unit in filter_bounded(lambda unit: unit is not None, units, MAX_MISSES) if unit is not None)
 
 
@@ -120,39 +120,30 @@ def swap_noun(drawer: Drawer, probed: ProbedSentence, probe: Probe) -> Iterator[
         yield event.swap_values(variable_, candidate)
 
 
-_POSITIVE = ev.Event(polarity=ev.Polarity.POSITIVE)
-ADVERB_COUNTS = (0, 1, 2)
-"""Possible numbers of adverbs before a verb in Negation."""
-
-
 def list_adverb_counts(language: Language) -> tuple[int, ...]:
-    """Return the numbers of adverbs before a verb that a language allows."""
-    return tuple(count for count in ADVERB_COUNTS if count <= language.max_adverbs)
+    """Return the numbers of adverbs before a verb that are sampled in a language: at most ``(0, 1, 2)``."""
+    return tuple(range(min(2, language.max_adverbs) + 1))
 
 
 def make_negation_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
     """Yield units that ask whether the verb is positive; the mirror negates the other verb instead."""
     (verb,) = probe
-    language = drawer.wording.lexicon.language
-    if language.closes_clauses:
-        yield from skip_misses(map(partial(_move_negation, drawer), sample_negations(drawer, verb=verb)))
-        return
-    if drawer.part.name or drawer.profile:  # few events may be left, which rejection finds slowly
+    needs_be = not drawer.wording.lexicon.language.closes_clauses
+    if needs_be and (drawer.part.name or drawer.profile):  # few events may be left, which rejection finds slowly
         drawer = drawer.exclude(WITHOUT_BE)
-    for event in sample_negations(drawer, verb=verb, accept=_has_be):
-        main, inner = find_layout_parts(event.layout).clauses
-        mirror = event.swap_values(main.negation, inner.negation)
-        yield drawer.build_item(event, label=False), drawer.build_item(mirror, label=True)
+    events = sample_negations(drawer, verb=verb, accept=_has_be if needs_be else None)
+    yield from skip_misses(map(partial(_move_negation, drawer), events))
 
 
 def _move_negation(drawer: Drawer, event: DrawnEvent) -> Unit | None:
     """Return an event and its mirror, in which the other verb is negated; None if the mirror's words would differ."""
     main, inner = find_layout_parts(event.layout).clauses
     mirror = event.swap_values(main.negation, inner.negation)
-    try:
-        check_event(mirror.event, drawer.wording.lexicon)
-    except UsageError:
-        return None
+    if drawer.wording.lexicon.language.closes_clauses:
+        try:
+            check_event(mirror.event, drawer.wording.lexicon)
+        except UsageError:
+            return None
     if not have_same_words(drawer, event, mirror):
         return None
     return drawer.build_item(event, label=False), drawer.build_item(mirror, label=True)
@@ -168,12 +159,15 @@ def _has_be(event: DrawnEvent) -> bool:
 def sample_negations(
     drawer: Drawer, *, verb: str | None = None, accept: Callable[[DrawnEvent], bool] | None = None
 ) -> Iterator[DrawnEvent]:
-    """Yield events of two clauses, one negated: that of *verb*, if set. Without *accept*, no event is ambiguous.
+    """Yield events of two clauses, of which one is negated (the clause of *verb*, if set).
+
+    An ambiguous event may be yielded only if *accept* is set.
 
     The number of adverbs before each verb is sampled first: otherwise nearly all events would have the maximum.
     """
     negated = ev.Event(predicate=verb, polarity=ev.Polarity.NEGATIVE)
-    features = ((negated, _POSITIVE), (_POSITIVE, negated))
+    positive = ev.Event(polarity=ev.Polarity.POSITIVE)
+    features = ((negated, positive), (positive, negated))
     return sample_with_adverbs(drawer, features, accept=accept or bool, choices=Choices(ambiguous=accept is not None))
 
 
@@ -184,7 +178,7 @@ def sample_with_adverbs(
     accept: Callable[[DrawnEvent], bool] = bool,
     choices: Choices = Choices(),  # noqa: B008 - frozen
 ) -> Iterator[DrawnEvent]:
-    """Yield events, equally many for each pair of adverb numbers and each pair of *features* of their two clauses."""
+    """Yield events of a main and a relative clause, balanced over *features* and numbers of adverbs of both clauses."""
     counts = list_adverb_counts(drawer.wording.lexicon.language)
     adverb_counts = drawer.rng.sample(list(product(counts, counts)), len(counts) ** 2)
     all_choices = [
@@ -198,12 +192,12 @@ def sample_with_adverbs(
 
 
 def interleave(sources: Iterable[Iterator[DrawnEvent]]) -> Iterator[DrawnEvent]:
-    """Yield the events of the sources in turn."""
+    """Yield the first event of each source, then the second ones, and so on."""
     return (event for events in zip_longest(*sources) for event in events if event is not None)
 
 
 def take_units(sources: Sequence[Iterator[Unit]], count: int, used: set[str]) -> list[Unit]:
-    """Take up to *count* units, one from each source in turn."""
+    """Return up to *count* new units, one from each source in turn, and add their sentences to *used*."""
     units: list[Unit] = []
     while sources and len(units) < count:
         turn = [(source, take_new_unit(source, used)) for source in sources[: count - len(units)]]
@@ -216,7 +210,10 @@ def take_units(sources: Sequence[Iterator[Unit]], count: int, used: set[str]) ->
 def take_weighted_units(
     sources: Sequence[Iterator[Unit]], weights: Sequence[float], count: int, used: set[str], rng: Random
 ) -> tuple[list[Unit], int | None]:
-    """Take up to *count* units by weight; also return the index of a source that gave units but ran out, or None."""
+    """Return up to *count* new units, whose sources are sampled by weight, and add their sentences to *used*.
+
+    If a source is exhausted after it yielded units, sampling stops; its index is returned too, else None.
+    """
     units: list[Unit] = []
     remaining, productive = dict(enumerate(weights)), set[int]()
     while remaining and len(units) < count:
@@ -233,7 +230,7 @@ def take_weighted_units(
 
 
 def take_new_unit(units: Iterator[Unit], used: set[str]) -> Unit | None:
-    """Return the next unit of distinct sentences not in *used*, and add them there; None after MAX_MISSES failures."""
+    """Return the next unit of distinct sentences not in *used*, and add them to *used*; None after MAX_MISSES units."""
     for unit in islice(units, MAX_MISSES):
         texts = {item.text for item in unit}
         if len(texts) == len(unit) and not texts & used:

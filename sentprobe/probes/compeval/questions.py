@@ -1,4 +1,4 @@
-"""Questions of the compeval tasks about a sentence; the answer is None if a probe word does not occur."""
+"""Questions of the compeval tasks about a sentence; the answer None means that the question does not apply."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -24,7 +24,7 @@ class ProbedSentence:
 
     @cached_property
     def nouns(self) -> dict[object, int]:
-        """The layout variable of each noun, by lemma."""
+        """The index of each noun's variable in the layout, by lemma."""
         return {self.event.get_value(at): at for at in find_layout_parts(self.event.layout).nouns}
 
     @cached_property
@@ -40,7 +40,7 @@ class ProbedSentence:
 
 
 Question: TypeAlias = Callable[[ProbedSentence, Probe], int | None]
-"""A function from sentence and probe words to the answer: a truth value, the number of a label, or None."""
+"""A function from sentence and probe words to the answer: a truth value, the index of a label, or None."""
 
 
 def does_verb_occur(sentence: ProbedSentence, probe: Probe) -> bool | None:

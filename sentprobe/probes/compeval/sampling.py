@@ -1,7 +1,8 @@
 """Sampling of the items of compeval tasks: as balanced mirror pairs, or as in the paper."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from math import ceil
 from random import Random
 
@@ -12,12 +13,15 @@ from sentprobe.generator.spaces.profile import Profile
 from sentprobe.lexicon import Lexicon
 from sentprobe.probes.compeval import held_out_pairs
 from sentprobe.probes.compeval.held_out_structures import Structure, get_trained_part, list_test_parts
-from sentprobe.probes.compeval.items import ALL_SENTENCES, Drawer, Part, Probe, Unit
+from sentprobe.probes.compeval.items import ALL_SENTENCES, MAX_REJECTED, Drawer, Part, Probe, Unit, UnitItem
 from sentprobe.probes.compeval.mirror import list_adverb_counts, take_units, take_weighted_units
-from sentprobe.probes.compeval.paper import PaperQuestion, sample_paper_items
+from sentprobe.probes.compeval.questions import ProbedSentence
 from sentprobe.probes.compeval.tasks import CompevalTask, HeldOutKind
 from sentprobe.probes.dataset import Sampling, Split, TooFewError
 from sentprobe.processes import find_memory_size
+
+ProbedItem = tuple[Probe, UnitItem]
+"""The probe words of an item, and the item itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,30 +34,23 @@ class SplitWords:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawRequest:
-    """A request for items: their number in each split, in sampling order, and how they are sampled."""
+    """The number of items of each split, in sampling order, and the settings by which they are sampled."""
 
     vocabulary: str
     counts: Mapping[Split, int]
     rng: Random
     structure: Structure | None = None
     profile: Profile | None = None
-    has_cases: bool = False
-    """Whether the language has cases, so that nouns of different genders have no mirrors."""
-
-    @property
-    def limits_probes(self) -> bool:
-        """Whether a structure, profile or cases may leave probes without items, so that other probes get more."""
-        return self.structure is not None or self.profile is not None or self.has_cases
 
     def list_parts(self, split: Split) -> tuple[Part, ...]:
-        """Return the parts of a split's items; all parts have the same number of items."""
+        """Return the parts of a split's items, all of equal size: test has two if a structure is held out."""
         return list_test_parts(self.structure) if split is Split.TEST else (get_trained_part(self.structure),)
 
 
 def choose_split_words(
     task: CompevalTask, lexicon: Lexicon, vocabulary: str, *, splits: Sequence[Split], rng: Random
 ) -> SplitWords:
-    """Return the lexicon and probe words of each split, with the words or pairs held out that the task demands."""
+    """Choose the lexicon and probe words of each split; training lacks the pairs or adverbs that the task holds out."""
     words = held_out_pairs.select_usable_words(lexicon, vocabulary)
     validation = Split.VALIDATION in splits
     probes = held_out_pairs.select_probes(words, task.probed_kinds, rng=rng)
@@ -68,7 +65,7 @@ def choose_split_words(
 
 
 LARGE_REQUEST = 100_000
-"""From this number of items in a split on, the available sentences are counted before any is sampled."""
+"""For at least this number of items in a split, the available sentences are counted before sampling."""
 ITEM_BYTES = 800
 """Memory in bytes for an item, measured with 10,000 to 40,000 items."""
 
@@ -99,7 +96,7 @@ def check_sentence_count(task: CompevalTask, words: SplitWords, request: DrawReq
 
 
 def _count_sentences(task: CompevalTask, drawer: Drawer, probes: Sequence[Probe]) -> int:
-    """Return the number of sentences that contain all words of a probe, added up over *probes*."""
+    """Return the number of sentences with all words of a probe, summed over *probes*."""
     counts = list_adverb_counts(drawer.wording.lexicon.language)
     choices = Choices(adverbs=counts if task.held_out is HeldOutKind.ADVERBS else (0,))
     drawers = [replace(drawer, template=name) for name in task.templates]
@@ -108,21 +105,20 @@ def _count_sentences(task: CompevalTask, drawer: Drawer, probes: Sequence[Probe]
 
 
 class TooManyItemsError(TooFewError, UsageError):
-    """More items are asked for than there are sentences, or than memory can hold."""
+    """The requested items exceed the number of possible sentences, or the memory of this machine."""
 
 
-def _sample_mirrored(task: CompevalTask, words: SplitWords, request: DrawRequest) -> dict[Split, list[PaperQuestion]]:
+def _sample_mirrored(task: CompevalTask, words: SplitWords, request: DrawRequest) -> dict[Split, list[ProbedItem]]:
     """Sample the items of each split as units, distributed evenly over the probes and the sub-templates."""
     counts = {split: ceil(count / task.unit) for split, count in request.counts.items()}
-    probes = held_out_pairs.take_first_probes(words.probes, units=counts, task=task.name)
+    probes: held_out_pairs.ProbesBySplit = {split: words.probes[split][:count] for split, count in counts.items()}
+    held_out_pairs.check_probe_words_trained(probes, task=task.name)
     pairs = {*probes[Split.TEST], *probes.get(Split.VALIDATION, ())} - {*probes[Split.TRAIN]}
     separated = frozenset(pairs if task.has_noun else ())
     used: set[str] = set()
-    items: dict[Split, list[PaperQuestion]] = {}
+    items: dict[Split, list[ProbedItem]] = {}
     drawers = {split: _make_drawer(words, request, split, separated) for split in counts}
-    if request.limits_probes:
-        trained = _select_usable_probes(task, drawers[Split.TRAIN], probes[Split.TRAIN])
-        probes = held_out_pairs.restrict_to_trained_words(probes, trained)
+    probes = _restrict_to_usable_probes(task, drawers[Split.TRAIN], probes)
     for split, count in request.counts.items():
         parts = request.list_parts(split)
         part_drawers = [replace(drawers[split], part=part) for part in parts]
@@ -145,39 +141,41 @@ def _make_drawer(words: SplitWords, request: DrawRequest, split: Split, separate
     )
 
 
-def _select_usable_probes(task: CompevalTask, drawer: Drawer, probes: Sequence[Probe]) -> list[Probe]:
-    """Return the probes for which there are units. Raises NoStructureError if there are none."""
-    probes = [
+def _restrict_to_usable_probes(
+    task: CompevalTask, drawer: Drawer, probes: held_out_pairs.ProbesBySplit
+) -> held_out_pairs.ProbesBySplit:
+    """Return the training probes that have a unit, and the probes of other splits that have only words of these.
+
+    Raises NoStructureError if no training probe has a unit. *drawer* is that of training.
+    """
+    if not drawer.may_lack_units:
+        return probes
+    trained = [
         probe
-        for probe in probes
+        for probe in probes[Split.TRAIN]
         if any(next(task.make_units(d, probe), None) for d in drawer.list_template_drawers(task.templates))
     ]
-    if not probes:
+    if not trained:
         reason = "has the held-out structure" if drawer.part.name else "has weight 0 in the profile"
         raise NoStructureError(
             f"{task.name}: every sentence of its questions {reason}, so that no training sentence is left"
         )
-    return probes
-
-
-ProbedUnit = tuple[Probe, Unit]
+    return held_out_pairs.restrict_to_trained_words(probes, trained)
 
 
 def _sample_units(
     task: CompevalTask, drawer: Drawer, probes: Sequence[Probe], item_count: int, used: set[str]
-) -> list[ProbedUnit]:
-    """Return units with *item_count* items in all; the last unit may be incomplete."""
+) -> list[tuple[Probe, Unit]]:
+    """Return units with *item_count* items in total, spread evenly over *probes*; the last unit may be incomplete."""
     count = ceil(item_count / task.unit)
-    units: list[ProbedUnit] = []
+    units: list[tuple[Probe, Unit]] = []
     remaining = list(probes)
     while remaining and len(units) < count:
         share, extra = divmod(count - len(units), len(remaining))
         sizes = {probe: share + (i < extra) for i, probe in enumerate(remaining)}
         sampled = {p: _take_probe_units(task, drawer, p, n, used) for p, n in sizes.items()}
         units += [(probe, unit) for probe, probe_units in sampled.items() for unit in probe_units]
-        # If a structure, profile or cases exhaust the units of a probe, the other probes get more.
-        limited = drawer.part.name or drawer.profile or len(drawer.wording.lexicon.language.cases) > 1
-        remaining = [p for p in remaining if limited and sizes[p] and len(sampled[p]) == sizes[p]]
+        remaining = [p for p in remaining if drawer.may_lack_units and sizes[p] and len(sampled[p]) == sizes[p]]
     if not units and drawer.part.having:
         raise NoStructureError(
             f"{task.name}: no sentence of its questions has the structure "
@@ -209,15 +207,12 @@ def _take_probe_units(task: CompevalTask, drawer: Drawer, probe: Probe, count: i
 
 def _sample_as_in_the_paper(
     task: CompevalTask, words: SplitWords, request: DrawRequest
-) -> dict[Split, list[PaperQuestion]]:
+) -> dict[Split, list[ProbedItem]]:
     probed = [probe for probes in words.probes.values() for probe in probes]
     used: set[str] = set()
-    items: dict[Split, list[PaperQuestion]] = {}
-    probes = words.probes
-    if request.limits_probes:
-        train_drawer = _make_drawer(words, request, Split.TRAIN, frozenset())
-        trained = _select_usable_probes(task, train_drawer, probes[Split.TRAIN])
-        probes = held_out_pairs.restrict_to_trained_words(probes, trained)
+    items: dict[Split, list[ProbedItem]] = {}
+    train_drawer = _make_drawer(words, request, Split.TRAIN, frozenset())
+    probes = _restrict_to_usable_probes(task, train_drawer, words.probes)
     for split, count in request.counts.items():
         lexicon = held_out_pairs.restrict_to_probed_words(words.lexicons[split], request.vocabulary, probed)
         drawer = replace(_make_drawer(words, request, split, frozenset()), wording=get_text_renderer(lexicon))
@@ -226,7 +221,7 @@ def _sample_as_in_the_paper(
         part_count = count // len(parts)
         for part in parts:
             part_drawer = replace(drawer, part=part)
-            sampled = sample_paper_items(task, part_drawer, probes[split], part_count, used)
+            sampled = _sample_paper_items(task, part_drawer, probes[split], part_count, used)
             if len(sampled) < part_count:
                 raise _too_few_error(task, part_drawer, len(sampled), part_count)
             items[split] += sampled
@@ -234,6 +229,50 @@ def _sample_as_in_the_paper(
     probes_by_split = {split: [probe for probe, _ in questions] for split, questions in items.items()}
     held_out_pairs.check_probe_words_trained(probes_by_split, task=task.name)
     return items
+
+
+def _sample_paper_items(
+    task: CompevalTask, drawer: Drawer, probes: Sequence[Probe], count: int, used: set[str]
+) -> list[ProbedItem]:
+    """Return up to *count* items about *probes*, half with the label TRUE, and add their sentences to *used*."""
+    drawers = drawer.list_template_drawers(task.templates)
+    sources = [(template.weight, _sample_questions(task, template, probes, used)) for template in drawers]
+    questions: list[ProbedItem] = []
+    while sources and len(questions) < count:
+        weights = [weight for weight, _ in sources]
+        for source in drawer.rng.choices(sources, weights) if drawer.profile else [*sources]:
+            sentence_questions = next(source[1], None)
+            if sentence_questions is None:
+                sources.remove(source)
+            else:
+                questions += sentence_questions[: count - len(questions)]
+    return questions
+
+
+def _sample_questions(
+    task: CompevalTask, drawer: Drawer, probes: Sequence[Probe], used: set[str]
+) -> Iterator[list[ProbedItem]]:
+    """Yield the list of items of each sentence, in which TRUE and FALSE alternate."""
+    misses = 0
+    for event in task.sample_events(drawer):
+        probed = ProbedSentence(event, drawer.wording)
+        answers = {probe: task.question(probed, probe) for probe in probes}
+        balanced = _choose_balanced(answers, drawer)
+        if balanced and probed.text not in used:
+            misses = 0
+            used.add(probed.text)
+            item = UnitItem(event=event, text=probed.text, template=drawer.template, label=True, part=drawer.part.name)
+            yield [(probe, replace(item, label=answers[probe] is True)) for probe in balanced]
+        elif (misses := misses + 1) == MAX_REJECTED:
+            return
+
+
+def _choose_balanced(answers: Mapping[Probe, int | None], drawer: Drawer) -> list[Probe]:
+    """Choose equally many probes with the answers TRUE and FALSE at random; return them alternately."""
+    true, false = ([probe for probe, answer in answers.items() if answer is label] for label in (True, False))
+    size = min(len(true), len(false))
+    pairs = zip(drawer.rng.sample(true, size), drawer.rng.sample(false, size), strict=True)
+    return list(chain.from_iterable(pairs))
 
 
 SAMPLERS = {Sampling.MIRROR: _sample_mirrored, Sampling.PAPER: _sample_as_in_the_paper}

@@ -27,7 +27,7 @@ from sentprobe.probes.compeval.questions import ProbedSentence, has_role
 
 
 def is_modified(sentence: ProbedSentence, probe: Probe) -> bool | None:
-    """Answer whether the relative clause of the verb belongs to the noun (Attachment)."""
+    """Answer whether the relative clause of the verb modifies the noun (Attachment)."""
     noun, verb = probe
     clause = sentence.verbs.get(verb)
     if clause is None or clause.site.gap is None or noun not in sentence.nouns:
@@ -58,7 +58,7 @@ def is_under_modal(sentence: ProbedSentence, probe: Probe) -> bool | None:
 
 
 def make_attachment_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield units that ask which noun the relative clause modifies; in the mirror it modifies the other noun."""
+    """Yield units that ask whether the relative clause modifies the noun; in the mirror, it modifies another noun."""
     noun, verb = probe
     ((role, _),) = find_patterns((drawer.template,))[0].clauses
     person = ev.Participant(noun=noun, clause=ev.RelativeClause(event=ev.Event(predicate=verb)))
@@ -85,7 +85,11 @@ def change_layout(
     forms: tuple[ClauseForm, ...] | None = None,
     fixed: Mapping[str, int] = MappingProxyType({}),
 ) -> DrawnEvent:
-    """Return the event in a new layout; *rename* maps old to new variable names, and *fixed* sets new variables."""
+    """Return the event in the layout of *pattern* and *forms*, by default its own; values stay by variable name.
+
+    - rename: returns the new name of a variable
+    - fixed: value indices of variables by new name, such as ``{"aspect": 0}``
+    """
     old = event.layout
     choices = Choices(modals=list_modals(drawer))
     words = choose_words(drawer.wording.lexicon, drawer.vocabulary, choices, Constraints())
@@ -98,7 +102,7 @@ def change_layout(
 
 
 def list_modals(drawer: Drawer) -> tuple[str | None, ...]:
-    """Return the modals of the lexicon after None, which stands for a clause without a modal."""
+    """Return None (no modal) and the modals of the lexicon, such as ``(None, "can", "could")``."""
     return (None, *(word.lemma for word in drawer.wording.lexicon.words(Kind.MODAL)))
 
 
@@ -164,7 +168,7 @@ def _move_modal(drawer: Drawer, probed: ProbedSentence, _: Probe) -> Iterator[Dr
 
 
 def keep_words(find_mirrors: MirrorFinder) -> MirrorFinder:
-    """Return *find_mirrors* without mirrors that are ambiguous or have other words, such as *is* for *was*."""
+    """Return a finder that skips the mirrors that are ambiguous or have other words, such as *is* for *was*."""
 
     def find_same_words(drawer: Drawer, probed: ProbedSentence, probe: Probe) -> Iterable[DrawnEvent]:
         words = sorted(probed.text.split())
@@ -210,7 +214,7 @@ def is_recipient(sentence: ProbedSentence, probe: Probe) -> bool | None:
 
 
 def make_recipient_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield units that ask whether the noun is the recipient; the mirror swaps it with a noun of the same number."""
+    """Yield units that ask whether the noun is the recipient; the mirror swaps two nouns of equal number."""
     noun, verb = probe
     event = ev.Event(predicate=verb, recipient=ev.Participant(noun=noun))
     events = drawer.sample_events(required=(event,), words=probe)
@@ -227,12 +231,12 @@ def is_patient_asked(sentence: ProbedSentence, _: Probe) -> bool | None:
 
 
 def get_mood(sentence: ProbedSentence, _: Probe) -> int:
-    """Return the index of the sentence's mood in MOODS (Mood)."""
+    """Return the index in MOODS of the sentence's mood (Mood)."""
     return MOODS.index(sentence.event.layout.clauses[0].form.mood)
 
 
 def _sample_sentences(drawer: Drawer, choices: Choices) -> Iterator[DrawnEvent]:
-    """Yield sentences in turn with a tense and with a modal, equally many for each number of adverbs."""
+    """Yield sentences with a tense and with a modal alternately, balanced over the numbers of adverbs."""
     tensed, *modals = list_modals(drawer)
     all_choices = [replace(choices, modals=chosen) for chosen in ((tensed,), tuple(modals)) if chosen]
     features = ((ev.Event(), ev.Event()),)
@@ -240,14 +244,14 @@ def _sample_sentences(drawer: Drawer, choices: Choices) -> Iterator[DrawnEvent]:
 
 
 def make_question_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield units that ask which role a question asks for; the mirror (*who is the man helping*) asks for the other."""
+    """Yield units of two questions: *who is helping the man* asks for the agent, its mirror for the patient."""
     choices = Choices(moods=(ev.Mood.QUESTION,), asked=(ev.Role.AGENT, ev.Role.PATIENT))
     events = _sample_sentences(drawer, choices)
     return make_mirror_pairs(drawer, probe, is_patient_asked, events, keep_words(_ask_other_role))
 
 
 def _ask_other_role(drawer: Drawer, probed: ProbedSentence, _: Probe) -> Iterator[DrawnEvent]:
-    """Yield the question that asks for the other role, if both questions begin with *who*."""
+    """Yield the question for the patient instead of the agent, or vice versa, if both begin with *who*."""
     layout = probed.event.layout
     main, *inner = (site.form for site in layout.clauses)
     assert main.asked is not None
@@ -264,7 +268,7 @@ def _ask_other_role(drawer: Drawer, probed: ProbedSentence, _: Probe) -> Iterato
 
 
 def make_mood_units(drawer: Drawer, _: Probe) -> Iterator[Unit]:
-    """Yield units of three sentences: a statement, the yes/no question with the same words, and the order to do it."""
+    """Yield units of three sentences: a statement, the yes/no question with the same words, and the imperative."""
 
     def make_unit(event: DrawnEvent) -> Unit | None:
         statement = ProbedSentence(event, drawer.wording)
@@ -285,7 +289,7 @@ def _ask(drawer: Drawer, probed: ProbedSentence, _: Probe) -> Iterator[DrawnEven
 
 
 def _change_mood(drawer: Drawer, event: DrawnEvent, form: ClauseForm) -> DrawnEvent:
-    """Return the event with another form of its main clause; an order has the simple aspect."""
+    """Return the event with *form* as the form of its main clause; an order has the simple aspect."""
     forms = (form, *(site.form for site in event.layout.clauses[1:]))
     fixed = {"aspect": 0} if form.mood is ev.Mood.ORDER else {}
     return change_layout(drawer, event, str, forms=forms, fixed=fixed)

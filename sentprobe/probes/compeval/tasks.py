@@ -39,11 +39,11 @@ class CompevalTask(KnownTask):
     classes: str = "FALSE, TRUE"
     preset: str = "ettinger"
     probed_kinds: tuple[Kind, ...] = VERB_KINDS
-    """The kinds of the probed word, or of that beside the noun; empty: no word is probed."""
+    """The word kinds of the probe word that is not the noun; empty: the task has no probe words."""
     probed_kinds_with_cases: tuple[Kind, ...] = ()
-    """The probed kinds in a language with cases; empty: the same."""
+    """Replaces ``probed_kinds`` in a language with cases, unless empty."""
     needs: tuple[Kind | Mood, ...] = ()
-    """The constructions without which a language lacks the task."""
+    """The constructions that a language must have for the task, such as modals."""
     vocabulary: str = COMPEVAL
     has_one_sort: bool = True
     """Whether all nouns are of one sort, so that any two nouns can be exchanged."""
@@ -64,22 +64,22 @@ class CompevalTask(KnownTask):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The names of the labels."""
+        """The names of the labels, such as ``("FALSE", "TRUE")``."""
         return tuple(self.classes.split(", "))
 
     def list_missing(self, language: Language) -> list[str]:
-        """Return the constructions of the task that a language lacks."""
+        """Return the constructions that the task needs and the language lacks, such as ``["modals"]``."""
         return [f"{need}s" for need in self.needs if need not in (*language.forms, *language.moods)]
 
     def adapt(self, language: Language) -> "CompevalTask":
-        """Return the task as a language has it. Raises UsageError."""
+        """Return the task with the probed kinds for a language. Raises UsageError if a construction is missing."""
         if missing := self.list_missing(language):
             raise UsageError(f"{self.name}: sentprobe's {language.name} has no {' and no '.join(missing)}")
         has_cases = len(language.cases) > 1
         return replace(self, probed_kinds=(has_cases and self.probed_kinds_with_cases) or self.probed_kinds)
 
     def get_unit_size(self, sampling: Sampling) -> int:
-        """Return the number that must divide a split's size, so that two labels balance; 1 if there are more labels."""
+        """Return the divisor of split sizes with which two labels balance; 1 for a task with more labels."""
         if len(self.labels) > 2:
             return 1
         return self.unit if sampling is Sampling.MIRROR else 2
@@ -162,7 +162,7 @@ STRUCTURE_TASKS: dict[str, CompevalTask] = {
         ),
         _StructureTask(
             name="NumberOf",
-            question_text="v and another verb occur in s, one of their agents is plural; is that of v?",
+            question_text="v and another verb occur in s, one with a plural agent; is it v?",
             probed_kinds_with_cases=(Kind.TRANSITIVE,),
             make_units=structure_units.make_number_units,
             question=structure_units.is_agent_plural,
@@ -171,7 +171,7 @@ STRUCTURE_TASKS: dict[str, CompevalTask] = {
         _StructureTask(
             name="Modality",
             needs=(Kind.MODAL,),
-            question_text="v and another verb occur in s, one of them under a modal; is v?",
+            question_text="v and another verb occur in s, one of them under a modal; is it v?",
             make_units=structure_units.make_modality_units,
             question=structure_units.is_under_modal,
             may_answer=give_reason("a modal stands near its verb; beat this figure", *_ORDER_CUES),
@@ -240,9 +240,9 @@ def find_task(name: str, suite: str | None = None) -> CompevalTask:
 
 
 def check_size(task: CompevalTask, size: Size, *, sampling: Sampling = Sampling.MIRROR, halves: bool = False) -> None:
-    """Raise UsageError if *size* does not allow balanced labels, or the task does not have the method *sampling*.
+    """Raise UsageError if labels cannot balance in splits of *size*, or if the task has no *sampling* of this kind.
 
-    With *halves*, labels must balance in each half of the test items.
+    With *halves*, labels must also balance in each half of the test items.
     """
     if sampling is Sampling.PAPER and task.name in STRUCTURE_TASKS:
         raise UsageError(f"{task.name}: sampling paper is for tasks of a paper; those of structure are mirror pairs")

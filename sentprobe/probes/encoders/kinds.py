@@ -94,7 +94,7 @@ ENCODERS = (
     *(
         EncoderKind(
             name,
-            f"untrained {network}; over random words or a file",
+            f"untrained {network}; word vectors random or from a file",
             _load_builder("trained.untrained:build_untrained", seeded=True),
             SpecArgument.OPTIONAL,
             extra="probe",
@@ -103,7 +103,7 @@ ENCODERS = (
     ),
     EncoderKind(
         "trained:enc/",
-        "an encoder that probe train wrote to a folder; the folder alone is enough",
+        "an encoder that probe train wrote to a folder; trained: may be left out",
         _load_builder("trained.trained_encoder:build_trained"),
         extra="probe",
     ),
@@ -115,7 +115,7 @@ ENCODERS = (
     ),
     EncoderKind(
         "hf:google-bert/bert-base-uncased?layer=6&pool=mean",
-        "layers of a transformers model, pooled over the tokens or at a named one",
+        "layers of a transformers model, pooled over the tokens, or of one token",
         _load_builder("models.hf:load_hf"),
         extra="transformers",
     ),

@@ -25,7 +25,7 @@ class SplitOverlap:
     items: int
     repeated: int
     inflected: int
-    """The number of other test items whose sentence has the lemmas of a training sentence, in the same order."""
+    """The number of further test items whose lemmas equal those of a training sentence, in the same order."""
 
     def __post_init__(self) -> None:
         if self.items < 1 or min(self.repeated, self.inflected) < 0 or self.repeated + self.inflected > self.items:
@@ -42,7 +42,7 @@ class SplitOverlap:
         return self.repeated + self.inflected > MAX_OVERLAP * self.items
 
     def format_repeated(self) -> str:
-        """Return the share of test items with a training sentence as text.
+        """Describe the share of test items whose sentence is a training sentence.
 
         >>> SplitOverlap(1000, 100, 8).format_repeated()
         'the sentences of 10.0% of the test items are training sentences'
@@ -50,17 +50,18 @@ class SplitOverlap:
         return f"the sentences of {self.repeated / self.items:.1%} of the test items are training sentences"
 
     def format_inflected(self) -> str:
-        """Return the share of test items with an inflected training sentence as text.
+        """Describe the share of test items whose sentence is an inflected training sentence.
 
         >>> SplitOverlap(1000, 100, 8).format_inflected()
         '0.8% differ from a training sentence by inflection, case or punctuation only'
         """
-        share = f"{self.inflected / self.items:.1%}"
-        return f"{share} differ from a training sentence by inflection, case or punctuation only"
+        return (
+            f"{self.inflected / self.items:.1%} differ from a training sentence by inflection, case or punctuation only"
+        )
 
 
 def find_overlap(data: ProbeDataset, lexicon: Lexicon | None = None) -> SplitOverlap:
-    """Count test items whose sentence is in training, verbatim or with the same lemmas (or Snowball stems)."""
+    """Count test items whose sentence is in training, verbatim or with equal lemmas (stems of unknown words)."""
     lexicon = lexicon or find_built_in(data.card.language)
     lemmas = {token: find_lemma(token, lexicon) for sentence in data.sentences for token in sentence.split()}
     lemmatised = [tuple(lemmas[token] for token in sentence.split() if lemmas[token]) for sentence in data.sentences]
@@ -85,17 +86,17 @@ def _digest_test_items(data: ProbeDataset) -> str:
 
 
 def find_lemma(token: str, lexicon: Lexicon) -> str:
-    """Return the lemma of a token, or its stem if the lexicon does not contain it, or "" for punctuation."""
+    """Return the lemma of a token; its stem if the lexicon lacks the token; "" for punctuation."""
     word = token.lower()
     if not any(map(str.isalnum, word)):
         return ""
-    readings = lexicon.find(word)
-    return readings[0][0].lemma if readings else FUNCTION_STEMS.get(word) or _stem(word)
+    entries = lexicon.find(word)
+    return entries[0][0].lemma if entries else FUNCTION_STEMS.get(word) or _stem(word)
 
 
-UNCHANGED_WORDS = ("are", "by", "did", "do", "is", "not", "was", "were")
-FUNCTION_STEMS = {word: word for word in UNCHANGED_WORDS} | {"being": "be", "does": "doe"}
-"""Snowball stems of the function words in compeval's tasks, which thus need no import of NLTK (two seconds)."""
+_UNCHANGED_WORDS = ("are", "by", "did", "do", "is", "not", "was", "were")
+FUNCTION_STEMS = {"being": "be", "does": "doe"} | {word: word for word in _UNCHANGED_WORDS}
+"""Snowball stems of the function words in compeval. They save the import of NLTK, which takes two seconds."""
 
 
 @cache
@@ -112,8 +113,7 @@ class DataFacts:
     train: int
     test: int
     validation: int = 0
-    """The number of validation items in the dataset. Without them, a classifier may use a part of the training items
-    for validation."""
+    """The number of validation items. If it is 0, a classifier may validate on a part of the training items."""
     word_types: int
     vocabulary: str = ""
     sampling: str = ""
@@ -121,8 +121,7 @@ class DataFacts:
     seed: int | None = None
     source: str = ""
     origin: str = ""
-    """A digest of the sources of the dataset (lexicon or table rows) and the settings, without the seed. Empty if the
-    dataset was read from files."""
+    """A digest of the lexicon or table rows and of all settings but the seed; empty if read from dataset files."""
     held_out: str = ""
     """The structure that half of the test items and no training items have; empty if no structure was held out."""
     repeated: int = 0
@@ -131,9 +130,9 @@ class DataFacts:
     test_language: str = ""
     """The language of the test items; empty for a task that does not compare languages."""
     test_digest: str = ""
-    """A digest of the test items, which are the same for all training languages; empty without languages."""
+    """A digest of the test items, equal for all training languages; empty if no languages are compared."""
     known_words: int = 0
-    """The number of test items with at least one word that occurs in training; 0 without languages."""
+    """The number of test items with at least one training word; 0 if no languages are compared."""
 
     def __post_init__(self) -> None:
         counts = (self.train, self.test, self.validation, self.word_types, self.repeated, self.inflected)
@@ -142,7 +141,7 @@ class DataFacts:
 
     @property
     def overlap(self) -> SplitOverlap:
-        """The number of test items whose sentence also occurs in training."""
+        """The test items whose sentence also occurs in training."""
         return SplitOverlap(self.test, self.repeated, self.inflected)
 
     def is_other_draw(self, facts: "DataFacts") -> bool:
@@ -164,16 +163,14 @@ class DataFacts:
         return has_same_sizes and bool(get_source(self) == get_source(facts))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the facts as a dictionary for JSON, without unused facts about held-out structures and languages."""
-        value = asdict(self)
-        optional = () if self.held_out else ("held_out",)
-        if not self.test_language:
-            optional = (*optional, "train_language", "test_language", "test_digest", "known_words")
-        return {name: fact for name, fact in value.items() if name not in optional}
+        """Return the facts as a dictionary for JSON, without empty facts about held-out structures and languages."""
+        language_facts = ("train_language", "test_language", "test_digest", "known_words")
+        omitted = (*(() if self.held_out else ("held_out",)), *(() if self.test_language else language_facts))
+        return {name: fact for name, fact in asdict(self).items() if name not in omitted}
 
 
 def collect_data_facts(data: ProbeDataset, *, origin: str = "") -> DataFacts:
-    """Return the facts about a dataset, from its items and its data card."""
+    """Compute the facts about a dataset from its items and its data card."""
     sizes = {split: len(items) for split, items in data.splits.items()}
     overlap = find_overlap(data)
     languages: dict[str, Any] = {}

@@ -19,7 +19,7 @@ FOLDER = "items"
 FORMAT = "sentprobe-test-items 1"
 
 LABEL, LENGTH = "label", "length"
-"""The names of the columns that the item table of every dataset has."""
+"""The names of the property columns that every item table has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -34,18 +34,18 @@ class ItemTable:
     sentences: tuple[str, ...]
     probes: tuple[tuple[str, ...], ...]
     marks: tuple[tuple[int, ...], ...]
-    """The position of each probe word among the tokens of the sentence, counted from 0."""
+    """The index of each probe word among the tokens of the sentence, such as ``(2, 5)``."""
     events: tuple[str, ...]
-    """The event of each sentence in text notation; an empty text if the grammar cannot parse the sentence."""
+    """The event of each sentence in text notation; "" if the grammar cannot parse the sentence."""
     columns: Mapping[str, tuple[str, ...]]
-    """Properties of the items, such as the length, by which accuracy can be broken down. An unknown value is empty."""
+    """Properties of the items, such as the length, by which accuracy can be broken down; unknown values are ""."""
 
     def __len__(self) -> int:
         return len(self.sentences)
 
 
 def find_item_table(directory: Path, *, task: str, fingerprint: str) -> Path:
-    """Return the path that the item table of a dataset has in a results folder."""
+    """Return the path of a dataset's item table in a results folder; the file may not exist."""
     safe = re.sub(r"[^A-Za-z0-9_.=-]+", "_", task[:60]).lstrip(".")
     return directory / FOLDER / f"{safe}.{fingerprint[:12]}.parquet"
 
@@ -90,11 +90,11 @@ def write_item_table(table: ItemTable, directory: Path) -> Path:
 
 
 _HEADER_KEY, _COLUMN_PREFIX = "sentprobe", "column"
-"""The metadata key of the header, and the prefix of the stored columns of an item table."""
+"""The header's key in the Parquet metadata, and the prefix of property columns (``column0``, ``column1``)."""
 
 
 def read_item_table(directory: Path, *, task: str, fingerprint: str) -> ItemTable | None:
-    """Read the item table of a dataset, or return None if it is absent; raise ResultsError if it is damaged."""
+    """Read the item table of a dataset; return None if there is none, and raise ResultsError if it is damaged."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -156,7 +156,10 @@ def has_held_out(result: Result) -> bool:
 
 
 def read_item_tables(results: Iterable[Result], directory: Path | None = None) -> tuple[ItemTable, ...]:
-    """Read the item table of each dataset in the results, by default from their folders; raise if one is absent."""
+    """Read the item table of each dataset in *results*, from *directory* or else from the folder of each result.
+
+    Raises UsageError if a table is absent.
+    """
     tables: dict[tuple[str, str], ItemTable] = {}
     folders_without: dict[tuple[str, str], Path] = {}
     for result in results:

@@ -10,7 +10,7 @@ from sentprobe.probes.trainer.codelength import compute_codelength, compute_comp
 
 
 def compute_probe_accuracy(result: Result, seed: SeedScore) -> float:
-    """Return the accuracy of the main probe (trained on the task itself) that has the seed of ``seed``."""
+    """Return the accuracy of the main probe (trained on the task itself) with the same seed, or of the first one."""
     seeds = result.scores[Condition.PROBE].seeds
     return next((probe for probe in seeds if probe.seed == seed.seed), seeds[0]).accuracy
 
@@ -25,18 +25,18 @@ class MethodFigure:
     """The function that computes the figure of one probe. Accuracies are between 0 and 1, lengths are in bits."""
     heading: str
     scale: float = 1.0
-    """The factor from the computed figure to the figure in a table."""
+    """The factor by which tables multiply the figure, such as 100 for percent."""
     decimals: int = 2
 
     def compute_mean(self, result: Result, condition: Condition) -> float | None:
-        """Return the mean figure over the probes of a result, or None if ``condition`` is not that of the figure."""
+        """Return the mean over the probes of a result; None if *condition* is not the condition of the figure."""
         if condition is not self.condition:
             return None
         return mean(self.compute(result, seed) for seed in result.scores[condition].seeds)
 
 
 def identify_result(result: Result) -> dict[str, Any]:
-    """Return the results folder, encoder and task of a result, with which its records begin."""
+    """Return the first entries of a result's records: ``run`` (its results folder), ``encoder`` and ``task``."""
     return {"run": result.source, "encoder": result.encoder, "task": result.task}
 
 

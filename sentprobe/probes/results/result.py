@@ -73,22 +73,21 @@ class SeedScore:
     right: str
     """Whether each test item is answered correctly: one bit per item, as hexadecimal bytes (:func:`pack_bits`)."""
     wrong_answers: tuple[int, ...] = ()
-    """The predicted labels of the incorrectly answered items, in order. Empty for controls, and for two labels, where
-    the prediction is the other label."""
+    """The predicted labels of the incorrect items, in order; empty for controls and for tasks of two labels."""
     epochs: int
     loss: float
     converged: bool
     """Whether training ended before the preset's ``max_epochs``."""
     pass_limit: int | None = None
-    """For a control: the number of passes of its main probe, if this number ended the control's training."""
+    """If a control's training was stopped after as many epochs as its main probe: this number; else None."""
     grid_values: Mapping[str, float] = field(default_factory=dict, hash=False)
-    """The settings that were chosen by validation accuracy, such as the width; empty if none was chosen."""
+    """The settings that were chosen by validation accuracy, such as ``{"hidden": 50}``; empty if there are none."""
     validation: float | None = None
     precision: str = "float32"
     provenance: Provenance | None = None
-    """The provenance of the probe if it differs from that of the result, such as another run; else None."""
+    """The provenance of the probe if it differs from ``Result.provenance``, as after another run; else None."""
     readings: tuple[CurvePoint, ...] = ()
-    """The curve of a method with several probes. The last point is the probe of this score. Empty for one probe."""
+    """A point for each probe of PORTIONS or WIDTHS, the last for the probe of this score; empty otherwise."""
     information: tuple[float, ...] = ()
     """The pointwise V-information of each test item, in bits; empty if not measured."""
 
@@ -97,7 +96,7 @@ class SeedScore:
         return unpack_bits(self.right, self.total)
 
     def answers(self, targets: Indices, labels: int) -> Indices | None:
-        """Return the predicted label of each item, (total,) int64, given the correct ones; None if not stored."""
+        """Return the predicted labels, (total,) int64, or None if not stored; *labels* is the number of labels."""
         is_wrong = ~self.items()
         if labels != 2 and len(self.wrong_answers) != is_wrong.sum():
             return None
@@ -163,7 +162,7 @@ def unpack_bits(text: str, total: int) -> NDArray[np.bool_]:
 
 
 def make_score(seeds: Iterable[SeedScore], units: Sequence[int]) -> Score:
-    """Combine the scores of several seeds and compute their interval; ``units`` numbers the unit of each test item."""
+    """Combine scores of several seeds with a confidence interval; *units* has the unit index of each test item."""
     ordered = tuple(sorted(seeds, key=lambda seed_score: seed_score.seed))
     return Score(ordered, accuracy_interval(compute_item_accuracies(ordered), units))
 
@@ -181,7 +180,7 @@ def renumber_units(units: Indices) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Norm:
-    """The mean and standard deviation of the Euclidean norms of the vectors of all sentences with one length."""
+    """The mean and standard deviation of the vectors' Euclidean norms over all sentences of one length."""
 
     tokens: int
     sentences: int
@@ -215,7 +214,7 @@ class Result:
     mirrored: bool
     """Whether the test items are mirror pairs (see :attr:`ProbeDataset.mirrored`)."""
     units: tuple[int, ...] = ()
-    """The number of each test item's unit; empty if all items are independent."""
+    """The index of each test item's unit, such as ``(0, 0, 1, 1)``; empty if all items are independent."""
     lengths: tuple[int, ...] = ()
     """The number of tokens in each test item's sentence; empty if not counted."""
     norms: tuple[Norm, ...] = ()
@@ -243,7 +242,7 @@ class Result:
     position: str = ""
     """The pooling of the encoder, or the token whose state is the sentence vector; empty if unknown."""
     family: str = ""
-    """The common name of encoders that are layers of one model or steps of one training."""
+    """The common name of encoders that are layers of one model or checkpoints of one training."""
     step: int | None = None
     """The training step of the encoder; None if unknown, or if the encoder is no training checkpoint."""
     epoch: float | None = None
@@ -259,7 +258,7 @@ class Result:
 
     @property
     def cell(self) -> EncoderOnTask:
-        """The encoder and the task, which together identify a cell of the table. Draws of one run share a cell."""
+        """The names of encoder and task. The draws of a run share this cell of the table."""
         return self.encoder, self.task
 
     @property

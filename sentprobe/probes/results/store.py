@@ -22,7 +22,8 @@ from sentprobe.probes.results.data_facts import DataFacts
 from sentprobe.probes.statistics import Interval
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.codelength import CurvePoint
-from sentprobe.values import BadSyntaxError, check_record, parse_json
+from sentprobe.specs import parse_spec
+from sentprobe.values import BadSyntaxError, check_record, parse_json, parse_toml
 
 RESULT_FORMAT = "sentprobe-result 3"
 
@@ -102,28 +103,22 @@ def _parse_numbers(line: str) -> tuple[int, ...]:
 
 
 def _check_result(result: rs.Result) -> rs.Result:
-    """Return the result; raise ValueError if it lacks a score of the main probe or its parts do not match."""
+    """Return the result; raise ValueError if it lacks the main probe or contains contradictory numbers."""
     if rs.Condition.PROBE not in result.scores:
         raise ValueError("there is no score of the main probe")
     seed_scores = [seed_score for score in result.scores.values() for seed_score in score.seeds]
     if not all(0 <= share <= 1 for share in (result.majority, *(s.accuracy for s in seed_scores))):
         raise ValueError("an accuracy is not between 0 and 1")
-    _check_seeds(result)
+    for condition, seed_score in ((c, seed_score) for c, score in result.scores.items() for seed_score in score.seeds):
+        if condition in rs.MULTI_PROBE_CONDITIONS:
+            _check_readings(condition, seed_score)
+        if seed_score.wrong_answers and len(seed_score.wrong_answers) != seed_score.total - seed_score.correct:
+            raise ValueError("the number of incorrect answers differs from the number of incorrect items")
     totals = {seed_score.total for seed_score in seed_scores}
     for item_values in (result.units, result.lengths):
         if len(totals) > 1 or (item_values and totals != {len(item_values)}):
             raise ValueError("scores, units and lengths differ in their number of items")
     return result
-
-
-def _check_seeds(result: rs.Result) -> None:
-    """Raise ValueError if a score lacks the probes of its method, or if its incorrect answers do not match."""
-    for condition, score in result.scores.items():
-        for seed_score in score.seeds:
-            if condition in rs.MULTI_PROBE_CONDITIONS:
-                _check_readings(condition, seed_score)
-            if seed_score.wrong_answers and len(seed_score.wrong_answers) != seed_score.total - seed_score.correct:
-                raise ValueError("the number of incorrect answers differs from the number of incorrect items")
 
 
 def _check_readings(condition: rs.Condition, score: rs.SeedScore) -> None:
@@ -166,7 +161,7 @@ RUN_FORMAT = "sentprobe-run 1"
 
 
 def make_file_name(result: rs.Result) -> str:
-    """Return the file name of a result: ENCODER.DIGEST.TASK.seedN.json, with a digest of :func:`find_identity`."""
+    """Return the file name ENCODER.DIGEST.TASK.seedN.json of a result, with a digest of :func:`find_identity`."""
     digest = hashlib.sha256("\n".join(find_identity(result)).encode()).hexdigest()[:8]
     encoder, task = (re.sub(r"[^A-Za-z0-9_.=-]+", "_", name) for name in (result.encoder[-60:], result.task[:60]))
     return f"{encoder.lstrip('.')}.{digest}.{task}.seed{result.seed}.json"
@@ -181,7 +176,7 @@ def find_identity(result: rs.Result) -> tuple[str, ...]:
 
 
 def prepare_directory(path: Path, run_file: str = "") -> None:
-    """Create a results folder with its marker and run file; raise an error if it has other files."""
+    """Create a results folder with marker and run file. Raise UsageError if the folder has other files."""
     with _convert_read_errors(path, "cannot write results here"):
         path.mkdir(parents=True, exist_ok=True)
         _check_ownership(path)
@@ -191,7 +186,7 @@ def prepare_directory(path: Path, run_file: str = "") -> None:
 
 
 def check_directory(path: Path) -> None:
-    """Raise UsageError or ResultsError if *path* cannot be a results folder, without writing."""
+    """Raise UsageError or ResultsError if results cannot be stored in the folder *path*; write nothing."""
     with _convert_read_errors(path, "cannot write results here"):
         if path.exists():
             _check_ownership(path)
@@ -203,7 +198,7 @@ def check_directory(path: Path) -> None:
 
 
 def write_run_file(path: Path, text: str) -> None:
-    """Write the text of the last run's run file, or remove the run file if the text is empty."""
+    """Write *text* into the run file of a results folder, or remove the run file if *text* is empty."""
     run_file = path / RUN_FILE
     with _convert_read_errors(path, "cannot write results here"):
         _reject_links(path)
@@ -243,7 +238,7 @@ def _check_marker(marker: Path) -> None:
 
 
 def _is_possibly_ours(path: Path) -> bool:
-    """Return whether a folder has at least one result, or only files that sentprobe writes."""
+    """Return whether a folder has at least one result, or no files except those that every run writes."""
     other_files = (file for file in path.iterdir() if file.name not in OWN_FILES)
     return all(map(_is_half_written, other_files)) or next(read_sound_results(path), None) is not None
 
@@ -255,7 +250,7 @@ def _is_half_written(path: Path) -> bool:
 
 
 WAIT_SECONDS = 60.0 * WAIT_MINUTES
-"""The default time, in seconds, that a run waits for a results folder that another process has locked."""
+"""The default time, in seconds, for which a run waits while another process has locked the results folder."""
 
 
 @contextmanager
@@ -284,7 +279,7 @@ def write_result(result: rs.Result, directory: Path) -> Path:
 
 
 def find_result(result: rs.Result, directory: Path) -> rs.Result | None:
-    """Return the stored result with the identity of *result*, or None; report a damaged or other file."""
+    """Return the stored result with the identity of *result*, or None; log a warning if its file has another one."""
     path = directory / make_file_name(result)
     if not path.exists():
         return None
@@ -313,14 +308,14 @@ def read_sound_result(path: Path) -> rs.Result | None:
 
 
 def read_results_by_recipe(directory: Path) -> dict[str, rs.Result]:
-    """Return all readable results in a results folder, by ``Result.recipe``."""
+    """Return all readable results in a folder, by ``Result.recipe``; no results if it is no results folder."""
     with _convert_read_errors(directory, "cannot read results"):
         results = read_sound_results(directory) if (directory / MARKER).is_file() else ()
         return {result.recipe: result for result in results}
 
 
 def read_results(directory: Path | str) -> rs.Results:
-    """Read all results in a results folder, in order of file name.
+    """Read all results in a results folder: encoders as ordered in the run file, then in order of file name.
 
     Raises:
         UsageError: the folder is not a results folder, or not readable.
@@ -328,12 +323,25 @@ def read_results(directory: Path | str) -> rs.Results:
     """
     directory = Path(directory)
     with _convert_read_errors(directory, "cannot read results"):
+        if not directory.exists():
+            raise UsageError(f"{directory}: no such folder of results")
         if not (directory / MARKER).exists():
             folders = sorted(folder.name for folder in directory.glob("*") if (folder / MARKER).exists())
             hint = f"; {directory / folders[0]} is one" if folders else ""
             raise UsageError(f"{directory}: not a directory of sentprobe's results{hint}")
         results = (parse_result(p.read_text("utf-8"), source=str(p)) for p in list_result_files(directory))
-        return rs.Results(tuple(replace(result, source=str(directory)) for result in results))
+        ranks = _rank_encoders(directory / RUN_FILE)
+        ordered = sorted(results, key=lambda r: ranks.get(r.encoder, ranks.get(r.family, len(ranks))))
+        return rs.Results(tuple(replace(result, source=str(directory)) for result in ordered))
+
+
+def _rank_encoders(run_file: Path) -> dict[str, int]:
+    """Return the index of each encoder and each family of layers in the run file; {} if there is no valid run file."""
+    with suppress(OSError, UnicodeDecodeError, SentprobeError, TypeError):
+        specs = [parse_spec(str(text)) for text in parse_toml(run_file.read_text("utf-8")).get("encoder", ())]
+        layerless = [replace(s, options=tuple(pair for pair in s.options if pair[0] != "layer")) for s in specs]
+        return {spec.name: rank for names in (layerless, specs) for rank, spec in enumerate(names)}
+    return {}
 
 
 def list_result_files(directory: Path) -> list[Path]:
@@ -374,7 +382,7 @@ def save_result(
     wait: float = WAIT_SECONDS,
     command: str = "",
 ) -> None:
-    """Write a result with the seeds that its file has, unless the file is unchanged since the run began (*redone*)."""
+    """Write a result. Seeds in its file are added to the result, unless *redone* has the stamp of the file."""
     with lock_directory(directory, wait=wait, command=command):
         path = directory / make_file_name(result)
         has_changed = path.is_file() and read_stamp(path) not in redone
@@ -384,7 +392,7 @@ def save_result(
 
 
 def merge_seeds(result: rs.Result, stored: rs.Result) -> rs.Result:
-    """Add to a result those seeds of a stored result (same encoder and task) that the result lacks."""
+    """Return *result* with the seeds of *stored*, a result of the same encoder and task, that it lacks."""
     additional_scores = {}
     for condition, score in stored.scores.items():
         own_seeds = result.scores[condition].seeds if condition in result.scores else ()
@@ -407,7 +415,7 @@ def add_scores(result: rs.Result, new_scores: Mapping[rs.Condition, Iterable[rs.
 
 
 def _drop_shared_provenance(result: rs.Result, score: rs.SeedScore) -> rs.SeedScore:
-    """Remove the provenance of a score if it equals that of the result (in packages that both list)."""
+    """Remove a score's provenance if command, device and the versions of common packages equal the result's."""
     provenance = score.provenance
     if provenance is None or (provenance.command, provenance.device) != (result.command, result.device):
         return score

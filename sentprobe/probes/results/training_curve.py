@@ -32,7 +32,7 @@ class TrainingCurve:
     """The scores of all validations during the training of an encoder, in order of training step."""
 
     family: str
-    """The common name of the encoders that are steps of this training."""
+    """The common name of the encoders that are checkpoints of this training."""
     seed: int
     metric: str
     points: tuple[LearningPoint, ...] = ()
@@ -53,7 +53,7 @@ class TrainingCurve:
         return next((point for point in self.points if point.step == step), None)
 
     def append_point(self, point: LearningPoint) -> "TrainingCurve":
-        """Return the curve with a new last point, without former points of the same or later steps."""
+        """Return the curve with *point* as its last point; points of the same or a later step are removed."""
         earlier = (earlier_point for earlier_point in self.points if earlier_point.step < point.step)
         return replace(self, points=(*earlier, point))
 
@@ -68,14 +68,14 @@ def write_learning_curve(curve: TrainingCurve, folder: Path) -> None:
 
 
 def add_point(curve: TrainingCurve, point: LearningPoint, folder: Path) -> None:
-    """Add a point to the training curve in a results folder. The curve of another training is replaced."""
+    """Add *point* to the stored training curve; a stored curve of another training than *curve* is replaced."""
     stored = read_learning_curve(folder)
     points = stored.points if stored and replace(stored, points=()) == curve else ()
     write_learning_curve(replace(curve, points=points).append_point(point), folder)
 
 
 def read_learning_curve(folder: Path) -> TrainingCurve | None:
-    """Return the training curve in a results folder, or None; raise ResultsError if its file is damaged."""
+    """Return the training curve in a results folder, or None; raise ResultsError if the file is damaged."""
     path = folder / CURVE_FILE
     try:
         return _parse(path.read_bytes(), source=str(folder))
@@ -88,7 +88,7 @@ def read_learning_curve(folder: Path) -> TrainingCurve | None:
 
 
 def read_learning_curves(folders: Iterable[Path]) -> tuple[TrainingCurve, ...]:
-    """Return the training curves in the results folders that have one."""
+    """Return the training curves of those results folders that have a curve."""
     return tuple(curve for folder in folders if (curve := read_learning_curve(folder)) is not None)
 
 

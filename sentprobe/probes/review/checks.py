@@ -49,7 +49,7 @@ class ClaimReview:
 
     findings: tuple[ClaimFinding, ...]
     checks: int = len(CHECKS)
-    """The number of checks made."""
+    """The number of checks that were run."""
 
     @property
     def has_severe_finding(self) -> bool:
@@ -62,7 +62,7 @@ class ClaimReview:
 
 
 def review_results(results: Results, pair_tables: PairTables = ()) -> ClaimReview:
-    """Run all checks on results of probes and language models; a problem of several tables is one finding."""
+    """Run all checks on results of probes and language models; equal findings of several tables become one."""
     arranged = sort_results(results)
     tables = split_settings(arranged)
     titled = tuple(zip(describe_differences(tables), tables, strict=True))
@@ -87,8 +87,9 @@ def render_review(review: ClaimReview, style: TableFormat) -> str:
     """Return a review as plain text, Markdown or JSON."""
     if style is TableFormat.JSON:
         return format_records([finding.to_record() for finding in review.findings], style)
-    write = _render_markdown if style is TableFormat.MARKDOWN else _render_text
-    return "".join(f"{line}\n" for line in write(review))
+    is_markdown = style is TableFormat.MARKDOWN
+    lines = _render_markdown(review) if is_markdown else map(escape_control_characters, _render_text(review))
+    return "".join(f"{line}\n" for line in lines)
 
 
 def summarize_review(review: ClaimReview) -> str:
@@ -104,12 +105,10 @@ def summarize_review(review: ClaimReview) -> str:
 
 def _render_text(review: ClaimReview) -> Iterator[str]:
     for finding in review.findings:
-        where = f": {finding.where}" if finding.where else ""
-        yield escape_control_characters(f"{finding.severity}: {finding.check}{where}")
-        yield f"  {escape_control_characters(finding.problem)}"
-        yield from (f"    {escape_control_characters(figure)}" for figure in finding.figures)
-        yield f"  Do: {escape_control_characters(finding.advice)}"
-        yield ""
+        yield ": ".join(filter(None, (finding.severity, finding.check, finding.where)))
+        yield f"  {finding.problem}"
+        yield from (f"    {figure}" for figure in finding.figures)
+        yield from (f"  Do: {finding.advice}", "")
     yield summarize_review(review)
 
 

@@ -11,28 +11,24 @@ from sentprobe.probes.results.result import Condition, Result, Results, find_pro
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
 from sentprobe.probes.trainer.classifier import Precision
 from sentprobe.probes.trainer.presets import format_preset_name
+from sentprobe.values import group_by
 
 
 def find_version_differences(results: Results) -> Iterator[ClaimFinding]:
-    """Find tasks whose results differ in data or classifier, names with two encoders, and unequal draws."""
+    """Find tasks with different data or classifiers, names that two encoders share, and encoders that lack draws."""
     tables = split_settings(results)
     for task in results.tasks:
         by_table = [[record for record in table.records if record.task == task] for table in tables]
-        tables_with_task = [records for records in by_table if records]
-        yield from _find_differences(
-            task, tables_with_task, _describe_data, "versions of the data", is_same=are_drawn_alike
-        )
-        yield from _find_differences(
-            task, tables_with_task, lambda record: format_preset_name(record.preset), "classifiers"
-        )
-        yield from _find_unrecorded(task, tables_with_task)
+        on_task = [records for records in by_table if records]
+        yield from _find_differences(task, on_task, _describe_data, "versions of the data", is_same=are_drawn_alike)
+        yield from _find_differences(task, on_task, lambda result: format_preset_name(result.preset), "classifiers")
+        yield from _find_unrecorded(task, on_task)
     yield from _find_namesakes(results)
     yield from _find_unequal_draws(tables)
 
 
 def _find_namesakes(results: Results) -> Iterator[ClaimFinding]:
-    for name in results.encoders:
-        records = [record for record in results.records if record.encoder == name]
+    for name, records in group_by(results.records, lambda record: record.encoder).items():
         fingerprints = {(record.encoder_fingerprint, record.encoder_seed) for record in records}
         if len({fingerprint for fingerprint, _ in fingerprints}) > len({seed for _, seed in fingerprints}):
             yield ClaimFinding(
@@ -163,7 +159,7 @@ def _group_by_value(table: Results, list_values: Callable[[Result], list[str]]) 
 
 
 def _list_versions(record: Result) -> list[str]:
-    """Return the package versions with which each probe of a result was computed, one text per recorded computation."""
+    """Return the package versions in each distinct provenance of a result's probes: "python 3.12, torch 2.4"."""
     stated = ("python", "sentprobe", "torch", "numpy", "scikit-learn")
     return [
         ", ".join(f"{name} {making.versions[name]}" for name in stated if name in making.versions)

@@ -17,13 +17,13 @@ from sentprobe.probes.review.significance_checks import describe_test
 from sentprobe.values import group_by
 
 PAIRS_FOR_POWER = compute_items_needed(CHANCE + 0.1, CHANCE, level=LEVEL) or 0
-"""Pairs that show an accuracy of 60% to differ from chance."""
+"""The number of pairs with which an accuracy of 60% differs significantly from chance in 80% of runs."""
 SHARE_FOR_WARNING = 0.05
-"""The share of tied pairs, or of pairs that two paradigms have, that is a warning."""
+"""A larger share of tied pairs, or of pairs that two paradigms have in common, is a warning."""
 
 
 def find_models_not_above_unigram(table: PairResults) -> Iterator[ClaimFinding]:
-    """Find the paradigms on which a model is not significantly better than chance and word frequencies."""
+    """Find paradigms on which a model is not significantly better than both chance and word frequencies."""
     unigram = {group.value: float(table.frequency_answers[:, group.rows].mean()) for group in table.groups}
     for model, tests in group_by(table.baseline_comparisons, lambda test: test.matched[0][0]).items():
         if ties := [test for test in tests if not test.is_better]:
@@ -55,7 +55,7 @@ def find_small_paradigms(table: PairResults) -> Iterator[ClaimFinding]:
 
 
 def find_tied_scores(table: PairResults) -> Iterator[ClaimFinding]:
-    """Find the models whose scores of both sentences are equal in some pairs."""
+    """Find the models that give both sentences of some pairs the same score."""
     for scores in table.scores:
         if scores.ties:
             yield ClaimFinding(
@@ -67,7 +67,7 @@ def find_tied_scores(table: PairResults) -> Iterator[ClaimFinding]:
 
 
 def find_unknown_words(table: PairResults) -> Iterator[ClaimFinding]:
-    """Find the models that do not know words of the pairs."""
+    """Find the models whose vocabulary lacks words of the pairs."""
     for scores in table.scores:
         if len(rows := scores.unknown_rows):
             right = scores.answers.mean(axis=0)
@@ -82,7 +82,7 @@ def find_unknown_words(table: PairResults) -> Iterator[ClaimFinding]:
 
 
 def find_repeated_pairs(table: PairResults) -> Iterator[ClaimFinding]:
-    """Find paradigms with many common pairs."""
+    """Find paradigms that have more than 5% of their pairs in common."""
     paradigms = group_by(table.pairs, lambda pair: pair.paradigm)
     sentences = {name: {(pair.good, pair.bad) for pair in pairs} for name, pairs in paradigms.items()}
     common = {names: len(sentences[names[0]] & sentences[names[1]]) for names in combinations(sentences, 2)}
@@ -100,7 +100,7 @@ def find_repeated_pairs(table: PairResults) -> Iterator[ClaimFinding]:
 
 
 def find_different_pairs(tables: PairTables) -> Iterator[ClaimFinding]:
-    """Find tables, of other pairs or another kind of score, that do not have all models."""
+    """Find models that were scored on other pairs, or by another kind of score, than other models."""
     models = [{scores.spec or scores.model for scores in table.scores} for table in tables]
     if any(names != models[0] for names in models):
         yield ClaimFinding(
@@ -123,11 +123,11 @@ PAIR_CHECKS: Mapping[str, Callable[[PairResults], Iterable[ClaimFinding]]] = {
     "unknown": find_unknown_words,
     "repeated": find_repeated_pairs,
 }
-"""The checks of each table; beside them, "data" is of all tables together."""
+"""The checks of a single table, by name. One more check, "data", compares all tables."""
 
 
 def review_language_models(tables: PairTables) -> Iterator[ClaimFinding]:
-    """Yield the findings of all checks."""
+    """Yield the findings of PAIR_CHECKS on each table, then that of the check "data"."""
     for name, find in PAIR_CHECKS.items():
         for title, table in zip(name_pair_tables(len(tables)), tables, strict=True):
             yield from (replace(finding, check=name, table=title) for finding in find(table))

@@ -11,9 +11,9 @@ from sentprobe.probes.statistics import normal_quantile, student_quantile
 TARGET_POWER = 0.8
 """The probability with which the computed number of items or draws makes a true difference significant."""
 SMALLEST_SHOWN = 0.0005
-"""The smallest difference in accuracy that is visible in a table, which shows percent with one decimal."""
+"""The smallest difference in accuracy (0 to 1) that is visible in tables, in percent with one decimal."""
 MOST_UNITS, MOST_DRAWS = 10**7, 1000
-"""The largest numbers of units and draws that are computed."""
+"""The upper limits of the computed numbers of units and draws."""
 
 
 def compute_units_needed(better: float, worse: float, *, level: float) -> int | None:
@@ -30,10 +30,15 @@ def compute_units_needed(better: float, worse: float, *, level: float) -> int | 
     979
     """
     both, difference = better + worse, better - worse
+    return _compute_sample_size(difference, both, max(0.0, both - difference**2), level=level)
+
+
+def _compute_sample_size(difference: float, variance_if_none: float, variance: float, *, level: float) -> int | None:
+    """Return the sample size for *difference*; the variances of one observation are those without and with it."""
     if not difference:
         return None
-    level_part = normal_quantile(1 - level) * sqrt(both)
-    power_part = NormalDist().inv_cdf(TARGET_POWER) * sqrt(max(0.0, both - difference**2))
+    level_part = normal_quantile(1 - level) * sqrt(variance_if_none)
+    power_part = NormalDist().inv_cdf(TARGET_POWER) * sqrt(variance)
     return min(MOST_UNITS, ceil(((level_part + power_part) / difference) ** 2))
 
 
@@ -46,11 +51,7 @@ def compute_items_needed(share: float, chance: float, *, level: float) -> int | 
     >>> compute_items_needed(0.55, 0.5, level=0.05)
     783
     """
-    if share == chance:
-        return None
-    level_part = normal_quantile(1 - level) * sqrt(chance * (1 - chance))
-    power_part = NormalDist().inv_cdf(TARGET_POWER) * sqrt(share * (1 - share))
-    return min(MOST_UNITS, ceil(((level_part + power_part) / (share - chance)) ** 2))
+    return _compute_sample_size(share - chance, chance * (1 - chance), share * (1 - share), level=level)
 
 
 def compute_draws_needed(
@@ -102,20 +103,20 @@ def describe_draws_needed(test: GainTest, *, level: float) -> str:
     """Describe the number of draws that would make a difference significant, and the number in this run.
 
     >>> describe_draws_needed(GainTest(mean=0.02, draws=3, deviation=0.01, prior_freedom=0.0), level=0.05)
-    'about 5 draws would make it significant (this run: 3)'
+    'about 5 draws give 80% power (this run: 3)'
     """
     needed = compute_draws_needed(test.mean, test.deviation, level=level, prior_freedom=test.prior_freedom)
     count_text = f"more than {MOST_DRAWS:,}" if needed == MOST_DRAWS else f"about {needed}"
-    return f"{count_text} draws would make it significant (this run: {test.draws})"
+    return f"{count_text} draws give {TARGET_POWER:.0%} power (this run: {test.draws})"
 
 
 def describe_items_needed(number: float, item_count: int) -> str:
     """Describe the number of test items needed, rounded up to two digits, and the number in this run.
 
     >>> describe_items_needed(978.2, 500)
-    'about 980 test items would make it significant (this run: 500)'
+    'about 980 test items give 80% power (this run: 500)'
     """
     unit = 10 ** max(0, floor(log10(max(1.0, number))) - 1)
     qualifier = "more than" if number >= MOST_UNITS else "about"
     needed = int(-(-number // unit) * unit)
-    return f"{qualifier} {needed:,} test items would make it significant (this run: {item_count:,})"
+    return f"{qualifier} {needed:,} test items give {TARGET_POWER:.0%} power (this run: {item_count:,})"

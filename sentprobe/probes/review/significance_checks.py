@@ -8,14 +8,15 @@ from sentprobe.probes.report.findings import control_verdicts as cv
 from sentprobe.probes.report.findings.comparisons import Comparison, TestedDifference, format_p_value, format_points
 from sentprobe.probes.report.findings.paired_tests import LEVEL, DrawComparison
 from sentprobe.probes.report.findings.table_findings import ChanceTest, find_table
-from sentprobe.probes.results.result import Condition, Result, Results
+from sentprobe.probes.results.result import Condition, Results
 from sentprobe.probes.review import power
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
 from sentprobe.probes.suites import explain_expected_cue
+from sentprobe.values import group_by
 
 
 def find_bag_of_words_ties(table: Results) -> Iterator[ClaimFinding]:
-    """Find encoders not better than a bag of words; severe, or a note if the task asks for words."""
+    """Find encoders that are not significantly better than a bag of words; a note if the task is about words."""
     for task, compared in _find_not_better(table, Condition.BAG_OF_WORDS):
         about_words = explain_expected_cue(task, Cue.BAG) == ABOUT_WORDS
         yield ClaimFinding(
@@ -32,16 +33,15 @@ def find_bag_of_words_ties(table: Results) -> Iterator[ClaimFinding]:
 
 
 def find_memorised_words(table: Results) -> Iterator[ClaimFinding]:
-    """Find tasks on which the probe words alone are above chance, and encoders that are not better than these words."""
-    tests = [
-        test for test in find_table(table).free_controls if test.condition is Condition.NO_SENTENCE and test.is_above
-    ]
-    for task in dict.fromkeys(test.draws[0].task for test in tests):
+    """Find tasks where probe words alone are above chance, and encoders not better than the probe words."""
+    controls = find_table(table).free_controls
+    above = [test for test in controls if test.condition is Condition.NO_SENTENCE and test.is_above]
+    for task, tests in group_by(above, lambda test: test.draws[0].task).items():
         yield ClaimFinding(
             severity=Severity.NOTE,
             problem="The probe words without any sentence are above chance: a part of each figure is the probe's "
             "memory of these words.",
-            figures=tuple(describe_chance_test(test) for test in tests if test.draws[0].task == task),
+            figures=tuple(map(describe_chance_test, tests)),
             advice="Compare with the probe words alone instead of chance.",
             task=task,
         )
@@ -59,40 +59,39 @@ def find_memorised_words(table: Results) -> Iterator[ClaimFinding]:
 
 
 def _find_not_better(table: Results, control: Condition) -> Iterator[tuple[str, list[Comparison]]]:
-    """Yield each task with its encoders that are worse than the control, then with those that are tied."""
+    """Yield for each task its encoders that are worse than the control, then those that do not differ from it."""
     comparisons = find_table(table).compare_with_control(control)
-    for task in dict.fromkeys(comparison.first.task for comparison in comparisons):
-        on_task = [comparison for comparison in comparisons if comparison.first.task == task]
+    for task, on_task in group_by(comparisons, lambda comparison: comparison.first.task).items():
         yield from [(task, worse)] if (worse := [c for c in on_task if c.is_worse]) else []
         yield from [(task, tied)] if (tied := [c for c in on_task if not c.is_significant]) else []
 
 
 def _describe_outcome(compared: Sequence[Comparison]) -> str:
-    """Describe how a control compares with encoders that are all worse, or all not significantly different."""
+    """Describe how a control compares with *compared*, which are all worse or all not significantly different."""
     return "significantly better" if compared[0].is_worse else "not significantly worse"
 
 
 def describe_chance_test(test: ChanceTest) -> str:
-    """Return a control's name, accuracy and p-value against chance as text."""
+    """Describe a control's test against chance: its name, its accuracy and the p-value."""
     name, figure = cv.name_control(test.draws[0], test.condition), test.figure
     return f"{name}: {100 * figure.accuracy:.1f}, chance {100 * figure.chance:.1f}; {describe_chance_p(test)}"
 
 
 def describe_chance_p(test: ChanceTest) -> str:
-    """Return the p-value of a figure against chance as text, with the test and the correction."""
+    """Describe the p-value of a test against chance: "p < 0.001 (binomial test, Holm)"."""
     name = "t-test over draws" if test.figure.test else "binomial test"
     return f"p {format_equation(test.p)} ({name}, Holm)"
 
 
 def describe_against_control(comparison: Comparison) -> str:
-    """Return the accuracies of an encoder and of its control as text, with their difference and its p-value."""
+    """Describe a comparison of an encoder with a control: both accuracies, their difference and the p-value."""
     encoder, control = (f"{100 * accuracy:.1f}" for accuracy in comparison.accuracies)
     name = cv.CONTROL_NAMES[comparison.conditions[1]]
     return f"{comparison.first.encoder}: {encoder}, {name}: {control}; {describe_test(comparison)}"
 
 
 def describe_test(comparison: TestedDifference) -> str:
-    """Return a difference in percentage points as text, with its 95% interval and p-value."""
+    """Describe a difference in percentage points, with its 95% interval and p-value."""
     low, high = (format_points(comparison.paired.interval.low), format_points(comparison.paired.interval.high))
     test = "t-test over draws" if comparison.draws > 1 else "sign test"
     difference = format_points(comparison.paired.difference)
@@ -100,7 +99,7 @@ def describe_test(comparison: TestedDifference) -> str:
 
 
 def format_equation(p: float) -> str:
-    """Format a p-value with an equality or inequality sign.
+    """Format a p-value after an equals or less-than sign.
 
     >>> format_equation(0.25), format_equation(0.0001)
     ('= 0.250', '< 0.001')
@@ -124,7 +123,6 @@ def _describe_failure(run: cv.ControlRun, count: int) -> ClaimFinding:
     reason = "training and test data may differ in something besides the sentence or the question"
     if above:
         reason = "something besides the sentence or the question gives the answer away"
-    is_encoder_control = run.condition is Condition.RANDOM_PROBES
     return ClaimFinding(
         severity=Severity.SEVERE if above else Severity.WARNING,
         problem=f"The control with {cv.CONTROL_NAMES[run.condition]} cannot know the answer, and is "
@@ -133,21 +131,19 @@ def _describe_failure(run: cv.ControlRun, count: int) -> ClaimFinding:
         advice="Repeat the run with another --seed. If the control fails again, use no figure of this task: "
         "probe audit shows which cues give the answer away.",
         task=run.result.task,
-        encoder=run.result.encoder if is_encoder_control else "",
+        encoder=run.result.encoder if run.condition is Condition.RANDOM_PROBES else "",
         draw=str(run.result.seed),
     )
 
 
 def _find_missing(table: Results) -> Iterator[ClaimFinding]:
-    unchecked = cv.find_unchecked(table)
-    for task in dict.fromkeys(result.task for result in unchecked):
-        names = dict.fromkeys(result.encoder for result in unchecked if result.task == task)
+    for task, unchecked in group_by(cv.find_unchecked(table), lambda result: result.task).items():
         yield ClaimFinding(
             severity=Severity.SEVERE,
             problem="There are no controls: a probe that cannot know the answer might be as accurate.",
             advice="Run the same command again without --no-controls: only the controls will be trained.",
             task=task,
-            encoder=", ".join(names),
+            encoder=", ".join(dict.fromkeys(result.encoder for result in unchecked)),
         )
 
 
@@ -163,8 +159,7 @@ def find_near_chance(table: Results) -> Iterator[ClaimFinding]:
         and not test.is_above
     ]
     level = LEVEL / (len(findings.cells) + len(findings.free_controls))
-    for task in dict.fromkeys(test.draws[0].task for test in near):
-        tests = [test for test in near if test.draws[0].task == task]
+    for task, tests in group_by(near, lambda test: test.draws[0].task).items():
         yield ClaimFinding(
             severity=Severity.WARNING,
             problem="Above chance, but not significantly.",
@@ -178,33 +173,23 @@ def find_near_chance(table: Results) -> Iterator[ClaimFinding]:
 
 def _describe_figure(test: ChanceTest, *, level: float) -> str:
     figure, first = test.figure, test.draws[0]
-    enough = (
-        power.describe_draws_needed(figure.test, level=level)
-        if figure.test
-        else _describe_needed_items(first, level=level)
-    )
-    return (
-        f"{first.encoder}: {100 * figure.accuracy:.1f}, chance {100 * figure.chance:.1f}; "
-        f"{describe_chance_p(test)}; {enough}"
-    )
-
-
-def _describe_needed_items(result: Result, *, level: float) -> str:
-    score = result.scores[Condition.PROBE]
-    needed = power.compute_items_needed(result.accuracy, result.majority, level=level) or 0
-    return power.describe_items_needed(needed * score.total / cv.compute_effective_items(score, result), score.total)
+    if figure.test:
+        needed = power.describe_draws_needed(figure.test, level=level)
+    else:
+        score = first.scores[Condition.PROBE]
+        items = power.compute_items_needed(first.accuracy, first.majority, level=level) or 0
+        scale = cv.compute_effective_items(score, first)
+        needed = power.describe_items_needed(items * score.total / scale, score.total)
+    name = f"{first.encoder}: {100 * figure.accuracy:.1f}, chance {100 * figure.chance:.1f}"
+    return f"{name}; {describe_chance_p(test)}; {needed}"
 
 
 def find_ties_with_best(table: Results) -> Iterator[ClaimFinding]:
-    """Find encoders (not variants of the best one) that are not significantly worse than the best of a task."""
+    """Find encoders that are not significantly worse than a task's best encoder, except for its variants."""
     comparisons = find_table(table).comparisons
     for task in table.tasks:
-        ties = [
-            comparison
-            for comparison in comparisons.compare_best(task)
-            if not comparison.is_significant and comparison.paired.difference >= power.SMALLEST_SHOWN
-        ]
-        if ties:
+        compared = (comparison for comparison in comparisons.compare_best(task) if not comparison.is_significant)
+        if ties := [tie for tie in compared if tie.paired.difference >= power.SMALLEST_SHOWN]:
             yield _build_finding(ties, comparisons.count_significant(task), len(comparisons))
 
 
@@ -216,9 +201,8 @@ def _build_finding(ties: Sequence[Comparison], task_counts: tuple[int, int], cou
         f"{_describe_significance(*task_counts)} significant at {LEVEL:g} (corrected for "
         f"the table's {format_count(count, 'comparison')}).",
         figures=tuple(_describe_tie(tie, level=LEVEL / count) for tie in ties),
-        advice="Say that the difference is not significant, which does not mean that the encoders are equal. With the "
-        "stated number of items or draws, a true difference of this size would be significant in "
-        f"{power.TARGET_POWER:.0%} of runs. "
+        advice="Say that the difference is not significant, which does not mean that the encoders are equal. With "
+        "80% power, a true difference of this size is significant in 80% of runs. "
         "Choose the number before the run; do not add items or draws until a test is significant.",
         task=best.task,
         encoder=best.encoder,
@@ -226,26 +210,23 @@ def _build_finding(ties: Sequence[Comparison], task_counts: tuple[int, int], cou
 
 
 def _describe_significance(significant: int, count: int) -> str:
-    """Return the number of significant differences on a task as the start of a sentence.
+    """Return the start of a sentence about the number of significant differences on a task.
 
     >>> _describe_significance(0, 1), _describe_significance(1, 3)
-    ('the only difference on this task is not', 'of the 3 differences on this task 1 is')
+    ('the difference from the only other encoder is not', 'of the 3 differences on this task 1 is')
     """
     if count == 1:
-        return f"the only difference on this task is{'' if significant else ' not'}"
-    verb = "is" if significant == 1 else "are"
-    return f"of the {count} differences on this task {significant} {verb}"
+        return f"the difference from the only other encoder is{'' if significant else ' not'}"
+    return f"of the {count} differences on this task {significant} {'is' if significant == 1 else 'are'}"
 
 
 def _describe_tie(tie: Comparison, *, level: float) -> str:
     first_percent, second_percent = (f"{100 * accuracy:.1f}" for accuracy in tie.accuracies)
-    needed = (
-        power.describe_draws_needed(tie.paired.test, level=level)
-        if isinstance(tie.paired, DrawComparison)
-        else _describe_items_of_tie(tie, level=level)
-    )
-    comparison = f"{first_percent} against {tie.second.encoder}: {second_percent}"
-    return f"{comparison}; {describe_test(tie)}; {needed}"
+    if isinstance(tie.paired, DrawComparison):
+        needed = power.describe_draws_needed(tie.paired.test, level=level)
+    else:
+        needed = _describe_items_of_tie(tie, level=level)
+    return f"{first_percent} against {tie.second.encoder}: {second_percent}; {describe_test(tie)}; {needed}"
 
 
 def _describe_items_of_tie(tie: Comparison, *, level: float) -> str:
@@ -254,5 +235,5 @@ def _describe_items_of_tie(tie: Comparison, *, level: float) -> str:
     better, worse = tie.paired.wins / units, tie.paired.losses / units
     needed = power.compute_units_needed(better, worse, level=level) if better > worse else None
     if needed is None:
-        return "no number of test items like these would make it significant"
+        return "more test items like these would not make it significant"
     return power.describe_items_needed(needed * total / units, total)

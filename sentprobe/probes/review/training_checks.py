@@ -70,7 +70,7 @@ class UnconvergedProbes:
 
     @property
     def severity(self) -> Severity:
-        """Severe if no probe converged. For a control: a note if it should be at chance, else a warning."""
+        """For a control: a note if it should be at chance, else a warning. Else severe if no probe converged."""
         if self.condition is not Condition.PROBE:
             at_chance = MUST_BE_AT_CHANCE[self.condition](self.first)
             return Severity.NOTE if at_chance else Severity.WARNING
@@ -79,19 +79,19 @@ class UnconvergedProbes:
     def __str__(self) -> str:
         name = ", ".join([self.first.encoder, *filter(None, [CONTROL_NAMES.get(self.condition)])])
         limit = self.first.preset.max_epochs
-        return f"{name} on {self.first.task}: {self.unconverged} of {self.trained} after {limit:,}"
+        return f"{name} on {self.first.task}: {self.unconverged} of {self.trained} probes stopped at {limit:,} epochs"
 
 
 SEVERITY_TEXTS: Mapping[Severity, str] = {
-    Severity.SEVERE: "No probe converged within max_epochs: the figure shows the limit, not the vectors.",
+    Severity.SEVERE: "No probe converged within max_epochs: longer training may change these accuracies.",
     Severity.WARNING: "Some probes did not converge within max_epochs: more epochs may raise "
     "these figures, and no comparison with them is fair.",
-    Severity.NOTE: "Some controls did not converge within max_epochs: that they are at chance proves less.",
+    Severity.NOTE: "Some controls did not converge within max_epochs: being at chance proves less.",
 }
 
 
 def find_unconverged(table: Results) -> Iterator[ClaimFinding]:
-    """Find probes that reached the limit ``max_epochs`` before they converged."""
+    """Find probes whose training reached ``max_epochs`` before it converged."""
     unconverged_cells = [cell for draws in table.records_by_cell.values() for cell in _count_unconverged(draws)]
     for severity in Severity:
         if selected := [cell for cell in unconverged_cells if cell.severity is severity]:
@@ -115,11 +115,6 @@ def _count_unconverged(draws: Sequence[Result]) -> Iterator[UnconvergedProbes]:
 
 def find_cut_input(table: Results) -> Iterator[ClaimFinding]:
     """Find encoders that truncated sentences, and encoders whose vectors were cut, rounded or erased."""
-    yield from _find_truncated(table)
-    yield from _find_reduced_vectors(table)
-
-
-def _find_truncated(table: Results) -> Iterator[ClaimFinding]:
     for worst in find_truncated(table):
         sentences = sum(norm.sentences for norm in worst.norms)
         yield ClaimFinding(
@@ -133,11 +128,7 @@ def _find_truncated(table: Results) -> Iterator[ClaimFinding]:
             encoder=worst.encoder,
             draw=str(worst.seed) if len(table.records_by_cell[worst.cell]) > 1 else "",
         )
-
-
-def _find_reduced_vectors(table: Results) -> Iterator[ClaimFinding]:
-    reduced = {record.encoder: text for record in table.records if (text := _describe_reductions(record))}
-    if reduced:
+    if reduced := {record.encoder: text for record in table.records if (text := _describe_reductions(record))}:
         yield ClaimFinding(
             severity=Severity.NOTE,
             problem="Vectors were cut, rounded or erased: the figures describe only the reduced vectors.",

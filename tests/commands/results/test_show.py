@@ -29,7 +29,7 @@ def test_show(first: Path, command: Command) -> None:
 def test_several_runs_in_one_table(first: Path, tmp_path: Path, command: Command) -> None:
     more = write_run(tmp_path / "more", make_sample_result("lstm", "Order", 600, mirrored=True))
     _, stdout, _ = command("show", first, more)
-    assert split_rows(stdout)[1:4] == [["bow", "90.0", "50.0"], ["lstm", "", "60.0"], ["st<b>", "", "* 69.0"]]
+    assert split_rows(stdout)[1:4] == [["bow", "90.0", "50.0"], ["st<b>", "", "* 69.0"], ["lstm", "", "60.0"]]
 
 
 def test_the_folders_are_named_where_there_are_several(first: Path, tmp_path: Path, command: Command) -> None:
@@ -38,7 +38,7 @@ def test_the_folders_are_named_where_there_are_several(first: Path, tmp_path: Pa
     for style, sign in (("text", ""), ("markdown", "- "), ("latex", "% ")):
         lines = command("show", first, more, "-f", style, "--notes")[1].splitlines()
         expected = [escape_markdown(line) if style == "markdown" else line for line in messages]
-        assert [line for line in lines if "from " in line and "from the choice" not in line] == [
+        assert [line for line in lines if "from " in line and "from one probe" not in line] == [
             f"{sign}{line}" for line in expected
         ]
     page = TagChecker()

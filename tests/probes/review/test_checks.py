@@ -113,12 +113,11 @@ def test_a_figure_that_is_not_significantly_above_chance() -> None:
     (finding,) = review_results(run).findings
     assert list_keys([finding]) == [("chance", WARNING, "poor")]
     assert finding.figures == (
-        "poor: 62.0, chance 50.0; p = 0.104 (t-test over draws, Holm); "
-        "about 7 draws would make it significant (this run: 3)",
+        "poor: 62.0, chance 50.0; p = 0.104 (t-test over draws, Holm); about 7 draws give 80% power (this run: 3)",
     )
     (finding,) = find_by("chance", Results((GOOD.records[0], make_draw("poor", 540))))
     assert finding.figures[0].startswith("poor: 54.0, chance 50.0; p = 0.081 (binomial test, Holm); about 3,")
-    assert "test items would make it significant (this run: 1,000)" in finding.figures[0]
+    assert "test items give 80% power (this run: 1,000)" in finding.figures[0]
     assert review_results(join_runs(GOOD, make_draws("poor", 500, 500, 500))).findings == ()
 
 
@@ -129,15 +128,15 @@ def test_the_best_is_not_told_apart() -> None:
     assert "of the 3 differences on this task 2 are significant" in finding.problem
     (figure,) = finding.figures
     assert figure.startswith("95.1 against other: 94.8; difference +0.3 [")
-    assert "draws would make it significant (this run: 3)" in figure
+    assert "draws give 80% power (this run: 3)" in figure
 
 
 def test_of_one_draw_it_says_how_many_items_would_tell() -> None:
     run = Results((make_draw("good", 700), make_draw("other", 699)))
     (finding,) = find_by("noise", run)
-    assert "but not significantly: the only difference on this task is not significant at " in finding.problem
+    assert "but not significantly: the difference from the only other encoder is not significant at " in finding.problem
     assert "p = 1.000 (sign test); about " in finding.figures[0]
-    assert "test items would make it significant (this run: 1,000)" in finding.figures[0]
+    assert "test items give 80% power (this run: 1,000)" in finding.figures[0]
     assert find_by("noise", Results((make_draw("good", 700), make_draw("other", 700)))) == []
 
 
@@ -183,7 +182,7 @@ def test_probes_that_did_not_converge(condition: Condition, last: int, severity:
 
     (finding,) = review_results(change_encoder(ended, encoder="poor")).findings
     assert list_keys([finding]) == [("convergence", severity, "poor")]
-    assert finding.figures[0].endswith(f"on Order: {6 if last else 3} of 6 after 700")
+    assert finding.figures[0].endswith(f"on Order: {6 if last else 3} of 6 probes stopped at 700 epochs")
 
 
 def test_a_control_that_may_know_and_did_not_converge() -> None:

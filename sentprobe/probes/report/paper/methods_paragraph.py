@@ -98,8 +98,8 @@ def _describe_training(preset: Preset) -> Iterator[Piece]:
     if any(preset.dropout):
         yield f" and dropout of {_format_values(preset.dropout)}"
     yield (
-        f", until {STOPS[preset.stop]} has not improved by more than {preset.tolerance:g} in more than "
-        f"{preset.patience} checks{' in a row' if preset.patience_resets else ''} (one check after every {passes})"
+        f", until {preset.patience + 1} checks{' in a row' if preset.patience_resets else ''} (one after every "
+        f"{passes}) do not improve {STOPS[preset.stop]} by more than {preset.tolerance:g}"
     )
     if preset.enough:
         yield f", or the training loss is below {preset.enough:g}"
@@ -174,7 +174,7 @@ def _describe_encoder(first: Result) -> Iterator[Piece]:
     yield first.encoder
     if spec is not None and str(spec) != first.encoder:
         yield f" ({spec})"
-    drawn = "" if first.encoder_seed is None else ", drawn at random"
+    drawn = "" if first.encoder_seed is None else ", random weights"
     yield f" ({first.dim:,} dimensions{drawn})"
     if spec is not None and spec.kind in ENCODER_PAPERS:
         yield Citation((ENCODER_PAPERS[spec.kind],))
@@ -225,12 +225,13 @@ def _describe_dataset(record: Result) -> str:
     uses_training_items = record.preset.needs_validation and not facts.validation and record.dim
     details = (
         ("a tenth of the training items used for validation", uses_training_items),
-        (f"made from the vocabulary {facts.vocabulary}", facts.vocabulary),
-        (f"drawn with the sampling {facts.sampling}", facts.sampling),
+        (f"vocabulary {facts.vocabulary}", facts.vocabulary),
+        (f"{facts.sampling} sampling", facts.sampling),
         (f"source: {facts.source}", facts.source),
         (f"half of the test items with a structure held out of training ({facts.held_out})", facts.held_out),
     )
-    return ", ".join([f"{sizes} items", *(text for text, applies in details if applies)])
+    shown = "; ".join(text for text, applies in details if applies)
+    return f"{sizes} items ({shown})" if shown else f"{sizes} items"
 
 
 def _describe_classifiers(table: Results) -> Iterator[Piece]:

@@ -59,8 +59,8 @@ CONTROL_MEANINGS = {
     Condition.RANDOM_PROBES: "Random probe words: random words replace the probe words, with the same effect.",
     Condition.BAG_OF_WORDS: "Bag of words: averages of random word vectors, which encode the words but not their "
     "order.",
-    Condition.NO_SENTENCE: "No sentence: the probe sees only the probe words. Probe words reveal nothing if "
-    "each occurs equally often with every label.",
+    Condition.NO_SENTENCE: "No sentence: the probe sees only the probe words. It is at chance if each "
+    "word occurs equally often with every label.",
 }
 
 

@@ -188,16 +188,19 @@ def _build_published_row(row: PublishedRow, results: Results) -> GridRow:
 
 
 def sort_results(results: Results) -> Results:
-    """Return the results sorted by encoder (and layer), then by task in the order of the papers' tables."""
-    ranks = {task.name: rank for rank, task in enumerate(list_known_tasks())}
-    return Results(tuple(sorted(results.records, key=lambda record: _sort_key(record, ranks))))
+    """Return the results by encoder in order of appearance, then by layer, then by task as in the papers' tables."""
+    families = dict.fromkeys(record.family or record.encoder for record in results.records)
+    family_ranks = {family: rank for rank, family in enumerate(families)}
+    task_ranks = {task.name: rank for rank, task in enumerate(list_known_tasks())}
 
+    def find_place(record: Result) -> tuple[object, ...]:
+        layer = -1 if record.layer is None else record.layer
+        snapshot = (-1 if record.step is None else record.step, record.epoch or 0.0)
+        family_rank = family_ranks[record.family or record.encoder]
+        task_rank = task_ranks.get(record.task, len(task_ranks))
+        return family_rank, layer, snapshot, record.encoder, task_rank, record.task
 
-def _sort_key(record: Result, ranks: Mapping[str, int]) -> tuple[object, ...]:
-    rank = ranks.get(record.task, len(ranks))
-    layer = -1 if record.layer is None else record.layer
-    moment = (-1 if record.step is None else record.step, record.epoch or 0.0)
-    return record.family or record.encoder, layer, moment, record.encoder, rank, record.task
+    return Results(tuple(sorted(results.records, key=find_place)))
 
 
 def split_settings(results: Results) -> tuple[Results, ...]:

@@ -27,7 +27,7 @@ def summarize_spread(results: Results) -> str:
         return "± covers the choice of test items only; --draws 3 adds other data and weights."
     return (
         f"Each figure is from one probe on one draw of the data. 95% intervals: {_format_half_widths(results)} points, "
-        "from the choice of test items only; --seeds 5 trains more probes, --draws 3 also draws new data and weights."
+        "for the choice of test items only; --seeds 5 trains more probes, --draws 3 also draws new data and weights."
     )
 
 
@@ -59,7 +59,7 @@ def describe_spread(results: Results) -> Iterator[str]:
     else:
         yield (
             f"Each figure is from one probe on one draw of the data ({_format_seeds(results)}). "
-            f"95% Wilson intervals: {_format_half_widths(results)} points, from the choice of test items only "
+            f"95% Wilson intervals: {_format_half_widths(results)} points, for the choice of test items only "
             "(--intervals shows them). Another probe seed, other data, or other weights of untrained encoders may "
             "change a figure by more: --seeds 5 and --draws 3 measure this."
         )

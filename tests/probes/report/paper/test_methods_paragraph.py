@@ -32,16 +32,16 @@ def text_of(results: Results) -> str:
 
 def test_of_a_run_in_draws() -> None:
     assert text_of(SOUND) == (
-        "With sentprobe we probed good (3 dimensions, drawn at random) and poor (3 dimensions, "
-        "drawn at random). The task is Order (Ettinger et al. 2018). It has 4,000 "
-        "training and 1,000 test items, drawn with the sampling mirror. The items of Order are "
+        "With sentprobe we probed good (3 dimensions, random weights) and poor (3 dimensions, "
+        "random weights). The task is Order (Ettinger et al. 2018). It has 4,000 "
+        "training and 1,000 test items (mirror sampling). The items of Order are "
         "mirror pairs: the same words and probe words with the opposite label, in the same "
         "split. Chance, the share of the commonest label, is 50.0 (in %). The probe is a "
         "classifier with one hidden layer of as many units as inputs (ReLU) and a softmax (the "
         "preset ettinger of sentprobe, after Ettinger et al. 2018). It is trained with Adam "
         "(Kingma and Ba 2015) at a learning rate of 0.001, in batches of 200, with an L2 "
-        "penalty of 0.0001, until the training loss has not improved by more than 0.0001 in "
-        "more than 10 checks in a row (one check after every pass over the items), and for at most 700"
+        "penalty of 0.0001, until 11 checks in a row (one after every pass over the items) "
+        "do not improve the training loss by more than 0.0001, and for at most 700"
         " passes. Vectors are centred, and scaled by one factor to a mean length of 1, as "
         "learned from the training sentences. Beside the sentence vector, the probe gets one-hot vectors"
         " for the probe words. Accuracies are means over 3 draws of 2 probes each. New in each "
@@ -75,10 +75,10 @@ def make_single_result(change: Callable[[Result], Result]) -> str:
             "we probed mine (st:m?dim=3&name=mine) (3 dimensions) (Reimers",
         ),
         (lambda e: replace(e, task="reviews"), "The task is reviews. "),
-        (lambda e: replace(e, data=replace(FACTS, source="a corpus")), "items, source: a corpus."),
+        (lambda e: replace(e, data=replace(FACTS, source="a corpus")), "items (source: a corpus)."),
         (
             lambda e: replace(e, data=FACTS, preset=find_preset("adi")),
-            "test items, a tenth of the training items used for validation.",
+            "test items (a tenth of the training items used for validation).",
         ),
         (lambda e: replace(e, truncated=7), "bow read only the beginning of up to 7 sentences"),
         (round_probes, "trained in bfloat16 (the matrix products of the first layer) on cpu."),
