@@ -18,11 +18,11 @@ from sentprobe.grammars import shapes
 from sentprobe.grammars.derivation import PARENT, FlatItem, Hole, Leaf
 from sentprobe.lexicon.languages.language import Language
 
-Structure: TypeAlias = tuple[Hashable, ...]
+EventStructure: TypeAlias = tuple[Hashable, ...]
 """An event without its words: the features of its clauses, and the numbers of their adverbs and adjectives."""
 
 
-def extract_structure(event: Event) -> Structure:
+def extract_structure(event: Event) -> EventStructure:
     """Return the structure of a fully specified event; it determines word order and inflected forms."""
     features = event.frame, event.voice, event.tense, event.aspect, event.polarity, event.negator, event.dative
     arguments = map(_extract_argument_structure, (event.agent, event.patient, event.recipient))
@@ -96,7 +96,7 @@ class _StructureKey:
     number of the noun that the clause modifies, or "".
     """
 
-    structure: Structure
+    structure: EventStructure
     language: Language
     path: str
     head_number: str
