@@ -57,7 +57,7 @@ class FlatItem:
 
 
 class _Dependent(NamedTuple):
-    """An item whose head is not yet known: its position and relation, and whether its head is the filler."""
+    """A leaf that has no head yet: its position and relation, and whether its head will be the filler of a gap."""
 
     position: int
     rel: str

@@ -71,7 +71,7 @@ class _Search:
     language: Language
 
     def expand(self, goal: FeatStruct, *, is_root: bool = False) -> Iterator[tuple[FeatStruct, Node | Leaf | Hole]]:
-        """Yield a pair for each derivation of *goal*: the category with the features that follow, and the tree."""
+        """Yield a pair for each derivation of *goal*: the category with its derived features, and the tree."""
         category = goal[TYPE]
         if category in self.holes and not is_root:
             yield from self._keep_hole(goal)

@@ -57,8 +57,8 @@ def minimal(
 ) -> None:
     """Write minimal pairs: a sentence, and the same with one error.
 
-    The good sentence has exactly one parse, and the bad sentence has none. Exception: a bad sentence of s-selection
-    parses, but has a person where only a thing is possible, or the reverse.
+    The good sentence has exactly one parse, and the bad sentence has none. Exception: in the s-selection
+    paradigms, the bad sentence has a parse, but a person stands where only a thing is possible, or the reverse.
 
     The fields are those of BLiMP, and two more. The field critical is the number of the first token that differs,
     counted from 1; the field annotation describes the good sentence.

@@ -85,8 +85,8 @@ def show(
     plot: Annotated[
         Path | None,
         typer.Option(
-            help=f"File for a plot (.svg, .png, .pdf); {opt.REPLACED} It shows accuracy by layer, training step or "
-            "--by-length, or distances, whichever the run has."
+            help=f"File for a plot (.svg, .png, .pdf); {opt.REPLACED} It shows accuracy by layer, by training "
+            "step or, with --by-length, by length. For probe geometry, it shows distances."
         ),
         OUTPUT_FILE,
     ] = None,

@@ -74,7 +74,7 @@ class EncoderChoices:
     """Options for the encoder's layers and word vectors."""
 
     vectors: Annotated[
-        str | None, encoder_option(metavar="FILE|skip-gram", help="Word vectors: a file, or skip-gram's.")
+        str | None, encoder_option(metavar="FILE|skip-gram", help="Word vectors: a file, or skip-gram (trained first).")
     ] = None
     frozen: Annotated[
         bool | None, encoder_option("--frozen/--learned", help="Freeze word vectors (default with --vectors).")

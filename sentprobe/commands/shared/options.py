@@ -162,7 +162,7 @@ LanguageOption = Annotated[
 LexiconOption = Annotated[Path | None, data_option(help="Your own lexicon (TOML file)."), INPUT]
 
 CONTRASTS = names.enumerate_names(names.CONTRASTS).replace(
-    "negation, polarity", "negation (of another verb), polarity (negated or not)"
+    "negation, polarity", "negation (moved to another verb), polarity (negated or not)"
 )
 
 ContrastsOption = Annotated[
@@ -206,7 +206,7 @@ HeldOutOption = Annotated[
     declare_option(
         HELD_OUT,
         metavar="SHARE|TEMPLATE",
-        help="Use only the words or structures that gen pairs --hold-out VALUE leaves out; repeatable.",
+        help="Use only what gen pairs --hold-out leaves out for the same value, such as .3; repeatable.",
     ),
 ]
 
@@ -273,8 +273,7 @@ class ItemOptions:
     SUITES: ClassVar = SUITES
 
     sampling: Annotated[
-        str,
-        data_option(help="Items: mirror (same words, opposite labels), or paper (as published; not Conneau et al.)."),
+        str, data_option(help="Items: mirror (same words, opposite labels), or paper (as published; conneau lacks it).")
     ] = "mirror"
 
     train: Annotated[int | None, data_option(help="Training items. Default: 4000; natural text: 100000.")] = None
