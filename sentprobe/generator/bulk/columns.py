@@ -1,4 +1,4 @@
-"""Columns of a layout: index arrays of the words and forms that vary between sentences of the same structure."""
+"""Columns of a layout: arrays of indices of the words that vary between sentences of the same structure."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -41,8 +41,8 @@ Origin: TypeAlias = tuple[Shape, int]
 class FiniteForms:
     """The finite forms of a clause for each pair in :data:`TENSE_NUMBER_PAIRS`.
 
-    ``verb`` holds positions in :func:`list_verb_forms`, and ``auxiliary`` indices of words in a pool. ``tag`` and
-    ``feats`` are those of the finite verb, as indices in the pool.
+    ``verb`` has the form of the main verb, as a position in :func:`list_verb_forms`. The other fields have the finite
+    auxiliary ("" if none), and the tag and features of the finite verb, as indices in a pool.
     """
 
     verb: NumberArray
@@ -53,7 +53,7 @@ class FiniteForms:
 
 @cache
 def find_variant_leaves(shape: Shape, at: int, language: Language) -> tuple[Leaf, ...]:
-    """Return the leaf at item *at* of a shape, for each pair in :data:`TENSE_NUMBER_PAIRS` (number of the subject)."""
+    """Return the leaf at position *at* of a shape for each pair of :data:`TENSE_NUMBER_PAIRS` (subject's number)."""
     leaves = []
     for tense, number in TENSE_NUMBER_PAIRS:
         variant = shape
@@ -69,7 +69,7 @@ def find_variant_leaves(shape: Shape, at: int, language: Language) -> tuple[Leaf
 
 
 def is_finite(shape: Shape, at: int, language: Language) -> bool:
-    """Say whether the word at index *at* of a shape is a verb form that varies with tense or grammatical number."""
+    """Say whether the leaf at position *at* of a shape is a verb form that varies with tense or number."""
     return isinstance(shape, ClauseShape) and shape.tense in TENSES and _is_variable(shape, at, language)
 
 
@@ -104,13 +104,13 @@ class FiniteTable:
 
 
 NOTHING, EMPTY, ID, INDEX, FIRST = range(5)
-"""The numbers of the columns that all layouts have; FIRST is the first column that belongs to one layout.
+"""The numbers of the columns that all layouts have, and of the FIRST column of one layout.
 
 The column NOTHING is all zeros. EMPTY, ID and INDEX refer to strings that follow the words of the pool: the empty
 string, the sentence ids and the sentence indices of a chunk.
 """
 MARK_START, MARK_END = "\ue000", "\ue001"
-"""The characters around a column's number in a marked sentence, which has such marks in place of words."""
+"""The characters around the number of a column: a *marked sentence* has such marks in place of words."""
 INDEX_MARKER = 7_777_777_777_777_777_777
 """The placeholder for the index in a marked sentence; it is a number because an index cannot be text."""
 
@@ -125,19 +125,19 @@ class LayoutRows:
     finite: Mapping[str, list[FiniteForms]]
 
     def look_up(self, table: str, name: str) -> NumberArray:
-        """Return each row's entry of a one-dimensional table, by the values of the variable *name*."""
+        """Return each row's entry of a one-dimensional table, at its value of the variable *name*."""
         entries: NumberArray = getattr(self.tables, table)[self.values[name]]
         return entries
 
     def find_numbers(self, path: str) -> NumberArray:
-        """Return the grammatical number of the noun phrase at *path*; singular if there is none (a question word)."""
+        """Return the numbers (0 singular, 1 plural) of the noun phrase at *path*; 0 if it is a question word."""
         determiners = self.values.get(f"{path}det")
         if determiners is None:
             return np.zeros(len(self.shapes), dtype=np.int64)
         return self.tables.det_numbers[determiners]
 
     def find_agreement(self, path: str) -> NumberArray:
-        """Return the grammatical number of a verb with the participant at *path* as its subject."""
+        """Return the numbers (0 singular, 1 plural) of a verb whose subject is the participant at *path*."""
         numbers = self.find_numbers(path)
         return np.full_like(numbers, _PLURAL) if f"{path}conjunct.noun" in self.values else numbers
 
@@ -146,7 +146,7 @@ class LayoutRows:
         return self.tables.noun_forms[case][self.find_numbers(path), self.values[f"{path}noun"]]
 
     def find_classes(self, path: str) -> NumberArray:
-        """Return the class (as a position) of the word with which the determiner at *path* agrees."""
+        """Return the class, as a position among the language's, of the word with which the determiner agrees."""
         if self.tables.language.class_of_next_word and f"{path}adjective0" in self.values:
             return self.look_up("adjective_classes", f"{path}adjective0")
         return self.look_up("noun_classes", f"{path}noun")
@@ -190,7 +190,7 @@ class LayoutRows:
         return verb_forms
 
     def look_up_auxiliaries(self, site: ClauseSite, part: str) -> NumberArray:
-        """Return the perfect auxiliary of a clause: its form or its lemma, as *part* says."""
+        """Return the perfect auxiliary of a clause; *part* is "form" or "lemma"."""
         auxiliaries = self.tables.verb_auxiliaries[site.frame.value][self.values[f"{site.path}verb"]]
         table = getattr(self.tables, f"auxiliary_{part}")
         entries: NumberArray = table[self.find_variants(site), auxiliaries]
@@ -310,7 +310,7 @@ class LayoutColumns:
         self._keep_constant(name, getattr(self._tables, table)[values])
 
     def _keep_constant(self, name: str, words: NumberArray) -> None:
-        """Keep the word of a column if all its possible words are the same."""
+        """Store the word of a column as a constant if no other word is possible."""
         numbers = {*words.ravel().tolist()}
         if len(numbers) == 1:
             self._constants[name] = self._pool.strings[numbers.pop()]

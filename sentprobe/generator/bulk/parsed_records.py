@@ -72,11 +72,11 @@ class _ParsedRenderer:
         self._renderer = Renderer(self._events, self._write_marked, escape=form.escape)
 
     def _write_marked(self, sentence: Sentence) -> str:
-        """Return the record of a marked sentence; its id takes the number of the sentence from the index column."""
+        """Return the record of a marked sentence; the id is "s" and the number in the index column."""
         return self._write(replace(sentence, id=f"s{INDEX_MARKER}", index=None, template="")) + _RECORD_END
 
     def render_records(self, sentences: Sequence[ParsedText]) -> Iterator[str]:
-        """Yield the records in order; ambiguous sentences, and structures without a layout, are realized one by one."""
+        """Yield the records in order; ambiguous sentences, and those without a layout, are formatted one by one."""
         has_layout = self._events.load_clauses([find_only_reading(sentence.clauses) for sentence in sentences])
         numbers = [sentence.number for sentence, is_covered in zip(sentences, has_layout, strict=True) if is_covered]
         text = "".join(text for _, text in self._renderer.render_chunks(np.array(numbers, dtype=np.int64)))
@@ -94,7 +94,7 @@ _RECORD_END = "\ue002"
 
 
 class _ParsedEvents:
-    """Parsed main clauses as numbered events, whose words are all words of a lexicon."""
+    """Parsed main clauses as numbered events, which may have any word of a lexicon."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self.lexicon = lexicon

@@ -1,4 +1,4 @@
-"""Boxes (allowed values of variables) of the sentences in which a reflexive, *ever* or *any* has no license."""
+"""Boxes (allowed values of variables) of sentences in which a reflexive, *ever* or *any* is not licensed."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -55,7 +55,7 @@ def find_polarity_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> Itera
 
 
 def _list_unlicensed(site: ClauseSite, path: str) -> Iterator[Restriction]:
-    """Yield a box for each form of a clause: its sentences have no negation before the noun phrase at *path*."""
+    """Yield the boxes of a clause in which no negation precedes the noun phrase at *path*, by voice and dative."""
     datives = [(i, str(d)) for i, d in enumerate(ev.Dative) if site.varies_dative or d is site.dative] or [(0, "")]
     for (i, voice), (j, dative) in product(enumerate(ev.Voice), datives):
         if site.voice in (None, voice):

@@ -26,11 +26,11 @@ FEATURES: Mapping[str, tuple[str, Mapping[str, StrEnum]]] = {
     "pol": ("polarity", {value.value: value for value in ev.Polarity}),
     "frame": ("frame", {value.value: value for value in FRAMES}),
 }
-"""The field and the values of each feature in sentprobe, by their names in the published files."""
+"""The field of :class:`Event` and the values that each name in the published files stands for."""
 
 
 def read_published_event(node: JsonNode, lexicon: Lexicon, depth: int = 0) -> ev.Event:
-    """Return the partial event of a JSON value; verbs imply frames. Raises UsageError with the path of the mistake."""
+    """Return the partial event that a JSON value states; verbs imply frames. Raises UsageError with the JSON path."""
     if depth > ev.MAX_DEPTH:
         node.fail(f"relative clauses nest deeper than {ev.MAX_DEPTH}")
     parts = node.read_object(("name", *FEATURES, "participants"))
@@ -82,7 +82,7 @@ NO_CLAUSE = "none"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedConfig:
-    """The constraints and the names of templates in a constraint file, and warnings about the file."""
+    """The content of a constraint file, and warnings about misspelled keys."""
 
     constraints: Constraints
     templates: tuple[str, ...] = ()
@@ -105,7 +105,7 @@ def _read_text(path: Path) -> str:
 
 
 def read_config_text(text: str, lexicon: Lexicon, *, source: str = "") -> PublishedConfig:
-    """Return the content of the text of a constraint file; *source* is its name in messages. Raises UsageError.
+    """Return the content of a constraint file from its text; messages name *source*. Raises UsageError.
 
     >>> from sentprobe.lexicon import english
     >>> text = '{"constraints": {"needList": {"noun": ["mna"]}}}'
@@ -166,7 +166,7 @@ def _read_constraints(node: JsonNode, lexicon: Lexicon, warnings: list[str]) -> 
 
 
 def _read_events(node: JsonNode | None, lexicon: Lexicon) -> tuple[ev.Event, ...]:
-    """Return a tuple with the event of a JSON value; the tuple is empty for null and for an empty event."""
+    """Return the event that a JSON value states, as a tuple that is empty for null or an empty event."""
     if node is None or node.value is None:
         return ()
     event = read_published_event(node, lexicon)

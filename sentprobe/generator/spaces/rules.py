@@ -1,4 +1,4 @@
-"""The rules of a space: constraints, choices and grammar as boxes (values of variables) to require or exclude."""
+"""The rules of a space: constraints, choices and grammar as boxes (allowed values) to require or exclude."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -25,7 +25,7 @@ POLARITY = "negations and questions around ever and any"
 def iterate_rules(
     words: Words, lexicon: Lexicon, choices: Choices, constraints: Constraints, *, is_detailed: bool = False
 ) -> Iterator[Rule]:
-    """Yield the rules of a space; if *is_detailed*, with a separate rule for each flag of verbs."""
+    """Yield the rules of a space; if *is_detailed*, a separate rule for each flag of verbs, such as stative."""
     if choices.main != Event():
         text = f"the main clause {write_event(choices.main)}"
         yield Rule(text, lambda layout: _restrict_clauses(choices.main, layout, layout.clauses[:1]))
@@ -45,7 +45,7 @@ def iterate_rules(
 
 
 def _iterate_reading_rules(words: Words, lexicon: Lexicon, choices: Choices) -> Iterator[Rule]:
-    """Yield the rules that exclude ambiguous sentences, in which several clauses can take a word."""
+    """Yield the rules that exclude sentences in which an adverb, conjunct or object can belong to two clauses."""
     if {*choices.adverbs} != {0}:
         yield Rule("leaving out adverbs that two verbs can take", _find_ambiguous_boxes, is_ban=True)
     if {*choices.coordinations} != {0}:
@@ -89,7 +89,7 @@ def _iterate_license_rules(words: Words, lexicon: Lexicon, choices: Choices) -> 
 
 
 def _find_question_boxes(layout: Layout) -> list[Restriction]:
-    """Return the boxes of ditransitive questions that the grammar lacks, by voice and form of the recipient."""
+    """Return the boxes (voice and form of the recipient) of the ditransitive questions that the grammar lacks."""
     main = layout.clauses[0]
     if main.form.asked is None or not main.varies_dative:
         return []
@@ -133,7 +133,7 @@ _AMBIGUOUS_QUESTIONS = tuple(
     for voice in Voice
     for polarity, negator in ((Polarity.POSITIVE, None), (Polarity.NEGATIVE, Negator.CONTRACTED))
 )
-"""Patterns of the questions in which adverbs directly follow the subject."""
+"""Partial events that match the questions in which adverbs directly follow the subject."""
 
 
 def _iterate_event_rules(constraints: Constraints) -> Iterator[Rule]:
@@ -147,7 +147,7 @@ def _iterate_event_rules(constraints: Constraints) -> Iterator[Rule]:
 
 
 def _restrict_clauses(event: Event, layout: Layout, sites: Iterable[ClauseSite]) -> list[Restriction]:
-    """Return the values of variables with which a clause at one of *sites* matches *event*."""
+    """Return the restrictions with which a clause at one of *sites* matches *event*."""
     return [restriction for site in sites for restriction in list_restrictions(event, site, layout)]
 
 
@@ -156,7 +156,7 @@ def _make_event_boxes(*events: Event) -> Callable[[Layout], Sequence[Restriction
 
 
 def _restrict_relatives(event: Event, layout: Layout) -> list[Restriction]:
-    """Return the values of variables with which every relative clause matches *event*."""
+    """Return the restrictions with which every relative clause matches *event*."""
     merged: list[dict[str, Allowed]] = [{}]
     for site in layout.clauses[1:]:
         pairs = product(merged, list_restrictions(event, site, layout))
@@ -174,7 +174,7 @@ def _find_word_boxes(lemma: str, layout: Layout) -> tuple[Restriction, ...]:
 
 
 def _find_word_positions(lemma: str, variable: Variable) -> Allowed:
-    """Return the positions of *lemma* among the values of a variable; none if the variable does not hold words."""
+    """Return the positions of *lemma* among the values of a variable; none if the values are not words."""
     if variable.name.endswith("det"):  # a pair of number and lemma
         return frozenset(i for i, pair in enumerate(variable.values) if pair[1] == lemma)
     if variable.group is None and not variable.name.endswith(("rel", "modal")):
@@ -186,7 +186,7 @@ def _find_word_positions(lemma: str, variable: Variable) -> Allowed:
 def find_verbs_without_progressive(
     words: Words, lexicon: Lexicon, flags: frozenset[Flag] = NO_PROGRESSIVE
 ) -> dict[Kind, Allowed]:
-    """Return the positions of the verbs with one of *flags* (such as stative), for each kind that has such verbs."""
+    """Return the positions of the verbs with one of *flags* (such as stative) by kind; a kind without any is absent."""
     flagged_by_kind: dict[Kind, Allowed] = {}
     for frame, verbs in words.verbs_by_frame.items():
         kind = Kind(frame.value)
