@@ -29,8 +29,6 @@ from sentprobe.grammars.shapes import TENSES, ClauseShape, NounShape, Shape, fin
 from sentprobe.lexicon.languages.language import Language
 
 _PLURAL = NUMBERS.index(ev.Number.PLURAL)
-
-
 TENSE_NUMBER_PAIRS = list(product(ev.Tense, ev.Number))
 """All pairs of a tense and a grammatical number, in the order in which the variants of a clause are numbered."""
 Origin: TypeAlias = tuple[Shape, int]
@@ -68,14 +66,11 @@ def find_variant_leaves(shape: Shape, at: int, language: Language) -> tuple[Leaf
     return tuple(leaves)
 
 
+@cache
 def is_finite(shape: Shape, at: int, language: Language) -> bool:
     """Say whether the leaf at position *at* of a shape is a verb form that varies with tense or number."""
-    return isinstance(shape, ClauseShape) and shape.tense in TENSES and _is_variable(shape, at, language)
-
-
-@cache
-def _is_variable(shape: ClauseShape, at: int, language: Language) -> bool:
-    return len(set(find_variant_leaves(shape, at, language))) > 1
+    is_tensed = isinstance(shape, ClauseShape) and shape.tense in TENSES
+    return is_tensed and len(set(find_variant_leaves(shape, at, language))) > 1
 
 
 class FiniteTable:
@@ -126,8 +121,7 @@ class LayoutRows:
 
     def look_up(self, table: str, name: str) -> NumberArray:
         """Return each row's entry of a one-dimensional table, at its value of the variable *name*."""
-        entries: NumberArray = getattr(self.tables, table)[self.values[name]]
-        return entries
+        return cast(NumberArray, getattr(self.tables, table)[self.values[name]])
 
     def find_numbers(self, path: str) -> NumberArray:
         """Return the numbers (0 singular, 1 plural) of the noun phrase at *path*; 0 if it is a question word."""
@@ -180,27 +174,23 @@ class LayoutRows:
     def look_up_modals(self, path: str) -> NumberArray:
         """Return the form of the modal in the clause at *path*."""
         is_contracted = self.values[f"{path}negation"] == NEGATIONS.index(ev.Negator.CONTRACTED.value)
-        forms: NumberArray = self.tables.modal_forms[is_contracted.astype(np.int64), self.values[f"{path}modal"]]
-        return forms
+        return self.tables.modal_forms[np.asarray(is_contracted, dtype=np.int64), self.values[f"{path}modal"]]
 
     def look_up_verbs(self, site: ClauseSite) -> NumberArray:
         """Return the form of the main verb of a clause."""
         forms = self.look_up_finite(site, "verb")
-        verb_forms: NumberArray = self.tables.verb_forms[site.frame.value][forms, self.values[f"{site.path}verb"]]
-        return verb_forms
+        return self.tables.verb_forms[site.frame.value][forms, self.values[f"{site.path}verb"]]
 
     def look_up_auxiliaries(self, site: ClauseSite, part: str) -> NumberArray:
         """Return the perfect auxiliary of a clause; *part* is "form" or "lemma"."""
         auxiliaries = self.tables.verb_auxiliaries[site.frame.value][self.values[f"{site.path}verb"]]
-        table = getattr(self.tables, f"auxiliary_{part}")
-        entries: NumberArray = table[self.find_variants(site), auxiliaries]
-        return entries
+        table: NumberArray = getattr(self.tables, f"auxiliary_{part}")
+        return table[self.find_variants(site), auxiliaries]
 
     def look_up_finite(self, site: ClauseSite, part: str) -> NumberArray:
         """Return a part of the finite forms of a clause; *part* is the name of a field of :class:`FiniteForms`."""
         table = np.array([getattr(finite, part) for finite in self.finite[site.path]])
-        entries: NumberArray = table[self.shapes, self.find_variants(site)]
-        return entries
+        return table[self.shapes, self.find_variants(site)]
 
 
 def find_subject_path(site: ClauseSite, voice: str, dative: str) -> str:
@@ -240,7 +230,7 @@ class LayoutColumns:
             for field, det_tables in (("form", tables.det_forms), ("feats", tables.det_feats)):
                 name, table = f"{field}{case}:{path}det", det_tables[case]
                 self.columns[name] = partial(rows.look_up_determiners, path=path, table=table)
-                self._keep_constant(name, table[determiners])
+                self._store_constant(name, table[determiners])
             shapes = [NounShape(n.value, classes[0], clause=False, case=case) for n in NUMBERS]
             leaves = [find_variant_leaves(shape, 1, tables.language)[0] for shape in shapes]
             self._add_by_number(f"tag:{path}noun", path, [leaf.tag for leaf in leaves])
@@ -307,9 +297,9 @@ class LayoutColumns:
         self.columns[name] = partial(LayoutRows.look_up, table=table, name=slot)
         is_cue = table == "negators"  # a positive clause has no cue
         values = [value for value in self._domains[slot] if value or not is_cue]
-        self._keep_constant(name, getattr(self._tables, table)[values])
+        self._store_constant(name, getattr(self._tables, table)[values])
 
-    def _keep_constant(self, name: str, words: NumberArray) -> None:
+    def _store_constant(self, name: str, words: NumberArray) -> None:
         """Store the word of a column as a constant if no other word is possible."""
         numbers = {*words.ravel().tolist()}
         if len(numbers) == 1:

@@ -93,9 +93,9 @@ class _PhraseBuilder:
             form = None if name == "rel" else token.leaf.form
             return _make_lookup(self._get_forms(token.slot, kind, form), self._numbers[token.slot])
         if columns.is_finite(*token.origin, language):
-            tense, subject, leaves = self._find_agreement(token)
             if token.leaf.form in language.usual_auxiliary_forms:
                 return self._build_auxiliary_lookup(token)
+            tense, subject, leaves = self._find_agreement(token)
             return _make_pair_lookup([[leaf.form for leaf in row] for row in leaves], tense, subject)
         word = token.leaf.form
         return lambda _: word

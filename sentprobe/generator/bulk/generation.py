@@ -57,19 +57,17 @@ class Decoder:
     def decode_chunks(self, indices: IndexArray, start: int = 0) -> Iterator[SentenceChunk]:
         """Yield the sentences at *indices*, PART_SIZE at a time; the first sentence has number *start*."""
         for first in range(0, len(indices), CHUNK_SIZE):
-            yield from self.decode_parts(indices[first : first + CHUNK_SIZE], start + first)
+            chunk = self._decode_chunk(indices[first : first + CHUNK_SIZE], start + first)
+            yield from (self._cut_part(chunk, at) for at in range(0, len(chunk), PART_SIZE))
 
-    def decode_parts(self, indices: IndexArray, start: int) -> Iterator[SentenceChunk]:
-        """Yield the sentences at *indices*, PART_SIZE at a time; all shapes are added before the first yield."""
+    def _decode_chunk(self, indices: IndexArray, start: int) -> SentenceChunk:
         batches = list(self._space.batches(indices))
         width = columns.FIRST + max(len(self._get_layout_columns(batch).columns) for batch in batches)
         words = np.zeros((width, len(indices)), dtype=np.int32)
-        shapes = np.empty(len(indices), dtype=np.int64)
-        chunk = SentenceChunk(start, indices, shapes, words.T)
+        chunk = SentenceChunk(start, indices, np.empty(len(indices), dtype=np.int64), words.T)
         for batch in batches:
             self._fill_words(chunk, batch)
-        for first in range(0, len(chunk), PART_SIZE):
-            yield self._cut_part(chunk, first)
+        return chunk
 
     def _get_layout_columns(self, batch: EventBatch) -> columns.LayoutColumns:
         key = id(batch.layout)

@@ -169,17 +169,15 @@ class TableMaker:
 
     def build_tables(self, indices: IndexArray, start: int = 0) -> Iterator[Any]:
         """Yield tables of the sentences at *indices*, in order; words are dictionary-encoded."""
+        kind = self.schema.field("index").type
         for chunk in self._decoder.decode_chunks(indices, start):
             numbers = pa.array(np.arange(chunk.start + 1, chunk.start + 1 + len(chunk)))
             ids = pc.binary_join_element_wise("s", numbers.cast(pa.string()), "")
-            columns = {"id": ids, "index": self._build_index(chunk)}
+            index = map(str, chunk.indices) if pa.types.is_string(kind) else chunk.indices
+            columns = {"id": ids, "index": pa.array(index, kind)}
             columns |= {name: records.build_column(chunk) for name, records in self._records.items()}
             columns |= self._tokens.build_lists(chunk) | self._shared.build_columns(chunk)
             yield pa.table([columns[name] for name in self.schema.names], schema=self.schema)
-
-    def _build_index(self, chunk: generation.SentenceChunk) -> Any:
-        kind = self.schema.field("index").type
-        return pa.array(map(str, chunk.indices) if pa.types.is_string(kind) else chunk.indices, kind)
 
 
 def _sort_dictionaries(array: Any) -> Any:

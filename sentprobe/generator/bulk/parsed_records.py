@@ -1,9 +1,10 @@
 """Fast formatting of parsed sentences: parses become batches of events with the same structure."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
-from itertools import chain, islice
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -112,35 +113,29 @@ class _ParsedEvents:
     def load_clauses(self, clauses: Iterable[ParsedClause | None]) -> list[bool]:
         """Load main clauses as events; return for each clause whether a layout has its structure (False for None)."""
         self._rows = {}
+        numbers = count()
         has_layout = []
-        count = 0
         for clause in clauses:
-            if clause is None:
-                has_layout.append(False)
-                continue
-            try:
-                layout = self._find_layout(clause)
-                values = self._list_values(clause)
-            except LookupError:
-                has_layout.append(False)
-                continue
-            places, rows = self._rows.setdefault(layout, ([], []))
-            places.append(count)
-            rows.append(values)
-            has_layout.append(True)
-            count += 1
+            has_layout.append(False)
+            if clause is not None:
+                with suppress(LookupError):
+                    layout, values = self._find_layout(clause), self._list_values(clause)
+                    positions, rows = self._rows.setdefault(layout, ([], []))
+                    positions.append(next(numbers))
+                    rows.append(values)
+                    has_layout[-1] = True
         return has_layout
 
     def count(self) -> int:
         """Return the number of loaded events."""
-        return sum(len(places) for places, _ in self._rows.values())
+        return sum(len(positions) for positions, _ in self._rows.values())
 
     def batches(self, indices: IndexArray) -> Iterator[EventBatch]:  # noqa: ARG002 - all events are read at once
         """Yield all loaded events, in a batch for each layout."""
-        for layout, (places, rows) in self._rows.items():
+        for layout, (positions, rows) in self._rows.items():
             columns = np.array(rows, dtype=np.int64).T
             names = [variable.name for variable in layout.variables]
-            yield EventBatch(layout, np.array(places), dict(zip(names, columns, strict=True)))
+            yield EventBatch(layout, np.array(positions), dict(zip(names, columns, strict=True)))
 
     def _find_layout(self, clause: ParsedClause) -> Layout:
         inner = [(role, phrase.clause) for role, phrase in sorted(clause.phrases) if phrase.clause]

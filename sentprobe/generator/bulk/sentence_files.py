@@ -116,17 +116,14 @@ def find_excluded_indices(paths: Iterable[Path], space: Space) -> list[int]:
 
 
 def _read_events(path: Path, lexicon: Lexicon) -> Iterator[Event]:
-    if _find_format(path) == TEXT:
+    try:
+        fmt = find_record_format(path.suffix)
+    except UsageError:
+        fmt = TEXT
+    if fmt == TEXT:
         yield from _parse_text_events(path, lexicon)
     else:
-        yield from (sentence.event for sentence in read_file(path, lexicon))
-
-
-def _find_format(path: Path) -> str:
-    try:
-        return find_record_format(path.suffix)
-    except UsageError:
-        return TEXT
+        yield from (sentence.event for sentence in read_file(path, lexicon, fmt))
 
 
 def _parse_text_events(path: Path, lexicon: Lexicon) -> Iterator[Event]:

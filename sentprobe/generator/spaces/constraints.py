@@ -90,10 +90,10 @@ class Choices:
     decided: bool = False
 
     def __post_init__(self) -> None:
-        for field_of in fields(self):
-            values = getattr(self, field_of.name)
+        for feature in fields(self):
+            values = getattr(self, feature.name)
             if isinstance(values, tuple):
-                object.__setattr__(self, field_of.name, tuple(dict.fromkeys(values)))
+                object.__setattr__(self, feature.name, tuple(dict.fromkeys(values)))
 
     @property
     def adverbs_in_clauses(self) -> tuple[int, ...]:

@@ -46,7 +46,7 @@ def intersect(box: Box, restriction: Restriction) -> Box | None:
     return _intersect(box, _convert_restriction(restriction))
 
 
-def require(boxes: Iterable[Box], union: Sequence[Restriction]) -> list[Box]:
+def require(boxes: Iterable[Box], union: Iterable[Restriction]) -> list[Box]:
     """Return disjoint boxes with those events of *boxes* that at least one restriction in *union* allows."""
     required = []
     remaining = list(boxes)
@@ -56,7 +56,7 @@ def require(boxes: Iterable[Box], union: Sequence[Restriction]) -> list[Box]:
     return required
 
 
-def forbid(boxes: Iterable[Box], union: Sequence[Restriction]) -> list[Box]:
+def forbid(boxes: Iterable[Box], union: Iterable[Restriction]) -> list[Box]:
     """Return disjoint boxes with those events of *boxes* that no restriction in *union* allows."""
     remaining = list(boxes)
     for restriction in map(_convert_restriction, union):
@@ -151,13 +151,13 @@ class _CellColumn:
     def __init__(
         self, name: str, choices: Sequence[Choice], radices: Sequence[int], rivals: Sequence[tuple[int, ...]]
     ) -> None:
-        places = list(map(id, choices))
-        distinct = dict(zip(places, choices, strict=True))
+        keys = list(map(id, choices))
+        distinct = dict(zip(keys, choices, strict=True))
         ends = accumulate(len(choice.numbers) for choice in distinct.values())
         starts = dict(zip(distinct, chain([0], ends), strict=False))
         self.name = name
         self.values = np.concatenate([choice.array for choice in distinct.values()])
-        self.starts = _shorten(list(map(starts.__getitem__, places)))
+        self.starts = _shorten(list(map(starts.__getitem__, keys)))
         self.has_all_values = len(distinct) == 1 and choices[0].numbers == tuple(range(len(choices[0].numbers)))
         self.radices = _shorten(radices)
         self.largest_radix = int(self.radices.max())

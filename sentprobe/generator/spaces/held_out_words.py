@@ -60,7 +60,8 @@ class SplitSide:
 
     def has_word(self, lemma: str) -> bool:
         """Say whether a noun or a verb is on this side."""
-        return self.share is None or (_compute_rank(lemma) < self.share) is self.held_out
+        rank = int.from_bytes(sha256(lemma.encode()).digest()[:6], "big") / 2**48  # from 0 to 1
+        return self.share is None or (rank < self.share) is self.held_out
 
     def has_structure(self, pattern: Pattern) -> bool:
         """Say whether a structure is on this side."""
@@ -71,8 +72,7 @@ class SplitSide:
 
     def select_templates(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return the names of the sub-templates on this side, of the templates *names*."""
-        patterns = filter(self.has_structure, find_patterns(names))
-        return tuple(dict.fromkeys(pattern.name for pattern in patterns))
+        return tuple(dict.fromkeys(pattern.name for pattern in find_patterns(names) if self.has_structure(pattern)))
 
     def restrict_lexicon(self, lexicon: Lexicon, vocabulary: str) -> Lexicon:
         """Return a lexicon whose vocabulary has only the words of this side. Raises UsageError if no word is left."""
@@ -90,11 +90,6 @@ def _restrict_lexicon(side: SplitSide, lexicon: Lexicon, vocabulary: str) -> Lex
                 f"{side}: that leaves vocabulary {vocabulary!r} no {name}; choose another share, or a larger vocabulary"
             )
     return lexicon.replace_words(vocabulary, words_by_kind)
-
-
-def _compute_rank(lemma: str) -> float:
-    """Return a hash of a word as a number from 0 up to, but not including, 1."""
-    return int.from_bytes(sha256(lemma.encode()).digest()[:6], "big") / 2**48
 
 
 def _find_family(pattern: Pattern) -> tuple[Frame, tuple[Frame, ...]]:

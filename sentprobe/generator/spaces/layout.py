@@ -286,6 +286,7 @@ def _build_participant(path: str, values: Mapping[str, LayoutValue], layout: Lay
     pair = values[f"{path}det"]
     assert isinstance(pair, tuple)
     number, determiner = pair
+    adjectives = (f"{path}adjective{i}" for i in count())
     site = next((c for c in layout.clauses if c.owner == path), None)
     return ev.Participant(
         noun=str(values[f"{path}noun"]),
@@ -294,14 +295,9 @@ def _build_participant(path: str, values: Mapping[str, LayoutValue], layout: Lay
         clause=ev.BARE
         if site is None
         else ev.RelativeClause(relativizer=str(values[f"{path}rel"]), event=build_layout_event(values, layout, site)),
-        adjectives=_list_adjectives(path, values),
+        adjectives=tuple(str(values[name]) for name in takewhile(values.__contains__, adjectives)),
         conjunct=_build_participant(f"{path}conjunct.", values, layout) if f"{path}conjunct.noun" in values else None,
     )
-
-
-def _list_adjectives(path: str, values: Mapping[str, LayoutValue]) -> tuple[str, ...]:
-    names = takewhile(values.__contains__, (f"{path}adjective{i}" for i in count()))
-    return tuple(str(values[name]) for name in names)
 
 
 def read_values(event: ev.Event, layout: Layout) -> dict[str, int] | None:
@@ -311,20 +307,15 @@ def read_values(event: ev.Event, layout: Layout) -> dict[str, int] | None:
         return None
     if values.keys() != {variable.name for variable in layout.variables}:
         return None
-    indices = {}
-    for variable in layout.variables:
-        value = values[variable.name]
-        if value not in variable.values:
-            return None
-        indices[variable.name] = variable.values.index(value)
-    return indices
+    try:
+        return {variable.name: variable.values.index(values[variable.name]) for variable in layout.variables}
+    except ValueError:
+        return None
 
 
 def _read_clause(event: ev.Event, site: ClauseSite, layout: Layout, values: dict[str, LayoutValue]) -> bool:
     path, adverbs = site.path, event.adverbs or ()
-    if (event.frame, event.gap, len(adverbs)) != (site.frame, site.gap, site.adverbs):
-        return False
-    if site.form != read_form(event):
+    if (event.frame, event.gap, len(adverbs), read_form(event)) != (site.frame, site.gap, site.adverbs, site.form):
         return False
     if site.voice not in (None, event.voice) or (not site.varies_dative and site.dative is not event.dative):
         return False

@@ -26,9 +26,8 @@ def iterate_order_rules(words: Words, lexicon: Lexicon, choices: Choices) -> Ite
         yield Rule(text, partial(_find_negated_boxes, flagged), is_ban=True)
 
 
-def _find_undecided_boxes(words: Words, lexicon: Lexicon, choices: Choices, layout: Layout) -> list[Restriction]:
-    """Return the boxes of clauses in which the nominative of each noun equals its accusative."""
-    boxes: list[Restriction] = []
+def _find_undecided_boxes(words: Words, lexicon: Lexicon, choices: Choices, layout: Layout) -> Iterator[Restriction]:
+    """Yield the boxes of clauses in which the nominative of each noun equals its accusative."""
     for site in layout.clauses:
         if (
             (choices.decided or site.owner or site.form.fronting)
@@ -40,8 +39,7 @@ def _find_undecided_boxes(words: Words, lexicon: Lexicon, choices: Choices, layo
             )
             pairs = product(*(list_undecided(words, lexicon, path) for path in paths))
             voice = {} if site.voice else {f"{site.path}voice": frozenset([0])}
-            boxes += [{**first, **second, **voice} for first, second in pairs]
-    return boxes
+            yield from ({**first, **second, **voice} for first, second in pairs)
 
 
 @lru_cache(maxsize=1024)

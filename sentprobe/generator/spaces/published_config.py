@@ -6,6 +6,7 @@ The misspelling ``intransitve`` in the published examples gives a warning; any o
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -155,13 +156,11 @@ def _read_members(node: JsonNode, known_names: Iterable[str], warnings: list[str
 
 def _read_constraints(node: JsonNode, lexicon: Lexicon, warnings: list[str]) -> Constraints:
     parts = node.read_object(("needEv", "avoidEv", "needList", "avoidList"))
-    events = {key: _read_events(parts.get(key), lexicon) for key in ("needEv", "avoidEv")}
-    lemmas = {key: _read_lemmas(parts.get(key), lexicon, warnings) for key in ("needList", "avoidList")}
     return Constraints(
-        required=events["needEv"],
-        forbidden=events["avoidEv"],
-        required_words=lemmas["needList"],
-        forbidden_words=lemmas["avoidList"],
+        required=_read_events(parts.get("needEv"), lexicon),
+        forbidden=_read_events(parts.get("avoidEv"), lexicon),
+        required_words=_read_lemmas(parts.get("needList"), lexicon, warnings),
+        forbidden_words=_read_lemmas(parts.get("avoidList"), lexicon, warnings),
     )
 
 
@@ -192,10 +191,7 @@ def _read_templates(structures: Mapping[str, JsonNode]) -> Iterator[str]:
             if set(parts) != set(ev.FRAME_ROLES[frame]):
                 item.fail(f"expected the keys {' and '.join(ev.FRAME_ROLES[frame])} of {frame} structures")
             choices = {NO_CLAUSE: None} | {clause.value: clause for clause in FRAMES}
-            yield _format_template_name(frame, {ev.Role(key): parts[key].read_choice(choices) for key in parts})
-
-
-def _format_template_name(frame: ev.Frame, clauses: Mapping[ev.Role, ev.Frame | None]) -> str:
-    chosen = [(role.value, clause.value) for role in ROLES if (clause := clauses.get(role))]
-    suffix = ("", "-rc", "-rc-both")[len(chosen)]
-    return ".".join([frame.value + suffix, *(part for pair in chosen for part in pair)])
+            clauses = {key: part.read_choice(choices) for key, part in parts.items()}
+            chosen = [(role.value, clause.value) for role in ROLES if (clause := clauses.get(role.value))]
+            suffix = ("", "-rc", "-rc-both")[len(chosen)]
+            yield ".".join([name + suffix, *chain.from_iterable(chosen)])
