@@ -33,7 +33,7 @@ def test_its_commands_print_the_same(
         ("shwo", 2, "No such command 'shwo'. Did you mean 'show'? See sentprobe --help."),
         ("gen prase", 2, "No such command 'prase'. Did you mean 'parse', 'pairs'? See sentprobe gen "),
         ("show", 2, "Missing argument 'RUN...'. See sentprobe show --help."),
-        ("show none", 2, "none: not a directory of sentprobe's results"),
+        ("show none", 2, "none: no such folder of results"),
         ("gen --lexicon none.toml", 2, "none.toml: "),
         ("gen --n 1 templates", 2, "--n stands before 'templates' and has no effect"),
         ("gen parse --format none x", 2, ""),

@@ -162,7 +162,7 @@ STRUCTURE_TASKS: dict[str, CompevalTask] = {
         ),
         _StructureTask(
             name="NumberOf",
-            question_text="v and another verb occur in s, one of their agents is plural; is that of v?",
+            question_text="v and another verb occur in s, one with a plural agent; is it v?",
             probed_kinds_with_cases=(Kind.TRANSITIVE,),
             make_units=structure_units.make_number_units,
             question=structure_units.is_agent_plural,
@@ -171,7 +171,7 @@ STRUCTURE_TASKS: dict[str, CompevalTask] = {
         _StructureTask(
             name="Modality",
             needs=(Kind.MODAL,),
-            question_text="v and another verb occur in s, one of them under a modal; is v?",
+            question_text="v and another verb occur in s, one of them under a modal; is it v?",
             make_units=structure_units.make_modality_units,
             question=structure_units.is_under_modal,
             may_answer=give_reason("a modal stands near its verb; beat this figure", *_ORDER_CUES),

@@ -1,13 +1,14 @@
-"""The tasks of Adi et al. 2017, section 3 (length, content and order), and controls that ask about changed sentences.
+"""The tasks of Adi et al. 2017, section 3 (length, content, order), and controls that ask about changed sentences.
 
-There are two controls of each task. A permuted sentence has its tokens in random order. A random sentence consists of
-tokens drawn by corpus frequency or, in published sampling, uniformly from all types. Words are compared in lower case.
+Each task has two controls. A permuted sentence has its tokens in random order. A random sentence consists of tokens
+drawn by corpus frequency or, in published sampling, uniformly from all types. Words are compared in lower case.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import combinations
 from random import Random
 
 from sentprobe.lengths import ADI_BINS
@@ -21,15 +22,13 @@ from sentprobe.probes.natural.natural_task import NaturalTask, TaskGroup
 
 LABELS = ("FALSE", "TRUE")
 SlotWords = list[set[str]]
-"""For the first and the second probe word of an item, the words that training items have there; empty before training."""
+"""For each slot (first or second probe word), the words that items may have in it; no limit if empty."""
 WordItems = list[tuple[bool, str, tuple[str, ...]]]
 """Items as triples of label, sentence and probe words."""
 WordAsker = Callable[[Sequence[str], SlotWords, Random], WordItems]
-"""A function that builds the items of a split from its sentences, the probe words of training, and a random generator."""
+"""A function that builds a split's items from sentences, the words allowed in each slot, and a random generator."""
 Change = Callable[[Sequence[str], Random], Mapping[str, str]]
-"""A function that maps each sentence to a sentence with as many tokens. No two results are equal."""
-AdiRule = Callable[..., selection.Selection]
-"""A function that selects the items of a task, from a request and a *change* of its sentences."""
+"""A function that maps sentences to sentences with as many tokens, all different."""
 
 
 def keep_sentences(texts: Sequence[str], _: Random) -> Mapping[str, str]:
@@ -38,7 +37,7 @@ def keep_sentences(texts: Sequence[str], _: Random) -> Mapping[str, str]:
 
 
 def change_sentences(texts: Sequence[str], request: selection.SelectionRequest, change: Change) -> Mapping[str, str]:
-    """Map each sentence to its *change*. In published sampling, random words are drawn uniformly from all types."""
+    """Apply *change* to the sentences. In published sampling, random words are drawn uniformly from all types."""
     if request.as_published and change is sample_corpus_words:
         change = sample_dictionary_words
     return change(texts, request.make_random("change"))
@@ -55,30 +54,30 @@ def select_word_items(
     pool = request.select_pool(
         "SELECT digest, 0 AS label, 0 AS form FROM sentences "
         f"WHERE length BETWEEN {ADI_BINS[0][0]} AND {ADI_BINS[-1][1]}",
-        limit=2 * request.total + 100,
+        limit=2 * sum(map(request.size.count_items, Split)) + 100,
     )
     texts = list(change_sentences(request.corpus.read_texts(pool.handles), request, change).values())
     requested = selection.compute_class_share(request.size, classes=2)
     ask, sentences_per_pair = (askers[1], 1) if request.as_published else (askers[0], 2)
     counts = selection.scale_share(len(texts) // sentences_per_pair, requested)
     if counts is None:
-        raise selection.make_too_few_error(
-            request.task, {"sentences": len(texts)}, needed=sentences_per_pair * len(requested)
-        )
+        needed = sentences_per_pair * len(requested)
+        raise selection.make_too_few_error(request.task, {"sentences": len(texts)}, needed=needed)
     words: SlotWords = [set() for _ in range(slots)]
     entries: list[Entry] = []
     for split in selection.list_splits(request.size):
-        split_texts, texts = (texts[: sentences_per_pair * counts[split]], texts[sentences_per_pair * counts[split] :])
-        word_items = ask(split_texts, words, request.make_random(split))
+        number = sentences_per_pair * counts[split]
+        word_items = ask(texts[:number], words, request.make_random(split))
+        texts = texts[number:]
         if not word_items:
             raise selection.make_too_few_error(request.task, {f"items in {split.value}": 0}, needed=2)
         entries += [
             Entry(split=split, label=LABELS[label], sentence=text, probes=probes) for label, text, probes in word_items
         ]
         if split is Split.TRAIN:
-            words = [set(column) for column in zip(*(question_item[2] for question_item in word_items), strict=True)]
-    split_counts = Counter(entry.split for entry in entries)
-    share = selection.ClassShare(requested, {split: split_counts[split] // 2 for split in requested})
+            words = [set(column) for column in zip(*(probes for _, _, probes in word_items), strict=True)]
+    items = Counter(entry.split for entry in entries)
+    share = {split: items[split] // 2 for split in requested}
     times = "twice" if request.as_published else "once"
     why = f"each sentence is asked about {times}, and test asks about words of training"
     return selection.Selection(LABELS, tuple(entries), selection.describe_size(request, share, classes=2, why=why))
@@ -96,7 +95,7 @@ _ABSENT_TRIES = 100
 
 
 def permute_tokens(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
-    """Map each sentence to its tokens in random order."""
+    """Map each sentence to a sentence of the same tokens in random order."""
 
     def permute(text: str) -> str:
         tokens = text.split(" ")
@@ -107,25 +106,24 @@ def permute_tokens(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
 
 
 def sample_corpus_words(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
-    """Map each sentence to as many tokens, drawn at random from the tokens of all sentences."""
+    """Map each sentence to one of the same length, with tokens drawn at random from all sentences."""
     tokens = [token for text in texts for token in text.split(" ")]
     return _change_distinctly(texts, lambda text: " ".join(rng.choices(tokens, k=text.count(" ") + 1)))
 
 
 def sample_dictionary_words(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
-    """Map each sentence to as many tokens, drawn uniformly from all types (Adi et al. 2017, section 7)."""
+    """Map each sentence to one of the same length, with tokens drawn uniformly from all types (section 7)."""
     types = sorted({token for text in texts for token in text.split(" ")})
     return _change_distinctly(texts, lambda text: " ".join(rng.choices(types, k=text.count(" ") + 1)))
 
 
 def _change_distinctly(texts: Sequence[str], change: Callable[[str], str]) -> dict[str, str]:
-    """Map each sentence to a *change* that no earlier sentence has; leave out a sentence if _TRIES attempts fail."""
+    """Map each sentence to the first result of *change* that is not used yet; omit it after _TRIES failures."""
     changed_texts: dict[str, str] = {}
     used: set[str] = set()
     for text in texts:
         tries = (change(text) for _ in range(_TRIES))
-        new = next((candidate for candidate in tries if candidate not in used), None)
-        if new is not None:
+        if new := next((candidate for candidate in tries if candidate not in used), ""):
             changed_texts[text] = new
             used.add(new)
     return changed_texts
@@ -136,7 +134,7 @@ CHANGES: Mapping[str, Change] = {"permuted": permute_tokens, "random": sample_co
 
 def make_adi_tasks(
     name: str,
-    rule: AdiRule,
+    rule: Callable[..., selection.Selection],
     *,
     asks: str,
     classes: str = "FALSE, TRUE",
@@ -145,26 +143,23 @@ def make_adi_tasks(
     slots: int = 0,
 ) -> list[NaturalTask]:
     """Return a task and its controls; *control_reasons* replaces *may_answer* in the controls."""
-
-    def make_task(name: str, suite: TaskGroup, change: Change, reasons: Reasons) -> NaturalTask:
-        return NaturalTask(
-            name=name,
-            suite=suite,
-            question_text=asks,
-            classes=classes,
-            preset="adi",
-            words=ENCODER_WORDS,
-            select_items=partial(rule, change=change),
-            slots=slots,
-            may_answer=reasons,
-        )
-
-    effective_reasons = may_answer if control_reasons is None else control_reasons
+    task = NaturalTask(
+        name=name,
+        suite=TaskGroup.ADI,
+        question_text=asks,
+        classes=classes,
+        preset="adi",
+        words=ENCODER_WORDS,
+        select_items=partial(rule, change=keep_sentences),
+        slots=slots,
+        may_answer=may_answer,
+    )
+    control = replace(task, suite=TaskGroup.CONTROLS, may_answer=control_reasons or may_answer)
     return [
-        make_task(name, TaskGroup.ADI, keep_sentences, may_answer),
+        task,
         *(
-            make_task(f"{name}-{change_name}", TaskGroup.CONTROLS, CHANGES[change_name], effective_reasons)
-            for change_name in CHANGES
+            replace(control, name=f"{name}-{change_name}", select_items=partial(rule, change=change))
+            for change_name, change in CHANGES.items()
         ),
     ]
 
@@ -223,31 +218,19 @@ def _make_paired_content_items(texts: Sequence[str], trained_words: SlotWords, r
 
 
 def _sample_word(text: str, trained_words: set[str], rng: Random) -> str:
-    """Return a random word of the sentence, or the empty string. The word is in *trained_words*, unless they are empty."""
+    """Return a random word of the sentence, only one of *trained_words* if there are any, or the empty string."""
     words = [word for word in list_words(text) if not trained_words or word in trained_words]
     return rng.choice(words) if words else ""
 
 
-def _assign_absent_words(texts: Sequence[str], words: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield pairs of a sentence and a word that the sentence lacks; each element of *words* is used at most once.
-
-    Words that earlier sentences contained are tried first.
-    """
-    waiting: list[str] = []
-    remaining = iter(words)
+def _assign_absent_words(texts: Iterable[str], words: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield each sentence with the first of *words* that it lacks and that no earlier sentence has received."""
+    remaining = deque(words)
     for text in texts:
         sentence_words = set(list_words(text))
-        word = next((candidate for candidate in waiting if candidate not in sentence_words), "")
+        word = next((candidate for candidate in remaining if candidate not in sentence_words), "")
         if word:
-            waiting.remove(word)
-        while not word:
-            word = next(remaining, "")
-            if not word:
-                break
-            if word in sentence_words:
-                waiting.append(word)
-                word = ""
-        if word:
+            remaining.remove(word)
             yield text, word
 
 
@@ -295,10 +278,9 @@ def _sample_word_pair(text: str, trained_words: SlotWords, rng: Random, *, forwa
     unique_words = [word for word in words if words.count(word) == 1]
     pairs = [
         pair
-        for place, word in enumerate(unique_words)
-        for later in unique_words[place + 1 :]
-        for pair in [(word, later) if forward else (later, word)]
-        if all(not words or word in words for word, words in zip(pair, trained_words, strict=True))
+        for earlier, later in combinations(unique_words, 2)
+        for pair in [(earlier, later) if forward else (later, earlier)]
+        if all(not slot or word in slot for word, slot in zip(pair, trained_words, strict=True))
     ]
     return rng.choice(pairs) if pairs else None
 

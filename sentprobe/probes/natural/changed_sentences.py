@@ -1,6 +1,6 @@
 """Items of BShift, CoordInv and SOMO, which ask whether a sentence was changed.
 
-A dataset contains either the original sentence or its changed version.
+A dataset contains a sentence either in its original or in its changed version, never in both.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ from sentprobe.probes.natural import selection
 
 @dataclass(frozen=True, slots=True)
 class ChangedPair:
-    """A sentence and its changed version; an item shows one of them."""
+    """A sentence and its changed version; a dataset has an item about one of the two."""
 
     original: str
     changed: str
@@ -32,21 +32,21 @@ def select_changed_sentences(
     """Return items from the sentences that *sql* selects; every second sentence is changed. Raises TooFewError."""
     pairs = _make_pairs(request, sql, change)
     requested = selection.compute_class_share(request.size, classes=2)
-    counts_by_split = selection.scale_share(len(pairs) // 2, requested)
-    if counts_by_split is None:
+    share = selection.scale_share(len(pairs) // 2, requested)
+    if share is None:
         counts = {f"sentences that can be {labels[1]}": len(pairs)}
         raise selection.make_too_few_error(request.task, counts, needed=2 * len(requested))
     entries: list[Entry] = []
     remaining = iter(pairs)
-    for split, number in counts_by_split.items():
+    for split, number in share.items():
         chosen = [next(remaining) for _ in range(2 * number)]
         entries += alternate_versions(chosen, split, labels=labels)
-    share, why = selection.ClassShare(requested, counts_by_split), f"{len(pairs):,} sentences can be changed"
+    why = f"{len(pairs):,} sentences can be changed"
     return selection.Selection(labels, tuple(entries), selection.describe_size(request, share, classes=2, why=why))
 
 
 def alternate_versions(pairs: list[ChangedPair], split: Split, *, labels: tuple[str, str]) -> list[Entry]:
-    """Return one item for each pair: the original sentence of the first pair, the changed sentence of the second, etc."""
+    """Return an item for each pair, alternately with the original and with the changed sentence."""
     return [
         Entry(
             split=split,
@@ -59,8 +59,7 @@ def alternate_versions(pairs: list[ChangedPair], split: Split, *, labels: tuple[
 
 
 def _make_pairs(request: selection.SelectionRequest, sql: str, change: Changer) -> list[ChangedPair]:
-    """Return pairs for all splits, or all pairs of a small corpus. Ever more sentences are read until the pairs
-    suffice."""
+    """Return pairs for all splits, or all pairs of a small corpus; read few more sentences than needed."""
     needed = 2 * sum(selection.compute_class_share(request.size, classes=2).values())
     limit = 2 * needed + 100
     while True:

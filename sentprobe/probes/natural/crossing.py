@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from itertools import product
 from random import Random
 
 from sentprobe.errors import UsageError, suggest
@@ -19,15 +20,14 @@ from sentprobe.probes.formats.entries import Entry, build_dataset
 from sentprobe.probes.known_task import name_in_languages
 from sentprobe.probes.natural import selection
 from sentprobe.probes.natural.conneau.surface_tasks import WORD_CONTENT
+from sentprobe.probes.natural.conneau.topconst import OTHER
 from sentprobe.probes.natural.datasets import NaturalRecipe, add_baselines, check_natural_size, select_items
 from sentprobe.probes.natural.natural_task import NaturalTask, TaskGroup
 from sentprobe.specs import NATURAL, check_distinct
 from sentprobe.versions import find_versions
 
-OTHER = "OTHER"
-"""The class of all rarer values in TopConst and TopDeps; these values differ between languages."""
 LEFT_OUT = "translations of test items left out"
-"""Key of a card's counts: training and validation items left out since their text or ``sent_id`` is also in test."""
+"""Key of a card's counts: training and validation items left out since test has their text or ``sent_id``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,17 +38,11 @@ class Crossing:
     train_on: tuple[str, ...]
     test_on: tuple[str, ...]
 
-    @property
-    def pairs(self) -> list[tuple[str, str]]:
-        """All pairs of a training language and a test language."""
-        return [(train, test) for train in self.train_on for test in self.test_on]
-
     def list_datasets(self) -> tuple[NaturalTask, ...]:
-        """Return a copy of each task for each pair of languages, under the name of its dataset."""
+        """Return one task for each dataset: a copy of each task for each pair of languages, named as the dataset."""
         return tuple(
-            replace(task, name=name_in_languages(task.name, *pair), published="")
-            for task in self.tasks
-            for pair in self.pairs
+            replace(task, name=name_in_languages(task.name, train, test), published="")
+            for task, train, test in product(self.tasks, self.train_on, self.test_on)
         )
 
 
@@ -70,11 +64,8 @@ def make_crossing(
                 "analyse their files as one corpus, or give one a name of its own (probe analyze --language)"
             )
         by_language[table.language] = table
-    tasks = tuple(tasks)
-    if not chosen:
-        tasks = tuple(task for task in tasks if not _find_obstacle(task))
     return Crossing(
-        tasks=tasks,
+        tasks=tuple(task for task in tasks if chosen or not _find_obstacle(task)),
         train_on=_parse_languages(train_on, [*by_language], "--train-on"),
         test_on=_parse_languages(test_on, [*by_language], "--test-on"),
     )
@@ -149,7 +140,7 @@ def build_crossed_datasets(
 def _select_in_language(
     task: NaturalTask, table: Table, corpus: Corpus, crossing: Crossing, recipe: NaturalRecipe
 ) -> _LanguageItems:
-    """Return the items of one language; without test items if *crossing* only trains on the language, and vice versa."""
+    """Return the items of one language: training and test items, or only those that *crossing* uses."""
     size = recipe.size
     if table.language not in crossing.test_on:
         size = replace(size, test=0)
@@ -214,17 +205,16 @@ def _cross_languages(
 def _find_common_labels(task: str, languages: Mapping[str, _LanguageItems]) -> tuple[str, ...]:
     """Return the classes that all languages have, in order. Raises TooFewError if they are fewer than two.
 
-    OTHER is left out if the languages' classes differ.
+    OTHER is left out if the languages' classes differ, since it then has different values in each language.
     """
     by_language = {name: side.selected.labels for name, side in languages.items()}
     sets = {frozenset(classes) for classes in by_language.values()}
-    common = [label for label in next(iter(by_language.values())) if label in frozenset.intersection(*sets)]
-    if len(sets) > 1:
-        common = [label for label in common if label != OTHER]
+    shared = frozenset.intersection(*sets) - ({OTHER} if len(sets) > 1 else set())
+    common = tuple(label for label in next(iter(by_language.values())) if label in shared)
     if len(common) < 2:
         lists = "; ".join(f"{name}: {', '.join(classes)}" for name, classes in by_language.items())
         raise TooFewError(f"{task}: fewer than two classes are common to the languages ({lists})")
-    return tuple(common)
+    return common
 
 
 def _select_training(
@@ -275,7 +265,7 @@ def _shuffle(entries: Iterable[Entry], key: str) -> list[Entry]:
 
 
 def _take(entries: Iterable[Entry], quotas: Mapping[Split, int], *, by_class: bool) -> list[Entry]:
-    """Return the first items of each split (with *by_class*, of each class in each split), training before validation."""
+    """Return the first items of each split (with *by_class*, of each class in a split); training comes first."""
     counts = Counter[tuple[Split, str]]()
     chosen: list[Entry] = []
     for entry in entries:

@@ -72,7 +72,7 @@ def build_datasets(
 
 
 def check_natural_size(size: Size) -> None:
-    """Raise UsageError if the number of training or test items is below 1, or that of validation items below 0."""
+    """Raise UsageError if the number of items of a split is not positive; that of validation may be 0."""
     for split in Split:
         count = size.count_items(split)
         if count < (0 if split is Split.VALIDATION else 1):
@@ -127,12 +127,7 @@ def _build_dataset(request: SelectionRequest, selection: Selection, table: Table
 
 
 def add_baselines(data: ProbeDataset) -> ProbeDataset:
-    """Return the dataset with the accuracies of the paper's baselines in its card."""
-    return replace(data, card=replace(data.card, audit={"baselines": compute_baseline_scores(data)}))
-
-
-def compute_baseline_scores(data: ProbeDataset) -> dict[str, float]:
-    """Return the test accuracy of each baseline of Conneau et al. 2018, table 2, by name."""
+    """Return the dataset with the test accuracies of the baselines of Conneau et al. 2018, table 2, in its card."""
     from sentprobe.probes.encoders.baselines import Length, Majority, Tfidf
 
     targets = data.splits[Split.TEST].targets
@@ -140,10 +135,8 @@ def compute_baseline_scores(data: ProbeDataset) -> dict[str, float]:
     for baseline in (Majority(), Length(), Tfidf("nb-uni-tfidf"), Tfidf("nb-bi-tfidf", 2)):
         right = np.mean(baseline.predict(data, seed=data.card.seed) == targets)
         scores[baseline.name] = round(float(right), 6)
-    return scores
+    return replace(data, card=replace(data.card, audit={"baselines": scores}))
 
-
-_ADI_TASKS = (ADI_LENGTH, ADI_CONTENT, ADI_ORDER)
 
 TASKS: dict[str, NaturalTask] = {
     task.name: task
@@ -159,8 +152,7 @@ TASKS: dict[str, NaturalTask] = {
         somo.TASK,
         inversions.COORDINV,
         *universal_tasks.TASKS,
-        *(tasks[0] for tasks in _ADI_TASKS),
-        *(control for tasks in _ADI_TASKS for control in tasks[1:]),
+        *sorted((*ADI_LENGTH, *ADI_CONTENT, *ADI_ORDER), key=lambda task: task.suite is TaskGroup.CONTROLS),
     )
 }
 
@@ -168,8 +160,8 @@ TASKS: dict[str, NaturalTask] = {
 def find_tasks(names: Iterable[str] = ()) -> list[NaturalTask]:
     """Return the tasks with *names* (of tasks, published files or suites), by default CONNEAU. Raises UsageError."""
     tasks = [task for name in [*names] or [TaskGroup.CONNEAU] for task in _find_by_name(name)]
-    for place, task in enumerate(tasks):
-        if task in tasks[:place]:
+    for n, task in enumerate(tasks):
+        if task in tasks[:n]:
             raise UsageError(f"the task {task.name!r} is named twice")
     return tasks
 

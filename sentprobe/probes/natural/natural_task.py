@@ -35,7 +35,7 @@ class TableNeed(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ParseLabel:
-    """A label from the parse of a sentence, as an SQL expression over a row of the analysed table; NULL means no label."""
+    """A label from the parse of a sentence, as an SQL expression over a table's row; NULL means no label."""
 
     sql: str
     classes: bool = True
@@ -51,8 +51,7 @@ class NaturalTask(KnownTask):
     select_items: Callable[[SelectionRequest], Selection]
     need: TableNeed = TableNeed.NOTHING
     feature: tuple[str, str] | None = None
-    """The role (verb, subject, object) and the feature of Universal Dependencies that give the answer: ``("verb",
-    "Tense")``."""
+    """The role and the Universal Dependencies feature that give the answer, such as ``("verb", "Tense")``."""
     slots: int = 0
     """Number of probe words of an item."""
     labels: Mapping[str, ParseLabel] = field(default_factory=dict, hash=False)
@@ -71,7 +70,7 @@ class NaturalTask(KnownTask):
 
 
 CORRELATED_IN_TEXT = "in natural text it goes with the answer, which the task does not rule out; beat this figure"
-"""Reason that a cue may answer a task whose definition does not mention the cue."""
+"""Reason why a cue may answer a task whose definition does not mention the cue."""
 REVEALS_STRUCTURE = "words and their order tell of the structure; beat this figure"
 BAG_AND_ORDER = (Cue.BAG, Cue.NGRAMS, Cue.TEMPLATE)
 """The cues from the words of a sentence and their order."""

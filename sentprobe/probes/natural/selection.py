@@ -41,7 +41,6 @@ class FrequencyBand:
         return FrequencyBand(low, max(low + 1, round(self.high * factor)))
 
 
-_EXAMPLE = FrequencyBand(100, 5000)
 DEPTHS = range(5, 13)
 """Classes of TreeDepth in the paper, in edges from ROOT to the deepest word."""
 
@@ -79,7 +78,7 @@ def parse_band(text: str) -> FrequencyBand:
     """Parse a frequency band ``LOW-HIGH``. Raises UsageError unless these are whole numbers with 1 <= LOW <= HIGH."""
     if (match := re.fullmatch(r"([0-9]{1,18})-([0-9]{1,18})", text)) and 1 <= int(match[1]) <= int(match[2]):
         return FrequencyBand(int(match[1]), int(match[2]))
-    raise UsageError(f"a frequency band is LOW-HIGH, such as {_EXAMPLE}, with LOW from 1 up, not {text!r}")
+    raise UsageError(f"a frequency band is LOW-HIGH, such as 100-5000, with LOW from 1 up, not {text!r}")
 
 
 def parse_depths(text: str) -> range:
@@ -95,21 +94,12 @@ def parse_depths(text: str) -> range:
 
 _MAX_SHOWN = 20
 """Maximum number of classes that an error message lists."""
-SplitPlaces = Mapping[Split, Indices]
+SplitIndices = Mapping[Split, Indices]
 """For each split, the indices of its sentences in a sentence pool, (n,) int64."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClassShare:
-    """For each split, the number of items per class, as requested and as obtained; classes are of equal size."""
-
-    requested: Mapping[Split, int]
-    obtained: Mapping[Split, int]
-
-    @property
-    def is_scaled(self) -> bool:
-        """Whether fewer items were obtained than requested."""
-        return self.requested != self.obtained
+ClassShare = Mapping[Split, int]
+"""For each split, the number of items per class; classes are of equal size."""
 
 
 def list_splits(size: Size) -> list[Split]:
@@ -117,8 +107,8 @@ def list_splits(size: Size) -> list[Split]:
     return [split for split in Split if size.count_items(split)]
 
 
-def compute_class_share(size: Size, *, classes: int) -> dict[Split, int]:
-    """Return for each split the number of items per class, rounded up.
+def compute_class_share(size: Size, *, classes: int) -> ClassShare:
+    """Return the requested number of items per class, rounded up.
 
     >>> compute_class_share(Size(100_000, 10_000, 10_000), classes=6)[Split.TRAIN]
     16667
@@ -146,28 +136,26 @@ def scale_share(capacity: int, requested: Mapping[Split, int]) -> dict[Split, in
 
 def select_balanced(
     pool: SentencePool, classes: Sequence[str], size: Size, *, task: str
-) -> tuple[SplitPlaces, ClassShare]:
-    """Select the first sentences of each class in the pool, equally many of each class. Raises TooFewError."""
+) -> tuple[SplitIndices, ClassShare]:
+    """Return the indices of the first sentences of each class, and the number per class. Raises TooFewError."""
     counts = np.bincount(pool.labels, minlength=len(classes))
     requested = compute_class_share(size, classes=len(classes))
     obtained = scale_share(int(counts.min()), requested)
     if obtained is None:
         raise make_too_few_error(task, dict(zip(classes, counts.tolist(), strict=True)), needed=len(requested))
-    places: dict[Split, list[Indices]] = {split: [] for split in obtained}
+    indices: dict[Split, list[Indices]] = {split: [] for split in obtained}
     for label in range(len(classes)):
         remaining = np.flatnonzero(pool.labels == label)
         for split, number in obtained.items():
-            places[split].append(remaining[:number])
+            indices[split].append(remaining[:number])
             remaining = remaining[number:]
-    return {s: np.sort(np.concatenate(class_places)) for s, class_places in places.items()}, ClassShare(
-        requested, obtained
-    )
+    return {split: np.sort(np.concatenate(class_indices)) for split, class_indices in indices.items()}, obtained
 
 
 def select_unbalanced(
     pool: SentencePool, classes: Sequence[str], size: Size, *, task: str
-) -> tuple[SplitPlaces, ClassShare]:
-    """Select the first sentences of the pool, regardless of class. Raises TooFewError."""
+) -> tuple[SplitIndices, ClassShare]:
+    """Return the indices of the pool's first sentences of any class, and their number. Raises TooFewError."""
     requested = compute_class_share(size, classes=1)
     obtained = scale_share(len(pool.labels), requested)
     if obtained is None:
@@ -175,13 +163,13 @@ def select_unbalanced(
         raise make_too_few_error(task, dict(zip(classes, counts, strict=True)), needed=len(requested))
     ends = np.cumsum([obtained[split] for split in obtained])
     parts = np.split(np.arange(ends[-1]), ends[:-1])
-    return dict(zip(obtained, parts, strict=True)), ClassShare(requested, obtained)
+    return dict(zip(obtained, parts, strict=True)), obtained
 
 
 def select_by_form(
     pool: SentencePool, classes: Sequence[str], size: Size, *, task: str
-) -> tuple[SplitPlaces, ClassShare]:
-    """Select equally many sentences of each class such that no word form is in two splits. Raises TooFewError."""
+) -> tuple[SplitIndices, ClassShare]:
+    """Like select_balanced, except that no word form is in two splits. Raises TooFewError."""
     requested = compute_class_share(size, classes=len(classes))
     split_numbers = deal_forms(pool, classes=len(classes), requested=requested)
     splits = list(requested)
@@ -190,16 +178,16 @@ def select_by_form(
         for number, split in enumerate(splits)
         for label in range(len(classes))
     }
-    filled_share = min(1.0, *(len(indices) / requested[split] for (split, _), indices in candidates.items()))
+    filled_share = min(1.0, *(len(rows) / requested[split] for (split, _), rows in candidates.items()))
     obtained = {split: int(requested[split] * filled_share + 1e-9) for split in splits}
     if not all(obtained.values()):
-        counts = {f"{classes[c]} in {s.value}": len(indices) for (s, c), indices in candidates.items()}
+        counts = {f"{classes[c]} in {s.value}": len(rows) for (s, c), rows in candidates.items()}
         raise make_too_few_error(task, counts, needed=1, forms=True)
-    places = {
+    indices = {
         split: np.sort(np.concatenate([candidates[split, label][: obtained[split]] for label in range(len(classes))]))
         for split in splits
     }
-    return places, ClassShare(requested, obtained)
+    return indices, obtained
 
 
 def deal_forms(pool: SentencePool, *, classes: int, requested: Mapping[Split, int]) -> Indices:
@@ -301,7 +289,7 @@ LENGTHS_SQL = "length BETWEEN 5 AND 28"
 
 
 def build_feature_sql(role: str, name: str) -> str:
-    """Return SQL for the Universal Dependencies feature *name* of the word in a role; NULL without a single value."""
+    """Return SQL for the feature *name* in a role's Universal Dependencies tag; NULL unless it has one value."""
     value = f"split_part(split_part({role}_tag || '|', '|{name}=', 2), '|', 1)"
     return f"CASE WHEN {value} <> '' AND {value} NOT LIKE '%,%' THEN {value} END"
 
@@ -339,11 +327,6 @@ class SelectionRequest:
         """Whether the tasks of Adi et al. are sampled as in their paper."""
         return self.settings.sampling is Sampling.PAPER
 
-    @property
-    def total(self) -> int:
-        """Number of items in all splits."""
-        return sum(self.size.count_items(split) for split in Split)
-
 
 @dataclass(frozen=True, slots=True)
 class Selection:
@@ -359,11 +342,11 @@ class Selection:
 
 
 def read_entries(
-    request: SelectionRequest, pool: SentencePool, places: SplitPlaces, *, labels: Sequence[str]
+    request: SelectionRequest, pool: SentencePool, indices: SplitIndices, *, labels: Sequence[str]
 ) -> tuple[Entry, ...]:
-    """Return the pool's sentences at the indices *places* as items with their class names."""
+    """Return the pool's sentences at *indices* as items with their class names."""
     entries: list[Entry] = []
-    for split, chosen in places.items():
+    for split, chosen in indices.items():
         texts = request.corpus.read_texts(pool.handles[chosen])
         label_names = (labels[label] for label in pool.labels[chosen])
         entries += [Entry(split=split, label=n, sentence=text) for n, text in zip(label_names, texts, strict=True)]
@@ -371,10 +354,10 @@ def read_entries(
 
 
 def describe_size(request: SelectionRequest, share: ClassShare, *, classes: int, why: str) -> tuple[str, ...]:
-    """Return the card's note if fewer items were obtained than requested, else an empty tuple."""
-    if not share.is_scaled:
+    """Return the card's note if *share* is less than the requested number of items, else an empty tuple."""
+    if share == compute_class_share(request.size, classes=classes):
         return ()
-    items = {split: number * classes for split, number in share.obtained.items()}
+    items = {split: number * classes for split, number in share.items()}
     return (format_scaled_note(request.size, items, why=why),)
 
 
@@ -382,9 +365,9 @@ def select_classes(
     request: SelectionRequest, pool: SentencePool, labels: tuple[str, ...], *, notes: Iterable[str] = ()
 ) -> Selection:
     """Return items from equally many sentences of each class, with *notes* for the card. Raises TooFewError."""
-    places, share = select_balanced(pool, labels, request.size, task=request.task)
+    indices, share = select_balanced(pool, labels, request.size, task=request.task)
     size_notes = describe_size(request, share, classes=len(labels), why=describe_rarest_class(pool, labels))
-    return Selection(labels, read_entries(request, pool, places, labels=labels), (*notes, *size_notes))
+    return Selection(labels, read_entries(request, pool, indices, labels=labels), (*notes, *size_notes))
 
 
 def find_unknown_texts(corpus: Corpus, texts: Iterable[str]) -> set[str]:

@@ -10,12 +10,12 @@ from sentprobe.errors import SentprobeError
 from sentprobe.probes.corpus.queries import Corpus, open_corpus
 from sentprobe.probes.corpus.table import Table
 from sentprobe.probes.natural.datasets import TASKS
-from sentprobe.probes.natural.natural_task import NaturalTask, ParseLabel, TableNeed
+from sentprobe.probes.natural.natural_task import ParseLabel, TableNeed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgreementCounts:
-    """Numbers of sentences by their labels in two tables, A and B: the same, different, in one table only, in neither."""
+    """Numbers of sentences by labels in two tables, A and B: the same, different, only one, or neither."""
 
     neither: int = 0
     same: int = 0
@@ -92,15 +92,18 @@ class AgreementMeasure:
 def list_measures() -> tuple[AgreementMeasure, ...]:
     """Return all measures: first the labels of all tasks, then the answers of all tasks."""
     tasks = TASKS.values()
-    return (
-        *(_make_measure(task, name, label, MeasureKind.LABEL) for task in tasks for name, label in task.labels.items()),
-        *(_make_measure(task, task.name, task.answer, MeasureKind.TASK) for task in tasks if task.answer is not None),
+    labels = [(task, MeasureKind.LABEL, name, label) for task in tasks for name, label in task.labels.items()]
+    answers = [(task, MeasureKind.TASK, task.name, task.answer) for task in tasks if task.answer is not None]
+    return tuple(
+        AgreementMeasure(
+            name=name,
+            kind=kind,
+            task=task.name,
+            label=label,
+            needs_constituents=task.need in {TableNeed.TREE, TableNeed.CLAUSES},
+        )
+        for task, kind, name, label in (*labels, *answers)
     )
-
-
-def _make_measure(task: NaturalTask, name: str, label: ParseLabel, kind: MeasureKind) -> AgreementMeasure:
-    trees = task.need in {TableNeed.TREE, TableNeed.CLAUSES}
-    return AgreementMeasure(name=name, kind=kind, task=task.name, label=label, needs_constituents=trees)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +165,7 @@ class TablePairs:
         return tallies
 
     def _count_agreeing_pairs(self, a: str, b: str) -> int:
-        """Return how many pairs of any sentence's label in A and any sentence's label in B are equal."""
+        """Return the number of pairs of one sentence in A and one in B that have the same label."""
         counts = (
             f"(SELECT {side} AS value, count(*) AS {name} FROM pairs "
             f"WHERE {a} IS NOT NULL AND {b} IS NOT NULL GROUP BY {side})"
@@ -174,8 +177,7 @@ class TablePairs:
         return int(pair_count)
 
     def list_disagreements(self) -> Iterator[dict[str, Any]]:
-        """Yield a record for each sentence and measure with different labels, in table A's order; a missing label is
-        None."""
+        """Yield a record for each sentence and measure whose labels differ; a missing label is None."""
         for number, measure in enumerate(self._measures):
             a, b = f"a{number}", f"b{number}"
             rows = self._corpus.stream(

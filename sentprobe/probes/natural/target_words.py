@@ -1,4 +1,4 @@
-"""Items about one word of a sentence, such as the main verb. Target words are of medium frequency, none in two splits."""
+"""Items about one word of a sentence, such as its main verb; words are of medium frequency, none in two splits."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -54,16 +54,16 @@ def select_target_words(
         f"JOIN {request.corpus.frequency_table} USING (word) "
         f"WHERE label IS NOT NULL AND n BETWEEN {band.low} AND {band.high}"
     )
-    places, share = selection.select_by_form(pool, labels, request.size, task=request.task)
-    ranks = {split: {int(rank) for rank in pool.forms[chosen]} for split, chosen in places.items()}
+    indices, share = selection.select_by_form(pool, labels, request.size, task=request.task)
+    ranks = {split: {int(rank) for rank in pool.forms[chosen]} for split, chosen in indices.items()}
     words = request.corpus.find_words(sorted(set().union(*ranks.values())))
     forms = {split: frozenset(words[rank] for rank in split_ranks) for split, split_ranks in ranks.items()}
     why = f"{selection.describe_rarest_class(pool, labels)}, and no word may be in two splits"
     return selection.Selection(
         labels,
-        selection.read_entries(request, pool, places, labels=labels),
+        selection.read_entries(request, pool, indices, labels=labels),
         (format_band_note(band), *selection.describe_size(request, share, classes=len(labels), why=why)),
-        count_forms(forms) | _count_agreeing(request, pool, places, labels, redundancy),
+        count_forms(forms) | _count_agreeing(request, pool, indices, labels, redundancy),
         forms,
     )
 
@@ -71,15 +71,14 @@ def select_target_words(
 def _count_agreeing(
     request: selection.SelectionRequest,
     pool: SentencePool,
-    places: selection.SplitPlaces,
+    indices: selection.SplitIndices,
     labels: Sequence[str],
     redundancy: Redundancy,
 ) -> dict[str, int]:
-    """Count test items by their sentence's commonest label: it is the answer, or ties with it. Return counts for the
-    card."""
-    if Split.TEST not in places:
+    """Return for the card how many test items' answers are the commonest label of the sentence's words, or tied."""
+    if Split.TEST not in indices:
         return {}
-    chosen = places[Split.TEST]
+    chosen = indices[Split.TEST]
     sentences = request.corpus.read_columns(pool.handles[chosen], "tags")
     leads: list[int] = []
     for answer, (tags_of_sentence,) in zip((labels[label] for label in pool.labels[chosen]), sentences, strict=True):

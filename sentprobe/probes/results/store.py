@@ -323,6 +323,8 @@ def read_results(directory: Path | str) -> rs.Results:
     """
     directory = Path(directory)
     with _convert_read_errors(directory, "cannot read results"):
+        if not directory.exists():
+            raise UsageError(f"{directory}: no such folder of results")
         if not (directory / MARKER).exists():
             folders = sorted(folder.name for folder in directory.glob("*") if (folder / MARKER).exists())
             hint = f"; {directory / folders[0]} is one" if folders else ""

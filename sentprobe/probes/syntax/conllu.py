@@ -28,7 +28,7 @@ class _LineError(SentprobeError):
 
 
 def read_block(block: Sequence[str], first: int) -> ParsedSentence | Mistake:
-    """Return the sentence in the lines of *block*, or the mistake in them; *first* is the number of the first line."""
+    """Return the sentence in the lines of *block*, or its first mistake; *first* is the number of the first line."""
     try:
         return _parse_block(block)
     except _LineError as error:
@@ -80,12 +80,12 @@ def _check_number(number: str, expected: str, kind: str, offset: int) -> None:
         raise _LineError(f"{kind} {expected} has the number {number!r}", offset)
 
 
-def _read_range(cells: Sequence[str], words: int, end: int, offset: int) -> tuple[int, int, str]:
-    """Return the number of words before a multiword token, its last word, and its form; *end* ends the token before."""
+def _read_range(cells: Sequence[str], word_count: int, previous_end: int, offset: int) -> tuple[int, int, str]:
+    """Return the start, end and form of a multiword token, such as (0, 2, "im") for the range 1-2."""
     bounds = _RANGE.fullmatch(cells[0])
-    if bounds is None or not end < int(bounds[1]) == words + 1 <= int(bounds[2]):
-        raise _LineError(f"the range {cells[0]} is not at its place: word {words + 1} comes next", offset)
-    return words, int(bounds[2]), cells[1]
+    if bounds is None or not previous_end < int(bounds[1]) == word_count + 1 <= int(bounds[2]):
+        raise _LineError(f"the range {cells[0]} is not at its place: word {word_count + 1} comes next", offset)
+    return word_count, int(bounds[2]), cells[1]
 
 
 def _read_word(cells: Sequence[str], offset: int) -> tuple[str, str, int, str, str, str]:

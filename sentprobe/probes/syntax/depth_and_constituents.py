@@ -6,7 +6,7 @@ from typing import TypeAlias
 from sentprobe.probes.syntax.trees import Tree, iterate_nodes, list_children
 
 Span: TypeAlias = tuple[int, int]
-"""The index of the first word of a phrase, and the index of the first word after its end."""
+"""The index of the first word of a phrase, and the index of the first word after the phrase."""
 _CONJUNCTION = "CC"
 _QUOTES = frozenset(("``", "''"))
 _ENDINGS = _QUOTES | {"."}
@@ -32,7 +32,7 @@ def find_top_node(tree: Tree) -> int:
 def list_top_constituents(tree: Tree) -> tuple[str, ...] | None:
     """Return the categories of the children of the top node, for the task TopConst.
 
-    Punctuation and quotes count as constituents. The value is None if the top node is a tag.
+    Punctuation and quotes count as constituents. If the top node is a part-of-speech tag, return None.
 
     >>> from sentprobe.probes.syntax.trees import read_tree
     >>> tree = read_tree("((S (ADVP (RB Then)) (NP (NN rain)) (VP (VBD fell)) (. .)))")
@@ -53,7 +53,7 @@ class Coordination:
 
 
 def find_coordination(tree: Tree) -> Coordination | None:
-    """Return the two top clauses with verb phrases that the tree's only conjunction joins (CoordInv), or None."""
+    """Return the two top clauses that the tree's only conjunction joins, for CoordInv, or None. Each must have a VP."""
     if tree.categories.count(_CONJUNCTION) != 1:
         return None
     below = list_children(tree, find_top_node(tree))

@@ -1,11 +1,12 @@
 """The main clause of a tree: its finite verb and the head nouns of its subject and object (``docs/corpus.md``).
 
-If a tree has function tags (SBJ, TMP, PRD), they decide; otherwise positions and the word lists below decide. The head
-rules for NP are those of Collins, except that 's is never the head, pronouns and existential *there* rank below nouns,
-NML and NX rank with nouns, "which men" has the head *men*, and the conjunct before a conjunction is the head.
+Function tags (SBJ, TMP, PRD) decide which phrases are subject and object. In trees without function tags, positions and
+the word lists below decide. The head rules for NP are those of Collins, with five changes: 's is never the head;
+pronouns and existential *there* rank below nouns; NML and NX rank with nouns; "which men" has the head *men*; the
+conjunct before a conjunction is the head.
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from sentprobe.generator.events.event import Number
@@ -47,7 +48,7 @@ TIMES = frozenset(
 """Nouns that may be the head of a temporal noun phrase."""
 
 TIME_DETERMINERS = frozenset(("this", "that", "last", "next", "every", "each", "one", "all", "some"))
-"""Words that may begin a temporal noun phrase, whose head is in TIMES."""
+"""Words that may begin a temporal noun phrase, such as *last* in *last week*."""
 
 REFLEXIVES = frozenset(
     (*("myself", "yourself", "himself", "herself", "itself", "oneself", "ourselves"), *("yourselves", "themselves"))
@@ -61,7 +62,7 @@ SINGULAR = frozenset(
     )
 )
 PLURAL = frozenset(("we", "they", "us", "them", "these", "those", "ourselves", "yourselves", "themselves"))
-"""Plural pronouns and determiners, as SINGULAR has the singular ones."""
+"""Plural pronouns and determiners; SINGULAR lists the singular ones."""
 CONJUNCTIONS = frozenset(("and", "&"))
 """Conjunctions that make a coordination plural."""
 NOUN_PHRASES = frozenset(("NP", "NX", "NML", "NAC", "WHNP"))
@@ -86,14 +87,14 @@ _TAG_NUMBERS = {"NN": Number.SINGULAR, "NNP": Number.SINGULAR, "NNS": Number.PLU
 
 @dataclass(frozen=True, slots=True)
 class Noun:
-    """The head of a subject or object, and its phrase's number; None for "a or b" and if no form shows it (*you*)."""
+    """The head of a subject or object, and the number of the phrase: None for "a or b" or an ambiguous form (*you*)."""
 
     index: int
     number: Number | None
 
 
 def find_head_noun(tree: Tree, node: int) -> Noun:
-    """Return the head of the noun phrase *node*."""
+    """Return the head of the noun phrase *node*, with the number of the phrase."""
     conjunction = ""
     while (below := list_children(tree, node)) != []:
         categories = [tree.categories[child] for child in below]
@@ -116,7 +117,7 @@ def _find_head(categories: Sequence[str]) -> int:
 
 
 def _find_first_conjunct(categories: Sequence[str], place: int) -> int:
-    """Return the position of the conjunct before *place* if a conjunction stands between the two, else *place*."""
+    """If a conjunction stands right before *place*, return the position of the conjunct before it, else *place*."""
     if place < 2 or categories[place - 1] not in _CONJUNCTION_CATEGORIES:
         return place
     before = place - 2
@@ -126,7 +127,7 @@ def _find_first_conjunct(categories: Sequence[str], place: int) -> int:
 
 
 def _find_conjunction(tree: Tree, below: Sequence[int], categories: Sequence[str], place: int) -> str:
-    """Return the conjunction that joins another noun to the head at *place*, or the empty string."""
+    """Return the conjunction after the head at *place* that joins another noun to it, or the empty string."""
     for position in range(place + 1, len(below) - 1):
         if categories[position] in _CONJUNCTION_CATEGORIES and _CONJUNCTS.intersection(categories[position + 1 :]):
             return tree.words[tree.starts[below[position]]].lower()
@@ -134,7 +135,7 @@ def _find_conjunction(tree: Tree, below: Sequence[int], categories: Sequence[str
 
 
 def find_word_number(tag: str, word: str) -> Number | None:
-    """Return the number that the tag or the form of a noun or pronoun shows, or None if neither shows it.
+    """Return the number of a noun or pronoun by its tag or form; None if neither shows the number.
 
     >>> find_word_number("NNS", "lawyers"), find_word_number("PRP", "you")
     (<Number.PLURAL: 'pl'>, None)
@@ -157,8 +158,6 @@ _PREDICATE = VERB_TAGS | {"VP"}
 _STATEMENT_TAGS = FINITE_TAGS | {"VB"}
 _VERB_OR_TO = VERB_TAGS | {"VP", "TO"}
 _NEXT_VERB = VERB_TAGS | {"CC"}
-_VERB_PHRASE = frozenset(("VP",))
-_QUESTION = frozenset(("WHNP",))
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +174,7 @@ NO_CLAUSE = MainClause()
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """A clause as nodes of a tree: itself, its children, the child with the verb, the verb, and the verb's parent."""
+    """A clause as tree nodes: itself, its children, the child with the verb, the verb, and the verb's parent."""
 
     node: int
     below: Sequence[int]
@@ -187,10 +186,10 @@ class _Clause:
 
 
 def find_main_clause(tree: Tree) -> MainClause:
-    """Return the main clause of *tree*; all fields are None if the tree has no clause, such as a fragment.
+    """Return the main clause of *tree*. If the tree has no clause, as in a fragment, all fields are None.
 
-    The first of several coordinated clauses or verb phrases is the main clause. In a quotation
-    with *he said*, the main clause is that of *said*.
+    The first of several coordinated clauses or verb phrases is the main clause. In a quotation with *he said*, the main
+    clause is that of *said*.
 
     >>> from sentprobe.probes.syntax.trees import read_tree
     >>> find_main_clause(read_tree(
@@ -223,7 +222,7 @@ def _find_clause(tree: Tree) -> _Clause | None:
         below = list_children(tree, node)
         predicates = [child for child in below if tree.categories[child] in _PREDICATE]
         if not predicates:
-            question_phrase = _find_first(tree, below, _QUESTION)
+            question_phrase = _find_first(tree, below, {"WHNP"})
             inner_clauses = [child for child in below if tree.categories[child] in _CLAUSES]
             queue.extend((child, question_phrase) for child in reversed(inner_clauses))
             continue
@@ -237,15 +236,15 @@ def _find_clause(tree: Tree) -> _Clause | None:
     return fallback
 
 
-def _find_first(tree: Tree, nodes: Sequence[int], categories: frozenset[str]) -> int | None:
-    for node in nodes:
-        if tree.categories[node] in categories:
-            return node
-    return None
+def _find_first(tree: Tree, nodes: Sequence[int], categories: Set[str]) -> int | None:
+    return next((node for node in nodes if tree.categories[node] in categories), None)
 
 
 def _find_leading_verb(tree: Tree, node: int, *, host: int) -> tuple[int | None, int]:
-    """Return the first verb in *node* (or *node*, if a verb), or None in an infinitive with *to*; and its parent."""
+    """Return the first verb in the verb phrase *node*, or *node* if it is a verb, and the parent of the verb.
+
+    In an infinitive with *to*, the verb is None.
+    """
     while tree.categories[node] == "VP":
         below = list_children(tree, node)
         first = _find_first(tree, below, _VERB_OR_TO)
@@ -257,10 +256,9 @@ def _find_leading_verb(tree: Tree, node: int, *, host: int) -> tuple[int | None,
 
 def _find_subject(tree: Tree, clause: _Clause) -> int | None:
     """Return the node of the subject; None if the subject is missing or is a clause."""
-    if tree.has_function_tags:
-        marked = [node for node in clause.below if "SBJ" in tree.list_functions(node)]
-        if marked:
-            return marked[0] if tree.categories[marked[0]] in NOUN_PHRASES else None
+    for node in clause.below:
+        if "SBJ" in tree.list_functions(node):
+            return node if tree.categories[node] in NOUN_PHRASES else None
     place = clause.below.index(clause.predicate)
     before = _list_noun_phrases(tree, clause.below[:place])
     after = _list_noun_phrases(tree, clause.below[place + 1 :])
@@ -274,7 +272,7 @@ def _find_subject(tree: Tree, clause: _Clause) -> int | None:
 
 
 def _find_existential_subject(tree: Tree, clause: _Clause, *, existential: int) -> int:
-    """Return the noun phrase that *there* announces; a temporal one only if no other follows (*there were times*)."""
+    """Return the subject of *there is*: a noun phrase after the verb, if possible not a temporal one."""
     verb, host = _find_lexical_verb(tree, clause)
     after = [] if verb is None else [node for node in _list_noun_phrases_after(tree, verb, host) if node != existential]
     candidates = [node for node in after if not _is_temporal(tree, node)]
@@ -292,7 +290,7 @@ def _list_noun_phrases(tree: Tree, nodes: Sequence[int]) -> list[int]:
 
 
 def _is_temporal(tree: Tree, node: int, *, alone: bool = False) -> bool:
-    """Say whether a noun phrase is temporal; with *alone*, it must also be one word or begin with a TIME_DETERMINER."""
+    """Return whether a noun phrase is temporal; if *alone*, also one word or begun by one of TIME_DETERMINERS."""
     if tree.has_function_tags:
         return "TMP" in tree.list_functions(node)
     words = tree.words[tree.starts[node] : tree.find_end(node)]
@@ -302,6 +300,7 @@ def _is_temporal(tree: Tree, node: int, *, alone: bool = False) -> bool:
 
 
 def _find_object(tree: Tree, clause: _Clause, *, subject: int | None) -> int | None:
+    """Return the last noun phrase after the verb that is not temporal, nor a reflexive after another; or None."""
     verb, host = _find_lexical_verb(tree, clause)
     if verb is None or tree.words[tree.starts[verb]].lower() in COPULAS:
         return None
@@ -310,7 +309,12 @@ def _find_object(tree: Tree, clause: _Clause, *, subject: int | None) -> int | N
         for node in _list_noun_phrases_after(tree, verb, host)
         if node != subject and not _NO_OBJECT.intersection(tree.list_functions(node))
     ]
-    return _find_direct_object(tree, noun_phrases)
+    candidates = [node for node in noun_phrases if not _is_temporal(tree, node)]
+    if not candidates:
+        candidates = [node for node in noun_phrases[:1] if not _is_temporal(tree, node, alone=True)]
+    if len(candidates) > 1 and tree.words[tree.starts[candidates[-1]]].lower() in REFLEXIVES:
+        return candidates[-2]
+    return candidates[-1] if candidates else None
 
 
 def _find_lexical_verb(tree: Tree, clause: _Clause) -> tuple[int | None, int]:
@@ -319,7 +323,7 @@ def _find_lexical_verb(tree: Tree, clause: _Clause) -> tuple[int | None, int]:
     host = clause.host
     while verb is not None and tree.words[tree.starts[verb]].lower() in AUXILIARIES:
         later = [node for node in list_children(tree, host) if node > verb]
-        phrase = _find_first(tree, later, _VERB_PHRASE)
+        phrase = _find_first(tree, later, {"VP"})
         if phrase is None:
             break
         verb, host = _find_leading_verb(tree, phrase, host=host)
@@ -327,7 +331,7 @@ def _find_lexical_verb(tree: Tree, clause: _Clause) -> tuple[int | None, int]:
 
 
 def _list_noun_phrases_after(tree: Tree, verb: int, host: int) -> list[int]:
-    """Return the noun phrases after *verb*; stop at a second verb that follows a noun phrase."""
+    """Return the noun phrases after *verb* under *host*, up to the first verb or conjunction behind one."""
     noun_phrases: list[int] = []
     for node in list_children(tree, host):
         category = tree.categories[node]
@@ -336,13 +340,3 @@ def _list_noun_phrases_after(tree: Tree, verb: int, host: int) -> list[int]:
         elif noun_phrases and category in _NEXT_VERB:
             break
     return noun_phrases
-
-
-def _find_direct_object(tree: Tree, noun_phrases: Sequence[int]) -> int | None:
-    """Return the direct object among the noun phrases after a verb: the last that can be one, or None."""
-    candidates = [node for node in noun_phrases if not _is_temporal(tree, node)]
-    if not candidates:
-        candidates = [node for node in noun_phrases[:1] if not _is_temporal(tree, node, alone=True)]
-    if len(candidates) > 1 and tree.words[tree.starts[candidates[-1]]].lower() in REFLEXIVES:
-        return candidates[-2]
-    return candidates[-1] if candidates else None

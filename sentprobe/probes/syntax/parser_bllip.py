@@ -31,7 +31,7 @@ class BllipOptions:
 
 @dataclass(frozen=True, slots=True)
 class BllipParser:
-    """A loaded BLLIP parser. It cannot split text, and a process can load only one."""
+    """A loaded BLLIP parser, which cannot split text into sentences. A process can load only one."""
 
     splits: ClassVar[bool] = False
     fingerprint: str

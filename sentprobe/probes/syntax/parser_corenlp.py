@@ -39,7 +39,7 @@ class CorenlpParser:
     client: Any = field(repr=False)
 
     def parse(self, sentences: Sequence[Sequence[str]]) -> list[ParserOutcome]:
-        """Parse tokenised sentences in one request."""
+        """Return the parse of each tokenised sentence, from one request."""
         text = "\n".join(" ".join(map(escape_word, tokens)) for tokens in sentences)
         return [convert_sentence(sentence) for sentence in self._request(text, TOKENIZED_INPUT)]
 
@@ -48,7 +48,7 @@ class CorenlpParser:
         return [token["word"] for part in self._request(sentence, TOKENIZER_ONLY) for token in part["tokens"]]
 
     def parse_text(self, text: str) -> list[ParserOutcome]:
-        """Split a text and parse its sentences."""
+        """Split a text into sentences, and return their parses."""
         return [convert_sentence(sentence) for sentence in self._request(text, {})]
 
     def _request(self, text: str, properties: Mapping[str, str]) -> Sequence[Mapping[str, Any]]:
@@ -69,7 +69,7 @@ class CorenlpParser:
 
 
 def convert_sentence(sentence: Mapping[str, Any]) -> ParsedSentence:
-    """Convert a sentence of the server's JSON."""
+    """Convert a sentence from the JSON of the server's answer."""
     tokens = sentence["tokens"]
     edges = {edge["dependent"]: edge for edge in sentence.get("basicDependencies", ())}
     numbers = [token["index"] for token in tokens]
@@ -84,7 +84,7 @@ def convert_sentence(sentence: Mapping[str, Any]) -> ParsedSentence:
 
 
 def load_corenlp(spec: Spec) -> CorenlpParser:
-    """Connect to the server at the URL of *spec*, by default on this machine. Raises ParserError without an answer."""
+    """Connect to the server at the URL of *spec*, by default on this machine. Raises ParserError if none answers."""
     import requests
     from nltk.parse.corenlp import CoreNLPParser
 

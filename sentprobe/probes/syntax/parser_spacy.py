@@ -26,7 +26,7 @@ RELATIONS: Mapping[str, str] = {
     "csubjpass": "csubj:pass",
     "auxpass": "aux:pass",
 }
-"""The name in Universal Dependencies of each relation that spaCy's English models name otherwise."""
+"""The Universal Dependencies names of relations that spaCy's English models name differently."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class SpacyParser:
         return bool(SPLITTERS.intersection(self.pipeline.pipe_names))
 
     def parse(self, sentences: Sequence[Sequence[str]]) -> list[ParserOutcome]:
-        """Parse tokenised sentences without splitting them further."""
+        """Return the parse of each tokenised sentence."""
         from spacy.tokens import Doc
 
         documents = [
@@ -65,11 +65,11 @@ class SpacyParser:
         return [convert_span(document[:], constituents=self.constituents) for document in self.pipeline.pipe(documents)]
 
     def tokenize(self, sentence: str) -> list[str]:
-        """Return the pipeline's tokens."""
+        """Return the tokens of a sentence, as the pipeline divides it."""
         return [token.text for token in self.pipeline.tokenizer(sentence) if not token.is_space]
 
     def parse_text(self, text: str) -> list[ParserOutcome]:
-        """Split a text and parse its sentences."""
+        """Split a text into sentences, and return their parses."""
         sentences = self.pipeline(text).sents
         parses = (convert_span(span, constituents=self.constituents) for span in sentences)
         return [parsed for parsed in parses if parsed.tokens]
@@ -91,7 +91,7 @@ def convert_span(span: "Span", *, constituents: bool) -> ParsedSentence:
 
 
 def _split_tags(tags: Sequence[str]) -> Iterator[str]:
-    """Yield one tag for each token. If both parts of *didn't* have ``VBD_RB``, yield ``VBD`` and ``RB``."""
+    """Yield one tag for each token. If both *did* and *n't* are tagged ``VBD_RB``, yield ``VBD`` and ``RB``."""
     for tag, group in groupby(tags):
         count = len(list(group))
         parts = tag.split("_")

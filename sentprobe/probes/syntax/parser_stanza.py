@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 PROCESSORS = "tokenize,pos,lemma,depparse,constituency"
 Pipeline = Callable[[Any], "Document"]
-"""A function from text, or from tokenised sentences, to a document."""
+"""A function from a text, or from tokenised sentences, to Stanza's document."""
 
 
 class PipelineInput(Enum):
-    """The input of a pipeline: a running text, a sentence that is only tokenised, or tokenised sentences to parse."""
+    """The input of a pipeline: text to split and parse, a sentence to tokenise, or tokenised sentences to parse."""
 
     TEXT = "text"
     SENTENCE = "sentence"
@@ -34,7 +34,7 @@ class StanzaOptions:
     package: str = "default"
     """A set of models, such as ``default_accurate`` or ``default_fast``."""
     dir: str = ""
-    """The folder of the models; empty: Stanza's default folder."""
+    """The folder of the models; if empty, Stanza's default folder."""
     gpu: bool = False
 
 
@@ -48,17 +48,17 @@ class StanzaParser:
     """The function that loads the pipeline for a kind of input."""
 
     def parse(self, sentences: Sequence[Sequence[str]]) -> list[ParserOutcome]:
-        """Parse all tokenised sentences in one call."""
+        """Return the parse of each tokenised sentence, from one call."""
         document = self.pipeline(PipelineInput.TOKENS)([list(map(unescape_word, tokens)) for tokens in sentences])
         return [convert_sentence(sentence) for sentence in document.sentences]
 
     def tokenize(self, sentence: str) -> list[str]:
-        """Return the words of a sentence, as Stanza divides it."""
+        """Return the tokens of a sentence, as Stanza divides it."""
         document = self.pipeline(PipelineInput.SENTENCE)(sentence)
         return [word.text for part in document.sentences for word in part.words]
 
     def parse_text(self, text: str) -> list[ParserOutcome]:
-        """Split a text and parse its sentences."""
+        """Split a text into sentences, and return their parses."""
         return [convert_sentence(sentence) for sentence in self.pipeline(PipelineInput.TEXT)(text).sentences]
 
 

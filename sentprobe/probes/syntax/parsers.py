@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from importlib import import_module
+from functools import lru_cache, partial
 from importlib.util import find_spec
+from pkgutil import resolve_name
 from threading import Lock
 from typing import Protocol, TypeAlias
 
@@ -22,11 +22,11 @@ class ParserError(SentprobeError):
 
 
 class Parser(Protocol):
-    """A constituency or dependency parser. Any exception but ParserError means that a sentence cannot be parsed."""
+    """A constituency or dependency parser. Exceptions except ParserError mean that a sentence cannot be parsed."""
 
     @property
     def fingerprint(self) -> str:
-        """The library, version and model, on which the parses depend."""
+        """Text with the library, its version and the model."""
 
     @property
     def splits(self) -> bool:
@@ -36,19 +36,19 @@ class Parser(Protocol):
         """Return the parse of each tokenised sentence, or the reason why the sentence has none."""
 
     def tokenize(self, sentence: str) -> Sequence[str]:
-        """Return the tokens of a sentence, as in the parser's training data; empty if the parser has no tokenizer."""
+        """Return the tokens of a sentence, divided as in the parser's training data; empty without a tokenizer."""
 
     def parse_text(self, text: str) -> Sequence[ParserOutcome]:
-        """Split a running text and parse its sentences; only for parsers whose *splits* is true."""
+        """Split a text into sentences, and return their parses; only for parsers whose *splits* is true."""
 
 
 NO_PARSER = "none"
-"""The spec that means no parser: sentences then have tokens only."""
+"""The spec for analysis without a parser: sentences then have tokens only."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParserKind:
-    """A kind of parser: its name, which is also that of its extra; its library; and the function that loads it."""
+    """A parser that a spec may name: its name (and that of its extra), its library, and a function that loads it."""
 
     name: str
     module: str
@@ -62,25 +62,22 @@ class ParserKind:
         return find_spec(self.module) is not None
 
 
-def _load_lazily(module: str, name: str) -> Callable[[Spec], Parser]:
-    def load(spec: Spec) -> Parser:
-        parser: Parser = getattr(import_module(f"sentprobe.probes.syntax.{module}"), name)(spec)
-        return parser
-
-    return load
+def _load_by(function: str, spec: Spec) -> Parser:
+    parser: Parser = resolve_name(f"sentprobe.probes.syntax.{function}")(spec)
+    return parser
 
 
 PARSERS = (
-    ParserKind("stanza", "stanza", _load_lazily("parser_stanza", "load_stanza")),
-    ParserKind("bllip", "bllipparser", _load_lazily("parser_bllip", "load_bllip")),
-    ParserKind("corenlp", "requests", _load_lazily("parser_corenlp", "load_corenlp")),
-    ParserKind("benepar", "benepar", _load_lazily("parser_spacy", "load_benepar")),
-    ParserKind("spacy", "spacy", _load_lazily("parser_spacy", "load_spacy"), constituents=False),
+    ParserKind("stanza", "stanza", partial(_load_by, "parser_stanza:load_stanza")),
+    ParserKind("bllip", "bllipparser", partial(_load_by, "parser_bllip:load_bllip")),
+    ParserKind("corenlp", "requests", partial(_load_by, "parser_corenlp:load_corenlp")),
+    ParserKind("benepar", "benepar", partial(_load_by, "parser_spacy:load_benepar")),
+    ParserKind("spacy", "spacy", partial(_load_by, "parser_spacy:load_spacy"), constituents=False),
 )
 
 
 def find_parser(spec: str) -> ParserKind:
-    """Return the kind of parser that *spec* names. Raises UsageError or ParserError."""
+    """Return the entry of PARSERS that *spec* names. Raises UsageError, or ParserError if it is not installed."""
     name = parse_spec(spec).kind
     names = [kind.name for kind in PARSERS]
     if name not in names:
@@ -95,7 +92,7 @@ _load_lock = Lock()
 
 
 def load_parser(spec: str) -> Parser:
-    """Return the parser of *spec*; the last parser stays in memory. Raises UsageError or ParserError."""
+    """Return the parser that *spec* names; the last one loaded stays in memory. Raises UsageError or ParserError."""
     with _load_lock:
         return _load_cached(spec)
 

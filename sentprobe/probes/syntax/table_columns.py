@@ -17,16 +17,11 @@ _TEXT, _TEXTS, _SMALL, _LARGE = pa.string(), pa.list_(pa.string()), pa.int16(), 
 
 
 def _find_main_tag(row: Row, role: int, word: Noun | int | None) -> str | None:
-    """Return the tag of the main verb (*role* 0), subject (1) or object (2), or of its word in a multiword token."""
+    """Return the tag of the main verb (*role* 0), subject (1) or object (2): one tag, even in a multiword token."""
     if row.universal is not None:
         return row.universal.main_tags[role]
     index = word.index if isinstance(word, Noun) else word
     return None if index is None or not row.tags else row.tags[index]
-
-
-def _flatten_clauses(row: Row) -> tuple[int, int, int, int, int] | None:
-    coordination = row.clauses
-    return None if coordination is None else (coordination.conjunction, *coordination.first, *coordination.second)
 
 
 _COLUMNS: dict[str, tuple[pa.DataType, Callable[[Row], Any]]] = {
@@ -48,7 +43,7 @@ _COLUMNS: dict[str, tuple[pa.DataType, Callable[[Row], Any]]] = {
     "object_index": (_SMALL, lambda row: row.object and row.object.index),
     "object_tag": (_TEXT, lambda row: _find_main_tag(row, 2, row.object)),
     "object_number": (_TEXT, lambda row: row.object and row.object.number),
-    "clauses": (CLAUSES_TYPE, _flatten_clauses),
+    "clauses": (CLAUSES_TYPE, lambda row: (pair := row.clauses) and (pair.conjunction, *pair.first, *pair.second)),
     "clause_words": (_TEXTS, lambda row: row.universal and row.universal.clause_words),
     "dependency_depth": (_SMALL, lambda row: row.universal and row.universal.depth),
     "root_dependents": (_TEXT, lambda row: row.universal and row.universal.order),
@@ -66,7 +61,7 @@ SCHEMA = pa.schema(
 
 
 def make_record_batch(rows: Sequence[Row], *, first: int = 0) -> pa.RecordBatch:
-    """Return *rows* as a record batch of :data:`SCHEMA`, numbered from *first*."""
+    """Return *rows* as a record batch of :data:`SCHEMA`, with ids from *first* on."""
     arrays = [pa.array(np.arange(first, first + len(rows), dtype=np.int64))]
     for name, (kind, get_value) in _COLUMNS.items():
         make_array = _make_string_lists if name in {"tokens", "tags"} else pa.array
@@ -75,6 +70,6 @@ def make_record_batch(rows: Sequence[Row], *, first: int = 0) -> pa.RecordBatch:
 
 
 def _make_string_lists(lists: Iterable[Sequence[str]], kind: pa.DataType) -> pa.ListArray:
-    """Return an array of string lists; it is built from one flat list for speed."""
+    """Return an array of string lists, built from one flat list for speed."""
     offsets = np.cumsum([0, *map(len, lists)], dtype=np.int32)
     return pa.ListArray.from_arrays(pa.array(offsets), pa.array(list(chain.from_iterable(lists)), kind.value_type))

@@ -27,7 +27,7 @@ class RowError(SentprobeError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """The data of a sentence that the tasks need; token numbers start at 0, and unknown parts of a parse are None."""
+    """The data of a sentence that the tasks need. Token numbers start at 0; unknown parts of the parse are None."""
 
     source: str
     place: int
@@ -37,25 +37,25 @@ class Row:
     """The first 16 hexadecimal digits of the SHA-256 of the text."""
     tokens: tuple[str, ...]
     tags: tuple[str, ...]
-    tree: str | None
+    tree: str | None = None
     """The tree in Penn brackets under ROOT, with function tags, without traces."""
-    depth: int | None
-    top: str | None
+    depth: int | None = None
+    top: str | None = None
     """The categories of the top constituents, joined by one space."""
     verb: int | None
     subject: Noun | None
     object: Noun | None
-    clauses: Coordination | None
+    clauses: Coordination | None = None
     sentence_id: str | None = None
     universal: UniversalLabels | None = None
-    """Labels by Universal Dependencies, if these are used in place of the Penn Treebank's."""
+    """Labels from Universal Dependencies, if they are used instead of the tree and the Penn tags."""
 
 
 def build_row(parsed: ParsedSentence, *, universal: bool = False) -> Row:
-    """Return the row of *parsed*. Raises RowError if the parse contradicts itself.
+    """Return the row of *parsed*. Raises RowError if the parse contradicts itself, or is too long or too deep.
 
-    A sentence gets labels by Universal Dependencies if it has neither a tree nor Penn tags. With *universal*, every
-    sentence with the words of Universal Dependencies gets these labels.
+    Labels come from Universal Dependencies if the sentence has neither a tree nor Penn tags. With *universal*, they
+    come from Universal Dependencies wherever these are known.
 
     >>> row = build_row(ParsedSentence(tree="(S (NP (NNS men)) (VP (VBD slept)) (. .))"))
     >>> row.text, row.top, row.depth, row.tags[row.verb], row.subject.number.value
@@ -66,7 +66,7 @@ def build_row(parsed: ParsedSentence, *, universal: bool = False) -> Row:
         if words and (universal or (parsed.tree is None and not has_penn_tags(parsed, words))):
             labels = find_universal_labels(parsed, words)
             return replace(
-                _make_row(parsed, labels.tokens, labels.tags, tree=None, clause=labels.clause),
+                _make_row(parsed, labels.tokens, labels.tags, labels.clause),
                 clauses=labels.coordination,
                 universal=labels,
             )
@@ -82,7 +82,7 @@ def build_row(parsed: ParsedSentence, *, universal: bool = False) -> Row:
     if parsed.tags and len(parsed.tags) != len(parsed.tokens):
         raise RowError(f"{len(parsed.tokens)} tokens with {len(parsed.tags)} tags")
     tokens = _restore_written(parsed, tuple(map(unescape_word, parsed.tokens)))
-    return _make_row(parsed, tokens, parsed.tags, tree=None, clause=clause)
+    return _make_row(parsed, tokens, parsed.tags, clause)
 
 
 def _build_row_from_tree(parsed: ParsedSentence, tree: Tree | str) -> Row:
@@ -92,7 +92,12 @@ def _build_row_from_tree(parsed: ParsedSentence, tree: Tree | str) -> Row:
         raise RowError(f"{len(parsed.tokens)} tokens, but the tree has {len(tree.words)} words")
     clause = find_main_clause(replace(tree, words=_straighten_words(tree.words)))
     tree = replace(tree, words=_restore_written(parsed, tree.words))
-    return _make_row(parsed, tree.words, tree.tags, tree=tree, clause=clause)
+    row = _make_row(parsed, tree.words, tree.tags, clause)
+    depth, top = compute_depth(tree), list_top_constituents(tree)
+    if depth > MAX_TOKENS:
+        raise RowError(f"a tree of depth {depth}; a row holds at most {MAX_TOKENS}")
+    top_text = None if top is None else " ".join(top)
+    return replace(row, tree=write_tree(tree), depth=depth, top=top_text, clauses=find_coordination(tree))
 
 
 def _straighten_words(words: Sequence[str]) -> tuple[str, ...]:
@@ -101,25 +106,19 @@ def _straighten_words(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def _restore_written(parsed: ParsedSentence, words: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the words as the text writes them, or unchanged if the parser changed their number."""
+    """Return the words with the typography of the text, or unchanged if the parser changed their number."""
     if len(parsed.written) != len(words):
         return words
     return tuple(map(unescape_word, parsed.written))
 
 
-def _make_row(
-    parsed: ParsedSentence, tokens: tuple[str, ...], tags: tuple[str, ...], *, tree: Tree | None, clause: MainClause
-) -> Row:
+def _make_row(parsed: ParsedSentence, tokens: tuple[str, ...], tags: tuple[str, ...], clause: MainClause) -> Row:
     if not 0 < len(tokens) <= MAX_TOKENS:
         raise RowError(f"a sentence of {len(tokens)} tokens; a row holds 1 to {MAX_TOKENS}")
     tokens = tuple("_".join(token.split()) for token in tokens)
     if "" in tokens:
         raise RowError(f"token {tokens.index('') + 1} of {len(tokens)} is empty")
     text = " ".join(tokens)
-    top = None if tree is None else list_top_constituents(tree)
-    edges = None if tree is None else compute_depth(tree)
-    if edges is not None and edges > MAX_TOKENS:
-        raise RowError(f"a tree of depth {edges}; a row holds at most {MAX_TOKENS}")
     return Row(
         source=parsed.source,
         place=parsed.place,
@@ -127,12 +126,8 @@ def _make_row(
         digest=sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16],
         tokens=tokens,
         tags=tags,
-        tree=None if tree is None else write_tree(tree),
-        depth=edges,
-        top=None if top is None else " ".join(top),
         verb=clause.verb,
         subject=clause.subject,
         object=clause.object,
-        clauses=None if tree is None else find_coordination(tree),
         sentence_id=parsed.sentence_id,
     )

@@ -17,7 +17,7 @@ class FilePiece(NamedTuple):
 
 
 def read_trees(source: FilePiece) -> list[Tree] | list[Mistake]:
-    """Return the trees in a piece of a file, or a list with its first mistake."""
+    """Return the trees in a piece of a file; if it has a mistake, return a list of the first mistake only."""
     try:
         return parse_trees(source.text)
     except TreeError as error:
@@ -26,7 +26,7 @@ def read_trees(source: FilePiece) -> list[Tree] | list[Mistake]:
 
 
 def split_trees(lines: Iterable[str]) -> Iterator[FilePiece | Mistake]:
-    """Yield the text of each tree, found by counting brackets. Only one tree is in memory at a time."""
+    """Yield each tree's text, found by counting brackets, or its mistake. Only one tree is in memory at a time."""
     pending = _PendingTree()
     line_counts: set[int] = set()  # numbers of lines of the trees so far
     for number, line in enumerate(lines, 1):
@@ -66,12 +66,11 @@ class _PendingTree:
 def _begins_new_tree(pending: _PendingTree, line: str, *, line_each: bool) -> bool:
     """Return whether a line begins a new tree although the pending tree has open brackets.
 
-    This is so if the line begins like the pending tree. It is also so if all trees so far had one line each
-    (*line_each*) and the pending line has a closing bracket.
+    A line does so if it begins like the pending tree. It also does so if all trees so far had one line each
+    (*line_each*) and the pending tree is one line with a closing bracket.
     """
     beginning = _BEGINNING.match(line)
     first = _BEGINNING.match(pending.lines[0])
     if beginning is None or first is None:
         return False
-    alike = beginning[0] == first[0]
-    return alike or (line_each and len(pending.lines) == 1 and ")" in pending.lines[0])
+    return beginning[0] == first[0] or (line_each and len(pending.lines) == 1 and ")" in pending.lines[0])

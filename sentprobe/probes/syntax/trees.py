@@ -1,4 +1,4 @@
-"""Penn bracket trees: parsing into flat arrays, and writing on a line.
+"""Penn bracket trees: parsing into flat arrays, and writing on one line.
 
 This is the grammar in BNF; white space between the parts is optional:
 
@@ -18,9 +18,7 @@ from functools import lru_cache, partial
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.syntax.typography import straighten_word
 
-_BRACKETS = {"(": "-LRB-", ")": "-RRB-"}
-_ESCAPED = _BRACKETS | {"{": "-LCB-", "}": "-RCB-", "[": "-LSB-", "]": "-RSB-"}
-_PLAIN = {escape: plain for plain, escape in _ESCAPED.items()}
+_PLAIN = {"-LRB-": "(", "-RRB-": ")", "-LCB-": "{", "-RCB-": "}", "-LSB-": "[", "-RSB-": "]"}
 _PLAIN |= {escape.lower(): plain for escape, plain in _PLAIN.items()}
 
 _ESCAPES = re.compile("|".join(_PLAIN))
@@ -71,7 +69,7 @@ _FUNCTIONS = re.compile(r"\A([^-=|]+)[-=|].*", re.DOTALL)  # the tag -LRB- has n
 
 
 class TreeError(SentprobeError):
-    """A text is not in Penn brackets, or not exactly one tree; *place* is the offset of the error."""
+    """A text is not in Penn brackets, or not exactly one tree; *place* is the error's offset in characters."""
 
     def __init__(self, message: str, *, place: int = 0) -> None:
         super().__init__(message)
@@ -92,13 +90,13 @@ class Tree:
     """
 
     labels: tuple[str, ...]
-    """The label of each node with function tags, without an index."""
+    """The label of each node with its function tags, without its index: ``NP-SBJ``."""
     categories: tuple[str, ...]
-    """The label of each node without function tags."""
+    """The label of each node without function tags: ``NP``."""
     stops: tuple[int, ...]
-    """The first node after the end of each node."""
+    """For each node, the number of the first node after it and its descendants."""
     starts: tuple[int, ...]
-    """The first word of each node."""
+    """For each node, the index of its first word."""
     words: tuple[str, ...]
 
     @property
@@ -112,7 +110,7 @@ class Tree:
         return self.labels != self.categories
 
     def list_functions(self, node: int) -> list[str]:
-        """Return the function tags of *node*."""
+        """Return the function tags of *node*, such as ``SBJ``."""
         return self.labels[node].split("-")[1:]
 
     def find_end(self, node: int) -> int:
@@ -158,7 +156,7 @@ def parse_trees(text: str) -> list[Tree]:
 
 
 def _parse_arrays(text: str) -> tuple[list[str], list[int], list[int], list[str], list[int]]:  # noqa: C901, PLR0912 - the inner loop
-    """Return the labels, stops, starts and words of all trees in *text*, and the end of each tree."""
+    """Return the labels, stops, starts and words of all trees in *text*, and the node after each tree."""
     labels, stops, starts, words = list[str](), list[int](), list[int](), list[str]()
     stack: list[int] = []
     ends: list[int] = []
@@ -204,7 +202,7 @@ def _parse_arrays(text: str) -> tuple[list[str], list[int], list[int], list[str]
 
 
 def _make_piece_error(text: str, number: int) -> TreeError:
-    """Return an error about the bracket or word with this *number* in *text*, from 0."""
+    """Return the error at the bracket or word with this *number*, from 0, in *text*."""
     piece = next(match for count, match in enumerate(_TOKEN_PATTERN.finditer(text)) if count == number)
     shown = shorten(piece[4] or piece[0])
     if piece[4]:
@@ -296,21 +294,21 @@ class UniversalWords:
     tags: tuple[str, ...]
     lemmas: tuple[str, ...]
     ranges: tuple[tuple[int, int, str], ...] = ()
-    """The first word (from 0), the end, and the form of each multiword token."""
+    """The start, end and form of each multiword token, such as ``(0, 2, "im")``; words are numbered from 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedSentence:
-    """A sentence with its Penn tags, tree and dependencies, as far as known. It has tokens or a tree."""
+    """A sentence with its Penn tags, tree and dependencies, as far as known. It has tokens or a tree, or both."""
 
     tokens: tuple[str, ...] = ()
     written: tuple[str, ...] = ()
-    """The tokens as the text writes them; empty if the parser received the same forms."""
+    """The tokens with the typography of the text, such as ``n’t``; empty if *tokens* have it, too."""
     tags: tuple[str, ...] = ()
     tree: Tree | str | None = None
     """The constituents as a tree or as text in Penn brackets; None if unknown."""
     heads: tuple[int, ...] = ()
-    """The number of each token's head, from 1; 0 marks the root. Empty without dependencies."""
+    """The number of each token's head, from 1, and 0 for the root. Empty without dependencies."""
     relations: tuple[str, ...] = ()
     """Relations of Universal Dependencies; empty if the dependencies have no labels."""
     universal: UniversalWords | None = None

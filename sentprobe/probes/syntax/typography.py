@@ -22,14 +22,14 @@ _STRAIGHT: Mapping[str, str] = {
 }
 _LINE_BREAK_HYPHEN = r"\u00ad\s+"
 _MARK = re.compile(f"(?<=[0-9])(\u2013)(?=[0-9])|({_LINE_BREAK_HYPHEN})|[{''.join(_STRAIGHT)}]")
-"""An en dash between digits becomes a hyphen; any other en dash becomes a dash. A soft hyphen before white space (the
-end of a line) is removed together with the white space."""
+"""An en dash between digits becomes a hyphen, any other en dash a dash. A soft hyphen at the end of a line is removed
+together with the white space after it."""
 _REMOVED = re.compile(f"{_LINE_BREAK_HYPHEN}|[{_INVISIBLE}]")
 
 
 @dataclass(frozen=True, slots=True)
 class StraightText:
-    """A text in straight marks, with the original text and the places of its characters there."""
+    """A text in straight marks (*text*), and the original text (*written*) with the offset of each character in it."""
 
     text: str
     written: str
@@ -37,13 +37,13 @@ class StraightText:
     """The offset in *written* of each character of *text* and of its end, (characters + 1,)."""
 
     def restore_form(self, start: int, end: int) -> str:
-        """Return the original form of ``text[start:end]``, or this text itself if it begins or ends inside a mark."""
+        """Return the original of ``text[start:end]``; unchanged if it begins or ends inside ``...`` for an ellipsis."""
         if self._is_inside_mark(start) or self._is_inside_mark(end):
             return self.text[start:end]
         return _REMOVED.sub("", self.written[self.starts[start] : self.starts[end]])
 
-    def _is_inside_mark(self, place: int) -> bool:
-        return place > 0 and self.starts[place] == self.starts[place - 1]
+    def _is_inside_mark(self, position: int) -> bool:
+        return position > 0 and self.starts[position] == self.starts[position - 1]
 
 
 def straighten(text: str) -> StraightText:
@@ -60,10 +60,10 @@ def straighten(text: str) -> StraightText:
     starts: list[int] = []
     last = 0
     for match in _MARK.finditer(text):
-        place = match.start()
+        position = match.start()
         mark = "-" if match[1] else "" if match[2] else _STRAIGHT[match[0]]
-        parts += text[last:place], mark
-        starts += (*range(last, place), *[place] * len(mark))
+        parts += text[last:position], mark
+        starts += (*range(last, position), *[position] * len(mark))
         last = match.end()
     return StraightText("".join((*parts, text[last:])), text, (*starts, *range(last, len(text)), len(text)))
 
@@ -86,40 +86,40 @@ def straighten_word(word: str) -> str:
 _QUOTE_FORMS = ('"', "``", "''")
 """The forms in which tokenisers write a double quote."""
 _MAX_SKIPPED = 20
-"""Maximum number of characters between the expected and the actual place of a token in the text."""
+"""Maximum number of characters between the expected and the actual position of a token in the text."""
 
 
 def restore_written_forms(straight: StraightText, sentences: Iterable[Sequence[str]]) -> Iterator[tuple[str, ...]]:
     """Yield the tokens of each sentence of the straight text in their original forms.
 
-    A token is unchanged if the text does not have it, because the parser changed it.
+    A token that the text does not contain, because the parser changed it, is yielded unchanged.
 
     >>> text = straighten("He didn\u2019t go\u2026 \u201cNo?\u201d")
     >>> list(restore_written_forms(text, [["He", "did", "n't", "go", "..."], ["``", "No", "?", "''"]]))
     [('He', 'did', 'n’t', 'go', '…'), ('“', 'No', '?', '”')]
     """
-    place = 0
+    position = 0
     for tokens in sentences:
         forms = []
         for token in tokens:
-            start, end = _find_token(straight.text, token, place)
+            start, end = _find_token(straight.text, token, position)
             form = straight.restore_form(start, end)
             forms.append(token if form == straight.text[start:end] else form)
-            place = end
+            position = end
         yield tuple(forms)
 
 
-def _find_token(text: str, token: str, place: int) -> tuple[int, int]:
-    """Return the start and end of *token* in *text*, at or soon after *place*; an empty span if it is not found."""
-    while text[place : place + 1].isspace():
-        place += 1
+def _find_token(text: str, token: str, position: int) -> tuple[int, int]:
+    """Return the start and end of *token* in *text*, at or soon after *position*; an empty span if it is not found."""
+    while text[position : position + 1].isspace():
+        position += 1
     forms = _QUOTE_FORMS if token in _QUOTE_FORMS else (token,)
     for form in forms:
-        if text.startswith(form, place):
-            return place, place + len(form)
+        if text.startswith(form, position):
+            return position, position + len(form)
     spans = [
         (start, start + len(form))
         for form in forms
-        if (start := text.find(form, place, place + _MAX_SKIPPED + len(form))) >= 0
+        if (start := text.find(form, position, position + _MAX_SKIPPED + len(form))) >= 0
     ]
-    return min(spans, default=(place, place))
+    return min(spans, default=(position, position))

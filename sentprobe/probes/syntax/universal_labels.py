@@ -20,8 +20,8 @@ PENN_TAGS = frozenset(
 )
 _INFLECTED = re.compile(r"(?!PRON\b).*\|(Gender|Case)=")
 _LAST_LATIN = "\u024f"
-_AUXILIARIES = frozenset(("aux", "cop"))
-_SUBJECTS = frozenset(("nsubj", "csubj"))
+_AUXILIARIES = ("aux", "cop")
+_SUBJECTS = ("nsubj", "csubj")
 _NUMBERS = {"Sing": Number.SINGULAR, "Plur": Number.PLURAL, "Ptan": Number.PLURAL}
 """The number that each value of the feature Number means; Ptan marks plurals without a singular, such as *clothes*."""
 
@@ -35,21 +35,21 @@ class UniversalLabels:
     """The tag of each token; for a multiword token, the tags of its words, joined by ``+``."""
     clause: MainClause
     main_tags: Sequence[str | None]
-    """Tags of the main verb, subject and object."""
+    """Tags of the main verb, subject and object; None for a missing one."""
     depth: int
     order: str
-    """Relations of the root and its dependents in the order of the sentence, without subtypes and punctuation."""
+    """Relations of the root and its dependents in sentence order, such as ``nsubj root obj``, without punctuation."""
     voice: str | None
     coordination: Coordination | None
     clause_words: tuple[str, ...] | None
-    """First words of both coordinated clauses, without the capital letter of a sentence's beginning."""
+    """First words of both coordinated clauses, as they are written inside a sentence: *the* for *The*."""
 
 
 def has_penn_tags(parsed: ParsedSentence, words: UniversalWords) -> bool:
     """Return whether a sentence is English with the Penn Treebank's tags.
 
-    Treebanks of other languages may use the same tags. They are recognized by a script other than Latin, or by words
-    other than pronouns that have gender or case.
+    Treebanks of other languages may use the same tags. They are recognised by a script other than Latin, or by a word
+    (except a pronoun) that has gender or case.
     """
     letters = [letter for token in parsed.tokens for letter in token if letter.isalpha()]
     return (
@@ -60,7 +60,7 @@ def has_penn_tags(parsed: ParsedSentence, words: UniversalWords) -> bool:
 
 
 def get_feature(tag: str, name: str) -> str:
-    """Return the value of the feature *name* in a word's tag, or the empty string.
+    """Return the value of the feature *name* in a word's tag; empty if the tag has no such feature.
 
     >>> get_feature("NOUN|Gender=Masc|Number=Plur", "Number")
     'Plur'
@@ -71,38 +71,41 @@ def get_feature(tag: str, name: str) -> str:
 def find_universal_labels(parsed: ParsedSentence, words: UniversalWords) -> UniversalLabels:
     """Return the labels of a sentence. Raises DependencyError if its dependencies do not form a tree."""
     graph = make_graph(parsed.tokens, words.tags, parsed.heads, parsed.relations)
-    depths = _compute_depths(graph)
+    depth = _compute_depth(graph)  # first, since it checks that the dependencies form a tree
     spans = list(_list_token_spans(len(parsed.tokens), words))
     token_of = [token for token, (first, end, _) in enumerate(spans) for _ in range(first, end)]
     verb = _find_verb(graph)
-    subject, object_ = (_find_noun(graph, relation) if verb is not None else None for relation in ("nsubj", "obj"))
-    nouns = (None if noun is None else Noun(token_of[noun.index], noun.number) for noun in (subject, object_))
-    coordination = _find_coordination(graph)
-    clauses = None if coordination is None else _map_coordination(coordination, token_of)
+    nouns = [_find_noun(graph, relation) if verb is not None else None for relation in ("nsubj", "obj")]
     tokens = tuple(parsed.tokens[first] if form is None else form for first, _, form in spans)
-    starts = () if coordination is None else (coordination.first[0], coordination.second[0])
+    coordination = clause_words = None
+    if clauses := _find_coordination(graph):
+        coordination = _map_coordination(clauses, token_of)
+    if clauses and coordination:
+        starts = (clauses.first[0], clauses.second[0])
+        clause_words = tuple(_lower_first(tokens[token_of[n]], words.lemmas[n], words.tags[n]) for n in starts)
     root_words = sorted((graph.root, *graph.dependents[graph.root]))
     relations = [graph.relations[node].split(":")[0] for node in root_words]
     return UniversalLabels(
         tokens=tokens,
         tags=tuple("+".join(words.tags[first:end]) for first, end, _ in spans),
-        clause=MainClause(None if verb is None else token_of[verb], *nouns),
+        clause=MainClause(
+            None if verb is None else token_of[verb],
+            *(noun and Noun(token_of[noun.index], noun.number) for noun in nouns),
+        ),
         main_tags=(
             None if verb is None else words.tags[verb],
-            *(None if noun is None else words.tags[noun.index] for noun in (subject, object_)),
+            *(None if noun is None else words.tags[noun.index] for noun in nouns),
         ),
-        depth=max(depths),
+        depth=depth,
         order=" ".join(relation for relation in relations if relation != "punct"),
         voice=_find_voice(graph),
-        coordination=clauses,
-        clause_words=None
-        if clauses is None
-        else tuple(_lower_first(tokens[token_of[start]], words.lemmas[start], words.tags[start]) for start in starts),
+        coordination=coordination,
+        clause_words=clause_words,
     )
 
 
 def _list_token_spans(word_count: int, words: UniversalWords) -> Iterator[tuple[int, int, str | None]]:
-    """Yield the span of words of each token, and its form if it is a multiword token, else None."""
+    """Yield the start and end of each token's words, and the form of a multiword token (None for other tokens)."""
     place = 0
     for first, end, form in (*words.ranges, (word_count, word_count, "")):
         yield from ((word, word + 1, None) for word in range(place, first))
@@ -111,16 +114,14 @@ def _list_token_spans(word_count: int, words: UniversalWords) -> Iterator[tuple[
         place = end
 
 
-def _compute_depths(graph: DependencyGraph) -> list[int]:
-    """Return the number of edges from the root to each word. Raises DependencyError."""
-    depths = {graph.root: 0}
-    queue = [graph.root]
-    for node in queue:
-        depths |= dict.fromkeys(graph.dependents[node], depths[node] + 1)
-        queue += graph.dependents[node]
-    if len(depths) < len(graph.tokens):
-        raise DependencyError(f"{len(graph.tokens) - len(depths)} tokens are not below the root")
-    return list(depths.values())
+def _compute_depth(graph: DependencyGraph) -> int:
+    """Return the number of edges from the root to the deepest word. Raises DependencyError."""
+    levels = [[graph.root]]
+    while below := [dependent for node in levels[-1] for dependent in graph.dependents[node]]:
+        levels.append(below)
+    if missing := len(graph.tokens) - sum(map(len, levels)):
+        raise DependencyError(f"{missing} tokens are not below the root")
+    return len(levels) - 1
 
 
 def is_finite(tag: str) -> bool:
@@ -135,27 +136,27 @@ def _find_verb(graph: DependencyGraph) -> int | None:
     The root is the main verb if it is a finite verb, a verb without a VerbForm, or a participle or infinitive with a
     subject.
     """
-    helpers = (node for node in graph.find_dependents(graph.root, _AUXILIARIES) if is_finite(graph.tags[node]))
+    helpers = (node for node in graph.find_dependents(graph.root, *_AUXILIARIES) if is_finite(graph.tags[node]))
     tag = graph.tags[graph.root]
-    form, has_subject = get_feature(tag, "VerbForm"), graph.find_dependents(graph.root, _SUBJECTS) != []
+    form, has_subject = get_feature(tag, "VerbForm"), graph.find_dependents(graph.root, *_SUBJECTS) != []
     is_verb = re.match(r"(VERB|AUX)\b", tag) and (form in {"", "Fin"} or (form in {"Part", "Inf"} and has_subject))
     return next(helpers, graph.root if is_verb else None)
 
 
 def _find_noun(graph: DependencyGraph, relation: str) -> Noun | None:
     """Return the root's first dependent with *relation*; its number is None if it is coordinated and not plural."""
-    nodes = graph.find_dependents(graph.root, frozenset((relation,)))
+    nodes = graph.find_dependents(graph.root, relation)
     if not nodes:
         return None
-    is_joined = graph.find_dependents(nodes[0], frozenset(("conj",))) != []
+    is_joined = graph.find_dependents(nodes[0], "conj") != []
     number = _NUMBERS.get(get_feature(graph.tags[nodes[0]], "Number"))
     return Noun(nodes[0], None if is_joined and number is not Number.PLURAL else number)
 
 
 def _find_voice(graph: DependencyGraph) -> str | None:
-    """Return Pass if a relation of the root's dependents ends in ``:pass``, else the root's Voice, by default Act.
+    """Return Pass if a dependent of the root has a relation in ``:pass``, else the root's Voice, by default Act.
 
-    Return None for a root that is not a verb.
+    If the root is not a verb, return None.
     """
     tag = graph.tags[graph.root]
     if any(graph.relations[node].endswith(":pass") for node in graph.dependents[graph.root]):
@@ -166,39 +167,36 @@ def _find_voice(graph: DependencyGraph) -> str | None:
 def _find_coordination(graph: DependencyGraph) -> Coordination | None:
     """Return the clauses of the root and of its only ``conj``, joined by the sentence's only ``cc``, as spans of words.
 
-    Both clauses must have a verb, and agree in whether they have a subject and a finite verb; otherwise return None.
+    Both clauses must have a verb. Both or neither must have a subject, and both or neither a finite verb; otherwise
+    return None.
     """
-    below = graph.dependents[graph.root]
-    second = graph.find_dependents(graph.root, frozenset(("conj",)))
-    conjunctions = [node for node, relation in enumerate(graph.relations) if relation.split(":")[0] == "cc"]
+    second = graph.find_dependents(graph.root, "conj")
+    relations = [relation.split(":")[0] for relation in graph.relations]
+    conjunctions = [node for node, relation in enumerate(relations) if relation == "cc"]
     if len(second) != 1 or len(conjunctions) != 1 or conjunctions[0] not in graph.dependents[second[0]]:
         return None
     first_form, second_form = (_describe_clause(graph, node) for node in (graph.root, second[0]))
     if first_form != second_form or first_form is None:
         return None
-    start, end, joint = 0, len(graph.tokens), conjunctions[0]
-    is_mark = [relation.split(":")[0] == "punct" for relation in graph.relations]
-    while end and is_mark[end - 1]:
-        end -= 1
-    while start < end and is_mark[start]:
-        start += 1
-    first_end = joint - 1 if joint and is_mark[joint - 1] else joint
-    inside = [second[0]]
-    for node in inside:
-        inside += graph.dependents[node]
-    words = [node for node in inside if not is_mark[node] and node != joint]
-    if not start < first_end or {node for node in range(joint + 1, end) if not is_mark[node]} != set(words):
+    joint = conjunctions[0]
+    content = [node for node, relation in enumerate(relations) if relation != "punct"]
+    start, end = content[0], content[-1] + 1
+    first_end = joint - 1 if joint and relations[joint - 1] == "punct" else joint
+    second_words = [second[0]]
+    for node in second_words:
+        second_words += graph.dependents[node]
+    if set(content).intersection(second_words) - {joint} != {node for node in content if node > joint}:
         return None
-    return Coordination(joint, (start, first_end), (joint + 1, end)) if graph.root < joint and below else None
+    is_in_order = start < first_end and graph.root < joint
+    return Coordination(joint, (start, first_end), (joint + 1, end)) if is_in_order else None
 
 
 def _describe_clause(graph: DependencyGraph, node: int) -> tuple[bool, bool] | None:
     """Return whether a clause has a subject, and whether its verb is finite; None if it has no verb."""
-    verbs = [node, *graph.find_dependents(node, _AUXILIARIES)]
-    is_finite_clause = any(is_finite(graph.tags[verb]) for verb in verbs)
+    verbs = [node, *graph.find_dependents(node, *_AUXILIARIES)]
     if len(verbs) == 1 and not graph.tags[node].startswith(("VERB", "AUX")):
         return None
-    return graph.find_dependents(node, _SUBJECTS) != [], is_finite_clause
+    return graph.find_dependents(node, *_SUBJECTS) != [], any(is_finite(graph.tags[verb]) for verb in verbs)
 
 
 def _map_coordination(words: Coordination, token_of: Sequence[int]) -> Coordination | None:
@@ -211,7 +209,7 @@ def _map_coordination(words: Coordination, token_of: Sequence[int]) -> Coordinat
 
 
 def _lower_first(token: str, lemma: str, tag: str) -> str:
-    """Return the form of a token inside a sentence: without the capital letter, unless its lemma or tag requires it."""
+    """Return a token as it is written inside a sentence: *the* for *The*, unless lemma or tag requires a capital."""
     is_lower = (lemma[:1].islower() or lemma == "_") and not tag.startswith("PROPN")
     is_uppercase = token.isupper() and sum(map(str.isalpha, token)) > 1
     return token[:1].lower() + token[1:] if is_lower and not is_uppercase else token

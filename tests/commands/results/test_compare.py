@@ -134,7 +134,7 @@ def test_refused(first: Path, tmp_path: Path, command: Command) -> None:
     mine.mkdir()
     cases: list[tuple[list[object], int, str]] = [
         (["show", mine], 2, f"{mine}: not a directory of sentprobe's results"),
-        (["show", tmp_path / "none"], 2, "none: not a directory of sentprobe's results"),
+        (["show", tmp_path / "none"], 2, "none: no such folder of results"),
         (["show", empty], 2, "empty: no results yet"),
         (["show", first, "-f", "txt"], 2, "there is no format 'txt' (did you mean 'text'?)"),
         (["show", first, "--plot", tmp_path / "p.svg"], 2, "there is nothing to plot"),

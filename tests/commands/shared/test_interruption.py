@@ -96,7 +96,7 @@ def test_an_interruption_at_exit_has_no_traceback() -> None:
     line = [sys.executable, "-c", INTERRUPTED_AT_EXIT]
     done = subprocess.run(line, capture_output=True, text=True, env=ENVIRONMENT, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "probe: none: not a directory of sentprobe's results\n"
+    assert done.stderr == "probe: none: no such folder of results\n"
 
 
 @pytest.mark.parametrize("name", ["r.json", "geometry/g.json", "work/chunk-0.arrow"])

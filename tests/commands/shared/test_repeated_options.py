@@ -93,4 +93,4 @@ def test_help_is_shown_whatever_else_is_given(
 def test_a_switch_twice_is_on(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     line = "probe show none --intervals --intervals"
     code, _, err = run_command(*line.split(), monkeypatch=monkeypatch, capture=capsys)
-    assert (code, err) == (2, "probe: none: not a directory of sentprobe's results\n")
+    assert (code, err) == (2, "probe: none: no such folder of results\n")

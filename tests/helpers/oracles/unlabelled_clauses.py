@@ -61,13 +61,13 @@ def _find_first_verb(graph: DependencyGraph) -> int | None:
 def _find_object(graph: DependencyGraph, verb: int, *, subject: int | None) -> int | None:
     """Return the last non-temporal nominal after the lexical verb."""
     verb = _find_lexical_verb(graph, verb)
-    if graph.form(verb) in main_clauses.COPULAS:
+    if graph.tokens[verb].lower() in main_clauses.COPULAS:
         return None
     return _find_nominal(graph, [node for node in _list_dependents_after(graph, verb)[::-1] if node != subject])
 
 
 def _find_lexical_verb(graph: DependencyGraph, verb: int) -> int:
-    while graph.form(verb) in main_clauses.AUXILIARIES:
+    while graph.tokens[verb].lower() in main_clauses.AUXILIARIES:
         inner = [n for n in _list_dependents_after(graph, verb) if graph.tags[n] in _NEXT_VERB_TAGS]
         if not inner:
             break
@@ -82,7 +82,7 @@ def _list_dependents_after(graph: DependencyGraph, node: int) -> list[int]:
 def _find_nominal(graph: DependencyGraph, nodes: Sequence[int]) -> int | None:
     """Return the first node that can head a noun phrase and is not temporal."""
     for node in nodes:
-        if graph.tags[node] in _UNAMBIGUOUS_NOMINAL_TAGS and graph.form(node) not in main_clauses.TIMES:
+        if graph.tags[node] in _UNAMBIGUOUS_NOMINAL_TAGS and graph.tokens[node].lower() not in main_clauses.TIMES:
             return node
     return None
 
@@ -110,7 +110,7 @@ def _ends_phrase(graph: DependencyGraph, later: Sequence[int]) -> bool:
 
 
 def _find_coordinated_number(graph: DependencyGraph, later: Sequence[int], node: int) -> Number | None:
-    conjunctions = [graph.form(later_node) for later_node in later if graph.tags[later_node] == "CC"]
+    conjunctions = [graph.tokens[later_node].lower() for later_node in later if graph.tags[later_node] == "CC"]
     if not conjunctions:
         return main_clauses.find_word_number(graph.tags[node], graph.tokens[node])
     return Number.PLURAL if conjunctions[0] in main_clauses.CONJUNCTIONS else None

@@ -18,7 +18,7 @@ _FULL_STOPS = (".", "。", "।", "۔", "։", "።")
 ANSWER_SQL = (
     f"CASE WHEN {selection.LENGTHS_SQL} AND {pairing.NO_QUOTES_SQL} AND tokens[-1] IN {_FULL_STOPS} THEN clauses END"
 )
-"""SQL for the spans of the two clauses; NULL unless the sentence has a usual length, a full stop and no double quotes."""
+"""SQL for the spans of the two clauses; NULL unless the sentence has 5 to 28 tokens, a full stop, no double quotes."""
 
 _COLUMNS = "text, tags, clauses.first_start, clauses.first_end, clauses.second_start, clauses.second_end, clause_words"
 _NAME_TAGS = frozenset(("NNP", "NNPS"))
@@ -36,11 +36,11 @@ class LongerClause(IntEnum):
 class CoordinatedSentence:
     """The tokens of a sentence of two coordinated clauses. Clauses begin in lower case, except with a name or *I*."""
 
-    before: tuple[str, ...]
-    first: tuple[str, ...]
-    between: tuple[str, ...]
-    second: tuple[str, ...]
-    after: tuple[str, ...]
+    before: Sequence[str]
+    first: Sequence[str]
+    between: Sequence[str]
+    second: Sequence[str]
+    after: Sequence[str]
 
     @property
     def longer(self) -> LongerClause:
@@ -60,9 +60,8 @@ def select_coordination_inversion(request: selection.SelectionRequest) -> select
     pairs = _group_by_length(request)
     counts = {f"{longer.name.lower()} clause longer": len(pairs[longer]) for longer in LongerClause}
     requested = selection.compute_class_share(request.size, classes=6)
-    unequal = selection.scale_share(
-        min(len(pairs[LongerClause.FIRST]), len(pairs[LongerClause.SECOND])) // 2, requested
-    )
+    unequal_pairs = min(len(pairs[LongerClause.FIRST]), len(pairs[LongerClause.SECOND]))
+    unequal = selection.scale_share(unequal_pairs // 2, requested)
     if unequal is None:
         raise selection.make_too_few_error(request.task, counts, needed=2 * len(requested))
     equal = selection.scale_share(len(pairs[LongerClause.NEITHER]) // 2, unequal) or dict.fromkeys(requested, 0)
@@ -73,21 +72,24 @@ def select_coordination_inversion(request: selection.SelectionRequest) -> select
             number = equal[split] if longer is LongerClause.NEITHER else unequal_count
             chosen = [next(remaining[longer]) for _ in range(2 * number)]
             entries += pairing.alternate_versions(chosen, split, labels=(pairing.ORIGINAL, pairing.INVERTED))
-    notes = _describe_sizes(request, selection.ClassShare(requested, unequal), selection.ClassShare(unequal, equal))
+    notes = _describe_sizes(request, requested, unequal, equal)
     return selection.Selection((pairing.ORIGINAL, pairing.INVERTED), tuple(entries), notes, counts)
 
 
 def _describe_sizes(
-    request: selection.SelectionRequest, unequal: selection.ClassShare, equal: selection.ClassShare
+    request: selection.SelectionRequest,
+    requested: selection.ClassShare,
+    unequal: selection.ClassShare,
+    equal: selection.ClassShare,
 ) -> tuple[str, ...]:
     notes = []
-    if equal.is_scaled:
+    if equal != unequal:
         notes.append(
-            f"{2 * sum(equal.obtained.values()):,} sentences have clauses of equal length, fewer than "
-            f"the {2 * sum(unequal.obtained.values()):,} with a longer first clause: the corpus has no more"
+            f"{2 * sum(equal.values()):,} sentences have clauses of equal length, fewer than "
+            f"the {2 * sum(unequal.values()):,} with a longer first clause: the corpus has no more"
         )
-    if unequal.is_scaled or equal.is_scaled:
-        items = {split: 4 * n + 2 * equal.obtained[split] for split, n in unequal.obtained.items()}
+    if not requested == unequal == equal:
+        items = {split: 4 * n + 2 * equal[split] for split, n in unequal.items()}
         why = "both classes must have as many of each relation of lengths"
         notes.append(selection.format_scaled_note(request.size, items, why=why))
     return tuple(notes)
@@ -130,13 +132,8 @@ def divide_sentence(
     # A capital letter after the conjunction would reveal the original order.
     if second_word != tokens[second_start]:
         return None
-    return CoordinatedSentence(
-        tuple(before),
-        tuple(recased[start:end]),
-        tuple(tokens[end:second_start]),
-        tuple(recased[second_start:second_end]),
-        tuple(after),
-    )
+    first, second = recased[start:end], recased[second_start:second_end]
+    return CoordinatedSentence(before, first, tokens[end:second_start], second, after)
 
 
 def render_sentence(parts: CoordinatedSentence, *, inverted: bool) -> str:
@@ -146,9 +143,7 @@ def render_sentence(parts: CoordinatedSentence, *, inverted: bool) -> str:
     >>> render_sentence(parts, inverted=False), render_sentence(parts, inverted=True)
     ('He left , and I stayed .', 'I stayed , and he left .')
     """
-    first, second = parts.first, parts.second
-    if inverted:
-        first, second = second, first
+    first, second = (parts.second, parts.first) if inverted else (parts.first, parts.second)
     opening = (first[0][:1].upper() + first[0][1:], *first[1:])
     return " ".join((*parts.before, *opening, *parts.between, *second, *parts.after))
 
@@ -188,16 +183,15 @@ def select_bigram_shift(request: selection.SelectionRequest) -> selection.Select
 
 def _swap_neighbours(text: str, rng: Random) -> str | None:
     tokens = text.split(" ")
-    places = [place for place in range(1, len(tokens) - 1) if _can_swap(tokens, place)]
-    if not places:
+    positions = [n for n in range(1, len(tokens) - 1) if _can_swap(tokens[n], tokens[n + 1])]
+    if not positions:
         return None
-    place = rng.choice(places)
-    tokens[place : place + 2] = tokens[place + 1], tokens[place]
+    n = rng.choice(positions)
+    tokens[n : n + 2] = tokens[n + 1], tokens[n]
     return " ".join(tokens)
 
 
-def _can_swap(tokens: Sequence[str], place: int) -> bool:
-    left, right = tokens[place : place + 2]
+def _can_swap(left: str, right: str) -> bool:
     # The spelling would reveal the order: French l' stands only before some words, and -t-il after a verb.
     is_bound = any(token.endswith(("'", "’")) or token.startswith("-") for token in (left, right))
     return pairing.is_word(left) and pairing.is_word(right) and left.casefold() != right.casefold() and not is_bound

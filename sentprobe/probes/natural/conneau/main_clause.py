@@ -18,7 +18,7 @@ TENSE_SQL = (
     "WHEN verb_tag LIKE '%|Mood=%' AND verb_tag || '|' NOT LIKE '%|Mood=Ind|%' THEN NULL "
     f"WHEN verb_tag || '|' LIKE '%|Tense=Pres|%' THEN '{PRESENT}' WHEN {_PASTS} THEN '{PAST}' END"
 )
-"""SQL for the main verb's tense (PRES or PAST); NULL if its tag shows no tense, or a mood other than the indicative."""
+"""SQL for the main verb's tense, PRES or PAST; NULL if its tag has no tense or is not indicative."""
 
 TENSE_ANSWER_SQL = f"CASE WHEN {LENGTHS_SQL} AND {build_askable_sql('verb')} THEN {TENSE_SQL} END"
 

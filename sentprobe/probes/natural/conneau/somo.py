@@ -25,7 +25,7 @@ LABELS = ("O", "C")
 TAGS = ("NN", "NNS", "VB", "VBD", "VBG", "VBN", "VBP", "VBZ")
 """Penn tags of nouns, without names, and of verbs."""
 MAX_FREQUENCY_RATIO = 2.0
-"""Maximum ratio between the frequencies of the replaced word's and the replacement's bigram."""
+"""Maximum ratio of frequencies between a bigram with the replaced word and the same with the replacement."""
 _OVERSAMPLE = 1.5
 """Number of sentences that are first tried for each sentence needed."""
 Replacement = tuple[ChangedPair, int]
@@ -39,30 +39,25 @@ def select_odd_man_out(request: selection.SelectionRequest) -> selection.Selecti
     requested = selection.compute_class_share(request.size, classes=2)
     ranks, zeros = np.array([rank for _, rank in replacements], np.int64), np.zeros(len(replacements), np.int64)
     pool = SentencePool(zeros.astype(np.uint64), zeros, ranks)
-    places = selection.deal_forms(pool, classes=1, requested={split: 2 * n for split, n in requested.items()})
+    split_numbers = selection.deal_forms(pool, classes=1, requested={split: 2 * n for split, n in requested.items()})
     dealt = {
-        split: [replacement for replacement, place in zip(replacements, places, strict=True) if place == number]
+        split: [replacement for replacement, n in zip(replacements, split_numbers, strict=True) if n == number]
         for number, split in enumerate(requested)
     }
     filled_share = min([1.0, *(len(dealt[split]) / (2 * n) for split, n in requested.items())])
-    counts_by_split = {split: int(number * filled_share + 1e-9) for split, number in requested.items()}
-    if not all(counts_by_split.values()):
-        counts = {
-            f"replacements in {split.value}": len(dealt_replacements) for split, dealt_replacements in dealt.items()
-        }
+    share = {split: int(number * filled_share + 1e-9) for split, number in requested.items()}
+    if not all(share.values()):
+        counts = {f"replacements in {split.value}": len(split_words) for split, split_words in dealt.items()}
         raise selection.make_too_few_error(request.task, counts, needed=2, forms=True)
     entries: list[Entry] = []
     forms: dict[Split, frozenset[str]] = {}
     words = request.corpus.find_words(ranks.tolist())
-    for split, number in counts_by_split.items():
+    for split, number in share.items():
         chosen = dealt[split][: 2 * number]
         entries += alternate_versions([pair for pair, _ in chosen], split, labels=LABELS)
         forms[split] = frozenset(words[rank] for _, rank in chosen[1::2])
     why = f"{len(replacements):,} sentences can be changed, and no replacement may be in two splits"
-    notes = (
-        format_band_note(band),
-        *selection.describe_size(request, selection.ClassShare(requested, counts_by_split), classes=2, why=why),
-    )
+    notes = (format_band_note(band), *selection.describe_size(request, share, classes=2, why=why))
     return selection.Selection(LABELS, tuple(entries), notes, count_forms(forms), forms)
 
 
@@ -72,8 +67,7 @@ def _find_replacements(request: selection.SelectionRequest, band: selection.Freq
     needed = int(1.2 * sum(selection.compute_class_share(request.size, classes=2).values()) * 2)
     limit = int(_OVERSAMPLE * needed) + 1000
     while True:
-        targets = request.corpus.query(_TARGETS_SQL.format(limit=limit), request.key)
-        ((target_count,),) = targets
+        ((target_count,),) = request.corpus.query(_TARGETS_SQL.format(limit=limit), request.key)
         replacements = _replace_targets(request)
         if len(replacements) >= needed or target_count < limit:
             return replacements
@@ -86,9 +80,9 @@ def _replace_targets(request: selection.SelectionRequest) -> list[Replacement]:
     texts = request.corpus.read_texts(handles)
     changes: dict[str, str] = {}
     ranks: dict[str, int] = {}
-    for text, (_, place, word, rank) in zip(texts, rows, strict=True):
+    for text, (_, position, word, rank) in zip(texts, rows, strict=True):
         tokens = text.split(" ")
-        tokens[place] = word
+        tokens[position] = word
         changes[text] = " ".join(tokens)
         ranks[text] = int(rank)
     return [(pair, ranks[pair.original]) for pair in filter_new_pairs(request, changes)]
@@ -98,8 +92,7 @@ def create_word_tables(corpus: Corpus, band: selection.FrequencyBand) -> None:
     """Create the tables that the queries below read.
 
     - odd_words (word, tag, rank, form): words in the band whose most frequent tag is that of a noun or verb. *form* is
-      the
-    word in lower case; with tags of Universal Dependencies, it is the most frequent spelling, such as *Haus*
+      the word in lower case; with tags of Universal Dependencies, it is the most frequent spelling, such as *Haus*
     - before (tag, other, word, rank, n): *n* is how often the word *other* stands before a word of odd_words
     - after (the same columns): *n* is how often *other* stands after it
     """

@@ -17,7 +17,7 @@ BINS = ((5, 8), (9, 12), (13, 16), (17, 20), (21, 25), (26, 28))
 ABOUT_LENGTH = give_reason(
     "the task is about the length of the sentence", *(Cue.LENGTH, Cue.BAG, Cue.NGRAMS, Cue.TEMPLATE, Cue.SENTENCE)
 )
-"""For a task about length, the reason for each cue that may answer it: all but the probe words and their positions."""
+"""The cues that may answer a task about length, with the reason: all but probe words and their positions."""
 
 HOW_LONG = "how many tokens does s have?"
 
@@ -39,9 +39,9 @@ def select_length_classes(
     )
     if balanced:
         return selection.select_classes(request, pool, labels)
-    places, share = selection.select_unbalanced(pool, labels, request.size, task=request.task)
+    indices, share = selection.select_unbalanced(pool, labels, request.size, task=request.task)
     notes = selection.describe_size(request, share, classes=1, why=f"it has {len(pool.labels):,} sentences")
-    return selection.Selection(labels, selection.read_entries(request, pool, places, labels=labels), notes)
+    return selection.Selection(labels, selection.read_entries(request, pool, indices, labels=labels), notes)
 
 
 SENTENCE_LENGTH = NaturalTask(
@@ -61,8 +61,7 @@ WORDS = 1000
 def select_word_content(request: selection.SelectionRequest) -> selection.Selection:
     """Return the items of WC: the class is the only one of 1,000 words that occurs. Raises TooFewError or UsageError.
 
-    The words have at least 4 letters and frequency ranks from 2,001 on. For a small corpus, both numbers are scaled
-    down.
+    The words have at least 4 letters and frequency ranks from 2,001 on; a small corpus has fewer and commoner words.
     """
     words, first = _find_words(request)
     rows = ", ".join(f"({rank}, {label})" for label, (rank, _) in enumerate(words))
@@ -77,8 +76,8 @@ def select_word_content(request: selection.SelectionRequest) -> selection.Select
     )
     labels = tuple(word for _, word in words)
     _check_enough(request, pool, words)
-    description = f"{len(words):,} words, the first from frequency rank {first:,} on: "
-    note = description + f"ranks {words[0][0]:,} to {words[-1][0]:,}"
+    ranks = f"ranks {words[0][0]:,} to {words[-1][0]:,}"
+    note = f"{len(words):,} words, the first from frequency rank {first:,} on: {ranks}"
     return selection.select_classes(request, pool, labels, notes=[note])
 
 
@@ -88,12 +87,12 @@ def _check_enough(request: selection.SelectionRequest, pool: SentencePool, words
     few = np.flatnonzero(counts < needed)
     if not len(few):
         return
-    place = int(few[0])
-    advice = f"--words {place} asks for those before it, and " if place > 1 else ""
+    first = int(few[0])
+    advice = f"--words {first} asks for those before it, and " if first > 1 else ""
     raise TooFewError(
         f"{request.task}: {len(few):,} of {len(words):,} words from frequency rank {words[0][0]:,} on "
         f"are in fewer than {needed} sentences without another of the words, one for each split; "
-        f"the first is {words[place][1]!r}; {advice}--first-rank for commoner or rarer ones"
+        f"the first is {words[first][1]!r}; {advice}--first-rank for commoner or rarer ones"
     )
 
 

@@ -22,7 +22,7 @@ from sentprobe.probes.natural.natural_task import BAG_AND_ORDER, REVEALS_STRUCTU
 
 
 def build_answer_sql(depths: range, column: str = "depth") -> str:
-    """Return SQL for the depth in *column*; NULL if it is not in *depths*, or if the length is not LENGTHS_SQL's."""
+    """Return SQL for the depth in *column*; NULL unless it is in *depths* and the sentence has 5 to 28 tokens."""
     return f"CASE WHEN {selection.LENGTHS_SQL} AND {column} BETWEEN {depths[0]} AND {depths[-1]} THEN {column} END"
 
 
@@ -55,7 +55,7 @@ class DepthTarget:
     def compute_quotas(self, size: Mapping[Split, int], cells: Indices) -> dict[Split, Indices]:
         """Return for each split the number of items by depth and length, (d, 17) int64.
 
-        *cells*, of the same shape, is the number of sentences in the corpus.
+        *cells*, of the same shape, is the number of sentences in the corpus by depth and length.
         """
         is_even, depths = np.isinf(self.depth_spread), len(self.depths)
         requested = np.stack(
@@ -91,13 +91,13 @@ def select_tree_depth(
         counts = {f"depth {d}": int(n) for d, n in zip(depths, cells.sum(axis=1), strict=True)}
         raise selection.make_too_few_error(request.task, counts, needed=len(size))
     target, quotas = best
-    places = _select_places(pool, quotas)
+    indices = _select_indices(pool, quotas)
     labels = tuple(map(str, depths))
     notes = [describe_target(target, quotas, depths)]
     items = {split: int(quota.sum()) for split, quota in quotas.items()}
     if any(items[split] < number for split, number in size.items()):
         notes.append(selection.format_scaled_note(request.size, items, why="a rare depth and length decides"))
-    return selection.Selection(labels, selection.read_entries(request, pool, places, labels=labels), tuple(notes))
+    return selection.Selection(labels, selection.read_entries(request, pool, indices, labels=labels), tuple(notes))
 
 
 def apportion_items(shares: Weights, number: int) -> Indices:
@@ -177,8 +177,8 @@ def _find_fitting_size(target: DepthTarget, cells: Indices, total: int) -> int:
     return int(numbers[fits.argmax()]) if fits.any() else 0
 
 
-def _select_places(pool: SentencePool, quotas: Mapping[Split, Indices]) -> selection.SplitPlaces:
-    places: dict[Split, list[Indices]] = {split: [] for split in quotas}
+def _select_indices(pool: SentencePool, quotas: Mapping[Split, Indices]) -> selection.SplitIndices:
+    indices: dict[Split, list[Indices]] = {split: [] for split in quotas}
     width = len(_LENGTHS)
     cell_of = pool.labels * width + pool.forms - _LENGTHS[0]
     order = np.argsort(cell_of, kind="stable")
@@ -186,9 +186,9 @@ def _select_places(pool: SentencePool, quotas: Mapping[Split, Indices]) -> selec
     for split, quota in quotas.items():
         for cell in np.flatnonzero(quota):
             number = int(quota.flat[cell])
-            places[split].append(order[starts[cell] : starts[cell] + number])
+            indices[split].append(order[starts[cell] : starts[cell] + number])
             starts[cell] += number
-    return {split: np.sort(np.concatenate(cell_places)) for split, cell_places in places.items()}
+    return {split: np.sort(np.concatenate(cell_indices)) for split, cell_indices in indices.items()}
 
 
 def describe_target(target: DepthTarget, quotas: Mapping[Split, Indices], depths: range) -> str:

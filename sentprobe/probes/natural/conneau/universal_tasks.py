@@ -16,8 +16,7 @@ VOICE_SQL = f"CASE WHEN {selection.LENGTHS_SQL} AND voice IN ('Act', 'Pass') THE
 def select_feature(request: selection.SelectionRequest, role: str, feature: str) -> selection.Selection:
     """Return items about a *feature*, such as Gender, of the main verb or of the subject noun. Raises TooFewError.
 
-    The classes are the most frequent values of the feature. Their number is the one that gives the largest balanced
-    dataset.
+    The classes are the most frequent values of the feature, as many as give the largest balanced dataset.
     """
     noun = "" if role == "verb" else f"AND {role}_tag LIKE 'NOUN|%' AND {role}_number IS NOT NULL "
     answer = (
@@ -57,7 +56,7 @@ def _make_feature_task(name: str, role: str, feature: str) -> nt.NaturalTask:
     return nt.NaturalTask(
         name=name,
         suite=nt.TaskGroup.UNIVERSAL,
-        question_text=f"which {feature} has the {word} of s?",
+        question_text=f"which {feature} feature does the {word} of s have?",
         classes=f"the values of {feature}",
         select_items=partial(select_feature, role=role, feature=feature),
         need=nt.TableNeed.UNIVERSAL,
