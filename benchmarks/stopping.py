@@ -148,7 +148,7 @@ def _record_ended_rules(probe: WatchedProbe, loss: float, bank: Bank, place: int
 
 def _describe_probe(bank: Bank, probe: WatchedProbe, course: TrainingProgress, material: Material) -> dict[str, object]:
     items = material.test
-    parts = [compute_logits(bank, items.make_batch(part, labels=2)[0])[0] for part in items.split_places(2048)]
+    parts = [compute_logits(bank, inputs)[0] for inputs, _ in items.split_batches(2048, labels=2)]
     probabilities = torch.log_softmax(torch.cat(parts), dim=1)[:, 1].exp()
     return {
         "passes": course.epochs,

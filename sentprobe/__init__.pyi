@@ -1,6 +1,6 @@
-"""The public names and their homes: type checkers read this file, and so does sentprobe itself.
+"""The public names, and the modules that define them.
 
-A name is imported when it is asked for: the commands' ``--help`` needs none.
+Type checkers read this file, and so does ``__init__.py``: it imports the module of a name when the name is first used.
 """
 
 from . import mteb as mteb

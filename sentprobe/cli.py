@@ -1,7 +1,7 @@
-"""The programs ``gen``, ``probe`` and ``sentprobe``: they run one of their commands and report its errors.
+"""The command-line programs ``gen``, ``probe`` and ``sentprobe``.
 
-``sentprobe`` offers all commands of ``probe``, and ``gen`` as a group. A command's module is imported only when that
-command runs; the program's ``--help`` needs only names and summaries.
+``sentprobe`` has all commands of ``probe``, and those of ``gen`` as ``sentprobe gen COMMAND``. The module of a command
+is imported only when the command runs; the ``--help`` of a program needs only the names and summaries below.
 """
 
 import io
@@ -21,7 +21,7 @@ from sentprobe.commands.shared.options import FIX, MACHINE, SETTINGS, VARY, Vers
 from sentprobe.errors import WRONG_PATH, SentprobeError, check_utf8, format_message
 
 BadUsage: Any = typer.BadParameter.__bases__[0]
-"""The exception that Typer raises for a command line that it cannot read."""
+"""Base class of the exceptions that Typer raises for an invalid command line."""
 
 _INTERRUPTED = 130
 """Exit code after Ctrl-C."""
@@ -31,9 +31,9 @@ PROGRAMS: Mapping[str, str] = {
     "probe": "Measure which facts about a sentence can be read from its vector.",
     "sentprobe": "Generate annotated sentences, and measure which facts can be read from sentence vectors.",
 }
-"""Summary of each program."""
+"""Name of each program to its summary."""
 
-_COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+COMMANDS: dict[str, Mapping[str, tuple[str, str]]] = {
     "gen": {
         "templates": ("gen.templates:templates", "List the templates, with an example and the number of sentences."),
         "parse": ("gen.parse:parse", "Annotate your own sentences (arguments, file or standard input)."),
@@ -66,26 +66,23 @@ _COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
 }
 
-COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
-    **_COMMANDS,
-    "sentprobe": {"gen": ("", PROGRAMS["gen"]), **_COMMANDS["probe"]},
-}
-"""Commands of each program: name to location in ``sentprobe.commands`` (``module:attribute``) and summary."""
+"""For each program, its commands: name to location (``module:attribute`` in ``sentprobe.commands``) and summary."""
+COMMANDS["sentprobe"] = {"gen": ("", PROGRAMS["gen"]), **COMMANDS["probe"]}
 
 
 class LazyGroup(HelpfulGroup):
-    """A program whose commands are stubs, with a name and a summary, until one of them runs."""
+    """A program that knows only the names and summaries of its commands; it imports a command to run it."""
 
     folded: ClassVar = (FIX, VARY, MACHINE)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        """Return the name of the command in *args*, the command, and the remaining arguments."""
+        """Import the command that *args* names; return its name, the command, and the remaining arguments."""
         name, stub, remaining_args = super().resolve_command(ctx, args)
         return name, stub and load_command(str(self.name), str(name)), remaining_args
 
 
 def load_command(program: str, name: str) -> Any:
-    """Import a command of *program*, and return it as a Typer command."""
+    """Import the command *name* of *program*, and return it as a Typer command."""
     if name in PROGRAMS:
         return typer.main.get_command(_build_app(name, add_completion=False))
     location, _ = COMMANDS[program][name]
@@ -123,7 +120,7 @@ def _accept_version(*, version: VersionOption = False) -> None:
 
 
 def _run_program(name: str) -> None:
-    """Run a program; a second Ctrl-C, given while the program is stopping, ends it without a traceback."""
+    """Run a program; if Ctrl-C is pressed again while it is stopping, exit without a traceback."""
     try:
         _run_app(name)
     except KeyboardInterrupt:
@@ -132,11 +129,11 @@ def _run_program(name: str) -> None:
 
 
 gen, probe, sentprobe = (partial(_run_program, name) for name in PROGRAMS)
-"""The programs, as functions without arguments."""
+"""Entry points of the programs: functions without arguments, which read ``sys.argv``."""
 
 
 def _run_app(name: str) -> None:
-    """Run a program; for a user's mistake, print one line on stderr and exit with the error's exit code."""
+    """Run a program; for a user's mistake, print one line on stderr and exit with the exit code of the error."""
     app = _build_app(name)
     _prepare_streams_and_signals()
     try:
@@ -165,30 +162,27 @@ def _exit_with_failure(error: Exception, name: str) -> None:
     if message is None:
         raise error
     print(format_message(f"{name}: {message}{note_missing_folder()}"), file=sys.stderr)
+    is_wrong_path = isinstance(error, OSError) and error.filename is not None and error.errno in WRONG_PATH
     if isinstance(error, OSError):
         _drop_output()
-        raise SystemExit(2 if error.filename is not None and error.errno in WRONG_PATH else 1) from None
-    raise SystemExit(1) from None
+    raise SystemExit(2 if is_wrong_path else 1) from None
 
 
 def _exit_with_usage_error(error: Any, name: str) -> None:
-    """Print one line that explains the usage error and names the help, and exit."""
+    """Print one line with the error and the ``--help`` command that explains the usage, and exit."""
     if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help text
         typer.echo(error.format_message())
         raise SystemExit(error.exit_code) from None
     message = " ".join(error.format_message().split()).replace(": Value error, ", ": ", 1)
     full_stop = "" if message.endswith((".", "?")) else "."
-    command = (
-        error.ctx.command_path
-        if error.ctx
-        else " ".join([name, *(word for word in sys.argv[1:2] if word in COMMANDS[name])])
-    )
+    words = [name, *(word for word in sys.argv[1:2] if word in COMMANDS[name])]
+    command = error.ctx.command_path if error.ctx else " ".join(words)
     print(f"{name}: {format_message(message)}{full_stop} See {command} --help.", file=sys.stderr)
     raise SystemExit(error.exit_code) from None
 
 
 def _prepare_streams_and_signals() -> None:
-    """Make the output streams UTF-8 in every locale, and let SIGTERM and SIGHUP clean up as Ctrl-C does."""
+    """Set the output streams to UTF-8; on SIGTERM and SIGHUP, raise SystemExit, so that clean-up code runs."""
     open_missing_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -208,7 +202,7 @@ _UNRAISABLE_HOOKS: list[Any] = []
 
 
 def _report_unraisable(error: Any) -> None:
-    """Report an exception of a destructor, which Python cannot raise; ignore Ctrl-C there."""
+    """Report an exception in a destructor, which Python cannot raise, unless it is Ctrl-C."""
     if not issubclass(error.exc_type, KeyboardInterrupt):
         _UNRAISABLE_HOOKS[-1](error)
 

@@ -1,4 +1,4 @@
-"""Engines that run work in parallel, as ``concurrent.futures.Executor``: local processes, or a Dask cluster."""
+"""Engines that run work in parallel: local processes or a Dask cluster, each as a ``concurrent.futures.Executor``."""
 
 import asyncio
 import logging
@@ -25,7 +25,7 @@ ValueT = TypeVar("ValueT")
 Params = ParamSpec("Params")
 
 MAX_KILLS = 3
-"""Number of workers killed in a row by the same task, after which the run fails."""
+"""Number of worker processes killed in a row at the same task, with which the run fails."""
 
 CONNECT_SECONDS = 10  # timeout for a client to connect to the scheduler
 ANSWER_SECONDS = 4  # timeout for the scheduler to answer at all
@@ -44,12 +44,12 @@ class EngineError(SentprobeError):
 
 
 class InlineExecutor(futures.Executor):
-    """An executor that does the work at once, in this process."""
+    """An executor that calls each submitted function at once, in this process."""
 
     def submit(
         self, fn: Callable[Params, ValueT], /, *args: Params.args, **kwargs: Params.kwargs
     ) -> "futures.Future[ValueT]":
-        """Do the work, and return a finished future."""
+        """Call the function, and return a finished future."""
         future: futures.Future[ValueT] = futures.Future()
         try:
             future.set_result(fn(*args, **kwargs))
@@ -62,7 +62,7 @@ class InlineExecutor(futures.Executor):
 class EngineChoice:
     """The engine, its number of processes, and the address of a Dask scheduler.
 
-    Raises UsageError if an address is given without the engine ``dask``, or the engine without an address.
+    Raises UsageError for a malformed address, an address without the engine ``dask``, or ``dask`` without an address.
     """
 
     engine: EngineName = EngineName.LOCAL
@@ -85,12 +85,12 @@ def _return_unchanged(value: ValueT) -> ValueT:
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """An executor, and the number of unfinished tasks that it may hold."""
+    """An executor, and the maximum number of its unfinished tasks."""
 
     pool: futures.Executor
     max_waiting: int
     share: Callable[[Any], Any] = _return_unchanged
-    """Function that sends a value to all workers once; it returns a stand-in, to be passed as an argument instead."""
+    """Function that sends a value to the workers once; its result (on Dask, a future) is passed to tasks instead."""
 
     @property
     def is_inline(self) -> bool:
@@ -103,7 +103,7 @@ INLINE_ENGINE = Engine(InlineExecutor(), max_waiting=1)
 
 @contextmanager
 def make_engine(machines: EngineChoice) -> Iterator[Engine]:
-    """Provide the chosen engine: processes of this machine, or the workers of a Dask cluster."""
+    """Start the chosen engine, or connect to a Dask cluster, for the ``with`` block."""
     if machines.scheduler is None:
         with make_workers(machines.jobs) as pool:
             yield INLINE_ENGINE if pool is None else Engine(pool, max_waiting=2 * machines.jobs)
@@ -137,21 +137,21 @@ def _make_dask_engine(scheduler: str) -> Iterator[Engine]:
 
 
 def _share_with_cluster(client: Any, value: object) -> object:
-    """Send a value to the cluster as a task: Dask repeats the tasks of lost workers, but cannot restore their data."""
+    """Submit a task that returns *value*: if a worker is lost, Dask repeats its tasks, but cannot restore sent data."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # about the size of the value
         return client.submit(_return_unchanged, value, pure=False)
 
 
 async def _check_scheduler(scheduler: str) -> None:
-    """Raise an exception unless a Dask scheduler answers soon; a client would try for much longer."""
+    """Raise an exception if no server answers within ANSWER_SECONDS; a Dask client would try for much longer."""
     comm: Any = import_module_of_extra("distributed").comm
     answer = await asyncio.wait_for(comm.connect(scheduler, timeout=ANSWER_SECONDS), ANSWER_SECONDS)
     answer.abort()
 
 
 KEPT_MESSAGE = "finished work is saved, and the same command continues"
-"""Part of the error messages of commands that save each result as soon as it is finished."""
+"""End of the error messages of commands that save each result as soon as it is finished."""
 
 
 def run_tasks_on_engine(
@@ -164,12 +164,12 @@ def run_tasks_on_engine(
 ) -> Generator[tuple[TaskT, ValueT], None, None]:
     """Call *work* with each task, and yield pairs of a task and its result in the order of completion.
 
-    Tasks are taken from the iterator as workers become free, so the caller may add tasks meanwhile. If a worker is
-    killed, the executor replaces it, and the task is repeated. Raises EngineError if workers are killed repeatedly, or
-    if the cluster is lost.
+    The next task is requested from the iterator when a worker becomes free, so the iterator may use earlier results.
+    If a worker is killed, the executor replaces it, and the task is repeated. Raises EngineError if workers are killed
+    repeatedly, or if the cluster is lost.
 
     - shared: arguments that are sent to the workers once and passed to *work* after the task
-    - kept_message: part of an error message that says what happens to finished work
+    - kept_message: end of an error message, which says what happens to finished work
     """
     waiting: dict[futures.Future[ValueT], tuple[TaskT, int]] = {}
     while True:
@@ -190,7 +190,7 @@ def run_tasks_on_engine(
 
 
 def _check_kills(kills: int, kept_message: str) -> None:
-    """Raise EngineError if a task has been interrupted by too many killed workers; otherwise log a warning."""
+    """Raise EngineError if workers were killed MAX_KILLS times at the same task; otherwise log a warning."""
     if kills == MAX_KILLS:
         raise EngineError(
             f"worker processes were killed {kills} times in a row at the same work (out of "

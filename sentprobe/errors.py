@@ -1,4 +1,4 @@
-"""Exceptions for mistakes of the user, and functions that format their messages."""
+"""Exceptions of sentprobe, the formatting of their messages, and checks of arguments."""
 
 import errno
 import re
@@ -11,7 +11,7 @@ MAX_QUOTED = 200
 """Maximum number of characters of a quotation in a message."""
 
 _MAX_NAME = 255
-"""Maximum length of a file name; a message cuts longer text that has no space or slash."""
+"""Maximum length of a file name; messages cut longer words, which are texts without spaces and slashes."""
 
 _MAX_LINE = 2000
 _CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -44,7 +44,7 @@ def format_message(text: str) -> str:
 
 
 class SentprobeError(Exception):
-    """A request failed; the message is one sentence. The command line prints it and exits with :attr:`exit_code`."""
+    """Base class of sentprobe's errors. A program prints the message, a sentence, and exits with :attr:`exit_code`."""
 
     exit_code = 1
 
@@ -66,13 +66,13 @@ WRONG_PATH = {
     *(errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP),
     *(errno.EACCES, errno.EPERM, errno.EROFS),
 }
-"""Error numbers of a path that is missing, of another kind, or not accessible."""
+"""Error numbers for wrong paths: a path that is missing, a folder instead of a file, or not accessible."""
 
 
 def path_error(
     path: PathLike[str] | str, what: str, error: OSError, *, otherwise: type[SentprobeError] = SentprobeError
 ) -> SentprobeError:
-    """Return the exception for a path: UsageError if the path is wrong, else *otherwise* (full disk, damaged file).
+    """Return the exception to raise for *error* at *path*: UsageError for WRONG_PATH, else *otherwise* (full disk).
 
     >>> path_error("x.txt", "cannot read it", FileNotFoundError(2, "No such file")).exit_code
     2
@@ -84,7 +84,7 @@ def path_error(
 def folder_part_error(
     path: PathLike[str] | str, what: str, error: OSError, *, damaged: type[SentprobeError]
 ) -> SentprobeError:
-    """Return the exception for a file in a folder of sentprobe: UsageError without permission, else *damaged*.
+    """Return the exception for an unreadable file of a dataset or model: UsageError if forbidden, else *damaged*.
 
     >>> missing = FileNotFoundError(2, "none")
     >>> folder_part_error("t/a", "cannot read it", missing, damaged=FormatError)
@@ -95,13 +95,13 @@ def folder_part_error(
 
 
 def check_whole(name: str, value: object) -> None:
-    """Raise ArgumentTypeError for a value that is neither a whole number nor None; *name* is its name for messages."""
+    """Raise ArgumentTypeError, with *name* in the message, if *value* is neither a whole number nor None."""
     if value is not None and (isinstance(value, bool) or not isinstance(value, SupportsIndex)):
         raise ArgumentTypeError(f"{name} must be a whole number, not {value!r}")
 
 
 LARGEST_SEED = 2**62
-"""Largest seed that a user may choose; the seeds counted up from it still fit 63 bits."""
+"""Largest seed that a user may choose; a run also uses the numbers after its seed, which must fit 63 bits."""
 
 
 def check_seed(seed: int) -> int:
@@ -154,7 +154,7 @@ _MEMORY_TEXT = re.compile("an(no|')t allocate memory|failed to map segment|an't 
 """Pattern of the messages by which libraries report that memory is exhausted."""
 
 _LIBRARY_ERRORS = (RuntimeError, OSError, ImportError)
-"""Exceptions that libraries raise with such a message; in other exceptions it may be a quotation from a file."""
+"""Exceptions whose messages are searched for _MEMORY_TEXT; other exceptions may quote the same words from a file."""
 
 
 def is_out_of_memory(error: BaseException) -> bool:
@@ -168,11 +168,11 @@ class ResultsError(SentprobeError):
 
 
 class FormatError(SentprobeError):
-    """A record cannot be read; the message gives the line and the reason."""
+    """A record, such as a line of a JSON file, is invalid; the message gives the line or field, and the reason."""
 
 
 class NotationError(UsageError):
-    """A text is not valid event notation; ``offset`` counts from 0, ``line`` and ``column`` from 1."""
+    """A text is not valid event notation; the mistake is at ``offset`` (from 0): ``line``, ``column`` (from 1)."""
 
     def __init__(self, message: str, text: str, offset: int, source: str = "") -> None:
         super().__init__(message, text, offset, source)

@@ -24,14 +24,14 @@ LIBRARIES_BY_EXTRA = {
 """Libraries of each extra: import name to display name."""
 
 _WITH_PROBE = {"mteb", "sentence-transformers", "train", "transformers"}
-"""Extras that include ``probe``."""
+"""Extras that install all libraries of ``probe``, too."""
 
 _SYSTEM_LIBRARIES = {"lightgbm": "the OpenMP library of the system, libgomp (of macOS: libomp)"}
 """System libraries that pip does not install, by the Python library that needs them."""
 
 
 class MissingError(SentprobeError, ImportError):
-    """A library of an extra is not installed; the message names both."""
+    """A library of an extra is not installed; the message names the library and the extra."""
 
 
 class UnusableError(SentprobeError, ImportError):
@@ -39,7 +39,10 @@ class UnusableError(SentprobeError, ImportError):
 
 
 def require_libraries(*libraries: str, extras: Iterable[str] = ()) -> None:
-    """Raise MissingError unless *libraries* are installed, without importing them; the message also names *extras*."""
+    """Raise MissingError if a library (import name) is not installed; nothing is imported.
+
+    - extras: extras that the pip command in the message also installs
+    """
     if missing := [library for library in libraries if find_spec(library) is None]:
         raise _missing_error(missing, extras)
 
@@ -52,7 +55,7 @@ def import_module_of_extra(module: str) -> Any:
 
     Raises:
         MissingError: the library is not installed.
-        UnusableError: the library lacks a system library.
+        UnusableError: a system library that the library needs is missing.
     """
     library = module.partition(".")[0]
     try:
@@ -83,7 +86,7 @@ def _missing_error(libraries: Sequence[str], extras: Iterable[str] = ()) -> Miss
 
 
 def format_install(*extras: str) -> str:
-    """Return the pip command that installs extras, from the place from which sentprobe was installed."""
+    """Return the pip command that installs extras from the source of this sentprobe: PyPI, a folder or a repository."""
     needed = sorted({*extras} - ({"probe"} if _WITH_PROBE & {*extras} else set()))
     named = f"sentprobe[{','.join(needed)}]"
     try:

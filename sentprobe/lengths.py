@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 ADI_BINS = ((5, 8), (9, 12), (13, 16), (17, 20), (21, 25), (26, 29), (30, 33), (34, 70))
-"""Length classes of Adi et al. 2017, section 3: least and greatest number of tokens."""
+"""Length classes of Adi et al. 2017, section 3: smallest and largest number of tokens."""
 
 
 class Lengths(StrEnum):
@@ -41,7 +41,7 @@ BINS = (Bin(1, ADI_BINS[0][0] - 1), *(Bin(*ends) for ends in ADI_BINS), Bin(71, 
 
 
 def find_bins(lengths: Iterable[int], by: Lengths) -> tuple[Bin, ...]:
-    """Return the bins that contain at least one of the lengths, in order.
+    """Return the bins that contain at least one of the lengths, shortest first.
 
     >>> [str(length_bin) for length_bin in find_bins([12, 3, 9, 3], Lengths.BINS)]
     ['1-4', '9-12']

@@ -30,7 +30,7 @@ def tasks(
     - folders: outputs of ``probe build`` and ``gen pairs --out``, or single datasets and files
     - preset: the probe's classifier; the default is the classifier of each task's paper
     - seed, seeds: the first seed of the probes and the number of seeds, as in ``probe run``
-    - controls: whether controls are run
+    - controls: whether the control probes of each task are trained, too
     - device: the device on which probes are trained
 
     Raises:
@@ -55,12 +55,13 @@ def tasks(
 
 
 def make_tasks_in(path: Path, run: Run, preset: Preset | None) -> Iterator[Any]:
-    """Yield the MTEB tasks of a dataset, a triplet file, or a folder; raise UsageError if there is none."""
+    """Yield the MTEB tasks of a dataset, a triplet file, or a folder; raise UsageError if it has no tasks."""
     check_utf8(path)
     if not path.exists():
         raise UsageError(f"{path}: there is no such file or directory")
+    is_single = not path.is_dir() or recognise(path) is not None
     is_empty = True
-    for file in list_files(path):
+    for file in [path] if is_single else sorted(path.glob("[!.]*")):
         if is_triplet_file(file):
             yield make_geometry_task(read_triplets(file), file)
         elif recognise(file):
@@ -70,13 +71,6 @@ def make_tasks_in(path: Path, run: Run, preset: Preset | None) -> Iterator[Any]:
         is_empty = False
     if is_empty:
         raise UsageError(f"{path}: there are no datasets (probe build) and no triplets (gen pairs) in it")
-
-
-def list_files(path: Path) -> list[Path]:
-    """Return *path* itself if it is a dataset or a file, else the visible files in that folder."""
-    if not path.is_dir() or recognise(path) is not None:
-        return [path]
-    return [file for file in sorted(path.iterdir()) if not file.name.startswith(".")]
 
 
 MINIMUM_VERSION = (2, 26)
@@ -95,7 +89,7 @@ def need_mteb() -> None:
 
 
 def parse_version(text: str) -> tuple[int, ...]:
-    """Return the first two numbers of a version.
+    """Return the major and the minor number of a version.
 
     >>> parse_version("2.26.24"), parse_version("2.9"), parse_version("3")
     ((2, 26), (2, 9), (3,))

@@ -1,4 +1,4 @@
-"""Worker processes that end when their parent process ends, and checks of numbers of processes and threads."""
+"""Worker processes, which end when their parent process ends, and the numbers of processes and threads."""
 
 import os
 import pickle
@@ -66,7 +66,7 @@ Params = ParamSpec("Params")
 
 
 def call_in_time(function: Callable[[], ValueT], seconds: float) -> ValueT:
-    """Return the function's result; raise TimeoutError after *seconds*, while the function goes on in a thread."""
+    """Return the result of a function, called in a thread; after *seconds*, raise TimeoutError (the thread goes on)."""
     outcome: Future[ValueT] = Future()
 
     def call_function() -> None:
@@ -81,7 +81,7 @@ def call_in_time(function: Callable[[], ValueT], seconds: float) -> ValueT:
 
 @contextmanager
 def make_workers(jobs: int) -> Iterator[Executor | None]:
-    """Provide a pool of *jobs* processes, or None if *jobs* is 1; an error in the block stops the processes at once."""
+    """Provide a pool of *jobs* processes (None for one job); an error in the ``with`` block stops them at once."""
     check_count("jobs", jobs)
     if jobs == 1:
         yield None
@@ -95,11 +95,11 @@ def make_workers(jobs: int) -> Iterator[Executor | None]:
 
 
 STOP_SECONDS = 60.0
-"""Time in which a terminated worker process may save its work, before it is killed."""
+"""Seconds between SIGTERM, after which a worker process may save its work, and SIGKILL."""
 
 
 class ProcessExecutor(Executor):
-    """An executor of several processes, each with its own pipe.
+    """An executor of several processes, each with its own pipe to this process.
 
     With a shared pipe, a process that is killed while it writes a long result blocks all other processes. Here, only
     the pipe of the killed process closes: its task fails with BrokenProcessPool, and a new process replaces it.
@@ -114,18 +114,17 @@ class ProcessExecutor(Executor):
         self._idle: list[_Worker] = []
 
     def submit(self, fn: Callable[Params, ValueT], /, *args: Params.args, **kwargs: Params.kwargs) -> "Future[ValueT]":
-        """Run the work in an idle process, or in a new process."""
+        """Call the function in an idle or a new process; return the future of its result."""
         return self._threads.submit(self._run_work, partial(fn, *args, **kwargs))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002
-        """End the processes when the submitted work is done, or at once if *cancel_futures* is true.
+        """End the processes when the submitted work is done, or terminate them at once if *cancel_futures* is true.
 
-        Terminated processes have STOP_SECONDS to save their work; a second Ctrl-C kills them without waiting.
+        Terminated processes have STOP_SECONDS to save their work; Ctrl-C meanwhile kills them.
         """
         try:
             if cancel_futures:
                 self._terminate_workers()
-                self._kill_slow_workers()
             self._threads.shutdown(wait, cancel_futures=cancel_futures)
             self._join_workers()
         except KeyboardInterrupt:
@@ -145,13 +144,11 @@ class ProcessExecutor(Executor):
             worker.process.join()
 
     def _terminate_workers(self) -> None:
+        """Terminate the processes; kill those that are still alive after STOP_SECONDS."""
         with self._lock:
             self._stopped = True
             for worker in self._running:
                 worker.process.terminate()
-
-    def _kill_slow_workers(self) -> None:
-        """Kill the processes that are still alive STOP_SECONDS after the signal to terminate."""
         deadline = time.monotonic() + STOP_SECONDS
         for worker in tuple(self._running):
             worker.process.join(max(0.0, deadline - time.monotonic()))
@@ -224,7 +221,7 @@ def _ignore_interrupts() -> None:
 
 
 def _serve_work(pipe: "Connection[Any, Any]") -> None:
-    """Run each piece of work that arrives through the pipe, until the pipe closes."""
+    """Call each function that arrives through the pipe and send its result back, until the pipe closes."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     while True:
         try:
@@ -235,7 +232,7 @@ def _serve_work(pipe: "Connection[Any, Any]") -> None:
 
 
 def _compute_answer(message: bytes) -> bytes:
-    """Run the pickled work in *message*; return a pickled pair of result and error, of which one is None."""
+    """Call the function pickled in *message*; return the pair (result, None) or (None, error), pickled."""
     try:
         return pickle.dumps((pickle.loads(message)(), None))
     except SystemExit:  # a signal ended this process; its pipe closes
@@ -245,7 +242,7 @@ def _compute_answer(message: bytes) -> bytes:
 
 
 def to_sendable_error(error: BaseException) -> BaseException:
-    """Return the error with its traceback as a note, or a RuntimeError with that text if it cannot be pickled."""
+    """Return *error* with its traceback as a note; if it cannot be pickled, a RuntimeError with the traceback."""
     text = "".join(traceback.format_exception(error))
     error.add_note(text)
     try:
@@ -256,7 +253,7 @@ def to_sendable_error(error: BaseException) -> BaseException:
 
 
 def _end_with_parent() -> None:
-    """Wait until the parent process has ended or was killed, and then end this process."""
+    """Wait until the parent process has ended, and then end this process."""
     parent = parent_process()
     if parent is not None:
         parent.join()
@@ -264,7 +261,7 @@ def _end_with_parent() -> None:
 
 
 def choose_jobs(threads: int | None) -> int:
-    """Return the number of processes, each with *threads* threads, that the cores can run at a time; at least 1.
+    """Return how many processes of *threads* threads the available cores can run at a time, at least 1.
 
     >>> choose_jobs(1) == choose_jobs(None) == count_cores()
     True

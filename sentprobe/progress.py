@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Reporter(Protocol):
-    """An object that is told about the progress of a long piece of work."""
+    """An object that displays the progress of long work, which consists of steps."""
 
     def begin(self, step: str, total: int) -> None:
         """End the previous step, and begin a step of *total* units; 0 means that the total is unknown."""
@@ -25,7 +25,7 @@ class Reporter(Protocol):
         """Add *amount* to the finished units of the step."""
 
     def note(self, text: str) -> None:
-        """Replace the note that is shown beside the step."""
+        """Replace the note beside the step, such as the current loss."""
 
 
 class SilentReporter:
@@ -68,9 +68,9 @@ SECONDS_BETWEEN_LINES = 20.0
 
 
 class LineReporter:
-    """A reporter that writes a line after each step, and a line about the current step on request.
+    """A reporter that writes a line after each step and, by :meth:`write_progress`, about the current step.
 
-    - shares: whether progress is a percentage instead of a count
+    - shares: whether lines contain the percentage of finished units instead of their number
     - title: text before the name of each step
     """
 
@@ -100,7 +100,7 @@ class LineReporter:
         self._note = text
 
     def write_progress(self) -> None:
-        """Write the progress of the step and an estimate of the time left."""
+        """Write a line with the finished units of the step, the time passed, and an estimate of the time left."""
         with self._lock:
             passed = self._clock() - self._start
             left = estimate_time_left(self._done, self._total, passed)
@@ -108,7 +108,7 @@ class LineReporter:
             self._write(f"{self._step}: {self._format_progress()} {after}" if self._step else f"at work {after}")
 
     def end_step(self) -> None:
-        """Write the count and the time of the current step, if any."""
+        """Write a line with the finished units and the duration of the current step, and end the step."""
         with self._lock:
             if self._step:
                 passed = format_duration(self._clock() - self._start)
@@ -153,7 +153,7 @@ def format_duration(seconds: float) -> str:
 
 @contextmanager
 def show_lines(out: TextIO, *, shares: bool = False, title: str = "") -> Iterator[Reporter]:
-    """Provide a LineReporter that also writes a line about the current step every SECONDS_BETWEEN_LINES."""
+    """Provide a LineReporter that also writes the progress of the current step every SECONDS_BETWEEN_LINES."""
     reporter, finished = LineReporter(out, shares=shares, title=title), threading.Event()
 
     def write_lines() -> None:
@@ -199,7 +199,7 @@ def _can_draw() -> bool:
 
 
 def make_columns(*, notes: bool = False) -> "tuple[ProgressColumn, ...]":
-    """Return the columns of a progress bar: step, bar, then count and time or, with *notes*, share, note, time left."""
+    """Return a bar's columns: step, bar, count, time passed; with *notes*: step, bar, percentage, note, time left."""
     from rich import progress as columns
 
     text, bar = columns.TextColumn("{task.description}", markup=False), columns.BarColumn(bar_width=24)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 Member = TypeVar("Member", bound=StrEnum)
+Record = TypeVar("Record", bound="DataclassInstance")
 
 
 def choose_member(kind: type[Member], text: str, *, what: str, excluded: Collection[StrEnum] = ()) -> Member:
@@ -32,26 +33,23 @@ def choose_member(kind: type[Member], text: str, *, what: str, excluded: Collect
     return kind(text)
 
 
-Record = TypeVar("Record", bound="DataclassInstance")
-
-
 COMPEVAL, STRUCTURE, NATURAL = "compeval", "structure", "natural"
 GENERATED = (COMPEVAL, STRUCTURE)
 """Names of the suites of generated sentences."""
 
 SUITES = (*GENERATED, NATURAL)
-"""Names of all suites that sentprobe builds; a path with the same name must be written as ``./compeval``."""
+"""Names of all suites that sentprobe builds; a folder named ``compeval`` must be written as ``./compeval``."""
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
 OptionPair = tuple[str, str]
 
 
 class Natural(int):
-    """Type of an option field that holds a whole number from 0, such as a seed."""
+    """Type of a field that accepts whole numbers from 0, such as a seed; fields of type int accept them from 1."""
 
 
 NAME = "name"
-"""Key of the option, of every kind of encoder, that sets the encoder's name in tables."""
+"""Option of all kinds of encoder that sets the encoder's name in tables, as in ``bow?name=small``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +76,7 @@ class Spec:
 
     @property
     def name(self) -> str:
-        """Name of the encoder in results: its label or, without one, the whole spec.
+        """Name of the encoder in results: the option ``name`` or, without this option, the whole spec.
 
         >>> parse_spec("st:./models/small?dim=64&name=small").name
         'small'
@@ -147,7 +145,7 @@ def check_names(specs: Sequence[Spec]) -> None:
 
 
 def read_options(spec: Spec, default: Record) -> Record:
-    """Return a copy of *default* whose fields have the values of the spec's options, apart from ``name``.
+    """Return a copy of *default* in which the options of the spec, except ``name``, replace fields.
 
     Raises UsageError for an unknown option or a wrong value.
     """
@@ -165,13 +163,14 @@ def replace_options(
     other_names: Iterable[str] = (),
     fixed: Collection[str] = (),
 ) -> Record:
-    """Return a copy of a dataclass whose fields have the values in *options*, parsed by the type of the field.
+    """Return a copy of the dataclass *record* in which each option, such as ``("dim", "50")``, replaces a field.
 
-    A field's type is a key of READERS, an enum, or a tuple of enum members or of a key of LIST_READERS.
+    The text is parsed by the type of the field: a key of READERS, an enum, or a tuple of enum members or of a key of
+    LIST_READERS, which are separated by commas.
 
-    - owner: what the options belong to, for messages
-    - other_names: options that messages also list
-    - fixed: fields that are no options
+    - owner: start of messages, such as the kind of encoder
+    - other_names: further valid options, which messages list
+    - fixed: fields that no option may replace
     """
     readers = {
         entry.name: _find_reader(entry.type)
@@ -210,25 +209,15 @@ def _read_value(reader: Callable[[str], object], key: str, text: str, *, owner: 
         raise UsageError(f"{owner}: option {key}={text}: {error}") from None
 
 
-_MAX_DIGITS = 18
-
-
-def _read_positive(text: str) -> int:
-    if not text.isdecimal() or len(text) > _MAX_DIGITS or int(text) < 1:
-        raise ValueError("a whole number from 1 is expected")
-    return int(text)
-
-
-def _read_count(text: str) -> int:
-    if not text.isdecimal() or len(text) > _MAX_DIGITS:
-        raise ValueError("whole numbers from 0 are expected, with commas between them")
+def _read_whole(text: str, *, expected: str, smallest: int = 0, max_digits: int = 18) -> int:
+    if not text.isdecimal() or len(text) > max_digits or int(text) < smallest:
+        raise ValueError(expected)
     return int(text)
 
 
 def _read_natural(text: str) -> Natural:
-    if not text.isdecimal() or len(text) > _MAX_DIGITS + 1:
-        raise ValueError(f"a whole number from 0 to {LARGEST_SEED} is expected")
-    return Natural(check_seed(int(text)))
+    expected = f"a whole number from 0 to {LARGEST_SEED} is expected"
+    return Natural(check_seed(_read_whole(text, expected=expected, max_digits=19)))
 
 
 def _read_number(text: str) -> float:
@@ -256,7 +245,7 @@ def _read_text(text: str) -> str:
 BOOLEANS: Mapping[str, bool] = {"true": True, "false": False, "yes": True, "no": False}
 
 READERS: Mapping[type, Callable[[str], object]] = {
-    int: _read_positive,
+    int: partial(_read_whole, expected="a whole number from 1 is expected", smallest=1),
     Natural: _read_natural,
     float: _read_number,
     bool: _read_truth,
@@ -264,12 +253,15 @@ READERS: Mapping[type, Callable[[str], object]] = {
 }
 """Functions that parse an option's value, by the type of its field."""
 
-LIST_READERS: Mapping[type, Callable[[str], object]] = {int: _read_count, float: _read_number}
-"""Functions that parse one element of a list between commas, by the type of the elements."""
+LIST_READERS: Mapping[type, Callable[[str], object]] = {
+    int: partial(_read_whole, expected="whole numbers from 0 are expected, with commas between them"),
+    float: _read_number,
+}
+"""Functions that parse one element of a list separated by commas, by the type of the elements."""
 
 
 def remove_run_seed(name: str, seed: int) -> str:
-    """Return an encoder's name without its option ``seed``, if that is the seed of the run.
+    """Return an encoder's name without its option ``seed``, if the value is *seed*, the seed of the run.
 
     >>> remove_run_seed("bow?dim=8&seed=10", 10), remove_run_seed("bow?seed=9", 10)
     ('bow?dim=8', 'bow?seed=9')

@@ -1,7 +1,7 @@
 """Safe parsing of JSON and TOML, and checks of the types in a dataclass.
 
-All JSON and TOML is parsed here. Values that exhaust the stack or cannot be written again raise BadSyntaxError: nested
-deeper than MAX_DEPTH, with a number of more than MAX_DIGITS digits, or with a lone surrogate.
+All JSON and TOML is parsed here. BadSyntaxError is raised for values that may exhaust the stack (nested deeper than
+MAX_DEPTH), and for those that cannot be written again (a number of more than MAX_DIGITS digits, a lone surrogate).
 """
 
 import dataclasses
@@ -20,10 +20,10 @@ from sentprobe.errors import FormatError, SentprobeError, first_line
 MAX_DEPTH = 300
 
 MAX_DIGITS = 4300
-"""Maximum number of digits of a number, which is Python's own limit."""
+"""Maximum number of digits of a whole number: the limit of Python."""
 
 MAX_INTEGER = 2**63
-"""Whole numbers in a dataclass must be below this limit, to fit arrays and columns of 64 bits."""
+"""Whole numbers in a dataclass must be smaller, to fit arrays and columns of 64 bits."""
 
 JsonPairs = list[tuple[str, Any]]
 Element = TypeVar("Element")
@@ -31,7 +31,7 @@ Key = TypeVar("Key")
 
 
 def group_by(elements: Iterable[Element], key: Callable[[Element], Key]) -> dict[Key, list[Element]]:
-    """Group elements by their key; keys, and the elements of a group, keep their order.
+    """Group elements by their key; keys and elements remain in the order in which they first occur.
 
     >>> group_by([3, 1, 4], lambda number: number % 2)
     {1: [3, 1], 0: [4]}
@@ -43,7 +43,7 @@ def group_by(elements: Iterable[Element], key: Callable[[Element], Key]) -> dict
 
 
 class BadSyntaxError(FormatError):
-    """A text is not valid JSON or TOML; has ``reason`` and, if known, ``line`` and ``column`` (from 1)."""
+    """A text is not valid JSON or TOML: ``reason`` and, if known, ``line`` and ``column`` (from 1)."""
 
     def __init__(self, reason: str, *, line: int | None = None, column: int | None = None) -> None:
         super().__init__(f"{reason}: line {line} column {column}" if line else reason)
@@ -51,14 +51,14 @@ class BadSyntaxError(FormatError):
 
 
 class TooDeepError(BadSyntaxError):
-    """A text is nested too deep."""
+    """A text is nested deeper than MAX_DEPTH."""
 
     def __init__(self) -> None:
         super().__init__("nested too deep")
 
 
 def parse_json(text: str | bytes, *, pairs: Callable[[JsonPairs], Any] | None = None) -> Any:
-    """Parse JSON; raise BadSyntaxError if it is malformed. *pairs* turns keys and values into an object.
+    """Parse JSON; raise BadSyntaxError if it is malformed. *pairs* converts the (key, value) pairs of each object.
 
     >>> parse_json('{"a": [1]}')
     {'a': [1]}
@@ -91,8 +91,6 @@ def parse_toml(text: str) -> dict[str, Any]:
     """
     try:
         value = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise BadSyntaxError(first_line(error)) from None
     except RecursionError:
         raise TooDeepError from None
     except ValueError as error:
@@ -102,8 +100,8 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 
 def _refused_error(error: ValueError) -> BadSyntaxError:
-    """Return the exception for a text in which the parser names no position, such as for too many digits."""
-    return BadSyntaxError(_TOO_LONG if "int_max_str_digits" in str(error) else first_line(error))
+    """Return the exception for an error without a position, such as a number with too many digits."""
+    return BadSyntaxError(_TOO_LONG if str(error).startswith("Exceeds the limit") else first_line(error))
 
 
 _TOO_LONG = f"a number of more than {MAX_DIGITS} digits"
@@ -118,13 +116,13 @@ def _decode(text: bytes) -> str:
 
 
 def _may_break_limits(text: str) -> bool:
-    """Return whether a JSON text needs :func:`check_value`: it may be too deep or have a lone surrogate."""
+    """Return whether a JSON text may be nested too deep or have a lone surrogate, which :func:`check_value` tests."""
     deep = text.count("[") + text.count("{") > MAX_DEPTH
     return deep or re.search(r"\\u[dD][89a-fA-F]", text) is not None
 
 
 def check_value(value: object) -> None:
-    """Raise BadSyntaxError for a value that is too deep, or contains too long a number or a lone surrogate."""
+    """Raise BadSyntaxError if a value is nested too deep, or contains too long a number or a lone surrogate."""
     level: list[object] = [value]
     for _ in range(MAX_DEPTH + 1):
         inner: list[object] = []
@@ -164,8 +162,8 @@ def is_unicode(text: str) -> bool:
 def check_record(record: Any, place: str = "") -> None:
     """Raise FormatError if a field of a dataclass, at any depth, does not have its declared type.
 
-    Whole numbers must be below MAX_INTEGER, and numbers must be finite. A field of type Any is not checked. *place*
-    precedes field names in messages.
+    Whole numbers must be below MAX_INTEGER, and numbers must be finite. A field of type Any is not checked. In
+    messages, *place* precedes the field name: ``card.seed``.
     """
     for name, kind in _find_field_types(record.__class__).items():
         _check_type(kind, getattr(record, name), f"{place}.{name}" if place else name)
@@ -182,9 +180,11 @@ def _check_type(kind: Any, value: object, place: str) -> None:
         return
     origin, inner = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
-        _check_union(inner, value, place)
+        if value is not None or NoneType not in inner:
+            (required_kind,) = set(inner) - {NoneType}
+            _check_type(required_kind, value, place)
     elif origin is tuple:
-        _check_parts(inner, value, place)
+        _check_elements(inner[0], value, place)
     elif isinstance(origin, type) and issubclass(origin, Mapping):
         _check_mapping(inner, value, place)
     elif not _has_type(kind, value):
@@ -193,24 +193,17 @@ def _check_type(kind: Any, value: object, place: str) -> None:
         check_record(value, place)
 
 
-def _check_union(kinds: tuple[Any, ...], value: object, place: str) -> None:
-    if value is None and NoneType in kinds:
-        return
-    (kind,) = (union_member for union_member in kinds if union_member is not NoneType)
-    _check_type(kind, value, place)
-
-
-def _check_parts(kinds: tuple[Any, ...], value: object, place: str) -> None:
+def _check_elements(kind: Any, value: object, place: str) -> None:
     if not isinstance(value, tuple | list):
         raise FormatError(f"{place} must be a list")
-    if kinds[0] in (int, float) and _are_plain_numbers(kinds[0], value):
+    if kind in (int, float) and _are_plain_numbers(kind, value):
         return
-    for number, part in enumerate(value):
-        _check_type(kinds[0], part, f"{place}[{number}]")
+    for index, element in enumerate(value):
+        _check_type(kind, element, f"{place}[{index}]")
 
 
 def _are_plain_numbers(kind: type[int] | type[float], values: Sequence[Any]) -> bool:
-    """Return whether all values have this type and are in range; faster than a check of each value."""
+    """Return whether all values have the type *kind* and are in range; faster than a check of each value."""
     if {*map(type, values)} - {kind}:
         return False
     return not values or (_has_type(kind, min(values)) and _has_type(kind, max(values)) and not math.isnan(sum(values)))
@@ -219,9 +212,9 @@ def _are_plain_numbers(kind: type[int] | type[float], values: Sequence[Any]) -> 
 def _check_mapping(kinds: tuple[Any, ...], value: object, place: str) -> None:
     if not isinstance(value, Mapping):
         raise FormatError(f"{place} must be an object")
-    for key, part in value.items():
+    for key, member in value.items():
         _check_type(kinds[0], key, f"a key of {place}")
-        _check_type(kinds[1], part, f"{place}[{key!r}]")
+        _check_type(kinds[1], member, f"{place}[{key!r}]")
 
 
 def _has_type(kind: type, value: object) -> bool:

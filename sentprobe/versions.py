@@ -20,7 +20,7 @@ def describe_package(package: str) -> str:
 
 
 def digest_folder(folder: Path) -> str:
-    """Return a digest of the names and contents of all files in a folder, except hidden files.
+    """Return a digest of the names and contents of all files in and below a folder, except hidden ones.
 
     >>> digest_folder(Path("there is none"))
     'e3b0c44298fc1c14'
@@ -38,7 +38,7 @@ def digest_folder(folder: Path) -> str:
 
 @cache
 def digest_code() -> str:
-    """Return a digest of sentprobe's own code, since any change of it may change results.
+    """Return a digest of sentprobe's code; results with the same digest were made by the same code.
 
     >>> len(digest_code())
     64
@@ -51,7 +51,7 @@ def digest_code() -> str:
 
 
 def find_code_files(folder: Path) -> list[Path]:
-    """Return the files in a folder except byte code, type stubs and files without a suffix."""
+    """Return the files in and below a folder, except byte code, type stubs and files without a suffix."""
     sources = (path for path in folder.rglob("*") if path.suffix not in {"", ".pyc", ".pyi"} and path.is_file())
     return sorted(path for path in sources if "__pycache__" not in path.relative_to(folder).parts)
 

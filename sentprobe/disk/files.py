@@ -1,4 +1,4 @@
-"""Atomic writing of files and folders, checks of output paths, and the cache folder."""
+"""Atomic writing of files and folders, checks of output paths, decoding of lines, and the cache folder."""
 
 import errno
 import os
@@ -37,8 +37,8 @@ def atomic_path(path: Path) -> Iterator[Path]:
 def atomic_folder(path: Path, *, check: Callable[[], None] = lambda: None) -> Iterator[Path]:
     """Provide an empty temporary folder to fill, which replaces the folder *path* on success.
 
-    *check* raises an exception if *path* must not be replaced; it is called before the work and after it. If the
-    process is killed while it replaces *path*, the next process that writes into the parent folder restores *path*.
+    *check* raises an exception if *path* must not be replaced; it is called before and after the ``with`` block. If
+    the process is killed while it replaces *path*, the next process that writes into the parent folder restores it.
     Raises UsageError or SentprobeError.
     """
     check()
@@ -62,7 +62,7 @@ def check_new_folder(path: Path) -> None:
 
 @contextmanager
 def _open_part(target: Path, path: Path, *, folder: bool = False) -> Iterator[Path]:
-    """Provide a temporary file or folder beside *target*; error messages name *path*."""
+    """Provide a temporary file or folder beside *target*; error messages name *path*, as the user wrote it."""
     with ExitStack() as stack:
         try:
             part = stack.enter_context(make_part(target, folder=folder))
@@ -102,7 +102,7 @@ def _exchange_names(first: Path, second: Path) -> bool:
 
 
 def sync_folder(folder: Path) -> None:
-    """Flush a folder and everything in it to the disk, so that none of it is empty after a crash."""
+    """Flush a folder, and all files and folders in it, to the disk, so that none is empty after a crash."""
     for path in sorted(folder.rglob("*"), reverse=True):
         sync_path(path)
     sync_path(folder)
@@ -140,7 +140,7 @@ def make_parent_folder(path: Path) -> None:
 
 @contextmanager
 def making_folder(folder: Path) -> Iterator[None]:
-    """Create a folder and its parents for the ``with`` block; if it fails, remove new folders that are empty."""
+    """Create a folder and its parents; if the ``with`` block fails, remove the new folders that are still empty."""
     new_folders = [new_folder for new_folder in (folder, *folder.parents) if not new_folder.exists()]
     make_parent_folder(folder / "any")
     try:
@@ -187,7 +187,7 @@ _UMASK_LOCK = Lock()
 
 
 def decode_line(line: bytes, number: int) -> str:
-    """Return line *number* (from 1) as text, without a byte-order mark; raise FormatError if it is not UTF-8."""
+    """Return line *number* of a file as text (line 1 without byte-order mark); raise FormatError if not UTF-8."""
     try:
         return line.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError:
@@ -204,14 +204,14 @@ def decode_lines(lines: Iterable[bytes]) -> Iterator[str]:
 
 
 RESULTS_MARKER = "run.json"
-"""File that makes a folder a results folder."""
+"""File by which sentprobe recognises a results folder."""
 RUN_FILE = "run.toml"
 """File in a results folder with the settings of the last run, for ``probe run --config``.
 
-A run that is started from Python has no such settings, and removes the file when it writes results.
+A run that is started from Python has no such settings; it removes the file of an earlier run.
 """
 TABLE_MARKER = "table.json"
-"""File that makes a folder a corpus table."""
+"""File by which sentprobe recognises the folder of a corpus table."""
 
 
 def is_table(folder: Path) -> bool:
@@ -220,7 +220,7 @@ def is_table(folder: Path) -> bool:
 
 
 def describe_folder(folder: Path) -> str | None:
-    """Describe a results folder or a corpus table for a message; return None for any other folder."""
+    """Return the kind of a results folder or corpus table as a phrase for messages; None for any other folder."""
     if (folder / RESULTS_MARKER).is_file():
         return "a folder of results, which probe run made"
     if is_table(folder):

@@ -1,7 +1,7 @@
-"""Locks of files and folders by flock, which end when their process ends; on Windows they have no effect.
+"""Locks of files and folders by ``flock``, which end when their process ends; on Windows they have no effect.
 
-Libraries for lock files lock neither folders nor files that are being written, and a lock file may outlive a killed
-process.
+Libraries of lock files are not used: they lock neither folders nor files that are being written, and the lock file of
+a killed process may remain.
 """
 
 import os
@@ -14,9 +14,9 @@ from errno import EBADF, EINVAL, ENOLCK, ENOSYS, ENOTSUP
 from pathlib import Path
 
 LOCK = ".lock"
-"""File that a process locks to be the only one that writes into a folder; it is removed with the lock."""
+"""Lock file of a folder: only the process that locks it may write into the folder. It is removed afterwards."""
 WAIT_MINUTES = 10
-"""Time that a command waits for a lock by default."""
+"""Minutes that a command waits for a lock by default."""
 _UNSUPPORTED = {EBADF, EINVAL, ENOLCK, ENOSYS, ENOTSUP}
 """Error numbers by which a file system reports that it cannot lock files, or folders (NFS)."""
 
@@ -25,11 +25,10 @@ _UNSUPPORTED = {EBADF, EINVAL, ENOLCK, ENOSYS, ENOTSUP}
 def hold_lock(
     folder: Path, *, wait: float = 0.0, command: str = "", report: Callable[[str], None] = lambda _: None
 ) -> Iterator[bool]:
-    """Hold the lock of a folder in the ``with`` block.
+    """Lock a folder for the ``with`` block; provide True, or False if the lock is not free within *wait* seconds.
 
-    The value of the block is False if another process holds the lock for more than *wait* seconds. The lock file
-    contains *command*. After a second of waiting, *report* is called with a description of the process that holds the
-    lock. Raises OSError if the folder is missing.
+    The lock file names this process and its *command*. After a second of waiting, *report* is called once with the
+    description of the process that holds the lock. Raises OSError if the folder is missing.
     """
     file = _open_locked(folder / LOCK, wait=wait, report=report)
     try:
@@ -46,7 +45,7 @@ def hold_lock(
 
 
 def _open_locked(path: Path, *, wait: float, report: Callable[[str], None]) -> int | None:
-    """Open and lock a file; return None if another process holds it for more than *wait* seconds."""
+    """Open and lock a file; return its descriptor, or None if its lock is not free within *wait* seconds."""
     is_reported = False
     while True:
         file = os.open(path, os.O_RDWR | os.O_CREAT | _NO_FOLLOW, 0o666)
@@ -94,11 +93,11 @@ def read_holder(folder: Path) -> str:
 
 
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
-"""Flag that refuses symbolic links, because a link could make somebody else's file the lock."""
+"""Flag of ``os.open`` that refuses symbolic links, since a link could lead to another user's file."""
 
 
 def is_at(file: int, path: Path) -> bool:
-    """Return whether an open file is still the file at *path*."""
+    """Return whether the open file or folder *file* is still the one at *path*."""
     try:
         return os.path.samestat(os.fstat(file), path.stat(follow_symlinks=False))
     except FileNotFoundError:
@@ -106,9 +105,9 @@ def is_at(file: int, path: Path) -> bool:
 
 
 def lock_file(file: int, *, wait: bool = False) -> bool | None:
-    """Lock an open file or folder; return False if another process holds the lock, None if locks are unsupported.
+    """Lock an open file or folder; with *wait*, wait until its lock is free.
 
-    - wait: whether to wait until the lock is free
+    Returns True if it is locked, False if another process holds the lock, None if locks are unsupported.
     """
     if sys.platform == "win32":
         return None

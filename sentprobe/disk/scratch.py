@@ -1,7 +1,7 @@
 """Temporary files and folders, which are removed at the end or, if their process is killed, by a later process.
 
-A lock on the path shows that its process still runs; process ids do not, because each container has its own. Where
-locks are unsupported, the age of the path decides.
+A process locks its temporary paths, so a locked path is still in use. Process ids do not show this, because each
+container has its own. Where locks are unsupported, the age of the path decides.
 """
 
 import errno
@@ -23,13 +23,13 @@ from sentprobe.disk.locks import is_at, lock_file
 
 HOUR = 3600.0
 MAX_AGE_WITHOUT_LOCKS = 24 * HOUR
-"""Age in seconds from which a path counts as left over if locks are unsupported; a command may take hours."""
+"""Age in seconds at which a temporary path is removed if locks are unsupported; a command may take hours."""
 _MACHINE = hashlib.sha256(platform.node().encode()).hexdigest()[:8]
 """Digest of the name of this machine or container, for the names of half-written files."""
 _PART_NAME = re.compile(r"\.(?P<name>.+)\.sentprobe_(?P<machine>[0-9a-f]{8})_\w{8}\.part")
-"""Names of half-written files and folders: the final name, the machine, and random letters."""
+"""Names of half-written files and folders: final name, machine, random letters."""
 _MAX_NAME = 64
-"""Maximum number of characters of a final name in the name of a half-written file."""
+"""Maximum number of characters of the final name that the name of a half-written file repeats."""
 PREFIX = f"sentprobe-{re.sub(r'[^A-Za-z0-9.]', '_', platform.node())}-"
 """Beginning of the names of temporary folders, with the machine's name; the process id follows."""
 _SCRATCH_NAME = re.compile(r"(?P<prefix>sentprobe-[A-Za-z0-9._]*-)(?P<process>\d+)-\w+")
@@ -38,7 +38,7 @@ _SCRATCH_NAME = re.compile(r"(?P<prefix>sentprobe-[A-Za-z0-9._]*-)(?P<process>\d
 
 @contextmanager
 def make_part(target: Path, *, folder: bool = False) -> Iterator[Path]:
-    """Provide a hidden file or folder beside *target* for the ``with`` block; remove those of killed processes."""
+    """Provide a hidden temporary file or folder beside *target*; first remove those of killed processes."""
     remove_left_parts(target.parent)
     prefix, suffix = f".{target.name[:_MAX_NAME]}.sentprobe_{_MACHINE}_", ".part"
 
@@ -55,7 +55,7 @@ def make_part(target: Path, *, folder: bool = False) -> Iterator[Path]:
 
 @contextmanager
 def make_scratch_folder() -> Iterator[Path]:
-    """Provide a temporary folder for the ``with`` block; first remove the folders of killed processes."""
+    """Provide a temporary folder; first remove those of killed processes."""
     _remove_left_folders(Path(tempfile.gettempdir()))
     with _hold(lambda: Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))) as folder:
         yield folder
@@ -63,7 +63,7 @@ def make_scratch_folder() -> Iterator[Path]:
 
 @contextmanager
 def _hold(make: Callable[[], Path]) -> Iterator[Path]:
-    """Provide a path that *make* creates: it is locked in the ``with`` block, and removed afterwards."""
+    """Create a path with *make*, lock it for the ``with`` block, and remove it afterwards."""
     with ExitStack() as stack:
         with _postpone_signals():  # a signal before the callback is registered would leave the path behind
             path, file = _make_locked(make)
@@ -127,11 +127,11 @@ def _remove(path: Path) -> None:
 
 
 OLD_FOLDER = "old"
-"""Name of the replaced folder inside a half-written folder, until the new folder has its final name."""
+"""Name of a replaced folder, which stands in the half-written folder until the new folder has the final name."""
 
 
 def restore_folder(part: Path) -> None:
-    """Give a replaced folder in the half-written folder *part* its name back, if that name is free."""
+    """Move a replaced folder out of the half-written folder *part*, back to its former path, if that is free."""
     match = _PART_NAME.fullmatch(part.name)
     if match and (part / OLD_FOLDER).exists():
         name = (part / NAME_FILE).read_text("utf-8", "surrogateescape")
@@ -142,12 +142,12 @@ def restore_folder(part: Path) -> None:
 
 
 NAME_FILE = "name"
-"""File in a half-written folder that holds the name of the replaced folder."""
+"""File in a half-written folder that contains the former name of the replaced folder."""
 
 
 @cache
 def remove_left_parts(folder: Path) -> None:
-    """Remove half-written files and folders of killed processes from *folder*; a second call does nothing."""
+    """Remove half-written files and folders of killed processes from *folder*; later calls do nothing."""
     if os.name != "posix":  # Windows cannot remove open files
         return
     with suppress(OSError):
@@ -165,9 +165,9 @@ def _remove_left_folders(temporary_folder: Path) -> None:
 
 
 def _remove_if_left(path: Path, *, ended: bool) -> None:
-    """Remove a path of this user if no process holds its lock and it is old enough.
+    """Remove a path of this user if its lock is free and it is old enough.
 
-    - ended: whether the path's process is known to have ended, so that an unlocked path may have any age
+    - ended: whether a free lock proves that the path's process has ended; otherwise, the path must be an hour old
     """
     with suppress(OSError):
         if path.is_symlink() or path.stat().st_uid != os.getuid():

@@ -1,17 +1,17 @@
-"""Limits on compressed files: a megabyte can unpack to gigabytes, though text is hardly compressed a hundredfold."""
+"""Limits on the unpacked size of compressed files, as protection from decompression bombs."""
 
 import io
 from collections.abc import Callable
 from typing import IO, Any
 
 HARMLESS_BYTES = 1 << 28
-"""Unpacked size up to which every file is accepted."""
+"""Unpacked size in bytes up to which every file is accepted."""
 RATIO = 500
-"""Maximum number of unpacked bytes per packed byte, for larger files."""
+"""Maximum number of unpacked bytes per packed byte, for larger files; text rarely exceeds 100."""
 
 
 class ProportionError(OSError):
-    """A compressed file unpacks to far more than its size."""
+    """A compressed file unpacks to more than RATIO times its size."""
 
 
 def check_proportion(unpacked: int, packed: int) -> None:
@@ -54,5 +54,5 @@ class _LimitedStream(io.RawIOBase):
 
 
 def limit_unpacking(unpacked: IO[bytes], position: Callable[[], int]) -> io.BufferedReader:
-    """Wrap a decompressing stream so that it raises ProportionError; *position* counts the packed bytes read so far."""
+    """Return a decompressing stream that raises ProportionError; *position* returns the number of packed bytes read."""
     return io.BufferedReader(_LimitedStream(unpacked, position), 1 << 16)

@@ -1,4 +1,4 @@
-"""Output for the terminal: wrapped text and tables, which are split into parts or lists if they are too wide."""
+"""Terminal output: wrapped text, and tables, which become several tables or lists if they are too wide."""
 
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 FRAME, PADDING = 1, 3
-"""Characters that a table's frame takes in each line: FRAME once, and PADDING for each column."""
+"""Width of a table's frame and spaces, in characters: FRAME once, and PADDING for each column."""
 
 
 def print_text(text: str, *, end: str = "\n") -> None:
@@ -40,7 +40,7 @@ def _wrap_line(line: str, width: int) -> str:
 
 
 def print_table(table: "Table", screen: "Console | None" = None) -> None:
-    """Print a table on *screen*, by default the terminal: whole, in parts or as lists, as its width allows."""
+    """Print a table on *screen* (by default, the terminal), as several tables or lists if it is too wide."""
     screen = screen or make_console()
     for part in split_table(table, screen.width):
         if isinstance(part, str):
@@ -50,9 +50,10 @@ def print_table(table: "Table", screen: "Console | None" = None) -> None:
 
 
 def split_table(table: "Table", width: int) -> Iterator["Table | str"]:
-    """Yield smaller tables, or lines of text, of at most *width* characters that together show the table.
+    """Yield the title and cells of *table* as one or more tables, or as lines of text.
 
-    Each smaller table repeats the first column. If a column is too wide for that, each row becomes a list.
+    Each table is at most *width* characters wide, and repeats the first column. If another column does not fit beside
+    it, each row becomes a list of lines.
     """
     if table.title:
         yield escape_control_characters(str(table.title))
@@ -72,12 +73,12 @@ def print_lines(text: str, screen: "Console") -> None:
 
 
 def is_numeric_column(table: "Table", column: int) -> bool:
-    """Return whether a column holds numbers, which are right-aligned and not wrapped."""
+    """Return whether a column, by its right alignment, contains numbers; numbers are not wrapped."""
     return table.columns[column].justify == "right"
 
 
 def _collect_cells(table: "Table") -> list[list["Text"]]:
-    """Return the cells of each column, beginning with its header, without control characters."""
+    """Return the cells of each column, beginning with its header, with control characters escaped."""
     from rich.text import Text
 
     def text(cell: object) -> Text:
@@ -101,7 +102,7 @@ def _measure_longest_line(cells: Sequence["Text"]) -> int:
 
 
 def _split_columns(min_widths: Sequence[int], width: int) -> Iterator[list[int]]:
-    """Yield the numbers of the columns in each part: the first column, and as many others as fit."""
+    """Yield the column indices of each smaller table: 0, and those of the next columns that fit *width*."""
     part = [0]
     for column in range(1, len(min_widths)):
         if len(part) > 1 and _compute_table_width([min_widths[index] for index in [*part, column]]) > width:
@@ -118,7 +119,7 @@ def _compute_table_width(widths: Sequence[int]) -> int:
 def _build_part(
     table: "Table", cells: Sequence[Sequence["Text"]], columns: Sequence[int], min_widths: Sequence[int], width: int
 ) -> "Table":
-    """Return a table of the given columns; spare width goes to columns whose text would be wrapped."""
+    """Return a table of *columns* (indices); spare width goes to columns whose text would be wrapped."""
     from rich.table import Table
 
     part = Table()

@@ -23,7 +23,7 @@ class TableFormat(StrEnum):
     MARKDOWN = "markdown"
     LATEX = "latex"
     CSV = "csv"
-    """Records instead of the table's layout, one per line; numbers have all digits."""
+    """One line for each record instead of the rows of the table; numbers are not rounded (also in JSON)."""
     JSON = "json"
     HTML = "html"
 
@@ -38,20 +38,20 @@ class GridCell:
 
 @dataclass(frozen=True, slots=True)
 class GridRow:
-    """A table row; a line separates rows of different sections."""
+    """A table row; a horizontal rule separates rows of different sections."""
 
     label: str
     section: str
     cells: tuple[GridCell, ...]
     heading: bool = False
-    """Whether the row has only a label, as a heading for the rows below."""
+    """Whether the row is a heading for the rows below, with a label only."""
     encoder: str = ""
-    """Name of the encoder that the numbers describe; empty if they describe none or several."""
+    """Name of the encoder whose results the cells contain; empty for no encoder or several."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table: its header, whose first text stands above the row labels, and its rows."""
+    """A table: rows, and a header, whose first text stands above the row labels."""
 
     header: tuple[str, ...]
     rows: tuple[GridRow, ...]
@@ -73,7 +73,7 @@ def add_stars(grid: Grid) -> Grid:
 
 
 def build_rich_table(grid: Grid) -> "Table":
-    """Return a terminal table, in which the best cell of each column is bold and has a star."""
+    """Return a table for the terminal, in which best cells are bold and have a star."""
     from rich.text import Text
 
     table = build_empty_table(grid.header)
@@ -87,7 +87,7 @@ def build_rich_table(grid: Grid) -> "Table":
 
 
 def build_empty_table(header: Sequence[str], *, left: Collection[int] = ()) -> "Table":
-    """Return a terminal table without rows; the first column and the columns *left* are left-aligned, others right."""
+    """Return a table without rows; the first column and the columns *left* are left-aligned, others right."""
     from rich.table import Table
     from rich.text import Text
 
@@ -106,7 +106,7 @@ class Caption:
     label: str = ""
 
     def add_number(self, number: int, count: int) -> "Caption":
-        """Return the caption with a number, and a label of its own, for table *number* of *count*.
+        """Return the caption of table *number* of *count*, which has the number in its text and label.
 
         >>> Caption("Results", "tab:all").add_number(1, 2)
         Caption(text='Results (1 of 2)', label='tab:all-1')
@@ -117,7 +117,7 @@ class Caption:
         return Caption(f"{self.text} ({number} of {count})", label)
 
     def wrap_tabular(self, tabular: str) -> str:
-        """Return a LaTeX tabular in a floating table with this caption; without a caption, return it unchanged."""
+        """Return a LaTeX tabular in a floating table with this caption; if the caption is empty, the tabular alone."""
         if not self.text:
             return tabular
         lines = [r"\begin{table}", r"  \centering", rf"  \caption{{{escape_latex(self.text)}}}"]
@@ -129,7 +129,7 @@ NO_CAPTION = Caption()
 
 
 def build_caption(text: str | None, label: str | None, *, dashes: str = "") -> Caption:
-    """Return the caption and label of a LaTeX table; raise UsageError if they are wrong.
+    """Return the caption of a LaTeX table; raise UsageError for an empty text, or a label without text or malformed.
 
     - dashes: text before "caption" and "label" in messages, such as "--" for options
     """
@@ -144,7 +144,7 @@ def build_caption(text: str | None, label: str | None, *, dashes: str = "") -> C
 
 
 def format_grid(grid: Grid, style: TableFormat, caption: Caption = NO_CAPTION) -> str:
-    """Return the table as plain text, in which best cells have a star, or as Markdown or LaTeX with bold cells."""
+    """Return the table as text; best cells have a star in plain text, and are bold in Markdown and LaTeX."""
     text = WRITERS[style](grid)
     return caption.wrap_tabular(text) if style is TableFormat.LATEX else text
 
@@ -160,7 +160,7 @@ def format_notes(text: str, style: TableFormat) -> str:
 
 
 def format_title(text: str, style: TableFormat) -> str:
-    """Return the title above a table as a line: plain, bold in Markdown, or a comment in LaTeX."""
+    """Return the title above a table: plain text, bold in Markdown, or a comment in LaTeX."""
     text = escape_control_characters(text)
     if not text or style is TableFormat.LATEX:
         return "".join(f"% {line}\n" for line in text.splitlines())
@@ -252,7 +252,7 @@ WRITERS: Mapping[TableFormat, Callable[[Grid], str]] = {
 
 
 def _escape_formula(value: object) -> object:
-    """Return a value for CSV; a text that a spreadsheet would read as a formula gets a quote in front.
+    """Return a value for CSV; a text that a spreadsheet would read as a formula gets an apostrophe in front.
 
     >>> _escape_formula("=1+1"), _escape_formula("bow"), _escape_formula(-0.5)
     ("'=1+1", 'bow', -0.5)
@@ -267,7 +267,7 @@ FORMULA_PREFIXES = ("=", "+", "-", "@", "\t")
 
 
 def format_records(records: Sequence[Mapping[str, Any]], style: TableFormat) -> str:
-    """Return dictionaries, all with the same keys, as CSV or JSON; numbers have all digits."""
+    """Return dictionaries, all with the same keys, as CSV or JSON; numbers are not rounded."""
     if style is TableFormat.JSON:
         return json.dumps(list(records), indent=2, ensure_ascii=False) + "\n"
     out = io.StringIO()

@@ -1,4 +1,4 @@
-"""The grammars of the languages, and the sentence structures that they derive."""
+"""The grammars of the languages, and the shapes (structures without words) that they derive."""
 
 from functools import cache
 from importlib.resources import files
@@ -8,5 +8,5 @@ from sentprobe.lexicon.languages.language import Language
 
 @cache
 def read_grammar_source(language: Language) -> str:
-    """Return the text of a language's grammar, such as ``english.fcfg``."""
+    """Return the text of a language's grammar file, such as ``english.fcfg``."""
     return (files(__name__) / f"{language.stem}.fcfg").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Rebuild the files of shapes, such as ``english.shapes.json``, after a change of a grammar.
+"""Derive and store the shapes of languages (in ``english.shapes.json``) after a change of a grammar.
 
 python -m sentprobe.grammars [CODE ...]
 """

@@ -1,12 +1,14 @@
-"""Derivations of a grammar: trees of words, and the same words as a flat list with brackets and dependencies."""
+"""Derivations of a grammar, as trees, and as flat lists of words with brackets and dependencies."""
 
+from collections import defaultdict
 from dataclasses import dataclass
+from typing import NamedTuple
 
 PARENT = -1
-"""The value of ``head`` for the items whose head is outside the constituent, and for the head of the constituent."""
+"""Value of ``FlatItem.head`` for the head of the constituent, and for items whose head is outside it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Leaf:
     """A word of a derivation, with its annotation: Penn or STTS tag, universal part of speech, features, relation."""
 
@@ -17,25 +19,25 @@ class Leaf:
     feats: str
     rel: str
     depends_on_filler: bool = False
+    """Whether the word depends on the relativizer or question word, as a stranded preposition does."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Hole:
-    """A constituent that is not expanded into words, such as a noun phrase; ``name`` is the role of a participant.
-
-    ``case`` is the case in a language with cases, and ``last`` says whether the constituent ends the sentence.
-    """
+    """A constituent that is not expanded into words, such as a noun phrase."""
 
     category: str
     name: str
+    """Role of the participant, such as ``"agent"``."""
     rel: str
     case: str = ""
     last: bool = False
+    """Whether the constituent ends the sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """A constituent; in the constituency tree, its children replace a constituent without a label."""
+    """A constituent; if it has no label, the constituency tree has its children in its place."""
 
     label: str | None
     rel: str
@@ -43,9 +45,9 @@ class Node:
     is_filler: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class FlatItem:
-    """A word or hole, with the index of its head (or PARENT), and the brackets of the tree before and after it."""
+    """A word or hole, the index of its head (or PARENT), and the brackets of the tree before and after it."""
 
     content: Leaf | Hole
     head: int
@@ -54,76 +56,67 @@ class FlatItem:
     after: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Loose:
-    """An item of a flat derivation whose head is not yet known."""
+class _Dependent(NamedTuple):
+    """A leaf that has no head yet: its position and relation, and whether its head will be the filler of a gap."""
 
-    index: int
+    position: int
     rel: str
-    wants_filler: bool
+    wants_filler: bool = False
 
 
-@dataclass(slots=True)
 class _Builder:
-    """Builder of a flat derivation: contents, heads with relations, and brackets, by the position of the item."""
+    """Builder of a flat derivation; the keys of the dictionaries are positions of items."""
 
-    contents: list[Leaf | Hole]
-    heads: dict[int, tuple[int, str]]
-    before: dict[int, str]
-    after: dict[int, str]
+    def __init__(self) -> None:
+        self.contents: list[Leaf | Hole] = []
+        self.heads: dict[int, tuple[int, str]] = {}
+        self.before: dict[int, str] = defaultdict(str)
+        self.after: dict[int, str] = defaultdict(str)
 
-    def add_node(self, node: Node | Leaf | Hole) -> tuple[int | None, list[_Loose]]:
+    def add_node(self, node: Node | Leaf | Hole) -> tuple[int | None, list[_Dependent]]:
         """Add *node*; return the position of its head item (None if unknown), and the items that still lack a head."""
+        first = len(self.contents)
         if not isinstance(node, Node):
             self.contents.append(node)
-            index = len(self.contents) - 1
             if isinstance(node, Leaf) and node.depends_on_filler:
-                return None, [_Loose(index=index, rel=node.rel, wants_filler=True)]
-            return index, []
-        first = len(self.contents)
-        visited = [(child, *self.add_node(child)) for child in node.children]
+                return None, [_Dependent(first, node.rel, wants_filler=True)]
+            return first, []
+        head = filler = None
+        dependents = []
+        for child in node.children:
+            position, dependents_below = self.add_node(child)
+            dependents += dependents_below
+            if child.rel == "head":
+                head = position
+            elif position is not None:
+                dependents.append(_Dependent(position, child.rel))
+            if isinstance(child, Node) and child.is_filler:
+                filler = position
         if node.label is not None:
-            self.before[first] = f"({node.label} " + self.before.get(first, "")
-            last = len(self.contents) - 1
-            self.after[last] = self.after.get(last, "") + ")"
-        return self.attach_children(visited)
+            self.before[first] = f"({node.label} {self.before[first]}"
+            self.after[len(self.contents) - 1] += ")"
+        return head, self.attach(dependents, head, filler)
 
-    def attach_children(
-        self, visited: list[tuple[Node | Leaf | Hole, int | None, list[_Loose]]]
-    ) -> tuple[int | None, list[_Loose]]:
-        """Attach children to the head child; return the position of the head, and the items that still lack a head."""
-        head = next((at for child, at, _ in visited if child.rel == "head"), None)
-        filler = next((at for child, at, _ in visited if isinstance(child, Node) and child.is_filler), None)
-        loose = [
-            _Loose(index=at, rel=child.rel, wants_filler=False)
-            for child, at, _ in visited
-            if at is not None and child.rel != "head"
-        ]
-        loose += [item for _, _, below in visited for item in below]
-        unplaced = []
-        for item in loose:
-            target = filler if item.wants_filler else head
+    def attach(self, dependents: list[_Dependent], head: int | None, filler: int | None) -> list[_Dependent]:
+        """Attach items to the head or the filler; return those whose head is still unknown."""
+        unattached = []
+        for dependent in dependents:
+            target = filler if dependent.wants_filler else head
             if target is None:
-                unplaced.append(item)
+                unattached.append(dependent)
             else:
-                self.heads[item.index] = (target, item.rel)
-        return head, unplaced
+                self.heads[dependent.position] = (target, dependent.rel)
+        return unattached
 
 
 def flatten(node: Node) -> tuple[FlatItem, ...]:
     """Return the words and holes (unexpanded constituents) of *node*, in order, with heads, relations and brackets."""
-    builder = _Builder([], {}, {}, {})
-    head, loose = builder.add_node(node)
+    builder = _Builder()
+    head, dependents = builder.add_node(node)
     if head is not None:
         builder.heads[head] = (PARENT, "head")
-    builder.heads.update({item.index: (PARENT, item.rel) for item in loose})
+    builder.attach(dependents, PARENT, PARENT)
     return tuple(
-        FlatItem(
-            content=content,
-            head=builder.heads[i][0],
-            rel=builder.heads[i][1],
-            before=builder.before.get(i, ""),
-            after=builder.after.get(i, ""),
-        )
+        FlatItem(content, *builder.heads[i], builder.before[i], builder.after[i])
         for i, content in enumerate(builder.contents)
     )

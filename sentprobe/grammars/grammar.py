@@ -1,6 +1,7 @@
 """Feature grammars, which derive trees from meanings by unification with NLTK (slow but exact)."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 
@@ -12,10 +13,11 @@ from sentprobe.grammars.derivation import Hole, Leaf, Node
 from sentprobe.lexicon import Flag, Word
 from sentprobe.lexicon.languages.language import Language
 from sentprobe.lexicon.words import VERBS, VOWEL_KINDS
+from sentprobe.values import group_by
 
 
 class _Rule:
-    """A production of the grammar as one feature structure, so that one unification can apply it."""
+    """A production of the grammar as one feature structure, which is applied by one unification."""
 
     __slots__ = ("order", "structure", "terminal", "width")
 
@@ -36,14 +38,10 @@ class Grammar:
         self._language = language
         form_names = {*chain.from_iterable(language.forms.values())}
         form_names |= {str(form).partition(".")[0] for form in form_names}
-        self._schemata: dict[str, list[Production]] = {}
-        syntax = []
-        for production in FeatureGrammar.fromstring(text).productions():
-            if production.rhs()[0] in form_names:
-                self._schemata.setdefault(production.rhs()[0], []).append(production)
-            else:
-                syntax.append(production)
-        self._rules = _index_rules(syntax)
+        productions = FeatureGrammar.fromstring(text).productions()
+        schemata = [production for production in productions if production.rhs()[0] in form_names]
+        self._schemata = group_by(schemata, lambda production: str(production.rhs()[0]))
+        self._rules = _index_rules(production for production in productions if production.rhs()[0] not in form_names)
 
     def lexicalize(self, words: Iterable[Word]) -> list[Production]:
         """Return a production of the grammar for each inflected form of each word."""
@@ -65,34 +63,32 @@ class Grammar:
                 yield node
 
 
+@dataclass(frozen=True)
 class _Search:
-    def __init__(
-        self, rules: dict[str, list[_Rule]], words: dict[str, list[_Rule]], holes: frozenset[str], language: Language
-    ) -> None:
-        self._language = language
-        self._rules = rules
-        self._words = words
-        self._holes = holes
+    rules: dict[str, list[_Rule]]
+    word_rules: dict[str, list[_Rule]]
+    holes: frozenset[str]
+    language: Language
 
     def expand(self, goal: FeatStruct, *, is_root: bool = False) -> Iterator[tuple[FeatStruct, Node | Leaf | Hole]]:
-        """Yield each derivation of *goal*, after the category with the features that the derivation implies."""
+        """Yield a pair for each derivation of *goal*: the category with its derived features, and the tree."""
         category = goal[TYPE]
-        if category in self._holes and not is_root:
+        if category in self.holes and not is_root:
             yield from self._keep_hole(goal)
             return
-        for rule in (*self._rules.get(category, ()), *self._words.get(category, ())):
+        for rule in (*self.rules.get(category, ()), *self.word_rules.get(category, ())):
             unified = unify(rule.structure, FeatStruct({"lhs": goal}))
             if unified is None:
                 continue
             if rule.terminal is not None:
-                yield unified["lhs"], _build_leaf(unified["lhs"], rule.terminal, self._language)
+                yield unified["lhs"], _build_leaf(unified["lhs"], rule.terminal, self.language)
             else:
                 for structure, children in self._expand_children(unified, rule.order, {}):
                     yield structure["lhs"], _build_node(structure["lhs"], children)
 
     def _keep_hole(self, goal: FeatStruct) -> Iterator[tuple[FeatStruct, Hole]]:
-        """Yield *goal* as a hole, after the category with the agreement features of the first rule that unifies."""
-        for rule in self._rules[goal[TYPE]]:
+        """Yield a pair: the category, with the agreement features of the first rule that unifies, and the hole."""
+        for rule in self.rules[goal[TYPE]]:
             unified = unify(rule.structure, FeatStruct({"lhs": goal}))
             if unified is not None:
                 meaning = goal.get("SEM")
@@ -115,14 +111,11 @@ class _Search:
 
 
 def _index_rules(productions: Iterable[Production]) -> dict[str, list[_Rule]]:
-    index: dict[str, list[_Rule]] = {}
-    for production in productions:
-        index.setdefault(production.lhs()[TYPE], []).append(_Rule(production))
-    return index
+    return group_by(map(_Rule, productions), lambda rule: str(rule.structure["lhs"][TYPE]))
 
 
 def _fill_category(category: FeatStructNonterminal, word: Word, form: str, language: Language) -> FeatStructNonterminal:
-    """Return a category with the features of a word, and the features that the name of its form states."""
+    """Return a category with the features of a word and its form: ``ART.sg.acc.masc`` sets NUM, CASE and CLASS."""
     features = {"LEM": word.lemma}
     if word.kind in VERBS:
         features["FRAME"] = word.kind.value

@@ -12,7 +12,7 @@ from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from itertools import product
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 from sentprobe.errors import SentprobeError
 from sentprobe.grammars import read_grammar_source
@@ -28,19 +28,19 @@ FIRST, SECOND = "first", "second"
 """The names of the two holes in the shape of a coordination."""
 POSITIVE = "pos"
 UNTENSED = "modal"
-"""The tense of a clause with a modal; no verb of the clause agrees in number."""
+"""Value of ``tense`` for a clause with a modal, in which no verb agrees in number."""
 IMPERATIVE = "imp"
-"""The tense of an order."""
+"""Value of ``tense`` for an order."""
 TENSES = ("past", "pres")
 STATEMENT, QUESTION, ORDER = "statement", "question", "order"
 OBJECT = "object-first"
 ASKED = "who"
-"""The lemma of the question word in shapes; it also stands for other question words."""
+"""The lemma of the question word in shapes, which stands for all question words."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClauseShape:
-    """The features that determine the shape of a clause, with the values of the grammar; "" if a feature is absent."""
+    """The features that determine the shape of a clause, with the grammar's values; "" for an absent feature."""
 
     frame: str
     voice: str
@@ -53,7 +53,7 @@ class ClauseShape:
     mood: str = STATEMENT
     dative: str = ""
     head: str = ""
-    """The number of the noun that a relative clause modifies, if relativizers agree with their noun."""
+    """The number of the noun that the relative clause modifies, in a language whose relativizers agree with it."""
     front: str = ""
     """OBJECT if the object stands first in a main clause, else ""."""
 
@@ -105,7 +105,7 @@ FlatItems: TypeAlias = tuple[FlatItem, ...]
 
 
 def find_subject_role(voice: str, dative: str = "") -> str:
-    """Return the role of the subject by voice and, in a ditransitive passive, the form of the recipient (*dative*)."""
+    """Return the role of the subject; *dative* is "double" for two objects ("gave the man a book"), "to" or empty."""
     return "agent" if voice == "active" else "recipient" if dative == "double" else "patient"
 
 
@@ -190,29 +190,19 @@ def _build_clause_goal(shape: ClauseShape, language: Language) -> Any:
 
 
 def _make_placeholder_words(shape: Shape, language: Language) -> tuple[Word, ...]:
-    """Return a placeholder word of each kind, whose inflected forms are spelled as the names of the forms."""
+    """Return a placeholder word of each kind; its inflected forms are spelled like the names of the forms."""
     is_vowel = isinstance(shape, NounShape) and shape.word_class == "vowel"
     verb = Kind(shape.frame) if isinstance(shape, ClauseShape) else Kind.TRANSITIVE
-    kinds = (
-        (NOUN, Kind.NOUN),
-        (VERB, verb),
-        (DETERMINER, Kind.DETERMINER),
-        (RELATIVIZER, Kind.RELATIVIZER),
-        (ADVERB, Kind.ADVERB),
-        (ADJECTIVE, Kind.ADJECTIVE),
-        (MODAL, Kind.MODAL),
-    )
+    kinds = {NOUN: Kind.NOUN, VERB: verb, DETERMINER: Kind.DETERMINER, RELATIVIZER: Kind.RELATIVIZER}
+    kinds |= {ADVERB: Kind.ADVERB, ADJECTIVE: Kind.ADJECTIVE, MODAL: Kind.MODAL}
+    forms = dict(language.forms)
+    if "rel" not in language.agreeing_slots:
+        forms[Kind.RELATIVIZER] = forms[Kind.RELATIVIZER][:1]
     return tuple(
-        Word(lemma, kind, {form: str(form) for form in forms}, vowel=is_vowel, gender=language.classes[0])
-        for lemma, kind in kinds
-        if (forms := _list_placeholder_forms(kind, language))
+        Word(lemma, kind, {form: str(form) for form in forms[kind]}, vowel=is_vowel, gender=language.classes[0])
+        for lemma, kind in kinds.items()
+        if forms.get(kind)
     )
-
-
-def _list_placeholder_forms(kind: Kind, language: Language) -> tuple[str, ...]:
-    """Return the forms of the placeholder of a kind; relativizers that do not agree have one form."""
-    forms = language.forms.get(kind, ())
-    return forms[:1] if kind is Kind.RELATIVIZER and "rel" not in language.agreeing_slots else forms
 
 
 def list_clause_shapes(language: Language) -> Iterator[ClauseShape]:
@@ -272,7 +262,7 @@ def list_all_shapes(language: Language) -> Iterator[Shape]:
 
 
 class ShapeTable:
-    """The items of each shape of a language, from stored JSON *lines* by key, or derived when needed."""
+    """The items of each shape of a language: read from *lines* (key to JSON) or, if absent there, derived."""
 
     def __init__(
         self, language: Language, lines: Mapping[str, str] | None = None, contents: Sequence[Leaf | Hole] = ()
@@ -291,11 +281,8 @@ class ShapeTable:
 
     def _read_line(self, line: str) -> tuple[Shape, FlatItems]:
         name, values, rows = json.loads(line.removesuffix(","))
-        types = {cls.__name__: cls for cls in (ClauseShape, NounShape, PairShape, AdverbShape, ReflexiveShape)}
-        return types[name](*values), tuple(
-            FlatItem(content=self._contents[index], head=head, rel=rel, before=before, after=after)
-            for index, head, rel, before, after in rows
-        )
+        types = {cls.__name__: cls for cls in get_args(Shape)}
+        return types[name](*values), tuple(FlatItem(self._contents[index], *columns) for index, *columns in rows)
 
     def __iter__(self) -> Iterator[tuple[Shape, FlatItems]]:
         return iter((dict(map(self._read_line, self._lines.values())) | self._items).items())
@@ -330,16 +317,9 @@ def load_shapes(text: str, language: Language) -> ShapeTable:
     if data["grammar"] != _compute_digest(read_grammar_source(language)):
         return ShapeTable(language)
     lines = {line.partition("]")[0]: line for line in shapes.splitlines()[:-1]}
-    return ShapeTable(language, lines, [_read_content(row) for row in data["contents"]])
-
-
-def _read_content(row: list[str]) -> Leaf | Hole:
-    name, *values = row
-    if name == "Hole":
-        category, name, rel, case, last = values
-        return Hole(category=category, name=name, rel=rel, case=case, last=last == "True")
-    form, lemma, tag, pos, feats, rel, filler = values
-    return Leaf(form=form, lemma=lemma, tag=tag, pos=pos, feats=feats, rel=rel, depends_on_filler=filler == "True")
+    types: Mapping[str, Any] = {"Leaf": Leaf, "Hole": Hole}
+    contents = [types[name](*values, flag == "True") for name, *values, flag in data["contents"]]
+    return ShapeTable(language, lines, contents)
 
 
 def _compute_digest(source: str) -> str:

@@ -1,4 +1,4 @@
-"""The lexicon: words with their parts of speech and inflected forms; readers, checks and a writer of lexicon files."""
+"""The lexicon: words with parts of speech and inflected forms; reading, checking and writing of lexicon files."""
 
 from sentprobe.lexicon.lexicon import Lexicon, UnknownVocabularyError, UnknownWordError
 from sentprobe.lexicon.read import english, german, read_lexicon, read_lexicon_text

@@ -1,4 +1,4 @@
-"""Words and vocabularies of a lexicon file before its checks. Wrong values are skipped here; the checks report them."""
+"""The words of a lexicon file before its checks. Wrong values are skipped here; the checks report them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class DraftWord:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A lexicon file before its checks: ``items`` are its words, and ``inherited`` are words of the built-in lexicon."""
+    """A lexicon file before its checks: ``items`` are its words; ``inherited`` are words of the built-in lexicon."""
 
     document: Document
     items: tuple[DraftWord, ...]
@@ -101,7 +101,7 @@ def _read_text(table: Mapping[str, object], key: str) -> str:
 
 
 def _read_takes(value: object) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield pairs of a role and its sorts of nouns from the value of ``takes``: a verb's table or another word's list."""
+    """Yield pairs of a role and its sorts of nouns; *value* is a verb's table, or the list of another word."""
     for role, sorts in (value if isinstance(value, dict) else {MODIFIED: value}).items():
         if names := tuple(list_strings(sorts)):
             yield role, names

@@ -14,11 +14,11 @@ LEMMA_FORMS = frozenset({Form.NN, Form.VB, Form.VBP, Form.RB, Form.JJ})
 VOWEL_SOUND = re.compile(
     r"(?!eu|ewe|one(?!ir)|once|uni(?!n|m)|u[st][aeiu]|usu|ura|uro)[aeiou]|heir|hon(?:est|ou?r)|hour"
 )
-"""Pattern that guesses from the spelling whether a word takes "an"; ``article`` in a lexicon file corrects the guess."""
+"""Pattern that guesses from the spelling whether a word takes "an"; ``article`` in an entry corrects a guess."""
 
 
 def look_up(lemma: str, form: Form) -> str | None:
-    """Return lemminflect's first spelling of a form, such as "went" for VBD of "go", or None if it knows no spelling."""
+    """Return lemminflect's first spelling of a form, such as "went" for "go" and VBD, or None if it knows none."""
     from lemminflect import getInflection
 
     return next(iter(getInflection(lemma, form.value)), None)
@@ -29,7 +29,7 @@ FormSource = Callable[[str, Form], str | None]
 
 
 def inflect(lemma: str, form: Form, ask: FormSource = look_up) -> str | None:
-    """Return the spelling of a form: the lemma itself, the stored spelling, or the result of *ask* (None if unknown).
+    """Return the spelling of a form: the lemma, the stored spelling, or the result of *ask* (None if unknown).
 
     >>> inflect("child", Form.NNS), inflect("overtake", Form.VBN), inflect("call", Form.VBP)
     ('children', 'overtaken', 'call')

@@ -36,10 +36,14 @@ class Lexicon:
     _by_form: Mapping[str, tuple[WordReading, ...]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        by_form: dict[str, list[WordReading]] = {}
+        for word in self.entries:
+            for form, text in word.forms.items():
+                by_form.setdefault(text, []).append((word, form))
         by_kind = {kind: tuple(w for w in self.entries if w.kind is kind) for kind in Kind}
         object.__setattr__(self, "_by_kind", by_kind)
         object.__setattr__(self, "_by_lemma", {(w.kind, w.lemma): w for w in self.entries})
-        object.__setattr__(self, "_by_form", _group_readings(self.entries))
+        object.__setattr__(self, "_by_form", {text: tuple(readings) for text, readings in by_form.items()})
 
     def words(self, kind: Kind) -> tuple[Word, ...]:
         """Return the words of one kind, in the order of the file."""
@@ -93,7 +97,7 @@ class Lexicon:
         return self.vocabularies[name]
 
     def replace_words(self, name: str, words: Mapping[Kind, Iterable[str]]) -> "Lexicon":
-        """Return a copy in which *words* replace lemmas of the vocabulary *name*; kinds that are not in *words* stay."""
+        """Return a copy in which *words* replace lemmas of the vocabulary *name*; kinds not in *words* stay."""
         old = self.vocabulary(name)
         fresh = {kind: tuple(lemmas) for kind, lemmas in words.items()}
         new = replace(old, words={**old.words, **fresh})
@@ -107,12 +111,3 @@ class Lexicon:
         [('sleep', 'VBD'), ('sleep', 'VBN')]
         """
         return self._by_form.get(form_text, ())
-
-
-def _group_readings(words: Iterable[Word]) -> dict[str, tuple[WordReading, ...]]:
-    """Return the readings of each spelling in *words*: pairs of a word and the name of its form."""
-    by_text: dict[str, list[WordReading]] = {}
-    for word in words:
-        for form, text in word.forms.items():
-            by_text.setdefault(text, []).append((word, form))
-    return {text: tuple(pairs) for text, pairs in by_text.items()}

@@ -55,7 +55,7 @@ def check_duplicate_lemma(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def _find_shared_translations(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Yield a problem for each word with the translation of an earlier word of its kind (dative counts as transitive)."""
+    """Yield a problem for each word with the translation of an earlier word of its kind (dative = transitive)."""
     owners: dict[tuple[Kind, str], Word] = {}
     for item in draft.items:
         word, kind = item.word, Kind.TRANSITIVE if item.word.kind is Kind.DATIVE else item.word.kind

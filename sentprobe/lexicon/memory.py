@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
@@ -28,33 +27,26 @@ class DamagedAnswersError(SentprobeError):
     """A cache file is damaged: its content does not match its digest, or has the wrong format."""
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
-    """A :data:`~.inflect.FormSource` that asks lemminflect only once for each form, and remembers the answer."""
-
-    answers: Answers
-
-    def __call__(self, lemma: str, form: Form) -> str | None:
-        """Return lemminflect's first spelling of a form, or None if it has none."""
-        if (lemma, form) not in self.answers:
-            self.answers[lemma, form] = look_up(lemma, form)
-        return self.answers[lemma, form]
-
-
 @contextmanager
 def remember_forms(cache: Path, text: str) -> Iterator[FormSource]:
-    """Return a source of inflected forms for the content of a lexicon file; new forms are written below *cache* on exit."""
+    """Return a source of inflected forms for the lexicon in *text*; on exit, new forms are stored below *cache*."""
     path = find_answers_path(cache, text)
-    memory = Memory({})
+    answers: Answers = {}
     with suppress(OSError, DamagedAnswersError):
-        memory = Memory(read_answers(path.read_bytes()))
-    before = len(memory.answers)
-    yield memory
-    if len(memory.answers) > before:
+        answers = read_answers(path.read_bytes())
+    count = len(answers)
+
+    def ask(lemma: str, form: Form) -> str | None:
+        if (lemma, form) not in answers:
+            answers[lemma, form] = look_up(lemma, form)
+        return answers[lemma, form]
+
+    yield ask
+    if len(answers) > count:
         with suppress(OSError, SentprobeError):  # a full or read-only disk ends no command
             path.parent.mkdir(parents=True, exist_ok=True)
             with atomic_path(path) as temporary:
-                temporary.write_bytes(write_answers(memory.answers))
+                temporary.write_bytes(write_answers(answers))
 
 
 def find_answers_path(cache: Path, text: str) -> Path:
@@ -83,7 +75,7 @@ def write_answers(answers: Answers) -> bytes:
 
 
 def read_answers(data: bytes) -> Answers:
-    """Return the answers in a cache file's content: the inverse of :func:`write_answers`. Raises DamagedAnswersError.
+    """Return the answers in a cache file's content; inverse of :func:`write_answers`. Raises DamagedAnswersError.
 
     >>> read_answers(write_answers({("wolf", Form.NNS): "wolves"}))
     {('wolf', <Form.NNS: 'NNS'>): 'wolves'}

@@ -28,7 +28,7 @@ def read_lexicon(path: Path | Traversable, *, cache: Path | None = None, languag
         LexiconError: the file has mistakes; the message lists all problems.
         UsageError: the file cannot be read.
     """
-    text = _decode_text(_read_bytes(path), str(path))
+    text = _read_text(path)
     if cache is None:
         return read_lexicon_text(text, str(path), language=language)
     with remember_forms(cache, text) as ask:
@@ -99,21 +99,16 @@ def read_closed_words(language: Language = ENGLISH) -> tuple[Word, ...]:
     return tuple(word for word in read_built_in_draft(language).words if word.kind in language.closed_kinds)
 
 
-def _read_bytes(path: Path | Traversable) -> bytes:
+def _read_text(path: Path | Traversable) -> str:
     try:
-        return path.read_bytes()
+        data = path.read_bytes()
+        return data.decode("utf-8")
     except OSError as error:
         raise UsageError(f"{path}: cannot read the lexicon: {error.strerror}") from None
-
-
-def _decode_text(data: bytes, path: str) -> str:
-    """Return UTF-8 bytes as text. Raises LexiconError (problem L010) with the line of the first invalid byte."""
-    try:
-        return data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         text = f"a lexicon is a TOML file in UTF-8: {error.reason} {data[error.start]:#x}"
-        raise LexiconError(path, [Problem(line, NOT_TOML, text)]) from None
+        raise LexiconError(str(path), [Problem(line, NOT_TOML, text)]) from None
 
 
 def load_lexicon(path: Path | None, language: str = ENGLISH.code) -> Lexicon:

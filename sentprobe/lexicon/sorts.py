@@ -8,9 +8,10 @@ from sentprobe.lexicon.words import MODIFIED, ROLES, Kind
 
 @lru_cache(maxsize=16)  # renderers are cached by lexicon, which is compared by identity
 def restrict_to_one_sort(lexicon: Lexicon, vocabulary: str) -> Lexicon:
-    """Return a copy whose *vocabulary* has only nouns of one sort, and words that accept this sort in every role.
+    """Return the lexicon with *vocabulary* restricted to nouns of one sort, and words that accept it in every role.
 
-    Of the sorts, it is the one with the most pairs of a noun and a transitive verb."""
+    The chosen sort allows the most pairs of a noun and a transitive verb.
+    """
     words = lexicon.vocabulary(vocabulary).words
     kinds = [kind for kind in (Kind.NOUN, *ROLES, Kind.ADJECTIVE) if kind in words]
 

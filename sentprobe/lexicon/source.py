@@ -94,7 +94,7 @@ class Document:
     repeated: tuple[tuple[Place, Place], ...]
 
     def find_line(self, member: str, *, after: int) -> int:
-        """Return the number of the first line with *member* in quotes, from line *after* on; *after* if there is none."""
+        """Return the number of the first line, from *after* on, with *member* in quotes; *after* if there is none."""
         quoted = (f'"{member}"', f"'{member}'")
         for number, line in enumerate(self.lines[after - 1 :], start=after):
             if any(string in line for string in quoted):

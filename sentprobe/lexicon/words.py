@@ -69,9 +69,7 @@ VERB_FORMS = (Form.VB, Form.VBP, Form.VBZ, Form.VBD, Form.VBG, Form.VBN)
 
 FORMS: Mapping[Kind, tuple[Form, ...]] = {
     Kind.NOUN: (Form.NN, Form.NNS),
-    Kind.TRANSITIVE: VERB_FORMS,
-    Kind.INTRANSITIVE: VERB_FORMS,
-    Kind.DITRANSITIVE: VERB_FORMS,
+    **dict.fromkeys((Kind.TRANSITIVE, Kind.INTRANSITIVE, Kind.DITRANSITIVE), VERB_FORMS),
     Kind.ADJECTIVE: (Form.JJ,),
     Kind.ADVERB: (Form.RB,),
     Kind.DETERMINER: (Form.DT_SG, Form.DT_SG_VOWEL, Form.DT_PL, Form.DT_PL_VOWEL),
@@ -100,11 +98,11 @@ REFLEXIVES = frozenset({"himself", "herself", "themselves"})
 FUNCTION_WORDS = AUXILIARIES | REFLEXIVES | {"be", "being", "not", "n't", "by", "to", "and", "who", "what"}
 """The words in English sentences that come from the grammar, not from a lexicon."""
 RESERVED = FUNCTION_WORDS | {"am", "been"}
-"""The function words that no English word of a lexicon may have as a form, except relativizers: "who" and "what"."""
+"""The function words that no English word of a lexicon may have as a form, except "who" and "what"."""
 PERSON = "person"
 """The default sort of a noun, and of the nouns that can fill a verb's role."""
 MODIFIED = "noun"
-"""The key of :attr:`Word.takes`, in place of a role, for the nouns that an adjective or relativizer combines with."""
+"""The key of :attr:`Word.takes`, in place of a role, for the nouns that adjectives and relativizers go with."""
 GENDERS = ("masc", "fem", "neut")
 """The genders of nouns."""
 NOT = "not "
@@ -129,7 +127,7 @@ class Word:
     gender: str = ""
     """The gender of a noun, one of :data:`GENDERS`; in English, "" stands for any gender."""
     takes: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
-    """The sorts of nouns that can fill each role of a verb; for an adjective or relativizer, the key is :data:`MODIFIED`."""
+    """The accepted sorts of nouns, by role of a verb; for an adjective or relativizer, the key is :data:`MODIFIED`."""
     auxiliary: str = ""
     """The perfect auxiliary of a verb, such as "sein"; "" stands for the usual one of the language."""
     english: str = ""

@@ -12,8 +12,9 @@ for instance ``slept \t\tsleep\tV PAST STR#sleep\tV PPART STR``.
 import gzip
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from sentprobe.errors import UsageError
 from sentprobe.lexicon.inflect import guess_form, takes_an
@@ -31,40 +32,24 @@ class XtagError(UsageError):
     """The database cannot be read; the message names the file and, if known, the line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Meaning:
-    """A part of speech and features in the database, and the inflected forms that they mean."""
-
-    pos: str
-    features: frozenset[str]
-    forms: tuple[Form, ...]
-
-
-MEANINGS = (
-    Meaning("N", frozenset({"3sg"}), (Form.NN,)),
-    Meaning("N", frozenset({"3pl"}), (Form.NNS,)),
-    Meaning("V", frozenset({"INF"}), (Form.VB, Form.VBP)),
-    Meaning("V", frozenset({"3sg", "PRES"}), (Form.VBZ,)),
-    Meaning("V", frozenset({"PAST"}), (Form.VBD,)),
-    Meaning("V", frozenset({"PROG"}), (Form.VBG,)),
-    Meaning("V", frozenset({"PPART"}), (Form.VBN,)),
-    Meaning("A", frozenset(), (Form.JJ,)),
-    Meaning("Adv", frozenset(), (Form.RB,)),
+MEANINGS: tuple[tuple[str, set[str], tuple[Form, ...]], ...] = (
+    ("N", {"3sg"}, (Form.NN,)),
+    ("N", {"3pl"}, (Form.NNS,)),
+    ("V", {"INF"}, (Form.VB, Form.VBP)),
+    ("V", {"3sg", "PRES"}, (Form.VBZ,)),
+    ("V", {"PAST"}, (Form.VBD,)),
+    ("V", {"PROG"}, (Form.VBG,)),
+    ("V", {"PPART"}, (Form.VBN,)),
+    ("A", set(), (Form.JJ,)),
+    ("Adv", set(), (Form.RB,)),
 )
+"""Part of speech and features in the database, and the inflected forms that they stand for."""
 OTHER_FORMS = frozenset({"GEN", "NEG", "CONTR", "INDAUX", "wh", "COMP", "SUPER"})
 """The features of forms that are not read: genitives, contractions, comparatives, superlatives and others."""
 
 
-@dataclass(frozen=True, slots=True)
-class Xtag:
-    """The database: spellings of nouns, verbs, adjectives and adverbs by lemma and form."""
-
-    path: str
-    table: Mapping[tuple[str, Form], tuple[str, ...]] = field(repr=False, hash=False)
-
-    def forms(self, lemma: str, form: Form) -> tuple[str, ...]:
-        """Return the spellings of a form of a lemma; empty if the database lacks the form."""
-        return self.table.get((lemma, form), ())
+Xtag: TypeAlias = Mapping[tuple[str, Form], tuple[str, ...]]
+"""The database: the spellings of nouns, verbs, adjectives and adverbs by lemma and form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +78,11 @@ class XtagLexicon:
 
 def read_xtag(path: Path) -> Xtag:
     """Return the database in a file, which may be compressed with gzip. Raises XtagError."""
-    table: dict[tuple[str, Form], list[str]] = {}
+    table: dict[tuple[str, Form], dict[str, None]] = {}
     for number, line in enumerate(_read_text(path).split("\n"), start=1):
         for lemma, form, text in parse_analyses(line, f"{path}:{number}"):
-            spellings = table.setdefault((lemma, form), [])
-            if text not in spellings:
-                spellings.append(text)
-    return Xtag(str(path), {key: tuple(spellings) for key, spellings in table.items()})
+            table.setdefault((lemma, form), {})[text] = None
+    return {key: tuple(spellings) for key, spellings in table.items()}
 
 
 def _read_text(path: Path) -> str:
@@ -132,9 +115,9 @@ def parse_analyses(line: str, where: str) -> Iterator[tuple[str, Form, str]]:
             expected = r"FORM \t\t LEMMA \t POS FEATURES"
             raise XtagError(f"{where}: not a line of the XTAG database, expected {expected}: {line!r}")
         pos, *features = tags.split()
-        for meaning in () if OTHER_FORMS.intersection(features) else MEANINGS:
-            if meaning.pos == pos and meaning.features.issubset(features):
-                yield from ((lemma.strip(), form, text.strip()) for form in meaning.forms)
+        for meaning_pos, meaning_features, forms in () if OTHER_FORMS.intersection(features) else MEANINGS:
+            if meaning_pos == pos and meaning_features.issubset(features):
+                yield from ((lemma.strip(), form, text.strip()) for form in forms)
 
 
 def lexicon_from_lemmas(xtag: Xtag, lemmas: Mapping[Kind, Iterable[str]]) -> XtagLexicon:
@@ -143,7 +126,7 @@ def lexicon_from_lemmas(xtag: Xtag, lemmas: Mapping[Kind, Iterable[str]]) -> Xta
     omitted: list[OmittedLemma] = []
     for kind in OPEN_KINDS:
         for lemma in lemmas.get(kind, ()):
-            missing = tuple(f for f in FORMS[kind] if not xtag.forms(lemma, f))
+            missing = tuple(f for f in FORMS[kind] if (lemma, f) not in xtag)
             if missing:
                 omitted.append(OmittedLemma(lemma, kind, missing))
             else:
@@ -163,5 +146,5 @@ def _make_word(xtag: Xtag, lemma: str, kind: Kind) -> Word:
 
 def _choose_spelling(xtag: Xtag, lemma: str, kind: Kind, form: Form) -> str:
     """Return the spelling from :func:`guess_form` if the database has it, else the database's first spelling."""
-    xtag_spellings, own_spelling = xtag.forms(lemma, form), guess_form(lemma, kind, form)
+    xtag_spellings, own_spelling = xtag[lemma, form], guess_form(lemma, kind, form)
     return own_spelling if own_spelling in xtag_spellings else xtag_spellings[0]

@@ -32,7 +32,7 @@ def agree(
 ) -> None:
     """Measure how often two tables of the same sentences have the same annotation.
 
-    Tables come from probe analyze, for example of gold trees and of a parser's trees.
+    Both tables come from probe analyze: for example, one from gold trees, and one from a parser.
     """
     style = find_table_format(format_, None, subject="an agreement")
     check_output_file(disagreements)
@@ -44,16 +44,16 @@ def agree(
         for grid in grids:
             print_table(tw.build_rich_table(grid))
         print_text(notes, end="")
+        if disagreements is not None:
+            print(f"disagreements: {disagreements}")
     elif style in FLAT:
         print(tw.format_records(to_records(agreement), style), end="")
     else:
         print("\n".join(tw.format_grid(grid, style) for grid in grids) + tw.format_notes(notes, style), end="")
-    if disagreements is not None and style is TableFormat.TEXT:
-        print(f"disagreements: {disagreements}")
 
 
 def measure_agreement(tables: tuple[Table, Table], disagreements: Path | None) -> "table_agreement.TableAgreement":
-    """Return the agreement of two tables; write every disagreement to the file *disagreements*, if it is not None."""
+    """Return the agreement of two tables; if *disagreements* is a path, write all disagreements to that file."""
     from sentprobe.probes.natural import table_agreement
 
     with table_agreement.open_pairs(*tables) as pairs:
@@ -73,7 +73,7 @@ COUNTS = ("total", "neither", "same", "different", "only_a", "only_b", "kappa")
 
 
 def to_records(agreement: "table_agreement.TableAgreement") -> list[dict[str, Any]]:
-    """Return a record of the counts and shares for each label, for each task, and for the tags of tokens."""
+    """Return a record of counts and shares for each label and task, and one for the tags of tokens."""
     named_tallies = [(measure.kind.value, measure.name, tally) for measure, tally in agreement.tallies.items()]
     return [
         {
@@ -90,7 +90,7 @@ def to_records(agreement: "table_agreement.TableAgreement") -> list[dict[str, An
 
 
 def _compute_shares(tally: "table_agreement.AgreementCounts") -> dict[str, float | None]:
-    """Return the shares of agreement and the ends of their 95% intervals; None if a total is 0."""
+    """Return three shares of agreement, and the ends of the 95% interval of each; None for a share of nothing."""
     from sentprobe.probes.statistics import wilson
 
     counts = {
@@ -100,10 +100,9 @@ def _compute_shares(tally: "table_agreement.AgreementCounts") -> dict[str, float
     }
     shares: dict[str, float | None] = {}
     for name, (part, total) in counts.items():
-        ends = wilson(part, total) if total else None
-        shares[name] = part / total if total else None
-        shares[f"{name}_low"] = None if ends is None else ends.low
-        shares[f"{name}_high"] = None if ends is None else ends.high
+        interval = wilson(part, total) if total else None
+        values = (part / total, interval.low, interval.high) if interval else (None, None, None)
+        shares |= dict(zip((name, f"{name}_low", f"{name}_high"), values, strict=True))
     return shares
 
 
@@ -117,31 +116,33 @@ def _format_share(part: int, total: int) -> str:
 
 
 def build_grids(agreement: "table_agreement.TableAgreement") -> tuple[Grid, Grid]:
-    """Return two tables of agreement: by label, and by task (how often table A confirms an answer from table B)."""
+    """Return two tables: agreement by label, and by task (how often table A has the answer that table B has)."""
     from sentprobe.probes.natural import table_agreement
 
-    label_rows, task_rows = [], []
+    rows: dict[table_agreement.MeasureKind, list[GridRow]] = {kind: [] for kind in table_agreement.MeasureKind}
     for measure, tally in agreement.tallies.items():
         only_a, only_b = f"{tally.only_a:,}", f"{tally.only_b:,}"
         if measure.kind is table_agreement.MeasureKind.LABEL:
             kappa = "-" if tally.kappa is None else f"{tally.kappa:.3f}"
             shares = _format_share(tally.agreed, tally.total), f"{tally.both:,}", _format_share(tally.same, tally.both)
-            label_rows.append(
-                GridRow(measure.name, "", tuple(map(GridCell, (measure.task, *shares, kappa, only_a, only_b))))
-            )
+            texts: tuple[str, ...] = (measure.task, *shares, kappa, only_a, only_b)
         else:
             share = _format_share(tally.same, tally.labelled_by_b)
-            texts = f"{tally.labelled_by_a:,}", f"{tally.labelled_by_b:,}", share, f"{tally.different:,}", only_b
-            task_rows.append(GridRow(measure.name, "", tuple(map(GridCell, texts))))
+            texts = (f"{tally.labelled_by_a:,}", f"{tally.labelled_by_b:,}", share, f"{tally.different:,}", only_b)
+        rows[measure.kind].append(GridRow(measure.name, "", tuple(map(GridCell, texts))))
     label_header = ("label", "task", "same [95%]", "in both", "same of these [95%]", "kappa", "only A", "only B")
     task_header = ("task", "A could ask", "B could ask", "A says the same [95%]", "A says another", "A would not ask")
-    return Grid(label_header, tuple(label_rows)), Grid(task_header, tuple(task_rows))
+    label_rows, task_rows = (tuple(rows[kind]) for kind in table_agreement.MeasureKind)
+    return Grid(label_header, label_rows), Grid(task_header, task_rows)
 
 
 def describe_agreement(agreement: "table_agreement.TableAgreement", tables: tuple[Table, Table]) -> str:
     """Return the notes below the output: sizes of the corpus tables, and how to read the figures."""
     first, second = tables
-    unmatched = agreement.only_a + agreement.only_b
+    unmatched, tags, tag_note = agreement.only_a + agreement.only_b, agreement.tags, ""
+    if tags.total:
+        share, tasks = _format_share(tags.same, tags.total), _list_tasks_needing("TAGS")
+        tag_note = f"Tags are the same for {share}% of {tags.total:,} tokens; {tasks} needs them. "
     lines = [
         f"A: {first.path}, {first.counts.rows:,} sentences. B: {second.path}, {second.counts.rows:,} sentences. In "
         f"both: {agreement.both:,}; only in A: {agreement.only_a:,}; only in B: {agreement.only_b:,}."
@@ -150,21 +151,12 @@ def describe_agreement(agreement: "table_agreement.TableAgreement", tables: tupl
         "both); then percent of those with a label in both, on which Cohen's kappa is computed.",
         "Second table: percent of the task's possible sentences in B (before frequency bands and "
         "balancing) with the same answer in A. Intervals: 95%, Wilson.",
-        f"{_describe_tags(agreement)}{_list_tasks_needing('NOTHING')} and the tasks of Adi et al. need no parse.",
+        f"{tag_note}{_list_tasks_needing('NOTHING')} and the tasks of Adi et al. need no parse.",
     ]
-    if not all(table.constituents for table in tables):
-        which = " and ".join(
-            name for name, parsed_table in zip("AB", tables, strict=True) if not parsed_table.constituents
-        )
-        lines.append(f"There are no constituents in {which}; omitted: {_list_tasks_needing('TREE')}.")
+    if unparsed := [name for name, table in zip("AB", tables, strict=True) if not table.constituents]:
+        omitted = _list_tasks_needing("TREE")
+        lines.append(f"There are no constituents in {' and '.join(unparsed)}; omitted: {omitted}.")
     return "".join(f"{line}\n" for line in lines)
-
-
-def _describe_tags(agreement: "table_agreement.TableAgreement") -> str:
-    if not agreement.tags.total:
-        return ""
-    share, tasks = _format_share(agreement.tags.same, agreement.tags.total), _list_tasks_needing("TAGS")
-    return f"Tags are the same for {share}% of {agreement.tags.total:,} tokens; {tasks} needs them. "
 
 
 def _list_tasks_needing(need: str) -> str:

@@ -17,8 +17,7 @@ from sentprobe.display.screen import print_text
 from sentprobe.errors import UsageError
 from sentprobe.probes.corpus.analysis_settings import MAX_TOKENS, AnalysisRecipe, make_recipe
 from sentprobe.probes.corpus.sources import Source, find_sources
-from sentprobe.probes.corpus.table import FAILURES, Table
-from sentprobe.probes.corpus.table_language import choose_language
+from sentprobe.probes.corpus.table import FAILURES, Table, choose_language
 from sentprobe.probes.corpus.text_formats import FORMATS, PARQUET, RecordFields, TextUnit
 from sentprobe.probes.syntax.parsers import NO_PARSER, PARSERS
 from sentprobe.processes import count_cores
@@ -29,10 +28,10 @@ if TYPE_CHECKING:
     from sentprobe.probes.corpus.analysis import AnalysisProgress
 
 READING = "Reading the files"
-"""Title of the panel in ``--help`` with the options for reading files."""
+"""Title of the ``--help`` panel (group of options) about reading files."""
 
 reading_option = partial(opt.declare_option, READING)
-"""Function that declares an option in the panel READING of ``--help``."""
+"""Function that declares an option in the ``--help`` panel READING."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,16 +115,15 @@ def analyze(
 def build_recipe(
     sources: Sequence[Source], parser: str | None, reading: ReadingOptions, records: RecordFields
 ) -> AnalysisRecipe:
-    """Return the settings for splitting and parsing the sources; raise UsageError if the parser does not fit them."""
-    parsed = [FORMATS[source.format].parsed for source in sources]
-    if parser is not None and all(parsed):
+    """Return the settings for splitting and parsing; raise UsageError if a parser is missing, or not needed."""
+    if parser is not None and all(FORMATS[source.format].parsed for source in sources):
         raise UsageError(f"{sources[0].name} is parsed already; leave out --parser")
-    for source in sources:
-        if parser is None and source.format in {"text", "lines", "tokens"}:
-            parser_names = ", ".join(kind.name for kind in PARSERS)
-            raise UsageError(
-                f"{source.name} must be parsed; choose with --parser: {parser_names}, or {NO_PARSER} for tokens only"
-            )
+    unparsed = [source.name for source in sources if source.format in {"text", "lines", "tokens"}]
+    if parser is None and unparsed:
+        parser_names = ", ".join(kind.name for kind in PARSERS)
+        raise UsageError(
+            f"{unparsed[0]} must be parsed; choose with --parser: {parser_names}, or {NO_PARSER} for tokens only"
+        )
     text_formats = {"text", "jsonl", PARQUET} if records.holds is TextUnit.TEXT else {"text"}
     return make_recipe(
         reading=records,
@@ -138,7 +136,7 @@ def build_recipe(
 
 
 def format_table_command(sources: Sequence[str], parser: str | None, reading: ReadingOptions) -> str:
-    """Return a command line that makes the same table, without the options that do not change it."""
+    """Return a command line that makes the same table; it lacks the options that do not change the table."""
     arguments = [] if parser is None else ["--parser", parser]
     for field in fields(reading):
         value = getattr(reading, field.name)
@@ -148,7 +146,6 @@ def format_table_command(sources: Sequence[str], parser: str | None, reading: Re
 
 
 def _print_summary(table: Table, pace: "AnalysisProgress") -> None:
-    """Print the size of a table, the number of failed sentences, and the speed."""
     counts, seconds, analysed = table.counts, pace.seconds, pace.new_sentences
     print_text(
         f"{counts.rows:,} different sentences of {counts.sentences:,} "
@@ -164,6 +161,5 @@ def _print_summary(table: Table, pace: "AnalysisProgress") -> None:
             f"there are only {content}: tree, depth, top constituents and coordinated clauses are "
             "left out, and so are the tasks that need them"
         )
-    rate = analysed / seconds
-    print(f"{seconds:.1f} seconds, {rate:,.0f} sentences a second", file=sys.stderr)
+    print(f"{seconds:.1f} seconds, {analysed / seconds:,.0f} sentences a second", file=sys.stderr)
     print(f"table: {table.path}" + (f", language {table.language}" if table.language else ""))

@@ -1,4 +1,4 @@
-"""The command ``probe audit``: accuracy that surface cues alone reach on datasets."""
+"""The command ``probe audit``: measure how accurately surface cues alone predict the labels of datasets."""
 
 import sys
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ _WITH_CARD = "directory"
 
 
 class LeakError(SentprobeError):
-    """A cue that should be uninformative is above chance; raised only with --strict or --expect."""
+    """A surface cue that should be uninformative predicts labels above chance; for --strict or --expect."""
 
 
 def audit(
@@ -47,7 +47,7 @@ def audit(
     write: Annotated[bool, typer.Option("--write", help="Also write each dataset's audit to its card.json.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if there is a leak.")] = False,
     expect: Annotated[
-        list[str] | None,
+        opt.Repeatable,
         typer.Option(
             metavar="CUE",
             help="Accept this cue: probe (probe words), length, bag-of-words, n-grams, position, template or sentence "
@@ -96,9 +96,9 @@ def audit(
         words = None
         if lexicon is not None:
             words = load_lexicon(lexicon, find_built_in(datasets[0].card.language).language.code)
-        processes = jobs or count_processes(datasets)
+        jobs = jobs or count_processes(datasets)
         with show_bars() as reporter:
-            audits = audit_all(datasets, expect=expected, seed=seed, lexicon=words, jobs=processes, reporter=reporter)
+            audits = audit_all(datasets, expect=expected, seed=seed, lexicon=words, jobs=jobs, reporter=reporter)
         if file is None:
             _print_audits(audits, style)
         else:
@@ -139,10 +139,10 @@ def _check_cards(located: "Sequence[Located]") -> None:
     from sentprobe.probes.formats import registry
 
     for path, _ in located:
-        if registry.recognise(path) != _WITH_CARD:
+        if (data_format := registry.recognise(path)) != _WITH_CARD:
             raise UsageError(
                 f"{path}: only a dataset in the format {_WITH_CARD!r} has a card to write to, "
-                f"not one in the format {registry.recognise(path)!r}"
+                f"not one in the format {data_format!r}"
             )
 
 
@@ -161,8 +161,7 @@ def _write_cards(located: "Sequence[Located]", audits: "Sequence[Audit]") -> Non
 
     for (path, data), dataset_audit in zip(located, audits, strict=True):
         # The paper's baselines in the card of a natural-text task are kept.
-        baselines = {key: data.card.audit[key] for key in ("baselines",) if key in data.card.audit}
-        directory.write_card(
-            replace(data, card=replace(data.card, audit={**baselines, **to_json(dataset_audit)})), path
-        )
+        baselines = {key: value for key, value in data.card.audit.items() if key == "baselines"}
+        card = replace(data.card, audit={**baselines, **to_json(dataset_audit)})
+        directory.write_card(replace(data, card=card), path)
         print(f"audit written to the card: {path}", file=sys.stderr)

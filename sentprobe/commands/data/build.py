@@ -58,12 +58,7 @@ def build(
     """
     from sentprobe.commands.shared.target_options import parse_compeval, parse_natural
     from sentprobe.probes.formats import hub_dataset
-    from sentprobe.probes.runs.request.built_suites import (
-        AnySuite,
-        build_failure_error,
-        check_sampling,
-        open_table_unchecked,
-    )
+    from sentprobe.probes.runs.request.built_suites import build_failure_error, check_sampling, open_table_unchecked
     from sentprobe.probes.runs.request.targets import missing_table_error, unknown_suite_error
 
     licence_name = hub_dataset.check_licence(licence, format_)
@@ -104,7 +99,7 @@ def build_into(
 ) -> "tuple[list[ProbeDataset], list[TooFewError]]":
     """Build the datasets of a suite, and write each into *out* under the name of its task.
 
-    Returns the datasets, and the errors of the tasks that could not be built.
+    Returns the datasets, and an error for each task that could not be built.
     """
     from sentprobe.probes.dataset import ProbeDataset, TooFewError
     from sentprobe.probes.formats import directory, hub, registry
@@ -136,12 +131,10 @@ def _write_readme(out: Path, *, fmt: str, licence: str) -> None:
     from sentprobe.probes.formats import hub, hub_dataset
     from sentprobe.probes.suites import find_known_task
 
-    def find_question(name: str) -> str:
-        task = find_known_task(name)
-        return task.question_text if task else ""
-
     if fmt == hub_dataset.HUB:
-        is_written = hub_dataset.write_hub_readme(out, licence=licence, get_question=find_question)
+        is_written = hub_dataset.write_hub_readme(
+            out, licence=licence, get_question=lambda name: getattr(find_known_task(name), "question_text", "")
+        )
     else:
         is_written = hub.write_folder_readme(out)
     if not is_written:
@@ -175,13 +168,14 @@ def _print_summary(suite: "AnySuite", datasets: "Sequence[ProbeDataset]") -> Non
 
 
 BASELINES = ("majority", "length", "nb-uni-tfidf", "nb-bi-tfidf")
-"""Keys of the paper's baselines in the card of a natural-text task."""
+"""Names of the paper's baselines in the card of a natural-text dataset."""
 
 
 def build_summary(datasets: "Sequence[ProbeDataset]", *, natural: bool) -> "Table":
-    """Return a terminal table of the sizes of datasets.
+    """Return a terminal table with a row for each dataset: the number of items in each split, and more columns.
 
-    Beside the sizes of the splits: for *natural* text, classes and baselines; otherwise sentences and structures.
+    For *natural* text, these are the number of classes, and accuracies of the baselines in percent. Otherwise, these
+    are the numbers of sentences and structures, and the share of items with the most frequent structure.
     """
     from sentprobe.probes.compeval.item_counts import count_templates
     from sentprobe.probes.dataset import Split
@@ -203,7 +197,7 @@ def build_summary(datasets: "Sequence[ProbeDataset]", *, natural: bool) -> "Tabl
 
 
 def build_composition_table(datasets: "Sequence[ProbeDataset]") -> "Table":
-    """Return a terminal table of the shares of structures, in percent, in the datasets and the published datasets."""
+    """Return a terminal table: the percentage of sentences with each feature, in the datasets and in published ones."""
     table = build_empty_table(["share in %", *(data.name for data in datasets), "published"])
     rows = {name: shares for data in datasets for name, shares in data.card.composition.items()}
     for name, shares in rows.items():

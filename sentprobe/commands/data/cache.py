@@ -1,8 +1,7 @@
 """The command ``probe cache``: show, check or clear the cached sentence vectors."""
 
 import time
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -13,11 +12,6 @@ from sentprobe.display.screen import print_table
 from sentprobe.display.table_writers import build_empty_table
 from sentprobe.errors import UsageError, format_count
 from sentprobe.lexicon.memory import find_kept_files
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-    from sentprobe.probes.encoders.cache.cache_upkeep import CachedEncoder
 
 cache_app = typer.Typer(
     name="cache",
@@ -32,13 +26,14 @@ cache_app = typer.Typer(
 def show(context: typer.Context) -> None:
     """Show the cache folder, and the encoders whose sentence vectors it holds.
 
-    The folder is SENTPROBE_CACHE, else sentprobe in XDG_CACHE_HOME, else ~/.cache/sentprobe.
+    The folder is $SENTPROBE_CACHE, else $XDG_CACHE_HOME/sentprobe, else ~/.cache/sentprobe.
     """
     from sentprobe.probes.encoders.cache.cache_upkeep import list_cached_encoders
 
     if context.invoked_subcommand is not None:
         return
     from rich.filesize import decimal
+    from rich.text import Text
 
     directory = find_cache_directory()
     cached_encoders, form_files = list_cached_encoders(directory), find_kept_files(directory)
@@ -47,7 +42,14 @@ def show(context: typer.Context) -> None:
         print("the cache is empty")
         return
     if cached_encoders:
-        print_table(build_encoder_table(cached_encoders))
+        header = ("encoder", "fingerprint", "sentences", "dim", "size", "last used")
+        table = build_empty_table(header, left=[1, 5])
+        for entry in cached_encoders:
+            last_used = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.used))
+            figures = f"{entry.sentences:,}", str(entry.dim), decimal(entry.size)
+            names = ", ".join(entry.encoders), entry.fingerprint[:12]
+            table.add_row(*map(Text, (*names, *figures, last_used)))
+        print_table(table)
     if form_files:
         print(f"inflected forms: {format_count(len(form_files), 'lexicon')}")
     size = sum(entry.size for entry in cached_encoders) + sum(path.stat().st_size for path in form_files)
@@ -95,22 +97,6 @@ def check_command() -> None:
     checked = check_cache_files(directory)
     for path in checked.damaged:
         print(f"damaged, removed: {path}")
-    read = format_count(checked.files, "file")
-    print(f"cache: {directory}: {read} read, {len(checked.damaged)} damaged")
+    print(f"cache: {directory}: {format_count(checked.files, 'file')} read, {len(checked.damaged)} damaged")
     if checked.leftovers:
         print(f"removed: {format_count(checked.leftovers, 'unfinished file')} of stopped processes")
-
-
-def build_encoder_table(cached_encoders: "Iterable[CachedEncoder]") -> "Table":
-    """Return a terminal table of the cached encoders."""
-    from rich.filesize import decimal
-    from rich.text import Text
-
-    header = ("encoder", "fingerprint", "sentences", "dim", "size", "last used")
-    table = build_empty_table(header, left=[1, 5])
-    for entry in cached_encoders:
-        last_used = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.used))
-        figures = f"{entry.sentences:,}", str(entry.dim), decimal(entry.size)
-        names = ", ".join(entry.encoders), entry.fingerprint[:12]
-        table.add_row(*map(Text, (*names, *figures, last_used)))
-    return table

@@ -7,14 +7,8 @@ from typing import Annotated
 
 import typer
 
+from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.interruption import report_interruption
-from sentprobe.commands.shared.options import (
-    REPLACED,
-    build_out_option,
-    build_seed_option,
-    expand_option_groups,
-    format_command_line,
-)
 from sentprobe.commands.shared.output_paths import INPUT, INPUT_SPEC, OUTPUT_FILE
 from sentprobe.commands.shared.table_output import check_output_file
 from sentprobe.disk.files import decode_lines, find_cache_directory
@@ -25,13 +19,13 @@ from sentprobe.progress import Reporter, SilentReporter, show_bars
 from sentprobe.specs import COMPEVAL
 
 
-@expand_option_groups
+@opt.expand_option_groups
 def embed(
     source: Annotated[
         str, typer.Argument(metavar="DATASET", help="Dataset, folder of datasets, text file, or compeval."), INPUT
     ],
     encoder: Annotated[str, typer.Option("--encoder", "-e", help="Encoder, as listed by probe encoders."), INPUT_SPEC],
-    out: Annotated[Path, build_out_option(f"File to write: .npz, .npy, ...; {REPLACED}"), OUTPUT_FILE],
+    out: Annotated[Path, opt.build_out_option(f"File to write: .npz, .npy, ...; {opt.REPLACED}"), OUTPUT_FILE],
     format_: Annotated[
         str | None,
         typer.Option(
@@ -39,7 +33,7 @@ def embed(
             help="npz, npy, safetensors, parquet, lookup (text lines: id, sentence, numbers). Default: by the suffix.",
         ),
     ] = None,
-    seed: Annotated[int, build_seed_option("data and encoder")] = 0,
+    seed: Annotated[int, opt.build_seed_option("data and encoder")] = 0,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Do not read or write the cache.")] = False,
     threads: Annotated[int | None, typer.Option(help="PyTorch threads. Default: one per core.")] = None,
 ) -> None:
@@ -60,12 +54,11 @@ def embed(
     check_count("threads", threads)
     cache = None if no_cache else Cache(find_cache_directory())
     resume_message = "finished vectors are in the cache; the same command resumes from there"
-    with (
-        report_interruption("nothing is kept with --no-cache" if no_cache else resume_message),
-        show_bars() as reporter,
-    ):
+    if no_cache:
+        resume_message = "nothing is kept with --no-cache"
+    with report_interruption(resume_message), show_bars() as reporter:
         built_encoder = make_encoder(spec, seed=seed)
-        sentences = read_sentences(source, seed=seed, command=format_command_line(), reporter=reporter)
+        sentences = read_sentences(source, seed=seed, command=opt.format_command_line(), reporter=reporter)
         with limit_threads(threads):
             vectors = encode(built_encoder, sentences, cache=cache, reporter=reporter)
         for note in get_capabilities(built_encoder).notes:
@@ -75,7 +68,7 @@ def embed(
 
 
 def read_sentences(source: str, *, seed: int = 0, command: str = "", reporter: Reporter | None = None) -> list[str]:
-    """Return the distinct sentences of a source in order. Raises UsageError or FormatError.
+    """Return the distinct sentences of a source in the order of the source. Raises UsageError or FormatError.
 
     - source: ``compeval``, a dataset, a folder of datasets, or a text file with a sentence on each line
     """

@@ -33,7 +33,7 @@ def encoders(format_: Annotated[str, typer.Option("--format", help="text or json
 
 
 def describe_extra(kind: "EncoderKind") -> str:
-    """Return the pip extra that a kind of encoder needs, and whether it is installed."""
+    """Return the pip extra that a kind of encoder needs, and its state: ``"probe: not installed"``."""
     if not kind.extra:
         return "none needed"
     purpose = f" (for {kind.extra_for})" if kind.extra_for else ""

@@ -4,7 +4,6 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -50,18 +49,19 @@ def sentences(
 ) -> None:
     """Write the sentences of a run to a file, to encode them elsewhere.
 
-    Each distinct sentence is written once, in a fixed order. The options of a run
-    select the sentences of that run.
-    probe run -e file:VECTORS reads their vectors.
+    Each distinct sentence is written once, in a fixed order. With the suites and options of a probe run, these are the
+    sentences of that run. probe run -e file:VECTORS then reads their vectors.
     """
     from sentprobe.commands.shared.target_options import parse_targets
     from sentprobe.probes.runs.request.built_suites import build_failure_error
     from sentprobe.probes.runs.request.targets import find_datasets
 
-    sentence_format = find_sentence_format(format_, out)
-    given = map_given_options(context)
+    if format_ is None:
+        format_ = "jsonl" if out is not None and out.suffix.lower() == ".jsonl" else "text"
+    sentence_format = choose_member(SentenceFormat, format_, what="format")
+    given_options = map_given_options(context)
     parsed_targets = parse_targets(
-        targets, task or (), compeval=compeval, natural=natural, items=items, seed=seed, given_options=given
+        targets, task or (), compeval=compeval, natural=natural, items=items, seed=seed, given_options=given_options
     )
     with show_bars() as reporter:
         found_datasets = find_datasets(parsed_targets, command=opt.format_command_line(), reporter=reporter)
@@ -77,14 +77,6 @@ def sentences(
     if found_datasets.failures:
         names = {*found_datasets.failures, *(data.name for data in found_datasets.datasets)}
         raise build_failure_error(found_datasets.failures.values(), total=len(names))
-
-
-def find_sentence_format(name: str | None, out: Path | None) -> SentenceFormat:
-    """Return the named format or, if *name* is None, the format for the suffix of *out*."""
-    if name is not None:
-        return choose_member(SentenceFormat, name, what="format")
-    is_jsonl = out is not None and out.suffix.lower() == ".jsonl"
-    return SentenceFormat.JSONL if is_jsonl else SentenceFormat.TEXT
 
 
 def _format_lines(texts: Sequence[str]) -> Iterator[str]:

@@ -23,12 +23,12 @@ PAPERS: Mapping[str, str] = {
     "universal": "from Universal Dependencies",
     "adi-controls": "Adi et al. 2017",
 }
-"""Paper that a suite or group of tasks comes from."""
+"""Source of the tasks in each suite or task group."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedTask:
-    """A task as ``probe tasks`` shows it."""
+    """A task with the details that ``probe tasks --json`` prints."""
 
     name: str
     suite: str
@@ -37,13 +37,13 @@ class ListedTask:
     items: dict[str, int]
     paper: str
     published: str
-    """Name of the published file, if it differs from the task's name; else empty."""
+    """Name of the task's published file, if it differs from the task's name; else empty."""
     classifier: str
-    """Preset of the classifier that is the task's default."""
+    """The task's default classifier preset."""
     probe_words: str
-    """Vectors of probe words: "one-hot", or "encoder" for the encoder's own word vectors."""
+    """Vectors of probe words: ``"one-hot"``, or ``"encoder"`` for the encoder's own word vectors."""
     languages: tuple[str, ...] = ()
-    """Codes of the languages that a generated task has; empty: any language of a corpus."""
+    """For a generated task, codes of its languages (``"de"``); empty for natural text, which may have any language."""
 
 
 def list_tasks() -> tuple[ListedTask, ...]:

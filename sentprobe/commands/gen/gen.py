@@ -1,5 +1,6 @@
 """The command ``gen``: generate sentences."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -9,16 +10,21 @@ from sentprobe.commands.gen.gen_options import OUTPUT, ContentOptions, FeatureOp
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.given_options import map_given_options
 from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FILE
+from sentprobe.disk.files import make_parent_folder
 from sentprobe.errors import UsageError
 from sentprobe.generator.sentences.sentence_records import FORMAT_NAMES
 from sentprobe.lexicon.read import load_lexicon
+from sentprobe.progress import show_bars
+
+PROGRESS_THRESHOLD = 50_000
+"""Progress is shown for samples of at least this many sentences."""
 
 
 @opt.expand_option_groups
 def generate(
     context: typer.Context,
     template: Annotated[
-        list[str] | None,
+        opt.Repeatable,
         opt.data_option(
             "--template",
             "-t",
@@ -54,13 +60,17 @@ def generate(
 ) -> None:
     """Generate sentences, sampled uniformly (or by --profile) and without repetition."""
     if context.invoked_subcommand is not None:
-        _reject_options_before_subcommand(context)
+        for option in map_given_options(context).values():
+            raise UsageError(
+                f"{option} stands before {context.invoked_subcommand!r} and has "
+                "no effect; put options of a subcommand after it"
+            )
         return
-    from sentprobe.commands.gen.gen_space import choose_record_format, make_space, write_sample
-    from sentprobe.generator.bulk.sentence_files import find_excluded_indices
+    from sentprobe.commands.gen.gen_space import choose_record_format, make_space
+    from sentprobe.generator.bulk.sentence_files import find_excluded_indices, write_file, write_sentences
     from sentprobe.generator.spaces.profile import load_profile
 
-    name = None if count else choose_record_format(out, format, otherwise=".txt")
+    format_name = None if count else choose_record_format(out, format, otherwise=".txt")
     space = make_space(
         load_lexicon(lexicon, language),
         vocabulary=vocabulary,
@@ -71,16 +81,14 @@ def generate(
         profile=load_profile(profile),
     )
     excluded_indices = find_excluded_indices(exclude or (), space)
-    if name is None:
+    if format_name is None:
         print(space.count() - len(excluded_indices))
-    else:
-        write_sample(space, n, out, name, seed=seed, excluded_indices=excluded_indices, quiet=quiet)
-
-
-def _reject_options_before_subcommand(context: typer.Context) -> None:
-    """Raise UsageError for an option of ``gen`` before a subcommand, because it would have no effect."""
-    for option in map_given_options(context).values():
-        raise UsageError(
-            f"{option} stands before {context.invoked_subcommand!r} and has "
-            "no effect; put options of a subcommand after it"
-        )
+        return
+    with show_bars(show=not quiet and n >= PROGRESS_THRESHOLD) as reporter:
+        indices = space.sample(n, seed=seed, without=excluded_indices)
+        if out is None:
+            write_sentences(space, indices, sys.stdout, format_name, reporter)
+            sys.stdout.flush()
+        else:
+            make_parent_folder(out)
+            write_file(space, indices, out, format_name, reporter)

@@ -1,11 +1,11 @@
-"""Groups of options of ``gen`` that define the space of possible sentences."""
+"""Groups of options of ``gen``, which together define the space of possible sentences."""
 
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from sentprobe.commands.shared.options import FIX, VARY, declare_option
+from sentprobe.commands.shared.options import FIX, VARY, Repeatable, declare_option
 from sentprobe.commands.shared.output_paths import INPUT
 from sentprobe.generator.events.event import Aspect, Mood, Number, Polarity, Role, Tense, Voice
 from sentprobe.lexicon import Flag
@@ -13,23 +13,21 @@ from sentprobe.lexicon.words import VERB_FLAGS
 
 MUST = "Required and forbidden content (repeatable)"
 OUTPUT = "Output"
-"""MUST and OUTPUT are titles of panels in ``--help``."""
+"""MUST and OUTPUT are titles of panels (groups of options) in ``--help``."""
 
 content_option, feature_option, word_option = (partial(declare_option, panel) for panel in (MUST, FIX, VARY))
-"""Functions that declare an option in the panel for content, features or words of ``--help``."""
+"""Functions that declare an option in the ``--help`` panel MUST, FIX or VARY."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContentOptions:
-    """Options for required and forbidden events and lemmas."""
+    """Options that require or forbid events and lemmas."""
 
-    require: Annotated[list[str] | None, content_option(help="Required event: 'help[past](agent: lawyer)'.")] = None
-    require_any: Annotated[
-        list[str] | None, content_option(help="Event; at least one of these events is required.")
-    ] = None
-    forbid: Annotated[list[str] | None, content_option(help="Forbidden event.")] = None
-    require_word: Annotated[list[str] | None, content_option(help="Required lemma.")] = None
-    forbid_word: Annotated[list[str] | None, content_option(help="Forbidden lemma.")] = None
+    require: Annotated[Repeatable, content_option(help="Required event: 'help[past](agent: lawyer)'.")] = None
+    require_any: Annotated[Repeatable, content_option(help="Event; at least one of these events is required.")] = None
+    forbid: Annotated[Repeatable, content_option(help="Forbidden event.")] = None
+    require_word: Annotated[Repeatable, content_option(help="Required lemma.")] = None
+    forbid_word: Annotated[Repeatable, content_option(help="Forbidden lemma.")] = None
     config: Annotated[Path | None, content_option(help="JSON constraint file, as in Ettinger et al.; once."), INPUT] = (
         None
     )
@@ -37,7 +35,7 @@ class ContentOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeatureOptions:
-    """Options that fix features of main clauses, relative clauses and nouns."""
+    """Options that give main clauses, relative clauses or nouns one value of a feature, such as ``--tense past``."""
 
     mood: Annotated[Mood | None, feature_option(help="Kind of sentence. Default: statement.")] = None
     ask: Annotated[Role | None, feature_option(help="Role that questions ask for. Default: yes/no.")] = None
@@ -55,18 +53,16 @@ class FeatureOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordOptions:
-    """Options for function words, and for the numbers of adverbs, adjectives and coordinations."""
+    """Options for function words, word order and verbs, and for the number of adverbs, adjectives or coordinations."""
 
-    determiner: Annotated[list[str] | None, word_option(help="the (default), a, some, no, every, this, that, any.")] = (
+    determiner: Annotated[Repeatable, word_option(help="the (default), a, some, no, every, this, that, any.")] = None
+    relativizer: Annotated[Repeatable, word_option(help="that (default), who, which.")] = None
+    negator: Annotated[Repeatable, word_option(help="not (default), n't.")] = None
+    modal: Annotated[Repeatable, word_option(help="can, must, ..., or none (default): a tense instead of a modal.")] = (
         None
     )
-    relativizer: Annotated[list[str] | None, word_option(help="that (default), who, which.")] = None
-    negator: Annotated[list[str] | None, word_option(help="not (default), n't.")] = None
-    modal: Annotated[
-        list[str] | None, word_option(help="can, must, ..., or none (default): a tense instead of a modal.")
-    ] = None
     fronting: Annotated[
-        list[str] | None, word_option(help="Order of main clauses: none (default), object-first (German).")
+        Repeatable, word_option(help="Order of main clauses: none (default), object-first (German).")
     ] = None
     adverbs: Annotated[str, word_option(help="Number of adverbs before a verb: 2, or 0-2.")] = "0"
     adjectives: Annotated[str, word_option(help="Number of adjectives before a noun: 1, or 0-1.")] = "0"

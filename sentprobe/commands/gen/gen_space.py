@@ -1,14 +1,12 @@
-"""The space of possible sentences that the options of ``gen`` define, and output of a sample from this space."""
+"""Build the space of possible sentences from the options of ``gen``, and choose the format of the output."""
 
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from sentprobe.commands.gen.gen_options import ContentOptions, FeatureOptions, WordOptions
-from sentprobe.disk.files import make_parent_folder
 from sentprobe.errors import UsageError, format_message
 from sentprobe.generator.bulk.generate import read_known_event
-from sentprobe.generator.bulk.sentence_files import write_file, write_sentences
 from sentprobe.generator.events.event import Aspect, Event, Fronting, Mood, Negator, Number, Voice
 from sentprobe.generator.sentences.sentence_records import PARQUET, find_record_format
 from sentprobe.generator.spaces.constraints import Choices, Constraints
@@ -19,11 +17,7 @@ from sentprobe.lexicon import Lexicon
 from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.lexicon.read import choose_vocabulary
 from sentprobe.lexicon.words import VERB_FLAGS
-from sentprobe.progress import show_bars
 from sentprobe.specs import choose_member
-
-PROGRESS_THRESHOLD = 50_000
-"""Number of sentences from which progress is shown."""
 
 
 def make_space(
@@ -38,7 +32,7 @@ def make_space(
 ) -> Space:
     """Return the space of sentences that the options define.
 
-    - templates: by default the templates of the constraint file or, without a file, all
+    - templates: names of templates; by default those in the constraint file ``--config`` or, if it has none, all
     """
     constraints, default_templates = _build_constraints(content or ContentOptions(), lexicon)
     return Space(
@@ -90,7 +84,7 @@ def _build_choices(features: FeatureOptions, words: WordOptions) -> Choices:
 
 
 def _build_constraints(content: ContentOptions, lexicon: Lexicon) -> tuple[Constraints, tuple[str, ...]]:
-    """Return the constraints of the options, and the default templates."""
+    """Return the constraints from the options and the file ``--config``, and the default templates."""
     base = Constraints()
     templates: tuple[str, ...] = ("all",)
     if content.config is not None:
@@ -98,20 +92,21 @@ def _build_constraints(content: ContentOptions, lexicon: Lexicon) -> tuple[Const
         for warning in config.warnings:
             print(format_message(f"gen: warning: {warning}"), file=sys.stderr)
         base, templates = config.constraints, config.templates or templates
-    required = tuple(read_known_event(text, lexicon) for text in content.require or ())
-    required_any = tuple(read_known_event(text, lexicon) for text in content.require_any or ())
-    forbidden = tuple(read_known_event(text, lexicon) for text in content.forbid or ())
+
+    def read_events(texts: Sequence[str] | None) -> tuple[Event, ...]:
+        return tuple(read_known_event(text, lexicon) for text in texts or ())
+
     return Constraints(
-        required=base.required + required,
-        required_any=required_any,
-        forbidden=base.forbidden + forbidden,
+        required=base.required + read_events(content.require),
+        required_any=read_events(content.require_any),
+        forbidden=base.forbidden + read_events(content.forbid),
         required_words=(*base.required_words, *(content.require_word or ())),
         forbidden_words=(*base.forbidden_words, *(content.forbid_word or ())),
     ), templates
 
 
 def parse_range(text: str, name: str) -> tuple[int, ...]:
-    """Return the numbers of a range; *name* is the counted thing, for messages.
+    """Return the numbers in a range; error messages name the counted things by *name*.
 
     >>> parse_range("2", "adverbs"), parse_range("0-2", "adverbs")
     ((2,), (0, 1, 2))
@@ -120,30 +115,18 @@ def parse_range(text: str, name: str) -> tuple[int, ...]:
     if not first.isdecimal() or (dash and not last.isdecimal()) or len(text) > 40:
         raise UsageError(f"expected a number of {name}, or a range such as 0-2, not {text!r}")
     least, most = int(first), int(last if dash else first)
-    capped_most = min(most, max(least, ENGLISH.max_adverbs + 1))  # one number above the limit is enough for the error
-    numbers = tuple(range(least, capped_most + 1))
-    if not numbers:
+    if most < least:
         raise UsageError(f"the range {text!r} is empty; write the smaller number first")
-    return numbers
+    capped_most = min(most, max(least, ENGLISH.max_adverbs + 1))  # one number above the limit is enough for the error
+    return tuple(range(least, capped_most + 1))
 
 
 def choose_record_format(out: Path | None, name: str | None, *, otherwise: str) -> str:
-    """Return the format *name*; if None, that of the suffix of *out* or, without *out*, of the suffix *otherwise*."""
+    """Return the format *name*; if None, the format for the suffix of *out* or, without *out*, for *otherwise*.
+
+    Raises UsageError for an unknown format, and for Parquet without *out*.
+    """
     format_name = find_record_format(out.suffix if out else otherwise, name)
     if out is None and format_name == PARQUET:
         raise UsageError("Parquet cannot be written to standard output; name a file with --out")
     return format_name
-
-
-def write_sample(
-    space: Space, n: int, out: Path | None, name: str, *, seed: int, excluded_indices: Sequence[int], quiet: bool
-) -> None:
-    """Sample *n* sentences and write them to *out* or stdout; for many sentences, show progress unless *quiet*."""
-    with show_bars(show=not quiet and n >= PROGRESS_THRESHOLD) as reporter:
-        indices = space.sample(n, seed=seed, without=excluded_indices)
-        if out is not None:
-            make_parent_folder(out)
-            write_file(space, indices, out, name, reporter)
-        else:
-            write_sentences(space, indices, sys.stdout, name, reporter)
-            sys.stdout.flush()

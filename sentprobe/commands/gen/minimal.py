@@ -26,7 +26,7 @@ def _list_paradigms() -> list[str]:
 @opt.expand_option_groups
 def minimal(
     paradigm: Annotated[
-        list[str] | None,
+        opt.Repeatable,
         typer.Option(
             "--paradigm",
             "-p",
@@ -57,9 +57,11 @@ def minimal(
 ) -> None:
     """Write minimal pairs: a sentence, and the same with one error.
 
-    The good sentence has exactly one parse, the bad sentence none. Only in paradigms of s-selection does the bad
-    sentence parse: a noun has the wrong sort. The fields are those of BLiMP. The field critical is the number of the
-    first token that differs, counted from 1; the field annotation describes the good sentence.
+    The good sentence has exactly one parse, and the bad sentence has none. Exception: in the s-selection
+    paradigms, the bad sentence has a parse, but a person stands where only a thing is possible, or the reverse.
+
+    The fields are those of BLiMP, and two more. The field critical is the number of the first token that differs,
+    counted from 1; the field annotation describes the good sentence.
     """
     from sentprobe.generator.minimal import minimal_files as files
     from sentprobe.generator.minimal.minimal_pairs import build_pair_spaces
@@ -87,11 +89,11 @@ def minimal(
 
 
 LISTED_PAIRS = 200
-"""Number of pairs of a paradigm on which ``--list`` measures word frequencies and length."""
+"""Number of pairs per paradigm on which ``--list`` measures how often frequency or length finds the good one."""
 
 
 def _measure_surface_models(pairs: "Sequence[MinimalPair]") -> tuple[float, float]:
-    """Return the accuracies in percent of preferring more frequent words, and of preferring the shorter sentence."""
+    """Return two accuracies in percent: of preferring the more frequent words, and the shorter sentence."""
     from sentprobe.probes.language_models import sentence_pairs as lm
 
     rows = [lm.SentencePair(pair.good, pair.bad, "", "", "") for pair in pairs]

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 
 class PairUse(StrEnum):
-    """Purposes of triplets, which determine their columns."""
+    """Purpose of the triplets; it determines the columns of the output."""
 
     PROBING = "probing"
     TRAINING = "training"
 
 
 HoldOutOption = Annotated[
-    list[str] | None,
+    opt.Repeatable,
     opt.declare_option(
         opt.HELD_OUT,
         "--hold-out",
@@ -80,8 +80,8 @@ def pairs(
     """Write triplets: an anchor, a paraphrase, and negatives.
 
     The paraphrase (positive) differs from the anchor in form, not in meaning. Each negative differs from the anchor in
-    one property of meaning, the contrast. The column negative has the form of the positive; hard_negative has that of
-    the anchor. All sentences are annotated.
+    one property of meaning, the contrast. The sentence in the column negative has the form of the positive; the one in
+    hard_negative has the form of the anchor. All sentences are annotated.
 
     The format blimp has the positive as sentence_good and the negative as sentence_bad; both are grammatical.
     """
@@ -140,18 +140,18 @@ def _build_rows(
         return training_files.build_rows(space.iterate_pairs(n, seed=seed), style)
     if translator is not None and not is_training:
         return translated_rows.format_translated_lines(space, n, seed, translator)
-    drawn = space.sample(n, seed=seed)
+    triplets = space.sample(n, seed=seed)
     if translator is not None:
-        return training_files.build_rows(translated_rows.iterate_translated_columns(drawn, translator), style)
+        return training_files.build_rows(translated_rows.iterate_translated_columns(triplets, translator), style)
     if is_training:
-        return training_files.build_rows(training_files.iterate_training_columns(drawn), style)
-    return triplet_files.build_rows(drawn, style)
+        return training_files.build_rows(training_files.iterate_training_columns(triplets), style)
+    return triplet_files.build_rows(triplets, style)
 
 
 def make_translator(
     words: "Lexicon", language: str | None, contrast: str, *, can_translate: bool
 ) -> "Translator | None":
-    """Return a translator from an English lexicon into *language*, or None without a language. Raises UsageError."""
+    """Return a translator from English into *language*, or None if *language* is None. Raises UsageError."""
     from sentprobe.generator.pairs.contrasts import find_contrast
     from sentprobe.generator.pairs.translation import UNTRANSLATED, Translator
 
@@ -168,7 +168,7 @@ def make_translator(
 
 
 def find_split_side(hold_out: Iterable[str], source: opt.TripletOptions) -> SplitSide | None:
-    """Return the words and structures that --hold-out leaves or --held-out selects; None means all."""
+    """Return the allowed words and structures: all (None), all but those of --hold-out, or only those of --held-out."""
     included_side = parse_side([*hold_out], held_out=False)
     held_out = parse_side(source.held_out or (), held_out=True)
     if included_side and held_out:

@@ -4,7 +4,7 @@ import os
 import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,7 +21,6 @@ from sentprobe.lexicon.read import load_lexicon
 
 if TYPE_CHECKING:
     from sentprobe.generator.bulk.parsed_records import ParsedText
-    from sentprobe.generator.sentences.parse import ParsedClause
 
 
 def parse(
@@ -48,7 +47,9 @@ def parse(
 
     if sentences and file is not None:
         raise UsageError("give sentences as arguments or in a file, not both")
-    _reject_file_names(sentences or ())
+    for text in sentences or ():
+        if os.path.isfile(text):  # noqa: PTH113 - Path raises where the name is too long
+            raise UsageError(f"{text}: is a file; gen parse --file {shlex.quote(text)} reads it")
     if file is not None and file.suffix.lower() in (".jsonl", ".conllu", ".parquet"):
         raise UsageError(f"{file}: gen parse reads lines of text, not {file.suffix}")
     words = load_lexicon(lexicon, language)
@@ -63,22 +64,14 @@ def parse(
         sys.stdout.writelines(format_parsed(parsed, words, name, is_interactive=is_typed))
         sys.stdout.flush()
     reader.report_changes()
-    if reader.failures:
+    if reader.failure_count:
         raise typer.Exit(1)
 
 
-def _reject_file_names(sentences: Iterable[str]) -> None:
-    """Raise UsageError if a sentence is the name of an existing file."""
-    for text in sentences:
-        if os.path.isfile(text):  # noqa: PTH113 - Path raises where the name is too long
-            raise UsageError(f"{text}: is a file; gen parse --file {shlex.quote(text)} reads it")
-
-
 def _read_lines(sentences: Sequence[str], file: Path | None) -> Iterator[tuple[int, str, bytes]]:
-    """Yield each sentence as the number of its argument or line, its location for messages, and its bytes."""
+    """Yield for each sentence the number of its argument or line, its location (``FILE:3``), and its bytes."""
     if sentences:
-        for number, text in enumerate(sentences, 1):
-            yield number, f"sentence {number}", text.encode()
+        yield from ((number, f"sentence {number}", text.encode()) for number, text in enumerate(sentences, 1))
     elif file is None or str(file) == "-":
         if sys.stdin is None:  # closed by the caller
             raise UsageError("standard input is closed; give sentences as arguments, or --file")
@@ -92,7 +85,7 @@ def _read_lines(sentences: Sequence[str], file: Path | None) -> Iterator[tuple[i
 
 
 def _number_lines(source: str, lines: Iterable[bytes]) -> Iterator[tuple[int, str, bytes]]:
-    """Yield the lines that are not blank; raise FormatError if there is none."""
+    """Yield the number, location and bytes of each nonblank line; raise FormatError if all lines are blank."""
     is_blank = True
     for number, line in enumerate(lines, 1):
         if line.strip():
@@ -102,21 +95,13 @@ def _number_lines(source: str, lines: Iterable[bytes]) -> Iterator[tuple[int, st
         raise FormatError(f"{source}: there are no sentences in it")
 
 
-def _select_questions(clauses: "Sequence[ParsedClause]") -> "list[ParsedClause]":
-    """Return the readings that are questions; raise SentprobeError if there is none."""
-    questions = [clause for clause in clauses if clause.shape.mood == QUESTION]
-    if not questions:
-        raise SentprobeError("the question mark ends a sentence that is not a question")
-    return questions
-
-
 @dataclass(slots=True)
 class _SentenceReader:
-    """A parser of sentences that counts the failures, and the sentences that were normalized or are ambiguous."""
+    """A parser that counts sentences that fail, are changed by normalization, or are ambiguous."""
 
     lexicon: Lexicon
     strict: bool
-    failures: list[str] = field(default_factory=list)
+    failure_count: int = 0
     changed_count: int = 0
     ambiguous_count: int = 0
 
@@ -130,15 +115,15 @@ class _SentenceReader:
                 plain_text = text if self.strict else normalize_sentence(text, self.lexicon.language)
                 clauses = parse_clauses(plain_text, self.lexicon)
                 if text.endswith("?"):
-                    clauses = _select_questions(clauses)
+                    clauses = [clause for clause in clauses if clause.shape.mood == QUESTION]
+                if not clauses:
+                    raise SentprobeError("the question mark ends a sentence that is not a question")
                 self.ambiguous_count += find_only_reading(clauses) is None
                 self.changed_count += plain_text != text
                 yield ParsedText(number, plain_text, clauses)
             except SentprobeError as error:
-                self.failures.append(f"{where}: {error}")
-            else:
-                continue
-            print(f"gen: {self.failures[-1]}", file=sys.stderr)
+                self.failure_count += 1
+                print(f"gen: {where}: {error}", file=sys.stderr)
 
     def report_changes(self) -> None:
         """Print on stderr how many sentences were normalized, and how many have several readings."""

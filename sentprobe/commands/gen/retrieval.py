@@ -1,4 +1,4 @@
-"""The command ``gen retrieval``: a retrieval set in which the nearest documents have another meaning."""
+"""The command ``gen retrieval``: queries, and similar documents of which one has the meaning of the query."""
 
 from enum import StrEnum
 from functools import partial
@@ -27,9 +27,7 @@ class QueryKind(StrEnum):
 @opt.expand_option_groups
 def retrieval(
     out: Annotated[Path, opt.build_out_option("New or empty folder for the files."), OUTPUT_FOLDER],
-    contrast: Annotated[
-        list[str] | None, typer.Option("--contrast", "-c", help=f"{opt.CONTRASTS}; repeatable.")
-    ] = None,
+    contrast: Annotated[opt.Repeatable, typer.Option("--contrast", "-c", help=f"{opt.CONTRASTS}; repeatable.")] = None,
     kind: Annotated[
         str,
         typer.Option(
@@ -46,10 +44,10 @@ def retrieval(
 ) -> None:
     """Write queries and documents for retrieval, in BEIR's layout.
 
-    A query is the anchor of a triplet of gen pairs. The documents are the positives and negatives of all queries. Only
-    the query's own positive has its meaning, so this is the only relevant document.
+    A query is the anchor of a triplet of gen pairs. The documents are the positives and negatives of all queries. The
+    only relevant document of a query is its own positive, because all others differ from the query in meaning.
 
-    With --kind exclusion, a query asks who did something to X but not to Y. A document says that somebody did so to X
+    With --kind exclusion, a query asks who did something to X but not to Y. A document says that somebody did it to X
     only, to both, or to Y only.
     """
     from sentprobe.generator.pairs.exclusion_queries import ExclusionSpace

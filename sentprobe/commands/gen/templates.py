@@ -20,7 +20,7 @@ def templates(
     table = build_empty_table(("template, and an example", "sentences"))
     table.title = f"templates (vocabulary {name}, default options)"
     for template in list_template_names(deep=True, language=words.language):
-        count, example = describe_template(template, words, name)
+        count, example = _describe_template(template, words, name)
         if example or "ditransitive" not in template or "." not in template:  # many vocabularies lack such verbs
             table.add_row(f"{template}\n  {example}", count)
     print_table(table)
@@ -28,8 +28,8 @@ def templates(
     print_text(f"all: {', '.join(sorted({pattern.name.partition('.')[0] for pattern in patterns}))}")
 
 
-def describe_template(name: str, lexicon: Lexicon, vocabulary: str) -> tuple[str, str]:
-    """Return the number of sentences of a template, and an example; "0" and no example if there are none."""
+def _describe_template(name: str, lexicon: Lexicon, vocabulary: str) -> tuple[str, str]:
+    """Return the number of sentences of a template (``"1,200"``), and an example; ``("0", "")`` if there are none."""
     from sentprobe.generator.spaces.space import Space
 
     try:

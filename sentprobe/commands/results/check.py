@@ -23,10 +23,8 @@ def check(
     from sentprobe.commands.results.shown_results import read_reviewed_runs
     from sentprobe.probes.review.checks import render_review, review_results
 
-    style = find_table_format(format_, out, subject="a review", allowed=FORMATS)
+    formats = (TableFormat.TEXT, TableFormat.MARKDOWN, TableFormat.JSON)
+    style = find_table_format(format_, out, subject="a review", allowed=formats)
     reviewed = review_results(*read_reviewed_runs(runs))
     print_or_write(render_review(reviewed, style), out, wrapped=style is TableFormat.TEXT)
     raise typer.Exit(1 if reviewed.has_severe_finding else 0)
-
-
-FORMATS = (TableFormat.TEXT, TableFormat.MARKDOWN, TableFormat.JSON)

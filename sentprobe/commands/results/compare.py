@@ -60,14 +60,14 @@ def compare(
 
 @dataclass(frozen=True, slots=True)
 class RunComparisons:
-    """Comparisons of encoders by probes and by distances, and of language models."""
+    """Comparisons of encoders by accuracies of probes and by distances, and of language models."""
 
     probes: "tuple[Comparison, ...]" = ()
     geometry: "tuple[distances.GeometryComparison, ...]" = ()
     language_models: "PairTables" = ()
 
     def tables(self, correction: "Correction") -> Iterator[tuple[str, Grid, str]]:
-        """Yield each table as title (empty), cells and notes; p-values are corrected within each table."""
+        """Yield the title (empty), cells and notes of each table. The notes name the *correction* of its p-values."""
         from sentprobe.probes.report.findings import comparisons
         from sentprobe.probes.report.findings import distance_comparisons as distances
 
@@ -86,14 +86,16 @@ class RunComparisons:
         from sentprobe.probes.report.findings import distance_comparisons as distances
         from sentprobe.probes.report.tables.distance_report import fill_missing_keys
 
-        of_geometry = distances.to_geometry_comparison_records(self.geometry)
-        of_models = [record for table in self.language_models for record in table.to_comparison_records()]
-        return fill_missing_keys(comparisons.to_comparison_records(self.probes), of_geometry, of_models)
+        return fill_missing_keys(
+            comparisons.to_comparison_records(self.probes),
+            distances.to_geometry_comparison_records(self.geometry),
+            [record for table in self.language_models for record in table.to_comparison_records()],
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedRun:
-    """A run with its results, or one encoder or language model of a run with its results."""
+    """The results of a run. If one encoder is compared, *tables* and *language_models* have only its results."""
 
     path: Path
     encoder: str | None
@@ -113,13 +115,15 @@ def compare_runs(
 ) -> RunComparisons:
     """Compare encoders by each kind of result (probes, distances, language models) that all runs have.
 
-    A kind that only some runs have is reported on stderr.
+    With *table*, a number of a table of ``probe show``, only probes are compared. A kind of result that only some
+    runs have is named on stderr.
     """
     from sentprobe.commands.results.shown_results import check_distances
 
     _check_runs(runs, against)
     compared_runs = [_read_run(run) for run in runs]
-    compare_all_probes = partial(compare_probes, compared_runs, correction=correction, against=against, table=table)
+    options: Any = {"correction": correction, "against": against}
+    compare_all_probes = partial(compare_probes, compared_runs, table=table, **options)
     if table is not None:
         for run in compared_runs:
             if not run.results.records and run.tables:
@@ -127,13 +131,11 @@ def compare_runs(
         return RunComparisons(compare_all_probes())
     requests: dict[str, Callable[[], Any]] = {}
     if all(run.language_models for run in compared_runs):
-        requests["language_models"] = partial(compare_models, compared_runs, correction=correction, against=against)
+        requests["language_models"] = partial(compare_models, compared_runs, **options)
     else:
         _check_kinds(compared_runs)
     if all(run.tables for run in compared_runs):
-        requests["geometry"] = partial(
-            compare_distances, compared_runs, correction=correction, against=against, nearness=nearness
-        )
+        requests["geometry"] = partial(compare_distances, compared_runs, nearness=nearness, **options)
     else:
         check_distances([], nearness)
     unprobed = [run for run in compared_runs if not run.probed]
@@ -145,7 +147,7 @@ def compare_runs(
 
 
 def _collect_comparisons(requests: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
-    """Return the results of the requests; print the errors of those that fail, or raise the last if all fail."""
+    """Return the comparisons of each kind. Errors are printed; if all requests fail, the last error is raised."""
     comparisons, errors = {}, {}
     for kind, compare_pairs in requests.items():
         try:
@@ -204,8 +206,8 @@ def compare_distances(
     else:
         for run in compared_runs:
             choose_encoder(_list_encoder_names(run.tables), None, source=str(run.path))
-        first, second = (run.tables for run in compared_runs)
-        pairs = [*product(first, second)]
+        first, second = compared_runs
+        pairs = [*product(first.tables, second.tables)]
     check_distances([result for run in compared_runs for result in chain(*run.tables)], nearness)
     comparisons = distances.compare_geometry(pairs, correction=correction, nearness=nearness)
     if not comparisons:
@@ -220,12 +222,11 @@ def compare_models(
     """Compare language models, within a run or between two runs."""
     from sentprobe.probes.language_models.pair_results import match_models, match_tables
 
-    first, *second = compared_runs
-    matched = (
-        match_tables(first.language_models, second[0].language_models)
-        if second
-        else match_models(first.language_models, against, source=str(first.path))
-    )
+    first = compared_runs[0]
+    if len(compared_runs) == 2:
+        matched = match_tables(first.language_models, compared_runs[1].language_models)
+    else:
+        matched = match_models(first.language_models, against, source=str(first.path))
     return tuple(replace(table, correction=correction) for table in matched)
 
 
@@ -243,14 +244,18 @@ def _check_kinds(compared_runs: Sequence[ComparedRun]) -> None:
 def compare_probes(
     compared_runs: Sequence[ComparedRun], *, correction: "Correction", against: str | None, table: int | None
 ) -> "tuple[Comparison, ...]":
-    """Compare encoders by their probes, within a run (*against* one encoder, if given) or between two runs.
+    """Compare encoders by their probes, within a run or between two runs.
 
+    - against: the encoder of a single run with which all others are compared; None: compare all pairs
     - table: number of the table to compare, if a run has several
     """
     from sentprobe.commands.results.shown_results import build_sides
     from sentprobe.probes.report.findings import comparisons
+    from sentprobe.probes.report.tables.main_table import sort_results, split_settings
 
-    _check_table(compared_runs, table)
+    table_counts = [len(split_settings(sort_results(run.results))) for run in compared_runs]
+    if table not in (None, 1) and {*table_counts} == {1}:
+        raise UsageError(f"{compared_runs[0].path} has one table, not a table {table}")
     if len(compared_runs) == 2:
         first, second = (
             comparisons.select_encoder(
@@ -266,23 +271,13 @@ def compare_probes(
 
 
 def _check_runs(runs: Sequence[str], against: str | None) -> None:
-    """Raise UsageError unless *runs* are one whole run, or two runs without *against*."""
+    """Raise UsageError for a third run, for *against* with two runs, or for one run as ``DIR#ENCODER``."""
     if len(runs) > 2:
         raise UsageError(f"give one or two runs, not {len(runs)}")
     if len(runs) == 2 and against is not None:
         raise UsageError("--against is for the encoders of one run, not of two")
     if len(runs) == 1 and split_run(runs[0])[1] is not None:
         raise UsageError(f"{runs[0]}: name a second run to compare it with")
-
-
-def _check_table(compared_runs: Sequence[ComparedRun], table: int | None) -> None:
-    """Raise UsageError for a table number other than 1 if no run has several tables."""
-    from sentprobe.probes.report.tables.main_table import sort_results, split_settings
-
-    if table in (None, 1):
-        return
-    if all(len(split_settings(sort_results(run.results))) == 1 for run in compared_runs):
-        raise UsageError(f"{compared_runs[0].path} has one table, not a table {table}")
 
 
 def split_run(text: str) -> tuple[Path, str | None]:
@@ -293,9 +288,8 @@ def split_run(text: str) -> tuple[Path, str | None]:
     """
     if Path(text).exists():
         return Path(text), None
-    places = [place for place, sign in enumerate(text) if sign == "#"]
-    for place in places:
-        if Path(text[:place]).is_dir():
-            return Path(text[:place]), text[place + 1 :]
+    for position, character in enumerate(text):
+        if character == "#" and Path(text[:position]).is_dir():
+            return Path(text[:position]), text[position + 1 :]
     head, mark, encoder = text.partition("#")
     return Path(head), encoder if mark else None

@@ -10,7 +10,7 @@ import typer
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FILE
 from sentprobe.commands.shared.table_output import FLAT, find_caption, find_table_format, write_tables
-from sentprobe.errors import format_message
+from sentprobe.errors import UsageError, format_message
 from sentprobe.specs import choose_member
 
 
@@ -39,7 +39,7 @@ def correlate(
 
     The correlation is Spearman's, over encoders, for each probing task and each column of scores.
     """
-    from sentprobe.commands.results.shown_results import build_sides, read_probed_runs
+    from sentprobe.commands.results.shown_results import build_sides, read_runs
     from sentprobe.probes.report.findings import correlations
     from sentprobe.probes.report.findings.downstream import read_scores
     from sentprobe.probes.report.plots.method_pictures import draw_heat_map
@@ -51,7 +51,9 @@ def correlate(
     corrected = choose_member(Correction, correction, what="correction")
     if plot is not None:
         check_suffix(plot)
-    results, source = read_probed_runs(runs), ", ".join(map(str, runs))
+    results, source = read_runs(runs), ", ".join(map(str, runs))
+    if not results.records:
+        raise UsageError(f"{source}: no results of probes yet")
     correlations_found = correlations.correlate_tasks(
         build_sides(results, source, table),
         read_scores(with_),

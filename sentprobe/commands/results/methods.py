@@ -13,8 +13,6 @@ from sentprobe.disk.files import write_atomically
 from sentprobe.display.screen import print_text
 from sentprobe.display.table_writers import TableFormat
 
-FORMATS = (TableFormat.TEXT, TableFormat.MARKDOWN, TableFormat.LATEX)
-
 
 def methods(
     runs: opt.RunsArgument,
@@ -29,18 +27,16 @@ def methods(
     """Write a paragraph for the methods section of a paper, and its BibTeX."""
     from sentprobe.commands.results.shown_results import read_reviewed_runs
     from sentprobe.probes.language_models.scoring_paragraph import write_pair_methods, write_pair_paragraph
-    from sentprobe.probes.report.paper.methods_paragraph import (
-        BIBTEX_FORMATS,
-        write_methods_text,
-        write_references_text,
-    )
+    from sentprobe.probes.report.paper import methods_paragraph as paper
 
-    style = find_table_format(format_, out, subject="a paragraph", allowed=FORMATS)
+    formats = (TableFormat.TEXT, TableFormat.MARKDOWN, TableFormat.LATEX)
+    style = find_table_format(format_, out, subject="a paragraph", allowed=formats)
     results, tables = read_reviewed_runs(runs)
-    text = "\n".join(filter(None, (write_methods_text(results, style), write_pair_methods(tables, style))))
+    text = "\n".join(filter(None, (paper.write_methods_text(results, style), write_pair_methods(tables, style))))
     pieces = chain.from_iterable(map(write_pair_paragraph, tables))
-    bibtex = write_references_text(results, pieces, (one for table in tables for one in table.provenances))
-    references = f"\n{BIBTEX_FORMATS[style](bibtex)}" if bib is None else ""
+    provenances = chain.from_iterable(table.provenances for table in tables)
+    bibtex = paper.write_references_text(results, pieces, provenances)
+    references = f"\n{paper.BIBTEX_FORMATS[style](bibtex)}" if bib is None else ""
     if bib is not None:
         write_atomically(bib, bibtex)
     if style is TableFormat.TEXT and out is None:

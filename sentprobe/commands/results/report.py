@@ -13,7 +13,6 @@ from sentprobe.display.table_writers import TableFormat
 from sentprobe.errors import UsageError
 
 PAGE = Path("report.html")
-SUFFIXES = (".html", ".htm")
 
 
 def report(
@@ -34,7 +33,7 @@ def report(
     """
     from sentprobe.commands.results.show import show
 
-    if out.suffix.lower() not in SUFFIXES:
+    if out.suffix.lower() not in (".html", ".htm"):
         raise UsageError(f"{out}: a report is an .html file; probe show writes other formats")
     defaults = {parameter.name: parameter.default for parameter in signature(show).parameters.values()}
     arguments = dict(

@@ -1,13 +1,16 @@
 """The command ``probe show``: print or write the tables of one or more runs."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sentprobe.commands.results.item_options import ItemViewOptions
 from sentprobe.commands.shared import options as opt
+from sentprobe.commands.shared.completion import complete_column
+from sentprobe.commands.shared.given_options import map_given_options
 from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FILE
 from sentprobe.commands.shared.table_output import (
     FLAT,
@@ -18,12 +21,50 @@ from sentprobe.commands.shared.table_output import (
     print_tables,
 )
 from sentprobe.display import table_writers as tw
-from sentprobe.errors import UsageError
+from sentprobe.errors import UsageError, format_count
 from sentprobe.lengths import Lengths
 from sentprobe.specs import choose_member
 
 if TYPE_CHECKING:
+    from sentprobe.probes.report.tables.training_curves import Curve
     from sentprobe.probes.results.result import Results
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemViewOptions:
+    """Options of ``probe show`` that select and group test items."""
+
+    by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Show accuracy for each value of a column of the items: voice, clause, distance, length, label, ...",
+            autocompletion=complete_column,
+        ),
+    ] = None
+    wrong: Annotated[
+        int | None,
+        typer.Option(help="Show N wrongly answered test items of --encoder on --task; with --by, N for each value."),
+    ] = None
+    encoder: Annotated[str | None, typer.Option("--encoder", "-e", help="For --by, --wrong: only this encoder.")] = None
+    task: Annotated[str | None, typer.Option(help="For --by, --wrong: only this task.")] = None
+
+    @property
+    def view_option(self) -> str:
+        """The option that asks for a view of items, ``--wrong`` or ``--by``; empty if neither is set."""
+        if self.wrong is not None:
+            return "--wrong"
+        return "" if self.by is None else "--by"
+
+    def check(self) -> None:
+        """Raise UsageError if ``--wrong`` is below 1 or lacks an encoder or task, or if an option has no effect."""
+        if self.wrong is not None and self.wrong < 1:
+            raise UsageError(f"the number of wrong items must be positive, not {self.wrong}")
+        if self.wrong is not None and None in (self.encoder, self.task):
+            raise UsageError("--wrong needs --encoder and --task")
+        for option, value in (("--encoder", self.encoder), ("--task", self.task)):
+            if value is not None and not self.view_option:
+                raise UsageError(f"{option} needs --by or --wrong")
 
 
 @opt.expand_option_groups
@@ -44,8 +85,8 @@ def show(
     plot: Annotated[
         Path | None,
         typer.Option(
-            help=f"File for a plot (.svg, .png, .pdf); {opt.REPLACED} It shows accuracy by layer, training step or "
-            "--by-length, or distances, whichever the run has."
+            help=f"File for a plot (.svg, .png, .pdf); {opt.REPLACED} It shows accuracy by layer, by training "
+            "step or, with --by-length, by length. For probe geometry, it shows distances."
         ),
         OUTPUT_FILE,
     ] = None,
@@ -74,12 +115,11 @@ def show(
     from sentprobe.probes.report.plots.plot_files import check_suffix, write_plot
     from sentprobe.probes.report.tables.main_table import CellStyle
     from sentprobe.probes.report.tables.table_notes import COMPLETE, SHORT
+    from sentprobe.probes.report.tables.training_curves import separate_training_curves
     from sentprobe.probes.results.training_curve import read_learning_curves
 
     if format_ == MTEB:
-        from sentprobe.commands.results.mteb_export import write_for_mteb
-
-        write_for_mteb(runs, out, context)
+        _write_for_mteb(runs, out, context)
         return
     items.check()
     style = find_table_format(format_, out, subject="probe show", allowed=[*tw.TableFormat], also=[MTEB])
@@ -98,57 +138,78 @@ def show(
         "--published": published,
         "--audit": bool(audits),
         "--notes": notes,
+        "--plot": plot is not None,
+        "--sources": sources,
     }
-    _check_notes(by_length, style, notes_requested=notes)
-    _check_probed(results, {**requested, items.view_option: bool(items.view_option)})
+    _check_options([*compress(requested, requested.values())], results, style, items.view_option)
     if items.view_option:
-        _reject_with_items(items.view_option, {**requested, "--plot": plot is not None, "--sources": sources})
-        from sentprobe.commands.results.show_items import ItemView, show_items
-
-        cells = CellStyle(all_rows=all_rows)
-        show_items(results, ItemView(options=items, style=cells, caption=caption, out=out), format_)
+        shown.write_item_view(
+            results,
+            find_table_format(format_, out, subject=f"probe show {items.view_option}"),
+            encoder=items.encoder,
+            task=items.task,
+            by=items.by,
+            wrong=items.wrong,
+            style=CellStyle(all_rows=all_rows),
+            caption=caption,
+            out=out,
+        )
         return
     if plot is not None:
         check_suffix(plot)
         write_plot(shown.draw_plot(results, lengths, distances, chosen_nearness, learning_curves), plot)
-    in_tables = lengths is None and style not in FLAT and style is not tw.TableFormat.HTML
-    cell_style = CellStyle(intervals=intervals, sources=sources, all_rows=all_rows, published=published)
     if audits and style is not tw.TableFormat.HTML:
         raise UsageError("--audit is for the page: add --format html")
+    in_tables = lengths is None and style not in FLAT and style is not tw.TableFormat.HTML
+    held_out_items = shown.find_held_out_items(results) if in_tables else ()
+    curves: tuple[Curve, ...] = ()
+    if style not in FLAT and (lengths is None or style is tw.TableFormat.HTML):
+        results, distances, curves = separate_training_curves(results, distances, learning_curves)
     view = shown.View(
-        style=cell_style,
+        style=CellStyle(intervals=intervals, sources=sources, all_rows=all_rows, published=published),
         notes=COMPLETE if notes else SHORT,
         by_length=lengths,
         caption=caption,
         distances=distances,
         nearness=chosen_nearness,
-        items=shown.find_held_out_items(results) if in_tables else (),
-        audits=shown.read_shown_audits(audits or ()),
+        curves=curves,
+        items=held_out_items,
+        audits=shown.read_audit_files(audits) if audits else (),
         pair_tables=pair_tables,
     )
-    if style not in FLAT and (lengths is None or style is tw.TableFormat.HTML):
-        results, view = shown.separate_curves(results, view, learning_curves)
     if style is tw.TableFormat.TEXT and out is None:
         print_tables(shown.build_tables(results, view))
     else:
         print_or_write(shown.format_results(results, view, style), out)
 
 
-def _check_notes(by_length: str | None, style: tw.TableFormat, *, notes_requested: bool) -> None:
-    """Raise UsageError for --notes if the output has no place for notes."""
-    if notes_requested and (by_length is not None or style in FLAT):
+def _check_options(requested: Sequence[str], results: "Results", style: tw.TableFormat, view_option: str) -> None:
+    """Raise UsageError for a requested option that has no effect on these results, this format or a view of items."""
+    if "--notes" in requested and ("--by-length" in requested or style in FLAT):
         raise UsageError("--notes is for tables of encoders by task in text, markdown or latex")
+    options_of_probes = [option for option in (*requested, view_option) if option not in ("--plot", "--sources", "")]
+    if options_of_probes and not results.records:
+        raise UsageError(f"{options_of_probes[0]} is for probes, and there are no results of probes")
+    if view_option and requested:
+        raise UsageError(f"{requested[0]} and {view_option} cannot be combined: omit one of them")
 
 
-def _check_probed(results: "Results", requested: Mapping[str, bool]) -> None:
-    """Raise UsageError for a requested option about probes if there are no results of probes."""
-    for option, is_requested in requested.items():
-        if is_requested and not results.records:
-            raise UsageError(f"{option} is for probes, and there are no results of probes")
+def _write_for_mteb(runs: Sequence[Path], out: Path | None, context: typer.Context) -> None:
+    """Write the results of runs into the folder *out* in MTEB's layout, and print the number of files."""
+    from sentprobe.commands.results.shown_results import build_sides, read_distances, read_runs
+    from sentprobe.probes.mteb.result_files import make_mteb_results, write_mteb_results
 
-
-def _reject_with_items(view: str, requested: Mapping[str, bool]) -> None:
-    """Raise UsageError for a requested option that cannot be combined with *view*, --by or --wrong."""
-    for option, is_requested in requested.items():
-        if is_requested:
-            raise UsageError(f"{option} and {view} cannot be combined: omit one of them")
+    if out is None:
+        raise UsageError("--format mteb writes a folder: name it with --out")
+    for name, option in map_given_options(context).items():
+        if name not in ("runs", "format_", "out"):
+            raise UsageError(f"{option} is for tables, and --format mteb writes none")
+    source = ", ".join(map(str, runs))
+    results, distances = read_runs(runs), read_distances(runs)
+    if not results.records and not distances:
+        raise UsageError(f"{source}: no results yet")
+    hint = "MTEB's layout holds one of them: name fewer runs"
+    models = make_mteb_results(build_sides(results, source, hint=hint), distances)
+    write_mteb_results(models, out)
+    files = format_count(sum(len(model.tasks) for model in models), "file")
+    print(f"results of {format_count(len(models), 'encoder')} in {files}: {out}")

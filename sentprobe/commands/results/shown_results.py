@@ -1,12 +1,13 @@
-"""Output of ``probe show``: tables, series by sentence length, plots and the report page."""
+"""Output of ``probe show``: tables, series by sentence length, views of test items, plots and the report page."""
 
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sentprobe.commands.shared.table_output import FLAT
+from sentprobe.commands.shared.table_output import FLAT, print_or_write, write_tables
 from sentprobe.display import table_writers as tw
 from sentprobe.errors import SentprobeError, UsageError, format_message
 from sentprobe.lengths import Lengths
@@ -16,13 +17,12 @@ from sentprobe.probes.geometry.distance_tables import check_nearness
 from sentprobe.probes.geometry.measures import Nearness
 from sentprobe.probes.language_models.pair_results import PairTables, read_pair_tables
 from sentprobe.probes.language_models.scoring_paragraph import name_pair_tables
-from sentprobe.probes.report.findings import comparisons
+from sentprobe.probes.report.findings import comparisons, mistakes
 from sentprobe.probes.report.findings.comparisons import EncoderResults
 from sentprobe.probes.report.plots.length_series import SERIES_NOTES, build_series_grids, check_lengths, series_records
-from sentprobe.probes.report.tables import main_table
+from sentprobe.probes.report.tables import main_table, part_tables
 from sentprobe.probes.report.tables.distance_report import build_geometry_sections, join_records, sort_by_task
 from sentprobe.probes.report.tables.method_tables import build_method_tables, to_method_records
-from sentprobe.probes.report.tables.part_tables import build_structure_tables, index_by_fingerprint
 from sentprobe.probes.report.tables.published_rows import to_published_records
 from sentprobe.probes.report.tables.table_notes import SHORT, NoteStyle
 from sentprobe.probes.report.tables.training_curves import Curve, build_curve_tables, separate_training_curves
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """Results beside those of probes, and the style of the output."""
+    """The style of the output, and results that are shown in addition to accuracies of probes."""
 
     style: main_table.CellStyle = main_table.CellStyle()  # noqa: RUF009 - frozen
     notes: NoteStyle = SHORT
@@ -50,29 +50,21 @@ class View:
     nearness: Nearness = Nearness.COSINE
     curves: tuple[Curve, ...] = ()
     items: tuple[ItemTable, ...] = ()
-    """Test items of tasks with a held-out structure, for the table of the gap in accuracy."""
+    """Test items of tasks with a held-out structure, for accuracy on trained and on held-out structures."""
     audits: "tuple[Audit, ...]" = ()
     pair_tables: PairTables = ()
     """Results of language models on minimal pairs."""
 
 
-def separate_curves(results: Results, view: View, learning_curves: Sequence[TrainingCurve]) -> tuple[Results, View]:
-    """Return the results without encoders that were probed during training, and a view with these as curves."""
-    other_results, distances, curves = separate_training_curves(results, view.distances, learning_curves)
-    return other_results, replace(view, distances=distances, curves=curves)
-
-
-def read_shown_audits(paths: Sequence[Path]) -> "tuple[Audit, ...]":
-    """Read the audits in several JSON files."""
-    if not paths:
-        return ()
+def read_audit_files(paths: Sequence[Path]) -> "tuple[Audit, ...]":
+    """Read the audits in JSON files of ``probe audit``."""
     from sentprobe.probes.audit.audit_report import read_audits
 
     return tuple(audit for path in paths for audit in read_audits(path))
 
 
 def _load_stored_items(results: Results) -> tuple[ItemTable, ...]:
-    """Return the test items that are stored with the results, one table for each dataset; skip damaged tables."""
+    """Read the stored test items of each dataset; print on stderr which tables are damaged, and skip them."""
     results_by_dataset = {(r.source, r.task, r.dataset_fingerprint): r for r in results.records}
     results_with_items = (result for result in results_by_dataset.values() if has_items(result, Path(result.source)))
     tables = (table for result in results_with_items for table in _load_items(result))
@@ -80,7 +72,7 @@ def _load_stored_items(results: Results) -> tuple[ItemTable, ...]:
 
 
 def _load_items(result: Result) -> tuple[ItemTable, ...]:
-    """Return the test items of a result; if they are damaged, return none and print the reason on stderr."""
+    """Read the test items of a result; if they are damaged, print the reason on stderr, and return none."""
     try:
         return read_item_tables([result])
     except SentprobeError as error:
@@ -148,7 +140,7 @@ def _take_first(pictures: "Iterator[ResultPicture]", reason: str) -> "ResultPict
 
 
 def format_results(results: Results, view: View, fmt: tw.TableFormat) -> str:
-    """Return the results as text in the format *fmt*."""
+    """Return the tables of a view, its records or its HTML page as text, according to the format *fmt*."""
     if fmt in FLAT and view.by_length is not None:
         check_lengths(results)
         return tw.format_records(series_records(results, by=view.by_length), fmt)
@@ -178,12 +170,12 @@ def format_results(results: Results, view: View, fmt: tw.TableFormat) -> str:
 
 
 def build_tables(results: Results, view: View) -> Iterator[ShownTable]:
-    """Yield the tables of a view: by sentence length, or else one or more tables for each kind of result."""
+    """Yield tables by sentence length if the view asks for them, else the tables of all kinds of result."""
     if view.by_length is not None:
         yield from _build_series_tables(results, view.by_length, view.style)
         return
     yield from build_sections(results, view.style, view.notes)
-    yield from build_structure_tables(results, index_by_fingerprint(view.items), view.style)
+    yield from part_tables.build_structure_tables(results, part_tables.index_by_fingerprint(view.items), view.style)
     yield from build_geometry_sections(view.distances, results, intervals=view.style.intervals, nearness=view.nearness)
     yield from build_curve_tables(view.curves, intervals=view.style.intervals)
     yield from build_method_tables(results)
@@ -198,7 +190,7 @@ def build_pair_sections(view: View) -> Iterator[ShownTable]:
 
 
 def _build_series_tables(results: Results, by: Lengths, style: main_table.CellStyle) -> Iterator[ShownTable]:
-    """Yield a table by sentence length for each setting, draw and task. Raises UsageError."""
+    """Yield a table of accuracy by sentence length for each task in each draw. Raises UsageError."""
     check_lengths(results)
     tables = main_table.split_single_draws(results)
     shown = [
@@ -210,18 +202,41 @@ def _build_series_tables(results: Results, by: Lengths, style: main_table.CellSt
         yield title, grid, "".join(f"{note}\n" for note in SERIES_NOTES) if number == len(shown) else ""
 
 
+def write_item_view(
+    results: Results,
+    fmt: tw.TableFormat,
+    *,
+    encoder: str | None,
+    task: str | None,
+    by: str | None,
+    wrong: int | None,
+    style: main_table.CellStyle,
+    caption: tw.Caption,
+    out: Path | None,
+) -> None:
+    """Print or write *wrong* wrongly answered items or, if it is None, accuracy by the column *by* of the items."""
+    results = mistakes.select_results(results, encoder=encoder, task=task)
+    items = part_tables.index_by_fingerprint(read_item_tables(results.records))
+    if wrong is None:
+        tables = part_tables.build_part_tables(results, items, by or "", style)
+        make_records = partial(part_tables.to_part_records, results, items, by or "")
+        write_tables(tables, make_records, fmt, out=out, caption=caption)
+        return
+    wrong_items = mistakes.find_all_mistakes(results, items, wrong, column=by)
+    if fmt is tw.TableFormat.TEXT:
+        text = "\n\n".join("\n".join(mistakes.render_mistakes(group)) for group in wrong_items)
+        print_or_write(f"{text}\n", out, wrapped=True)
+    elif fmt is tw.TableFormat.MARKDOWN:
+        print_or_write("\n".join(map(mistakes.render_mistakes_markdown, wrong_items)), out)
+    else:
+        grids = ((group.title, mistakes.build_mistake_grid(group), "") for group in wrong_items)
+        write_tables(grids, partial(mistakes.to_mistake_records, wrong_items), fmt, out=out, caption=caption)
+
+
 def read_runs(runs: Sequence[Path]) -> Results:
-    """Read several runs as one, with tasks and layers in the order of the tables."""
+    """Read the results of several runs, in the order in which tables show tasks and layers."""
     records = [record for path in runs for record in read_results(path).records]
     return main_table.sort_results(Results(tuple(records)))
-
-
-def read_probed_runs(runs: Sequence[Path]) -> Results:
-    """Read several runs as one; raise UsageError if none has results of probes."""
-    results = read_runs(runs)
-    if not results.records:
-        raise UsageError(f"{', '.join(map(str, runs))}: no results of probes yet")
-    return results
 
 
 def read_reviewed_runs(runs: Sequence[Path]) -> tuple[Results, PairTables]:
@@ -238,7 +253,7 @@ def read_distances(runs: Sequence[Path]) -> tuple[GeometryResult, ...]:
 
 
 def check_distances(results: Sequence[GeometryResult], nearness: Nearness) -> None:
-    """Raise UsageError if no result has this measure of nearness; cosine, the default, is always accepted."""
+    """Raise UsageError if no result has this measure of nearness. The default, cosine, is always accepted."""
     if nearness is Nearness.COSINE:
         return
     if not results:
@@ -247,11 +262,11 @@ def check_distances(results: Sequence[GeometryResult], nearness: Nearness) -> No
 
 
 def build_sides(results: Results, source: str, table: int | None = None, *, hint: str = "") -> list[EncoderResults]:
-    """Return the results of each encoder in a run.
+    """Return the results of each encoder in a run. Raises UsageError if a table must be chosen.
 
     - source: name of the run for messages
     - table: number of the table to use, if ``probe show`` prints several
-    - hint: advice for the message if a table must be chosen; by default, to use --table
+    - hint: advice in the message; by default, to choose a table by --table
     """
     tables = main_table.split_settings(main_table.sort_results(results))
     if table is not None and len(tables) > 1:

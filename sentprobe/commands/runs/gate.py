@@ -121,7 +121,7 @@ def gate(
 
 
 def parse_share(text: str, option: str) -> float:
-    """Return the share, from 0 to 1, that the value of *option* gives in the form ``5%`` or ``0.05``.
+    """Convert a share such as ``5%`` or ``0.05`` to a number from 0 to 1. Raises UsageError, which names *option*.
 
     >>> parse_share("5%", "--keep"), parse_share("0.05", "--keep")
     (0.05, 0.05)

@@ -1,4 +1,4 @@
-"""The command ``probe geometry``: whether paraphrases have nearer vectors than sentences of another meaning."""
+"""The command ``probe geometry``: whether vectors of paraphrases are nearer than those of other sentences."""
 
 import sys
 from collections.abc import Sequence
@@ -155,7 +155,7 @@ def _build_table(
     *,
     intervals: bool,
 ) -> tuple[Grid, str]:
-    """Return the table and its notes; if the folder *out* has results of probes, add their accuracies."""
+    """Return the table and its notes, with accuracies of probes if the results folder *out* has any."""
     from sentprobe.probes.geometry import distance_tables
     from sentprobe.probes.report.tables.distance_report import describe_probe_accuracies, describe_semrole_accuracies
     from sentprobe.probes.results.store import read_sound_results

@@ -1,7 +1,7 @@
 """Input of ``probe geometry``: triplet files of ``gen pairs``, and mirror pairs in datasets of tasks."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,18 +16,17 @@ from sentprobe.specs import COMPEVAL, NATURAL
 
 if TYPE_CHECKING:
     from sentprobe.generator.pairs.triplets import TripletSpace
-    from sentprobe.probes.dataset import ProbeDataset
     from sentprobe.probes.geometry.triplet_sentences import TripletSampling, TripletSentences
 
 MIRROR_TASKS = ("Order", "SemRole", "Negation")
-"""Tasks whose items form mirror pairs with different meanings."""
+"""The tasks of compeval in which the two sentences of a mirror pair differ in meaning."""
 
 TRIPLET_OPTIONS = ("contrast", "n", "distractors", "template")
-"""Parameters that only affect sampled triplets."""
+"""Parameters of the command that affect only sampled triplets."""
 
 
 def split_triplet_files(words: Sequence[str]) -> tuple[list[Path], list[str]]:
-    """Split the arguments *words* into triplet files of ``gen pairs`` and other arguments."""
+    """Separate triplet files of ``gen pairs`` from the other arguments in *words*, and return both."""
     from sentprobe.probes.geometry.triplet_reader import is_pairs_file
 
     files = [word for word in words if is_pairs_file(Path(word))]
@@ -35,9 +34,11 @@ def split_triplet_files(words: Sequence[str]) -> tuple[list[Path], list[str]]:
 
 
 def reject_unused_options(given_options: Mapping[str, str], words: Sequence[str], files: Sequence[Path]) -> None:
-    """Raise UsageError for an option that has no effect on the arguments *words*, of which *files* are triplet files.
+    """Raise UsageError for an option that has no effect on the triplets which the arguments name.
 
-    - given_options: options by parameter
+    - given_options: the options that the user set, by parameter, such as ``{"held_out": "--held-out"}``
+    - words: all arguments of the command
+    - files: the arguments that are triplet files
     """
     for name, option in given_options.items():
         if files and name in ("by", "held_out"):
@@ -66,7 +67,7 @@ def read_triplet_materials(files: Sequence[Path], *, seed: int) -> "list[Triplet
 
 
 def build_spaces(lexicon: Lexicon, names: Sequence[str], drawing: "TripletSampling") -> "list[TripletSpace]":
-    """Return the triplet spaces of the named contrasts, by default of all; report impossible contrasts on stderr."""
+    """Return the triplet spaces of the named contrasts (default: all); print on stderr which are impossible."""
     from sentprobe.probes.geometry.triplet_sentences import build_triplet_spaces
 
     spaces, errors = build_triplet_spaces(lexicon, names, drawing)
@@ -78,7 +79,7 @@ def build_spaces(lexicon: Lexicon, names: Sequence[str], drawing: "TripletSampli
 def parse_sentence_targets(
     words: Sequence[str], tasks: Sequence[str], source: opt.TripletOptions, *, seed: int
 ) -> Targets:
-    """Return the targets (compeval or datasets) that *words* name; raise UsageError for a corpus table."""
+    """Parse the arguments *words*, which name compeval or datasets. Raises UsageError for natural-text tasks."""
     names = tasks or (MIRROR_TASKS if [*words] == [COMPEVAL] else ())
     options = opt.CompevalOptions(
         vocabulary=source.vocabulary, lexicon=source.lexicon, language=source.language, held_out=source.held_out
@@ -96,14 +97,18 @@ def parse_sentence_targets(
 def build_mirror_materials(
     targets: Targets, lexicon: Lexicon, drawing: "TripletSampling", *, command: str
 ) -> "list[TripletSentences]":
-    """Return the mirror pairs of each dataset as triplets; report datasets without mirror pairs on stderr."""
+    """Convert the mirror pairs of each dataset to triplets; print on stderr which datasets have no mirror pairs."""
     from sentprobe.probes.geometry.mirror_triplets import NoMirrorError, build_mirror_material
 
     with show_bars() as reporter:
         found_datasets = find_datasets(targets, command=command, reporter=reporter)
     materials: list[TripletSentences] = []
     errors: list[SentprobeError] = [*found_datasets.failures.values()]
-    for data, dataset_drawing in _pair_with_drawings(targets, found_datasets.datasets, drawing):
+    for data in found_datasets.datasets:
+        is_new = bool(targets.built) and data.card.command == command
+        dataset_drawing = replace(drawing, vocabulary=data.card.vocabulary, templates=(COMPEVAL,) if is_new else ())
+        if not is_new:  # the words of a stored dataset are unknown
+            dataset_drawing = replace(dataset_drawing, words="", held_out=())
         try:
             materials.append(build_mirror_material(data, lexicon, dataset_drawing))
         except NoMirrorError as error:
@@ -113,14 +118,3 @@ def build_mirror_materials(
     for failure in errors:
         print(format_message(f"left out: {failure}"), file=sys.stderr)
     return materials
-
-
-def _pair_with_drawings(
-    targets: Targets, datasets: "Sequence[ProbeDataset]", drawing: "TripletSampling"
-) -> "Iterator[tuple[ProbeDataset, TripletSampling]]":
-    """Yield each dataset with the sampling settings of this command if it built the dataset, else of its card."""
-    for data in datasets:
-        built = bool(targets.built) and data.card.command == opt.format_command_line()
-        templates = (COMPEVAL,) if built else ()
-        dataset_drawing = replace(drawing, vocabulary=data.card.vocabulary, templates=templates)
-        yield data, dataset_drawing if built else replace(dataset_drawing, words="", held_out=())

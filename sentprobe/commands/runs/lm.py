@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,6 +27,7 @@ from sentprobe.values import parse_json
 
 if TYPE_CHECKING:
     from sentprobe.probes.language_models.pair_accuracies import PairScores
+    from sentprobe.probes.language_models.scorers import ModelLoader
     from sentprobe.probes.language_models.sentence_pairs import SentencePair
 
 
@@ -79,15 +80,8 @@ def lm(
 
     A minimal pair is a grammatical and an ungrammatical sentence. Several models are compared by paired tests.
     """
-    from sentprobe.probes.language_models.pair_accuracies import (
-        PairResults,
-        check_column,
-        list_models_with_vocabulary,
-        load_or_find_scores,
-        read_scores_files,
-        select_known_pairs,
-    )
-    from sentprobe.probes.language_models.scorers import ScoreKind, parse_models
+    from sentprobe.probes.language_models import pair_accuracies as accuracies
+    from sentprobe.probes.language_models.scorers import ScoreKind, load_language_model, parse_models
     from sentprobe.probes.language_models.sentence_pairs import read_pairs
     from sentprobe.probes.results.store import check_directory, prepare_directory
 
@@ -99,33 +93,35 @@ def lm(
     check_output_file(scores)
     kind = choose_member(ScoreKind, score, what="score")
     check_count("threads", threads)
-    loaded = read_scores_files(parse_models(models))
+    specs = accuracies.read_scores_files(parse_models(models))
     if bool(pairs) == bool(paradigm):
         raise UsageError("name minimal pairs: either by --pairs, a file or folder, or by --paradigm")
     if pairs and n is not None:
         raise UsageError("--n counts pairs of a --paradigm; all pairs of --pairs are read")
     n = 1000 if n is None else n
     minimal_pairs = read_pairs(pairs) if pairs else sample_paradigms(paradigm or (), n, seed)
-    check_column(minimal_pairs, by)
+    accuracies.check_column(minimal_pairs, by)
     sampled = f"{format_count(n, 'pair')} of each paradigm, sampled by sentprobe from everyday words with seed {seed}"
     source = f"read from {', '.join(map(str, pairs))}" if pairs else sampled
+    load: ModelLoader = partial(load_language_model, device=device)
     if known_words:
+        load = lru_cache(maxsize=1)(load)  # a single model is loaded once, and several are not in memory together
         total = len(minimal_pairs)
-        vocabularies = list_models_with_vocabulary(loaded)
-        minimal_pairs = select_known_pairs(vocabularies, minimal_pairs, device=device)
+        vocabularies = accuracies.list_models_with_vocabulary(specs)
+        minimal_pairs = accuracies.select_known_pairs(vocabularies, minimal_pairs, load)
         print(f"left out: {total - len(minimal_pairs)} of {format_count(total, 'pair')}", file=sys.stderr)
         source += f", without pairs that have words unknown to {' or '.join(map(str, vocabularies))}"
-    measure: Callable[..., PairScores] = partial(load_or_find_scores, pairs=minimal_pairs)
+    measure: Callable[..., PairScores] = partial(accuracies.load_or_find_scores, pairs=minimal_pairs)
     folder = None
     if results is not None:
         from sentprobe.probes.language_models.pair_results import PairFolder
 
         prepare_directory(results)
-        folder = PairFolder(results, minimal_pairs, command=opt.format_command_line(), source=source)
+        folder = PairFolder(results, minimal_pairs, command=opt.format_command_line(), source=source, device=device)
         measure = folder.measure
     with limit_threads(threads), show_bars() as reporter:
-        scored = [measure(model, kind=kind, reporter=reporter, device=device) for model in loaded]
-    result = PairResults(minimal_pairs, kind, scored, by)
+        scored = [measure(spec, kind=kind, reporter=reporter, load=load) for spec in specs]
+    result = accuracies.PairResults(minimal_pairs, kind, scored, by)
     if scores is not None:
         print_or_write(result.format_scores(), scores)
     write_tables(result.build_tables(intervals=intervals), result.to_records, style, out=out)
@@ -135,7 +131,7 @@ def lm(
 
 
 def sample_paradigms(uids: Sequence[str], n: int, seed: int) -> "list[SentencePair]":
-    """Return *n* pairs of each paradigm of ``gen minimal``, in its default vocabulary. Raises UsageError."""
+    """Sample *n* minimal pairs of each paradigm in *uids*, from everyday words. Raises UsageError."""
     from sentprobe.generator.minimal.minimal_files import format_pair_lines, sample_pairs
     from sentprobe.generator.minimal.minimal_pairs import build_pair_spaces
     from sentprobe.probes.language_models.sentence_pairs import build_pair

@@ -1,4 +1,4 @@
-"""Options of ``probe run`` for methods beyond accuracy, and for changed vectors."""
+"""Options of ``probe run`` for methods beyond accuracy, and for variants of the vectors."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodOptions:
-    """Options for further methods, and for cut, rounded or erased vectors (docs/methods.md)."""
+    """Options for methods such as codelength, and for cut, rounded or erased vectors (docs/methods.md)."""
 
     positions: Annotated[
         str | None,
@@ -36,7 +36,6 @@ class MethodOptions:
             METHODS, metavar="int8,binary", help="Also probe vectors rounded to int8 or binary, at full and cut width."
         ),
     ] = None
-
     erase: Annotated[
         list[str] | None,
         declare_option(
@@ -56,7 +55,7 @@ class MethodOptions:
     ] = None
 
     def resolve_encoders(self, specs: Sequence[Spec]) -> "list[EncoderSource]":
-        """Return the encoders that the specs name, and their cut, rounded and erased variants."""
+        """Return the encoders that the specs name, and the variants of their vectors that the options ask for."""
         from sentprobe.probes.encoders.resolve import expand_variants
         from sentprobe.probes.encoders.variants.cut_and_rounded import parse_storage
         from sentprobe.probes.encoders.variants.erasure import check_erasable
@@ -71,9 +70,9 @@ class MethodOptions:
 
 
 def add_positions(specs: Sequence[Spec], positions: str) -> list[Spec]:
-    """Return the specs, in which each hf: encoder is read at *positions*, in the layers that it names or in all.
+    """Return the specs, with ``pool=POSITIONS`` added to each hf: encoder, and ``layer=all`` if it names no layer.
 
-    Raises UsageError if there is no hf: encoder, or if an hf: encoder names tokens itself.
+    Raises UsageError if there is no hf: encoder, or if one has the option ``pool`` already.
     """
     if not any(spec.kind == "hf" for spec in specs):
         raise UsageError("--positions is for hf: encoders, and there is none")

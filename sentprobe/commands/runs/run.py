@@ -19,13 +19,16 @@ from sentprobe.commands.shared.output_paths import INPUT, INPUT_SPEC
 from sentprobe.commands.shared.table_output import print_reuse, print_tables
 from sentprobe.disk.files import find_cache_directory
 from sentprobe.disk.locks import WAIT_MINUTES
-from sentprobe.display.screen import print_text
+from sentprobe.display.screen import print_table, print_text
+from sentprobe.errors import format_count
 from sentprobe.extras import require_libraries
 from sentprobe.processes import choose_jobs
-from sentprobe.progress import show_bars
+from sentprobe.progress import format_duration, show_bars
 from sentprobe.specs import GENERATED, Spec, parse_pair
 
 if TYPE_CHECKING:
+    from sentprobe.probes.runs.forecast.forecast import Forecast
+    from sentprobe.probes.runs.forecast.planned_work import PlannedResult
     from sentprobe.probes.runs.request.settings import Run
     from sentprobe.probes.runs.request.targets import Targets
     from sentprobe.probes.suites import PresetChoice
@@ -121,7 +124,7 @@ def run(
     from sentprobe.probes.natural.selection import merge_scaled_notes
     from sentprobe.probes.runs.execution.word_source import parse_word_source
     from sentprobe.probes.runs.request.built_suites import build_failure_error
-    from sentprobe.probes.runs.request.settings import find_methods
+    from sentprobe.probes.runs.request.settings import RunRequest, find_methods, make_run
 
     machines = where.find_machines(
         jobs=_choose_job_count(device, threads) if jobs is None else jobs, runs_small_work_inline=jobs is None
@@ -133,13 +136,16 @@ def run(
         require_libraries("torch", "distributed")
     conditions = find_methods(methods.method or (), control_task=methods.control_task)
     words = None if probe_vectors is None else parse_word_source(probe_vectors)
-    given = map_given_options(context)
     parsed_targets = parse_targets(
-        targets, task or (), compeval=compeval, natural=natural, items=items, seed=seed, given_options=given
+        targets,
+        task or (),
+        compeval=compeval,
+        natural=natural,
+        items=items,
+        seed=seed,
+        given_options=map_given_options(context),
     )
-    classifier = parse_classifier(preset, set_ or (), parsed_targets)
-    from sentprobe.probes.runs.request.settings import RunRequest, make_run
-
+    classifier = _parse_classifier(preset, set_ or (), parsed_targets)
     request = RunRequest(
         targets=parsed_targets,
         encoders=specs,
@@ -164,12 +170,11 @@ def run(
         ),
     )
     if dry_run:
-        from sentprobe.commands.runs.dry_run import print_forecast
         from sentprobe.probes.runs.forecast.forecast import make_forecast
 
         with show_bars() as reporter:
-            predicted = make_forecast(request, reporter=reporter)
-        print_forecast(predicted)
+            forecast = make_forecast(request, reporter=reporter)
+        _print_forecast(forecast)
         return
     from sentprobe.commands.results.shown_results import View, build_tables
     from sentprobe.probes.report.tables.main_table import CellStyle
@@ -195,7 +200,7 @@ def run(
 
 
 def _describe_stored_work(run: "Run") -> str:
-    """Return a message that says which results or vectors of a stopped run are kept."""
+    """Return a message for a stopped run: which results or sentence vectors are on disk, and how to resume it."""
     if run.out is not None and has_finished_work(run.out):
         return describe_resumption(run.out)
     vectors = "only sentence vectors in the cache are kept" if run.cache is not None else "nothing is kept"
@@ -205,7 +210,7 @@ def _describe_stored_work(run: "Run") -> str:
 
 
 def _choose_job_count(device: str, threads: int | None) -> int:
-    """Return the number of training processes: one for a GPU, else as many as the cores can run."""
+    """Return the number of training processes: one for a GPU, else the number of cores divided by *threads*."""
     if device == "auto":
         require_libraries("torch")
         from sentprobe.probes.trainer.devices import find_best_device
@@ -214,23 +219,54 @@ def _choose_job_count(device: str, threads: int | None) -> int:
     return choose_jobs(threads) if device.startswith("cpu") else 1
 
 
-def parse_classifier(preset: str | None, overrides: Sequence[str], targets: "Targets") -> "PresetChoice":
-    """Return the choice of classifiers: *preset*, or the default of each task, with overridden values."""
+def _parse_classifier(preset: str | None, overrides: Sequence[str], targets: "Targets") -> "PresetChoice":
+    """Return the classifier: *preset*, or each task's default; *overrides* are like ``max_epochs=50``.
+
+    Raises UsageError for an unknown preset, or for a wrong name or value in *overrides*.
+    """
+    from sentprobe.probes.runs.request.built_suites import NaturalSuite
     from sentprobe.probes.suites import PresetChoice
 
     choice = PresetChoice(preset, tuple(parse_pair(text) for text in overrides))
-    for task in _list_known_tasks(targets):
-        choice.find_preset_of(task)
+    natural = [suite for suite in targets.items if isinstance(suite, NaturalSuite)]
+    for task in (task for suite in natural for task in suite.tasks):
+        choice.find_preset_of(task.name)
+    if not natural or {*GENERATED} & {*targets.suites}:
+        choice.find_preset_of("")  # all tasks that are not natural-text tasks
     return choice
 
 
-def _list_known_tasks(targets: "Targets") -> list[str]:
-    """Return the names of tasks whose classifier can be checked before datasets are read.
+def _print_forecast(forecast: "Forecast") -> None:
+    """Print which results of a run are missing, and the estimated time to compute them."""
+    from sentprobe.display.table_writers import build_empty_table
+    from sentprobe.probes.dataset import Split
 
-    An empty name stands for all tasks that are not natural-text tasks.
-    """
-    from sentprobe.probes.runs.request.built_suites import NaturalSuite
+    table = build_empty_table(["encoder", "task", *Split, "missing"], left=[1, 5])
+    for plan in forecast.planned:
+        sizes = (f"{plan.items.get(split, 0):,}" for split in Split)
+        table.add_row(plan.encoder, plan.task, *sizes, _describe_missing(plan))
+    print_table(table)
+    missing = sum(plan.unfinished for plan in forecast.planned)
+    existing = sum(len(plan.draws) for plan in forecast.planned) - missing
+    print_text(f"{format_count(existing, 'result')} found, {missing} missing. Nothing was written.")
+    if missing:
+        print_text(
+            f"About {format_duration(forecast.seconds)}: {format_duration(forecast.start)} to load, "
+            f"{format_duration(forecast.build)} to build the tasks, {format_duration(forecast.encode)} to encode "
+            f"(less what is in the cache), {format_duration(forecast.train)} to train."
+        )
+        speeds = f", and the speed of {', '.join(forecast.unloaded)}" if forecast.unloaded else ""
+        print_text(
+            "Measured here: the speed of building, encoding and training, each on little data. Assumed: the passes of "
+            f"each probe, as in earlier runs{speeds}. The estimate assumes idle cores, and may be wrong by a factor of "
+            "two."
+        )
 
-    natural = [suite for suite in targets.items if isinstance(suite, NaturalSuite)]
-    task_names = [task.name for suite in natural for task in suite.tasks]
-    return task_names if natural and not {*GENERATED} & {*targets.suites} else [*task_names, ""]
+
+def _describe_missing(plan: "PlannedResult") -> str:
+    """Describe the missing probes of an encoder on a task, such as ``4 probes in 2 of 3 draws: probe, bow``."""
+    if not plan.missing:
+        return "nothing"
+    probes = format_count(sum(map(len, plan.missing.values())), "probe")
+    draws = f" in {plan.unfinished} of {len(plan.draws)} draws" if len(plan.draws) > 1 else ""
+    return f"{probes}{draws}: {', '.join(plan.missing)}"

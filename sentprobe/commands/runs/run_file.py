@@ -30,7 +30,7 @@ class Setting:
     minimum: int | None = None
 
     def check(self, value: object) -> str | None:
-        """Return a description of the accepted values if *value* is not accepted, else None."""
+        """Return None if *value* is accepted, else the accepted values, such as "a whole number from 1"."""
         values: list[Any] = value if self.is_list and isinstance(value, list) else [value]
         expected = KIND_NAMES.get(self.kind, "a text")
         if any(type(item) is not (self.kind if self.kind in KIND_NAMES else str) for item in values):
@@ -42,7 +42,7 @@ class Setting:
 
 
 KIND_NAMES: Mapping[type, str] = {bool: "true or false", int: "a whole number"}
-"""Descriptions of values by type; values of all other types are texts."""
+"""The names of types in messages; values of all other types are texts."""
 
 
 def list_settings(context: typer.Context) -> dict[str, Setting]:
@@ -69,7 +69,10 @@ def _build_setting(parameter: inspect.Parameter) -> Setting:
 
 
 def read_run_file(context: typer.Context, path: Path | None) -> Path | None:
-    """Make the values in a run file the defaults of the command; Typer calls this for ``--config``."""
+    """Use the values in the run file *path* as defaults of the command; Typer calls this for ``--config``.
+
+    Returns *path*. Raises UsageError, with the line of a wrong key or value.
+    """
     if path is not None:
         text = _read_text(path)
         settings = {key: setting for key, setting in list_settings(context).items() if key != "config"}
@@ -100,7 +103,7 @@ def _read_text(path: Path) -> str:
 
 
 def _locate_key(path: Path, text: str, key: str) -> str:
-    """Return the file and, if the key is found, its line, for a message."""
+    """Return the position of a key for a message, such as ``run.toml, line 3``; only the file if no line has it."""
     key_pattern = re.compile(rf"""\s*(?:\[\s*)?["']?{re.escape(key)}["']?\s*[=\].]""")
     numbered = enumerate(text.split("\n"), 1)
     line = next((place for place, line in numbered if key_pattern.match(line)), None)
@@ -108,7 +111,7 @@ def _locate_key(path: Path, text: str, key: str) -> str:
 
 
 def format_run_file(context: typer.Context, suites: Collection[str]) -> str:
-    """Return the options of a command as the text of a run file, without options that none of *suites* uses."""
+    """Return a run file with the options of a command, except those that no suite in *suites* uses."""
     lines = [HEAD]
     for key, setting in list_settings(context).items():
         value = context.params.get(setting.parameter)

@@ -1,7 +1,7 @@
 """The command ``probe train``: train an encoder on the user's texts, and probe it during training."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields, replace
@@ -19,6 +19,7 @@ from sentprobe.commands.shared.given_options import map_given_options
 from sentprobe.commands.shared.help import HelpfulCommand
 from sentprobe.commands.shared.interruption import describe_resumption, report_interruption
 from sentprobe.commands.shared.output_paths import OUTPUT_FOLDER
+from sentprobe.commands.shared.table_output import check_output_file
 from sentprobe.display.screen import print_text
 from sentprobe.errors import SentprobeError, UsageError, format_count, format_message
 from sentprobe.extras import require_libraries
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class TrainCommand(HelpfulCommand):
-    """A command whose ``--help`` only names rarely used options."""
+    """A command whose ``--help`` lists rarely used options by name, without their descriptions."""
 
     folded: ClassVar = (train_options.DETAILS, opt.MACHINE)
 
@@ -82,10 +83,8 @@ def train(
     check_count("jobs", where.jobs)
     check_count("threads", where.threads)
     if names.NGRAM in architecture:
-        from sentprobe.commands.runs.train_ngram import train_ngram_model
-
         check_distinct("architecture", architecture)
-        train_ngram_model(architecture, map_given_options(context), texts=texts, encoder=encoder, out=out)
+        _train_ngram_model(architecture, map_given_options(context), texts=texts, encoder=encoder, out=out)
         return
     architecture, objective = _choose_objective(architecture, objective)
     require_libraries("torch", "lightning_fabric")
@@ -113,8 +112,49 @@ def train(
                 print_text(_describe_report(report))
 
 
+NGRAM_OPTIONS = (
+    *("architecture", "out", "corpus", "tokenised", "lower", "format", "column", "document", "encoding", "punkt"),
+    *("longest", "words", "order"),
+)
+"""Parameters of ``probe train`` that apply to n-gram models."""
+
+
+def _train_ngram_model(
+    architectures: Sequence[str],
+    given_options: Mapping[str, str],
+    *,
+    texts: train_options.TextChoices,
+    encoder: train_options.EncoderChoices,
+    out: Path,
+) -> None:
+    """Train an n-gram model with Kneser-Ney smoothing, and write it to the ARPA file *out*. Raises UsageError."""
+    if len(architectures) > 1:
+        raise UsageError(f"{names.NGRAM} is trained alone, not with {', '.join(architectures)}")
+    if unused := [option for name, option in given_options.items() if name not in NGRAM_OPTIONS]:
+        raise UsageError(f"{unused[0]} is not for {names.NGRAM}")
+    if encoder.order < 1:
+        raise UsageError(f"--order must be positive, not {encoder.order}")
+    if not texts.corpus:
+        raise UsageError(f"{names.NGRAM} learns from sentences: --corpus is missing")
+    check_output_file(out)
+    from sentprobe.generator.pairs.triplet_files import write_rows
+    from sentprobe.probes.language_models.kneser_ney import train_ngrams
+    from sentprobe.probes.pretraining.texts import running_text
+
+    columns = dict(zip(("column",), texts.column or (), strict=False))
+    files = running_text.SentenceFiles(format=texts.format, document=texts.document, **columns)
+    with progress.show_bars() as reporter:
+        reporter.begin("read the texts", 1)
+        sentences = running_text.read_sentences(*texts.corpus, files=files, options=texts.build_options())
+        reporter.advance()
+        reporter.begin("count n-grams", 1)
+        write_rows(out, train_ngrams(sentences.texts, order=encoder.order, words=encoder.words))
+        reporter.advance()
+    print_text(f"{out}: n-grams of up to {encoder.order} words, from {sentences}; {sentences.omitted}")
+
+
 def _choose_objective(architectures: list[str], objective: str | None) -> tuple[list[str], str]:
-    """Return the architectures and the objective; the architecture ``lstm-lm`` stands for lstm and next-word."""
+    """Return the architectures and the objective, with ``lstm-lm`` replaced by lstm and next-word."""
     if architectures == [names.LSTM_LM] and objective in (None, "next-word"):
         return ["lstm"], "next-word"
     if names.LSTM_LM in architectures:
@@ -127,7 +167,7 @@ def _choose_objective(architectures: list[str], objective: str | None) -> tuple[
 
 
 def _describe_checkpoints(plans: "Sequence[TrainingPlan]", out: Path) -> str:
-    """Return the message for a stopped training: how to resume it or, without a checkpoint, that nothing is kept."""
+    """Return a message for a stopped training: how to resume it or, if no checkpoint exists, that nothing is kept."""
     from sentprobe.probes.pretraining import checkpoint
 
     has_checkpoint = any((plan.out / checkpoint.CHECKPOINT_FOLDER / checkpoint.STATE_FILE).exists() for plan in plans)
@@ -171,7 +211,6 @@ def _build_plan(architecture: str, objective: str, seed: int, choices: TrainChoi
     from sentprobe.probes.encoders.networks.architecture import Architecture
     from sentprobe.probes.pretraining import objectives
     from sentprobe.probes.pretraining.optimizers import find_training_preset
-    from sentprobe.probes.pretraining.texts.text_filters import TextOptions
     from sentprobe.probes.runs.training import training_plan as plans
 
     encoder, texts = choices.encoder, choices.texts
@@ -179,7 +218,6 @@ def _build_plan(architecture: str, objective: str, seed: int, choices: TrainChoi
     is_average = (architecture, objective) == ("cbow", "none")  # Adi et al. 2017 average skip-gram vectors
     vectors = encoder.vectors or ("skip-gram" if is_average else "")
     inputs = _choose_inputs(vectors, encoder.inputs)
-    options = _choose_objective_options(preset, choices, seed)
     return plans.TrainingPlan(
         name=f"{architecture} {objectives.find_objective(objective).name}",
         objective=objective,
@@ -189,13 +227,7 @@ def _build_plan(architecture: str, objective: str, seed: int, choices: TrainChoi
             format=texts.format,
             columns=tuple(texts.column or ()),
             document=texts.document,
-            options=TextOptions(
-                tokenised=texts.tokenised,
-                lower=texts.lower,
-                longest=texts.longest,
-                encoding=texts.encoding,
-                punkt=texts.punkt,
-            ),
+            options=texts.build_options(),
             events=choices.details.events,
         ),
         model=plans.ModelPlan(
@@ -210,7 +242,7 @@ def _build_plan(architecture: str, objective: str, seed: int, choices: TrainChoi
             frozen=bool(vectors) if encoder.frozen is None else encoder.frozen,
             reverse=preset.reverse,
         ),
-        options=options,
+        options=_choose_objective_options(preset, choices, seed),
         settings=_choose_settings(architecture, preset, choices, seed),
         out=Path(),
         command=opt.format_command_line(),
@@ -218,7 +250,7 @@ def _build_plan(architecture: str, objective: str, seed: int, choices: TrainChoi
 
 
 def _choose_objective_options(preset: "TrainingPreset", choices: TrainChoices, seed: int) -> ObjectiveOptions:
-    """Return the options of the objective: values of the preset, overridden by options of the same name."""
+    """Return the options of the objective: those on the command line, else those of the preset, else defaults."""
     options: dict[str, Any] = {
         "batch": preset.batch,
         "dropout": preset.dropout,
@@ -241,9 +273,7 @@ def _choose_settings(
     from sentprobe.probes.trainer.classifier import Precision
 
     length, probing, where = choices.length, choices.probing, choices.where
-    probe_every = None
-    if probing.probe_every is not None:
-        probe_every = schedule.parse_step_interval(probing.probe_every, "--probe-every")
+    every = probing.probe_every
     return loop.TrainingSettings(
         seed=seed,
         optimizer=_choose_optimizer(preset.choose_optimizer(architecture), choices.details),
@@ -251,7 +281,7 @@ def _choose_settings(
             steps=length.steps, epochs=length.epochs, minutes=length.minutes, patience=length.patience
         ),
         validate_every=schedule.parse_step_interval(length.validate_every, "--validate-every"),
-        probe_every=probe_every,
+        probe_every=None if every is None else schedule.parse_step_interval(every, "--probe-every"),
         machine=devices_and_precision.TrainingMachine(
             device=where.device,
             devices=where.devices,
@@ -266,9 +296,9 @@ def _find_first_value(*values: int | None) -> int:
 
 
 def _choose_inputs(vectors: str, requested_width: int | None) -> int | None:
-    """Return the width of the word vectors, or None for the default.
+    """Return the width of the word vectors: that in the file *vectors*, else the requested one (None: default).
 
-    Raises UsageError if the requested width differs from the width of the file *vectors*.
+    Raises UsageError if the requested width differs from the width in the file.
     """
     from sentprobe.probes.encoders.files.word_files import read_width
     from sentprobe.probes.pretraining.vocabulary import SKIP_GRAM
@@ -280,7 +310,7 @@ def _choose_inputs(vectors: str, requested_width: int | None) -> int | None:
 
 
 def _choose_optimizer(default: "OptimizerSettings", details: train_options.DetailChoices) -> "OptimizerSettings":
-    """Return the chosen or default optimizer, with the chosen or default learning rate and gradient clipping."""
+    """Return the optimizer settings in *details*; missing values are the defaults of the optimizer."""
     from sentprobe.probes.pretraining import optimizers as known
 
     if details.optimizer is not None:
@@ -321,7 +351,7 @@ def _train_all(plans: "Sequence[TrainingPlan]", *, jobs: int, threads: int | Non
 
 
 def train_encoder(plan: "TrainingPlan", *, threads: int | None, is_parallel: bool = False) -> "TrainingReport":
-    """Train one encoder as planned; with *is_parallel*, progress is lines, since other encoders train meanwhile."""
+    """Train one encoder. If *is_parallel*, print progress as lines: bars of several processes would overlap."""
     from sentprobe.probes.pretraining.devices_and_precision import is_first_process
     from sentprobe.probes.runs.training.encoder_training import run_training
 

@@ -1,23 +1,26 @@
 """Groups of options of ``probe train``."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.options import declare_option
 from sentprobe.commands.shared.output_paths import INPUT
 from sentprobe.probes.pretraining.objective_options import DEFAULTS, EVENTS
 
+if TYPE_CHECKING:
+    from sentprobe.probes.pretraining.texts.text_filters import TextOptions
+
 TEXTS, ENCODER, TRAINING = "Training texts", "Encoder", "Training"
 PROBING, DETAILS = "Probing during training", "Details"
-"""The constants from TEXTS to DETAILS are titles of panels in ``--help``."""
+"""TEXTS, ENCODER, TRAINING, PROBING and DETAILS are titles of option panels in ``--help``."""
 
 text_option, encoder_option, training_option, probing_option, detail_option = (
     partial(declare_option, panel) for panel in (TEXTS, ENCODER, TRAINING, PROBING, DETAILS)
 )
-"""Functions that declare an option in the panel of ``--help`` that their name says."""
+"""Functions that declare an option in a panel of ``--help``: ``text_option`` in TEXTS, and so on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,13 +62,19 @@ class TextChoices:
     ] = None
     longest: Annotated[int, detail_option(metavar="N", help="Skip sentences with more than N tokens.")] = 50
 
+    def build_options(self) -> "TextOptions":
+        """Return the options that apply to texts in all formats."""
+        from sentprobe.probes.pretraining.texts.text_filters import TextOptions
+
+        return TextOptions(**{field.name: getattr(self, field.name) for field in fields(TextOptions)})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncoderChoices:
     """Options for the encoder's layers and word vectors."""
 
     vectors: Annotated[
-        str | None, encoder_option(metavar="FILE|skip-gram", help="Word vectors: a file, or skip-gram's.")
+        str | None, encoder_option(metavar="FILE|skip-gram", help="Word vectors: a file, or skip-gram (trained first).")
     ] = None
     frozen: Annotated[
         bool | None, encoder_option("--frozen/--learned", help="Freeze word vectors (default with --vectors).")

@@ -15,18 +15,13 @@ def build_completer(list_names: Callable[[], Iterable[str]]) -> Completer:
     >>> build_completer(lambda: ["text", "json", "jsonl"])("js")
     ['json', 'jsonl']
     """
-
-    def complete(incomplete: str) -> list[str]:
-        return [name for name in list_names() if name.startswith(incomplete)]
-
-    return complete
+    return lambda incomplete: [name for name in list_names() if name.startswith(incomplete)]
 
 
 def _list_encoder_specs() -> Iterable[str]:
     from sentprobe.probes.encoders.kinds import ENCODERS, SpecArgument
 
-    required = SpecArgument.REQUIRED
-    return [f"{kind.name}:" if kind.argument is required else kind.name for kind in ENCODERS]
+    return [f"{kind.name}:" if kind.argument is SpecArgument.REQUIRED else kind.name for kind in ENCODERS]
 
 
 def _list_templates() -> Iterable[str]:
@@ -65,4 +60,4 @@ COMPLETERS: Mapping[str, Completer] = {
     ),
     "vocabulary": build_completer(lambda: names.VOCABULARIES),
 }
-"""Completers of options and arguments that mean the same in every command, by the name of the parameter."""
+"""Completers by the name of the parameter, such as ``task``, which means the same in every command."""

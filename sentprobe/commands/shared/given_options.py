@@ -1,4 +1,4 @@
-"""Options that the user set on the command line or in a run file, and whether a suite uses them."""
+"""Find the options that the user set, and reject those that no chosen suite uses."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import fields
@@ -11,16 +11,15 @@ from sentprobe.names import enumerate_names
 
 
 def map_given_options(context: typer.Context) -> dict[str, str]:
-    """Return the parameters that the user set, by command line or run file, each with its option (``--format``)."""
+    """Return the options set on the command line or in a run file, by parameter: ``{"format_": "--format"}``."""
     option_names = {
         str(parameter.name): "/".join([*parameter.opts[:1], *parameter.secondary_opts[:1]])
         for parameter in context.command.params
     }
-    sources = {name: context.get_parameter_source(name) for name in context.params}
     return {
         name: option_names[name]
-        for name, source in sources.items()
-        if source and source.name in ("COMMANDLINE", "DEFAULT_MAP")
+        for name in context.params
+        if (source := context.get_parameter_source(name)) and source.name in ("COMMANDLINE", "DEFAULT_MAP")
     }
 
 
@@ -29,11 +28,11 @@ SUITES_BY_PARAMETER: Mapping[str, tuple[str, ...]] = {
     for group in (CompevalOptions, ItemOptions, CardOptions, NaturalOptions)
     for field in fields(group)
 }
-"""Suites that use an option, by the name of its parameter."""
+"""Suites that use an option, by the name of the option's parameter."""
 
 
 def is_unused(parameter: str, suites: Collection[str]) -> bool:
-    """Return whether an option belongs to certain suites only, and *suites* has none of them."""
+    """Return whether only certain suites use a parameter, none of which is in *suites*."""
     return parameter in SUITES_BY_PARAMETER and not set(SUITES_BY_PARAMETER[parameter]) & set(suites)
 
 

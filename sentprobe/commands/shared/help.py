@@ -4,7 +4,7 @@ import inspect
 import re
 import textwrap
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any, ClassVar
 
@@ -27,7 +27,7 @@ VALUE_PLACEHOLDERS: Mapping[str, str] = {
 def read_examples() -> dict[str, list[list[str]]]:
     """Return the examples of each command, as pairs of a command line and its meaning.
 
-    The examples of ``gen`` and ``probe`` are also given as commands of ``sentprobe``.
+    The examples of ``gen`` and ``probe`` are repeated as examples of ``sentprobe``.
     """
     text = files(__package__).joinpath("examples.toml").read_text("utf-8")
     examples_by_command: dict[str, list[list[str]]] = tomllib.loads(text)
@@ -40,7 +40,7 @@ def read_examples() -> dict[str, list[list[str]]]:
 
 
 def _name_commands(text: str, ctx: Any) -> str:
-    """Return a help text in which commands such as ``probe run`` are ``sentprobe run`` if that program runs."""
+    """Replace commands such as ``probe run`` by ``sentprobe run`` in a help text of the program ``sentprobe``."""
     if not ctx.command_path.startswith("sentprobe"):
         return text
     commands = "|".join(command for command in read_examples() if command.startswith("probe "))
@@ -61,7 +61,7 @@ class FoldedHelp:
     """Base class of commands and groups whose help begins with examples and may fold panels of options."""
 
     folded: ClassVar[tuple[str, ...]] = ()
-    """Titles of the panels whose options ``--help`` only names; ``--help-all`` explains them."""
+    """Titles of panels (groups of options) whose options ``--help`` only names; ``--help-all`` explains them."""
 
     def get_help_option_names(self, ctx: Any) -> list[str]:
         """Return the options that print help: with ``--help-all`` if a panel of the command is folded."""
@@ -87,8 +87,27 @@ class FoldedHelp:
         return remaining_args
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help to *formatter*."""
-        _write_help(self, ctx, formatter, folded=() if ctx.meta.get(HELP_ALL) else self.folded)
+        """Write examples, usage, description, panels, the names of options in folded panels, and the epilog."""
+        command: Any = self
+        panels = _group_by_panel(command, ctx)
+        folded = () if ctx.meta.get(HELP_ALL) else self.folded
+        folded_panels = {title: panels.pop(title) for title in folded if title in panels}
+        folded_lines = [
+            _wrap_text(f"{title}: {', '.join(map(find_longest_name, panel))}", formatter.width - COLUMN_GAP)
+            for title, panel in folded_panels.items()
+        ]
+        example_lines = [f"{line}\n    {meaning}" for line, meaning in read_examples().get(ctx.command_path, ())]
+        _write_lines("Examples", example_lines, formatter)
+        command.format_usage(ctx, formatter)
+        formatter.write("\n")
+        _write_text(_name_commands(command.help or "", ctx), formatter)
+        for title, panel in panels.items():
+            _write_panel(title, [_format_parameter(parameter, ctx) for parameter in panel], formatter)
+        subcommands = getattr(command, "commands", {}).items()
+        rows = [(name, inspect.cleandoc(subcommand.help).split("\n\n")[0]) for name, subcommand in subcommands]
+        _write_panel("Commands", rows, formatter)
+        _write_lines(f"More options, explained by {ctx.command_path} {HELP_ALL}", folded_lines, formatter)
+        _write_text(_name_commands(command.epilog or "", ctx), formatter)
 
 
 class HelpfulCommand(FoldedHelp, TyperCommand):
@@ -99,28 +118,8 @@ class HelpfulGroup(FoldedHelp, TyperGroup):
     """A group of commands whose help begins with examples."""
 
 
-def _write_help(command: Any, ctx: Any, formatter: Any, *, folded: Iterable[str]) -> None:
-    """Write examples, usage, description, panels of options, the names of folded options, and the epilog."""
-    panels = _group_by_panel(command, ctx)
-    folded_panels = {title: panels.pop(title) for title in folded if title in panels}
-    folded_lines = [
-        _wrap_text(f"{title}: {', '.join(map(find_longest_name, panel))}", formatter.width - COLUMN_GAP)
-        for title, panel in folded_panels.items()
-    ]
-    example_lines = [f"{line}\n    {meaning}" for line, meaning in read_examples().get(ctx.command_path, ())]
-    _write_lines("Examples", example_lines, formatter)
-    command.format_usage(ctx, formatter)
-    formatter.write("\n")
-    _write_text(_name_commands(command.help or "", ctx), formatter)
-    for title, panel in panels.items():
-        _write_panel(title, [_format_parameter(parameter, ctx) for parameter in panel], formatter)
-    _write_panel("Commands", _list_subcommands(command), formatter)
-    _write_lines(f"More options, explained by {ctx.command_path} {HELP_ALL}", folded_lines, formatter)
-    _write_text(_name_commands(command.epilog or "", ctx), formatter)
-
-
 def _group_by_panel(command: Any, ctx: Any) -> dict[str, list[Any]]:
-    """Return the visible arguments and options of a command by the title of their panel."""
+    """Return the visible arguments and options of a command, grouped by the title of their panel."""
     panels: dict[str, list[Any]] = {}
     for parameter in command.get_params(ctx):
         if not getattr(parameter, "hidden", False):
@@ -139,18 +138,13 @@ def _format_parameter(parameter: Any, ctx: Any) -> tuple[str, str]:
     return names if re.match(r"-\w", names) else f"    {names}", description
 
 
-def _list_subcommands(group: Any) -> list[tuple[str, str]]:
-    commands = getattr(group, "commands", {}).items()
-    return [(name, inspect.cleandoc(command.help).split("\n\n")[0]) for name, command in commands]
-
-
-def _write_text(text: str | None, formatter: Any) -> None:
+def _write_text(text: str, formatter: Any) -> None:
     for paragraph in inspect.cleandoc(text).split("\n\n") if text else ():
         formatter.write(f"{_wrap_text(paragraph, formatter.width)}\n\n")
 
 
 def _write_panel(title: str, rows: list[tuple[str, str]], formatter: Any) -> None:
-    """Write rows in two columns, with the width of the first column that takes the fewest lines."""
+    """Write rows in two columns; the first column gets the width for which the panel has the fewest lines."""
     columns = sorted({len(name) for name, _ in rows}, reverse=True)
     layouts = [[_format_row(*row, column, formatter.width) for row in rows] for column in columns]
     _write_lines(title, min(layouts, key=lambda lines: "\n".join(lines).count("\n"), default=[]), formatter)
@@ -176,21 +170,18 @@ def _wrap_text(text: str, width: int) -> str:
     return wrap(" ".join(text.split()), width)
 
 
-def list_tasks_for_help() -> str:
-    """Return the names of all tasks and task groups, a paragraph for each suite."""
-    shown = (name for name in names.NATURAL_TASKS if "-" not in name and name not in names.UNIVERSAL_TASKS)
-    natural_tasks, groups = ", ".join(shown), ", ".join(names.TASK_GROUPS)
-    natural = f"{natural_tasks}; task groups: {groups}"
-    compeval, structure = ", ".join(names.COMPEVAL_TASKS), ", ".join(names.STRUCTURE_TASKS)
-    return f"Tasks of compeval: {compeval}; structure: {structure}; natural: {natural}. See probe tasks."
-
-
 class CommandWithTaskList(HelpfulCommand):
     """A command whose help ends with the list of tasks."""
 
     folded: ClassVar = (METHODS, HELD_OUT, CLASSIFIER, MACHINE, NATURAL_TEXT)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help, with the list of tasks at its end."""
-        self.epilog = list_tasks_for_help()
+        """Write the help, which ends with the names of tasks and task groups."""
+        natural_tasks = [name for name in names.NATURAL_TASKS if "-" not in name and name not in names.UNIVERSAL_TASKS]
+        task_lists = (names.COMPEVAL_TASKS, names.STRUCTURE_TASKS, natural_tasks, names.TASK_GROUPS)
+        compeval, structure, natural, groups = map(", ".join, task_lists)
+        self.epilog = (
+            f"Tasks of compeval: {compeval}; structure: {structure}; natural: {natural}; task groups: {groups}. "
+            "See probe tasks."
+        )
         super().format_help(ctx, formatter)

@@ -5,7 +5,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import chain
 from pathlib import Path
 
 from sentprobe.disk.files import RESULTS_MARKER, TABLE_MARKER
@@ -24,21 +23,18 @@ SIGNAL_EXIT_CODES = (129, 143)
 
 @contextmanager
 def report_interruption(resume_message: str | Callable[[], str]) -> Iterator[None]:
-    """Raise StoppedError, with *resume_message* or the text that it returns, if Ctrl-C or a signal stops the block."""
+    """If Ctrl-C or a signal stops the block, raise StoppedError.
+
+    - resume_message: text that says which work is kept, or a function that returns this text
+    """
     try:
         yield
-    except KeyboardInterrupt:
-        raise _build_stop_error(resume_message) from None
-    except SystemExit as end:
-        if end.code not in SIGNAL_EXIT_CODES:
+    except (KeyboardInterrupt, SystemExit) as stop:
+        if isinstance(stop, SystemExit) and stop.code not in SIGNAL_EXIT_CODES:
             raise
-        error = _build_stop_error(resume_message)
-        error.exit_code = int(end.code)
+        error = StoppedError(f"stopped; {resume_message if isinstance(resume_message, str) else resume_message()}")
+        error.exit_code = getattr(stop, "code", StoppedError.exit_code)  # KeyboardInterrupt has no code
         raise error from None
-
-
-def _build_stop_error(resume_message: str | Callable[[], str]) -> StoppedError:
-    return StoppedError(f"stopped; {resume_message if isinstance(resume_message, str) else resume_message()}")
 
 
 def describe_resumption(out: Path) -> str:
@@ -56,21 +52,20 @@ def describe_kept_work(out: Path) -> str:
 
 
 def has_finished_work(out: Path) -> bool:
-    """Return whether a folder holds a result of ``probe run``, ``geometry`` or ``lm``, or part of a corpus table."""
-    paths = chain.from_iterable(
-        map(out.glob, ("[!.]*.json", "geometry/[!.]*.json", "lm/[!.]*.json", "work/[!.]*.arrow"))
-    )
+    """Return whether a folder holds a result (of ``probe run``, ``geometry`` or ``lm``) or part of a corpus table."""
+    patterns = ("[!.]*.json", "geometry/[!.]*.json", "lm/[!.]*.json", "work/[!.]*.arrow")
+    paths = (path for pattern in patterns for path in out.glob(pattern))
     return any(path.name not in {RESULTS_MARKER, TABLE_MARKER} for path in paths)
 
 
 _OUTPUT_ERRORS = {errno.EPIPE, errno.ENOSPC, errno.EIO, errno.EBADF, errno.EFBIG, errno.EAGAIN, errno.EINVAL}
-"""Error numbers that point to standard output if the error names no path."""
+"""Error numbers of failed writes; if the error names no path, standard output could not be written."""
 _HANDLE_ERRORS = {errno.EMFILE, errno.ENFILE}
 """Error numbers for too many open files."""
 
 
 def open_missing_streams() -> None:
-    """Open the null device for each standard stream that is closed, so that no other file gets its number."""
+    """Open the null device for each closed standard stream, so that a file opened later does not get its number."""
     while (handle := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass
     os.close(handle)
@@ -98,7 +93,7 @@ def describe_failure(error: BaseException) -> str | None:
 
 
 def note_missing_folder() -> str:
-    """Return a remark if the working folder was deleted, because that explains other errors; else an empty text."""
+    """Return a remark for error messages if the working folder was deleted; else an empty text."""
     try:
         os.getcwd()  # noqa: PTH109
     except OSError:

@@ -1,4 +1,4 @@
-"""Options that several commands share: single options, and groups as dataclasses (:func:`expand_option_groups`)."""
+"""Options that several commands share: single ones, and dataclasses of options (:func:`expand_option_groups`)."""
 
 import inspect
 import shlex
@@ -26,7 +26,7 @@ else:
     Mood = str  # Typer sees a text; to import the class would slow down every --help
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
-"""Typer's settings for every program: names of the help option, and the greatest width of the help."""
+"""Typer's settings for every program: names of the help option, and the maximum width of the help."""
 WHAT = "Data"
 HELD_OUT = "Held-out data"
 NATURAL_TEXT = "Natural text"
@@ -35,7 +35,11 @@ MACHINE = "Machine"
 METHODS = "Methods"
 FIX = "Features to set"
 VARY = "Words to allow (repeatable)"
-"""The constants from WHAT to VARY are titles of panels in ``--help``."""
+"""The constants from WHAT to VARY are titles of panels (groups of options) in ``--help``."""
+
+
+Repeatable = list[str] | None
+"""Type of an option that the user may repeat; None if it is not set."""
 
 
 def declare_option(panel: str | None, *names: str, **details: Any) -> Any:
@@ -46,7 +50,7 @@ def declare_option(panel: str | None, *names: str, **details: Any) -> Any:
 data_option, machine_option, natural_option = (
     partial(declare_option, panel) for panel in (WHAT, MACHINE, NATURAL_TEXT)
 )
-"""Functions that declare an option in the panel Data, Machine or Natural text of ``--help``."""
+"""Functions that declare an option in the ``--help`` panel WHAT, MACHINE or NATURAL_TEXT."""
 
 
 def format_command_line() -> str:
@@ -65,9 +69,9 @@ def build_out_option(description: str, panel: str | None = None) -> Any:
 
 
 def build_format_option(formats: Iterable[str], more: str = "", panel: str | None = None) -> Any:
-    """Return the option ``--format``, whose help lists *formats* and adds *more*.
+    """Return the option ``--format``; its help lists *formats* and then has the text *more*.
 
-    A format may end with a remark in brackets, such as ``conllu (default)``.
+    A format may have a remark in brackets, which is not part of its name: ``conllu (default)``.
     """
     format_names = [*formats]
     return declare_option(
@@ -80,7 +84,7 @@ def build_format_option(formats: Iterable[str], more: str = "", panel: str | Non
 
 
 REPLACED = "replaced if it exists."
-"""End of the help of options whose file is replaced without a question."""
+"""End of the help of options that name an output file which may exist already."""
 
 OutFileOption = Annotated[Path | None, build_out_option(f"File to write; {REPLACED}"), OUTPUT_FILE]
 InsteadOfStdoutOption = Annotated[
@@ -134,7 +138,7 @@ ThreadsOption = Annotated[int | None, machine_option(help="PyTorch threads. Defa
 CacheOption = Annotated[bool, machine_option("--cache/--no-cache", help="Cache sentence vectors on disk.")]
 
 EncodersOption = Annotated[
-    list[str] | None,
+    Repeatable,
     typer.Option(
         "--encoder",
         "-e",
@@ -145,7 +149,7 @@ EncodersOption = Annotated[
 
 ResultsOption = Annotated[Path | None, build_out_option("Results folder; existing results are reused."), OUTPUT_FOLDER]
 
-TaskOption = Annotated[list[str] | None, typer.Option(help="Only this task, or group such as adi; repeatable.")]
+TaskOption = Annotated[Repeatable, typer.Option(help="Only this task, or group such as adi; repeatable.")]
 
 LanguageOption = Annotated[
     str,
@@ -158,16 +162,16 @@ LanguageOption = Annotated[
 LexiconOption = Annotated[Path | None, data_option(help="Your own lexicon (TOML file)."), INPUT]
 
 CONTRASTS = names.enumerate_names(names.CONTRASTS).replace(
-    "negation, polarity", "negation (of another verb), polarity (negated or not)"
+    "negation, polarity", "negation (moved to another verb), polarity (negated or not)"
 )
 
 ContrastsOption = Annotated[
-    list[str] | None, typer.Option("--contrast", "-c", help=f"{CONTRASTS}; repeatable. Default: all.")
+    Repeatable, typer.Option("--contrast", "-c", help=f"{CONTRASTS}; repeatable. Default: all.")
 ]
 
 _REMARKS = {"published": "published (Ettinger et al. 2018)", "splits": "splits (a file per split)"}
 DATASET_FORMATS = [_REMARKS.get(name, name) for name in names.DATASET_FORMATS]
-"""Formats of datasets, some with a remark for the help."""
+"""Formats of datasets, some with a remark for the help: ``splits (a file per split)``."""
 
 
 def build_vocabulary_option(default: str) -> Any:
@@ -198,24 +202,24 @@ MoodOption = Annotated[
 ]
 
 HeldOutOption = Annotated[
-    list[str] | None,
+    Repeatable,
     declare_option(
         HELD_OUT,
         metavar="SHARE|TEMPLATE",
-        help="Use only the words or structures that gen pairs --hold-out VALUE leaves out; repeatable.",
+        help="Use only what gen pairs --hold-out leaves out for the same value, such as .3; repeatable.",
     ),
 ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineOptions:
-    """Options for the processes or the cluster that do the work."""
+    """Options that choose local processes or a Dask cluster for the work."""
 
     engine: Annotated[str, machine_option(help="Workers: local, or dask (needs --scheduler).")] = "local"
     scheduler: Annotated[str | None, machine_option(metavar="tcp://HOST:PORT", help="Address of the scheduler.")] = None
 
     def find_machines(self, *, jobs: int, runs_small_work_inline: bool = False) -> "EngineChoice":
-        """Return the engine that the options choose: *jobs* local processes, or a Dask cluster."""
+        """Return the chosen engine: *jobs* local processes, or a Dask cluster."""
         from sentprobe.engines import EngineChoice, EngineName
 
         engine = choose_member(EngineName, self.engine, what="engine")
@@ -229,7 +233,7 @@ class TripletOptions:
     """Options for the structures and words of triplets."""
 
     template: Annotated[
-        list[str] | None,
+        Repeatable,
         data_option(
             "--template", "-t", help="Sentence structure, from gen templates; repeatable. Default: all that fit."
         ),
@@ -264,13 +268,12 @@ class CompevalOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemOptions:
-    """Options for the number of a task's items and how they are sampled; None means the suite's default."""
+    """Options for the sampling of items, and their numbers per task; None means the suite's default."""
 
     SUITES: ClassVar = SUITES
 
     sampling: Annotated[
-        str,
-        data_option(help="Items: mirror (same words, opposite labels), or paper (as published; not Conneau et al.)."),
+        str, data_option(help="Items: mirror (same words, opposite labels), or paper (as published; conneau lacks it).")
     ] = "mirror"
 
     train: Annotated[int | None, data_option(help="Training items. Default: 4000; natural text: 100000.")] = None
@@ -336,7 +339,10 @@ class LatexOptions:
 
 
 def expand_option_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """Decorate a command: replace each parameter whose type is a group by its options, and add shell completion."""
+    """Decorate a command: replace each parameter that is a dataclass of options by these options.
+
+    Options without shell completion get the completer of :data:`~.completion.COMPLETERS`.
+    """
     signature = inspect.signature(command)
     parameters = signature.parameters.values()
     groups: dict[str, Any] = {p.name: p.annotation for p in parameters if is_dataclass(p.annotation)}
@@ -357,7 +363,7 @@ def expand_option_groups(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _expand_parameter(parameter: Parameter) -> Iterator[Parameter]:
-    """Yield the options of a parameter whose type is a group, or any other parameter itself."""
+    """Yield the options of a parameter that is a dataclass of options; yield any other parameter itself."""
     group = parameter.annotation
     if not is_dataclass(group):
         yield parameter.replace(kind=Parameter.KEYWORD_ONLY)

@@ -22,7 +22,7 @@ def reject_repeated_options(command: Any, context: Any, words: Sequence[str]) ->
 
 
 def list_single_valued_options(command: Any, context: Any) -> list[Any]:
-    """Return the options of a command that take one value, and so are neither switches nor repeatable."""
+    """Return the options of a command that take one value: all but switches and repeatable options."""
     options = (option for option in command.get_params(context) if option.param_type_name == "option")
     return [option for option in options if not (option.is_flag or option.multiple or option.count)]
 
@@ -34,7 +34,7 @@ def find_longest_name(parameter: Any) -> str:
 
 
 class PathRole(Enum):
-    """Use of the path that a parameter names."""
+    """What a command does with the path in a parameter."""
 
     INPUT = auto()
     """The command reads the path; the value may also be ``RUN#ENCODER`` or the name of a suite."""
@@ -49,11 +49,11 @@ class PathRole(Enum):
 INPUT, INPUT_SPEC, OUTPUT_FILE, OUTPUT_FOLDER = PathRole
 INPUTS = (INPUT, INPUT_SPEC)
 ITEMS = "items"
-"""Folder for test items in a results folder."""
+"""Name of the folder for test items in a results folder."""
 
 
 def find_path_roles(command: Any) -> dict[str, PathRole]:
-    """Return the role of each parameter of a command that names a path."""
+    """Return the role of every parameter that names a path, by the parameter's name."""
     parameters = inspect.signature(command.callback).parameters.values() if command.callback else ()
     return {p.name: role for p in parameters for role in get_args(p.annotation) if isinstance(role, PathRole)}
 
@@ -68,9 +68,7 @@ def check_output_paths(command: Any, values: Mapping[str, Any]) -> None:
         if role in INPUTS or not values[name] or is_device(values[name]):
             continue
         out, option = values[name], option_names[name]
-        _check_inputs(out, inputs, is_file=role is OUTPUT_FILE)
-        if role is OUTPUT_FILE:
-            _check_folders(out)
+        _check_output(out, inputs, is_file=role is OUTPUT_FILE)
         for other_option, other_output in outputs.items():
             if _is_same_path(out, other_output):
                 raise UsageError(f"{out}: is the path of {other_option} and of {option}; give each its own")
@@ -78,31 +76,27 @@ def check_output_paths(command: Any, values: Mapping[str, Any]) -> None:
 
 
 def _list_input_paths(value: Any, role: PathRole) -> list[Path]:
-    """Return the existing paths that the value of a parameter (None, a path, a text or a list) names."""
+    """Return the existing paths in the value of a parameter: None, a path, a text or a list."""
     values = value if isinstance(value, list | tuple) else [value] if value else []
-    texts = [text for entry in values for text in _split_text(str(entry), role)]
+    texts = [str(entry) for entry in values]
+    if role is INPUT_SPEC:
+        texts = [text.partition("?")[0].partition(":")[2] for text in texts]
+    else:
+        texts = [path for text in texts if text not in SUITES for path in (text, text.rpartition("#")[0])]
     return [Path(text) for text in texts if os.path.exists(text)]  # noqa: PTH110 - Path raises for some texts
 
 
-def _split_text(text: str, role: PathRole) -> tuple[str, ...]:
-    """Return the parts of a value that may be paths; the name of a suite is not a path."""
-    if role is INPUT_SPEC:
-        return (text.partition("?")[0].partition(":")[2],)
-    return () if text in SUITES else (text, text.rpartition("#")[0])
-
-
-def _check_inputs(out: Path, inputs: Iterable[Path], *, is_file: bool) -> None:
+def _check_output(out: Path, inputs: Iterable[Path], *, is_file: bool) -> None:
+    """Raise UsageError if *out* is an input or, for a file, lies inside an input or a results folder."""
     for input_path in inputs:
         if _is_same_path(out, input_path):
             raise UsageError(f"{out}: is an input; the output needs another path")
         if is_file and _resolve(input_path) in _resolve(out).parents:
             raise UsageError(f"{out}: lies inside {input_path}, which is read; write it elsewhere")
-    if is_file and _is_standard_input(out):
+    if not is_file:
+        return
+    if _is_standard_input(out):
         raise UsageError(f"{out}: is standard input; the output needs another path")
-
-
-def _check_folders(out: Path) -> None:
-    """Raise UsageError if the file *out* lies in a results folder."""
     parent = _resolve(out).parent
     for folder in (parent, *([parent.parent] if parent.name == ITEMS else [])):
         if _is_results_folder(folder):
@@ -119,9 +113,7 @@ def _is_results_folder(folder: Path) -> bool:
 
 def _is_same_path(first: Path, second: Path) -> bool:
     """Return whether two paths lead to the same file or folder, by symbolic or hard links or directly."""
-    if _resolve(first) == _resolve(second):
-        return True
-    return first.exists() and second.exists() and first.samefile(second)
+    return _resolve(first) == _resolve(second) or (first.exists() and second.exists() and first.samefile(second))
 
 
 def _is_standard_input(path: Path) -> bool:

@@ -25,9 +25,9 @@ SUFFIXES = {
 MTEB = "mteb"
 """Name of the format that writes a folder of results in MTEB's layout."""
 FLAT = (TableFormat.CSV, TableFormat.JSON)
-"""Formats that write records with all fields of the results, instead of a table."""
+"""Formats that write records, with all fields of the results, instead of a table for readers."""
 NON_PAGE_FORMATS = tuple(table_format for table_format in TableFormat if table_format is not TableFormat.HTML)
-"""All formats but HTML, which few commands can write."""
+"""All formats but HTML, which only few commands write."""
 
 
 def find_table_format(
@@ -43,7 +43,7 @@ def find_table_format(
     Raises UsageError if the format is not allowed, or *out* cannot be written.
 
     - subject: noun for messages, such as "a comparison"
-    - also: names of further formats that messages list
+    - also: names of formats that the command handles itself, such as ``mteb``; error messages list them too
     """
     check_output_file(out)
     format_names = [*map(str, allowed), *also]
@@ -67,7 +67,7 @@ def check_output_file(out: Path | None) -> None:
 
 
 def find_caption(options: LatexOptions, style: TableFormat) -> Caption:
-    """Return the caption and label of a LaTeX table; raise UsageError if the table has another format."""
+    """Return the caption and label of a LaTeX table; raise UsageError if they are set for another format."""
     for name, text in (("--caption", options.caption), ("--label", options.label)):
         if text is not None and style is not TableFormat.LATEX:
             raise UsageError(f"{name} is for --format latex, not for {style.value}")
@@ -90,7 +90,11 @@ def write_tables(
     out: Path | None = None,
     caption: Caption = tw.NO_CAPTION,
 ) -> None:
-    """Print tables with their titles and notes or, as CSV and JSON, records; with *out*, write them to that file."""
+    """Write tables with title and notes to *out* or, if None, to stdout; for CSV and JSON, write records instead.
+
+    - tables: title, table and notes of each
+    - make_records: called for CSV and JSON only
+    """
     from sentprobe.probes.report.tables.view import to_text
 
     if style in FLAT:
@@ -102,7 +106,7 @@ def write_tables(
 
 
 def print_or_write(text: str, out: Path | None, *, wrapped: bool = False) -> None:
-    """Print *text*, or write it to the file *out*; *wrapped* says whether lines are wrapped in a terminal."""
+    """Write *text* to the file *out* or, if None, to stdout; if *wrapped*, lines are wrapped in a terminal."""
     if out is not None:
         write_atomically(out, text)
     elif wrapped:
@@ -112,7 +116,7 @@ def print_or_write(text: str, out: Path | None, *, wrapped: bool = False) -> Non
 
 
 def print_reuse(reused: int, *, total: int) -> None:
-    """Print on stderr how many of *total* results were found in the folder, and how many are new."""
+    """Print on stderr how many of *total* results were reused, and how many are new."""
     if reused:
         suffix = f", {total - reused} made" if total > reused else ""
         print(f"{format_count(reused, 'result')} found{suffix}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Conversion of options into suites, and into targets of a run: suites, corpus tables and datasets."""
+"""Build suites from options, and the targets of a run: suites, corpus tables and datasets."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,13 +18,13 @@ from sentprobe.specs import choose_member
 def parse_compeval(
     suite: str, names: Sequence[str], options: opt.CompevalOptions, items: opt.ItemOptions, *, seed: int
 ) -> built.CompevalSuite:
-    """Return a suite of generated sentences with the tasks in *names*, by default all."""
+    """Return the suite compeval or structure with the tasks in *names*, by default all."""
     return built.make_compeval(
         names,
         suite=suite,
         lexicon=lambda: load_lexicon(options.lexicon, options.language),
         vocabulary=options.vocabulary,
-        counts=_collect_counts(items),
+        counts=built.ItemCounts(items.train, items.test, items.validation),
         sampling=_parse_sampling(items),
         structure=options.hold_out_structure,
         profile=load_profile(options.profile),
@@ -35,10 +35,6 @@ def parse_compeval(
 
 def _parse_sampling(items: opt.ItemOptions) -> Sampling:
     return choose_member(Sampling, items.sampling, what="sampling")
-
-
-def _collect_counts(items: opt.ItemOptions) -> built.ItemCounts:
-    return built.ItemCounts(items.train, items.test, items.validation)
 
 
 def parse_natural(
@@ -53,7 +49,7 @@ def parse_natural(
     """Return a suite of natural-text tasks from corpus tables.
 
     - names: tasks or groups of tasks; by default the ten tasks of Conneau et al. 2018
-    - audit: whether the baselines of the paper are measured, for the dataset cards
+    - audit: whether to measure the paper's baselines and add them to the dataset cards
     """
     settings = NaturalSettings(
         band=None if options.band is None else parse_band(options.band),
@@ -70,7 +66,7 @@ def parse_natural(
         train_on=options.train_on,
         test_on=options.test_on,
         settings=settings,
-        counts=_collect_counts(items),
+        counts=built.ItemCounts(items.train, items.test, items.validation),
         seed=seed,
         audit=audit,
     )
@@ -89,7 +85,7 @@ def parse_targets(
     """Return the suites, corpus tables and datasets that the arguments *words* name. Raises UsageError.
 
     - names: tasks to select; by default all
-    - given_options: options by parameter, which are rejected if no target uses them
+    - given_options: options that the user set, by parameter; an option that no target uses raises UsageError
     """
     classified = classify_targets(words)
     reject_unused_options(given_options or {}, [suite for _, suite in classified if suite], data_name=", ".join(words))

@@ -1,4 +1,4 @@
-"""Columns of a layout: index arrays of the words and forms that vary between sentences of the same structure."""
+"""Columns of a layout: arrays of indices of the words that vary between sentences of the same structure."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -29,8 +29,6 @@ from sentprobe.grammars.shapes import TENSES, ClauseShape, NounShape, Shape, fin
 from sentprobe.lexicon.languages.language import Language
 
 _PLURAL = NUMBERS.index(ev.Number.PLURAL)
-
-
 TENSE_NUMBER_PAIRS = list(product(ev.Tense, ev.Number))
 """All pairs of a tense and a grammatical number, in the order in which the variants of a clause are numbered."""
 Origin: TypeAlias = tuple[Shape, int]
@@ -41,8 +39,8 @@ Origin: TypeAlias = tuple[Shape, int]
 class FiniteForms:
     """The finite forms of a clause for each pair in :data:`TENSE_NUMBER_PAIRS`.
 
-    ``verb`` holds positions in :func:`list_verb_forms`, and ``auxiliary`` indices of words in a pool. ``tag`` and
-    ``feats`` are those of the finite verb, as indices in the pool.
+    ``verb`` has the form of the main verb, as a position in :func:`list_verb_forms`. The other fields have the finite
+    auxiliary ("" if none), and the tag and features of the finite verb, as indices in a pool.
     """
 
     verb: NumberArray
@@ -53,7 +51,7 @@ class FiniteForms:
 
 @cache
 def find_variant_leaves(shape: Shape, at: int, language: Language) -> tuple[Leaf, ...]:
-    """Return the leaf at item *at* of a shape, for each pair in :data:`TENSE_NUMBER_PAIRS` (number of the subject)."""
+    """Return the leaf at position *at* of a shape for each pair of :data:`TENSE_NUMBER_PAIRS` (subject's number)."""
     leaves = []
     for tense, number in TENSE_NUMBER_PAIRS:
         variant = shape
@@ -68,14 +66,11 @@ def find_variant_leaves(shape: Shape, at: int, language: Language) -> tuple[Leaf
     return tuple(leaves)
 
 
-def is_finite(shape: Shape, at: int, language: Language) -> bool:
-    """Say whether the word at index *at* of a shape is a verb form that varies with tense or grammatical number."""
-    return isinstance(shape, ClauseShape) and shape.tense in TENSES and _is_variable(shape, at, language)
-
-
 @cache
-def _is_variable(shape: ClauseShape, at: int, language: Language) -> bool:
-    return len(set(find_variant_leaves(shape, at, language))) > 1
+def is_finite(shape: Shape, at: int, language: Language) -> bool:
+    """Say whether the leaf at position *at* of a shape is a verb form that varies with tense or number."""
+    is_tensed = isinstance(shape, ClauseShape) and shape.tense in TENSES
+    return is_tensed and len(set(find_variant_leaves(shape, at, language))) > 1
 
 
 class FiniteTable:
@@ -104,13 +99,13 @@ class FiniteTable:
 
 
 NOTHING, EMPTY, ID, INDEX, FIRST = range(5)
-"""The numbers of the columns that all layouts have; FIRST is the first column that belongs to one layout.
+"""The numbers of the columns that all layouts have, and of the FIRST column of one layout.
 
 The column NOTHING is all zeros. EMPTY, ID and INDEX refer to strings that follow the words of the pool: the empty
 string, the sentence ids and the sentence indices of a chunk.
 """
 MARK_START, MARK_END = "\ue000", "\ue001"
-"""The characters around a column's number in a marked sentence, which has such marks in place of words."""
+"""The characters around the number of a column: a *marked sentence* has such marks in place of words."""
 INDEX_MARKER = 7_777_777_777_777_777_777
 """The placeholder for the index in a marked sentence; it is a number because an index cannot be text."""
 
@@ -125,19 +120,18 @@ class LayoutRows:
     finite: Mapping[str, list[FiniteForms]]
 
     def look_up(self, table: str, name: str) -> NumberArray:
-        """Return each row's entry of a one-dimensional table, by the values of the variable *name*."""
-        entries: NumberArray = getattr(self.tables, table)[self.values[name]]
-        return entries
+        """Return each row's entry of a one-dimensional table, at its value of the variable *name*."""
+        return cast(NumberArray, getattr(self.tables, table)[self.values[name]])
 
     def find_numbers(self, path: str) -> NumberArray:
-        """Return the grammatical number of the noun phrase at *path*; singular if there is none (a question word)."""
+        """Return the numbers (0 singular, 1 plural) of the noun phrase at *path*; 0 if it is a question word."""
         determiners = self.values.get(f"{path}det")
         if determiners is None:
             return np.zeros(len(self.shapes), dtype=np.int64)
         return self.tables.det_numbers[determiners]
 
     def find_agreement(self, path: str) -> NumberArray:
-        """Return the grammatical number of a verb with the participant at *path* as its subject."""
+        """Return the numbers (0 singular, 1 plural) of a verb whose subject is the participant at *path*."""
         numbers = self.find_numbers(path)
         return np.full_like(numbers, _PLURAL) if f"{path}conjunct.noun" in self.values else numbers
 
@@ -146,7 +140,7 @@ class LayoutRows:
         return self.tables.noun_forms[case][self.find_numbers(path), self.values[f"{path}noun"]]
 
     def find_classes(self, path: str) -> NumberArray:
-        """Return the class (as a position) of the word with which the determiner at *path* agrees."""
+        """Return the class, as a position among the language's, of the word with which the determiner agrees."""
         if self.tables.language.class_of_next_word and f"{path}adjective0" in self.values:
             return self.look_up("adjective_classes", f"{path}adjective0")
         return self.look_up("noun_classes", f"{path}noun")
@@ -180,27 +174,23 @@ class LayoutRows:
     def look_up_modals(self, path: str) -> NumberArray:
         """Return the form of the modal in the clause at *path*."""
         is_contracted = self.values[f"{path}negation"] == NEGATIONS.index(ev.Negator.CONTRACTED.value)
-        forms: NumberArray = self.tables.modal_forms[is_contracted.astype(np.int64), self.values[f"{path}modal"]]
-        return forms
+        return self.tables.modal_forms[np.asarray(is_contracted, dtype=np.int64), self.values[f"{path}modal"]]
 
     def look_up_verbs(self, site: ClauseSite) -> NumberArray:
         """Return the form of the main verb of a clause."""
         forms = self.look_up_finite(site, "verb")
-        verb_forms: NumberArray = self.tables.verb_forms[site.frame.value][forms, self.values[f"{site.path}verb"]]
-        return verb_forms
+        return self.tables.verb_forms[site.frame.value][forms, self.values[f"{site.path}verb"]]
 
     def look_up_auxiliaries(self, site: ClauseSite, part: str) -> NumberArray:
-        """Return the perfect auxiliary of a clause: its form or its lemma, as *part* says."""
+        """Return the perfect auxiliary of a clause; *part* is "form" or "lemma"."""
         auxiliaries = self.tables.verb_auxiliaries[site.frame.value][self.values[f"{site.path}verb"]]
-        table = getattr(self.tables, f"auxiliary_{part}")
-        entries: NumberArray = table[self.find_variants(site), auxiliaries]
-        return entries
+        table: NumberArray = getattr(self.tables, f"auxiliary_{part}")
+        return table[self.find_variants(site), auxiliaries]
 
     def look_up_finite(self, site: ClauseSite, part: str) -> NumberArray:
         """Return a part of the finite forms of a clause; *part* is the name of a field of :class:`FiniteForms`."""
         table = np.array([getattr(finite, part) for finite in self.finite[site.path]])
-        entries: NumberArray = table[self.shapes, self.find_variants(site)]
-        return entries
+        return table[self.shapes, self.find_variants(site)]
 
 
 def find_subject_path(site: ClauseSite, voice: str, dative: str) -> str:
@@ -240,7 +230,7 @@ class LayoutColumns:
             for field, det_tables in (("form", tables.det_forms), ("feats", tables.det_feats)):
                 name, table = f"{field}{case}:{path}det", det_tables[case]
                 self.columns[name] = partial(rows.look_up_determiners, path=path, table=table)
-                self._keep_constant(name, table[determiners])
+                self._store_constant(name, table[determiners])
             shapes = [NounShape(n.value, classes[0], clause=False, case=case) for n in NUMBERS]
             leaves = [find_variant_leaves(shape, 1, tables.language)[0] for shape in shapes]
             self._add_by_number(f"tag:{path}noun", path, [leaf.tag for leaf in leaves])
@@ -307,10 +297,10 @@ class LayoutColumns:
         self.columns[name] = partial(LayoutRows.look_up, table=table, name=slot)
         is_cue = table == "negators"  # a positive clause has no cue
         values = [value for value in self._domains[slot] if value or not is_cue]
-        self._keep_constant(name, getattr(self._tables, table)[values])
+        self._store_constant(name, getattr(self._tables, table)[values])
 
-    def _keep_constant(self, name: str, words: NumberArray) -> None:
-        """Keep the word of a column if all its possible words are the same."""
+    def _store_constant(self, name: str, words: NumberArray) -> None:
+        """Store the word of a column as a constant if no other word is possible."""
         numbers = {*words.ravel().tolist()}
         if len(numbers) == 1:
             self._constants[name] = self._pool.strings[numbers.pop()]

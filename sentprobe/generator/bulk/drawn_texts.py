@@ -1,4 +1,4 @@
-"""Rendering of drawn events as text by table look-up, which is the fast way for one event at a time."""
+"""Rendering of drawn events as text by table look-up: the fast way for one event at a time."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
@@ -19,7 +19,7 @@ WordLookup: TypeAlias = Callable[[Sequence[int]], str]
 
 
 class Phrase(NamedTuple):
-    """The tokens of all events with one shape: a look-up for each token, and the position of each variable's word."""
+    """The tokens of events with one shape: a look-up for each, and the position of its token by variable."""
 
     lookups: tuple[WordLookup, ...]
     positions: Mapping[int, int]
@@ -45,7 +45,7 @@ class DrawnTextRenderer:
         return " ".join([find(values) for find in self._get_phrase(event).lookups])
 
     def find_word_positions(self, event: drawn_event.DrawnEvent) -> Mapping[int, int]:
-        """Return the position of each variable's word in the text of an event, by the position of the variable."""
+        """Map the position of each variable in the layout to the position of its word in the text of an event."""
         return self._get_phrase(event).positions
 
     def _get_phrase(self, event: drawn_event.DrawnEvent) -> Phrase:
@@ -93,9 +93,9 @@ class _PhraseBuilder:
             form = None if name == "rel" else token.leaf.form
             return _make_lookup(self._get_forms(token.slot, kind, form), self._numbers[token.slot])
         if columns.is_finite(*token.origin, language):
-            tense, subject, leaves = self._find_agreement(token)
             if token.leaf.form in language.usual_auxiliary_forms:
                 return self._build_auxiliary_lookup(token)
+            tense, subject, leaves = self._find_agreement(token)
             return _make_pair_lookup([[leaf.form for leaf in row] for row in leaves], tense, subject)
         word = token.leaf.form
         return lambda _: word
@@ -147,7 +147,7 @@ class _PhraseBuilder:
         return lambda values: tables[values[at]][values[determiner]][values[following]]
 
     def _find_agreement(self, token: PlanToken) -> tuple[int, int, list[list[Leaf]]]:
-        """Return the variables of a verb's tense and its subject's determiner, and the leaf for each pair of values."""
+        """Return two variables (tense, determiner of the subject), and a verb's leaf for each pair of their values."""
         clause = self._clauses[token.path]
         path = columns.find_subject_path(clause.site, clause.find_voice(self._event), clause.find_dative(self._event))
         assert clause.tense is not None
@@ -180,7 +180,7 @@ def _make_pair_lookup(table: Sequence[Sequence[str]], first: int, second: int) -
 def _build_form_table(
     lexicon: Lexicon, kind: Kind, lemmas: tuple[str, ...], used: Allowed, form: str | None
 ) -> Sequence[str]:
-    """Return a form of each lemma whose position is in *used*; *form* None means the only form of the word."""
+    """Return a form (None: the first) of each lemma whose position is in *used*; "" for other lemmas."""
     words = [lexicon.get(lemma, kind) if i in used else None for i, lemma in enumerate(lemmas)]
     return [word.forms.get(form or next(iter(word.forms)), "") if word else "" for word in words]
 
@@ -189,7 +189,7 @@ def _build_form_table(
 def _build_noun_table(
     lexicon: Lexicon, pairs: tuple[tuple[str, str], ...], nouns: tuple[str, ...], case: str
 ) -> Sequence[Sequence[str]]:
-    """Return, for each pair of a number and a determiner, the form of each noun."""
+    """Return the form of each noun in a case: a row for each pair of a number and a determiner."""
     words = [lexicon.get(noun, Kind.NOUN) for noun in nouns]
     forms = [lexicon.language.find_noun_form(number, case) for number, _ in pairs]
     return [[word.forms[form] for word in words] for form in forms]
@@ -199,9 +199,9 @@ def _build_noun_table(
 def _build_agreement_table(
     lexicon: Lexicon, pairs: tuple[tuple[str, str], ...], following: tuple[str, ...], kind: Kind, place: tuple[str, str]
 ) -> Sequence[Sequence[str]]:
-    """Return, for each pair of a number and a word, the form of the word with each of the *following* words.
+    """Return the form of a word before each of the *following* words of *kind*, with which it agrees.
 
-    The word agrees with a following word of *kind*. *place* is the slot and the case of the word.
+    The table has a row for each pair of a number and a word. *place* is the slot and the case of the word.
     """
     language, (slot, case) = lexicon.language, place
     classes = [language.find_class(lexicon.get(lemma, kind)) for lemma in following]

@@ -79,7 +79,7 @@ def _to_tuple(value: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def read_known_event(text: str, lexicon: Lexicon) -> Event:
-    """Return the event of a text in notation. Raises UsageError if the lexicon lacks a word."""
+    """Return the event that *text* states in notation. Raises UsageError if the lexicon lacks a word."""
     event = read_event(text)
     check_lemmas(event, lexicon)
     event = infer_frames(event, lexicon)

@@ -1,4 +1,4 @@
-"""Bulk generation: sentences of the same shape share a record with columns, which are filled for many sentences."""
+"""Bulk generation: sentences of the same shape share a record, and columns fill it for many sentences at once."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -15,15 +15,15 @@ from sentprobe.generator.spaces.counting import IndexArray
 from sentprobe.generator.spaces.space import EventBatch, NumberedEvents
 
 CHUNK_SIZE = 262_144
-"""How many sentences are decoded at a time."""
+"""The number of sentences that are decoded at a time."""
 PART_SIZE = 4_096
-"""How many sentences are rendered at a time."""
+"""The number of sentences that are rendered at a time."""
 _MARK = re.compile(f"{columns.MARK_START}(\\d+){columns.MARK_END}")
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceChunk:
-    """Consecutive requested sentences, from number ``start``: indices, numbers of shapes, word indices by column."""
+    """Consecutive requested sentences, the first with number ``start``; ``shapes`` has the numbers of their shapes."""
 
     start: int
     indices: IndexArray
@@ -57,19 +57,17 @@ class Decoder:
     def decode_chunks(self, indices: IndexArray, start: int = 0) -> Iterator[SentenceChunk]:
         """Yield the sentences at *indices*, PART_SIZE at a time; the first sentence has number *start*."""
         for first in range(0, len(indices), CHUNK_SIZE):
-            yield from self.decode_parts(indices[first : first + CHUNK_SIZE], start + first)
+            chunk = self._decode_chunk(indices[first : first + CHUNK_SIZE], start + first)
+            yield from (self._cut_part(chunk, at) for at in range(0, len(chunk), PART_SIZE))
 
-    def decode_parts(self, indices: IndexArray, start: int) -> Iterator[SentenceChunk]:
-        """Yield the sentences at *indices*, PART_SIZE at a time; all shapes are added before the first yield."""
+    def _decode_chunk(self, indices: IndexArray, start: int) -> SentenceChunk:
         batches = list(self._space.batches(indices))
         width = columns.FIRST + max(len(self._get_layout_columns(batch).columns) for batch in batches)
         words = np.zeros((width, len(indices)), dtype=np.int32)
-        shapes = np.empty(len(indices), dtype=np.int64)
-        chunk = SentenceChunk(start, indices, shapes, words.T)
+        chunk = SentenceChunk(start, indices, np.empty(len(indices), dtype=np.int64), words.T)
         for batch in batches:
             self._fill_words(chunk, batch)
-        for first in range(0, len(chunk), PART_SIZE):
-            yield self._cut_part(chunk, first)
+        return chunk
 
     def _get_layout_columns(self, batch: EventBatch) -> columns.LayoutColumns:
         key = id(batch.layout)
@@ -168,7 +166,7 @@ class RecordStore:
         self._numbered = False
 
     def add(self, marked: Sentence) -> frozenset[int]:
-        """Add the record of a shape; return the numbers of its columns. An empty column ends the record."""
+        """Add the record of a shape; return the numbers of its columns. The column EMPTY ends every record."""
         text = self._write(marked).replace(str(columns.INDEX_MARKER), columns.format_mark(columns.INDEX))
         parts = [*_MARK.split(text), str(columns.EMPTY)]
         places = [int(part) for part in parts[1::2]]
@@ -189,7 +187,7 @@ class RecordStore:
         return strings
 
     def build_pieces(self, chunk: SentenceChunk) -> tuple[NumberArray, NDArray[np.int32]]:
-        """Return the bounds of records among a chunk's pieces, and the pieces as indices into :meth:`build_strings`."""
+        """Return the bounds of records in an array of pieces, and that array of indices into :meth:`build_strings`."""
         bounds, rows, (literals, places) = self._pieces.gather(chunk)
         numbers = np.empty((len(rows), 2), dtype=np.int32)
         numbers[:, 0] = literals
@@ -208,7 +206,7 @@ class Renderer:
         self._decoder = Decoder(space, tables, [self._records])
 
     def render_chunks(self, indices: IndexArray) -> Iterator[tuple[int, str]]:
-        """Yield how many records are in each part of the text, and that part, for the sentences at *indices*."""
+        """Yield the text of the sentences at *indices* in parts, each after the number of its records."""
         for chunk in self._decoder.decode_chunks(indices):
             table = np.array(self._records.build_strings(chunk), dtype=object)
             _, pieces = self._records.build_pieces(chunk)

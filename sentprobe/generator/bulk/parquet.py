@@ -67,7 +67,7 @@ class _TokenStore:
         self._dictionary = pa.array([], pa.string())
 
     def add(self, marked: Sentence) -> frozenset[int]:
-        """Add a shape: for each list element, the index of a word and 0, or 0 and the number of a column."""
+        """Add a shape; an element is stored as (index of a word, 0) or, if it varies, as (0, number of a column)."""
         used: set[int] = set()
         elements = []
         for token in marked.tokens:
@@ -169,21 +169,19 @@ class TableMaker:
 
     def build_tables(self, indices: IndexArray, start: int = 0) -> Iterator[Any]:
         """Yield tables of the sentences at *indices*, in order; words are dictionary-encoded."""
+        kind = self.schema.field("index").type
         for chunk in self._decoder.decode_chunks(indices, start):
             numbers = pa.array(np.arange(chunk.start + 1, chunk.start + 1 + len(chunk)))
             ids = pc.binary_join_element_wise("s", numbers.cast(pa.string()), "")
-            columns = {"id": ids, "index": self._build_index(chunk)}
+            index = map(str, chunk.indices) if pa.types.is_string(kind) else chunk.indices
+            columns = {"id": ids, "index": pa.array(index, kind)}
             columns |= {name: records.build_column(chunk) for name, records in self._records.items()}
             columns |= self._tokens.build_lists(chunk) | self._shared.build_columns(chunk)
             yield pa.table([columns[name] for name in self.schema.names], schema=self.schema)
 
-    def _build_index(self, chunk: generation.SentenceChunk) -> Any:
-        kind = self.schema.field("index").type
-        return pa.array(map(str, chunk.indices) if pa.types.is_string(kind) else chunk.indices, kind)
-
 
 def _sort_dictionaries(array: Any) -> Any:
-    """Return an array in which the dictionary holds only words that occur, in alphabetical order."""
+    """Return the same array with a dictionary of only the words that occur, in alphabetical order."""
     if pa.types.is_list(array.type):
         values = _sort_dictionaries(array.values)
         return pa.ListArray.from_arrays(array.offsets, values, type=array.type)
@@ -199,7 +197,7 @@ def _sort_dictionaries(array: Any) -> Any:
 
 
 def write_parquet(sentences: Iterable[Sentence], path: Path) -> None:
-    """Write sentences from any source to a Parquet file, group by group; the first group fixes the type of indices."""
+    """Write sentences from any source to a Parquet file, group by group; the first fixes the type of indices."""
     iterator = iter(sentences)
     groups = iter(lambda: [*islice(iterator, generation.PART_SIZE)], [])
     first = next(groups, [])
@@ -219,7 +217,7 @@ def _sentence_to_row(sentence: Sentence, convert_index: Callable[[int], int | st
 
 
 def open_parquet(path: Path, kind: Any) -> Any:
-    """Return a writer of a Parquet file with plain types: the Arrow encoding of the data is not stored."""
+    """Return a writer of a Parquet file; without the Arrow schema, readers see plain types, not dictionaries."""
     return pq.ParquetWriter(
         path,
         kind,

@@ -1,9 +1,10 @@
 """Fast formatting of parsed sentences: parses become batches of events with the same structure."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
-from itertools import chain, islice
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -72,11 +73,11 @@ class _ParsedRenderer:
         self._renderer = Renderer(self._events, self._write_marked, escape=form.escape)
 
     def _write_marked(self, sentence: Sentence) -> str:
-        """Return the record of a marked sentence; its id takes the number of the sentence from the index column."""
+        """Return the record of a marked sentence; the id is "s" and the number in the index column."""
         return self._write(replace(sentence, id=f"s{INDEX_MARKER}", index=None, template="")) + _RECORD_END
 
     def render_records(self, sentences: Sequence[ParsedText]) -> Iterator[str]:
-        """Yield the records in order; ambiguous sentences, and structures without a layout, are realized one by one."""
+        """Yield the records in order; ambiguous sentences, and those without a layout, are formatted one by one."""
         has_layout = self._events.load_clauses([find_only_reading(sentence.clauses) for sentence in sentences])
         numbers = [sentence.number for sentence, is_covered in zip(sentences, has_layout, strict=True) if is_covered]
         text = "".join(text for _, text in self._renderer.render_chunks(np.array(numbers, dtype=np.int64)))
@@ -94,7 +95,7 @@ _RECORD_END = "\ue002"
 
 
 class _ParsedEvents:
-    """Parsed main clauses as numbered events, whose words are all words of a lexicon."""
+    """Parsed main clauses as numbered events, which may have any word of a lexicon."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self.lexicon = lexicon
@@ -112,35 +113,29 @@ class _ParsedEvents:
     def load_clauses(self, clauses: Iterable[ParsedClause | None]) -> list[bool]:
         """Load main clauses as events; return for each clause whether a layout has its structure (False for None)."""
         self._rows = {}
+        numbers = count()
         has_layout = []
-        count = 0
         for clause in clauses:
-            if clause is None:
-                has_layout.append(False)
-                continue
-            try:
-                layout = self._find_layout(clause)
-                values = self._list_values(clause)
-            except LookupError:
-                has_layout.append(False)
-                continue
-            places, rows = self._rows.setdefault(layout, ([], []))
-            places.append(count)
-            rows.append(values)
-            has_layout.append(True)
-            count += 1
+            has_layout.append(False)
+            if clause is not None:
+                with suppress(LookupError):
+                    layout, values = self._find_layout(clause), self._list_values(clause)
+                    positions, rows = self._rows.setdefault(layout, ([], []))
+                    positions.append(next(numbers))
+                    rows.append(values)
+                    has_layout[-1] = True
         return has_layout
 
     def count(self) -> int:
         """Return the number of loaded events."""
-        return sum(len(places) for places, _ in self._rows.values())
+        return sum(len(positions) for positions, _ in self._rows.values())
 
     def batches(self, indices: IndexArray) -> Iterator[EventBatch]:  # noqa: ARG002 - all events are read at once
         """Yield all loaded events, in a batch for each layout."""
-        for layout, (places, rows) in self._rows.items():
+        for layout, (positions, rows) in self._rows.items():
             columns = np.array(rows, dtype=np.int64).T
             names = [variable.name for variable in layout.variables]
-            yield EventBatch(layout, np.array(places), dict(zip(names, columns, strict=True)))
+            yield EventBatch(layout, np.array(positions), dict(zip(names, columns, strict=True)))
 
     def _find_layout(self, clause: ParsedClause) -> Layout:
         inner = [(role, phrase.clause) for role, phrase in sorted(clause.phrases) if phrase.clause]

@@ -110,23 +110,20 @@ def read_file(path: Path | str, lexicon: Lexicon, fmt: str | None = None) -> Ite
 
 
 def find_excluded_indices(paths: Iterable[Path], space: Space) -> list[int]:
-    """Return the sorted indices of those sentences in files that are in *space*. Raises UsageError or FormatError."""
+    """Return the sorted indices of those sentences of files that *space* has. Raises UsageError or FormatError."""
     indices = {space.find(event) for path in paths for event in _read_events(path, space.lexicon)}
     return sorted(index for index in indices if index is not None)
 
 
 def _read_events(path: Path, lexicon: Lexicon) -> Iterator[Event]:
-    if _find_format(path) == TEXT:
+    try:
+        fmt = find_record_format(path.suffix)
+    except UsageError:
+        fmt = TEXT
+    if fmt == TEXT:
         yield from _parse_text_events(path, lexicon)
     else:
-        yield from (sentence.event for sentence in read_file(path, lexicon))
-
-
-def _find_format(path: Path) -> str:
-    try:
-        return find_record_format(path.suffix)
-    except UsageError:
-        return TEXT
+        yield from (sentence.event for sentence in read_file(path, lexicon, fmt))
 
 
 def _parse_text_events(path: Path, lexicon: Lexicon) -> Iterator[Event]:

@@ -39,8 +39,8 @@ class StringPool:
 class WordTables:
     """The forms, lemmas and features of all words of a space, as indices into ``pool``.
 
-    The axes of a table of agreeing words are word, grammatical number and class; those of nouns, number and noun; those
-    of the verbs of a frame, form and verb; those of modals, form (with and without n't) and modal.
+    The axes are (word, number, class) in tables of words that agree, (number, noun) in tables of nouns, (form, verb) in
+    the table of a frame, and (form, modal) in the table of modals: without and with n't.
     """
 
     def __init__(self, space: NumberedEvents) -> None:

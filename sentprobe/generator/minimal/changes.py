@@ -36,8 +36,8 @@ _EFFECTS = {"swap": SAME_WORDS, "move": SAME_WORDS, "replace": SAME_LENGTH, "ins
 class EditToken(NamedTuple):
     """A token of the bad sentence.
 
-    It is the token at ``position``, from 0, in the good sentence or, if ``position`` is PARENT, the inserted ``word``. If
-    ``table`` is not "", it is a word from that table instead.
+    It is the token at ``position``, from 0, in the good sentence or, if ``position`` is PARENT, the new word ``word``.
+    If ``table`` is not "", it is a word from that table instead.
     """
 
     position: int

@@ -1,7 +1,7 @@
 """Tables of wrong words for German: forms in another number, case or gender, and the other auxiliary."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import permutations
+from functools import partial
 from typing import TypeAlias
 
 from sentprobe.generator.minimal.changes import name_form
@@ -33,15 +33,11 @@ def _list_numbers(words: Sequence[Word]) -> _Rows:
     yield from _exchange("NN", [[noun.forms[form] for form in _NOUN_FORMS] for noun in nouns])
 
 
-def _put_case(case: str) -> Callable[[Sequence[Word]], _Rows]:
-    """Return a function that builds the table with *der*, *den* or *dem* as the wrong word, whichever has *case*."""
-
-    def list_articles(_: Sequence[Word]) -> _Rows:
-        for article, target in permutations(_CASES.values(), 2):
-            if target == _CASES[case]:
-                yield from ((name_form(article, tag), [target]) for tag in ("ART", "PRELS"))
-
-    return list_articles
+def _list_articles(target: str, _: Sequence[Word]) -> _Rows:
+    """Yield *target*, such as *den*, as the wrong word for masculine articles and relative pronouns in other cases."""
+    for article in _CASES.values():
+        if article != target:
+            yield from ((name_form(article, tag), [target]) for tag in ("ART", "PRELS"))
 
 
 def _list_bare_nouns(words: Sequence[Word]) -> _Rows:
@@ -56,6 +52,6 @@ TABLES: Mapping[str, Callable[[Sequence[Word]], _Rows]] = {
     "auxiliary": lambda _: _exchange("VAFIN", [*zip(*GERMAN.perfect_auxiliaries.values(), strict=True)]),
     "gender": lambda _: _exchange("ART", [["der", "die", "das"]]),
     "lemma": _list_bare_nouns,
-    **{case: _put_case(case) for case in _CASES},
+    **{case: partial(_list_articles, target) for case, target in _CASES.items()},
 }
 """The functions that build tables, by table name; they take a list of a vocabulary's verbs and nouns."""

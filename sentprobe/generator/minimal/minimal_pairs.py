@@ -77,7 +77,7 @@ class MinimalPairSpace:
             start += size
 
     def _format_record(self, sentence: Sentence) -> str:
-        """Compile the edit for a sentence's shape; return words, tags, edit number and annotation, separated by tabs."""
+        """Compile the edit for a sentence's shape; return words, tags, edit number and annotation, between tabs."""
         self._edits.append(compile_change(self.paradigm.change, sentence))
         tags = " ".join(token.xpos for token in sentence.tokens)
         return f"{sentence.text}\t{tags}\t{len(self._edits) - 1}\t{write_json(sentence)}"
@@ -90,7 +90,7 @@ class MinimalPairSpace:
 
 
 def build_pair_spaces(lexicon: Lexicon, uids: Sequence[str], *, vocabulary: str) -> list[MinimalPairSpace]:
-    """Return the space of each paradigm in *uids*; ``["all"]`` names all paradigms for which the vocabulary has words.
+    """Return the space of each paradigm in *uids*; ``["all"]``: all paradigms for which the vocabulary has words.
 
     Raises:
         UsageError: a paradigm or the vocabulary is unknown, or the vocabulary lacks words for a paradigm in *uids*.

@@ -1,4 +1,4 @@
-"""Agreement: of the finite verb with its subject, and of determiners, adjectives and relativizers with their noun."""
+"""Agreement of the finite verb with its subject, and of determiners, adjectives and relativizers with a noun."""
 
 from sentprobe.generator.events.event import Event, Mood, Participant, Polarity
 from sentprobe.grammars import shapes
@@ -41,7 +41,7 @@ def choose_clause_shape(event: Event, head_number: str, language: Language) -> s
 
 
 def choose_form(slot: str, form: str, words: dict[str, Word], language: Language) -> tuple[str, str]:
-    """Return the name of the form that fills a slot, such as "DT.sg.vowel", and the class with which it agrees, or "".
+    """Return the name of the form that fills a slot ("DT.sg.vowel"), and the class with which it agrees, or "".
 
     *form* is its name in the sentence plan, such as "DT.sg". The plan does not depend on the *words* of the slots.
     """

@@ -98,8 +98,8 @@ def realize_readings(event: ev.Event, lexicon: Lexicon, *, id: str = "") -> list
     """Return a sentence for each attachment of a parsed event's adverbs: the same words, with another annotation."""
     sentence = realize(event, lexicon, id=id, checked=True)
     language = lexicon.language
-    _, *others = [()] if language.closes_clauses else list_attachments(event)
-    return [sentence, *(_attach(sentence, attachment, language) for attachment in others)]
+    _, *alternatives = [()] if language.closes_clauses else list_attachments(event)
+    return [sentence, *(_attach(sentence, attachment, language) for attachment in alternatives)]
 
 
 def _attach(sentence: Sentence, attachment: Attachment, language: Language) -> Sentence:

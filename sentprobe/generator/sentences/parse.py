@@ -79,20 +79,16 @@ def parse_once(sentence: str, lexicon: Lexicon) -> ParsedClause:
     """
     clauses = parse_clauses(sentence, lexicon)
     if lexicon.language.has_fronting:
-        clauses = _choose_unmarked(clauses)
+        counts = [*map(_count_early_objects, clauses)]
+        clauses = [clause for clause, count in zip(clauses, counts, strict=True) if count == min(counts)]
     clause = find_only_reading(clauses)
     if clause is None and (count := len(parse(sentence, lexicon))) > 1:
         raise SentprobeError(f"the sentence has {count} readings, not one")
     return clause or clauses[0]
 
 
-def _choose_unmarked(clauses: Sequence[ParsedClause]) -> list[ParsedClause]:
-    """Return the parses in which the fewest objects stand before their subjects."""
-    counts = [*map(_count_early_objects, clauses)]
-    return [clause for clause, count in zip(clauses, counts, strict=True) if count == min(counts)]
-
-
 def _count_early_objects(clause: ParsedClause) -> int:
+    """Return the number of objects before their subjects in a clause and its relative clauses."""
     shape = clause.shape
     is_early = bool(shape.front) or (shape.is_relative and shape.gap != shape.subject)
     return is_early + sum(_count_early_objects(phrase.clause) for _, phrase in clause.phrases if phrase.clause)
@@ -234,11 +230,11 @@ _Match = tuple[str, tuple[str, ...], str, tuple[tuple[str, ParsedPhrase], ...], 
 """The verb, adverbs, relativizer, noun phrases and modal that the parser has collected so far."""
 _EMPTY_MATCH: _Match = ("", (), "", (), "")
 _Step = tuple[int, Trie, int, _Match]
-"""A step in the trie: its rank among the node's steps, the next node, the position after its tokens, and the match."""
+"""A step in the trie: its rank among the node's steps, the next node, the end of its tokens, and the new match."""
 
 
 class _Parser:
-    """A recursive-descent parser along the tries of clause shapes; a set *expected* collects the inputs that it lacks."""
+    """A recursive-descent parser along the tries of clause shapes; a set *expected* collects missing inputs."""
 
     def __init__(self, tokens: list[str], lexicon: Lexicon, expected: set[str] | None = None) -> None:
         self.tokens = tokens
@@ -310,7 +306,7 @@ class _Parser:
                         yield *step, end, (verb, adverbs, relativizer, (*phrases, (key[0], phrase)), modal)
 
     def _fits(self, phrase: ParsedPhrase, key: PhraseKey, node: Trie, end: int) -> bool:
-        """Say whether a noun phrase has the number and case of *key*; a wrong number is recorded as a failure at *end*."""
+        """Say whether a noun phrase has the number and case of *key*; record a wrong number as a failure at *end*."""
         _, number, case, last = key
         if case != phrase.case or phrase.last not in (None, last):
             return False
@@ -393,7 +389,7 @@ class _Parser:
                 self._record_failure(place, f"a noun that goes with {self.tokens[at]!r}")
 
     def _find_nouns(self, at: int) -> Iterator[tuple[int, NounReading, tuple[str, ...], str]]:
-        """Yield end position, noun, adjectives and determiner form for each noun at token *at* or after adjectives there."""
+        """Yield end position, noun, adjectives and determiner form for each noun after the adjectives at *at*."""
         for noun in self._readings[at].nouns:
             yield at + 1, noun, (), noun.determiner_form
         starts: list[tuple[tuple[str, ...], tuple[str, ...], str]] = [((), (), "")]

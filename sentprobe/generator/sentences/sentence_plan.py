@@ -5,10 +5,11 @@ filled with an inflected form of a word of the event. Slots are named by their p
 ``agent.noun``, ``agent.det``, ``agent.adjective0``, ``agent.conjunct.noun``, ``agent.clause.verb``, ``modal``, ...
 """
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import accumulate
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.events.event import ROLES, Event, Number, Participant, RelativeClause, Role
@@ -17,67 +18,23 @@ from sentprobe.grammars import shapes
 from sentprobe.grammars.derivation import PARENT, FlatItem, Hole, Leaf
 from sentprobe.lexicon.languages.language import Language
 
-
-class ParticipantStructure(NamedTuple):
-    """A participant without its words: its features, and the number of its adjectives."""
-
-    number: ev.Number | None
-    clause: "ClauseStructure | None"
-    adjectives: int
-    conjunct: "ParticipantStructure | None"
+EventStructure: TypeAlias = tuple[Hashable, ...]
+"""An event without its words: the features of its clauses, and the numbers of their adverbs and adjectives."""
 
 
-class ClauseStructure(NamedTuple):
-    """A clause without its words: the features that determine word order and inflected forms."""
-
-    frame: ev.Frame | None
-    voice: ev.Voice | None
-    tense: ev.Tense | None
-    aspect: ev.Aspect | None
-    polarity: ev.Polarity | None
-    negator: ev.Negator | None
-    adverbs: int
-    agent: "ArgumentStructure"
-    patient: "ArgumentStructure"
-    recipient: "ArgumentStructure"
-    dative: ev.Dative | None
-    is_modal: bool
-    mood: ev.Mood
-    fronting: ev.Fronting | None
+def extract_structure(event: Event) -> EventStructure:
+    """Return the structure of a fully specified event; it determines word order and inflected forms."""
+    features = event.frame, event.voice, event.tense, event.aspect, event.polarity, event.negator, event.dative
+    arguments = map(_extract_argument_structure, (event.agent, event.patient, event.recipient))
+    return *features, event.mood, event.fronting, event.modal is not None, len(event.adverbs or ()), *arguments
 
 
-ArgumentStructure: TypeAlias = ParticipantStructure | ev.Gap | ev.Asked | ev.Reflexive | None
-
-
-def extract_structure(event: ev.Event) -> ClauseStructure:
-    """Return the structure of a fully specified event."""
-    return ClauseStructure(
-        event.frame,
-        event.voice,
-        event.tense,
-        event.aspect,
-        event.polarity,
-        event.negator,
-        len(event.adverbs or ()),
-        _extract_argument_structure(event.agent),
-        _extract_argument_structure(event.patient),
-        _extract_argument_structure(event.recipient),
-        event.dative,
-        event.modal is not None,
-        event.mood,
-        event.fronting,
-    )
-
-
-def _extract_argument_structure(argument: ev.Argument | None) -> ArgumentStructure:
-    return _extract_participant_structure(argument) if isinstance(argument, ev.Participant) else argument
-
-
-def _extract_participant_structure(person: ev.Participant) -> ParticipantStructure:
-    clause, conjunct = person.clause, person.conjunct
-    inner = extract_structure(clause.event) if isinstance(clause, ev.RelativeClause) else None
-    second = None if conjunct is None else _extract_participant_structure(conjunct)
-    return ParticipantStructure(person.number, inner, len(person.adjectives), second)
+def _extract_argument_structure(argument: ev.Argument | None) -> Hashable:
+    if not isinstance(argument, Participant):
+        return argument
+    clause = argument.clause
+    inner = extract_structure(clause.event) if isinstance(clause, RelativeClause) else None
+    return argument.number, inner, len(argument.adjectives), _extract_argument_structure(argument.conjunct)
 
 
 _SLOT_NAMES = {
@@ -139,7 +96,7 @@ class _StructureKey:
     number of the noun that the clause modifies, or "".
     """
 
-    structure: ClauseStructure
+    structure: EventStructure
     language: Language
     path: str
     head_number: str
@@ -204,44 +161,29 @@ class _Planner:
                 content = replace(content, form=word, lemma=word)
             return _plan_leaf(content, owner, origin)
         if content.category == "ADVP":
-            return self._plan_adverbs(len(event.adverbs or ()), path)
+            plan = self._plan_constituent(shapes.AdverbShape(len(event.adverbs or ())), path)
+            _number_slots(plan, shapes.ADVERB, path)
+            return plan
         person = event.argument(Role(content.name))
         if isinstance(person, ev.Reflexive):
-            return self._plan_reflexive(person, path)
+            return self._plan_constituent(shapes.ReflexiveShape(person.value), path)
         assert isinstance(person, Participant)
-        return self._plan_participant(person, f"{path}{content.name}.", content)
-
-    def _plan_reflexive(self, word: ev.Reflexive, path: str) -> SentencePlan:
-        shape = shapes.ReflexiveShape(word.value)
-        items = self._shapes.find_items(shape)
-        (leaf,) = (item.content for item in items if isinstance(item.content, Leaf))
-        plan, _ = _join_parts(items, [_plan_leaf(leaf, path, (shape, 0))])
-        plan.clauses.clear()
-        return plan
-
-    def _plan_adverbs(self, count: int, path: str) -> SentencePlan:
-        shape = shapes.AdverbShape(count)
-        items = self._shapes.find_items(shape)
-        leaves = [item.content for item in items if isinstance(item.content, Leaf)]
-        plan, _ = _join_parts(items, [_plan_leaf(leaf, path, (shape, i)) for i, leaf in enumerate(leaves)])
-        plan.clauses.clear()
-        _number_slots(plan, shapes.ADVERB, path)
-        return plan
-
-    def _plan_participant(self, person: Participant, path: str, hole: Hole) -> SentencePlan:
+        person_path = f"{path}{content.name}."
+        plan = self._plan_noun_phrase(person, person_path, content)
         if person.conjunct is None:
-            return self._plan_noun_phrase(person, path, hole)
-        holes = {shapes.FIRST: (person, path), shapes.SECOND: (person.conjunct, f"{path}conjunct.")}
-        shape = shapes.PairShape()
-        items = self._shapes.find_items(shape)
+            return plan
+        conjunct_plan = self._plan_noun_phrase(person.conjunct, f"{person_path}conjunct.", content)
+        return self._plan_constituent(shapes.PairShape(), person_path, (plan, conjunct_plan))
+
+    def _plan_constituent(self, shape: shapes.Shape, path: str, holes: Sequence[SentencePlan] = ()) -> SentencePlan:
+        """Return the plan of a constituent that is not a clause; *holes* are the plans of its holes, in order."""
+        items, hole_plans = self._shapes.find_items(shape), iter(holes)
         parts = [
-            _plan_leaf(item.content, path, (shape, i))
-            if isinstance(item.content, Leaf)
-            else self._plan_noun_phrase(*holes[item.content.name], hole)
+            _plan_leaf(item.content, path, (shape, i)) if isinstance(item.content, Leaf) else next(hole_plans)
             for i, item in enumerate(items)
         ]
         plan, _ = _join_parts(items, parts)
-        plan.clauses.clear()
+        plan.clauses.pop(0)
         return plan
 
     def _plan_noun_phrase(self, person: Participant, path: str, hole: Hole) -> SentencePlan:
@@ -255,23 +197,15 @@ class _Planner:
 
     def plan_phrase(self, shape: shapes.NounShape, path: str, clause: RelativeClause | None) -> SentencePlan:
         """Return the plan of a noun phrase, with its relative clause if there is one."""
-        items = self._shapes.find_items(shape)
-        parts = [
-            _plan_leaf(item.content, path, (shape, i))
-            if isinstance(item.content, Leaf)
-            else self._plan_relative_clause(clause, path, shape.number)
-            for i, item in enumerate(items)
-        ]
-        plan, _ = _join_parts(items, parts)
-        plan.clauses.pop(0)
+        if clause is None:
+            plan = self._plan_constituent(shape, path)
+        else:
+            clause_plan = _plan_structure(clause.event, self._language, f"{path}clause.", shape.number)
+            plan = self._plan_constituent(shape, path, [clause_plan])
+            if clause.event.gap is not None:
+                plan.clauses[0].positions[clause.event.gap] = plan.head
         _number_slots(plan, shapes.ADJECTIVE, path)
-        if clause is not None and clause.event.gap is not None:
-            plan.clauses[0].positions[clause.event.gap] = plan.head
         return plan
-
-    def _plan_relative_clause(self, clause: RelativeClause | None, path: str, number: str) -> SentencePlan:
-        assert clause is not None
-        return _plan_structure(clause.event, self._language, f"{path}clause.", number)
 
 
 @lru_cache(maxsize=1024)
@@ -292,7 +226,7 @@ def _number_slots(plan: SentencePlan, lemma: str, path: str) -> None:
 
 
 def _join_parts(items: tuple[FlatItem, ...], parts: list[SentencePlan]) -> tuple[SentencePlan, list[int]]:
-    """Return the plan that joins *parts*, and the start of each part; the caller fills in or removes its first clause."""
+    """Return the plan that joins *parts*, and each part's start; the caller fills in or removes its first clause."""
     starts = list(accumulate((len(part.tokens) for part in parts[:-1]), initial=0))
     heads = [start + part.head for start, part in zip(starts, parts, strict=True)]
     tokens: list[PlanToken] = []

@@ -30,17 +30,12 @@ def to_json(sentence: Sentence) -> dict[str, Any]:
         "tokens": {name: [getattr(token, name) for token in sentence.tokens] for name in _TOKEN_FIELDS},
         "tree": sentence.tree,
         "event": event_to_json(sentence.event),
-        "predicates": [_write_predicate(predicate) for predicate in sentence.predicates],
+        "predicates": [
+            {name: number for name, number in asdict(predicate).items() if name != "recipient" or number is not None}
+            for predicate in sentence.predicates
+        ],
         "negations": [asdict(negation) for negation in sentence.negations],
     }
-
-
-def _write_predicate(predicate: Predicate) -> dict[str, int | None]:
-    """Return the token numbers of a predicate; the key ``recipient`` is absent if there is no recipient."""
-    numbers = asdict(predicate)
-    if predicate.recipient is None:
-        del numbers["recipient"]
-    return numbers
 
 
 def from_json(record: Mapping[str, Any]) -> Sentence:
@@ -114,8 +109,8 @@ def annotate_text(text: str, lexicon: Lexicon, *, id: str = "") -> Sentence:
 def annotate_readings(clauses: Iterable[ParsedClause], lexicon: Lexicon, *, id: str = "") -> list[Sentence]:
     """Return an annotated sentence for each reading of a sentence, from its parses.
 
-    The identifiers of several readings are numbered (``s1.1``, ``s1.2``). After each parse come the readings in which its
-    adverbs modify other verbs (see :mod:`.attachments`).
+    The identifiers of several readings are numbered (``s1.1``, ``s1.2``). After each parse come the readings in which
+    its adverbs modify other verbs (see :mod:`.attachments`).
     """
     events = dict.fromkeys(map(build_event, clauses))
     by_event = {s.event: s for event in events for s in realize_readings(event, lexicon, id=id)}
@@ -150,7 +145,7 @@ def _annotate_tree(tree: str, lexicon: Lexicon, *, id: str) -> Sentence:
 
 
 def write_conllu(sentence: Sentence) -> str:
-    """Return *sentence* in CoNLL-U; MISC has token numbers, such as ``Agent=2|Patient=5`` (0: none) or ``Negates=4``."""
+    """Return *sentence* in CoNLL-U; MISC has token numbers, as in ``Agent=2|Patient=5`` and ``Negates=4`` (0: none)."""
     misc = {p.verb: f"Agent={p.agent or 0}" for p in sentence.predicates}
     for p in sentence.predicates:
         if p.patient is not None:
@@ -200,17 +195,11 @@ def _sentence_from_conllu(block: list[str]) -> Sentence:
 
 def _build_record(comments: Mapping[str, str], rows: list[list[str]]) -> dict[str, Any]:
     misc = [dict(item.split("=", 1) for item in row[9].split("|") if "=" in item) for row in rows]
+    columns = {name: [row[i] for row in rows] for i, name in enumerate(_TOKEN_FIELDS, 1)}
+    feats = ["" if cell == "_" else cell for cell in columns["feats"]]
     return {
         "id": comments.get("sent_id", ""),
-        "tokens": {
-            "form": [row[1] for row in rows],
-            "lemma": [row[2] for row in rows],
-            "upos": [row[3] for row in rows],
-            "xpos": [row[4] for row in rows],
-            "feats": ["" if row[5] == "_" else row[5] for row in rows],
-            "head": [int(row[6]) for row in rows],
-            "deprel": [row[7] for row in rows],
-        },
+        "tokens": {**columns, "feats": feats, "head": [*map(int, columns["head"])]},
         "tree": comments.get("tree", ""),
         "event": parse_json(comments.get("event", "{}")),
         "predicates": _build_predicates(rows, misc),

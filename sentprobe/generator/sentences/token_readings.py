@@ -15,7 +15,7 @@ from sentprobe.lexicon.words import VERBS
 class TokenReadings(NamedTuple):
     """The words that a token can be.
 
-    ``inputs`` have an input of the trie ("VBD transitive"), and the lemmas of a verb, relativizer and modal, two of them "".
+    ``inputs`` are inputs of the trie, such as "VBD transitive", with lemmas of verb, relativizer and modal ("": none).
     ``determiners`` are pairs of a lemma and the name of its form. ``adjectives`` are triples of a lemma, the name of
     its form, and its class.
     """
@@ -40,7 +40,7 @@ class NounReading(NamedTuple):
 
 END = TokenReadings("")
 """The reading after the last token: no word."""
-_QUESTION_WORDS = frozenset(asked.value for asked in ev.Asked)
+_QUESTION_WORDS = frozenset(word.value for word in ev.Asked)
 
 
 @cache

@@ -46,7 +46,7 @@ _NAMES = {
 
 @cache
 def load_tries(language: Language) -> tuple[Trie, dict[tuple[str, str], Trie]]:
-    """Return the trie of main clauses, and the tries of relative clauses by the number and class of the modified noun.
+    """Return the trie of main clauses, and those of relative clauses by number and class of the modified noun.
 
     In a language whose relativizers do not agree with the noun, all classes share a trie.
     """
@@ -57,23 +57,15 @@ def load_tries(language: Language) -> tuple[Trie, dict[tuple[str, str], Trie]]:
         number = shape.head or (shape.number if shape.gap == shape.subject else "")
         tries = [item for item in relative.items() if number in ("", item[0][0])]
         for (_, word_class), trie in tries if shape.is_relative else [(("", ""), main)]:
-            _insert_shape(trie, shape, language, word_class)
+            has_auxiliary = shape.aspect == ev.Aspect.PERFECT and shape.voice == ev.Voice.ACTIVE
+            for auxiliary in language.perfect_auxiliaries if has_auxiliary else ("",):
+                _insert_shape(trie, shape, language, word_class, auxiliary)
     if classes == ("",):
         relative |= {(number, name): trie for (number, _), trie in [*relative.items()] for name in language.classes}
     return main, relative
 
 
-def _insert_shape(trie: Trie, shape: shapes.ClauseShape, language: Language, word_class: str) -> None:
-    if shape.aspect != ev.Aspect.PERFECT or shape.voice != ev.Voice.ACTIVE:
-        _insert_items(trie, shape, language, word_class)
-        return
-    for auxiliary in language.perfect_auxiliaries:
-        _insert_items(trie, shape, language, word_class, auxiliary=auxiliary)
-
-
-def _insert_items(
-    trie: Trie, shape: shapes.ClauseShape, language: Language, word_class: str, *, auxiliary: str = ""
-) -> None:
+def _insert_shape(trie: Trie, shape: shapes.ClauseShape, language: Language, word_class: str, auxiliary: str) -> None:
     """Insert a shape into a trie; *auxiliary* is the auxiliary of an active perfect ("haben" or "sein"), else ""."""
     for item in shapes.load_language_shapes(language).find_items(shape):
         content = item.content

@@ -15,9 +15,9 @@ from sentprobe.lexicon.languages.language import Language
 Allowed: TypeAlias = frozenset[int]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)  # compared by identity: a fast cache key
 class Words:
-    """The lemmas to choose from, compared by identity; ``verbs_by_frame`` holds positions in the list ``verbs``."""
+    """The lemmas from which sentences are built; ``verbs_by_frame`` has positions in ``verbs`` by frame."""
 
     nouns: tuple[str, ...]
     verbs: tuple[str, ...]
@@ -25,7 +25,7 @@ class Words:
     adverbs: tuple[str, ...]
     adjectives: tuple[str, ...]
     determiners: tuple[tuple[str, str], ...]
-    """Pairs of a grammatical number, and the lemma of a determiner that nouns of this number can have."""
+    """Pairs such as ``("pl", "the")``: a grammatical number, and a determiner that nouns of this number can have."""
     relativizers: tuple[str, ...]
     modals: tuple[str, ...] = ()
     language: Language = ENGLISH
@@ -49,23 +49,24 @@ class Constraints:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """The features of sentences: fixed values, and values to choose from.
+    """The features of the sentences in a space: fixed values, and lists of allowed values.
 
-    ``main`` and ``clause`` are partial events that fix features of the main clause and of every relative clause. The
-    other tuples list values to choose from; repeated values count once.
+    ``main`` and ``clause`` are partial events that fix features of the main clause and of every relative clause. Each
+    tuple lists the allowed values of a feature; repeated values count once.
 
-    In all clauses: ``numbers`` of nouns; lemmas of ``determiners`` and ``relativizers`` (none: the usual word of the
-    language); ``negators``; ``modals`` (None: a tense); ``adverbs``, how many adverbs precede a verb; ``adjectives``,
-    how many adjectives precede a noun. ``clause_modals`` and ``clause_adverbs`` replace these values in relative
-    clauses. ``coordinations`` is how many participants of a sentence are coordinated ("the man and the woman").
+    In all clauses: ``numbers`` of nouns; lemmas of ``determiners`` and ``relativizers`` (if empty: the language's usual
+    word); ``negators``; ``modals`` (None: a tense instead); ``adverbs``, how many adverbs precede a verb;
+    ``adjectives``, how many adjectives precede a noun. Unless None, ``clause_modals`` and ``clause_adverbs`` replace
+    ``modals`` and ``adverbs`` in relative clauses. ``coordinations`` is how many participants of a sentence are
+    coordinated ("the man and the woman").
 
     In main clauses: ``moods``; ``frontings`` (None: subject first); ``asked``, the role that a question asks for (None:
     a yes/no question); ``reflexives``, the role of a reflexive (None: no reflexive).
 
-    ``allow`` admits verbs with a flag, which are excluded by default: stative, punctual and psych verbs in the
-    progressive, and syncretic verbs ("the men hit"). ``ambiguous`` admits events whose sentence has two readings:
-    because two verbs can take an adverb or an object, or two nouns a conjunct. ``decided`` excludes main clauses in
-    which only the word order tells the object from the subject.
+    ``allow`` lists flags of verbs that are excluded by default: stative, punctual and psych verbs in the progressive,
+    and syncretic verbs ("the men hit": present or past). ``ambiguous`` admits sentences with two readings, in which an
+    adverb or object can belong to two verbs, or a conjunct to two nouns. ``decided`` excludes main clauses in which
+    only the word order tells the object from the subject.
     """
 
     main: ev.Event = field(default_factory=ev.Event)
@@ -89,24 +90,24 @@ class Choices:
     decided: bool = False
 
     def __post_init__(self) -> None:
-        for field_of in fields(self):
-            values = getattr(self, field_of.name)
+        for feature in fields(self):
+            values = getattr(self, feature.name)
             if isinstance(values, tuple):
-                object.__setattr__(self, field_of.name, tuple(dict.fromkeys(values)))
+                object.__setattr__(self, feature.name, tuple(dict.fromkeys(values)))
 
     @property
     def adverbs_in_clauses(self) -> tuple[int, ...]:
-        """How many adverbs may precede the verb of a relative clause."""
+        """The allowed numbers of adverbs before the verb of a relative clause."""
         return self.adverbs if self.clause_adverbs is None else self.clause_adverbs
 
     @property
     def modals_in_clauses(self) -> tuple[str | None, ...]:
-        """The modals to choose from in relative clauses (None: a tense)."""
+        """The allowed modals of relative clauses; None allows a tense instead of a modal."""
         return self.modals if self.clause_modals is None else self.clause_modals
 
 
 def choose_words(lexicon: Lexicon, vocabulary: str, choices: Choices, constraints: Constraints) -> Words:
-    """Return the words to choose from. Raises UsageError, or Contradiction if there are no adjectives to choose."""
+    """Return the words that sentences may contain. Raises UsageError, or Contradiction if adjectives are missing."""
     lexicon.vocabulary(vocabulary)
     _check_choices(choices, lexicon.language)
     for count in (*choices.adverbs, *choices.adverbs_in_clauses):
@@ -145,7 +146,7 @@ def _check_choices(choices: Choices, language: Language) -> None:
 
 
 def list_other_vocabularies(lexicon: Lexicon, kind: Kind) -> str:
-    """Return a text that names the vocabularies with words of a kind, or "" if there are none."""
+    """Return the end of a message that names the vocabularies with words of a kind; "" if no vocabulary has any."""
     names = [repr(name) for name, vocabulary in lexicon.vocabularies.items() if vocabulary.words[kind]]
     return f"; vocabulary {' or '.join(names)} has" if names else ""
 
@@ -230,7 +231,7 @@ def _explain_unavailable(lemma: str, lexicon: Lexicon, vocabulary: str) -> str:
 
 
 def collect_lemmas(event: ev.Event) -> set[str]:
-    """Return the lemmas of a partial event, in all its clauses."""
+    """Return the lemmas in all clauses of a partial event."""
     lemmas: set[str | None] = set()
     for clause, _ in ev.iterate_clauses(event):
         lemmas |= {clause.predicate, clause.modal, *(clause.adverbs or ())}

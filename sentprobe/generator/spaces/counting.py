@@ -2,8 +2,8 @@
 
 A *layout* lists the variables of a sentence structure. A *box* has a set of allowed values for each variable. The
 variables of a group (nouns, verbs, adverbs, adjectives) must have different values. A *cell* is a part of a box in
-which the sets of two variables of a group are equal or disjoint. So the size of a cell is a product, and the i-th event
-of a cell follows from the mixed-radix digits of i.
+which the sets of any two variables of a group are equal or disjoint. So the size of a cell is a product, and the i-th
+event of a cell follows from the mixed-radix digits of i.
 """
 
 from bisect import bisect_left, bisect_right
@@ -24,11 +24,11 @@ from sentprobe.generator.spaces.constraints import Allowed
 from sentprobe.generator.spaces.layout import Group, Layout, Restriction, Variable
 
 Bits: TypeAlias = int
-"""A set of value indices, as the bits of an integer: several times as fast to intersect as Python's sets."""
+"""A set of value indices as the bits of an integer, faster to intersect than a Python set: ``0b101`` is {0, 2}."""
 Box: TypeAlias = Mapping[str, Bits]
-"""The allowed values of each variable, by name."""
+"""The allowed values of each variable, by the name of the variable."""
 IndexArray: TypeAlias = NDArray[Any]
-"""Indices of events: int64, or Python integers if the space is larger than 2**63."""
+"""An array of indices of events: of int64, or of Python integers if the space has over 2**63 events."""
 
 
 @lru_cache(maxsize=4096)
@@ -37,7 +37,7 @@ def _set_bits(allowed: Allowed) -> Bits:
 
 
 def build_full_box(layout: Layout) -> Box:
-    """Return the box of a layout that allows every variable all values of its domain."""
+    """Return the box that allows each variable of a layout all values of its domain."""
     return {variable.name: _set_bits(variable.domain) for variable in layout.variables}
 
 
@@ -46,8 +46,8 @@ def intersect(box: Box, restriction: Restriction) -> Box | None:
     return _intersect(box, _convert_restriction(restriction))
 
 
-def require(boxes: Iterable[Box], union: Sequence[Restriction]) -> list[Box]:
-    """Return disjoint boxes with those elements of *boxes* that at least one restriction in *union* allows."""
+def require(boxes: Iterable[Box], union: Iterable[Restriction]) -> list[Box]:
+    """Return disjoint boxes with those events of *boxes* that at least one restriction in *union* allows."""
     required = []
     remaining = list(boxes)
     for restriction in map(_convert_restriction, union):
@@ -56,8 +56,8 @@ def require(boxes: Iterable[Box], union: Sequence[Restriction]) -> list[Box]:
     return required
 
 
-def forbid(boxes: Iterable[Box], union: Sequence[Restriction]) -> list[Box]:
-    """Return disjoint boxes with those elements of *boxes* that no restriction in *union* allows."""
+def forbid(boxes: Iterable[Box], union: Iterable[Restriction]) -> list[Box]:
+    """Return disjoint boxes with those events of *boxes* that no restriction in *union* allows."""
     remaining = list(boxes)
     for restriction in map(_convert_restriction, union):
         remaining = [piece for box in remaining for piece in _subtract(box, restriction)]
@@ -88,7 +88,7 @@ def _subtract(box: Box, restriction: Box) -> list[Box]:
 
 
 class Choice(NamedTuple):
-    """The sorted indices of the allowed values of a variable, as a tuple and as an array."""
+    """The sorted indices of the values that a cell allows a variable, as a tuple and as an array."""
 
     numbers: tuple[int, ...]
     array: NDArray[np.int64]
@@ -96,10 +96,10 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A part of a box in which two variables of a group allow the same values, or no common value.
+    """A part of a box in which any two variables of a group have the same allowed values, or no common one.
 
-    The four fields have an entry for each variable. ``rivals`` are the positions of earlier variables that allow the
-    same values, and must differ. ``radices`` is the number of values that remain after the choices of the rivals.
+    Each field has an entry for each variable. ``rivals``: the positions of the earlier variables with the same allowed
+    values, from which the variable must differ. ``radices``: how many values remain if each rival has taken one.
     """
 
     variables: tuple[Variable, ...]
@@ -109,11 +109,11 @@ class Cell:
 
     @property
     def size(self) -> int:
-        """The number of elements."""
+        """The number of events."""
         return prod(self.radices)
 
     def decode_one(self, index: int) -> list[int]:
-        """Return each variable's value index in the element at *index*; for many elements, a CellTable is faster."""
+        """Return the value index of each variable in the event at *index*; a CellTable is faster for many events."""
         digits: list[int] = []
         for radix in reversed(self.radices):
             index, digit = divmod(index, radix)
@@ -124,7 +124,7 @@ class Cell:
         return [choice.numbers[position] for choice, position in zip(self.choices, positions, strict=True)]
 
     def encode(self, values: Mapping[str, int]) -> int | None:
-        """Return the index of the element with these value indices by variable, or None if the cell lacks it."""
+        """Return the index of the event with these value indices (by variable name), or None if the cell lacks it."""
         index = 0
         positions: list[int] = []
         radices = self.radices
@@ -142,22 +142,22 @@ class Cell:
 
 
 _NOWHERE = np.iinfo(np.int64).max
-"""The position of a variable that is no rival in a cell: so high that it makes no position unavailable."""
+"""Stands for the position of a variable that is not a rival in a cell; so high that it takes no position away."""
 
 
 class _CellColumn:
-    """The data of one variable in all cells of a layout: an entry for each cell, or one if all entries are equal."""
+    """One variable in all cells of a layout: arrays with an entry for each cell, or one entry if all are equal."""
 
     def __init__(
         self, name: str, choices: Sequence[Choice], radices: Sequence[int], rivals: Sequence[tuple[int, ...]]
     ) -> None:
-        places = list(map(id, choices))
-        distinct = dict(zip(places, choices, strict=True))
+        keys = list(map(id, choices))
+        distinct = dict(zip(keys, choices, strict=True))
         ends = accumulate(len(choice.numbers) for choice in distinct.values())
         starts = dict(zip(distinct, chain([0], ends), strict=False))
         self.name = name
         self.values = np.concatenate([choice.array for choice in distinct.values()])
-        self.starts = _shorten(list(map(starts.__getitem__, places)))
+        self.starts = _shorten(list(map(starts.__getitem__, keys)))
         self.has_all_values = len(distinct) == 1 and choices[0].numbers == tuple(range(len(choices[0].numbers)))
         self.radices = _shorten(radices)
         self.largest_radix = int(self.radices.max())
@@ -165,7 +165,7 @@ class _CellColumn:
 
 
 def _shorten(entries: Sequence[int]) -> NDArray[Any]:
-    """Return *entries* as an array; only the first if all are equal, because NumPy divides faster by one number."""
+    """Return *entries* as an array, with one entry if all are equal, because NumPy divides faster by one number."""
     array = np.array(entries)
     return array[:1] if (array == array[0]).all() else array
 
@@ -175,7 +175,7 @@ def _look_up(entries: NDArray[Any], cells: NDArray[np.int64]) -> NDArray[Any]:
 
 
 class CellTable:
-    """The cells of a layout as arrays, to decode many elements at once."""
+    """The cells of a layout as arrays, to decode many events at once."""
 
     def __init__(self, cells: Sequence[Cell]) -> None:
         fields = [
@@ -185,9 +185,9 @@ class CellTable:
         self._columns = [_CellColumn(*column) for column in zip(names, *fields, strict=True)]
 
     def decode(self, indices: IndexArray, cells: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
-        """Return the value indices of elements by variable; *indices* count from the start of an element's cell.
+        """Return the value indices of many events, an array for each variable, by name.
 
-        *cells* has the number of each element's cell.
+        For each event, *cells* has the number of its cell, and *indices* the index of the event in that cell.
         """
         positions: list[NDArray[np.int64]] = []
         values = {}
@@ -204,7 +204,7 @@ class CellTable:
         return values
 
     def _split_digits(self, indices: IndexArray, cells: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-        """Return the mixed-radix digits of *indices*, computed in parts below 2**63, so that int64 suffices."""
+        """Return the mixed-radix digits of *indices*, an array for each variable; parts below 2**63 allow int64."""
         digits: list[NDArray[np.int64]] = []
         end = len(self._columns)
         while end:
@@ -230,7 +230,7 @@ class CellTable:
 
 
 def _skip_positions(digit: NDArray[np.int64], taken_positions: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Return, for each digit d, the d-th of the positions that no other variable has taken."""
+    """Return, for each digit d, the d-th position (from 0) that is not in *taken_positions*."""
     if not taken_positions:
         return digit
     position = digit.copy()
@@ -247,7 +247,7 @@ def _skip_position(digit: int, taken_positions: list[int]) -> int:
 
 @dataclass(frozen=True)
 class CountedBox:
-    """A box of a layout, with the number of its elements; cells are computed on first use."""
+    """A box of a layout, with the number of its events; cells are computed on first use."""
 
     layout: Layout
     box: Box
@@ -255,16 +255,16 @@ class CountedBox:
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
-        """The nonempty cells, in the order of their elements."""
+        """The nonempty cells of the box, in the order of the indices of their events."""
         return tuple(_split_into_cells(self.layout, self.box))
 
     def has_values(self, values: Mapping[str, int]) -> bool:
-        """Say whether the box allows each of these value indices, which are given by variable."""
+        """Say whether the box allows all these value indices, which have the names of their variables as keys."""
         return all(self.box[name] >> value & 1 for name, value in values.items())
 
 
 def count_box(layout: Layout, box: Box) -> CountedBox:
-    """Return a box with its size: the product of the choices for each group, and for each variable without a group."""
+    """Return a box with its size: the product of the numbers of choices for groups and for ungrouped variables."""
     groups, free = _group_names(layout)
     size = prod([box[name].bit_count() for name in free])
     for names in groups:
@@ -312,7 +312,7 @@ def _group_variables(layout: Layout) -> tuple[tuple[int, ...], ...]:
 
 
 def _choose_atoms(domains: tuple[Bits, ...]) -> Iterator[tuple[Bits, ...]]:
-    """Yield the value sets of a group in each cell: for each variable an *atom*; two atoms are equal or disjoint."""
+    """Yield, for each cell, the value set (*atom*) of each variable of a group; two atoms are equal or disjoint."""
     atoms: list[tuple[tuple[bool, ...], Bits]] = [((), reduce(or_, domains, 0))]
     for domain in domains:
         parts = (((*s, is_in), atom & (domain if is_in else ~domain)) for s, atom in atoms for is_in in (False, True))
@@ -324,12 +324,12 @@ def _choose_atoms(domains: tuple[Bits, ...]) -> Iterator[tuple[Bits, ...]]:
 
 
 _Share: TypeAlias = tuple[Choice, tuple[int, ...]]
-"""The values of one variable of a group in a cell, and the positions of earlier variables with the same values."""
+"""The values of a variable in a cell, and the positions in its group of earlier variables with the same values."""
 
 
 @lru_cache(maxsize=1024)
 def _split_group(domains: tuple[Bits, ...]) -> tuple[tuple[_Share, ...], ...]:
-    """Return the values of the variables of a group in each cell, from their domains in a box."""
+    """Return, for each cell of a box, the share of each variable of a group; *domains*: allowed values in the box."""
     return tuple(
         tuple((_sort_values(atom), tuple(j for j in range(i) if chosen[j] == atom)) for i, atom in enumerate(chosen))
         for chosen in _choose_atoms(domains)
@@ -343,7 +343,7 @@ def _sort_values(allowed: Bits) -> Choice:
 
 
 def skip_excluded(excluded: Sequence[int], ranks: IndexArray) -> IndexArray:
-    """Return the numbers with *ranks*, from 0, among the natural numbers that are not in *excluded*, which is sorted.
+    """Return the natural numbers at positions *ranks* after those in *excluded*, which is sorted, are removed.
 
     >>> skip_excluded([1, 2, 5], np.arange(4)).tolist()
     [0, 3, 4, 6]
@@ -362,7 +362,7 @@ _FEW = 1000
 
 
 def divide_evenly(count: int, sizes: Sequence[int], rng: Random) -> list[int]:
-    """Divide *count* into random integer shares that are as equal as *sizes*, their upper limits, allow.
+    """Divide *count* into integer shares as equal as their upper limits *sizes* allow; *rng* breaks ties.
 
     >>> divide_evenly(10, [2, 100, 100], Random(0))
     [2, 4, 4]
@@ -377,7 +377,7 @@ def divide_evenly(count: int, sizes: Sequence[int], rng: Random) -> list[int]:
 
 
 def sample_distinct(count: int, size: int, rng: Generator) -> IndexArray:
-    """Return *count* different numbers below *size* (int64, or Python integers), sampled uniformly, in random order."""
+    """Return *count* different numbers from 0 to *size* - 1 (int64, or Python integers), uniformly, in random order."""
     if 2 * count > size:
         return rng.permutation(size)[:count]
     distinct = _drop_repeats(_sample_integers(count, size, rng))

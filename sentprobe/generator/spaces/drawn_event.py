@@ -1,4 +1,4 @@
-"""Drawn events: a layout with the values of its variables, built several times as fast as an :class:`Event`."""
+"""Drawn events: layouts with values of their variables, built several times as fast as an :class:`Event`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,16 +19,16 @@ class DrawnEvent(NamedTuple):
 
     @property
     def event(self) -> ev.Event:
-        """The event with all its fields."""
+        """The same event as an :class:`Event`."""
         pairs = zip(self.layout.variables, self.values, strict=True)
         return build_layout_event({v.name: v.values[value] for v, value in pairs}, self.layout)
 
     def get_value(self, variable: int) -> LayoutValue:
-        """Return the value of the variable at this position in the layout."""
+        """Return the value of the variable at position *variable* of the layout."""
         return self.layout.variables[variable].values[self.values[variable]]
 
     def swap_values(self, first: int, second: int) -> "DrawnEvent":
-        """Return the event with the values of two variables exchanged."""
+        """Return the event with the values of the variables at two positions exchanged."""
         values = list(self.values)
         values[first], values[second] = values[second], values[first]
         return DrawnEvent(self.layout, values)
@@ -36,7 +36,10 @@ class DrawnEvent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClauseParts:
-    """The positions of a clause's variables in its layout, or None if fixed; a gap has those of the modified noun."""
+    """The positions of a clause's variables in its layout; None if the feature is not a variable.
+
+    ``roles`` maps a role to its noun and conjunct; the role of a gap, to the noun that the clause modifies.
+    """
 
     site: ClauseSite
     verb: int
@@ -52,21 +55,21 @@ class ClauseParts:
         return str(self.site.voice if self.voice is None else drawn.get_value(self.voice))
 
     def find_dative(self, drawn: DrawnEvent) -> str:
-        """Return the form of the recipient of this clause in *drawn*, or "" without a recipient."""
+        """Return the form of the recipient ("double" or "to") of this clause in *drawn*; "" without a recipient."""
         return str((self.site.dative if self.dative is None else drawn.get_value(self.dative)) or "")
 
 
 STRUCTURAL = ("voice", "dative", "aspect", "negation", "self")
-"""The ends of the names of the variables that determine the shape of a clause, and so its word order."""
+"""The suffixes of the names of variables that determine the shape of a clause, and so its word order."""
 
 
 @dataclass(frozen=True, slots=True)
 class LayoutParts:
-    """The positions of a layout's variables, by purpose.
+    """The positions of a layout's variables: nouns, determiners, adjectives, and the variables of each clause.
 
-    ``determiners`` maps each noun to its determiner, whose value also holds the number of the noun. ``adjectives`` maps
+    ``determiners`` maps each noun to its determiner, whose value includes the number of the noun. ``adjectives`` maps
     each adjective to its noun. The ``structural`` variables determine the shape of the sentence, and so its word order;
-    ``compute_shape`` returns their values in an event.
+    ``compute_shape`` selects their value indices from those of an event.
     """
 
     nouns: tuple[int, ...]
@@ -79,7 +82,7 @@ class LayoutParts:
 
 @lru_cache(maxsize=1024)  # number of layouts
 def find_layout_parts(layout: Layout) -> LayoutParts:
-    """Return the positions of a layout's variables, by purpose."""
+    """Return the positions of the nouns, determiners and other variables of a layout."""
     numbers = number_variables(layout)
     first = DrawnEvent(layout, [0] * len(layout.variables))
     nouns = {slot: numbers[slot] for slot in find_slots(first.event) if slot in numbers}
@@ -100,7 +103,7 @@ def find_layout_parts(layout: Layout) -> LayoutParts:
 
 
 def number_variables(layout: Layout) -> dict[str, int]:
-    """Return the position of each variable in a layout, by the name of the variable."""
+    """Return the position of each variable in a layout, by the variable's name."""
     return {variable.name: number for number, variable in enumerate(layout.variables)}
 
 

@@ -1,4 +1,4 @@
-"""The split of words and structures between training and test data; a hash of its lemma decides a word's side."""
+"""The split of words and structures between training and test data; a hash of a word decides on its side."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,8 @@ DIVIDED_KINDS = (Kind.NOUN, Kind.TRANSITIVE, Kind.INTRANSITIVE, Kind.DITRANSITIV
 class SplitSide:
     """One side of a split: the held-out words and structures for test, or all other words and structures for training.
 
-    ``share`` is the held-out share of the words; None if all words are on both sides. Raises UsageError.
+    ``share`` is the held-out share of the words; None if all words are on both sides. Raises UsageError for a share
+    that is not between 0 and 1, or if paraphrases or negatives of held-out structures are not held out.
 
     >>> training = SplitSide(share=0.3, held_out=False)
     >>> training.has_word("professor"), training.has_word("lawyer"), str(training)
@@ -44,7 +45,7 @@ class SplitSide:
 
     @property
     def option(self) -> str:
-        """The name of the command-line option for this side."""
+        """The command-line option for this side: ``--held-out`` for test, ``--hold-out`` for training."""
         return "--held-out" if self.held_out else "--hold-out"
 
     def __str__(self) -> str:
@@ -59,7 +60,8 @@ class SplitSide:
 
     def has_word(self, lemma: str) -> bool:
         """Say whether a noun or a verb is on this side."""
-        return self.share is None or (_compute_rank(lemma) < self.share) is self.held_out
+        rank = int.from_bytes(sha256(lemma.encode()).digest()[:6], "big") / 2**48  # from 0 to 1
+        return self.share is None or (rank < self.share) is self.held_out
 
     def has_structure(self, pattern: Pattern) -> bool:
         """Say whether a structure is on this side."""
@@ -69,9 +71,8 @@ class SplitSide:
         return pattern in find_patterns(self.structures)
 
     def select_templates(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return the names of those sub-templates of templates that are on this side."""
-        patterns = filter(self.has_structure, find_patterns(names))
-        return tuple(dict.fromkeys(pattern.name for pattern in patterns))
+        """Return the names of the sub-templates on this side, of the templates *names*."""
+        return tuple(dict.fromkeys(pattern.name for pattern in find_patterns(names) if self.has_structure(pattern)))
 
     def restrict_lexicon(self, lexicon: Lexicon, vocabulary: str) -> Lexicon:
         """Return a lexicon whose vocabulary has only the words of this side. Raises UsageError if no word is left."""
@@ -91,18 +92,13 @@ def _restrict_lexicon(side: SplitSide, lexicon: Lexicon, vocabulary: str) -> Lex
     return lexicon.replace_words(vocabulary, words_by_kind)
 
 
-def _compute_rank(lemma: str) -> float:
-    """Return a hash of a word as a number from 0 to 1."""
-    return int.from_bytes(sha256(lemma.encode()).digest()[:6], "big") / 2**48
-
-
 def _find_family(pattern: Pattern) -> tuple[Frame, tuple[Frame, ...]]:
-    """Return the features that a sentence shares with its paraphrases and negatives: the frames of its clauses."""
+    """Return the frames of the main clause and relative clauses, which paraphrases and negatives have too."""
     return pattern.frame, tuple(sorted(clause.frame for _, clause in pattern.clauses))
 
 
 def parse_side(values: Sequence[str], *, held_out: bool) -> SplitSide | None:
-    """Return the side of an option's values (a share, names of structures), or None without values. Raises UsageError.
+    """Return the side that an option's values (share, names of structures) state, or None. Raises UsageError.
 
     >>> parse_side(["0.3", "transitive"], held_out=True)
     SplitSide(share=0.3, structures=('transitive',), held_out=True)

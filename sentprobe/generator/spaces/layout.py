@@ -14,9 +14,9 @@ from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.lexicon.languages.language import Language
 
 LayoutValue: TypeAlias = "str | tuple[str, str]"
-"""A value of a variable: a lemma or feature, or a pair of a grammatical number and a determiner."""
+"""A value of a variable: a lemma, a feature such as "past", or a pair of a number and a determiner."""
 Restriction: TypeAlias = Mapping[str, Allowed]
-"""The indices of the allowed values of some variables, by name; other variables are free."""
+"""The indices of the allowed values of some variables, by name; variables that are not named may have any value."""
 
 
 class Group(StrEnum):
@@ -29,7 +29,7 @@ class Group(StrEnum):
 
 
 class PhraseForm(NamedTuple):
-    """The form of the noun phrase at ``path``: how many adjectives the noun has, and its conjunct if there is one."""
+    """The form of the noun phrase at ``path``: how many adjectives its noun and its conjunct (None: absent) have."""
 
     path: str
     adjectives: int = 0
@@ -38,7 +38,7 @@ class PhraseForm(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A variable, named for its slot or feature; ``domain`` holds the indices of the allowed ``values``."""
+    """A variable such as ``agent.noun`` or ``tense``; ``domain`` has the indices of the allowed ``values``."""
 
     name: str
     values: Sequence[LayoutValue]
@@ -61,7 +61,10 @@ TENSED = ClauseForm()
 
 @dataclass(frozen=True, slots=True)
 class ClauseSite:
-    """A clause of a layout: ``path`` begins the names of its variables; ``owner`` is the path of the modified noun."""
+    """A clause of a layout; ``path``, such as ``agent.clause.``, begins the names of its variables.
+
+    ``owner`` is the path of the noun that the clause modifies, such as ``agent.``; both paths of a main clause are "".
+    """
 
     path: str
     frame: ev.Frame
@@ -75,7 +78,7 @@ class ClauseSite:
 
     @property
     def dative(self) -> ev.Dative | None:
-        """The form of the recipient that the gap implies; None if the form is a variable, or without a recipient."""
+        """The form of the recipient, if the gap implies it; None if it is a variable, or if there is no recipient."""
         is_passive = self.voice is ev.Voice.PASSIVE
         if self.gap is ev.Role.RECIPIENT:
             return ev.Dative.DOUBLE if is_passive else ev.Dative.TO
@@ -124,7 +127,7 @@ def make_layout(
     *,
     phrases: tuple[PhraseForm, ...] = (),
 ) -> Layout:
-    """Return the layout of *pattern*, with *adverbs* (how many) and *forms* for each clause, main clause first."""
+    """Return the layout of *pattern*; *adverbs* (how many) and *forms* have an entry per clause, main clause first."""
     forms = forms or (TENSED,) * len(adverbs)
     is_active = forms[0].mood is ev.Mood.ORDER or not has_passive(pattern.frame, forms[0].fronting)
     is_active = is_active or forms[0].reflexive is not None
@@ -147,7 +150,7 @@ def has_passive(frame: ev.Frame, fronting: object) -> bool:
 
 
 def can_have_form(pattern: Pattern, form: ClauseForm) -> bool:
-    """Say whether the main clause of *pattern* can have *form*: it has the roles, and nouns for relative clauses."""
+    """Say whether the main clause of *pattern* has the roles that *form* needs, and a noun for each relative clause."""
     main = ClauseSite("", pattern.frame, None, None, 0, "", form=form)
     asked = () if form.asked is None else form.asked[:1]
     is_intransitive = pattern.frame is ev.Frame.INTRANSITIVE
@@ -171,7 +174,7 @@ def list_participant_paths(pattern: Pattern) -> tuple[str, ...]:
 def list_phrase_forms(
     pattern: Pattern, form: ClauseForm, adjectives: tuple[int, ...], coordinations: tuple[int, ...]
 ) -> Iterator[tuple[PhraseForm, ...]]:
-    """Yield the forms of all noun phrases of *pattern*, for each choice of *adjectives* and *coordinations*."""
+    """Yield the forms of all noun phrases of *pattern*, for each allowed number of adjectives and of conjuncts."""
     overt_roles = ClauseSite("", pattern.frame, None, None, 0, "", form=form).overt_roles
     absent_paths = {f"{role.value}." for role in ev.Role if role not in overt_roles}
     paths = [path for path in list_participant_paths(pattern) if path not in absent_paths]
@@ -242,11 +245,11 @@ _NEGATIONS: dict[str, tuple[ev.Polarity, ev.Negator | None]] = {
     ev.Polarity.POSITIVE.value: (ev.Polarity.POSITIVE, None),
     **{negator.value: (ev.Polarity.NEGATIVE, negator) for negator in ev.Negator},
 }
-"""Polarity and negator by value; a dictionary takes a tenth of the time of a call of the enum."""
+"""Polarity and negator by value; a look-up takes a tenth of the time of a call of the enum."""
 
 
 def build_layout_event(values: Mapping[str, LayoutValue], layout: Layout, site: ClauseSite | None = None) -> ev.Event:
-    """Return the event of a clause (by default the main clause) of a layout, from the values of its variables."""
+    """Return the event of a clause (by default the main clause) of a layout; *values* are keyed by variable name."""
     site = site or layout.clauses[0]
     path = site.path
     polarity, negator = _NEGATIONS[str(values[f"{path}negation"])]
@@ -283,6 +286,7 @@ def _build_participant(path: str, values: Mapping[str, LayoutValue], layout: Lay
     pair = values[f"{path}det"]
     assert isinstance(pair, tuple)
     number, determiner = pair
+    adjectives = (f"{path}adjective{i}" for i in count())
     site = next((c for c in layout.clauses if c.owner == path), None)
     return ev.Participant(
         noun=str(values[f"{path}noun"]),
@@ -291,37 +295,27 @@ def _build_participant(path: str, values: Mapping[str, LayoutValue], layout: Lay
         clause=ev.BARE
         if site is None
         else ev.RelativeClause(relativizer=str(values[f"{path}rel"]), event=build_layout_event(values, layout, site)),
-        adjectives=_list_adjectives(path, values),
+        adjectives=tuple(str(values[name]) for name in takewhile(values.__contains__, adjectives)),
         conjunct=_build_participant(f"{path}conjunct.", values, layout) if f"{path}conjunct.noun" in values else None,
     )
 
 
-def _list_adjectives(path: str, values: Mapping[str, LayoutValue]) -> tuple[str, ...]:
-    names = takewhile(values.__contains__, (f"{path}adjective{i}" for i in count()))
-    return tuple(str(values[name]) for name in names)
-
-
 def read_values(event: ev.Event, layout: Layout) -> dict[str, int] | None:
-    """Return the index of the value of each variable in *event*, or None if the event does not fit the layout."""
+    """Return the value index of each variable in *event*, by name; None if the event does not fit the layout."""
     values: dict[str, LayoutValue] = {}
     if not _read_clause(event, layout.clauses[0], layout, values):
         return None
     if values.keys() != {variable.name for variable in layout.variables}:
         return None
-    indices = {}
-    for variable in layout.variables:
-        value = values[variable.name]
-        if value not in variable.values:
-            return None
-        indices[variable.name] = variable.values.index(value)
-    return indices
+    try:
+        return {variable.name: variable.values.index(values[variable.name]) for variable in layout.variables}
+    except ValueError:
+        return None
 
 
 def _read_clause(event: ev.Event, site: ClauseSite, layout: Layout, values: dict[str, LayoutValue]) -> bool:
     path, adverbs = site.path, event.adverbs or ()
-    if (event.frame, event.gap, len(adverbs)) != (site.frame, site.gap, site.adverbs):
-        return False
-    if site.form != read_form(event):
+    if (event.frame, event.gap, len(adverbs), read_form(event)) != (site.frame, site.gap, site.adverbs, site.form):
         return False
     if site.voice not in (None, event.voice) or (not site.varies_dative and site.dative is not event.dative):
         return False

@@ -1,4 +1,4 @@
-"""Boxes (allowed values of variables) of the sentences in which a reflexive, *ever* or *any* has no license."""
+"""Boxes (allowed values of variables) of sentences in which a reflexive, *ever* or *any* is not licensed."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -13,23 +13,24 @@ from sentprobe.lexicon import Flag, Kind, Lexicon
 _POSITIVE = frozenset([NEGATIONS.index(ev.Polarity.POSITIVE.value)])
 
 
-def find_reflexive_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> list[Restriction]:
-    """Return the boxes of sentences in which a reflexive does not agree with its agent."""
-    main = layout.clauses[0]
-    if main.form.reflexive is None:
-        return []
-    nouns = [lexicon.get(noun, Kind.NOUN).gender for noun in words.nouns]
-    boxes: list[Restriction] = []
+def find_reflexive_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> Iterator[Restriction]:
+    """Yield the boxes of sentences in which a reflexive does not agree with its agent."""
+    role = layout.clauses[0].form.reflexive
+    if role is None:
+        return
+    genders = [lexicon.get(noun, Kind.NOUN).gender for noun in words.nouns]
     for i, word in enumerate(ev.Reflexive):
-        reflexive = {f"{main.form.reflexive.value}.self": frozenset([i])}
+        reflexive = {f"{role.value}.self": frozenset([i])}
         if "agent." in layout.coordinations:
-            boxes += [reflexive] if word.number is ev.Number.SINGULAR else []
+            if word.number is ev.Number.SINGULAR:
+                yield reflexive
             continue
-        wrong_numbers = frozenset(at for at, (name, _) in enumerate(words.determiners) if name != word.number)
-        wrong_nouns = frozenset(at for at, gender in enumerate(nouns) if gender not in ("", GENDERS[word]))
-        boxes += [{**reflexive, "agent.det": wrong_numbers}] if wrong_numbers else []
-        boxes += [{**reflexive, "agent.noun": wrong_nouns}] if wrong_nouns and GENDERS[word] else []
-    return boxes
+        wrong_numbers = frozenset(at for at, (number, _) in enumerate(words.determiners) if number != word.number)
+        wrong_nouns = frozenset(at for at, gender in enumerate(genders) if gender not in ("", GENDERS[word]))
+        if wrong_numbers:
+            yield {**reflexive, "agent.det": wrong_numbers}
+        if wrong_nouns and GENDERS[word]:
+            yield {**reflexive, "agent.noun": wrong_nouns}
 
 
 def has_polarity_items(words: Words, lexicon: Lexicon) -> bool:
@@ -55,7 +56,7 @@ def find_polarity_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> Itera
 
 
 def _list_unlicensed(site: ClauseSite, path: str) -> Iterator[Restriction]:
-    """Yield a box for each form of a clause: its sentences have no negation before the noun phrase at *path*."""
+    """Yield the boxes of a clause in which no negation precedes the noun phrase at *path*, by voice and dative."""
     datives = [(i, str(d)) for i, d in enumerate(ev.Dative) if site.varies_dative or d is site.dative] or [(0, "")]
     for (i, voice), (j, dative) in product(enumerate(ev.Voice), datives):
         if site.voice in (None, voice):

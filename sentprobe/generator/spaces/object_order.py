@@ -1,6 +1,6 @@
-"""Rules for languages such as German, in which cases tell the subject from the object.
+"""Rules for languages such as German, in which the case of a noun tells the subject from the object.
 
-If the cases do not tell, the first noun of a main clause is the subject, and a relative clause is excluded.
+If both nouns have the same form in both cases, a main clause has the subject first, and a relative clause is excluded.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from sentprobe.lexicon import Flag, Kind, Lexicon
 
 
 def iterate_order_rules(words: Words, lexicon: Lexicon, choices: Choices) -> Iterator[Rule]:
-    """Yield the rules that exclude clauses without a clear object, and adverbs that cannot follow a negation."""
+    """Yield the rules that exclude clauses in which no case marks the object, and adverbs after a negation."""
     if not choices.ambiguous:
         text = "leaving out relative clauses and early objects where no case decides"
         yield Rule(text, partial(_find_undecided_boxes, words, lexicon, choices), is_ban=True)
@@ -26,9 +26,8 @@ def iterate_order_rules(words: Words, lexicon: Lexicon, choices: Choices) -> Ite
         yield Rule(text, partial(_find_negated_boxes, flagged), is_ban=True)
 
 
-def _find_undecided_boxes(words: Words, lexicon: Lexicon, choices: Choices, layout: Layout) -> list[Restriction]:
-    """Return the boxes of clauses in which both nouns have the same form in nominative and accusative."""
-    boxes: list[Restriction] = []
+def _find_undecided_boxes(words: Words, lexicon: Lexicon, choices: Choices, layout: Layout) -> Iterator[Restriction]:
+    """Yield the boxes of clauses in which the nominative of each noun equals its accusative."""
     for site in layout.clauses:
         if (
             (choices.decided or site.owner or site.form.fronting)
@@ -40,8 +39,7 @@ def _find_undecided_boxes(words: Words, lexicon: Lexicon, choices: Choices, layo
             )
             pairs = product(*(list_undecided(words, lexicon, path) for path in paths))
             voice = {} if site.voice else {f"{site.path}voice": frozenset([0])}
-            boxes += [{**first, **second, **voice} for first, second in pairs]
-    return boxes
+            yield from ({**first, **second, **voice} for first, second in pairs)
 
 
 @lru_cache(maxsize=1024)
@@ -57,7 +55,7 @@ def list_undecided(words: Words, lexicon: Lexicon, path: str) -> tuple[dict[str,
 
 
 def _list_phrases(determiner: str, number: str, noun: str, lexicon: Lexicon) -> list[tuple[str, str]]:
-    """Return the forms of a determiner and its noun: a pair for the nominative, and a pair for the accusative."""
+    """Return two pairs of forms (determiner, noun): the nominative and the accusative."""
     language, word = lexicon.language, lexicon.get(noun, Kind.NOUN)
     forms = lexicon.get(determiner, Kind.DETERMINER).forms
     return [

@@ -19,14 +19,14 @@ class ObjectFrame(NamedTuple):
     gap: ev.Role | None = None
 
     def list_objects(self) -> tuple[tuple[str, ev.Role], ...]:
-        """Return the preposition ("" if none) and the role of each object, in their order."""
+        """Return the objects in word order, each as its preposition ("" if none) and its role."""
         patient, recipient = ("", ev.Role.PATIENT), ("to", ev.Role.RECIPIENT)
         if self.frame is ev.Frame.DITRANSITIVE:
             return (("", recipient[1]), patient) if self.dative is ev.Dative.DOUBLE else (patient, recipient)
         return (patient,) if self.frame is ev.Frame.TRANSITIVE else ()
 
     def list_words(self) -> tuple[str, ...]:
-        """Return the prepositions after the verb, and "NP" for each object that is not the gap, in their order."""
+        """Return what follows the verb, in order: prepositions, and "NP" for each object that is not the gap."""
         return tuple(
             word for to, role in self.list_objects() for word in (to, "NP" if role is not self.gap else "") if word
         )
@@ -50,7 +50,7 @@ def _list_clauses() -> tuple[ObjectFrame, ...]:
 
 @cache
 def _find_readings(main: ObjectFrame, clause: ObjectFrame) -> tuple[tuple[ev.Frame, ev.Frame], ...]:
-    """Return the frames of main clause and relative clause in each other reading of the same sequence of words."""
+    """Return a pair of frames (main clause, relative clause) for each other reading of the same words."""
 
     def list_words(main: ObjectFrame, clause: ObjectFrame) -> tuple[object, ...]:
         outer = main.list_words()
@@ -65,7 +65,7 @@ def _find_readings(main: ObjectFrame, clause: ObjectFrame) -> tuple[tuple[ev.Fra
 
 @lru_cache(maxsize=1024)
 def _find_shared_verbs(words: Words, lexicon: Lexicon, frame: ev.Frame, other: ev.Frame) -> Allowed:
-    """Return the positions of the verbs with one frame that also have the other frame in the lexicon."""
+    """Return the positions of the verbs with *frame* that the lexicon also has with the frame *other*."""
     verbs = words.verbs_by_frame[frame]
     if frame is other:
         return verbs
@@ -81,7 +81,7 @@ def has_object_readings(words: Words, lexicon: Lexicon) -> bool:
 
 
 def find_object_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> Iterator[Restriction]:
-    """Yield the boxes of sentences in which two verbs can take an object."""
+    """Yield the boxes of sentences in which the same object can belong to two verbs."""
     main = layout.clauses[0]
     if main.frame is ev.Frame.INTRANSITIVE or main.voice is ev.Voice.PASSIVE:
         return

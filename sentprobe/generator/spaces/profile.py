@@ -30,22 +30,22 @@ from sentprobe.generator.spaces.templates import ClausePattern, Pattern, find_pa
 from sentprobe.values import parse_toml
 
 FeatureWeights: TypeAlias = Mapping[str, Mapping[str, float]]
-"""The weight of each value, by feature; a value without a weight has weight 0."""
+"""Weights such as ``{"tense": {"past": 3, "pres": 1}}``; values that are not named have weight 0."""
 UNIFORM = "uniform"
 PUBLISHED = "published"
-"""The names of profiles: equal weights for all sentences, and the shares in the datasets of Ettinger et al. (2018)."""
+"""The built-in profiles: equal weights for all sentences, and the shares in Ettinger et al.'s datasets (2018)."""
 _UNWEIGHTED = "unweighted"
-"""Key of the features whose values are about equally frequent in the published datasets, and need no weights."""
+"""Key, in the file, of features whose values are about equally frequent in the published datasets: no weights."""
 FeaturePath: TypeAlias = tuple[tuple[str, str], ...]
-"""Pairs of a feature and its value, in the order of the choices that lead to a stratum.
+"""The pairs of a feature and its value that define a stratum, in the order in which they are chosen.
 
-The feature "" groups layouts, which are chosen by their number of sentences.
+The feature "" is the list of weighted features that a layout has; its values are chosen by their number of sentences.
 """
 STRUCTURE = "structure"
 """The feature that has names of templates and sub-templates as its values."""
 MAX_WEIGHT = 1_000_000
 MAIN, RELATIVE, NOUN = "main", "relative", "noun"
-"""The places of features. RELATIVE is also a feature: the kind of a transitive relative clause, by gap and voice."""
+"""Where a feature occurs. RELATIVE is also a feature: the kind of a transitive relative clause, by gap and voice."""
 
 RELATIVES: Mapping[tuple[Role, Voice], str] = {
     (Role.AGENT, Voice.ACTIVE): "subject-active",
@@ -57,14 +57,14 @@ RELATIVES: Mapping[tuple[Role, Voice], str] = {
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A feature of main clauses, relative clauses or nouns; ``variable`` is how the names of its variables end."""
+    """A feature of main clauses, relative clauses or nouns; ``variable`` is the suffix of its variables' names."""
 
     name: str
     place: str
     variable: str
     values: type[StrEnum]
     read: Callable[[LayoutValue], str] = str
-    """Function that returns the value of the feature for a value of such a variable."""
+    """Function that computes the value of the feature ("pl") from a value of the variable (``("pl", "the")``)."""
 
 
 def _read_polarity(value: LayoutValue) -> str:
@@ -81,7 +81,7 @@ FEATURES = (
     Feature("rc-polarity", RELATIVE, "negation", Polarity, _read_polarity),
     Feature("number", NOUN, "det", Number, lambda pair: pair[0]),
 )
-"""The features that variables of a layout hold. The voice of relative clauses belongs to RELATIVE."""
+"""The features that are variables of a layout. The feature RELATIVE includes the voice of relative clauses."""
 
 UNMARKED = frozenset(next(iter(feature.values)).value for feature in FEATURES)
 """The first value of each feature; reports show only the share of the second value."""
@@ -95,7 +95,10 @@ _VALUES: Mapping[str, Sequence[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Trait:
-    """A feature at one place in a layout: the position of its variable (None: fixed), and its values' value indices."""
+    """A feature of one clause or noun in a layout, and the position of its variable (None: the value is fixed).
+
+    ``allowed`` maps each value of the feature to the variable's value indices.
+    """
 
     feature: str
     variable: int | None
@@ -112,7 +115,7 @@ class Trait:
 
 @lru_cache(maxsize=1024)  # number of layouts
 def find_traits(layout: Layout) -> tuple[Trait, ...]:
-    """Return the features of a layout, a trait for each place, clause by clause."""
+    """Return the features of all clauses and nouns in a layout."""
     return tuple(_iterate_traits(layout))
 
 
@@ -139,7 +142,7 @@ def _name_relative(clause: ClausePattern) -> str | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Profile:
-    """Valid weights for some features; features without weights are sampled uniformly. Raises UsageError."""
+    """Weights of some features; all other features are sampled uniformly. Raises UsageError for invalid weights."""
 
     name: str
     weights: FeatureWeights
@@ -184,7 +187,7 @@ class Profile:
         return self._structures.get(pattern)
 
     def weigh_templates(self, names: Iterable[str]) -> dict[str, float]:
-        """Return the weight of each named sub-template; they weigh the same if no weighted feature differs."""
+        """Return each named sub-template's weight; sub-templates with the same weighted features weigh the same."""
         groups: dict[tuple[str | None, str, object], dict[str, float]] = {}
         for name in names:
             patterns = find_patterns((name,))
@@ -217,7 +220,7 @@ def read_published() -> tuple[Profile, FeatureWeights]:
 
 
 def load_profile(name: str | None) -> Profile | None:
-    """Return the profile with a name, or the profile of a TOML file; None for uniform sampling. Raises UsageError."""
+    """Return the built-in profile *name*, or that of a TOML file; None for uniform sampling. Raises UsageError."""
     if name is None or name == UNIFORM:
         return None
     if name == PUBLISHED:
@@ -235,7 +238,7 @@ def load_profile(name: str | None) -> Profile | None:
 
 
 def count_features(events: Iterable[DrawnEvent]) -> dict[str, Counter[str]]:
-    """Return how often each value of each feature occurs in events; structures have the published profile's names."""
+    """Count each value of each feature in events; structures are named as in the published profile."""
     published, _ = read_published()
     counts: dict[str, Counter[str]] = {}
     for layout, values in events:
@@ -261,7 +264,7 @@ class SpaceStratum:
 
 
 def find_strata(boxes: Iterable[tuple[Layout, Box]], profile: Profile) -> list[SpaceStratum]:
-    """Return the strata of a space that consists of *boxes*; empty strata and strata with weight 0 are left out."""
+    """Return the strata, with sentences and a positive weight, of a space that consists of *boxes*."""
     counted: dict[FeaturePath, list[CountedBox]] = {}
     for layout, box in boxes:
         for path, part in _split_box(layout, box, profile):
@@ -275,7 +278,7 @@ def find_strata(boxes: Iterable[tuple[Layout, Box]], profile: Profile) -> list[S
 
 
 def _split_box(layout: Layout, box: Box, profile: Profile) -> Iterator[tuple[FeaturePath, Box]]:
-    """Yield the part of a box for each combination of weighted features, after its path; skip weights of 0."""
+    """Yield a path and its part of a box for each combination of weighted values; skip values with weight 0."""
     head: FeaturePath = ()
     if STRUCTURE in profile.weights:
         structure = profile.find_structure(layout.pattern)
@@ -307,7 +310,7 @@ def _split_by_traits(
 def _compute_shares(
     sizes: dict[FeaturePath, int], profile: Profile, depth: int = 0
 ) -> Iterator[tuple[FeaturePath, float]]:
-    """Yield each stratum's path and share: along the path, a product of relative weights (of sizes, for "")."""
+    """Yield each stratum's path and share: the product of relative weights on the path (for "", relative sizes)."""
     branches: dict[tuple[str, str], dict[FeaturePath, int]] = {}
     for path, size in sizes.items():
         if depth == len(path):
@@ -327,7 +330,7 @@ def _compute_shares(
 def sample_strata(strata: Sequence[SpaceStratum], count: int, excluded: Sequence[int], rng: Generator) -> IndexArray:
     """Return *count* different indices in random order, sampled from strata by share, and uniformly within a stratum.
 
-    No index is in *excluded*, which is sorted. Raises UsageError if a stratum has too few sentences.
+    The indices in *excluded*, which is sorted, are left out. Raises UsageError if a stratum has too few sentences.
     """
     shares = np.array([stratum.share for stratum in strata])
     parts: list[IndexArray] = []

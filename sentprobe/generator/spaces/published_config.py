@@ -6,6 +6,7 @@ The misspelling ``intransitve`` in the published examples gives a warning; any o
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +27,11 @@ FEATURES: Mapping[str, tuple[str, Mapping[str, StrEnum]]] = {
     "pol": ("polarity", {value.value: value for value in ev.Polarity}),
     "frame": ("frame", {value.value: value for value in FRAMES}),
 }
-"""The field and the values of each feature in sentprobe, by their names in the published files."""
+"""The field of :class:`Event` and the values that each name in the published files stands for."""
 
 
 def read_published_event(node: JsonNode, lexicon: Lexicon, depth: int = 0) -> ev.Event:
-    """Return the partial event of a JSON value; verbs imply frames. Raises UsageError with the path of the mistake."""
+    """Return the partial event that a JSON value states; verbs imply frames. Raises UsageError with the JSON path."""
     if depth > ev.MAX_DEPTH:
         node.fail(f"relative clauses nest deeper than {ev.MAX_DEPTH}")
     parts = node.read_object(("name", *FEATURES, "participants"))
@@ -82,7 +83,7 @@ NO_CLAUSE = "none"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedConfig:
-    """The constraints and the names of templates in a constraint file, and warnings about the file."""
+    """The content of a constraint file, and warnings about misspelled keys."""
 
     constraints: Constraints
     templates: tuple[str, ...] = ()
@@ -105,7 +106,7 @@ def _read_text(path: Path) -> str:
 
 
 def read_config_text(text: str, lexicon: Lexicon, *, source: str = "") -> PublishedConfig:
-    """Return the content of the text of a constraint file; *source* is its name in messages. Raises UsageError.
+    """Return the content of a constraint file from its text; messages name *source*. Raises UsageError.
 
     >>> from sentprobe.lexicon import english
     >>> text = '{"constraints": {"needList": {"noun": ["mna"]}}}'
@@ -155,18 +156,16 @@ def _read_members(node: JsonNode, known_names: Iterable[str], warnings: list[str
 
 def _read_constraints(node: JsonNode, lexicon: Lexicon, warnings: list[str]) -> Constraints:
     parts = node.read_object(("needEv", "avoidEv", "needList", "avoidList"))
-    events = {key: _read_events(parts.get(key), lexicon) for key in ("needEv", "avoidEv")}
-    lemmas = {key: _read_lemmas(parts.get(key), lexicon, warnings) for key in ("needList", "avoidList")}
     return Constraints(
-        required=events["needEv"],
-        forbidden=events["avoidEv"],
-        required_words=lemmas["needList"],
-        forbidden_words=lemmas["avoidList"],
+        required=_read_events(parts.get("needEv"), lexicon),
+        forbidden=_read_events(parts.get("avoidEv"), lexicon),
+        required_words=_read_lemmas(parts.get("needList"), lexicon, warnings),
+        forbidden_words=_read_lemmas(parts.get("avoidList"), lexicon, warnings),
     )
 
 
 def _read_events(node: JsonNode | None, lexicon: Lexicon) -> tuple[ev.Event, ...]:
-    """Return a tuple with the event of a JSON value; the tuple is empty for null and for an empty event."""
+    """Return the event that a JSON value states, as a tuple that is empty for null or an empty event."""
     if node is None or node.value is None:
         return ()
     event = read_published_event(node, lexicon)
@@ -192,10 +191,7 @@ def _read_templates(structures: Mapping[str, JsonNode]) -> Iterator[str]:
             if set(parts) != set(ev.FRAME_ROLES[frame]):
                 item.fail(f"expected the keys {' and '.join(ev.FRAME_ROLES[frame])} of {frame} structures")
             choices = {NO_CLAUSE: None} | {clause.value: clause for clause in FRAMES}
-            yield _format_template_name(frame, {ev.Role(key): parts[key].read_choice(choices) for key in parts})
-
-
-def _format_template_name(frame: ev.Frame, clauses: Mapping[ev.Role, ev.Frame | None]) -> str:
-    chosen = [(role.value, clause.value) for role in ROLES if (clause := clauses.get(role))]
-    suffix = ("", "-rc", "-rc-both")[len(chosen)]
-    return ".".join([frame.value + suffix, *(part for pair in chosen for part in pair)])
+            clauses = {key: part.read_choice(choices) for key, part in parts.items()}
+            chosen = [(role.value, clause.value) for role in ROLES if (clause := clauses.get(role.value))]
+            suffix = ("", "-rc", "-rc-both")[len(chosen)]
+            yield ".".join([name + suffix, *chain.from_iterable(chosen)])

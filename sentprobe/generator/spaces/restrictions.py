@@ -1,6 +1,6 @@
-"""Rules that exclude or require sentences, and the values of variables with which a clause matches a partial event."""
+"""Rules that exclude or require sentences, and partial events as restrictions on the variables of a layout."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, combinations
 
@@ -11,10 +11,10 @@ from sentprobe.generator.spaces.layout import ClauseSite, Layout, LayoutValue, R
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule that excludes the sentences in some boxes (``is_ban``), or all other sentences; messages show ``text``."""
+    """A rule that excludes the sentences in some boxes (``is_ban``), or requires a sentence to be in one of them."""
 
     text: str
-    find_boxes: Callable[[Layout], Sequence[Restriction]]
+    find_boxes: Callable[[Layout], Iterable[Restriction]]
     is_ban: bool = False
 
 
@@ -23,7 +23,7 @@ class _ImpossibleStructure(Exception):  # noqa: N818 - not an error but the outc
 
 
 def list_restrictions(partial: ev.Event, site: ClauseSite, layout: Layout) -> Iterator[Restriction]:
-    """Yield the values with which *partial* subsumes the clause at *site*, for each order of coordinated nouns."""
+    """Yield the restriction with which the clause at *site* matches *partial*, for each order of coordinated nouns."""
     paths = layout.coordinations
     for reversed_paths in chain.from_iterable(combinations(paths, size) for size in range(len(paths) + 1)):
         matcher = _Matcher(layout, reversed_paths)
@@ -35,7 +35,7 @@ def list_restrictions(partial: ev.Event, site: ClauseSite, layout: Layout) -> It
 
 
 class _Matcher:
-    """Collector of the values that a partial event requires of the variables of a layout."""
+    """Collector of the values that a partial event allows the variables of a layout."""
 
     def __init__(self, layout: Layout, reversed_paths: tuple[str, ...]) -> None:
         self._layout = layout
@@ -49,8 +49,8 @@ class _Matcher:
             raise _ImpossibleStructure
         self._require_feature(f"{path}voice", partial.voice, site.voice)
         self._require_feature(f"{path}dative", partial.dative, site.dative)
-        self._require_variable(f"{path}tense", partial.tense)
-        self._require_variable(f"{path}modal", partial.modal)
+        self._require_feature(f"{path}tense", partial.tense, None)
+        self._require_feature(f"{path}modal", partial.modal, None)
         if partial.mood is not ev.Mood.STATEMENT:
             self._require_fixed(partial.mood, site.form.mood)
         self._require_fixed(partial.fronting, site.form.fronting)
@@ -109,7 +109,7 @@ class _Matcher:
             self._require_value(f"{path}adjective{i}", lemma)
 
     def _require_feature(self, name: str, required: str | None, actual: str | None) -> None:
-        """Require the value of a feature that is a variable in some layouts; in other layouts it is *actual*."""
+        """Require the value of a feature: a variable in some layouts, fixed to *actual* (None: absent) in others."""
         if name in self._variables:
             self._require_value(name, required)
         else:
@@ -122,12 +122,6 @@ class _Matcher:
     def _require_value(self, name: str, required: str | None) -> None:
         if required is not None:
             self._allow(name, lambda value: value == required)
-
-    def _require_variable(self, name: str, required: str | None) -> None:
-        """Require a value of a variable that some layouts lack."""
-        if required is not None and name not in self._variables:
-            raise _ImpossibleStructure
-        self._require_value(name, required)
 
     def _allow(self, name: str, test: Callable[[LayoutValue], bool]) -> None:
         variable = self._variables[name]

@@ -1,6 +1,6 @@
-"""The rules of a space: constraints, choices and grammar as boxes (values of variables) to require or exclude."""
+"""The rules of a space: constraints, choices and grammar as boxes (allowed values) to require or exclude."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import product
@@ -25,13 +25,13 @@ POLARITY = "negations and questions around ever and any"
 def iterate_rules(
     words: Words, lexicon: Lexicon, choices: Choices, constraints: Constraints, *, is_detailed: bool = False
 ) -> Iterator[Rule]:
-    """Yield the rules of a space; if *is_detailed*, with a separate rule for each flag of verbs."""
+    """Yield the rules of a space; if *is_detailed*, a separate rule for each flag of verbs, such as stative."""
     if choices.main != Event():
         text = f"the main clause {write_event(choices.main)}"
         yield Rule(text, lambda layout: _restrict_clauses(choices.main, layout, layout.clauses[:1]))
     if choices.clause != Event():
         text = f"the relative clause {write_event(choices.clause)}"
-        yield Rule(text, lambda layout: _restrict_relatives(choices.clause, layout))
+        yield Rule(text, partial(_restrict_relatives, choices.clause))
     yield from _iterate_event_rules(constraints)
     for lemma in constraints.required_words:
         yield Rule(f"the required word {lemma!r}", partial(_find_word_boxes, lemma))
@@ -45,14 +45,14 @@ def iterate_rules(
 
 
 def _iterate_reading_rules(words: Words, lexicon: Lexicon, choices: Choices) -> Iterator[Rule]:
-    """Yield the rules that exclude ambiguous sentences, in which several clauses can take a word."""
+    """Yield the rules that exclude sentences in which an adverb, conjunct or object can belong to two clauses."""
     if {*choices.adverbs} != {0}:
         yield Rule("leaving out adverbs that two verbs can take", _find_ambiguous_boxes, is_ban=True)
     if {*choices.coordinations} != {0}:
         yield Rule("leaving out coordinated nouns that end a relative clause", _find_pair_boxes, is_ban=True)
     if has_object_readings(words, lexicon):
         text = "leaving out objects that two verbs can take"
-        yield Rule(text, lambda layout: list(find_object_boxes(words, lexicon, layout)), is_ban=True)
+        yield Rule(text, partial(find_object_boxes, words, lexicon), is_ban=True)
 
 
 def _iterate_language_rules(words: Words, lexicon: Lexicon, choices: Choices, *, is_detailed: bool) -> Iterator[Rule]:
@@ -68,7 +68,7 @@ def _iterate_language_rules(words: Words, lexicon: Lexicon, choices: Choices, *,
     if lacking and Negator.CONTRACTED in choices.negators:
         names = " or ".join(words.modals[i] for i in sorted(lacking))
         text = f"{names} has no form with n't"
-        yield Rule(text, lambda layout: _find_contraction_boxes(lacking, layout), is_ban=True)
+        yield Rule(text, partial(_find_contraction_boxes, lacking), is_ban=True)
     if {*choices.asked} != {None}:
         yield Rule("who for persons, what for things", partial(find_asked_boxes, words, lexicon), is_ban=True)
         yield Rule("the participants that a question can ask for", _find_question_boxes, is_ban=True)
@@ -78,18 +78,18 @@ def _iterate_language_rules(words: Words, lexicon: Lexicon, choices: Choices, *,
         unusable = (ban.words for ban in bans if ban.kind is Kind.RELATIVIZER and len(ban.nouns) == len(words.nouns))
         if lemmas := [words.relativizers[i] for i in sorted(frozenset().union(*unusable))]:
             text += f" ({' and '.join(lemmas)}: no noun of the vocabulary)"
-        yield Rule(text, lambda layout: list(find_sort_boxes(bans, layout)), is_ban=True)
+        yield Rule(text, partial(find_sort_boxes, bans), is_ban=True)
 
 
 def _iterate_license_rules(words: Words, lexicon: Lexicon, choices: Choices) -> Iterator[Rule]:
     if {*choices.reflexives} != {None}:
         yield Rule("agreement of reflexives", partial(find_reflexive_boxes, words, lexicon), is_ban=True)
     if has_polarity_items(words, lexicon):
-        yield Rule(POLARITY, lambda layout: list(find_polarity_boxes(words, lexicon, layout)), is_ban=True)
+        yield Rule(POLARITY, partial(find_polarity_boxes, words, lexicon), is_ban=True)
 
 
 def _find_question_boxes(layout: Layout) -> list[Restriction]:
-    """Return the boxes of ditransitive questions that the grammar lacks, by voice and form of the recipient."""
+    """Return the boxes (voice and form of the recipient) of the ditransitive questions that the grammar lacks."""
     main = layout.clauses[0]
     if main.form.asked is None or not main.varies_dative:
         return []
@@ -116,16 +116,14 @@ def _find_ambiguous_boxes(layout: Layout) -> list[Restriction]:
     return [box for event in patterns for box in _restrict_clauses(event, layout, [main])]
 
 
-def _find_pair_boxes(layout: Layout) -> list[Restriction]:
-    """Return the boxes of relative clauses that end in "the chefs and the librarians", which makes them ambiguous."""
-    boxes: list[Restriction] = []
+def _find_pair_boxes(layout: Layout) -> Iterator[Restriction]:
+    """Yield the boxes of relative clauses that end in "the chefs and the librarians", which makes them ambiguous."""
     for site in layout.clauses[1:] if layout.coordinations else ():
         for i, dative in enumerate(Dative) if site.varies_dative else ((0, site.dative),):
             assert site.gap is not None
             clause = Event(frame=site.frame, voice=site.voice, dative=dative).with_argument(site.gap, GAP)
             if f"{site.path}{find_last_role(clause).value}." in layout.coordinations:
-                boxes.append({f"{site.path}dative": frozenset([i])} if site.varies_dative else {})
-    return boxes
+                yield {f"{site.path}dative": frozenset([i])} if site.varies_dative else {}
 
 
 _AMBIGUOUS_QUESTIONS = tuple(
@@ -133,7 +131,7 @@ _AMBIGUOUS_QUESTIONS = tuple(
     for voice in Voice
     for polarity, negator in ((Polarity.POSITIVE, None), (Polarity.NEGATIVE, Negator.CONTRACTED))
 )
-"""Patterns of the questions in which adverbs directly follow the subject."""
+"""Partial events that match the questions in which adverbs directly follow the subject."""
 
 
 def _iterate_event_rules(constraints: Constraints) -> Iterator[Rule]:
@@ -147,16 +145,16 @@ def _iterate_event_rules(constraints: Constraints) -> Iterator[Rule]:
 
 
 def _restrict_clauses(event: Event, layout: Layout, sites: Iterable[ClauseSite]) -> list[Restriction]:
-    """Return the values of variables with which a clause at one of *sites* matches *event*."""
+    """Return the restrictions with which a clause at one of *sites* matches *event*."""
     return [restriction for site in sites for restriction in list_restrictions(event, site, layout)]
 
 
-def _make_event_boxes(*events: Event) -> Callable[[Layout], Sequence[Restriction]]:
+def _make_event_boxes(*events: Event) -> Callable[[Layout], Iterable[Restriction]]:
     return lambda layout: [box for event in events for box in _restrict_clauses(event, layout, layout.clauses)]
 
 
 def _restrict_relatives(event: Event, layout: Layout) -> list[Restriction]:
-    """Return the values of variables with which every relative clause matches *event*."""
+    """Return the restrictions with which every relative clause matches *event*."""
     merged: list[dict[str, Allowed]] = [{}]
     for site in layout.clauses[1:]:
         pairs = product(merged, list_restrictions(event, site, layout))
@@ -174,7 +172,7 @@ def _find_word_boxes(lemma: str, layout: Layout) -> tuple[Restriction, ...]:
 
 
 def _find_word_positions(lemma: str, variable: Variable) -> Allowed:
-    """Return the positions of *lemma* among the values of a variable; none if the variable does not hold words."""
+    """Return the positions of *lemma* among the values of a variable; none if the values are not words."""
     if variable.name.endswith("det"):  # a pair of number and lemma
         return frozenset(i for i, pair in enumerate(variable.values) if pair[1] == lemma)
     if variable.group is None and not variable.name.endswith(("rel", "modal")):
@@ -186,7 +184,7 @@ def _find_word_positions(lemma: str, variable: Variable) -> Allowed:
 def find_verbs_without_progressive(
     words: Words, lexicon: Lexicon, flags: frozenset[Flag] = NO_PROGRESSIVE
 ) -> dict[Kind, Allowed]:
-    """Return the positions of the verbs with one of *flags* (such as stative), for each kind that has such verbs."""
+    """Return the positions of the verbs with one of *flags* (such as stative) by kind; a kind without any is absent."""
     flagged_by_kind: dict[Kind, Allowed] = {}
     for frame, verbs in words.verbs_by_frame.items():
         kind = Kind(frame.value)

@@ -1,4 +1,4 @@
-"""Combinations of nouns with verbs, adjectives and relativizers that the sorts of the nouns exclude."""
+"""Combinations of nouns with other words that the sorts of the nouns exclude, such as a thing that sleeps."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -14,7 +14,10 @@ from sentprobe.lexicon.words import MODIFIED, ROLES
 
 @dataclass(frozen=True, slots=True)
 class SortBan:
-    """The nouns that words of one kind do not take in a role of a verb, or as the modified noun of other words."""
+    """The positions of nouns that the words at some positions exclude.
+
+    ``role`` is the role of the nouns if the words are verbs, and ``MODIFIED`` if they modify the nouns.
+    """
 
     kind: Kind
     role: str
@@ -24,7 +27,7 @@ class SortBan:
 
 @lru_cache(maxsize=64)  # a task makes thousands of spaces from the same words
 def find_sort_bans(words: Words, lexicon: Lexicon) -> tuple[SortBan, ...]:
-    """Return the bans by sort; words that exclude the same nouns share a ban, which keeps the number of boxes low."""
+    """Return the bans that sorts imply; words that exclude the same nouns share a ban, so that boxes are few."""
     nouns_by_sort: dict[str, set[int]] = {}
     for i, noun in enumerate(words.nouns):
         nouns_by_sort.setdefault(lexicon.get(noun, Kind.NOUN).sort, set()).add(i)
@@ -44,7 +47,7 @@ def find_sort_bans(words: Words, lexicon: Lexicon) -> tuple[SortBan, ...]:
 
 
 def find_asked_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> list[Restriction]:
-    """Return the box of questions with a verb for which the question word (who, what) has the wrong sort."""
+    """Return the box, if any, of the verbs whose role in question does not fit the question word (who, what)."""
     main = layout.clauses[0]
     if main.form.asked is None:
         return []
@@ -64,7 +67,7 @@ def find_sort_boxes(bans: Iterable[SortBan], layout: Layout) -> Iterator[Restric
 
 
 def _list_sort_pairs(layout: Layout) -> Iterator[tuple[Kind, str, str, str]]:
-    """Yield kind, role, word variable and noun variable for each word and the noun whose sort it restricts."""
+    """Yield kind, role, variable and the noun's variable for each word that restricts the sort of a noun."""
     for site in layout.clauses:
         kind = Kind(site.frame.value)
         yield Kind.RELATIVIZER, MODIFIED, f"{site.owner}rel", f"{site.owner}noun"

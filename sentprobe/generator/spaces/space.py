@@ -59,12 +59,12 @@ class NumberedEvents(Protocol):
 class Space:
     """The events of the named templates, with words of a vocabulary, that satisfy constraints.
 
-    If no event satisfies the constraints, a search for the reason takes longer than making the space.
-    ``explained=False`` skips this search, for callers that do not show the message of the Contradiction.
+    If no event satisfies them, the search for the reason takes longer than building a space. ``explained=False`` skips
+    this search, for callers that do not show the message of the Contradiction.
 
     Raises:
         UsageError: an unknown template, vocabulary or word.
-        Contradiction: no event satisfies the constraints; the message names the contradictory ones.
+        Contradiction: no event satisfies the constraints; the message names those that contradict each other.
 
     >>> from sentprobe.lexicon import english
     >>> space = Space(english(), vocabulary="compeval", templates=["intransitive"])
@@ -221,7 +221,7 @@ class Space:
             )
 
     def _index_cells(self, numbers: counting.IndexArray) -> "_CellIndex":
-        """Return the cells of the boxes that contain the events at *numbers*."""
+        """Return the cells of the boxes that contain the events at indices *numbers*."""
         if len(numbers) >= len(self._boxes):
             return self._all_cells
         box_numbers = sorted({bisect_right(self._ends, number) for number in numbers.tolist()})
@@ -288,7 +288,7 @@ class Space:
         return f"{culprits[0].text} and {culprits[1].text} contradict each other {where}"
 
     def _widen_choices(self) -> Iterator[tuple[str, tuple[Layout, ...]]]:
-        """Yield the name of each choice, and the layouts of the space if all values of the choice are allowed."""
+        """Yield the name of each choice, and the layouts of the space if this choice allowed all values."""
         language = self.lexicon.language
         all_values: dict[str, Any] = {
             "numbers": tuple(Number),
@@ -317,7 +317,7 @@ def join_batches(batches: Sequence[EventBatch]) -> EventBatch:
 
 
 class _CellIndex:
-    """The cells of boxes, in order: first index, end, number of the layout, and position among the layout's cells."""
+    """The cells of boxes: their first indices, ends, layouts (by number), and positions among a layout's cells."""
 
     def __init__(self, boxes: Sequence[tuple[counting.CountedBox, int]]) -> None:
         self.starts: list[int] = []

@@ -16,7 +16,7 @@ from sentprobe.lexicon.languages.language import Language
 
 @dataclass(frozen=True, slots=True)
 class ClausePattern:
-    """The structure of a relative clause; its gap and its voice imply its kind."""
+    """The structure of a relative clause; ``kind`` follows from the gap and the voice."""
 
     frame: Frame
     kind: ClauseKind
@@ -26,7 +26,7 @@ class ClausePattern:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """The structure of a sentence: the frame of the main clause, and its relative clauses by the modified role."""
+    """The structure of a sentence: the frame of the main clause, and relative clauses with the role they modify."""
 
     name: str
     frame: Frame
@@ -81,7 +81,7 @@ def list_template_names(*, deep: bool = False, language: Language = ENGLISH) -> 
 
 
 def expand_templates(names: Iterable[str], language: Language) -> tuple[str, ...]:
-    """Return *names*, and for `all` also the language's own templates. Raises UsageError for a template it lacks."""
+    """Return *names*; for `all`, also the language's own templates. Raises UsageError if it lacks the verbs."""
     names = tuple(names)
     for name in names:
         frames = {frame for pattern in find_patterns([name]) for frame in list_frames(pattern)}

@@ -33,7 +33,7 @@ FORMS = {
     Kind.DETERMINER: tuple(f"ART.{agreement}" for agreement in _AGREEMENTS),
     Kind.RELATIVIZER: tuple(f"PRELS.{agreement}" for agreement in _AGREEMENTS if ".gen." not in agreement),
 }
-"""The names of the forms of each kind of word, such as ``NN.sg.acc``, ``ADJA.sg.acc.masc`` and ``VVFIN.sg.past``."""
+"""The names of the forms of each kind of word, such as ``NN.sg.acc``, ``ADJA.sg.acc.masc``, ``VVFIN.sg.past``."""
 
 
 def make_forms(lemma: str, kind: Kind, table: EntryValues, _ask: object = None) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,7 @@ from sentprobe.lexicon.words import Kind, Word
 EntryValues: TypeAlias = Mapping[str, object]
 """The values of a word's entry in a lexicon file, by key."""
 StructureRow: TypeAlias = tuple[str, str, str, tuple[str, ...]]
-"""Frame, voice, form of the recipient ("double", "to" or ""), and roles that can be the gap ("" for a main clause)."""
+"""Frame, voice, form of the recipient ("double", "to" or ""), and roles that can be the gap ("": a main clause)."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -34,7 +34,7 @@ class Language:
     forms: Mapping[Kind, tuple[Any, ...]]
     """The names of the forms that a word of each kind can have."""
     keys: Mapping[Kind, tuple[str, ...]]
-    """The keys that an entry of each kind can have in a lexicon file, in addition to ``flags``, ``sort`` and ``takes``."""
+    """The keys that an entry of each kind can have, in addition to ``flags``, ``sort`` and ``takes``."""
     make_forms: Callable[[str, Kind, EntryValues, Any], Iterator[tuple[Any, str]]]
     """Function of lemma, kind, entry and source of inflected forms that yields pairs of a form and its spelling."""
     find_class: Callable[[Word], str]
@@ -69,7 +69,7 @@ class Language:
     participle: str = ""
     """The name of the verb form in the perfect ("VVPP"), or "" if verbs do not differ in their perfect auxiliary."""
     perfect_auxiliaries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """The forms of each perfect auxiliary: past singular and plural, present singular and plural; the usual one is first."""
+    """The past and present forms of each perfect auxiliary, each singular first; the usual auxiliary is the first."""
     function_words: frozenset[str]
     """The words that the grammar itself puts into a sentence."""
     auxiliaries: frozenset[str]
@@ -100,7 +100,7 @@ class Language:
         return next(iter(self.perfect_auxiliaries.values()), ())
 
     def has_determiner(self, determiner: Word, number: str, word_class: str = "") -> bool:
-        """Say whether a determiner has a form for *number*, "sg" or "pl", and the class of its noun or the next word."""
+        """Say whether a determiner has a form for *number* ("sg" or "pl") and for the class with which it agrees."""
         form = self.find_form("det", number, self.cases[0], word_class or self.classes[0])
         return form in determiner.forms
 
@@ -109,7 +109,7 @@ class Language:
         return verb.auxiliary or next(iter(self.perfect_auxiliaries), "")
 
     def replace_auxiliary(self, form: str, auxiliary: str) -> str:
-        """Return the form of *auxiliary* ("ist") that matches *form* of the usual one ("hat"), or *form* if there is none."""
+        """Return the form of *auxiliary* ("ist") that matches *form* of the usual one ("hat"); else *form* itself."""
         forms = dict(zip(self.usual_auxiliary_forms, self.perfect_auxiliaries.get(auxiliary, ()), strict=False))
         return forms.get(form, form)
 

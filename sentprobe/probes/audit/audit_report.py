@@ -1,6 +1,7 @@
 """Audits as text, Markdown or JSON: a table of cues, exact bounds, and the verdict in sentences."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from io import StringIO
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -38,12 +39,9 @@ def to_json(audit: Audit) -> dict[str, Any]:
         "test_units": audit.units,
         "leaks": [str(finding.cue) for finding in audit.leaks],
         **({"expect": [*map(str, audit.expect)], "not_found": [*map(str, audit.not_found)]} if audit.expect else {}),
-        "cues": [_finding_to_json(finding_, probed=audit.probed) for finding_ in audit.findings],
+        "cues": [_finding_to_json(finding, probed=audit.probed) for finding in audit.findings],
         "bounds": {
-            str(cue): {
-                str(split): {"share": bound.share, "best": bound.best, "total": bound.total, "groups": bound.groups}
-                for split, bound in bounds.items()
-            }
+            str(cue): {str(split): {"share": bound.share, **asdict(bound)} for split, bound in bounds.items()}
             for cue, bounds in audit.bounds.items()
         },
         "structures": dict(audit.structures),
@@ -77,16 +75,16 @@ _STYLES = {Verdict.LEAK: "bold red", Verdict.BELOW: "yellow", Verdict.EXPECTED: 
 
 
 def build_table(audit: Audit) -> Table:
-    """Build the terminal table of cues, with accuracies in percent; that of the chosen classifier is bold."""
-    table_ = tw.build_empty_table(HEADER, left=[len(HEADER) - 1])
-    table_.title, table_.title_justify = format_title(audit), "left"
+    """Build the terminal table of cues: accuracies in percent, with the chosen classifier's accuracy in bold."""
+    table = tw.build_empty_table(HEADER, left=[len(HEADER) - 1])
+    table.title, table.title_justify = format_title(audit), "left"
     for row, finding in build_cue_rows(audit):
         cells = [Text(cell) for cell in row]
         if finding is not None:
             cells[-1].stylize(_STYLES[finding.verdict])
             cells[3 + list(Classifier).index(finding.trial.chosen)].stylize("bold")
-        table_.add_row(*cells)
-    return table_
+        table.add_row(*cells)
+    return table
 
 
 def format_notes(audit: Audit) -> str:
@@ -97,7 +95,7 @@ def format_notes(audit: Audit) -> str:
 
 
 def _format_redundancy(audit: Audit) -> Iterator[str]:
-    """Yield the note on how often other words reveal the answer (Conneau et al. 2018, section 4), if it is known."""
+    """Yield the note on how often other words reveal the answer (Conneau et al. 2018, section 4), if known."""
     redundancy = find_redundancy(audit.task)
     if audit.agreeing is not None and redundancy is not None:
         yield (
@@ -108,7 +106,7 @@ def _format_redundancy(audit: Audit) -> Iterator[str]:
 
 
 def render(audits: Sequence[Audit], *, style: tw.TableFormat = tw.TableFormat.TEXT) -> str:
-    """Return audits in a text format."""
+    """Return audits as text, Markdown or JSON."""
     return _RENDERERS[style](audits)
 
 
@@ -148,10 +146,9 @@ def format_verdict_lines(audit: Audit) -> tuple[str, ...]:
 
 
 def _format_missing_cue(audit: Audit, cue: Cue) -> str:
-    finding = audit.find(cue)
-    if finding is None:
-        return f"expected, but not tried here: {CUES[cue].get_title(probed=True)}"
-    return f"expected, but not found: {_format_accuracy(finding, probed=audit.probed)}"
+    if finding := audit.find(cue):
+        return f"expected, but not found: {_format_accuracy(finding, probed=audit.probed)}"
+    return f"expected, but not tried here: {CUES[cue].get_title(probed=True)}"
 
 
 def _format_verdict(audit: Audit) -> str:
@@ -175,25 +172,24 @@ def format_title(audit: Audit) -> str:
 
 
 AuditRow: TypeAlias = tuple[tuple[str, ...], Finding | None]
-"""The cells of a row, and the finding on its cue; None for the majority row."""
+"""The cells of a row, and the finding on the row's cue; None for the majority row."""
 
 
 def build_cue_rows(audit: Audit) -> Iterator[AuditRow]:
     """Yield the rows of the table with the columns ``HEADER``: the majority row, then a row for each cue."""
-    score = audit.majority
-    blanks = ("",) * len(Classifier)
-    yield ("majority", _format_percent(score.accuracy), score.interval.format_percent(), *blanks, ""), None
+    majority, blanks = audit.majority, ("",) * len(Classifier)
+    yield ("majority", _format_percent(majority.accuracy), majority.interval.format_percent(), *blanks, ""), None
     for finding in audit.findings:
         scores = [finding.trial.scores.get(kind) for kind in Classifier]
         title, percent = CUES[finding.cue].get_title(probed=audit.probed), _format_percent(finding.score.accuracy)
-        percents = ("" if score_ is None else _format_percent(score_.accuracy) for score_ in scores)
+        percents = ("" if score is None else _format_percent(score.accuracy) for score in scores)
         interval = finding.score.interval.format_percent()
         yield (title, percent, interval, *percents, str(finding.verdict)), finding
 
 
 def _format_bounds(audit: Audit) -> Iterator[str]:
     for cue, bounds in audit.bounds.items():
-        parts = [f"{split} {_format_bound(bound_)}" for split, bound_ in bounds.items()]
+        parts = [f"{split} {_format_bound(bound)}" for split, bound in bounds.items()]
         yield f"bound, {CUES[cue].get_title(probed=audit.probed)}: {'; '.join(parts)}"
     if audit.structures:
         yield (
@@ -248,10 +244,9 @@ _RENDERERS: Mapping[tw.TableFormat, Callable[[Sequence[Audit]], str]] = {
 def read_audits(path: Path) -> tuple[Audit, ...]:
     """Read the audits in a JSON file; raise UsageError if it is unreadable, FormatError if it is malformed."""
     try:
-        text = path.read_bytes()
+        return parse_audits(path.read_bytes(), source=str(path))
     except OSError as error:
         raise path_error(path, "cannot read it", error) from error
-    return parse_audits(text, source=str(path))
 
 
 def parse_audits(text: str | bytes, *, source: str) -> tuple[Audit, ...]:
@@ -266,7 +261,7 @@ def parse_audits(text: str | bytes, *, source: str) -> tuple[Audit, ...]:
 
 
 def audit_from_json(value: Mapping[str, Any]) -> Audit:
-    """Return the inverse of :func:`to_json`; a malformed value raises one of several errors."""
+    """Build an audit from a dictionary; the inverse of :func:`to_json`. Malformed values raise various errors."""
     if value["format"] != FORMAT:
         raise FormatError(f"the format is {value['format']!r}, not {FORMAT!r}")
     items = {Split(split): count for split, count in value["items"].items()}
@@ -284,10 +279,7 @@ def audit_from_json(value: Mapping[str, Any]) -> Audit:
         units=value["test_units"],
         findings=tuple(map(_parse_finding, value["cues"])),
         bounds={
-            Cue(cue): {
-                Split(split): Bound(record["best"], record["total"], record["groups"])
-                for split, record in bounds.items()
-            }
+            Cue(cue): {Split(split): Bound(*(record[name] for name in _BOUND_KEYS)) for split, record in bounds.items()}
             for cue, bounds in value["bounds"].items()
         },
         structures=dict(value["structures"]),
@@ -311,7 +303,7 @@ def _parse_finding(value: Mapping[str, Any]) -> Finding:
 
 
 def _check_audit(audit: Audit) -> None:
-    """Raise ValueError if the parts of an audit are inconsistent."""
+    """Raise ValueError if values of an audit contradict each other."""
     if set(audit.structures) not in ({*()}, _STRUCTURE_KEYS):
         raise ValueError("the number of structures is missing")
     if any(finding.trial.chosen not in finding.trial.scores for finding in audit.findings):
@@ -324,4 +316,5 @@ def _check_audit(audit: Audit) -> None:
         raise ValueError("an accuracy is not between 0 and 1")
 
 
+_BOUND_KEYS = ("best", "total", "groups")
 _STRUCTURE_KEYS = {"parsed", "skeleton"}

@@ -1,6 +1,6 @@
 """The audit of a dataset: classifiers that see only a surface cue, exact bounds, and a verdict on each cue."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -31,7 +31,7 @@ from sentprobe.specs import choose_member
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """An upper bound on the accuracy of any function of a cue on the items of a split."""
+    """The highest accuracy, on the items of a split, of any function whose only input is a cue."""
 
     best: int
     """The number of items that the best function answers correctly."""
@@ -55,13 +55,12 @@ BoundKey = Callable[[tuple[str, ...], tuple[int, ...]], Hashable]
 
 
 def compute_bound(data: ProbeDataset, split: Split, key: BoundKey) -> Bound:
-    """Return the bound for functions of *key*, which give the same answer to all items with the same key."""
-    counts: dict[Hashable, Counter[int]] = {}
+    """Return the bound for functions whose only input is the value of *key*: the same value gets the same answer."""
+    counts = defaultdict[Hashable, Counter[int]](Counter)
     items = data.splits[split]
     tokens = [tuple(sentence.split()) for sentence in data.sentences]
-    columns = items.rows.tolist(), items.probes.tolist(), items.targets.tolist()
-    for row, words, target in zip(*columns, strict=True):
-        counts.setdefault(key(tokens[row], tuple(words)), Counter())[target] += 1
+    for row, words, target in zip(items.rows.tolist(), items.probes.tolist(), items.targets.tolist(), strict=True):
+        counts[key(tokens[row], tuple(words))][target] += 1
     return Bound(sum(max(count.values()) for count in counts.values()), len(items), len(counts))
 
 
@@ -80,7 +79,7 @@ USER_EXPECTED = "you expect it"
 CONFIDENCE = 0.99
 """The confidence of the verdict: fewer than 1% of audits of clean datasets find a leak."""
 _WORK_PER_PROCESS = 60_000
-"""The number of items times cues that justifies another process, since a process takes seconds to start."""
+"""The number of items times cues that is worth another process, which takes seconds to start."""
 
 
 class Verdict(StrEnum):
@@ -103,7 +102,7 @@ class Finding:
     trial: Trial
     verdict: Verdict
     reason: str = ""
-    """The reason why the cue is expected to be above or below chance, if it is."""
+    """The reason why the cue is expected to be above or below chance; empty if it is not expected."""
 
     @property
     def score(self) -> ModelScore:
@@ -130,8 +129,8 @@ class Audit:
     findings: tuple[Finding, ...]
     bounds: Mapping[Cue, Mapping[Split, Bound]] = field(hash=False)
     structures: Mapping[str, int] = field(hash=False)
-    """The number of sentences that the grammar parsed, and the number that were reduced to function words; empty if the
-    template cue was not tried."""
+    """The number of sentences that the grammar parsed (``parsed``), and of those reduced to function words
+    (``skeleton``); empty if the template cue was not tried."""
     expect: tuple[Cue, ...] = ()
     agreeing: float | None = None
     """The share of test items in which most other words of the same kind agree with the answer, counted when the
@@ -148,7 +147,7 @@ class Audit:
 
     @property
     def is_leaky(self) -> bool:
-        """Whether a cue leaks the answer, or more than 1% of the test items have a training sentence."""
+        """Whether a cue leaks the answer, or the sentences of more than 1% of the test items occur in training."""
         return bool(self.leaks) or self.overlap.is_leaky
 
     @property
@@ -211,7 +210,7 @@ def audit_all(
     jobs: int = 1,
     reporter: Reporter | None = None,
 ) -> list[Audit]:
-    """Audit the cues of several datasets in *jobs* processes. Cues that a dataset lacks are not tried."""
+    """Audit several datasets in *jobs* processes. Cues about probe words need a dataset with probe words."""
     check_count("jobs", jobs)
     expected_cues = {choose_member(Cue, name, what="cue") for name in expect}
     require_libraries("sklearn", "lightgbm")
@@ -327,10 +326,10 @@ def _build_audit(
 
 
 def _compute_redundancy(data: ProbeDataset) -> float | None:
-    agreeing, tied = (data.card.counts.get(name) for name in (AGREEING, TIED))
-    if agreeing is None or tied is None:
+    counts = data.card.counts
+    if not {AGREEING, TIED} <= {*counts}:
         return None
-    return (agreeing + tied / 2) / len(data.splits[Split.TEST])
+    return (counts[AGREEING] + counts[TIED] / 2) / len(data.splits[Split.TEST])
 
 
 def _judge_cue(data: ProbeDataset, cue: Cue, trial: Trial, chance: float, *, reason: str) -> Finding:

@@ -1,7 +1,7 @@
 """The classifiers of an audit (logistic regression and boosted trees), and the choice between them."""
 
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -17,9 +17,9 @@ from sentprobe.probes.dataset import Indices
 from sentprobe.probes.statistics import Interval, accuracy_interval, wilson
 
 TRAINING_LIMIT = 10_000
-"""The maximum number of training items. If there are more, units are left out at random."""
+"""The maximum number of training items. Of larger training sets, a random sample of units is used."""
 BOOSTED_COLUMNS = 400
-"""The number of features of boosted trees: the features that most training items have."""
+"""The maximum number of features of boosted trees: the features that occur in most training items."""
 BOOSTED_LABELS = 20
 """The maximum number of labels for boosted trees, which grow one tree per label and round."""
 _MAX_WEIGHTS = 2_000_000
@@ -40,8 +40,8 @@ _TREE_SETTINGS: Mapping[str, object] = {
 }
 
 _TOLERANCE = 1e-3
-"""The gradient tolerance of the linear model: ten times scikit-learn's default, which needs a third of the iterations
-for nearly the same answers."""
+"""The gradient tolerance of the linear model. Ten times scikit-learn's default, it saves two thirds of the iterations;
+the answers are nearly the same."""
 
 
 class Classifier(StrEnum):
@@ -83,9 +83,9 @@ class TrialItems:
         """Whether features cannot predict labels, because the items of each mirror pair have the same features."""
         if not self.mirrored:
             return False
-        counts: dict[frozenset[tuple[str, float]], Counter[int]] = {}
+        counts = defaultdict[frozenset[tuple[str, float]], Counter[int]](Counter)
         for features, target in zip(self.features, self.targets.tolist(), strict=True):
-            counts.setdefault(frozenset(features.items()), Counter())[target] += 1
+            counts[frozenset(features.items())][target] += 1
         labels = set(self.targets.tolist())
         return all(len(count) == len(labels) and len(set(count.values())) == 1 for count in counts.values())
 
@@ -120,7 +120,7 @@ def try_classifiers(
     kinds = [kind for kind in Classifier if labels <= BOOSTED_LABELS or kind is Classifier.LINEAR]
     with threadpool_limits(limits=1):
         chosen, answers = _choose_classifier(kinds, train, test, validation, seed=seed)
-    return Trial(chosen, {kind_: score_answers(answer, test, strict=strict) for kind_, answer in answers.items()})
+    return Trial(chosen, {kind: score_answers(answer, test, strict=strict) for kind, answer in answers.items()})
 
 
 def sample_units(part: TrialItems, *, limit: int, seed: int) -> TrialItems:
@@ -135,7 +135,7 @@ def sample_units(part: TrialItems, *, limit: int, seed: int) -> TrialItems:
 
 
 def score_answers(answers: Indices, test: TrialItems, *, strict: float) -> ModelScore:
-    """Score predicted labels, (n,); the intervals allow for dependent items of one unit."""
+    """Compute the accuracy of predicted labels, (n,), with intervals that allow for dependent items of one unit."""
     right = answers == test.targets
     low, high = (_compute_interval(right, test, confidence=level) for level in (0.95, strict))
     return ModelScore(int(right.sum()), len(right), low, high)
@@ -154,7 +154,7 @@ _Answers = Mapping[Classifier, Indices]
 def _choose_classifier(
     kinds: Sequence[Classifier], train: TrialItems, test: TrialItems, validation: TrialItems | None, *, seed: int
 ) -> tuple[Classifier, _Answers]:
-    """Return the classifier that is chosen without test items, and all classifiers' predictions for test items."""
+    """Return the classifier chosen without test items, and the predictions of all classifiers for test items."""
     if validation and len(validation.targets):  # the same trained model serves both choice and test
         held_answers, answers = _predict(kinds, train, [validation, test], seed=seed)
         return _find_best(held_answers, validation), answers
@@ -192,7 +192,7 @@ def _predict(
 
 
 def _build_matrices(parts: Sequence[TrialItems]) -> list[Any]:
-    """Return a sparse matrix, (n, features), for each part, with the features of the first part."""
+    """Return a sparse matrix, (items, features), for each part. Its columns are features of the first part."""
     names = sorted(set(chain.from_iterable(parts[0].features)))
     columns = {name: i for i, name in enumerate(names)}
     first, *rest_matrices = (_build_matrix(part, columns) for part in parts)
@@ -206,8 +206,8 @@ def _build_matrix(part: TrialItems, column_numbers: Mapping[str, int]) -> Any:
 
     numbers = map(column_numbers.get, chain.from_iterable(part.features), repeat(-1))
     columns = np.fromiter(numbers, np.int32)
-    values = np.fromiter(chain.from_iterable(features_.values() for features_ in part.features), np.float32)
-    rows = np.repeat(np.arange(len(part.features)), [len(features_) for features_ in part.features])
+    values = np.fromiter(chain.from_iterable(features.values() for features in part.features), np.float32)
+    rows = np.repeat(np.arange(len(part.features)), [*map(len, part.features)])
     is_column = columns >= 0
     starts = np.searchsorted(rows[is_column], np.arange(len(part.features) + 1))
     shape = len(part.features), len(column_numbers)
@@ -215,7 +215,7 @@ def _build_matrix(part: TrialItems, column_numbers: Mapping[str, int]) -> Any:
 
 
 def predict_with_linear_model(train: Any, matrices: Sequence[Any], targets: Indices, seed: int) -> list[Any]:
-    """Train logistic regression on *train* and return its predictions for each other matrix."""
+    """Train logistic regression on *train*, (n, features), and return its predictions for each of *matrices*."""
     column_limit = _MAX_WEIGHTS // len(np.unique(targets))
     scaler = import_module_of_extra("sklearn.preprocessing").MaxAbsScaler().fit(train[:, :column_limit])
     scaled_train, *scaled_matrices = (scaler.transform(matrix[:, :column_limit]) for matrix in (train, *matrices))
@@ -230,7 +230,7 @@ def predict_with_linear_model(train: Any, matrices: Sequence[Any], targets: Indi
 
 
 def _merge_equal_columns(matrix: Any) -> Any:
-    """Return a matrix, (features, distinct columns), by which the feature matrix is multiplied to merge equal columns.
+    """Return a matrix, (features, distinct columns). Multiplying *matrix* by it merges equal columns.
 
     Since most n-grams occur in one item, about a tenth of the columns remain. The model does not change, because the
     penalty on k equal weights equals that on one weight of a column scaled by sqrt(k).
@@ -248,7 +248,7 @@ def _merge_equal_columns(matrix: Any) -> Any:
 
 
 def predict_with_boosting(train: Any, matrices: Sequence[Any], targets: Indices, _: int = 0) -> list[Indices]:
-    """Train boosted trees on *train* and return their predictions for each other matrix."""
+    """Train boosted trees on *train*, (n, features), and return their predictions for each of *matrices*."""
     train_columns, *other_columns = (matrix[:, :BOOSTED_COLUMNS] for matrix in (train, *matrices))
     labels, label_numbers = np.unique(targets, return_inverse=True)
     if len(labels) == 1 or not train_columns.shape[1]:  # LightGBM rejects a matrix without columns

@@ -16,21 +16,21 @@ BLANK = "_"
 
 
 class Structures:
-    """Cached structures of sentences: events without lemmas or, without a parse, function words."""
+    """A cache of sentence structures: events without lemmas or, for sentences that cannot be parsed, function words."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon = lexicon
-        self._known: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._features: dict[tuple[str, ...], tuple[str, ...]] = {}
         self.parsed = 0
         self.skeletons = 0
 
     def find_features(self, tokens: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the distinct features of a sentence's structure."""
-        if tokens not in self._known:
-            self._known[tokens] = self._find_features(tokens)
-        return self._known[tokens]
+        """Return the distinct features of a sentence's structure, such as ``main tense past``."""
+        if tokens not in self._features:
+            self._features[tokens] = self._list_features(tokens)
+        return self._features[tokens]
 
-    def _find_features(self, tokens: tuple[str, ...]) -> tuple[str, ...]:
+    def _list_features(self, tokens: tuple[str, ...]) -> tuple[str, ...]:
         try:
             (event,) = parse(" ".join(tokens), self._lexicon)
         except (ParseError, ValueError):  # a ValueError means that the sentence is ambiguous
@@ -46,12 +46,12 @@ def _list_event_features(event: Event, path: str) -> Iterator[str]:
         yield f"{path} {name} {getattr(event, name)}"
     yield f"{path} adverbs {len(event.adverbs or ())}"
     for role in Role:
-        person = event.argument(role)
-        if isinstance(person, Participant):
-            yield f"{path} {role} {person.number}"
-            if isinstance(person.clause, RelativeClause):
-                yield f"{path} {role} clause {person.clause.kind}"
-                yield from _list_event_features(person.clause.event, f"{path}.{role}")
+        participant = event.argument(role)
+        if isinstance(participant, Participant):
+            yield f"{path} {role} {participant.number}"
+            if isinstance(clause := participant.clause, RelativeClause):
+                yield f"{path} {role} clause {clause.kind}"
+                yield from _list_event_features(clause.event, f"{path}.{role}")
 
 
 def build_skeleton(tokens: Sequence[str]) -> tuple[str, ...]:
@@ -81,12 +81,12 @@ def _list_skeleton_features(skeleton: Sequence[str]) -> tuple[str, ...]:
 Features = dict[str, float]
 """The value of each feature by name. Absent features are 0."""
 _DISTANCE_LIMIT = 8
-"""The largest distance between two probe words that has its own feature."""
+"""The distance between two probe words, in tokens, from which all distances share a feature."""
 
 
 @dataclass(frozen=True, slots=True)
 class CueItem:
-    """An item as input of the cues."""
+    """An item from which features are extracted: its tokens, probe words, and all forms of each probe word."""
 
     tokens: tuple[str, ...]
     probes: tuple[str, ...]
@@ -122,7 +122,7 @@ class CueKind:
 
 
 def build_cue_items(data: ProbeDataset, items: Items, lexicon: Lexicon) -> list[CueItem]:
-    """Return the items as input of the cues. A probe word that the lexicon does not contain has only one form."""
+    """Return the items of a split for the cues. A probe word that is not in the lexicon has only one form."""
     forms = []
     for lemma in data.probe_words:
         words = [lexicon.get(lemma, kind) for kind in lexicon.kinds_of(lemma)]
@@ -150,7 +150,7 @@ def _extract_probe(item: CueItem) -> Features:
 
 
 def _cross_with_probe(item: CueItem, features: Mapping[str, float]) -> Features:
-    """Return the features, their products with each probe word, and the probe words, for a linear model."""
+    """Return features, probe words, and the products of both, since a linear model cannot multiply them itself."""
     probes = [f"probe {slot} is {word}" for slot, word in enumerate(item.probes)]
     products = {f"{name} & {probe}": value for name, value in features.items() for probe in probes}
     return {**features, **products, **_extract_probe(item)}
@@ -168,7 +168,7 @@ def _count_names(names: Iterable[str]) -> Features:
 def _extract_presence(item: CueItem) -> Features:
     """Return how often each probe word occurs, which is a function of the bag of words and the probe words."""
     counts_by_slot = [len(item.find_positions(slot)) for slot in range(len(item.probes))]
-    counts = {f"probe {slot} occurs": float(count_) for slot, count_ in enumerate(counts_by_slot)}
+    counts = {f"probe {slot} occurs": float(count) for slot, count in enumerate(counts_by_slot)}
     return counts | {f"probes occur {counts_by_slot}": 1.0}
 
 

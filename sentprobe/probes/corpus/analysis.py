@@ -1,4 +1,4 @@
-"""The analysis of a corpus, whose result is a table. Finished chunks are stored, so that an analysis can be resumed."""
+"""The analysis of a corpus, which writes a table. A resumed analysis reuses stored chunks of the corpus."""
 
 import json
 import shutil
@@ -23,23 +23,23 @@ from sentprobe.progress import Reporter, SilentReporter
 from sentprobe.versions import find_versions
 
 READ_CHUNK_SIZE = ChunkSize(pieces=2_000, characters=1_000_000)
-"""The maximum size of a chunk that is not parsed, whose analysis takes a fraction of a second."""
+"""The size of a chunk if no parser is used: its analysis takes a fraction of a second."""
 PARSE_CHUNK_SIZE = ChunkSize(pieces=100, characters=10_000)
-"""The maximum size of a chunk that is parsed: about a hundred sentences."""
+"""The size of a chunk if a parser is used: about a hundred sentences."""
 
 
 @dataclass(slots=True)
 class AnalysisProgress:
-    """The numbers of analysed sentences and the speed of an analysis."""
+    """The number of sentences analysed so far, and the speed."""
 
     sentences: int = 0
     new_sentences: int = 0
-    """The number of sentences that were analysed in this run, without those of a resumed run."""
+    """The number of sentences that this run analysed, without those in reused chunks of an interrupted run."""
     start: float = field(default_factory=time.monotonic)
 
     @property
     def seconds(self) -> float:
-        """The time since the start of the run in seconds."""
+        """The seconds since the start of the run."""
         return max(time.monotonic() - self.start, 1e-9)
 
     def __str__(self) -> str:
@@ -48,14 +48,14 @@ class AnalysisProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
-    """The settings of an analysis: the files of the corpus, the recipe and the output folder."""
+    """The files of the corpus, the settings that determine the rows (*recipe*), and those that do not."""
 
     sources: tuple[Source, ...]
     recipe: AnalysisRecipe
     out: Path
     encoding: str = "utf-8"
     size: ChunkSize | None = None
-    """The maximum size of a chunk. It only affects how much work is lost when a run is interrupted."""
+    """The size of a chunk, or None for one of the two above. It only affects how much work an interruption loses."""
     command: str = ""
     language: str = ""
     force: bool = False
@@ -69,7 +69,7 @@ def analyze(
     The bytes of the table do not depend on the engine or the number of workers. Sentences are counted in *progress*.
 
     Raises:
-        UsageError: the output folder is a finished table or has other files.
+        UsageError: the output folder has other files or, unless ``plan.force`` is set, a finished table.
         SentprobeError: the corpus cannot be read, or no sentence can be used.
     """
     reporter, progress = reporter or SilentReporter(), progress or AnalysisProgress()

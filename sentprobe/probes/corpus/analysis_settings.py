@@ -17,14 +17,22 @@ if TYPE_CHECKING:
     from nltk.tokenize.punkt import PunktParameters
 
 PUNKT_FILES = ("abbrev_types.txt", "collocations.tab", "ortho_context.tab", "sent_starters.txt")
-"""The files in a folder of parameters of the sentence splitter Punkt, in NLTK's text format."""
+"""The files with the parameters of the sentence splitter Punkt, in NLTK's text format."""
 Splitter = Callable[[str], list[str]]
 
 
 def find_punkt(folder: Path | None) -> Path:
-    """Return *folder* or, by default, NLTK's folder of English Punkt parameters; raise UsageError if incomplete."""
+    """Return the folder of Punkt parameters, by default NLTK's for English; raise UsageError if files are missing."""
     if folder is None:
-        return _find_nltk_punkt()
+        from nltk.data import find
+
+        try:
+            return Path(find("tokenizers/punkt_tab/english"))
+        except LookupError:
+            raise UsageError(
+                "splitting text into sentences needs Punkt parameters: name their folder with --punkt, "
+                "or install those of NLTK: python -m nltk.downloader punkt_tab"
+            ) from None
     missing = [name for name in PUNKT_FILES if not (folder / name).is_file()]
     if missing:
         raise UsageError(
@@ -34,29 +42,14 @@ def find_punkt(folder: Path | None) -> Path:
     return folder.resolve()
 
 
-def _find_nltk_punkt() -> Path:
-    from nltk.data import find
-
-    try:
-        return Path(find("tokenizers/punkt_tab/english"))
-    except LookupError:
-        raise UsageError(
-            "splitting text into sentences needs Punkt parameters: name their folder with --punkt, "
-            "or install those of NLTK: python -m nltk.downloader punkt_tab"
-        ) from None
-
-
 def compute_punkt_digest(folder: Path) -> str:
-    """Return a digest of the Punkt parameters in a folder."""
-    digest = sha256()
-    for name in PUNKT_FILES:
-        digest.update((folder / name).read_bytes())
-    return digest.hexdigest()[:16]
+    """Return 16 hexadecimal digits: a digest of the Punkt parameters in a folder."""
+    return sha256(b"".join((folder / name).read_bytes() for name in PUNKT_FILES)).hexdigest()[:16]
 
 
 @lru_cache(maxsize=2)
 def load_splitter(folder: str) -> Splitter:
-    """Return the function that splits running text into sentences by Punkt (Kiss and Strunk 2006)."""
+    """Return Punkt's function (Kiss and Strunk 2006), which splits running text into sentences."""
     from nltk.tokenize.punkt import PunktSentenceTokenizer
 
     splitter: Splitter = PunktSentenceTokenizer(_read_punkt_parameters(Path(folder))).tokenize
@@ -64,22 +57,16 @@ def load_splitter(folder: str) -> Splitter:
 
 
 def _read_punkt_parameters(folder: Path) -> "PunktParameters":
-    """Read Punkt parameters from any folder. NLTK's function for this purpose reads only NLTK's data folders."""
+    """Read Punkt parameters from any folder; NLTK's own function reads only from NLTK's data folders."""
     from nltk.tabdata import PunktDecoder
     from nltk.tokenize.punkt import PunktParameters
 
-    parameters = PunktParameters()
-    decoder = PunktDecoder()
+    parameters, decoder = PunktParameters(), PunktDecoder()
+    decoders = (decoder.txt2set, lambda lines: set(decoder.tab2tups(lines)), decoder.tab2intdict, decoder.txt2set)
     try:
-        for name, decode in (
-            ("abbrev_types", decoder.txt2set),
-            ("collocations", lambda lines: set(decoder.tab2tups(lines))),
-            ("ortho_context", decoder.tab2intdict),
-            ("sent_starters", decoder.txt2set),
-        ):
-            files = (folder / file for file in PUNKT_FILES if file.startswith(name))
-            with next(files).open(encoding="utf-8") as lines:
-                setattr(parameters, name, decode(lines))
+        for name, decode in zip(PUNKT_FILES, decoders, strict=True):
+            with (folder / name).open(encoding="utf-8") as lines:
+                setattr(parameters, Path(name).stem, decode(lines))
     except OSError as error:
         raise path_error(folder, "cannot read Punkt's parameters", error) from error
     except (ValueError, IndexError) as error:
@@ -89,7 +76,7 @@ def _read_punkt_parameters(folder: Path) -> "PunktParameters":
 
 @lru_cache(maxsize=1)
 def load_tokenizer() -> Splitter:
-    """Return the function that splits a sentence into the tokens of the Penn Treebank."""
+    """Return the function that splits a sentence into tokens as in the Penn Treebank."""
     from nltk.tokenize.destructive import NLTKWordTokenizer
 
     tokenizer: Splitter = NLTKWordTokenizer().tokenize
@@ -97,9 +84,9 @@ def load_tokenizer() -> Splitter:
 
 
 TABLE_FORMAT = "sentprobe-table 3"
-"""The name of the format in the head of a table."""
+"""The format name in ``table.json``."""
 MAX_TOKENS = 100
-"""The default number of tokens above which a sentence is not parsed."""
+"""The default maximum length of a sentence in tokens. Longer sentences are not parsed, and have no row."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,9 +95,9 @@ class AnalysisRecipe:
 
     reading: RecordFields = RecordFields()  # noqa: RUF009 - frozen
     parser: str | None = None
-    """The spec of the parser; None if all sources are already parsed."""
+    """The name of the parser, as in ``--parser``; None if all sources are already parsed."""
     punkt: str | None = None
-    """The folder of Punkt parameters; None if the parser splits text into sentences, or there is no running text."""
+    """The folder of Punkt parameters; None if the parser splits text into sentences, or no source has running text."""
     max_tokens: int = MAX_TOKENS
     universal: bool = False
     """Whether rows are built from Universal Dependencies even if a sentence also has Penn Treebank tags or a tree."""
@@ -121,7 +108,7 @@ class AnalysisRecipe:
         return self.parser not in {None, NO_PARSER}
 
     def to_json(self) -> dict[str, Any]:
-        """Return the settings as a dictionary for JSON. This loads the parser."""
+        """Return the settings as a dictionary for JSON, with the fingerprint of the parser, which is loaded."""
         parser_fingerprint, constituents = None, self.parser is None
         if self.parser and self.has_parser:
             parser_fingerprint = load_parser(self.parser).fingerprint
@@ -151,9 +138,7 @@ def make_recipe(
     has_text: bool,
     universal: bool = False,
 ) -> AnalysisRecipe:
-    """Return the recipe; *has_text*: whether any source may have running text, which Punkt must split."""
+    """Return the recipe. Punkt splits running text (*has_text*) unless *punkt* is None and the parser splits it."""
     splits = parser not in {None, NO_PARSER} and load_parser(str(parser)).splits
-    folder = None
-    if has_text and (punkt is not None or not splits):
-        folder = str(find_punkt(punkt))
+    folder = str(find_punkt(punkt)) if has_text and (punkt is not None or not splits) else None
     return AnalysisRecipe(reading=reading, parser=parser, punkt=folder, max_tokens=max_tokens, universal=universal)

@@ -1,4 +1,4 @@
-"""The analysis of a chunk (some pieces of a file) by a worker, whose result is the bytes of the chunk's rows."""
+"""The analysis of a chunk (consecutive lines, paragraphs or trees of a file) in a worker, which returns its rows."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -18,11 +18,11 @@ from sentprobe.probes.syntax.typography import restore_written_forms, straighten
 from sentprobe.versions import get_own_version
 
 BATCH_SIZE = 256
-"""The number of sentences per call of the parser, and of rows per Arrow record batch."""
+"""The number of sentences per call of the parser, and the number of rows per Arrow record batch."""
 HEAD_KEY = b"sentprobe"
-"""The key of the head in the metadata of a chunk's Arrow file."""
+"""The key of the :class:`ChunkHead` in the metadata of a chunk's Arrow file."""
 _parser_lock = Lock()
-"""A lock by which only one thread at a time runs a parser. A Dask worker may have several threads."""
+"""Only one thread at a time calls the parser. A Dask worker may have several threads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ class ChunkHead:
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> "ChunkHead":
-        """Return the head from a dictionary; the inverse of :func:`dataclasses.asdict`."""
+        """Build the head from a dictionary; the inverse of :func:`dataclasses.asdict`."""
         return cls(**(value | {"failures": tuple(Failure(**failure) for failure in value["failures"])}))
 
 
@@ -112,14 +112,14 @@ def _iterate_outcomes(chunk: Chunk, recipe: AnalysisRecipe) -> Iterator[tuple[in
 
 
 def _restore_written(outcome: ParserOutcome, raw: RawText) -> ParsedSentence | Mistake:
-    """Return a parse with the original spelling of its tokens, or the mistake if parsing failed."""
+    """Add the original spelling of the tokens to a parse, or return a mistake if *outcome* is an error message."""
     if isinstance(outcome, str):
         return Mistake(0, outcome, shorten(" ".join(raw.written) or raw.text))
     return replace(outcome, written=raw.written) if raw.written else outcome
 
 
 def _iterate_sentences(chunk: Chunk, recipe: AnalysisRecipe, parser: Parser | None) -> Iterator[tuple[int, ReadPiece]]:
-    """Yield the sentences of a chunk, each with the line number of its piece."""
+    """Yield a line number and a sentence; the line is the first of the paragraph or tree that has the sentence."""
     read = FORMATS[chunk.source.format].read
     for piece in chunk.pieces:
         if isinstance(piece, Mistake):
@@ -179,7 +179,7 @@ def _parse_text(parser: Parser, raw: RawText, max_tokens: int) -> Iterator[ReadP
 
 
 def _parse_short(parser: Parser | None, sentences: Sequence[Sequence[str]], max_tokens: int) -> list[ParserOutcome]:
-    """Return the parse (or an error message) of each tokenised sentence. Too long sentences are not parsed."""
+    """Return a parse or error message for each tokenised sentence; over *max_tokens*, it is an error message."""
     if parser is None:
         return [ParsedSentence(tokens=tuple(tokens)) for tokens in sentences]
     short = [tokens for tokens in sentences if len(tokens) <= max_tokens]
@@ -206,7 +206,7 @@ def _parse_batch(parser: Parser, sentences: Sequence[Sequence[str]]) -> Sequence
 
 
 def _parse_guarded(parse: Callable[[], Sequence[ParserOutcome]], *, count: int) -> Sequence[ParserOutcome]:
-    """Call a parser for *count* sentences; if it fails, return its error for one sentence, else an empty list."""
+    """Parse *count* sentences. If the parser fails, return its error message if *count* is 1, otherwise nothing."""
     try:
         with _parser_lock:
             return parse()

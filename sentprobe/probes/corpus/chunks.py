@@ -1,4 +1,4 @@
-"""The files of finished chunks, and their combination into the shards of a table without duplicate sentences."""
+"""The files of finished chunks. Their rows, without duplicate sentences, become the shards (files) of a table."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ from sentprobe.values import check_record, parse_json
 from sentprobe.versions import get_own_version
 
 Digests = NDArray[np.uint64]
-_CHECKSUM_DIGITS = 64
+_CHECKSUM_DIGITS = 64  # these bytes also keep Arrow's data aligned
 MAX_DIGESTS = 8_000_000
 """The approximate number of digests that are in memory at a time."""
 
@@ -36,7 +36,7 @@ def parse_digests(digests: Iterable[str]) -> Digests:
 def mark_first_rows(
     read_parts: Callable[[], Iterable[Digests]], total: int, path: Path, *, limit: int = MAX_DIGESTS
 ) -> NDArray[np.bool_]:
-    """Return whether each row is the first with its digest, (total,) bool, as a memory map of the file *path*."""
+    """Return whether each digest occurs for the first time, (total,) bool, as a memory map of the file *path*."""
     if not total:
         return np.zeros(0, np.bool_)
     is_first = np.lib.format.open_memmap(path, mode="w+", dtype=np.bool_, shape=(total,))
@@ -72,7 +72,7 @@ def find_chunk_path(folder: Path, number: int) -> Path:
 
 
 def store_chunk(path: Path, content: bytes) -> None:
-    """Write the rows of a chunk into a file, after their SHA-256 as 64 digits, which keep Arrow's data aligned."""
+    """Write the Arrow data of a chunk to a file, after 64 hexadecimal digits, which are the SHA-256 of the data."""
     with atomic_path(path) as temporary, temporary.open("wb") as file:
         file.write(_compute_checksum(content))
         file.write(content)
@@ -83,7 +83,7 @@ def _compute_checksum(content: bytes | pa.Buffer) -> bytes:
 
 
 def find_head(path: Path, key: str) -> ChunkHead | None:
-    """Return the head of a stored chunk; None if the file is missing or damaged, or has another *key* or version."""
+    """Return the head of a stored chunk; None if the file is missing or damaged, or its key or version differs."""
     if not path.is_file():
         return None
     try:
@@ -144,7 +144,7 @@ class KeptRows:
     kept_starts: Sequence[int]
     """The number of kept rows before each chunk, followed by the number of all kept rows."""
     sentence_ids: Mapping[str, list[str]]
-    """The sentence ids of each text that has several, by digest."""
+    """The ids (``sent_id``) of sentences with the same text, by the text's digest; only texts with several ids."""
 
     @property
     def total(self) -> int:
@@ -200,7 +200,7 @@ def write_shards(
 
 
 def count_shards(rows: int) -> int:
-    """Return the number of shards for a number of rows."""
+    """Return the number of shards for a number of rows: 20,000 rows per shard."""
     return -(-rows // SHARD_ROWS)
 
 
@@ -215,7 +215,7 @@ def _write_shard(kept_rows: KeptRows, folder: Path, number: int) -> Shard:
 
 
 def _read_kept_rows(kept_rows: KeptRows, low: int, high: int) -> pa.Table:
-    """Return the kept rows from *low* up to *high*, with their ids in the table and their places in their source."""
+    """Return rows *low* to *high* - 1 of the table: kept rows with their ids, and sentence numbers in their source."""
     parts = []
     number = bisect_right(kept_rows.kept_starts, low) - 1
     while number < len(kept_rows.chunks) and kept_rows.kept_starts[number] < high:

@@ -85,7 +85,7 @@ class Corpus:
         return "frequencies"
 
     def find_words(self, ranks: Sequence[int]) -> dict[int, str]:
-        """Return the words with these frequency ranks, by rank."""
+        """Return a dictionary of frequency ranks (1 is the most frequent word) and their words."""
         rows = self.query(
             f"SELECT rank, word FROM {self.frequency_table} WHERE rank IN (SELECT unnest(?::BIGINT[]))",
             sorted({int(rank) for rank in ranks}),
@@ -93,7 +93,7 @@ class Corpus:
         return dict(rows)
 
     def select_pool(self, sql: str, *, key: str, limit: int | None = None) -> SentencePool:
-        """Return the sentences (digest, label, form) that *sql* selects, in the random order of *key*."""
+        """Return the sentences (digest, label, form) that *sql* selects, in a random order that *key* determines."""
         limit_clause = "" if limit is None else f"LIMIT {limit}"
         arrays = self._execute(
             f"SELECT {HANDLE_SQL} AS handle, label::BIGINT AS label, form::BIGINT AS form "
@@ -109,31 +109,29 @@ class Corpus:
         return [text for (text,) in self.read_columns(handles, "text")]
 
     def read_columns(self, handles: Handles, names: str) -> list[tuple[Any, ...]]:
-        """Return columns of sentences in the order of the handles; *names* are the names, separated by commas."""
-        import pyarrow as pa
-
-        chosen = pa.table({"handle": handles, "nth": np.arange(len(handles))})
-        with self._register(chosen):
+        """Return the columns *names*, such as ``"text, length"``, of sentences in the order of the handles."""
+        with self._register(handle=handles, nth=np.arange(len(handles))):
             rows = self.query(f"SELECT nth, {names} FROM sentences JOIN chosen ON {HANDLE_SQL} = handle")
         return [row[1:] for row in sorted(rows, key=lambda row: int(row[0]))]
 
     def find_unknown_digests(self, digests: Sequence[str]) -> list[str]:
-        """Return the digests that are not those of sentences in the corpus."""
-        import pyarrow as pa
-
-        with self._register(pa.table({"digest": pa.array(digests, pa.string())})):
+        """Return the digests to which no sentence of the corpus belongs."""
+        with self._register(digest=digests):
             return [digest for (digest,) in self.query("FROM chosen ANTI JOIN sentences USING (digest)")]
 
     def find_sentence_ids(self, texts: Sequence[str]) -> dict[str, list[str]]:
-        """Return the ids (``sent_id``) of sentences by text. Texts without an id are left out."""
-        import pyarrow as pa
-
-        with self._register(pa.table({"text": pa.array(texts, pa.string())})):
+        """Return a dictionary of texts and their CoNLL-U ids (``sent_id``). Texts without an id are left out."""
+        with self._register(text=texts):
             rows = self.query("SELECT text, sentence_ids FROM sentences SEMI JOIN chosen USING (text)")
         return {text: ids for text, ids in rows if ids}
 
     @contextmanager
-    def _register(self, table: object) -> Iterator[None]:
+    def _register(self, **columns: NDArray[Any] | Sequence[str]) -> Iterator[None]:
+        """Make a table of these columns, which are numbers or texts, available to queries as ``chosen``."""
+        import pyarrow as pa
+
+        types = {name: None if isinstance(values, np.ndarray) else pa.string() for name, values in columns.items()}
+        table = pa.table({name: pa.array(values, types[name]) for name, values in columns.items()})
         self._connection.register("chosen", table)
         try:
             yield
@@ -165,7 +163,7 @@ def _translate_errors() -> Iterator[None]:
 
 @contextmanager
 def open_corpus(table: Table, *, threads: int = THREADS, memory: str = MEMORY) -> Iterator[Corpus]:
-    """Open a table for queries, with limits on DuckDB; raise SentprobeError if it cannot be read."""
+    """Open a table for queries, with limited threads and memory; raise SentprobeError if it cannot be read."""
     with _translate_errors():
         connection_context = table.connect()
     with make_scratch_folder() as spill, connection_context as connection:

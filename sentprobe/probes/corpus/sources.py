@@ -7,7 +7,7 @@ import json
 import lzma
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from glob import glob, has_magic
 from hashlib import sha256
@@ -80,11 +80,11 @@ def _guess_format(name: str) -> str:
     path = Path(name)
     if path.suffix in PACKED_SUFFIXES:
         path = path.with_suffix("")
-    for fmt in FORMATS.values():
-        if path.suffix.lower() in fmt.suffixes:
-            return fmt.name
-    described = "standard input" if name == STDIN else name
-    raise UsageError(f"{described}: the format is unknown; name it with --format: {', '.join(FORMATS)}")
+    for format_name, corpus_format in FORMATS.items():
+        if path.suffix.lower() in corpus_format.suffixes:
+            return format_name
+    place = "standard input" if name == STDIN else name
+    raise UsageError(f"{place}: the format is unknown; name it with --format: {', '.join(FORMATS)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class OpenSource:
     source: Source
     stream: IO[bytes]
     position: Callable[[], int]
-    """A function that returns the number of bytes that were read from disk so far."""
+    """A function that returns the number of bytes read from disk so far; 0 if the file is a pipe."""
 
 
 @contextmanager
@@ -118,15 +118,12 @@ def open_source(source: Source) -> Iterator[OpenSource]:
         raise SourceError(f"{source.name}: cannot read it: {error}") from error
 
 
-@contextmanager
-def _open_raw(source: Source) -> Iterator[io.BufferedReader]:
-    if source.name == STDIN:
-        if sys.stdin is None:  # the parent process closed it
-            raise UsageError("standard input is closed; name a file of the corpus")
-        yield cast("io.BufferedReader", sys.stdin.buffer)
-        return
-    with Path(source.name).open("rb") as file:
-        yield file
+def _open_raw(source: Source) -> AbstractContextManager[io.BufferedReader]:
+    if source.name != STDIN:
+        return Path(source.name).open("rb")
+    if sys.stdin is None:  # the parent process closed it
+        raise UsageError("standard input is closed; name a file of the corpus")
+    return nullcontext(cast("io.BufferedReader", sys.stdin.buffer))
 
 
 def _unpack_zstd(raw: IO[bytes]) -> IO[bytes]:
@@ -194,7 +191,7 @@ _GENERATED_COLUMNS = ("form", "xpos", "head", "deprel", "tree")
 
 @dataclass(frozen=True, slots=True)
 class ChunkSize:
-    """The limits of a chunk: numbers of pieces and characters. A single piece may have more characters."""
+    """A chunk ends with the piece (line, paragraph, tree) with which it has *pieces*, or more than *characters*."""
 
     pieces: int
     characters: int
@@ -211,7 +208,7 @@ class Chunk:
     """The number of bytes on disk that the pieces take up."""
 
     def compute_key(self, recipe: str) -> str:
-        """Return a digest of everything that determines the rows: the pieces and the settings in *recipe*."""
+        """Return a digest of everything that determines the rows: the pieces and *recipe*, the settings as a line."""
         parts = [f"{recipe}\n{self.source}\n"]
         for piece in self.pieces:
             broken = piece.message if isinstance(piece, Mistake) else ""
@@ -220,7 +217,7 @@ class Chunk:
 
 
 def make_chunks(sources: Sequence[Source], *, reading: RecordFields, encoding: str, size: ChunkSize) -> Iterator[Chunk]:
-    """Divide sources into chunks of at most *size*, in order; raise SourceError if a file is unreadable."""
+    """Divide sources into consecutive chunks of the given size; raise SourceError if a file is unreadable."""
     number = 0
     for source in sources:
         with open_source(source) as opened:

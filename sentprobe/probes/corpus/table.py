@@ -1,9 +1,9 @@
-"""The table of an analysed corpus: a folder with a head (``table.json``), shards of rows, and failures."""
+"""The table of an analysed corpus: its head (``table.json``), Parquet files of rows (shards), and failures."""
 
 import json
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from hashlib import file_digest
@@ -41,7 +41,7 @@ class Shard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceCount:
-    """The number of sentences in a file of the corpus, including failures and duplicates."""
+    """A file of the corpus, and its number of sentences, including failures and duplicates."""
 
     path: str
     format: str
@@ -50,7 +50,7 @@ class SourceCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """The numbers of sentences in a corpus: all, those with a row, duplicates and failures."""
+    """The numbers of all sentences in a corpus, rows of the table, duplicate sentences, and sentences that failed."""
 
     sentences: int
     rows: int
@@ -72,7 +72,7 @@ class Table:
     language: str = ""
     """The language of the sentences, such as ``de``; empty if unknown."""
     folder: str = "shards"
-    """The folder of the shards, which has another name while the table replaces an older table."""
+    """The subfolder of the shards. It has another name while the table replaces an older table."""
 
     @property
     def files(self) -> list[str]:
@@ -85,7 +85,7 @@ class Table:
         return bool(self.recipe["constituents"])
 
     def has_trees(self) -> bool:
-        """Return whether any row has a tree, by the statistics of the shards; true if a shard is unreadable."""
+        """Return whether any row has a tree, according to Parquet's statistics; true if a shard is unreadable."""
         import pyarrow.parquet as pq
 
         try:
@@ -114,7 +114,7 @@ class Table:
         return connection
 
     def create_view(self, connection: "duckdb.DuckDBPyConnection", *, view: str) -> None:
-        """Create a view of the rows. Arrow reads paths that DuckDB would interpret as patterns."""
+        """Create a view of the rows. Files are read by Arrow if DuckDB would take their paths for glob patterns."""
         paths = [to_local_path(Path(file)) for file in self.files]
         if not any(map(_PATTERN_CHARACTERS.search, paths)):
             # With Hive partitioning, a folder named depth=3 would set the column depth of all rows.
@@ -126,7 +126,7 @@ class Table:
 
 
 _PATTERN_CHARACTERS = re.compile(r"[][*?{}\\]")
-"""The characters that make a path a pattern in any version of DuckDB."""
+"""The characters that make a path a glob pattern in any version of DuckDB."""
 
 
 def compute_checksum(path: Path) -> str:
@@ -188,9 +188,8 @@ def _read_head(path: Path) -> dict[str, Any]:
 
 
 def _build_table(path: Path, head: dict[str, Any]) -> Table:
-    is_staged = (
-        head.get("folder") == STAGED_SHARDS and (path / STAGED_SHARDS).is_dir()
-    )  # if the folder is missing, the shards were moved to their final place
+    # If the staged folder is missing, the shards were moved to their final place.
+    is_staged = head.get("folder") == STAGED_SHARDS and (path / STAGED_SHARDS).is_dir()
     try:
         table = Table(
             path=path,
@@ -221,6 +220,30 @@ def format_head(table: Table) -> str:
     return json.dumps(head, indent=2, ensure_ascii=False) + "\n"
 
 
+_LANGUAGE = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_TREEBANK_FILE = re.compile(r"([a-z]{2,3})_[a-z0-9]+-s?ud-")
+_CODE = re.compile(r"[a-z]{2}(?=\.|$)")
+
+
+def choose_language(files: Iterable[str], folder: Path, *, chosen: str | None = None) -> str:
+    """Return *chosen*, else the language in the names of all *files*, else in that of *folder*; "" if unknown.
+
+    >>> choose_language(["ud/de_gsd-ud-dev.conllu", "ud/de_pud-ud-test.conllu.xz"], Path("table"))
+    'de'
+    >>> choose_language(["all.conllu"], Path("fr.table")), choose_language(["all.conllu"], Path("table"))
+    ('fr', '')
+    """
+    if chosen is not None:
+        if _LANGUAGE.fullmatch(chosen):
+            return chosen
+        raise UsageError(f"the language {chosen!r} has characters besides letters, digits and _; examples: de, pt_BR")
+    codes = [match and match[1] for match in (_TREEBANK_FILE.match(Path(file).name) for file in files)]
+    if len({*codes}) == 1 and codes[0]:
+        return codes[0]
+    match = _CODE.match(folder.name)
+    return match[0] if match else ""
+
+
 WORK_FOLDER = "work"
 """The folder of finished chunks inside the folder of the table."""
 WORK_MARKER = "work.json"
@@ -228,7 +251,7 @@ WORK_MARKER = "work.json"
 
 @contextmanager
 def lock_table_folder(out: Path, *, force: bool) -> Iterator[None]:
-    """Prepare a folder for a new table and lock it; raise UsageError if it is not free (*force*: of a table)."""
+    """Prepare and lock a folder for a new table; raise UsageError for other files or, without *force*, a table."""
     with ExitStack() as stack:
         try:
             out.mkdir(parents=True, exist_ok=True)
@@ -266,7 +289,7 @@ def _read_head_field(out: Path, name: str) -> str:
 
 
 STAGED_SHARDS = "shards.new"
-"""The folder of new shards and failures before they replace those of the current table."""
+"""The folder of new shards and failures before they replace the files of an older table."""
 
 
 def make_staged_folder(out: Path) -> Path:
@@ -277,7 +300,7 @@ def make_staged_folder(out: Path) -> Path:
 
 
 def replace_table(table: Table) -> Table:
-    """Replace a table by its successor in the staged folder; the new head, written first, names this folder."""
+    """Replace an older table: write the head of *table*, which names ``shards.new``, and then move the files in it."""
     sync_folder(table.path / STAGED_SHARDS)
     write_atomically(table.path / HEAD_NAME, format_head(replace(table, folder=STAGED_SHARDS)))
     _move_staged_shards(table.path)
@@ -285,7 +308,7 @@ def replace_table(table: Table) -> Table:
 
 
 def _move_staged_shards(out: Path) -> None:
-    """If the head names the staged folder, move its files to the places of the former table's files."""
+    """If the head names ``shards.new``, move the files in this folder to the places of the older table's files."""
     if _read_head_field(out, "folder") != STAGED_SHARDS:
         return
     if (out / STAGED_SHARDS).is_dir():

@@ -1,4 +1,4 @@
-"""The file formats of a corpus. A file is split into pieces by the main process; workers read the pieces."""
+"""The file formats of a corpus. The main process splits a file into pieces (such as lines); workers read them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ MAX_PARAGRAPH = 100_000
 
 
 class TextUnit(StrEnum):
-    """The unit of a text: running text, a sentence, or a tokenised sentence."""
+    """Whether a text is running text, a sentence, or a tokenised sentence."""
 
     TEXT = "text"
     SENTENCE = "sentence"
@@ -24,7 +24,7 @@ class TextUnit(StrEnum):
 
 
 class RawText(NamedTuple):
-    """A text that is not parsed, and its unit. Tokens are separated by spaces."""
+    """A text that is not parsed: running text, a sentence, or tokens separated by spaces."""
 
     text: str
     holds: TextUnit
@@ -37,10 +37,10 @@ ReadPiece: TypeAlias = ParsedSentence | RawText | Mistake
 
 @dataclass(frozen=True, slots=True)
 class RecordFields:
-    """The user's settings for files of records (JSONL, Parquet)."""
+    """The settings by which JSONL and Parquet files are read: where the text is, and whether it is a sentence."""
 
     column: str = "text"
-    """The column or key of the text."""
+    """The Parquet column or JSON key of the text."""
     holds: TextUnit = TextUnit.TEXT
 
 
@@ -53,7 +53,7 @@ class CorpusFormat:
     split: Callable[[Iterable[str]], Iterator[FilePiece | Mistake]]
     read: Callable[[FilePiece, RecordFields], Iterable[ReadPiece]]
     parsed: bool = False
-    """Whether files of this format are parsed, so that no parser is needed."""
+    """Whether files of this format contain parses, so that no parser is needed."""
 
 
 def split_lines(lines: Iterable[str]) -> Iterator[FilePiece | Mistake]:

@@ -1,1 +1,1 @@
-"""Dataset formats: each is read, written and recognised by its content."""
+"""The file formats of datasets: reading, writing, and recognition by the content."""

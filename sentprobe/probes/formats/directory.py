@@ -14,12 +14,12 @@ from sentprobe.disk.files import atomic_folder, atomic_path, describe_folder, to
 from sentprobe.errors import SentprobeError, UsageError, folder_part_error, path_error
 from sentprobe.probes.dataset import Card, DatasetError, Indices, Items, ProbeDataset, Split
 from sentprobe.probes.formats import hub
-from sentprobe.probes.formats.entries import Entry, build_dataset, check_columns, is_text_list, write_lines
+from sentprobe.probes.formats.entries import PROBES, Entry, build_dataset, check_columns, is_text_list, write_lines
 from sentprobe.values import BadSyntaxError, parse_json
 
 CARD = "card.json"
 FORMAT_PREFIX = "sentprobe-"
-"""Beginning of the format names in the cards that sentprobe writes."""
+"""The beginning of the format name in each card.json of sentprobe."""
 SENTENCES = "sentences.parquet"
 ITEMS = "items.parquet"
 FILES: Mapping[Split, str] = {Split.TRAIN: "train.txt", Split.VALIDATION: "dev.txt", Split.TEST: "test.txt"}
@@ -31,16 +31,16 @@ _FILES_BY_FORMAT = {
     f"{FORMAT_PREFIX}splits": {CARD, *(f"{split.value}.jsonl" for split in Split)},
     f"{FORMAT_PREFIX}hub": {CARD, *map(hub.name_split_file, Split)},
 }
-"""The files of a dataset by the first word of its format name; only these are ever overwritten or removed."""
+"""The files of a dataset, by its format name without the version; no other file is ever overwritten or removed."""
 
 
 def open_new_directory(path: Path) -> AbstractContextManager[Path]:
-    """Open an empty directory that replaces *path* at the end; raise UsageError if *path* is not a dataset's place."""
+    """Open an empty directory that replaces *path* when it is closed, if :func:`check_place` allows that."""
     return atomic_folder(path, check=partial(check_place, path))
 
 
 def check_place(path: Path) -> None:
-    """Raise UsageError if writing a dataset to *path* would destroy files that are not of an older dataset."""
+    """Raise UsageError if writing a dataset to *path* would destroy files that do not belong to an older dataset."""
     if not path.exists() and not path.is_symlink():
         return
     if not path.is_dir() or path.is_symlink():
@@ -74,7 +74,7 @@ def _strip_part_suffix(name: str) -> str:
 
 
 def prepare_folder(out: Path, directories: Sequence[Path]) -> None:
-    """Create the folder *out* of the dataset *directories*; raise UsageError if other files are in their place."""
+    """Create the folder *out*; raise UsageError if writing datasets to *directories* would destroy other files."""
     if kind := describe_folder(out):
         raise UsageError(f"{out}: is {kind}; write the datasets to another folder")
     try:
@@ -86,7 +86,7 @@ def prepare_folder(out: Path, directories: Sequence[Path]) -> None:
 
 
 def read_format_name(path: Path) -> str:
-    """Return the format name in the card of the directory *path*; empty if it has no readable card."""
+    """Return the format name in the card.json of a directory; empty if the file is missing or unreadable."""
     try:
         value = parse_json((path / CARD).read_bytes())
     except (OSError, BadSyntaxError):
@@ -109,7 +109,7 @@ def write_card_file(data: ProbeDataset, path: Path, *, fmt: str) -> None:
 
 
 def read_card_file(directory: Path, *, fmt: str) -> dict[str, Any]:
-    """Return the object in card.json, with its key ``card`` as a :class:`Card`. Raises DatasetError."""
+    """Return the object in card.json; its value of ``card`` becomes a :class:`Card`. Raises DatasetError."""
     path = directory / CARD
     try:
         value = parse_json(path.read_bytes())
@@ -129,22 +129,21 @@ def read_card_file(directory: Path, *, fmt: str) -> dict[str, Any]:
 
 
 def build_from_card(card_file: Mapping[str, Any], items: Iterable[Entry], path: Path) -> ProbeDataset:
-    """Return the dataset of the items at *path*, with the name, card and labels from its card.json."""
+    """Build the dataset of the items read from *path*, with the name, card and labels in *card_file*."""
     name, card, labels = card_file["name"], card_file["card"], card_file["labels"]
     return build_dataset(items, name=name, source=str(path), card=card, labels=labels)
 
 
 FORMAT = "sentprobe-dataset 1"
 _ITEM_COLUMNS = {"split": "string", "row": "int64", "label": "string"}
-_PROBE_COLUMNS = ("probe1", "probe2")
 
 
 def write_directory(data: ProbeDataset, path: Path) -> None:
-    """Write the dataset; equal datasets give equal bytes. Raises UsageError if something else is at *path*."""
+    """Write the dataset; equal datasets give equal bytes. Raises UsageError if *path* has files of another kind."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    check_columns(data, (*_ITEM_COLUMNS, *_PROBE_COLUMNS), format_name="directory")
+    check_columns(data, (*_ITEM_COLUMNS, *PROBES), format_name="directory")
     with open_new_directory(path) as directory:
         try:
             sentences = pa.table({"sentence": pa.array(data.sentences, pa.string())})
@@ -169,15 +168,17 @@ def _build_columns(data: ProbeDataset) -> dict[str, Any]:
     parts = list(data.splits.values())
     probes = np.concatenate([items.probes for items in parts])
     splits = np.repeat(np.arange(len(parts)), [*map(len, parts)])
-    item_columns = {
+    columns = {
         "split": _encode_texts(splits, [split.value for split in data.splits]),
         "row": np.concatenate([items.rows for items in parts]),
         "label": _encode_texts(np.concatenate([items.targets for items in parts]), data.labels),
     }
-    probe_columns = {f"probe{slot + 1}": _encode_texts(probes[:, slot], data.probe_words) for slot in range(data.slots)}
-    texts_by_column = {name: [text for items in parts for text in items.columns[name]] for name in data.columns}
-    other_columns = {n: pa.array(texts, pa.string()).dictionary_encode() for n, texts in texts_by_column.items()}
-    return {**item_columns, **probe_columns, **other_columns}
+    for slot, name in enumerate(PROBES[: data.slots]):
+        columns[name] = _encode_texts(probes[:, slot], data.probe_words)
+    for name in data.columns:
+        texts = [text for items in parts for text in items.columns[name]]
+        columns[name] = pa.array(texts, pa.string()).dictionary_encode()
+    return columns
 
 
 def _encode_texts(indices: Indices, texts: Sequence[str]) -> Any:
@@ -193,7 +194,7 @@ def read_directory(path: Path) -> ProbeDataset:
     sentences = read_columns(path / SENTENCES, {"sentence": "string"})
     file = path / ITEMS
     table = read_columns(file, _ITEM_COLUMNS)
-    names = [name for name in _PROBE_COLUMNS if name in table.column_names]
+    names = [name for name in PROBES if name in table.column_names]
     probes = [_find_indices(table, name, card["probe_words"], file) for name in names]
     targets = _find_indices(table, "label", card["labels"], file)
     splits = _find_indices(table, "split", [split.value for split in Split], file)
@@ -225,7 +226,7 @@ def _read_texts(column: Any) -> tuple[str, ...]:
 
 
 def read_columns(path: Path, columns: dict[str, str]) -> Any:
-    """Read a Parquet file as a table; raise DatasetError unless it has *columns*, by type, without nulls."""
+    """Read a Parquet file as an Arrow table; raise DatasetError if it is unreadable or :func:`check_types` fails."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -244,7 +245,7 @@ def read_columns(path: Path, columns: dict[str, str]) -> Any:
 
 
 def check_types(table: Any, columns: dict[str, str], path: Path) -> None:
-    """Raise DatasetError unless the table read from *path* has *columns*, by type, without nulls."""
+    """Raise DatasetError unless a table has *columns* (name and type, such as ``int64``) without missing values."""
     import pyarrow as pa
 
     for name, dtype in columns.items():
@@ -274,7 +275,7 @@ def _find_indices(table: Any, name: str, allowed: Sequence[str], file: Path) -> 
 
 
 def write_card(data: ProbeDataset, path: Path) -> None:
-    """Replace the card of a dataset in this format atomically. Raises DatasetError."""
+    """Replace card.json at *path* atomically; raise DatasetError if the dataset there is another than *data*."""
     card = read_card_file(path, fmt=FORMAT)
     if data.fingerprint() != card["fingerprint"]:
         raise DatasetError(f"{path}: holds another dataset than {data.name}")

@@ -1,4 +1,4 @@
-"""Items of text formats, one by one, and the dataset built from them."""
+"""Items one by one, as they stand in text files, and the dataset built from them."""
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,6 +12,9 @@ import numpy as np
 from sentprobe.disk.files import decode_lines
 from sentprobe.errors import FormatError, SentprobeError, UsageError, format_count, path_error, suggest
 from sentprobe.probes.dataset import MAX_PROBES, Card, DatasetError, Items, ProbeDataset, Split
+
+PROBES = tuple(f"probe{slot + 1}" for slot in range(MAX_PROBES))
+"""The names of the columns of probe words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,17 +31,17 @@ class Entry:
     """The corpus sentence of which this sentence is a changed version; empty if it is unchanged."""
 
 
-def iterate_entries(data: ProbeDataset) -> Iterator[Entry]:
-    """Yield the items of a dataset, split by split; the inverse of :func:`build_dataset`."""
-    for split, items in data.splits.items():
-        columns = items.columns.items()
+def iterate_entries(data: ProbeDataset, splits: Iterable[Split] = tuple(Split)) -> Iterator[Entry]:
+    """Yield the items of a dataset, or only of *splits*, split by split; the inverse of :func:`build_dataset`."""
+    for split in [split for split in data.splits if split in splits]:
+        items = data.splits[split]
         for i, (row, words) in enumerate(zip(items.rows, items.probes, strict=True)):
             yield Entry(
                 split=split,
                 label=data.labels[items.targets[i]],
                 sentence=data.sentences[row],
                 probes=tuple(data.probe_words[word] for word in words),
-                columns={name: values[i] for name, values in columns},
+                columns={name: values[i] for name, values in items.columns.items()},
             )
 
 
@@ -47,7 +50,8 @@ def build_dataset(
 ) -> ProbeDataset:
     """Return the dataset of the items; labels are sorted unless *labels* lists them. Raises DatasetError.
 
-    White space in sentences becomes single spaces; equal sentences become one. *source* names the file or directory.
+    Any white space in sentences becomes a single space. Items with equal sentences share one sentence. *source* is the
+    path of the file or directory.
     """
     builder = _DatasetBuilder(given_labels=tuple(labels))
     for entry in entries:
@@ -65,7 +69,7 @@ class _SplitArrays:
     def __init__(self) -> None:
         self.rows, self.targets, self.probes = array("q"), array("q"), array("q")
         self.columns: list[Mapping[str, str]] = []
-        """Values of the additional columns of each item."""
+        """The values of each item's additional columns, by name."""
 
     def to_items(self, slots: int, names: Iterable[str]) -> Items:
         rows, targets, probes = (np.array(column, np.int64) for column in (self.rows, self.targets, self.probes))
@@ -140,7 +144,7 @@ class _DatasetBuilder:
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield each line that is not blank, after its number from 1, without BOM and line end. Raises DatasetError."""
+    """Yield number (from 1) and text of each line that is not blank, without BOM and line end. Raises DatasetError."""
     with open_lines(path) as lines:
         for number, line in enumerate(lines, 1):
             if line.strip():
@@ -176,7 +180,7 @@ def is_text_list(value: object) -> bool:
 
 
 def check_line_texts(data: ProbeDataset, *, format_name: str) -> None:
-    """Raise UsageError if a label or probe word, written between tabs, would be read back as another text."""
+    """Raise UsageError if a label or probe word would be another text after it is written to a line and read back."""
     for kind, texts in (("label", data.labels), ("probe word", data.probe_words)):
         for text in texts:
             if not text or " ".join(text.split()) != text or text.startswith("\ufeff"):

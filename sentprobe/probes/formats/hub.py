@@ -12,7 +12,7 @@ from sentprobe.display.table_writers import escape_markdown
 from sentprobe.errors import UsageError, escape_control_characters
 from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.probes.dataset import Card, DatasetError, ProbeDataset, Split
-from sentprobe.probes.formats.entries import iterate_entries, write_lines
+from sentprobe.probes.formats.entries import PROBES, iterate_entries, write_lines
 from sentprobe.specs import NATURAL
 
 README = "README.md"
@@ -51,23 +51,18 @@ def name_split_file(split: Split) -> str:
     return f"{split.value}.parquet"
 
 
-def name_probe_columns(slots: int) -> list[str]:
-    """Return the names of the columns of probe words."""
-    return [f"probe{slot + 1}" for slot in range(slots)]
-
-
 def write_split_file(data: ProbeDataset, split: Split, folder: Path, *, with_task: bool = False) -> None:
-    """Write the Parquet file of a split; *with_task* adds a column of the task's name and makes probe words a list."""
+    """Write the Parquet file of a split; *with_task* adds a column ``task``, and stores the probe words as one list."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    entries = [entry for entry in iterate_entries(data) if entry.split is split]
+    entries = list(iterate_entries(data, [split]))
     columns: dict[str, list[Any]] = {"task": [data.name] * len(entries)} if with_task else {}
     columns |= {"sentence": [entry.sentence for entry in entries], "label": [entry.label for entry in entries]}
     if with_task:
         columns["probes"] = [entry.probes for entry in entries]
     else:
-        for slot, name in enumerate(name_probe_columns(data.slots)):
+        for slot, name in enumerate(PROBES[: data.slots]):
             columns[name] = [entry.probes[slot] for entry in entries]
     types = {"probes": pa.list_(pa.string())}
     try:
@@ -94,14 +89,14 @@ def write_readme(data: ProbeDataset, directory: Path) -> None:
 
 
 def format_language(facts: Iterable[HubFacts]) -> Iterator[str]:
-    """Yield the languages of generated datasets; the language of a corpus is unknown."""
+    """Yield the YAML lines of the languages; none if a dataset is from a corpus, whose language is unknown."""
     cards = [dataset_facts.card for dataset_facts in facts]
     if not any(card.sampling.startswith(NATURAL) for card in cards):
         yield from ("language:", *sorted({f"- {card.language or ENGLISH.code}" for card in cards}))
 
 
 def format_configs(configs: Mapping[str, SplitFiles], all_name: str = "") -> Iterator[str]:
-    """Yield the end of a YAML head, with the files of each dataset; before them, if named, those of all datasets."""
+    """Yield the YAML lines of each dataset's files; *all_name* adds an entry for the files of all datasets."""
     yield "configs:"
     if all_name:
         yield from (f"- config_name: {all_name}", "  default: true", "  data_files:")
@@ -136,13 +131,13 @@ def format_dataset_text(facts: HubFacts) -> Iterator[str]:
 
 
 def format_loading(*calls: str) -> Iterator[str]:
-    """Yield the part of a README that shows how ``datasets`` loads the files, by *calls*."""
+    """Yield the part of a README that shows how to load the files; *calls* are lines of Python."""
     yield from ("", "In Python, with Hugging Face `datasets`:", "")
     yield from ("    from datasets import load_dataset", "", *(f"    {call}" for call in calls))
 
 
 def format_facts(facts: HubFacts) -> Iterator[str]:
-    """Yield a table of split sizes and a list of further facts."""
+    """Yield lines of Markdown: a table of split sizes, and a list of labels, probe words, origin and notes."""
     card, labels = facts.card, facts.labels
     yield from ("", "| split | items |", "| --- | --- |")
     yield from (f"| {split.value} | {size} |" for split, size in facts.sizes.items())
@@ -156,7 +151,7 @@ def format_facts(facts: HubFacts) -> Iterator[str]:
 
 
 def escape_card_text(text: str) -> str:
-    """Return the Markdown, on one line, that shows *text* literally."""
+    """Return one line of Markdown that is displayed as *text*."""
     return escape_markdown(" ".join(text.split()))
 
 
@@ -169,7 +164,7 @@ def is_sentprobe_readme(path: Path) -> bool:
 
 
 def remove_folder_readme(out: Path) -> None:
-    """Remove the README of a folder of datasets, before a dataset in it changes."""
+    """Remove the README of a folder of datasets if sentprobe wrote it; called before a dataset in it changes."""
     if is_sentprobe_readme(out / README):
         (out / README).unlink()
 

@@ -1,4 +1,4 @@
-"""The format hub, of the Hugging Face hub: a README that lists the labels, a Parquet file per split, and card.json."""
+"""The format hub, of the Hugging Face hub: a README with the labels, a Parquet file per split, and card.json."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -8,21 +8,21 @@ from pathlib import Path
 from typing import Any
 
 from sentprobe.errors import UsageError, suggest
-from sentprobe.probes.dataset import MAX_PROBES, DatasetError, ProbeDataset, Split
+from sentprobe.probes.dataset import DatasetError, ProbeDataset, Split
 from sentprobe.probes.formats import directory, hub
-from sentprobe.probes.formats.entries import Entry, write_lines
+from sentprobe.probes.formats.entries import PROBES, Entry, write_lines
 
 HUB = "hub"
 FORMAT = "sentprobe-hub 1"
 UNKNOWN = "unknown"
 """The hub's word for an unspecified licence."""
 _SIZE_CATEGORIES = {10**3: "n<1K", 10**4: "1K<n<10K", 10**5: "10K<n<100K", 10**6: "100K<n<1M", 10**7: "1M<n<10M"}
-"""The hub's names of dataset sizes; a size is below its key, in items."""
+"""The hub's name for datasets with fewer items than the key."""
 _TAGS = ("probing", "sentence-embeddings", "sentprobe")
 
 
 def write_hub(data: ProbeDataset, path: Path) -> None:
-    """Write the dataset as a directory, without unused sentences and words. Raises UsageError or DatasetError."""
+    """Write the dataset to a directory, without unused sentences and probe words. Raises UsageError or DatasetError."""
     with directory.open_new_directory(path) as folder:
         for split in data.splits:
             hub.write_split_file(data, split, folder)
@@ -57,7 +57,7 @@ _COLUMNS = {"sentence": "string", "label": "string"}
 
 
 def _find_probe_columns(table: Any) -> list[str]:
-    return [name for name in hub.name_probe_columns(MAX_PROBES) if name in table.column_names]
+    return [name for name in PROBES if name in table.column_names]
 
 
 def is_hub(path: Path) -> bool:
@@ -66,7 +66,7 @@ def is_hub(path: Path) -> bool:
 
 
 def check_licence(name: str | None, fmt: str) -> str:
-    """Return the licence *name*, or ``unknown`` for None. Raises UsageError if the hub does not know the licence."""
+    """Return *name*, or ``unknown`` for None. Raises UsageError if the hub lacks the licence, or *fmt* is not hub."""
     if name is not None and fmt != HUB:
         raise UsageError(f"--license is for --format hub, not for {fmt}")
     text = UNKNOWN if name is None else name
@@ -87,7 +87,7 @@ def write_hub_readme(out: Path, *, licence: str = UNKNOWN, get_question: Callabl
 
 
 def _read_facts(path: Path) -> hub.HubFacts:
-    """Return the facts for the README about the dataset at *path*; its items are only counted."""
+    """Return the facts that the README states about the dataset at *path*."""
     card = directory.read_card_file(path, fmt=FORMAT)
     tables = {split: directory.read_columns(file, _COLUMNS) for split, file in _find_files(path).items()}
     if Split.TRAIN not in tables:
@@ -120,7 +120,7 @@ def _format_head(configs: Configs, licence: str = "") -> Iterator[str]:
         yield from ("  - name: sentence", "    dtype: string", "  - name: label", "    dtype:")
         yield from ("      class_label:", "        names:")
         yield from (f"          '{number}': {hub.quote_yaml(label)}" for number, label in enumerate(facts.labels))
-        for name in hub.name_probe_columns(facts.slots):
+        for name in PROBES[: facts.slots]:
             yield from (f"  - name: {name}", "    dtype: string")
     yield from hub.format_configs(
         {

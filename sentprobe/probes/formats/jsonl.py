@@ -1,7 +1,7 @@
-"""The format jsonl: one item per line; name, labels and card stand in a second file or the first line, if at all."""
+"""The format jsonl: one item per line. Name, labels and card are optional, in a second file or the first line."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import file_digest
 from itertools import chain
 from pathlib import Path
@@ -11,7 +11,7 @@ from sentprobe.disk.files import atomic_path, write_atomically
 from sentprobe.errors import SentprobeError, UsageError, suggest
 from sentprobe.probes.dataset import Card, DatasetError, ProbeDataset, Split
 from sentprobe.probes.formats import entries
-from sentprobe.probes.formats.records import PROBES, SENTENCE, Fields, build_card, find_fields, parse_entry
+from sentprobe.probes.formats.records import SENTENCE, Fields, build_card, find_fields, parse_entry
 from sentprobe.values import BadSyntaxError, parse_json
 
 FORMAT = "sentprobe-items 1"
@@ -21,23 +21,25 @@ _KEYS = ("split", "label", "sentence", "probes")
 
 
 def get_card_path(path: Path) -> Path:
-    """Return the path of the card file that belongs to a JSONL file."""
+    """Return the path of the card of a JSONL file, such as ``Order.card.json`` for ``Order.jsonl``."""
     return path.with_name(f"{path.stem}.card.json")
 
 
 def write_jsonl(data: ProbeDataset, path: Path) -> None:
-    """Write items and card, without unused sentences and probe words. Raises UsageError."""
+    """Write the items and, to a second file, the card; unused sentences and probe words are lost. Raises UsageError."""
+    card_path = get_card_path(path)
     try:
-        is_replaceable = not get_card_path(path).exists() or _is_header(parse_json(get_card_path(path).read_bytes()))
+        is_replaceable = not card_path.exists() or _is_header(parse_json(card_path.read_bytes()))
     except (BadSyntaxError, OSError):
         is_replaceable = False
     if not is_replaceable:
-        raise UsageError(f"{get_card_path(path)}: not a card of sentprobe, so not replaced: move it")
-    entries.check_columns(data, (*_KEYS, *PROBES, *SENTENCE), format_name="jsonl")
+        raise UsageError(f"{card_path}: not a card of sentprobe, so not replaced: move it")
+    entries.check_columns(data, (*_KEYS, *entries.PROBES, *SENTENCE), format_name="jsonl")
     columns = {"columns": list(data.columns)} if data.columns else {}
     header = {"format": FORMAT, "name": data.name, "labels": list(data.labels), **columns, "card": data.card.to_json()}
     with atomic_path(path) as temporary:
-        entries.write_lines(_format_lines(data), temporary)
+        lines = (format_entry(entry, split=entry.split.value) for entry in entries.iterate_entries(data))
+        entries.write_lines(lines, temporary)
         replaces = path.is_file()
         transition = {_ITEMS_DIGEST: _compute_digest(temporary), _PREVIOUS_CARD: _read_card_file(path)}
         _write_card(header | transition if replaces else header, path)
@@ -50,11 +52,12 @@ def _write_card(header: Mapping[str, Any], path: Path) -> None:
 
 
 _ITEMS_DIGEST, _PREVIOUS_CARD = "items", "before"
-"""Further keys of a transitional card, with which items stay readable if a command is killed while it replaces them."""
+"""Keys of a card while its items are replaced: the digest of the new items, and the old card. With them, the dataset
+stays readable if the command is killed."""
 
 
 def _resolve_transition(card: Mapping[str, Any], path: Path) -> Mapping[str, Any] | None:
-    """Return the old or new card, whichever fits the items, from a transitional card; any other card is unchanged."""
+    """Return *card* or, if a command was killed before it replaced the items at *path*, the old card inside it."""
     if _ITEMS_DIGEST not in card:
         return card
     if _compute_digest(path) == card[_ITEMS_DIGEST]:
@@ -72,16 +75,10 @@ def _is_header(value: object) -> bool:
     return isinstance(value, dict) and str(value.get("format", "")).startswith(_FORMAT_PREFIX)
 
 
-def _format_lines(data: ProbeDataset) -> Iterator[str]:
-    for entry in entries.iterate_entries(data):
-        value = {
-            "split": entry.split.value,
-            "label": entry.label,
-            "sentence": entry.sentence,
-            "probes": list(entry.probes),
-            **entry.columns,
-        }
-        yield json.dumps(value, ensure_ascii=False)
+def format_entry(entry: entries.Entry, **further: str) -> str:
+    """Return an item as a line of JSON: *further* fields, label, sentence, probe words and columns."""
+    value = {**further, "label": entry.label, "sentence": entry.sentence, "probes": entry.probes, **entry.columns}
+    return json.dumps(value, ensure_ascii=False)
 
 
 def read_jsonl(path: Path) -> ProbeDataset:
@@ -92,14 +89,14 @@ def read_jsonl(path: Path) -> ProbeDataset:
         raise DatasetError(f"{path}: the file is empty")
     header = first if "format" in first else _read_card_file(path)
     if header is None:
-        fields, items_ = read_value_entries(chain([(where, first)], values))
+        fields, items = read_value_entries((where, first), values)
         card = build_card(path, fields.columns)
-        return entries.build_dataset(items_, name=path.stem, source=str(path), card=card)
+        return entries.build_dataset(items, name=path.stem, source=str(path), card=card)
     is_inline = header is first
     labels, name, header_card = _parse_header(header, where=where if is_inline else str(get_card_path(path)))
-    items = values if is_inline else chain([(where, first)], values)
+    item_values = values if is_inline else chain([(where, first)], values)
     return entries.build_dataset(
-        _iterate_entries(items, None, (*_KEYS, *header.get("columns", ()))),
+        _iterate_entries(item_values, None, (*_KEYS, *header.get("columns", ()))),
         name=name or path.stem,
         source=str(path),
         card=header_card,
@@ -115,26 +112,27 @@ def _read_card_file(path: Path) -> Mapping[str, Any] | None:
     return _resolve_transition(value, path) if _is_header(value) else None
 
 
-Values = Iterator[tuple[str, Mapping[str, Any]]]
-"""Pairs of a place (file and line) and the JSON object that was read there."""
+LocatedValue = tuple[str, Mapping[str, Any]]
+"""A place (file and line) and the JSON object that was read there."""
 
 
-def read_values(path: Path, *, keys: Sequence[str] = _KEYS) -> Values:
+def read_values(path: Path, *, keys: Sequence[str] = _KEYS) -> Iterator[LocatedValue]:
     """Yield the place and JSON object of each line; raise DatasetError that names the line and the expected *keys*."""
     for number, line in entries.read_lines(path):
         where = f"{path}: line {number}"
         yield where, _parse_object(line, where, keys)
 
 
-def read_value_entries(values: Values, *, split: Split | None = None) -> tuple[Fields, Iterator[entries.Entry]]:
-    """Return the fields of the first object, and an iterator over the items of all objects. Raises DatasetError."""
-    where, first = next(values)
-    fields = find_fields([*first], where=where, split=split)
-    return fields, _iterate_entries(chain([(where, first)], values), split)
+def read_value_entries(
+    first: LocatedValue, values: Iterable[LocatedValue], *, split: Split | None = None
+) -> tuple[Fields, Iterator[entries.Entry]]:
+    """Return the field names of the first object, and an iterator over all items. Raises DatasetError."""
+    fields = find_fields([*first[1]], where=first[0], split=split)
+    return fields, _iterate_entries(chain([first], values), split)
 
 
 def _iterate_entries(
-    values: Values, split: Split | None, allowed_keys: tuple[str, ...] = ()
+    values: Iterable[LocatedValue], split: Split | None, allowed_keys: tuple[str, ...] = ()
 ) -> Iterator[entries.Entry]:
     fields_by_keys: dict[tuple[str, ...], Fields] = {}
     for where, value in values:

@@ -1,4 +1,4 @@
-"""Datasets of other authors as JSONL or tables; unknown fields become columns unless they look misspelt."""
+"""Datasets of other authors as JSONL, CSV or TSV. Unknown fields become columns, unless they look misspelt."""
 
 import csv
 import io
@@ -13,10 +13,10 @@ from sentprobe.disk.files import atomic_path
 from sentprobe.errors import format_count, suggest
 from sentprobe.probes.dataset import Card, DatasetError, ProbeDataset, Split
 from sentprobe.probes.formats import entries
+from sentprobe.probes.formats.entries import PROBES
 
 SENTENCE = ("sentence", "text")
 PROBE_LIST = "probes"
-PROBES = ("probe1", "probe2")
 
 SPLITS: Mapping[str, Split] = {
     "train": Split.TRAIN,
@@ -30,10 +30,10 @@ SPLITS: Mapping[str, Split] = {
     "va": Split.VALIDATION,
     "te": Split.TEST,
 }
-"""The split that each usual name means; case is ignored."""
+"""The split by its usual names, in lower case."""
 
 TABLES: Mapping[str, str] = {".csv": ",", ".tsv": "\t"}
-"""The default separator between the fields of a table, by the suffix of its file."""
+"""The default separator of the fields of a table, by the suffix of the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +92,7 @@ def _describe_missing(field: str, names: Sequence[str]) -> str:
             "or put the splits into files of one folder, such as train.csv and test.csv"
         )
     alias = " (it may be called 'text')" if field == SENTENCE[0] else ""
-    present = ", ".join(map(repr, names)) or "nothing"
-    return f"{field!r} is missing{alias}; the fields are {present}"
+    return f"{field!r} is missing{alias}; the fields are {', '.join(map(repr, names)) or 'nothing'}"
 
 
 def parse_entry(record: Mapping[str, Any], fields: Fields, *, where: str, split: Split | None = None) -> entries.Entry:
@@ -123,7 +122,7 @@ def _format_column_value(value: object) -> str:
 
 
 def parse_split(value: object, *, where: str) -> Split:
-    """Return the split that a value names, or raise DatasetError."""
+    """Return the split that a value names, such as ``"dev"`` in any case, or raise DatasetError."""
     if not isinstance(value, str):
         raise DatasetError(f"{where}: 'split' must be a text")
     split = SPLITS.get(value.strip().casefold())
@@ -173,14 +172,14 @@ def _format_row(fields: Sequence[str], separator: str) -> str:
 
 
 def build_card(path: Path, columns: Iterable[str]) -> Card:
-    """Return the card of a dataset by other authors; a note names its columns."""
+    """Return a card for a dataset of other authors; a note lists its additional columns."""
     column_list = ", ".join(map(repr, dict.fromkeys(columns)))
     note = f"Further fields of {path.name}, available to probe show --by: {column_list}."
     return Card(path.stem, source=str(path), notes=(note,) if column_list else ())
 
 
 def read_table_entries(path: Path, *, split: Split | None = None) -> tuple[Fields, Iterator[entries.Entry]]:
-    """Return the fields of a table, and an iterator over its items. Raises DatasetError."""
+    """Return the field names of a table, and an iterator over its items. Raises DatasetError."""
     rows = read_table_rows(path)
     where, names = next(rows, ("", []))
     if not where:
@@ -199,7 +198,7 @@ def read_table_entries(path: Path, *, split: Split | None = None) -> tuple[Field
 
 
 def read_table_rows(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield each row of a table that is not blank, as a pair of its place (file and line) and its fields."""
+    """Yield the place (file and line) and the fields of each row that is not blank. Raises DatasetError."""
     with entries.open_lines(path) as lines:
         first = next(lines, "")
         reader = csv.reader(chain([first], lines), delimiter=find_delimiter(path, first), strict=True)
@@ -212,7 +211,7 @@ def read_table_rows(path: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def find_delimiter(path: Path, line: str) -> str:
-    """Return the separator of a table's fields: the most frequent one in its first line, else that of the suffix."""
+    """Return the separator that is most frequent in *line*, the first of a table; in a tie, that of the suffix."""
     default = TABLES.get(path.suffix, ",")
     return max((default, ",", "\t", ";"), key=line.count)
 

@@ -64,15 +64,15 @@ def read_dataset(path: Path | str, *, format: str | None = None) -> ProbeDataset
     if not path.exists():
         raise UsageError(f"{path}: there is no such file or directory")
     name = format or _detect_format(path)
-    if name is None and path.suffix in records.TABLES and path.stat().st_size:
-        name = "csv"  # the reader names the missing columns
-    if name is None and path.is_file() and path.stat().st_size == 0:
-        raise DatasetError(f"{path}: is empty")
     if name is None:
-        raise DatasetError(
-            f"{path}: not a dataset in a known format ({', '.join(FORMATS)}); "
-            "name the format with probe audit --read-as or read_dataset(format=)"
-        )
+        if path.is_file() and path.stat().st_size == 0:
+            raise DatasetError(f"{path}: is empty")
+        if path.suffix not in records.TABLES:
+            raise DatasetError(
+                f"{path}: not a dataset in a known format ({', '.join(FORMATS)}); "
+                "name the format with probe audit --read-as or read_dataset(format=)"
+            )
+        name = "csv"  # the reader names the missing columns
     return FORMATS[name].read(path)
 
 
@@ -85,12 +85,11 @@ def write_dataset(data: ProbeDataset, path: Path | str, *, format: str | None = 
         UsageError: the format is unknown or cannot hold the dataset, or *path* holds something else.
     """
     path = Path(path)
-    dataset_format = check_format(format or _FORMAT_BY_SUFFIX.get(path.suffix, "directory"))
-    dataset_format.write(data, path)
+    check_format(format or _FORMAT_BY_SUFFIX.get(path.suffix, "directory")).write(data, path)
 
 
 def read_datasets(path: Path | str, *, format: str | None = None) -> list[ProbeDataset]:
-    """Read the dataset at *path*, or all datasets in that folder, by file name. Raises UsageError or DatasetError."""
+    """Read the dataset at *path* or, by file name, all datasets in this folder. Raises UsageError or DatasetError."""
     path = Path(path)
     if not path.is_dir() or recognise(path) is not None:
         return [read_dataset(path, format=format)]

@@ -1,6 +1,5 @@
 """The format splits: a folder with a table or JSONL file for each split, such as train.csv, test.csv or dev.jsonl."""
 
-import json
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -8,26 +7,19 @@ from pathlib import Path
 from sentprobe.probes.dataset import Card, DatasetError, ProbeDataset, Split
 from sentprobe.probes.formats import directory
 from sentprobe.probes.formats.entries import Entry, iterate_entries, write_lines
-from sentprobe.probes.formats.jsonl import read_value_entries, read_values
+from sentprobe.probes.formats.jsonl import format_entry, read_value_entries, read_values
 from sentprobe.probes.formats.records import SPLITS, TABLES, Fields, build_card, read_table_entries
 
 JSONL = ".jsonl"
 
 
 def write_splits(data: ProbeDataset, path: Path) -> None:
-    """Write the dataset without unused sentences and probe words. Raises UsageError if something else is at *path*."""
+    """Write the dataset without unused sentences and probe words. Raises UsageError if *path* has other files."""
     with directory.open_new_directory(path) as folder:
         for split in data.splits:
-            write_lines(_format_lines(data, split), folder / f"{split.value}{JSONL}")
+            write_lines(map(format_entry, iterate_entries(data, [split])), folder / f"{split.value}{JSONL}")
         directory.write_card_file(data, folder / directory.CARD, fmt=directory.SPLITS_FORMAT)
         directory.write_hub_files(data, folder)
-
-
-def _format_lines(data: ProbeDataset, split: Split) -> Iterator[str]:
-    for entry in iterate_entries(data):
-        if entry.split is split:
-            value = {"label": entry.label, "sentence": entry.sentence, "probes": [*entry.probes]}
-            yield json.dumps({**value, **entry.columns}, ensure_ascii=False)
 
 
 def read_splits(path: Path) -> ProbeDataset:
@@ -55,7 +47,7 @@ def _read_file_entries(file: Path, split: Split) -> tuple[Fields, Iterator[Entry
     first = next(objects, None)
     if first is None:
         raise DatasetError(f"{file}: the file is empty")
-    return read_value_entries(chain([first], objects), split=split)
+    return read_value_entries(first, objects, split=split)
 
 
 def find_split_files(path: Path) -> dict[Split, Path]:

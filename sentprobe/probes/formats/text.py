@@ -10,9 +10,9 @@ from sentprobe.probes.dataset import DatasetError, ProbeDataset, Split
 from sentprobe.probes.formats import directory, entries
 
 FORMAT = "sentprobe-published 1"
-"""Format name in card.json; the published datasets have no card."""
+"""The format name in card.json. The original compeval datasets have no card.json."""
 _FIXED_FIELDS = 3
-"""Number of fields before the probe words in a published file: label, id and sentence."""
+"""The number of fields before the probe words in a published file: label, id and sentence."""
 
 
 def write_published(data: ProbeDataset, path: Path) -> None:
@@ -24,8 +24,7 @@ def write_published(data: ProbeDataset, path: Path) -> None:
             if split in data.splits:
                 lines = (
                     "\t".join((entry.label, ids[entry.sentence], entry.sentence, *entry.probes))
-                    for entry in entries.iterate_entries(data)
-                    if entry.split is split
+                    for entry in entries.iterate_entries(data, [split])
                 )
                 entries.write_lines(lines, folder / name)
         directory.write_card_file(data, folder / directory.CARD, fmt=FORMAT)
@@ -71,7 +70,7 @@ def is_published(path: Path) -> bool:
 
 SPLIT_CODES: Mapping[str, Split] = {"tr": Split.TRAIN, "va": Split.VALIDATION, "te": Split.TEST}
 _LEAST_FIELDS = 3
-"""Minimum number of fields in a line: split, label and sentence. Some files have more before the sentence."""
+"""The minimum number of fields: split, label and sentence. Some files have further fields before the sentence."""
 
 
 def write_senteval(data: ProbeDataset, path: Path) -> None:

@@ -27,17 +27,19 @@ class Cascade:
         self._pairs, self._seconds = [0, 0], [0.0, 0.0]
 
     def ask_second(self, threshold: float) -> None:
-        """Set the threshold of the first scorer. From now on, pairs that pass it are scored by the second scorer."""
+        """Set the threshold of the first scorer, and begin the second run."""
         self.name, self.measure = f"{self._first.name}, then {self._second.name}", self._second.measure
         self._limit = find_sign(self._first.measure) * threshold
 
-    def score_columns(self, firsts: Sequence[str], *others: Sequence[str]) -> list[Floats]:
-        """Return the scores of the first texts with the texts of each other column."""
+    def score_columns(self, firsts: Sequence[str], *columns: Sequence[str]) -> list[Floats]:
+        """Return the scores of the current run for each of *columns*, as in :class:`PairScorer`."""
         if self._limit is None:
-            scores = self._time(0, self._first, firsts, *others)
+            scores = self._time(0, self._first, firsts, *columns)
             self._first_scores.extend(scores)
             return scores
-        return [self._score_passing(firsts, seconds, self._first_scores.popleft() >= self._limit) for seconds in others]
+        return [
+            self._score_passing(firsts, seconds, self._first_scores.popleft() >= self._limit) for seconds in columns
+        ]
 
     def _score_passing(self, firsts: Sequence[str], seconds: Sequence[str], is_passing: Bools) -> Floats:
         scores = np.full(len(firsts), -np.inf)
@@ -45,15 +47,15 @@ class Cascade:
             (scores[rows],) = self._time(1, self._second, [firsts[i] for i in rows], [seconds[i] for i in rows])
         return scores
 
-    def _time(self, stage: int, scorer: PairScorer, firsts: Sequence[str], *others: Sequence[str]) -> list[Floats]:
+    def _time(self, stage: int, scorer: PairScorer, firsts: Sequence[str], *columns: Sequence[str]) -> list[Floats]:
         start = perf_counter()
-        scores = scorer.score_columns(firsts, *others)
+        scores = scorer.score_columns(firsts, *columns)
         self._seconds[stage] += perf_counter() - start
-        self._pairs[stage] += len(firsts) * len(others)
+        self._pairs[stage] += len(firsts) * len(columns)
         return scores
 
     def build_stages(self, *thresholds: float) -> tuple[GateStage, ...]:
-        """Return the thresholds and the costs of both scorers."""
+        """Return the threshold, the number of scored pairs and the speed of each of the two scorers."""
         rows = zip((self._first, self._second), thresholds, self._pairs, self._seconds, strict=True)
         return tuple(
             GateStage(

@@ -22,7 +22,7 @@ from sentprobe.specs import Spec, read_options
 from sentprobe.values import parse_json
 
 PairFunction: TypeAlias = Callable[[list[tuple[str, str]]], Any]
-"""A function that takes pairs of texts and returns a score for each pair."""
+"""A function from a list of pairs of texts to their scores."""
 
 CROSS_ENCODER = "ce"
 """The kind of an encoder spec for a cross-encoder, ``ce:MODEL``."""
@@ -37,9 +37,9 @@ class PairModel:
         self.name = name
         self._function, self._symmetric = function, symmetric
 
-    def score_columns(self, firsts: Sequence[str], *others: Sequence[str]) -> list[Floats]:
-        """Return the scores of the first texts with the texts of each other column."""
-        return [self._score([*zip(firsts, seconds, strict=True)]) for seconds in others]
+    def score_columns(self, firsts: Sequence[str], *columns: Sequence[str]) -> list[Floats]:
+        """Return the scores for each of *columns*, as in :class:`PairScorer`. Raises EncoderError."""
+        return [self._score([*zip(firsts, seconds, strict=True)]) for seconds in columns]
 
     def _score(self, pairs: list[tuple[str, str]]) -> Floats:
         orders = [pairs, [(second, first) for first, second in pairs]] if self._symmetric else [pairs]
@@ -52,7 +52,7 @@ class PairModel:
 
 @dataclass(frozen=True, slots=True)
 class CrossEncoderOptions:
-    """Options of ``ce:``."""
+    """Options of the encoder spec ``ce:MODEL``."""
 
     revision: str = ""
     batch: int = 32
@@ -60,7 +60,7 @@ class CrossEncoderOptions:
 
 
 def load_cross_encoder(spec: Spec) -> PairModel:
-    """Load the cross-encoder ``ce:MODEL?...``. Its score is its only output or the probability of entailment.
+    """Load the cross-encoder ``ce:MODEL?...``. Its score is its only output, or the probability of entailment.
 
     Raises:
         EncoderError: the model cannot be loaded.

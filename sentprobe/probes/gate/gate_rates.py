@@ -13,7 +13,7 @@ from sentprobe.probes.statistics import Floats, Interval, accuracy_interval
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateRates:
-    """The rates of false hits and misses on the pairs of one contrast and form, from 0 to 1."""
+    """The rates, from 0 to 1, of false hits and misses for one contrast, with negatives in one form."""
 
     contrast: str
     form: str
@@ -32,13 +32,13 @@ class GateRates:
     """The number of pairs with different meanings."""
     same_pairs: int
     ties: int
-    """The number of negatives whose score equals that of their positive, in all units."""
+    """The number of negatives whose score equals that of their positive, in both halves of the units."""
     at_threshold: int
     """The number of pairs whose score equals the threshold. They pass."""
     curve: tuple[tuple[float, float], ...]
-    """The rates of misses and false hits at other thresholds, sorted by misses."""
+    """The rate of misses and the rate of false hits at each of several thresholds, sorted by misses."""
     worst: tuple[ScoredPair, ...]
-    """The false hits with the highest scores, in all units."""
+    """The false hits with the highest scores, in both halves of the units."""
 
     @property
     def subject(self) -> str:
@@ -65,7 +65,7 @@ class GateStage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateDraw:
-    """The figures of one scorer at one threshold, in one draw."""
+    """The rates of a scorer at a threshold, in one draw."""
 
     scorer: str
     measure: str
@@ -93,10 +93,11 @@ def measure_gate(
     keep: float,
     threshold: float | None,
 ) -> GateDraw:
-    """Measure false hits and misses in one draw.
+    """Measure the rates of false hits and misses of a scorer in one draw.
 
-    Without *threshold*, it is chosen to keep the share *keep* of paraphrases on one half of the units, and measured on
-    the other half. With *threshold*, and for *generated* pairs, all units are measured.
+    If *threshold* is None, a threshold that the share *keep* of paraphrases passes is chosen on one half of the units,
+    and the rates are measured on the other half. With a *threshold*, all units are measured; for *generated* pairs,
+    always.
 
     Raises:
         UsageError: a half of the units lacks pairs with the same meaning or with different meanings.
@@ -124,12 +125,12 @@ def measure_gate(
 
 
 def find_sign(measure: str) -> int:
-    """Return the factor from scores to values of a measure: -1 for a distance, whose scores are negative, else 1."""
+    """Return -1 for a distance, whose score is the negative distance, else 1."""
     return -1 if measure == Nearness.EUCLID else 1
 
 
 def _select_units(pairs: ScoredPairs, remainder: int) -> ScoredPairs:
-    """Return the pairs in units whose number is even (*remainder* 0) or odd (*remainder* 1)."""
+    """Return the pairs of units with an even number (*remainder* 0) or an odd number (*remainder* 1)."""
     is_same, is_different = pairs.same_units % 2 == remainder, pairs.different_units % 2 == remainder
     return replace(
         pairs,
@@ -141,7 +142,7 @@ def _select_units(pairs: ScoredPairs, remainder: int) -> ScoredPairs:
 
 
 def _join_paraphrases(scored: Sequence[ScoredPairs]) -> Floats:
-    """Return the scores of all paraphrases, once for each contrast, whose forms have the same paraphrases."""
+    """Return the scores of all paraphrases; both forms of a contrast have the same ones, which count once."""
     return np.concatenate([*{pairs.contrast: pairs.same_scores for pairs in scored}.values()])
 
 
@@ -158,13 +159,13 @@ def choose_threshold(scores: Floats, keep: float) -> float:
 
 
 RANGES = {Nearness.COSINE.value: (-1.0, 1.0), Nearness.EUCLID.value: (0.0, np.inf)}
-"""The lowest and highest value of a measure, for measures with a limited range."""
+"""The lowest and the highest value of each measure; a measure that is not listed has no limits."""
 MEASURE_NAMES = {Nearness.EUCLID.value: "distance", Nearness.DOT.value: "dot product"}
 """The names of measures in messages, if they differ from their names as options."""
 
 
 def check_threshold(threshold: float, measure: str) -> None:
-    """Raise UsageError if a threshold is outside the range of the measure."""
+    """Raise UsageError if a threshold is infinite or outside the range of the measure."""
     low, high = RANGES.get(measure, (-np.inf, np.inf))
     name = MEASURE_NAMES.get(measure, measure)
     if not (low <= threshold <= high and np.isfinite(threshold)):
@@ -187,24 +188,20 @@ def _measure_pairs(pairs: ScoredPairs, threshold: float) -> GateRates:
         same_pairs=len(pairs.same_scores),
         ties=pairs.ties,
         at_threshold=int((pairs.same_scores == threshold).sum() + (pairs.different_scores == threshold).sum()),
-        curve=_compute_curve(pairs),
+        curve=tuple(
+            (float((pairs.same_scores < limit).mean()), float((pairs.different_scores >= limit).mean()))
+            for limit in np.unique(np.quantile(pairs.same_scores, CURVE_SHARES, method="lower"))
+        ),
         worst=tuple(pair for pair in pairs.nearest if pair.score >= threshold),
     )
 
 
-def _compute_curve(pairs: ScoredPairs) -> tuple[tuple[float, float], ...]:
-    limits = np.unique(np.quantile(pairs.same_scores, CURVE_SHARES, method="lower"))
-    return tuple(
-        (float((pairs.same_scores < limit).mean()), float((pairs.different_scores >= limit).mean())) for limit in limits
-    )
-
-
 CURVE_SHARES = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
-"""The shares of paraphrases that are below each threshold of a curve."""
+"""The share of paraphrases below the threshold at each point of a curve."""
 
 
 def compute_auc(same: Floats, different: Floats) -> float:
-    """Return the area under the ROC curve of scores for the same meaning and for different meanings.
+    """Return the area under the ROC curve, from the scores of paraphrases and of pairs that differ in meaning.
 
     >>> compute_auc(np.array([0.9, 0.5]), np.array([0.5, 0.1]))
     0.875

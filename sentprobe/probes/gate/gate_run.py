@@ -16,19 +16,11 @@ from sentprobe.probes.encoders.cache.vector_cache import Cache
 from sentprobe.probes.encoders.kinds import find_kind, make_encoder, read_spec
 from sentprobe.probes.encoders.protocol import Encoder
 from sentprobe.probes.encoders.resolve import EncoderArgument, resolve_encoders
+from sentprobe.probes.gate import pair_scores
 from sentprobe.probes.gate.cascade import Cascade
 from sentprobe.probes.gate.cross_encoders import CROSS_ENCODER, PairFunction, PairModel, load_cross_encoder
 from sentprobe.probes.gate.gate_rates import GateDraw, check_threshold, measure_gate
 from sentprobe.probes.gate.gate_tables import GateResults
-from sentprobe.probes.gate.pair_scores import (
-    PairScorer,
-    ScoredPairs,
-    VectorScorer,
-    count_lengths,
-    score_own_pairs,
-    score_triplets,
-    select_lengths,
-)
 from sentprobe.probes.geometry.measures import Nearness
 from sentprobe.probes.geometry.triplet_sentences import TripletSampling, build_triplet_spaces
 from sentprobe.processes import check_count
@@ -36,7 +28,7 @@ from sentprobe.progress import Reporter, SilentReporter, shorten
 from sentprobe.specs import Spec, choose_member
 
 DRAW_STEP = 10
-"""The difference between the seeds of consecutive draws, as in a run."""
+"""The difference between the seeds of consecutive draws, as in ``probe run``."""
 
 
 def gate(
@@ -68,10 +60,10 @@ def gate(
 
     - model: an encoder, or ``ce:MODEL``, a cross-encoder
     - score: instead of a model, a function from a list of pairs of texts to their scores
-    - then: a second model, which scores the pairs that pass the first model, and decides. Its threshold keeps the share
-      *keep* of the paraphrases that passed
-    - threshold: the threshold; by default, the highest that keeps the share *keep* of paraphrases, chosen on one half
-      of the units and measured on the other
+    - then: a second model, which scores only the pairs that pass the first one. Its threshold is chosen so that the
+      share *keep* of their paraphrases passes
+    - threshold: by default, the highest that the share *keep* of paraphrases passes. It is chosen on one half of the
+      units, and the rates are measured on the other half
     - contrasts: by default, all that the templates allow
     - n: the number of triplets of each contrast, as ``gen pairs`` writes them with this seed
     - measure: cosine, dot or euclid (for which the threshold is a distance)
@@ -103,18 +95,18 @@ def gate(
         if then is not None:
             scorer = Cascade(scorer, _build_scorer(then, draw_seed, nearness, cache))
         measure_pairs = partial(pair_source.measure, scorer, seed=draw_seed, reporter=reporter or SilentReporter())
-        figures = measure_pairs(threshold)
+        result = measure_pairs(threshold)
         if isinstance(scorer, Cascade):
-            scorer.ask_second(figures.threshold)
+            scorer.ask_second(result.threshold)
             second = measure_pairs()
-            figures = replace(second, stages=scorer.build_stages(figures.threshold, second.threshold))
-        results.append(figures)
+            result = replace(second, stages=scorer.build_stages(result.threshold, second.threshold))
+        results.append(result)
     return GateResults(tuple(results), pair_source.left_out)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairSource:
-    """The source of the pairs for all draws: triplet spaces and, optionally, a file of the user."""
+    """The sources of the pairs in all draws: triplet spaces and, optionally, a file of the user."""
 
     spaces: Sequence[TripletSpace]
     left_out: tuple[str, ...]
@@ -122,12 +114,26 @@ class PairSource:
     n: int
     own_pairs: Path | None
     lengths: Counter[int] | None
-    """How many first texts of the user's pairs have each number of tokens; None without such pairs."""
+    """The number of the user's pairs by the number of tokens in the first text; None without a file."""
 
-    def measure(self, scorer: PairScorer, threshold: float | None = None, *, seed: int, reporter: Reporter) -> GateDraw:
-        """Measure a scorer in one draw; without *threshold*, choose the threshold."""
-        own_scores = [] if self.own_pairs is None else [score_own_pairs(scorer, self.own_pairs)]
-        generated = _score_spaces(scorer, self.spaces, self.n, seed, lengths=self.lengths, reporter=reporter)
+    def measure(
+        self, scorer: pair_scores.PairScorer, threshold: float | None = None, *, seed: int, reporter: Reporter
+    ) -> GateDraw:
+        """Measure the rates of a scorer in one draw; if *threshold* is None, choose one."""
+        own_scores = [] if self.own_pairs is None else [pair_scores.score_own_pairs(scorer, self.own_pairs)]
+        triplet_sets = [
+            space.sample(self.n, seed=seed)
+            if self.lengths is None
+            else pair_scores.select_lengths(space, self.n, self.lengths, seed=seed)
+            for space in self.spaces
+        ]
+        reporter.begin(f"score with {shorten(scorer.name)}", sum(map(len, triplet_sets)))
+        generated = [
+            pairs
+            for triplets in triplet_sets
+            if len(triplets)
+            for pairs in pair_scores.score_triplets(scorer, triplets, reporter)
+        ]
         return measure_gate(
             own_scores or generated,
             generated if own_scores else (),
@@ -151,7 +157,7 @@ def prepare_pairs(
     mood: str | None = None,
     held_out: Sequence[str] = (),
 ) -> PairSource:
-    """Check the arguments that determine the pairs, and return their source; raise UsageError for wrong ones."""
+    """Check the arguments of :func:`gate` that determine the pairs, and return the sources. Raises UsageError."""
     if not 0 < keep <= 1:
         raise UsageError(f"the share of paraphrases to keep must be above 0 and at most 1, not {keep:g}")
     words = lexicon or english()
@@ -162,53 +168,30 @@ def prepare_pairs(
         n=n,
         held_out=side.values if side else (),
     )
-    spaces, errors = build_triplet_spaces(
-        words, contrasts, sampling, None if mood is None else choose_member(Mood, mood, what="mood")
-    )
+    chosen_mood = None if mood is None else choose_member(Mood, mood, what="mood")
+    spaces, errors = build_triplet_spaces(words, contrasts, sampling, chosen_mood)
     path = None if own_pairs is None else Path(own_pairs)
-    return PairSource(
-        spaces=spaces,
-        left_out=tuple(map(str, errors)),
-        keep=keep,
-        n=n,
-        own_pairs=path,
-        lengths=None if path is None else count_lengths(path),
-    )
+    lengths = None if path is None else pair_scores.count_lengths(path)
+    left_out = tuple(map(str, errors))
+    return PairSource(spaces=spaces, left_out=left_out, keep=keep, n=n, own_pairs=path, lengths=lengths)
 
 
 def _build_scorer(
     model: object, seed: int, nearness: Nearness, cache: Cache | None, score: PairFunction | None = None
-) -> PairScorer:
+) -> pair_scores.PairScorer:
     if (model is None) is (score is None):
         raise UsageError("give either a model or a score function")
     if score is not None:
         return PairModel(score, name=getattr(score, "__name__", "score"))
     spec = read_spec(model) if isinstance(model, str) else model
-    if isinstance(spec, Spec) and spec.kind == CROSS_ENCODER:
-        return load_cross_encoder(spec)
     if isinstance(spec, Spec):
+        if spec.kind == CROSS_ENCODER:
+            return load_cross_encoder(spec)
         find_kind(spec, CROSS_ENCODER)
-    source, *others = resolve_encoders(model)
-    if others:
-        raise UsageError(f"{1 + len(others)} models; one is expected here")
+    source, *further_models = resolve_encoders(model)
+    if further_models:
+        raise UsageError(f"{1 + len(further_models)} models; one is expected here")
     encoder = make_encoder(source, seed=seed) if isinstance(source, Spec) else source
     if not isinstance(encoder, Encoder):
         raise UsageError(f"{encoder.name!r} is a baseline, which has no vectors")
-    return VectorScorer(encoder, nearness, cache=cache)
-
-
-def _score_spaces(
-    scorer: PairScorer,
-    spaces: Sequence[TripletSpace],
-    n: int,
-    seed: int,
-    *,
-    lengths: Counter[int] | None,
-    reporter: Reporter,
-) -> list[ScoredPairs]:
-    sets = [
-        space.sample(n, seed=seed) if lengths is None else select_lengths(space, n, lengths, seed=seed)
-        for space in spaces
-    ]
-    reporter.begin(f"score with {shorten(scorer.name)}", sum(map(len, sets)))
-    return [pairs for triplets in sets if len(triplets) for pairs in score_triplets(scorer, triplets, reporter)]
+    return pair_scores.VectorScorer(encoder, nearness, cache=cache)

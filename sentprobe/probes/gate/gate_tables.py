@@ -20,26 +20,22 @@ from sentprobe.values import group_by
 HEADER = ("contrast and example", "negative in the", "false hits", "misses", "AUC", "EER")
 
 
-KEPT = "The threshold was chosen to keep {:g}% of paraphrases"
-KEPT_OF_PASSING = "The second threshold was chosen to keep {:g}% of the paraphrases that pass the first"
-
-
 class FalseHitsError(SentprobeError):
     """More pairs with different meanings pass the threshold than the user accepts."""
 
 
 @dataclass(frozen=True, slots=True)
 class GateResults:
-    """The figures of one scorer in one or several draws; ``str`` is a sentence about the worst contrast."""
+    """The rates of a scorer, or of a cascade, in each draw; ``str`` is a sentence about the worst contrast."""
 
     draws: tuple[GateDraw, ...]
     left_out: tuple[str, ...] = ()
-    """For each contrast that is impossible with the templates, a sentence that says so."""
+    """A sentence for each contrast that the templates do not allow."""
 
     def __str__(self) -> str:
         worst = max(self.list_cells(), key=lambda draws: _average(draws, "false_hits"))
         contrast = CONTRASTS.get(worst[0].contrast)
-        others = f"pairs in which {contrast.summary}" if contrast else "pairs with different meanings"
+        negatives = f"pairs in which {contrast.summary}" if contrast else "pairs with different meanings"
         stages = [*zip(*(draw.stages for draw in self.draws), strict=True)] or [self.draws]
         limits = ", then ".join(
             f"a {MEASURE_NAMES.get(draws[0].measure, draws[0].measure)} of "
@@ -49,19 +45,19 @@ class GateResults:
         return (
             f"At {limits}, where "
             f"{100 * mean(draw.kept for draw in self.draws):.1f}% of paraphrases pass, "
-            f"{100 * _average(worst, 'false_hits'):.1f}% of {others} pass, too."
+            f"{100 * _average(worst, 'false_hits'):.1f}% of {negatives} pass, too."
         )
 
     def to_records(self) -> list[dict[str, Any]]:
-        """Return a flat dictionary for each draw, contrast and form."""
+        """Return a dictionary with scalar values for each draw, contrast and form of the negatives."""
         return [_build_record(draw, rates) for draw in self.draws for rates in (*draw.rates, *draw.generated)]
 
     def list_cells(self) -> list[tuple[GateRates, ...]]:
-        """Return the rates of each contrast and form, in all draws."""
+        """Return a tuple for each contrast and form of the negatives: its rates in each draw."""
         return [*zip(*(draw.rates for draw in self.draws), strict=True)]
 
     def list_generated_cells(self) -> list[tuple[GateRates, ...]]:
-        """Return the rates of generated pairs (beside a user's), as :meth:`list_cells` does."""
+        """Return the rates of the pairs generated for a comparison with a user's, grouped as by :meth:`list_cells`."""
         cells = group_by((rates for draw in self.draws for rates in draw.generated), lambda rates: rates.name)
         return [tuple(rates) for rates in cells.values() if len(rates) == len(self.draws)]
 
@@ -83,7 +79,7 @@ def _average(draws: Sequence[GateRates], field: str) -> float:
 
 
 def build_gate_grid(results: GateResults, *, intervals: bool) -> Grid:
-    """Build the table of rates, with a row for each contrast and form of negatives."""
+    """Build the table of rates, with a row for each contrast and form of the negatives."""
     rows = []
     for draws in (*results.list_cells(), *results.list_generated_cells()):
         rates = draws[0]
@@ -105,14 +101,18 @@ def _format_rate(draws: Sequence[GateRates], field: str, *, intervals: bool) -> 
 
 def format_gate_notes(results: GateResults) -> str:
     """Return the notes below the table, one per line."""
-    keep, notes = results.draws[0].keep, []
-    if keep is not None:
-        kept = KEPT_OF_PASSING if results.draws[0].stages else KEPT
-        notes += [f"{kept.format(100 * keep)}, in one half of the units; the figures are measured on the other half."]
-    for stage in results.draws[0].stages:
+    draw, notes = results.draws[0], []
+    if draw.keep is not None:
+        threshold = "The second threshold" if draw.stages else "The threshold"
+        paraphrases = "the paraphrases that pass the first" if draw.stages else "paraphrases"
+        notes += [
+            f"{threshold} was chosen to keep {100 * draw.keep:g}% of {paraphrases}, in one half of the units; the "
+            "figures are measured on the other half."
+        ]
+    for stage in draw.stages:
         notes += [f"{stage.scorer} scored {stage.pairs:,} pairs, {stage.pairs_per_second:,.0f} per second."]
-    if not results.draws[0].rates[0].contrast:
-        notes += [*_describe_own_pairs(results.draws[0]), *_describe_generated(results)]
+    if not draw.rates[0].contrast:
+        notes += [*_describe_own_pairs(draw), *_describe_generated(draw)]
     if len(results.draws) > 1:
         notes += [f"Mean ± standard deviation of {len(results.draws)} draws."]
     for draws in results.list_cells():
@@ -125,7 +125,7 @@ def format_gate_notes(results: GateResults) -> str:
 
 
 def _describe_own_pairs(draw: GateDraw) -> list[str]:
-    """Return notes on the number of a user's pairs, and on whether it is too small to choose the threshold."""
+    """Return a note on the number of a user's pairs, and another if they are too few to choose the threshold."""
     rates = draw.rates[0]
     false_hits, misses = (
         f"{100 * interval.low:.1f}% to {100 * interval.high:.1f}%"
@@ -141,15 +141,15 @@ def _describe_own_pairs(draw: GateDraw) -> list[str]:
     return notes
 
 
-def _describe_generated(results: GateResults) -> list[str]:
-    """Return notes that compare the rates of a user's pairs with those of generated pairs, in the first draw."""
-    own_rates, generated = results.draws[0].rates[0], results.draws[0].generated
-    if not generated:
+def _describe_generated(draw: GateDraw) -> list[str]:
+    """Return notes that compare the rates of a user's pairs and of generated pairs."""
+    own_rates = draw.rates[0]
+    if not draw.generated:
         return ["No generated sentence has the length of a text in column a."]
     notes = ["The contrasts are generated pairs whose first texts have as many tokens as those in column a."]
     for field, title in (("false_hits", "False hits"), ("misses", "Misses")):
         interval = getattr(own_rates, f"{field}_interval")
-        compared = [rates for rates in generated if field == "false_hits" or rates.form == NegativeKind.ANCHOR]
+        compared = [rates for rates in draw.generated if field == "false_hits" or rates.form == NegativeKind.ANCHOR]
         shares = [
             f"{rates.name if field == 'false_hits' else rates.contrast} {100 * getattr(rates, field):.1f}%"
             for rates in compared
@@ -165,7 +165,7 @@ def _describe_generated(results: GateResults) -> list[str]:
 
 
 def find_exceeding(results: GateResults, max_false_hits: float) -> list[tuple[str, float]]:
-    """Return the name and the rate of each contrast and form whose rate of false hits is above the maximum."""
+    """Return names and rates of those contrasts and forms whose rate of false hits is above the maximum."""
     rates = ((draws[0].name, _average(draws, "false_hits")) for draws in results.list_cells())
     return [(name, share) for name, share in rates if share > max_false_hits]
 

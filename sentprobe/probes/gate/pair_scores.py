@@ -1,4 +1,4 @@
-"""Similarity scores of pairs of texts, computed block by block so that few texts are in memory."""
+"""Similarity scores of pairs of texts, computed in blocks to save memory."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -31,14 +31,14 @@ DECIMALS = 6
 
 
 class PairScorer(Protocol):
-    """A function of pairs of texts; a higher score means that the texts are more similar."""
+    """An object that scores pairs of texts; a higher score means that the texts are more similar."""
 
     name: str
     measure: str
     """The name of the score, such as cosine."""
 
-    def score_columns(self, firsts: Sequence[str], *others: Sequence[str]) -> list[Floats]:
-        """Return, for each other column, the scores of the first texts with the texts of this column, (n,) float64."""
+    def score_columns(self, firsts: Sequence[str], *columns: Sequence[str]) -> list[Floats]:
+        """Compare each of *columns* with *firsts*, row by row; return the scores of each column, (n,) float64."""
 
 
 class VectorScorer:
@@ -51,18 +51,17 @@ class VectorScorer:
         self.name, self.measure = encoder.name, nearness.value
         self._encoder, self._nearness, self._cache = encoder, nearness, cache
 
-    def score_columns(self, firsts: Sequence[str], *others: Sequence[str]) -> list[Floats]:
-        """Return the scores of each other column; equal vectors in a row get equal scores."""
-        columns = (firsts, *others)
-        texts = list(dict.fromkeys(chain.from_iterable(columns)))
+    def score_columns(self, firsts: Sequence[str], *columns: Sequence[str]) -> list[Floats]:
+        """Return the scores of each column. Equal vectors in the same row have exactly equal scores."""
+        texts = list(dict.fromkeys(chain(firsts, *columns)))
         rows = {text: row for row, text in enumerate(texts)}
         vectors = embed(self._encoder, texts, cache=self._cache)
-        sides = Sides(*(vectors[[rows[text] for text in column]] for column in columns))
+        sides = Sides(*(vectors[[rows[text] for text in column]] for column in (firsts, *columns)))
         first, *scores = (
-            np.round(sides.compute_nearness(0, column, self._nearness), DECIMALS) + 0.0  # no negative zero
-            for column in range(1, len(columns))
+            np.round(sides.compute_nearness(0, number, self._nearness), DECIMALS) + 0.0  # no negative zero
+            for number in range(1, len(columns) + 1)
         )
-        same = (sides.find_same(1, column) for column in range(2, len(columns)))
+        same = (sides.find_same(1, number) for number in range(2, len(columns) + 1))
         return [first, *(np.where(is_same, first, score) for is_same, score in zip(same, scores, strict=True))]
 
 
@@ -79,11 +78,11 @@ class ScoredPair(NamedTuple):
 
 
 NEAREST = 20
-"""The number of pairs with the highest scores whose texts are kept."""
+"""The number of pairs with different meanings, those with the highest scores, whose texts are returned."""
 
 
 def _find_nearest(nearest: list[ScoredPair], scores: Floats, *texts: Sequence[str]) -> list[ScoredPair]:
-    """Return the pairs with the highest scores among *nearest* and these texts with their scores."""
+    """Return the pairs with the highest scores among *nearest* and the new pairs, which are the rows of *texts*."""
     pairs = map(ScoredPair, scores.tolist(), *texts)
     return nlargest(NEAREST, chain(nearest, pairs), key=lambda pair: pair.score)
 
@@ -109,7 +108,7 @@ class ScoredPairs:
 
 
 def score_triplets(scorer: PairScorer, triplets: TripletSet, reporter: Reporter) -> list[ScoredPairs]:
-    """Score the triplets of a contrast; return the scores with negatives in the form of the anchor and the positive."""
+    """Score triplets; return the scores with negatives in the anchor's form, and those in the positive's form."""
     scores, units = np.empty((3, len(triplets))), np.empty(len(triplets), np.int64)
     examples: list[list[tuple[str, str]]] = [[], []]
     nearest: list[list[ScoredPair]] = [[], []]
@@ -149,7 +148,7 @@ COLUMNS = ("a", "b", "same")
 
 
 def score_own_pairs(scorer: PairScorer, path: Path) -> ScoredPairs:
-    """Score the pairs in a file; pairs with the same first text form a unit."""
+    """Score the pairs in a user's file; pairs with the same first text are one unit."""
     scores, units, labels = [], [], []
     examples: list[tuple[str, str]] = []
     nearest: list[ScoredPair] = []
@@ -181,7 +180,7 @@ SURPLUS = 10
 
 
 def count_lengths(path: Path) -> Counter[int]:
-    """Count how many first texts of the pairs in a file have each number of tokens.
+    """Count the pairs in a file by the number of tokens in the first text.
 
     Raises:
         UsageError: the file cannot be read.
@@ -199,7 +198,10 @@ def count_lengths(path: Path) -> Counter[int]:
 
 
 def select_lengths(space: TripletSpace, n: int, lengths: Counter[int], *, seed: int) -> TripletSet:
-    """Sample about *n* triplets whose anchors have the distribution of *lengths*. Rare lengths may have fewer."""
+    """Sample about *n* triplets whose anchors are distributed by length, in tokens, as *lengths* are.
+
+    Lengths that sampled triplets rarely have may be underrepresented.
+    """
     triplets = space.sample(min(SURPLUS * n, space.count()), seed=seed)
     quotas = {length: ceil(n * count / lengths.total()) for length, count in lengths.items()}
     positions = []

@@ -1,4 +1,4 @@
-"""Division of geometry results into tables of comparable results, and estimates over draws (runs with other seeds)."""
+"""Group geometry results into tables, and estimate accuracies over draws (repetitions with other seeds)."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -16,11 +16,11 @@ from sentprobe.specs import remove_run_seed
 from sentprobe.values import group_by
 
 GeometryTable: TypeAlias = tuple[GeometryResult, ...]
-"""Comparable results, with at most one result for each seed, encoder and contrast."""
+"""Results with equal settings apart from the seed, at most one for each seed, encoder and contrast."""
 
 
 def build_geometry_tables(results: Iterable[GeometryResult]) -> tuple[GeometryTable, ...]:
-    """Divide results into tables of comparable results; results that differ only in their draw share a table."""
+    """Group results with equal settings into tables. Draws, which differ only in seeds, share a table."""
     tables = _join_draws(_split_draws(results), lambda result: result.encoder)
     return tuple(_join_draws(tables, lambda result: remove_run_seed(result.encoder, result.drawing.seed)))
 
@@ -29,11 +29,11 @@ EncoderNaming: TypeAlias = Callable[[GeometryResult], str]
 
 
 def _join_draws(tables: Sequence[GeometryTable], naming: EncoderNaming) -> list[GeometryTable]:
-    """Rename encoders by *naming*, and join the tables that then differ only in their draw."""
+    """Join the tables that differ only in their draw after *naming* has renamed their encoders."""
     joined: list[GeometryTable] = []
     for draw in tables:
         renamed = _rename_encoders(draw, naming)
-        matches = (n for n, table in enumerate(joined) if _are_draws(_rename_encoders(table, naming), renamed))
+        matches = (i for i, table in enumerate(joined) if _are_draws(_rename_encoders(table, naming), renamed))
         match = next(matches, None)
         if match is None:
             joined.append(draw)
@@ -47,39 +47,38 @@ def _rename_encoders(table: GeometryTable, naming: EncoderNaming) -> GeometryTab
 
 
 def _split_draws(results: Iterable[GeometryResult]) -> list[GeometryTable]:
-    """Divide results into tables of one draw, sorted by seed, and drop duplicates."""
+    """Group results into tables of one draw each, sorted by seed; drop duplicates (same encoder, contrast, seed)."""
     tables: list[GeometryTable] = []
     for result in sorted(results, key=_get_sort_key):
         matches = (i for i, table in enumerate(tables) if not _is_incompatible(table, result))
         match = next(matches, None)
         if match is None:
             tables.append((result,))
-        elif all(get_cell(table) != get_cell(result) for table in tables[match]):
+        elif get_cell(result) not in map(get_cell, tables[match]):
             tables[match] += (result,)
     return tables
 
 
 def _get_sort_key(result: GeometryResult) -> tuple[object, ...]:
-    """Return the sort key of a result: seed, encoder (with numbers such as layers in numerical order), contrast."""
+    """Return the sort key of a result: seed, encoder (layer 2 before layer 10), contrast."""
     parts = re.split(r"(\d+)", result.encoder)
-    name = tuple((int(part), "") if part.isdecimal() else (0, part) for part in parts)
-    names = [*CONTRASTS]
-    rank = names.index(result.contrast) if result.contrast in names else len(names)
-    return result.drawing.seed, name, rank
+    encoder = tuple((int(part), "") if part.isdecimal() else (0, part) for part in parts)
+    contrasts = [*CONTRASTS, result.contrast]
+    return result.drawing.seed, encoder, contrasts.index(result.contrast)
 
 
 def get_cell(result: GeometryResult) -> tuple[str, str]:
-    """Return the encoder and contrast of a result, which identify its table cell. All draws share a cell."""
+    """Return the encoder and contrast of a result: the row and column of its cell, which all draws share."""
     return result.encoder, result.contrast
 
 
 def group_by_cell(table: Iterable[GeometryResult]) -> dict[tuple[str, str], list[GeometryResult]]:
-    """Return the results in each cell of a table, one per draw."""
+    """Return the results of each cell of a table, by encoder and contrast: a result per draw."""
     return group_by(table, get_cell)
 
 
 def _get_setting(result: GeometryResult) -> tuple[bool, TripletSampling]:
-    """Return the settings that all results of a draw share. The size of a dataset is set to 0, since it may differ."""
+    """Return the settings that all results of a draw share, with 0 triplets if a dataset decides their number."""
     return bool(result.dataset), replace(result.drawing, n=0) if result.dataset else result.drawing
 
 
@@ -100,20 +99,20 @@ def _are_draws(table: GeometryTable, single: GeometryTable) -> bool:
     other_cells = group_by_cell(single)
     return {*list_seeds(table)}.isdisjoint(list_seeds(single)) and all(
         _differ_only_in_draw(first, second)
-        for cell, results_ in group_by_cell(table).items()
+        for cell, cell_results in group_by_cell(table).items()
         for second in other_cells[cell]
-        for first in results_
+        for first in cell_results
     )
 
 
 def _differ_only_in_draw(first: GeometryResult, second: GeometryResult) -> bool:
     if _get_seedless_setting(first) != _get_seedless_setting(second):
         return False
-    is_read = first.dataset and not first.drawing.templates
+    is_fixed_dataset = first.dataset and not first.drawing.templates  # one that is no draw of a suite
     is_same_encoder = first.encoder_fingerprint == second.encoder_fingerprint
     seeds = (first.encoder_seed, second.encoder_seed)
     is_other_draw = None not in seeds and seeds[0] != seeds[1]
-    return (is_same_encoder or is_other_draw) and not (is_read and first.material != second.material)
+    return (is_same_encoder or is_other_draw) and not (is_fixed_dataset and first.material != second.material)
 
 
 def _get_seedless_setting(result: GeometryResult) -> tuple[object, ...]:
@@ -122,13 +121,13 @@ def _get_seedless_setting(result: GeometryResult) -> tuple[object, ...]:
 
 
 def list_seeds(table: Sequence[GeometryResult]) -> list[int]:
-    """Return the distinct seeds of the draws in a table, sorted."""
+    """Return the distinct seeds of the results in a table, sorted."""
     return sorted({result.drawing.seed for result in table})
 
 
 @dataclass(frozen=True, slots=True)
 class TripletEstimate:
-    """The estimate of a figure over draws: mean, standard deviation (None for one draw) and 95% interval."""
+    """Mean of a measure over draws, its standard deviation (None for one draw) and 95% interval."""
 
     mean: float
     spread: float | None
@@ -138,17 +137,16 @@ class TripletEstimate:
 def estimate_accuracy(
     draws: Sequence[GeometryResult], kind: NegativeKind, nearness: Nearness, *, paired: bool = False
 ) -> TripletEstimate | None:
-    """Estimate an accuracy over draws (*paired*: of triplets with their mirrors); None if a draw lacks it."""
-    all_scores = [measures.find_overall(kind, nearness) for measures in draws]
-    scores = [score for score in all_scores if score is not None]
-    if not scores or len(scores) < len(all_scores):
+    """Return the accuracy over draws (*paired*: the mirror must be correct too); None if a draw was not measured."""
+    scores = [score for draw in draws if (score := draw.find_overall(kind, nearness))]
+    if not scores or len(scores) < len(draws):
         return None
     measured = [score.measured for score in scores]
     values = [measures.paired if paired else measures.accuracy for measures in measured]
     if len(draws) == 1:
-        (single,) = measured
-        return TripletEstimate(values[0], None, single.paired_interval if paired else single.accuracy_interval)
-    if len({measures.material for measures in draws}) > 1:
+        interval = measured[0].paired_interval if paired else measured[0].accuracy_interval
+        return TripletEstimate(values[0], None, interval)
+    if len({draw.material for draw in draws}) > 1:
         return estimate_over_draws(values)
     answers = np.array([score.answers() for score in scores])  # (draws, 2, n)
     scores_by_draw = answers.prod(axis=1) if paired else answers.reshape(len(draws), -1)
@@ -157,6 +155,6 @@ def estimate_accuracy(
 
 
 def estimate_over_draws(values: Sequence[float]) -> TripletEstimate:
-    """Return the estimate of a figure from its values in several draws, with Student's t interval."""
+    """Return the mean of a measure's values, one per draw, with standard deviation and Student's t interval."""
     spread = decompose_spread([[value] for value in values])
     return TripletEstimate(spread.mean, spread.total, spread.interval)

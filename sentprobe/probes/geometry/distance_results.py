@@ -1,4 +1,4 @@
-"""Geometry results: the result of an encoder on a contrast, and its JSON file in a results folder."""
+"""Results of ``probe geometry``, one for each encoder and contrast, and their JSON files in a results folder."""
 
 import json
 import re
@@ -24,7 +24,7 @@ ALL_TRIPLETS = ""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
-    """The rank of the positive among distractors, by nearness to the anchor."""
+    """Mean rank of positives among distractors, by cosine with the anchor, and the share with rank 1."""
 
     distractors: int
     mean: float
@@ -34,26 +34,25 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeometryScore:
-    """The measures of one group of triplets, for one kind of negative and one measure of nearness."""
+    """Accuracy and other measures of a group of triplets, for one form of the negative and one nearness."""
 
     kind: NegativeKind
     nearness: Nearness
     by: str
-    """The property by which triplets are grouped."""
+    """The property by which triplets are grouped, such as ``voice``; empty for the group of all triplets."""
     group: str
     measured: TripletMeasures
     right: str = ""
-    """The answers for all triplets, then for all mirrors, as digits: 0 incorrect, 1 tie, 2 correct. Empty for a
-    group."""
+    """A digit for each triplet, then for each mirror: 0 incorrect, 1 tie, 2 correct. Empty if ``by`` is a property."""
 
     def answers(self) -> Floats:
-        """Return the answers for the triplets and their mirrors, (2, n) float64: 0 incorrect, 0.5 tie, 1 correct."""
+        """Return the scores of triplets (row 0) and mirrors (row 1), (2, n): 0 incorrect, 0.5 tie, 1 correct."""
         digits = np.frombuffer(self.right.encode("ascii"), dtype=np.uint8)
         return (digits - float(ord("0"))).reshape(2, -1) / 2
 
 
 def format_answers(scores: Floats) -> str:
-    """Return answers as text; the inverse of :meth:`GeometryScore.answers`.
+    """Return scores of 0, 0.5 and 1 as the digits 0, 1 and 2; the inverse of :meth:`GeometryScore.answers`.
 
     >>> format_answers(np.array([[0.5, 1.0], [0.0, 1.0]]))
     '1202'
@@ -72,11 +71,11 @@ class GeometryResult:
     dim: int
     contrast: str
     material: str
-    """The fingerprint of all sentences."""
+    """The fingerprint of the sentences of all triplets."""
     dataset: str = ""
     """The fingerprint of the dataset whose test sentences are the anchors; empty without a dataset."""
     items: tuple[int, ...] = ()
-    """The indices of the test items that are anchors of the triplets, then of those that are anchors of the mirrors."""
+    """Indices of the test items that are anchors: of the triplets, then of the mirrors. Empty without a dataset."""
     drawing: TripletSampling
     units: tuple[int, ...]
     scores: tuple[GeometryScore, ...]
@@ -84,33 +83,33 @@ class GeometryResult:
     command: str
     versions: Mapping[str, str] = field(default_factory=dict)
     family: str = ""
-    """The common name of the checkpoints of one training."""
+    """A name that all checkpoints of the same training share."""
     step: int | None = None
-    """The training step of the encoder; None if unknown, or if the encoder is no training checkpoint."""
+    """The training step of a checkpoint; None if it is unknown, or if the encoder is not a checkpoint."""
     epoch: float | None = None
     source: str = field(default="", compare=False)
-    """The folder that the result was read from; not stored."""
+    """The folder from which the result was read; it is not written to the file."""
 
     def find_overall(self, kind: NegativeKind, nearness: Nearness) -> GeometryScore | None:
-        """Return the score of all triplets, or None if it was not measured."""
+        """Return the score of the group of all triplets; None if it was not measured."""
         key = (kind, nearness, ALL_TRIPLETS)
         return next((s for s in self.scores if (s.kind, s.nearness, s.by) == key), None)
 
     def find_by_group(
         self, kind: NegativeKind, nearness: Nearness = Nearness.COSINE, by: str = ALL_TRIPLETS
     ) -> dict[str, TripletMeasures]:
-        """Return the measures of each group, by the name of the group."""
+        """Return the measures of each group by its name. *by*: the grouping property, such as ``"voice"``."""
         key = (kind, nearness, by)
         return {s.group: s.measured for s in self.scores if (s.kind, s.nearness, s.by) == key}
 
     @property
     def identity(self) -> tuple[str, str, str, str]:
-        """The values that identify the result: encoder, its fingerprint, contrast, and fingerprint of the sentences."""
+        """Encoder, its fingerprint, contrast and fingerprint of the sentences, which together identify the result."""
         return self.encoder, self.encoder_fingerprint, self.contrast, self.material
 
 
 def build_file_name(encoder: str, fingerprint: str, contrast: str, material: str) -> str:
-    """Return the file name of a result, given the values that identify it."""
+    """Return the file name of the result with this ``identity``."""
     safe_encoder, safe_contrast = (
         re.sub(r"[^A-Za-z0-9_.=-]+", "_", name).lstrip(".")
         for name in (encoder[-60:], contrast[:60])  # a dataset may have any name
@@ -128,7 +127,7 @@ def format_geometry(result: GeometryResult) -> str:
 
 
 def parse_geometry(text: str | bytes, *, source: str) -> GeometryResult:
-    """Parse the JSON text of a result; raise ResultsError, which names *source*, if the text is malformed."""
+    """Parse the JSON text of a result. Raises ResultsError, which begins with *source*, if the text is malformed."""
     try:
         value = parse_json(text)
         if value.pop("format") != GEOMETRY_FORMAT:
@@ -154,7 +153,7 @@ def parse_geometry(text: str | bytes, *, source: str) -> GeometryResult:
 
 
 def _check_result(result: GeometryResult) -> GeometryResult:
-    """Return the result; raise ValueError if its parts do not match."""
+    """Return the result. Raises ValueError if its fields contradict each other or an accuracy is out of range."""
     overall_scores = [score for score in result.scores if score.by == ALL_TRIPLETS]
     if not result.units or not all(result.find_overall(kind, Nearness.COSINE) for kind in NegativeKind):
         raise ValueError("the triplets or their cosine scores are missing")
@@ -181,7 +180,7 @@ def _parse_score(value: Mapping[str, Any]) -> GeometryScore:
 
 
 def write_geometry(result: GeometryResult, out: Path) -> None:
-    """Write a result into its file in a results folder; raise UsageError if the folder is not writable."""
+    """Write a result to its file in a results folder. Raises UsageError if the folder is not writable."""
     folder = out / FOLDER
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -191,7 +190,7 @@ def write_geometry(result: GeometryResult, out: Path) -> None:
 
 
 def find_geometry(out: Path, identity: tuple[str, str, str, str]) -> GeometryResult | None:
-    """Return the result with these identifying values from a results folder; None if it is missing or damaged."""
+    """Read the result with this identity from a results folder; None if the file is missing or damaged."""
     path = out / FOLDER / build_file_name(*identity)
     try:
         result = parse_geometry(path.read_bytes(), source=str(path))
@@ -201,7 +200,7 @@ def find_geometry(out: Path, identity: tuple[str, str, str, str]) -> GeometryRes
 
 
 def read_geometry(directory: Path) -> tuple[GeometryResult, ...]:
-    """Read all geometry results in a results folder, by file name; raise an error if a file is damaged."""
+    """Read all geometry results in a results folder, sorted by file name. Raises ResultsError for a damaged file."""
     try:
         paths = sorted((directory / FOLDER).glob("[!.]*.json"))
         results = [parse_geometry(path.read_bytes(), source=str(path)) for path in paths]
@@ -211,7 +210,7 @@ def read_geometry(directory: Path) -> tuple[GeometryResult, ...]:
 
 
 def to_geometry_records(results: Sequence[GeometryResult]) -> list[dict[str, Any]]:
-    """Return a flat dictionary for each score of each result."""
+    """Return a table row for each score of each result, as a dictionary by column."""
     return [
         {
             "run": result.source,

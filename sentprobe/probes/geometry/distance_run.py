@@ -1,7 +1,8 @@
-"""Measurement of the geometry of encoders on contrasts. Existing results are reused."""
+"""Measure encoders on the triplets of contrasts, and reuse existing results."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from sentprobe.versions import find_versions
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeometrySettings:
-    """The settings that all encoders and contrasts share."""
+    """The settings that all encoders and contrasts of a run share."""
 
     background: Sequence[str]
     """The sentences from which whitening is estimated."""
@@ -32,7 +33,7 @@ class GeometrySettings:
 
 @dataclass(frozen=True, slots=True)
 class GeometryOutcome:
-    """The results of all encoders on all contrasts, and the number of reused results."""
+    """The results of all encoders on all contrasts; ``reused``: how many were read from the results folder."""
 
     results: tuple[rs.GeometryResult, ...]
     reused: int
@@ -44,7 +45,7 @@ def measure_encoders(
     settings: GeometrySettings,
     reporter: Reporter | None = None,
 ) -> GeometryOutcome:
-    """Measure each encoder on each contrast; reuse results in the results folder, and write new results there."""
+    """Return the result of each encoder on each contrast. Measure and store those that the results folder lacks."""
     reused = [[_find_result(encoder, material, settings) for material in materials] for encoder in encoders]
     results = [
         result
@@ -61,7 +62,7 @@ def _complete_results(
     settings: GeometrySettings,
     reporter: Reporter,
 ) -> Iterator[rs.GeometryResult]:
-    """Yield the results of an encoder on all contrasts; all sentences of missing results are encoded at once."""
+    """Yield *results*, in which each None is replaced by a new result. All sentences needed are encoded at once."""
     missing = [material for material, result in zip(materials, results, strict=True) if result is None]
     sentence_lists = [settings.background, *(material.sentences for material in missing)] if missing else []
     texts = list(dict.fromkeys(text for sentences in sentence_lists for text in sentences))
@@ -81,7 +82,7 @@ def _complete_results(
 
 
 def _find_result(encoder: Encoder, material: TripletSentences, settings: GeometrySettings) -> rs.GeometryResult | None:
-    """Return the existing result if it has all groups; encoders without a fingerprint have none."""
+    """Read the result of an encoder from the results folder; None if it is missing or lacks a group of triplets."""
     if settings.out is None or settings.force or not encoder.fingerprint:
         return None
     identity = (encoder.name, encoder.fingerprint, material.contrast, material.fingerprint)
@@ -93,7 +94,7 @@ def _find_result(encoder: Encoder, material: TripletSentences, settings: Geometr
 def measure_encoder(
     encoder: Encoder, material: TripletSentences, vectors: Vectors, whitening: ms.Whitening | None, *, command: str = ""
 ) -> rs.GeometryResult:
-    """Measure the vectors, (sentences, dim), of a contrast, also after *whitening* if this is not None."""
+    """Measure an encoder on a contrast, given its sentence vectors, (sentences, dim). *whitening* may be None."""
     raw = ms.Sides(*(vectors[rows] for rows in material.rows))
     return rs.GeometryResult(
         encoder=encoder.name,
@@ -114,7 +115,7 @@ def measure_encoder(
 
 
 def _whiten_sides(material: TripletSentences, vectors: Vectors, whitening: ms.Whitening | None) -> ms.Sides | None:
-    """Return the whitened vectors of anchors, positives and negatives, whose sentences precede those of distractors."""
+    """Whiten the vectors of all sides except distractors, whose sentences are the last rows of *vectors*."""
     if whitening is None:
         return None
     rows = material.rows[: len(SIDES)]
@@ -123,13 +124,10 @@ def _whiten_sides(material: TripletSentences, vectors: Vectors, whitening: ms.Wh
 
 
 def _compute_scores(material: TripletSentences, raw: ms.Sides, whitened: ms.Sides | None) -> Iterator[rs.GeometryScore]:
-    spaces = dict.fromkeys(ms.Nearness, raw)
-    del spaces[ms.Nearness.WHITENED]
-    spaces |= {} if whitened is None else {ms.Nearness.WHITENED: whitened}
-    for nearness, sides in spaces.items():
-        for kind in ms.NegativeKind:
-            answers = ms.score_triplets(sides, raw, kind, nearness)
-            yield from _score_groups(material, answers, kind, nearness)
+    for nearness, kind in product(ms.Nearness, ms.NegativeKind):
+        sides = whitened if nearness is ms.Nearness.WHITENED else raw
+        if sides is not None:
+            yield from _score_groups(material, ms.score_triplets(sides, raw, kind, nearness), kind, nearness)
 
 
 def _score_groups(

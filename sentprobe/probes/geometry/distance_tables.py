@@ -1,4 +1,4 @@
-"""Tables of geometry results, with a row for each encoder and a column for each contrast."""
+"""Tables of geometry results, with a column for each contrast, and rows for encoders or for groups of triplets."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
@@ -22,9 +22,9 @@ class GroupedBy(StrEnum):
     STRUCTURE = "structure"
     PLACE = "place"
     DISTANCE = "distance"
-    """The number of tokens from the verb to its farther participant in the changed clause."""
+    """The number of tokens from the verb of the changed clause to its farthest participant."""
     VOICE = "voice"
-    """The changed clause, and the clauses whose voice differs between anchor and positive."""
+    """The clause that differs in the negative, and the clauses whose voice differs between anchor and positive."""
 
 
 NO_VALUE = "-"
@@ -33,13 +33,13 @@ KIND_TITLES = {kind: f"negative in the {form}" for kind, form in NEGATIVE_FORMS.
 CellDraws: TypeAlias = Sequence[GeometryResult]
 CellFormatter: TypeAlias = Callable[[CellDraws], str]
 ProbeCells: TypeAlias = Mapping[tuple[str, str], str]
-"""The accuracies of probes on the same sentences as texts, by encoder and task."""
+"""Accuracy of a probe on the same sentences, as text such as "61.3", by encoder and task."""
 
 
 def build_geometry_grid(
     results: Sequence[GeometryResult], *, nearness: Nearness, intervals: bool, probe_cells: ProbeCells | None = None
 ) -> Grid:
-    """Build the table of all encoders and contrasts, with sections for accuracy, margin and other measures."""
+    """Build the table with a row for each encoder, in sections such as accuracy and margin."""
     rows = [
         row
         for title, cell in _list_sections(results, nearness, intervals=intervals, probe_cells=probe_cells or {})
@@ -49,7 +49,7 @@ def build_geometry_grid(
 
 
 def list_contrasts(results: Sequence[GeometryResult]) -> list[str]:
-    """Return the distinct contrasts in the order of the table, then the distinct tasks in order of appearance."""
+    """Return the distinct contrasts in the order of ``CONTRASTS``, then the distinct tasks in order of appearance."""
     contrasts = dict.fromkeys(result.contrast for result in results)
     return [*(name for name in CONTRASTS if name in contrasts), *(name for name in contrasts if name not in CONTRASTS)]
 
@@ -96,18 +96,18 @@ def _format_accuracy(draws: CellDraws, kind: NegativeKind, nearness: Nearness, *
 
 
 def format_share(figure: drawn.TripletEstimate, *, intervals: bool) -> str:
-    """Return a share in percent as text, with its standard deviation and, on request, its 95% interval."""
+    """Return a share in percent as text, such as "61.3 ± 0.8"; with *intervals*, "61.3 ± 0.8 [59.1, 63.5]"."""
     low, high = 100 * figure.interval.low, 100 * figure.interval.high
     spread = "" if figure.spread is None else f" ± {100 * figure.spread:.1f}"
     return f"{100 * figure.mean:.1f}{spread}" + (f" [{low:.1f}, {high:.1f}]" if intervals else "")
 
 
 LEAST_TRIPLETS = 20
-"""The smallest number of triplets with which a group counts in "lowest to highest"."""
+"""Groups with fewer triplets are left out of the range "lowest to highest"."""
 
 
 def _find_large_groups(draws: CellDraws, kind: NegativeKind) -> list[float]:
-    """Return the accuracy over all draws in each group by voice with at least ``LEAST_TRIPLETS`` triplets."""
+    """Return the accuracy, over all draws, of each group by ``VOICE`` that has at least LEAST_TRIPLETS triplets."""
     measures_by_group: dict[str, list[TripletMeasures]] = {}
     for draw in draws:
         for group, measures in draw.find_by_group(kind, by=GroupedBy.VOICE).items():
@@ -136,7 +136,7 @@ def _format_margin(draws: CellDraws, kind: NegativeKind, nearness: Nearness) -> 
 
 
 def _format_gap_left(draws: CellDraws, kind: NegativeKind) -> str:
-    """Return the share of the gap between accuracy and 100% that remains after whitening, as text."""
+    """Return the share of the gap to 100% that remains after whitening: "0.50" if accuracy rises from 80% to 90%."""
     before = drawn.estimate_accuracy(draws, kind, Nearness.COSINE)
     after = drawn.estimate_accuracy(draws, kind, Nearness.WHITENED)
     if before is None or after is None or before.mean == 1:
@@ -167,7 +167,7 @@ def _build_section(title: str, results: Sequence[GeometryResult], format_cell: C
 
 
 def build_group_grid(results: Sequence[GeometryResult], by: GroupedBy, *, intervals: bool) -> Grid:
-    """Build the table of accuracies (by cosine) in each group of triplets, for each encoder and kind of negative."""
+    """Build the table of accuracy by cosine, with a row for each encoder, form of the negative and group."""
     rows = [
         row
         for encoder in list_encoders(results)
@@ -196,18 +196,23 @@ def _build_group_rows(
 
 
 def check_group_nearness(nearness: Nearness) -> None:
-    """Raise UsageError if the nearness is not cosine, because groups are measured only by cosine."""
+    """Raise UsageError if the nearness is not cosine, the only one by which groups are measured."""
     if nearness is not Nearness.COSINE:
         raise UsageError(f"groups are measured by cosine only: remove --by or --nearness {nearness.value}")
 
 
 def format_notes(results: Sequence[GeometryResult], nearness: Nearness, *, by: GroupedBy | None = None) -> str:
-    """Return the notes below the table of contrasts or, with *by*, below the table of groups."""
+    """Return the notes below the table of encoders or, with *by*, below the table of groups."""
+    draws = len(drawn.list_seeds(results))
+    spread = f", mean ± standard deviation over {draws} draws" if draws > 1 else ""
     lines = [
-        f"{_describe_triplets(results)}{_describe_draws(results)}. Accuracy in %: the positive is nearer than the "
+        f"{_describe_triplets(results)}{spread}. Accuracy in %: the positive is nearer than the "
         f"negative, by {nearness.value}; ties count half. Chance: accuracy 50, paired 25."
     ]
-    lines += _describe_intervals(results)
+    if draws > 1:
+        is_same_material = len({(r.contrast, r.material) for r in results}) == len(list_contrasts(results))
+        kind = "Wilson's, for the choice of sentences" if is_same_material else "Student's t, for other draws"
+        lines.append(f"The 95% intervals (--intervals shows them) are {kind}.")
     # In the mirror pairs of tasks, positives and negatives also have the same words.
     same_words = [n for n in list_contrasts(results) if n not in CONTRASTS or CONTRASTS[n].same_words]
     if same_words and nearness is not Nearness.DOT:
@@ -248,7 +253,7 @@ def _describe_triplets(results: Sequence[GeometryResult]) -> str:
 
 
 def describe_held_out(drawing: TripletSampling) -> list[str]:
-    """Return the note on held-out words and structures, or [] if none were held out."""
+    """Return the note that triplets have held-out words and structures only; [] if none were held out."""
     return [f"only held-out words and structures ({' '.join(drawing.held_out)})"] if drawing.held_out else []
 
 
@@ -256,21 +261,8 @@ def _format_counts(results: Iterable[GeometryResult]) -> str:
     return " or ".join(map(str, sorted({result.drawing.n for result in results})))
 
 
-def _describe_draws(results: Sequence[GeometryResult]) -> str:
-    draws = len(drawn.list_seeds(results))
-    return f", mean ± standard deviation over {draws} draws" if draws > 1 else ""
-
-
-def _describe_intervals(results: Sequence[GeometryResult]) -> Iterator[str]:
-    if len(drawn.list_seeds(results)) > 1:
-        materials = {(result.contrast, result.material) for result in results}
-        is_same_material = len(materials) == len(list_contrasts(results))
-        kind = "Wilson's, for the choice of sentences" if is_same_material else "Student's t, for other draws"
-        yield f"The 95% intervals (--intervals shows them) are {kind}."
-
-
 def check_nearness(results: Sequence[GeometryResult], nearness: Nearness) -> None:
-    """Raise UsageError if no result was measured by this nearness."""
+    """Raise UsageError if no result was measured by this nearness: whitening needs enough sentences."""
     if not any(result.find_by_group(NegativeKind.FORM, nearness) for result in results):
         raise UsageError(
             f"no result has {nearness.value}: there are more dimensions than sentences to estimate whitening from"

@@ -14,7 +14,7 @@ Bools = NDArray[np.bool_]
 
 
 class NegativeKind(StrEnum):
-    """The form of a negative: that of the positive (``FORM``) or of the anchor (``ANCHOR``)."""
+    """The form of a negative, such as its voice: the same as in the positive (``FORM``) or the anchor (``ANCHOR``)."""
 
     FORM = "form"
     ANCHOR = "anchor"
@@ -30,11 +30,11 @@ class Nearness(StrEnum):
 
 
 ROUNDING_TOLERANCE = 1e-5
-"""The relative difference below which vectors are regarded as equal up to rounding."""
+"""Vectors count as equal if their distance is at most this share of the longer vector's length."""
 
 
 class Sides:
-    """Vectors of anchors, positives, negatives, hard negatives and distractors, (n, dim), with cached dot products."""
+    """Vectors of n triplets by side, (n, dim) each: anchors, positives, negatives, hard negatives, distractors."""
 
     def __init__(self, *sides: Vectors) -> None:
         self._vectors = [side.astype(np.float64) for side in sides]
@@ -44,21 +44,21 @@ class Sides:
         return len(self._vectors)
 
     def compute_dot(self, first: int, second: int) -> Floats:
-        """Return the dot products of two sides, given their indices, (n,) float64."""
+        """Return the dot product of two sides in each triplet, (n,) float64; sides are indices such as ``ANCHOR``."""
         key = (min(first, second), max(first, second))
         if key not in self._dots:
             self._dots[key] = np.einsum("ij,ij->i", self._vectors[first], self._vectors[second])
         return self._dots[key]
 
     def compute_nearness(self, first: int, second: int, nearness: Nearness) -> Floats:
-        """Return the nearness of two sides, given their indices, (n,) float64; larger is nearer."""
+        """Return the nearness of two sides in each triplet, (n,) float64. Larger is nearer; distances are negative."""
         return NEARNESS_FUNCTIONS[nearness](*self._compute_products(first, second))
 
     def _compute_products(self, first: int, second: int) -> tuple[Floats, Floats, Floats]:
         return self.compute_dot(first, second), self.compute_dot(first, first), self.compute_dot(second, second)
 
     def find_same(self, first: int, second: int) -> Bools:
-        """Return in which triplets two sides have equal vectors up to rounding, (n,) bool."""
+        """Return whether two sides have equal vectors, up to rounding, in each triplet, (n,) bool."""
         dot, left, right = self._compute_products(first, second)
         tolerance = ROUNDING_TOLERANCE * np.sqrt(np.maximum(left, right))
         is_same: Bools = -_compute_negative_distance(dot, left, right) <= tolerance
@@ -66,15 +66,15 @@ class Sides:
 
 
 ANCHOR, POSITIVE, NEGATIVE, HARD = range(4)
-"""The indices of the sides. The hard negative has the form of the anchor."""
+"""The indices of sides. The negative has the form of the positive, the hard negative that of the anchor."""
 
 DIRECTIONS: Mapping[NegativeKind, tuple[tuple[int, int, int], ...]] = {
     NegativeKind.FORM: ((ANCHOR, POSITIVE, NEGATIVE), (HARD, NEGATIVE, POSITIVE)),
     NegativeKind.ANCHOR: ((ANCHOR, POSITIVE, HARD), (HARD, NEGATIVE, ANCHOR)),
 }
-"""For each kind of negative: the anchor, the nearer side and the farther side of a triplet and of its mirror.
+"""The sides that are anchor, positive and negative in a triplet, then in its mirror, for each form of the negative.
 
-In the mirror, the two meanings are exchanged: the hard negative is the anchor.
+In the mirror, the two meanings are exchanged: the hard negative becomes the anchor.
 """
 
 
@@ -97,7 +97,7 @@ NEARNESS_FUNCTIONS: Mapping[Nearness, Callable[[Floats, Floats, Floats], Floats]
 
 
 def score_margins(margin: Floats, tied: Bools) -> Floats:
-    """Return 1 for a correct answer (positive margin), 0.5 for a tie and 0 for an incorrect answer, (n,) float64.
+    """Return 1 for a positive margin, 0 for a negative one, and 0.5 for a margin of 0 or a tie, (n,) float64.
 
     >>> score_margins(np.array([0.2, -0.1, 0.0, 0.3]), np.array([0, 0, 0, 1]) == 1).tolist()
     [1.0, 0.0, 0.5, 0.5]
@@ -107,31 +107,31 @@ def score_margins(margin: Floats, tied: Bools) -> Floats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TripletMeasures:
-    """The measures of a set of triplets and their mirrors."""
+    """Measures of a set of triplets and of their mirrors, in which the two meanings are exchanged."""
 
     accuracy: float
-    """The share of triplets and mirrors in which the positive is nearer; a tie counts half."""
+    """The share of triplets and mirrors whose positive is nearer to the anchor than the negative; a tie counts half."""
     accuracy_interval: Interval
     paired: float
-    """The share of triplets that are correct together with their mirror."""
+    """The share of triplets that are correct and have a correct mirror; each tie counts half."""
     paired_interval: Interval
     margin: float
     ties: int
     triplets: int
-    """The number of triplets and mirrors."""
+    """The number of triplets plus the number of mirrors."""
     units: int
 
 
 @dataclass(frozen=True, slots=True)
 class TripletScores:
-    """The answers, margins and ties of n triplets (row 0) and their mirrors (row 1), each (2, n)."""
+    """Scores (1 correct, 0.5 tie, 0 incorrect), margins and ties of triplets (row 0) and mirrors (row 1), (2, n)."""
 
     scores: Floats
     margins: Floats
     ties: Bools
 
     def measure(self, is_chosen: Bools, units: Sequence[int]) -> TripletMeasures:
-        """Return the measures of the chosen triplets."""
+        """Return the measures of the chosen triplets and their mirrors. *units*: the unit of each triplet."""
         scores, chosen_units = self.scores[:, is_chosen], np.asarray(units)[is_chosen]
         pair_scores = scores[0] * scores[1]
         return TripletMeasures(
@@ -147,7 +147,7 @@ class TripletScores:
 
 
 def score_triplets(sides: Sides, raw: Sides, kind: NegativeKind, nearness: Nearness) -> TripletScores:
-    """Return the answers and margins of all triplets and mirrors; *raw* vectors, before whitening, decide on ties."""
+    """Score all triplets and mirrors. A tie means that positive and negative have equal *raw* (unwhitened) vectors."""
     margins = np.array(
         [
             sides.compute_nearness(anchor, nearer, nearness) - sides.compute_nearness(anchor, farther, nearness)
@@ -159,7 +159,7 @@ def score_triplets(sides: Sides, raw: Sides, kind: NegativeKind, nearness: Nearn
 
 
 def rank_positives(sides: Sides) -> tuple[Floats, Floats]:
-    """Return each positive's rank by cosine among distractors (a tie counts half), and its chance of rank 1."""
+    """Return each positive's mean rank by cosine among distractors, and chance of rank 1; ties are broken at random."""
     positive_nearness = sides.compute_nearness(ANCHOR, POSITIVE, Nearness.COSINE)
     distractors = range(HARD + 1, len(sides))
     margins = (positive_nearness - sides.compute_nearness(ANCHOR, side, Nearness.COSINE) for side in distractors)
@@ -170,7 +170,7 @@ def rank_positives(sides: Sides) -> tuple[Floats, Floats]:
 
 
 MIN_VARIANCE_SHARE = 1e-10
-"""The share of the largest variance below which a variance is regarded as a rounding error."""
+"""A variance below this share of the largest variance counts as a rounding error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +187,7 @@ class Whitening:
 
 
 def fit_whitening(vectors: Vectors) -> Whitening | None:
-    """Estimate whitening from vectors, (n, dim), without directions of zero variance; None if n <= dim + 1."""
+    """Estimate whitening from vectors, (n, dim), and drop axes of zero variance. Returns None if n <= dim + 1."""
     if len(vectors) <= vectors.shape[1] + 1:
         return None
     mean = vectors.mean(axis=0, dtype=np.float64)

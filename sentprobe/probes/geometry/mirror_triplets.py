@@ -1,13 +1,12 @@
-"""Triplets from the mirror pairs of a task.
+"""Triplets from the mirror pairs of a task: pairs of test items with the same words and different labels.
 
-Both test sentences of a pair are anchors. The positive is the anchor with a clause in the other voice. The negatives
-are the other sentence of the pair, with and without this change.
+One sentence of a pair is the anchor of the triplet, and its partner that of the mirror. The positive is the anchor
+with one clause changed from active to passive or the reverse. The negatives are the partner with this change and
+without it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-
-import numpy as np
 
 from sentprobe.errors import UsageError
 from sentprobe.generator.events import event as ev
@@ -27,24 +26,24 @@ from sentprobe.probes.geometry import triplet_sentences
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MirrorTriplet:
-    """A mirror pair of test items as a triplet."""
+    """A triplet and its mirror, built from the two sentences of a mirror pair."""
 
     items: tuple[int, int]
     events: tuple[ev.Event, ev.Event]
     changed_events: tuple[ev.Event, ev.Event]
     probed_path: str
-    """The path of the clause whose verb is a probe word, or of the main clause."""
+    """The path, such as ``"agent.clause."``, of a clause whose verb is a probe word; else ``""``, the main clause."""
     voice_group: str
 
 
 class NoMirrorError(UsageError):
-    """A dataset has no mirror pairs in which a clause can change its voice."""
+    """Raised if no mirror pair of a dataset has a clause that can change its voice."""
 
 
 def build_mirror_material(
     data: ProbeDataset, lexicon: Lexicon, drawing: triplet_sentences.TripletSampling
 ) -> triplet_sentences.TripletSentences:
-    """Build triplets from mirror pairs with a clause that can change its voice; raise NoMirrorError without any."""
+    """Build triplets from mirror pairs. Raises NoMirrorError if no pair has a clause that can change its voice."""
     triplets = find_mirror_triplets(data, lexicon)
     if not triplets:
         raise NoMirrorError(
@@ -57,7 +56,10 @@ def build_mirror_material(
         data.name,
         replace(drawing, n=len(triplets), distractors=0),
         columns=[texts[i] for i in (0, 2, 3, 1)],
-        units=_number_units(triplets),
+        units=triplet_sentences.number_units(
+            [lemma for slot, lemma in find_slots(triplet.events[0]).items() if slot.endswith(("noun", "verb"))]
+            for triplet in triplets
+        ),
         groups={
             "structure": [find_event_pattern(triplet.events[0]).name for triplet in triplets],
             "place": [format_place(triplet.probed_path) for triplet in triplets],
@@ -75,13 +77,13 @@ def build_mirror_material(
 
 
 def find_mirror_triplets(data: ProbeDataset, lexicon: Lexicon) -> list[MirrorTriplet]:
-    """Return all mirror pairs of test items in which a clause can change its voice."""
+    """Return a triplet for each mirror pair of test items that has a clause that can change its voice."""
     candidates = (_build_triplet(data, pair, lexicon) for pair in find_mirror_items(data))
     return [triplet for triplet in candidates if triplet is not None]
 
 
 def find_mirror_items(data: ProbeDataset) -> Iterator[tuple[int, int]]:
-    """Yield the indices of pairs of test items with the same words and probe words but different labels."""
+    """Yield pairs of test items, as indices, that have the same words and probe words but different labels."""
     items = data.splits[Split.TEST]
     waiting: dict[object, list[int]] = {}
     for i, (row, probe) in enumerate(zip(items.rows.tolist(), items.probes.tolist(), strict=True)):
@@ -148,13 +150,13 @@ def _get_relative_clause(event: ev.Event, path: str) -> tuple[ev.Participant, ev
 
 
 def _can_change_voice(event: ev.Event, path: str) -> bool:
-    """Return whether a clause has the same meaning in the other voice."""
+    """Return whether the clause at a path has the same meaning in active and passive voice."""
     clause = _get_clause(event, path)
     return clause.frame is ev.Frame.TRANSITIVE and VOLITIONAL_ADVERBS.isdisjoint(clause.adverbs or ())
 
 
 def change_voice(event: ev.Event, path: str) -> ev.Event:
-    """Return an event in which the transitive clause at a path has the other voice.
+    """Return the event with the transitive clause at *path* changed from active to passive or the reverse.
 
     >>> from sentprobe.lexicon import english
     >>> (event,) = parse("the man that helped the lawyer slept", english())
@@ -162,21 +164,10 @@ def change_voice(event: ev.Event, path: str) -> ev.Event:
     'the man that the lawyer was helped by slept'
     """
     clause = _get_clause(event, path)
-    is_passive = clause.voice is ev.Voice.PASSIVE
-    voice = ev.Voice.ACTIVE if is_passive else ev.Voice.PASSIVE
+    voice = ev.Voice.ACTIVE if clause.voice is ev.Voice.PASSIVE else ev.Voice.PASSIVE
     changed = replace(clause, voice=voice, fronting=None)
     if path == MAIN:
         return changed
     person, relative = _get_relative_clause(event, path)
     relative = ev.RelativeClause(event=changed, relativizer=relative.relativizer)
     return event.with_argument(parse_owner_role(path), replace(person, clause=relative))
-
-
-def _number_units(triplets: Sequence[MirrorTriplet]) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
-    """Return the number of each triplet's unit; triplets with the same nouns and verbs form a unit."""
-    numbers: dict[tuple[str, ...], int] = {}
-    keys = (
-        tuple(sorted(lemma for slot, lemma in find_slots(triplet.events[0]).items() if slot.endswith(("noun", "verb"))))
-        for triplet in triplets
-    )
-    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)

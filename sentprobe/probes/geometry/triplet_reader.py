@@ -1,37 +1,35 @@
-"""Reader of triplet files that ``gen pairs`` writes."""
+"""Read the triplet files that ``gen pairs`` writes."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from sentprobe.disk.files import decode_lines, to_local_path
 from sentprobe.errors import FormatError, SentprobeError, path_error
 from sentprobe.generator.pairs.contrasts import find_contrast
 from sentprobe.generator.pairs.triplets import SIDES, TripletSide
-from sentprobe.probes.geometry.triplet_sentences import TripletSampling, TripletSentences
+from sentprobe.probes.geometry.triplet_sentences import TripletSampling, TripletSentences, number_units
 from sentprobe.values import BadSyntaxError, parse_json
 
 CONTENT_TAGS = ("NOUN", "VERB")
-"""The tags of the words that determine units: triplets with the same nouns and verbs form a unit."""
+"""Parts of speech of the words that define a unit: triplets with the same nouns and verbs form a unit."""
 _FIELDS = ("contrast", *(side.value for side in SIDES), "annotation")
 _PAIR_FIELDS = frozenset({"anchor", "premise", "sentence_good"})
-"""A field of each kind of file that ``gen pairs`` writes: triplets, ``--nli``, and minimal pairs."""
+"""Fields by which files of ``gen pairs`` are recognized: of triplets, of ``--nli`` and of minimal pairs."""
 
 
 class ReadTriplet(NamedTuple):
-    """The contrast, sentences and content words of a triplet in a file."""
+    """A triplet from a file: its contrast, its sentences by side, and its content words."""
 
     contrast: str
     sides: tuple[str, ...]
     content: tuple[str, ...]
-    """The lemmas of the anchor's nouns and verbs, sorted."""
+    """The lemmas of the anchor's nouns and verbs."""
 
 
 def is_triplet_file(path: Path) -> bool:
-    """Return whether the columns (or the first line) of a file are those of triplets."""
+    """Return whether a file has the fields of triplets, by its columns (Parquet) or its first line (JSONL)."""
     try:
         return set(_FIELDS) <= _read_fields(path)
     except SentprobeError:
@@ -39,7 +37,7 @@ def is_triplet_file(path: Path) -> bool:
 
 
 def is_pairs_file(path: Path) -> bool:
-    """Return whether ``gen pairs`` may have written a file. A single Parquet file is never a dataset."""
+    """Return whether ``gen pairs`` may have written a file; true of any Parquet file, since no dataset is one."""
     try:
         is_known = path.suffix == ".parquet" or not _PAIR_FIELDS.isdisjoint(_read_fields(path))
     except SentprobeError:
@@ -48,7 +46,7 @@ def is_pairs_file(path: Path) -> bool:
 
 
 def check_annotation(path: Path) -> None:
-    """Raise FormatError if a file is damaged or lacks a field that geometry needs."""
+    """Raise FormatError if a file is damaged or lacks a field that ``probe geometry`` needs."""
     if missing := [name for name in _FIELDS if name not in _read_fields(path)]:
         raise FormatError(
             f"{path}: not triplets that can be measured: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} "
@@ -57,7 +55,7 @@ def check_annotation(path: Path) -> None:
 
 
 def _read_fields(path: Path) -> set[str]:
-    """Return the columns of a Parquet file, or the fields in the first line of a JSONL file."""
+    """Return the names of a Parquet file's columns, or of the fields in the first line of a JSONL file."""
     if path.suffix == ".parquet":
         with _open_parquet(path) as file:
             return set(file.schema_arrow.names)
@@ -66,19 +64,17 @@ def _read_fields(path: Path) -> set[str]:
 
 
 def read_triplets(path: Path, *, seed: int = 0) -> TripletSentences:
-    """Read the triplets of one contrast from a JSONL or Parquet file; raise FormatError if it is malformed."""
+    """Read a JSONL or Parquet file with triplets of one contrast. Raises FormatError if it is malformed."""
     triplets = list(_read_rows(path))
     contrasts = sorted({triplet.contrast for triplet in triplets})
     if len(contrasts) != 1:
         problem = f"these are of {' and '.join(contrasts)}" if contrasts else "it has none"
         raise FormatError(f"{path}: a file must have triplets of one contrast; {problem}")
-    numbers: dict[tuple[str, ...], int] = {}
-    units = [numbers.setdefault(triplet.content, len(numbers)) for triplet in triplets]
     return TripletSentences(
         find_contrast(contrasts[0]).name,
         TripletSampling(vocabulary="", templates=(), n=len(triplets), distractors=0, seed=seed),
         columns=list(zip(*(triplet.sides for triplet in triplets), strict=True)),
-        units=np.array(units, np.int64),
+        units=number_units(triplet.content for triplet in triplets),
         groups={},
     )
 
@@ -98,12 +94,12 @@ def _read_rows(path: Path) -> Iterator[ReadTriplet]:
 
 
 def _parse_triplet(row: Any) -> ReadTriplet:
-    """Return the triplet in a row of a file; raise KeyError, TypeError, AttributeError or ValueError if malformed."""
+    """Parse a row of a file. Raises KeyError, TypeError, AttributeError or ValueError if it is malformed."""
     texts = (row["contrast"], *(row[side.value] for side in SIDES))
     anchor = row["annotation"][TripletSide.ANCHOR.value]
     tokens = anchor.get("tokens", anchor)
     pairs = zip(tokens["lemma"], tokens["upos"], strict=True)
-    content = tuple(sorted(lemma for lemma, upos in pairs if upos in CONTENT_TAGS))
+    content = tuple(lemma for lemma, upos in pairs if upos in CONTENT_TAGS)
     if not all(isinstance(text, str) and text for text in (*texts, *content)):
         raise TypeError("a text is missing")
     return ReadTriplet(texts[0], texts[1:], content)

@@ -1,7 +1,7 @@
-"""The sentences of ``probe geometry``: triplets of one contrast, with distractors."""
+"""The sentences that ``probe geometry`` compares: the triplets of a contrast, and distractors."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property, lru_cache
 from typing import TypeAlias
 
@@ -31,50 +31,45 @@ class TripletSampling:
 
     vocabulary: str = "compeval"
     templates: tuple[str, ...] = ("all",)
-    """The names of templates or, for triplets from a dataset, of the dataset's suite."""
+    """Names of templates; for triplets from a dataset, the name of the dataset's suite."""
     n: int = 400
     distractors: int = 5
     seed: int = 0
     words: str = ""
-    """A digest of the words in the vocabulary; empty if unknown."""
+    """A hash of the words in the vocabulary; empty if unknown."""
     held_out: tuple[str, ...] = ()
-    """The share of words and the structures that were held out of training data: triplets have only these words and
-    structures. Empty for all words and structures."""
+    """Words (as a share) and structures that training data lack, such as ``("0.3", "transitive")``: triplets have no
+    others. Empty: triplets have all words and structures."""
     language: str = "en"
 
     @property
     def side(self) -> SplitSide | None:
-        """The held-out words and structures that triplets use; None for all words and structures."""
+        """The setting ``held_out``, parsed; None if it is empty."""
         return parse_side(self.held_out, held_out=True)
 
 
 GroupNames: TypeAlias = dict[str, list[str]]
-"""The name of each triplet's group, for each property by which triplets are grouped."""
+"""For each property by which triplets are grouped, such as ``"voice"``: the name of each triplet's group."""
 
 
+@dataclass(eq=False, repr=False)
 class TripletSentences:
-    """The sentences of triplets, with the unit and the groups of each triplet.
+    """The sentences of n triplets, with the unit and the groups of each triplet.
 
-    - columns: the anchors, positives, negatives, hard negatives, and the distractors of each rank
+    - columns: lists of n sentences: anchors, positives, negatives, hard negatives, first distractors, second ones, ...
     - units: the number of each triplet's unit, (n,)
-    - dataset: the fingerprint of the dataset of the anchors
-    - items: the test items that are anchors of the triplets, then of the mirrors
+    - dataset: the fingerprint of the dataset from which the anchors come
+    - items: indices of the test items that are anchors: first of the triplets, then of the mirrors
     """
 
-    def __init__(
-        self,
-        contrast: str,
-        drawing: TripletSampling,
-        *,
-        columns: Sequence[Sequence[str]],
-        units: NDArray[np.int64],
-        groups: GroupNames,
-        dataset: str = "",
-        items: Sequence[int] = (),
-    ) -> None:
-        self.contrast, self.drawing = contrast, drawing
-        self.columns, self.units, self.groups = columns, units, groups
-        self.dataset, self.items = dataset, items
+    contrast: str
+    drawing: TripletSampling
+    _: KW_ONLY
+    columns: Sequence[Sequence[str]]
+    units: NDArray[np.int64]
+    groups: GroupNames
+    dataset: str = ""
+    items: Sequence[int] = ()
 
     @cached_property
     def sentences(self) -> list[str]:
@@ -83,19 +78,26 @@ class TripletSentences:
 
     @cached_property
     def rows(self) -> NDArray[np.int64]:
-        """The index of each text in ``sentences``, (columns, triplets) int64."""
+        """The index in ``sentences`` of each text of ``columns``, (columns, n) int64."""
         numbers = {text: number for number, text in enumerate(self.sentences)}
         return np.array([[numbers[text] for text in column] for column in self.columns])
 
     @cached_property
     def fingerprint(self) -> str:
-        """A digest of all sentences and their order."""
+        """A hash of contrast, sentences and their order, and of the dataset if there is one."""
         dataset_part = [self.dataset] if self.dataset else []
         return digest(self.contrast, *self.sentences, self.rows.tolist(), *dataset_part)
 
 
+def number_units(word_lists: Iterable[Iterable[str]]) -> NDArray[np.int64]:
+    """Return the number of each triplet's unit, (n,). Triplets with the same words, in any order, share a unit."""
+    numbers: dict[tuple[str, ...], int] = {}
+    keys = (tuple(sorted(words)) for words in word_lists)
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
+
+
 class SampledTriplets(TripletSentences):
-    """The sentences of triplets that are sampled from the space of a contrast."""
+    """Triplets that are sampled from the space of a contrast, with distractors."""
 
     def __init__(self, space: tr.TripletSpace, drawing: TripletSampling) -> None:
         triplets = space.sample(drawing.n, seed=drawing.seed)
@@ -111,7 +113,7 @@ class SampledTriplets(TripletSentences):
 def build_triplet_spaces(
     lexicon: Lexicon, names: Sequence[str], drawing: TripletSampling, mood: Mood | None = None
 ) -> tuple[list[tr.TripletSpace], list[tr.ImpossibleContrastError]]:
-    """Return the triplet spaces of the named contrasts (default: all), and an error for each impossible one."""
+    """Return the spaces of the named contrasts ([]: of all possible ones), and the errors of impossible contrasts."""
     spaces, errors = [], []
     for name in dict.fromkeys(names or CONTRASTS):
         try:
@@ -132,18 +134,18 @@ def build_triplet_spaces(
 
 
 def digest_words(lexicon: Lexicon, vocabulary: str) -> str:
-    """Return a digest of the words in a vocabulary and their properties."""
+    """Return a hash of the words in a vocabulary and their properties."""
     words = choose_words(lexicon, vocabulary, Choices(), Constraints())
     lemmas = {*words.nouns, *words.verbs, *words.adverbs}
     return digest(*(word.list_properties() for word in lexicon.entries if word.lemma in lemmas))
 
 
 BACKGROUND_SIZE = 2000
-"""The maximum number of sentences from which whitening is estimated."""
+"""Maximum number of sentences from which whitening is estimated."""
 
 
 def sample_background(lexicon: Lexicon, drawing: TripletSampling) -> list[str]:
-    """Sample sentences with all structures of the templates, from which whitening is estimated."""
+    """Sample the sentences from which whitening is estimated, with any structure of the templates."""
     space = tr.TripletSpace(
         lexicon, "tense", vocabulary=drawing.vocabulary, templates=drawing.templates, side=drawing.side
     )
@@ -166,11 +168,12 @@ def _name_groups(triplets: tr.TripletSet) -> GroupNames:
 
 
 def name_voice_group(place: str, voices: Collection[str], clause_count: int) -> str:
-    """Return the name of a triplet's group by voice: the changed clause, and the clauses in another form.
+    """Return the name of a triplet's group by voice.
 
-    - place: the path of the changed clause
-    - voices: the paths of the clauses in another form; the path of a changed recipient ends in ``dative``
-    - clause_count: the number of relative clauses
+    - place: the path of the clause in which the negative differs
+    - voices: the paths of the clauses in which the positive has another voice, or another form of the recipient; the
+      latter paths end in ``dative``
+    - clause_count: the number of relative clauses in the anchor
 
     >>> name_voice_group("", ("", "agent.clause."), 1), name_voice_group("", ("",), 0)
     ('main changed, voice of both', 'no relative clause')
@@ -184,7 +187,7 @@ def name_voice_group(place: str, voices: Collection[str], clause_count: int) -> 
 
 
 def _compute_distances(part: tr.TripletPart) -> NDArray[np.int64]:
-    """Return the distance in the changed clause of each anchor, computed once for each structure, (n,) int64."""
+    """Return the :func:`compute_distance` of each anchor in the changed clause, (n,) int64."""
     structural = {
         name: np.minimum(column, int(name.rpartition(".")[2] in STRUCTURAL))
         for name, column in part.anchors.values.items()
@@ -210,7 +213,7 @@ def _compute_layout_distance(layout: Layout, values: tuple[tuple[str, int], ...]
 
 
 def compute_distance(event: Event, place: str, language: Language = ENGLISH) -> int:
-    """Return the number of tokens from the verb of a clause (*place*: its path) to its farthest participant."""
+    """Return the number of tokens from the verb of the clause at path *place* to its farthest participant."""
     tokens = plan_sentence(event, language).tokens
     positions = {token.slot: position for position, token in enumerate(tokens) if token.slot}
     clause = place if f"{place}verb" in positions else find_noun_clause(place)
@@ -224,5 +227,5 @@ _BINS: Sequence[tuple[int, str]] = ((3, "1 to 3 tokens"), (6, "4 to 6 tokens"))
 
 
 def name_distance_bin(distance: int) -> str:
-    """Return the name of the bin of a distance, such as "1 to 3 tokens"."""
+    """Return the range in which a distance falls, such as "1 to 3 tokens"."""
     return next((name for limit, name in _BINS if distance <= limit), "7 tokens or more")

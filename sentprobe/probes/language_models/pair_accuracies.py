@@ -18,9 +18,9 @@ from sentprobe.probes.language_models.scorers import (
     FUNCTION,
     SCORES,
     LanguageModel,
+    ModelLoader,
     ScoreKind,
     ScoringMethod,
-    load_language_model,
 )
 from sentprobe.probes.language_models.stored_scores import COLUMNS, StoredScores, load_stored_scores
 from sentprobe.probes.report.findings import comparisons as tested
@@ -110,11 +110,11 @@ def load_or_find_scores(
     kind: ScoreKind,
     reporter: Reporter,
     *,
-    device: str = "",
+    load: ModelLoader,
 ) -> PairScores:
     """Score pairs by the model of a spec, or look up their stored scores. Raises SentprobeError."""
     if isinstance(model, Spec):
-        return score_pairs(load_language_model(model, device=device), pairs, kind, reporter)
+        return score_pairs(load(model), pairs, kind, reporter)
     good, bad = zip(*model.find_scores(pairs, kind), strict=True)
     return PairScores(model.name, good, bad)
 
@@ -127,12 +127,11 @@ def list_models_with_vocabulary(models: Sequence[Spec | StoredScores]) -> list[S
 
 
 def select_known_pairs(
-    models: Sequence[Spec], pairs: Sequence[sp.SentencePair], *, device: str = ""
+    models: Sequence[Spec], pairs: Sequence[sp.SentencePair], load: ModelLoader
 ) -> list[sp.SentencePair]:
     """Return the pairs without words that are unknown to any of the models. Raises SentprobeError."""
     texts = _list_texts(pairs)
-    loaded = (load_language_model(model, device=device) for model in models)
-    unknown = {*chain.from_iterable(compress(texts, model.find_unknown(texts)) for model in loaded)}
+    unknown = {*chain.from_iterable(compress(texts, load(model).find_unknown(texts)) for model in models)}
     if chosen := [pair for pair in pairs if unknown.isdisjoint((pair.good, pair.bad))]:
         return chosen
     raise UsageError("--known-words: every pair has words that a model does not know")

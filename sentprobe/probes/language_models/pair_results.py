@@ -15,7 +15,7 @@ from sentprobe.errors import ResultsError, SentprobeError, UsageError, path_erro
 from sentprobe.probes.encoders.models.model_loading import find_model
 from sentprobe.probes.encoders.protocol import digest
 from sentprobe.probes.language_models.pair_accuracies import PairResults, PairScores, load_or_find_scores
-from sentprobe.probes.language_models.scorers import ScoreKind, ScoringMethod
+from sentprobe.probes.language_models.scorers import ModelLoader, ScoreKind, ScoringMethod, load_language_model
 from sentprobe.probes.language_models.sentence_pairs import SentencePair, build_pair
 from sentprobe.probes.language_models.stored_scores import StoredScores
 from sentprobe.probes.results.result import Provenance
@@ -48,15 +48,22 @@ class PairFolder:
     ``reused`` lists the specs of the models whose scores were in the folder.
     """
 
-    def __init__(self, path: Path, pairs: Sequence[SentencePair], *, command: str, source: str) -> None:
+    def __init__(
+        self, path: Path, pairs: Sequence[SentencePair], *, command: str, source: str, device: str = ""
+    ) -> None:
         self.reused: list[str] = []
         self._folder = path / FOLDER
         self._pairs, self._text = pairs, format_pairs(pairs)
         self._digest = digest_pairs(self._text)
-        self._command, self._source = command, source
+        self._command, self._source, self._device = command, source, device
 
     def measure(
-        self, model: Spec | StoredScores, kind: ScoreKind, reporter: Reporter, *, device: str = ""
+        self,
+        model: Spec | StoredScores,
+        kind: ScoreKind,
+        reporter: Reporter,
+        *,
+        load: ModelLoader = load_language_model,
     ) -> PairScores:
         """Return a model's scores from the folder; if they are missing, compute and write them. Raises SentprobeError.
 
@@ -71,11 +78,11 @@ class PairFolder:
         if stored and identity == (stored.spec, stored.fingerprint, stored.pairs, stored.kind, len(stored.good)):
             self.reused.append(str(spec))
             return stored
-        scores = load_or_find_scores(model, self._pairs, kind, reporter, device=device)
+        scores = load_or_find_scores(model, self._pairs, kind, reporter, load=load)
         result = LanguageModelResult(
             spec=str(spec), fingerprint=fingerprint, pairs=self._digest, kind=kind, model=scores.model,
             good=scores.good, bad=scores.bad, unknown=scores.unknown, method=scores.method, source=self._source,
-            provenance=Provenance(self._command, find_versions("sentprobe", "torch", "transformers"), device),
+            provenance=Provenance(self._command, find_versions("sentprobe", "torch", "transformers"), self._device),
         )  # fmt: skip
         self._write(path, format_lm_result(result))
         return result

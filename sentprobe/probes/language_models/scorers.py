@@ -159,6 +159,10 @@ def parse_models(texts: Sequence[str]) -> list[Spec]:
     return specs
 
 
+ModelLoader: TypeAlias = Callable[[Spec], LanguageModel]
+"""A function that loads the model of a spec."""
+
+
 def load_language_model(spec: Spec, *, device: str = "") -> LanguageModel:
     """Load the model of a spec, on *device* unless the spec names another one. Raises UsageError or EncoderError."""
     if spec.kind == "hf" and not all(map(find_spec, ("torch", "transformers"))):

@@ -1,1 +1,1 @@
-"""Tasks for MTEB, and results in its layout; MTEB is imported when a task is made."""
+"""Tasks for MTEB, and result files in MTEB's layout; only the tasks import MTEB."""

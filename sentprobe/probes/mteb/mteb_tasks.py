@@ -37,12 +37,8 @@ NATURAL_TEXT = {"domains": ["Written"], "sample_creation": "found"}
 
 @cache
 def read_papers() -> Mapping[str, Mapping[str, str]]:
-    """Return reference and bibtex_citation of each paper, by the name of the classifier preset of its tasks."""
-    text = files(__package__).joinpath("papers.toml").read_text("utf-8")
-    return {
-        name: {"reference": paper["reference"], "bibtex_citation": paper["bibtex"].strip()}
-        for name, paper in tomllib.loads(text).items()
-    }
+    """Return ``reference`` and ``bibtex_citation``, as in MTEB, of the paper behind each classifier preset."""
+    return tomllib.loads(files(__package__).joinpath("papers.toml").read_text("utf-8"))
 
 
 def _describe_question(data: ProbeDataset, task: KnownTask | None) -> str:
@@ -55,7 +51,7 @@ def _describe_question(data: ProbeDataset, task: KnownTask | None) -> str:
 
 
 def _make_metadata(*, path: Path, revision: str, **fields: Any) -> Any:
-    """Return the metadata, completed with the fields that all tasks share, and the file's modification date."""
+    """Return the metadata of a task: *fields*, those that all tasks share, and the date of the file *path*."""
     from mteb.abstasks.task_metadata import TaskMetadata
 
     date = datetime.fromtimestamp(path.stat().st_mtime, tz=UTC).date().isoformat()
@@ -73,40 +69,33 @@ def _make_metadata(*, path: Path, revision: str, **fields: Any) -> Any:
     )
 
 
-BATCH = 32
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MtebModel:
-    """An encoder that wraps a model from MTEB, with sentences ordered and chunked as in any run."""
+    """A model from MTEB as an encoder of sentprobe."""
 
     model: Any = field(repr=False)
     task: Any = field(repr=False)
-    """The metadata of the task, from which models choose prompts."""
+    """The metadata of the task, by which models choose prompts."""
     subset: str
     options: Mapping[str, Any]
     fingerprint: str = ""
     """Empty, since it is unknown on which files and settings the vectors depend."""
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """Not cacheable, since MTEB stores no vectors either."""
-        return Capabilities(cacheable=False)
+    capabilities: Capabilities = Capabilities(cacheable=False)  # noqa: RUF009 - frozen
+    """Vectors are not cached, as in MTEB itself."""
 
     @property
     def name(self) -> str:
-        """The name in MTEB."""
+        """The name of the model in MTEB."""
         return str(self.model.mteb_model_meta.name)
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
-        """Return the model's vectors, (n, dim) float32; raise EncoderError unless each is finite."""
+        """Return the model's vectors, (n, dim) float32. Raises EncoderError if a value is not finite."""
         from datasets import Dataset
 
-        rows: Any = Dataset.from_dict({"text": list(sentences)})
+        load_batches = import_module_of_extra("torch.utils.data").DataLoader
+        rows = Dataset.from_dict({"text": list(sentences)})
         vectors = self.model.encode(
-            import_module_of_extra("torch.utils.data").DataLoader(
-                rows, batch_size=self.options.get("batch_size", BATCH)
-            ),
+            load_batches(rows, batch_size=self.options.get("batch_size", 32)),
             task_metadata=self.task,
             hf_split=Split.TEST.value,
             hf_subset=self.subset,
@@ -116,7 +105,7 @@ class MtebModel:
 
 
 class ProbingTask:
-    """A probing task with the probe of ``probe run`` instead of MTEB's own classification."""
+    """The methods of MTEB tasks that train the probes of ``probe run`` instead of MTEB's classifiers."""
 
     metadata: Any
     data: ProbeDataset
@@ -127,28 +116,25 @@ class ProbingTask:
 
     @cached_property
     def probed(self) -> Task:
-        """The dataset and its classifier."""
+        """The dataset, its classifier and the vectors of its probe words."""
         (task,) = make_tasks([self.data], run=self.settings, preset=self.preset)
         return task
 
     def load_data(self, num_proc: int | None = None, **options: Any) -> None:
-        """Give the items to MTEB; nothing is downloaded."""
+        """Set ``dataset``, as MTEB expects, to the items of each split; nothing is downloaded."""
         from datasets import Dataset, DatasetDict
 
         del num_proc, options
         data = self.data
-        self.dataset = DatasetDict(
-            {
-                split.value: Dataset.from_dict(
-                    {
-                        "text": [data.sentences[row] for row in items.rows],
-                        "label": items.targets.tolist(),
-                        "probes": [[data.probe_words[w] for w in words] for words in items.probes],
-                    }
-                )
-                for split, items in data.splits.items()
+        columns = {
+            split: {
+                "text": [data.sentences[row] for row in items.rows],
+                "label": items.targets.tolist(),
+                "probes": [[data.probe_words[w] for w in words] for words in items.probes],
             }
-        )
+            for split, items in data.splits.items()
+        }
+        self.dataset = DatasetDict({split.value: Dataset.from_dict(columns[split]) for split in columns})
         self.data_loaded = True
 
     def _evaluate_subset(
@@ -170,7 +156,10 @@ class ProbingTask:
 
 
 def make_probing_task(data: ProbeDataset, path: Path, *, run: Run, preset: Preset | None) -> Any:
-    """Return the MTEB task, of a new class, of the dataset in *path*; it declares that all items are used."""
+    """Return the MTEB task of the dataset in *path*. Each task has its own class, as is usual in MTEB.
+
+    ``samples_per_label`` is the size of the largest training class, because probes use all items.
+    """
     from mteb.abstasks import AbsTaskClassification
 
     task = find_known_task(data.card.task, data.name)
@@ -198,7 +187,7 @@ def make_probing_task(data: ProbeDataset, path: Path, *, run: Run, preset: Prese
 
 
 class GeometryTask:
-    """The MTEB task of one contrast."""
+    """The methods of MTEB tasks that compare distances in the triplets of a contrast."""
 
     metadata: Any
     material: TripletSentences
@@ -207,7 +196,7 @@ class GeometryTask:
     abstask_prompt = "Retrieve semantically similar text."
 
     def load_data(self, num_proc: int | None = None, **options: Any) -> None:
-        """Give the triplets to MTEB; nothing is downloaded."""
+        """Set ``dataset``, as MTEB expects, to the triplets; nothing is downloaded."""
         from datasets import Dataset, DatasetDict
 
         del num_proc, options
@@ -229,7 +218,7 @@ class GeometryTask:
 
 
 def make_geometry_task(material: TripletSentences, path: Path) -> Any:
-    """Return the MTEB task of the triplets in *path*; each task gets a new class, as in MTEB."""
+    """Return the MTEB task of the triplets in *path*. Each task has its own class, as is usual in MTEB."""
     from mteb.abstasks.abstask import AbsTask
 
     metadata = _make_metadata(

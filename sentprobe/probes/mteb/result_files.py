@@ -1,4 +1,4 @@
-"""Scores and result files in MTEB's layout, written without it: ``results/MODEL/REVISION/TASK.json``."""
+"""Result files in MTEB's layout, ``results/MODEL/REVISION/TASK.json``, written without importing MTEB."""
 
 import json
 import re
@@ -22,7 +22,7 @@ MtebScores: TypeAlias = dict[str, Any]
 
 
 def make_probing_scores(result: Result) -> MtebScores:
-    """Return the scores of an encoder on a task, as shares from 0 to 1, with those of controls and of each seed."""
+    """Return the accuracies, from 0 to 1, of an encoder on a task: of its probes, of each seed, and of controls."""
     score = result.scores[Condition.PROBE]
     return {
         "accuracy": score.accuracy,
@@ -44,7 +44,10 @@ def make_probing_scores(result: Result) -> MtebScores:
 
 
 def make_geometry_scores(result: GeometryResult) -> MtebScores:
-    """Return the scores of an encoder on a contrast: by cosine, then by kind of negative, nearness and measure."""
+    """Return the scores of an encoder on a contrast.
+
+    ``accuracy`` is by cosine. Scores for other negatives and distances have names such as ``anchor_euclid_margin``.
+    """
     main = result.find_by_group(NegativeKind.FORM)[ALL_TRIPLETS]
     scores: MtebScores = {
         "accuracy": main.accuracy,
@@ -66,7 +69,7 @@ def make_geometry_scores(result: GeometryResult) -> MtebScores:
 
 
 def to_file_name(text: str) -> str:
-    """Return the name of a task in a form that is also a file name.
+    """Replace characters that a file name should not have by underscores.
 
     >>> to_file_name("SemRole"), to_file_name("my/own task")
     ('SemRole', 'my_own_task')
@@ -75,7 +78,7 @@ def to_file_name(text: str) -> str:
 
 
 def make_geometry_name(contrast: str) -> str:
-    """Return the task name of a contrast, distinct from probing tasks such as Tense.
+    """Return the name of a contrast's task, which no probing task has.
 
     >>> make_geometry_name("tense")
     'GeometryTense'
@@ -85,53 +88,52 @@ def make_geometry_name(contrast: str) -> str:
 
 SUBSET = "default"
 NO_REVISION = "no_revision_available"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MtebTaskResult:
-    """The content of the result file of a task."""
-
-    task: str
-    revision: str
-    parts: Mapping[str, MtebScores]
-    seconds: float | None
+_UNKNOWN_FIELDS = (
+    *("loader", "release_date", "languages", "n_parameters", "memory_usage_mb", "max_tokens", "license"),
+    *("open_weights", "public_training_code", "public_training_data", "similarity_fn_name", "use_instructions"),
+    "training_datasets",
+)
+"""Fields that MTEB's ``ModelMeta`` requires, and that results of sentprobe do not contain."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MtebModelResults:
-    """The results of an encoder."""
+    """The content of an encoder's result files."""
 
-    encoder: str
-    fingerprint: str
-    dim: int
-    tasks: tuple[MtebTaskResult, ...]
-
-    @property
-    def folder(self) -> Path:
-        """The folder of the encoder's result files."""
-        return Path("results", to_mteb_name(self.encoder).replace("/", "__"), self.revision)
-
-    @property
-    def revision(self) -> str:
-        """The revision, which distinguishes encoders of the same name."""
-        return to_file_name(self.fingerprint[:40]) if self.fingerprint else NO_REVISION
+    folder: Path
+    """``results/MODEL/REVISION``, where the revision begins the encoder's fingerprint."""
+    meta: dict[str, Any]
+    """The fields of MTEB's ``ModelMeta``; those that sentprobe does not know are None."""
+    tasks: list[dict[str, Any]]
+    """The fields of MTEB's ``TaskResult`` for each task."""
 
 
 def make_mteb_results(sides: Sequence[EncoderResults], distances: Sequence[GeometryResult]) -> list[MtebModelResults]:
-    """Return the results of each encoder; raise UsageError for two of one MTEB name, or two results on a contrast."""
+    """Return the results of each encoder.
+
+    Raises UsageError if two encoders have the same name in MTEB, or if an encoder has two results on a contrast.
+    """
     probing_results = {side.encoder: [*make_probing_results(side)] for side in sides}
     first_results: dict[str, Result | GeometryResult] = {result.encoder: result for result in distances}
     for side in sides:
         first_results[side.encoder] = next(iter(side.by_task.values()))[0]
-    models = [
-        MtebModelResults(
-            encoder=name,
-            fingerprint=first.encoder_fingerprint,
-            dim=first.dim,
-            tasks=(*probing_results.get(name, ()), *make_geometry_results(name, distances)),
+    models = []
+    for name, first in first_results.items():
+        mteb_name, fingerprint = to_mteb_name(name), first.encoder_fingerprint
+        revision = to_file_name(fingerprint[:40]) if fingerprint else NO_REVISION
+        model = MtebModelResults(
+            folder=Path("results", mteb_name.replace("/", "__"), revision),
+            meta={
+                "name": mteb_name,
+                "revision": revision,
+                "embed_dim": first.dim or None,
+                "framework": [],
+                "modalities": ["text"],
+                **dict.fromkeys(_UNKNOWN_FIELDS),
+            },
+            tasks=[*probing_results.get(name, ()), *make_geometry_results(name, distances)],
         )
-        for name, first in first_results.items()
-    ]
+        models.append(model)
     for name, alike in group_by(first_results, to_mteb_name).items():
         if len(alike) > 1:
             raise UsageError(
@@ -141,22 +143,19 @@ def make_mteb_results(sides: Sequence[EncoderResults], distances: Sequence[Geome
     return models
 
 
-def make_probing_results(side: EncoderResults) -> Iterator[MtebTaskResult]:
-    """Yield MTEB's result of each task of an encoder."""
+def make_probing_results(side: EncoderResults) -> Iterator[dict[str, Any]]:
+    """Yield the result of an encoder on each task. Raises UsageError for results across languages."""
     for task, records in side.by_task.items():
         if records[0].data is not None and records[0].data.test_language:
             raise UsageError(f"{task}: MTEB's form is for English, and these results are across languages")
         has_draws = len(records) > 1  # several draws, whose mean is the score
-        yield MtebTaskResult(
-            task=to_file_name(task),
-            revision=records[0].dataset_fingerprint,
-            parts={f"seed-{r.seed}" if has_draws else SUBSET: make_probing_scores(r) for r in records},
-            seconds=sum(sum(record.seconds.values()) for record in records),
-        )
+        scores = {f"seed-{r.seed}" if has_draws else SUBSET: make_probing_scores(r) for r in records}
+        seconds = sum(sum(record.seconds.values()) for record in records)
+        yield format_task_result(to_file_name(task), records[0].dataset_fingerprint, scores, seconds)
 
 
-def make_geometry_results(encoder: str, distances: Sequence[GeometryResult]) -> Iterator[MtebTaskResult]:
-    """Yield MTEB's result of each contrast of an encoder."""
+def make_geometry_results(encoder: str, distances: Sequence[GeometryResult]) -> Iterator[dict[str, Any]]:
+    """Yield the result of an encoder on each contrast. Raises UsageError for two results on one contrast."""
     names: set[str] = set()
     for result in distances:
         if result.encoder != encoder:
@@ -168,13 +167,32 @@ def make_geometry_results(encoder: str, distances: Sequence[GeometryResult]) -> 
                 "sentences or vectors, and MTEB's layout has room for one: name fewer runs"
             )
         names.add(name)
-        yield MtebTaskResult(
-            task=name, revision=result.material, parts={SUBSET: make_geometry_scores(result)}, seconds=None
-        )
+        yield format_task_result(name, result.material, {SUBSET: make_geometry_scores(result)})
+
+
+def format_task_result(
+    task: str, revision: str, scores_by_subset: Mapping[str, MtebScores], seconds: float | None = None
+) -> dict[str, Any]:
+    """Return the fields of MTEB's ``TaskResult``. The field ``mteb_version`` is None, since MTEB was not used."""
+    parts = [
+        {**scores, "main_score": scores[MAIN_SCORE], "hf_subset": subset, "languages": ["eng-Latn"]}
+        for subset, scores in scores_by_subset.items()
+    ]
+    return {
+        "dataset_revision": revision,
+        "task_name": task,
+        "mteb_version": None,
+        "scores": {Split.TEST.value: parts},
+        "evaluation_time": seconds,
+        "kg_co2_emissions": None,
+    }
 
 
 def write_mteb_results(models: Sequence[MtebModelResults], directory: Path) -> None:
-    """Write result files into a folder where other files stay; raise UsageError for a folder of results or a table."""
+    """Write result files into *directory*, beside its other files.
+
+    Raises UsageError if it is a results folder or corpus table of sentprobe, or cannot be written.
+    """
     if kind := describe_folder(directory):
         raise UsageError(f"{directory}: is {kind}; write results for MTEB to another folder")
     for model in models:
@@ -183,46 +201,6 @@ def write_mteb_results(models: Sequence[MtebModelResults], directory: Path) -> N
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise path_error(directory, "cannot write results there", error) from error
-        for task in model.tasks:
-            _write_json(folder / f"{task.task}.json", format_task_file(task))
-        _write_json(folder / MODEL_META, format_model_file(model))
-
-
-def _write_json(path: Path, value: Mapping[str, Any]) -> None:
-    write_atomically(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
-
-
-def format_task_file(result: MtebTaskResult) -> dict[str, Any]:
-    """Return the result of a task as the dictionary of MTEB's ``TaskResult``; its ``mteb_version`` is None."""
-    parts = [
-        {**scores, "main_score": scores[MAIN_SCORE], "hf_subset": subset, "languages": ["eng-Latn"]}
-        for subset, scores in result.parts.items()
-    ]
-    return {
-        "dataset_revision": result.revision,
-        "task_name": result.task,
-        "mteb_version": None,
-        "scores": {Split.TEST.value: parts},
-        "evaluation_time": result.seconds,
-        "kg_co2_emissions": None,
-    }
-
-
-_UNKNOWN_FIELDS = (
-    *("loader", "release_date", "languages", "n_parameters", "memory_usage_mb", "max_tokens", "license"),
-    *("open_weights", "public_training_code", "public_training_data", "similarity_fn_name", "use_instructions"),
-    "training_datasets",
-)
-"""The required fields of MTEB's ``ModelMeta`` whose values a run does not know."""
-
-
-def format_model_file(model: MtebModelResults) -> dict[str, Any]:
-    """Return a ``ModelMeta`` of MTEB."""
-    return {
-        "name": to_mteb_name(model.encoder),
-        "revision": model.revision,
-        "embed_dim": model.dim or None,
-        "framework": [],
-        "modalities": ["text"],
-        **dict.fromkeys(_UNKNOWN_FIELDS),
-    }
+        contents = {f"{task['task_name']}.json": task for task in model.tasks}
+        for name, content in {**contents, MODEL_META: model.meta}.items():
+            write_atomically(folder / name, json.dumps(content, indent=2, ensure_ascii=False) + "\n")

@@ -27,8 +27,8 @@ def _find_few_draws(table: Results) -> Iterator[ClaimFinding]:
             severity=Severity.WARNING,
             problem="Each figure is one probe in one draw: the effect of another seed is not "
             "known, and the tests generalise only to other test items.",
-            advice="--seeds 5 trains five probes. --draws 3 adds new data, untrained weights and "
-            "probes, so that the tests generalise to these, too.",
+            advice="--seeds 5 trains five probes. --draws 3 repeats all with new data, probes and "
+            "weights of untrained encoders, so that the tests generalise to these, too.",
         )
     elif draws == 1 and any((r.data and r.data.origin) or r.encoder_seed is not None for r in table.records):
         yield ClaimFinding(

@@ -1,4 +1,4 @@
-"""Items on the device that trains probes, random batches of items, and dropout masks."""
+"""Items as tensors, random batches of items, and dropout masks."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ from sentprobe.probes.trainer.presets import BankShape, GridPoint
 from sentprobe.probes.trainer.probe_bank import BatchInputs, Masks
 
 DROPOUT_STEPS = 2**16
-"""Dropout rates are multiples of 1 / DROPOUT_STEPS."""
+"""Dropout rates are rounded to multiples of 1 / DROPOUT_STEPS."""
 
 
 class Dropout:
-    """Samples the dropout masks of all probes of a bank; probes of equal seed and width share random numbers."""
+    """Sampler of the dropout masks of a bank. Probes with equal seed and hidden width share random numbers."""
 
     def __init__(self, points: Sequence[GridPoint], device: torch.device) -> None:
         self._device = device
@@ -26,7 +26,7 @@ class Dropout:
         self._generators = {key: np.random.Generator(np.random.SFC64(np.random.SeedSequence(key))) for key in keys}
 
     def sample_masks(self, points: Sequence[GridPoint], size: int) -> Masks:
-        """Return the masks of the probes at *points* for a batch of *size* items."""
+        """Sample the mask of each probe in *points* that has dropout, for a batch of *size* items."""
         mask_keys = {(point.seed, point.hidden, point.dropout): None for point in points if point.dropout}
         random_numbers = {
             key: generator.integers(DROPOUT_STEPS, size=(size, key[1]), dtype=np.uint16)
@@ -38,16 +38,16 @@ class Dropout:
             is_kept = torch.from_numpy(random_numbers[seed, width] >= round(rate * DROPOUT_STEPS))
             masks[seed, width, rate] = send_to_device(is_kept, self._device) / (1 - rate)
         return {
-            place: masks[point.seed, point.hidden, point.dropout] for place, point in enumerate(points) if point.dropout
+            index: masks[point.seed, point.hidden, point.dropout] for index, point in enumerate(points) if point.dropout
         }
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedItems:
-    """Items on the device of a bank.
+    """Items as tensors on the device that trains the probes.
 
-    - table: the vector of each sentence, (sentences, dim)
-    - rows: the row in *table* of each item, (n,) int64
+    - table: the vector of each distinct sentence, (sentences, dim)
+    - rows: the row in *table* of each item's sentence, (n,) int64
     - words: the probe words of each item
     - targets: the label of each item, (n,) int64
     """
@@ -60,25 +60,26 @@ class PreparedItems:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def select_range(self, first: int, last: int | None = None) -> "PreparedItems":
-        """Return the items from *first* to before *last*, in order."""
+    def select_range(self, first: int, last: int) -> "PreparedItems":
+        """Return the items with numbers from *first* to *last* - 1."""
         item_range = slice(first, last)
         words = ProbeWords(self.words.numbers[item_range], self.words.lexicon)
         return PreparedItems(self.table, self.rows[item_range], words, self.targets[item_range])
 
-    def make_batch(self, places: Tensor, *, labels: int) -> tuple[BatchInputs, Tensor]:
-        """Return the inputs of the items at *places*, (b,), and their one-hot labels, (b, labels) float32."""
-        one_hot_targets = torch.nn.functional.one_hot(self.targets[places], labels)
-        inputs = BatchInputs(self.table[self.rows[places]], self.words.select_items(places))
-        return inputs, one_hot_targets.to(torch.float32)
+    def make_batch(self, item_numbers: Tensor, *, labels: int) -> tuple[BatchInputs, Tensor]:
+        """Return the inputs of the b items with these numbers, and their one-hot labels, (b, labels) float32."""
+        one_hot_targets = torch.nn.functional.one_hot(self.targets[item_numbers], labels)
+        words = ProbeWords(self.words.numbers[item_numbers], self.words.lexicon)
+        return BatchInputs(self.table[self.rows[item_numbers]], words), one_hot_targets.to(torch.float32)
 
-    def split_places(self, size: int) -> tuple[Tensor, ...]:
-        """Return the places of all items in order, in parts of *size* items."""
-        return torch.split(torch.arange(len(self), device=self.rows.device), size)
+    def split_batches(self, size: int, *, labels: int) -> Iterator[tuple[BatchInputs, Tensor]]:
+        """Yield the inputs and one-hot labels of all items in order, in batches of *size* items."""
+        for item_numbers in torch.split(torch.arange(len(self), device=self.rows.device), size):
+            yield self.make_batch(item_numbers, labels=labels)
 
 
 def prepare_items(table: Tensor, items: Items, shape: BankShape, *, lexicon: Tensor | None = None) -> PreparedItems:
-    """Return items on the device of *table*, the sentence vectors, and of *lexicon*, the probe words' vectors."""
+    """Copy items to the device of *table*, the sentence vectors. *lexicon*: vectors of probe words."""
     slot_offset = 0 if shape.word_dim else shape.words
     words = items.probes + slot_offset * np.arange(items.slots, dtype=np.int64)
     arrays = (items.rows.copy(), words, items.targets.copy())
@@ -89,6 +90,6 @@ def prepare_items(table: Tensor, items: Items, shape: BankShape, *, lexicon: Ten
 def generate_passes(
     count: int, *, size: int, generator: np.random.Generator, device: torch.device
 ) -> Iterator[tuple[Tensor, ...]]:
-    """Yield, for each pass over *count* items, its batches: item numbers in random order, on the device. Never ends."""
+    """Yield, without end, the batches of the next pass over *count* items: tensors of item numbers in random order."""
     while True:
         yield torch.split(torch.from_numpy(generator.permutation(count)).to(device), size)

@@ -1,4 +1,4 @@
-"""The settings of a probe's classifier and of its training (a preset), and their conversion to text and JSON."""
+"""Presets: settings of a probe's classifier and its training, and their conversion to text and JSON."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
@@ -22,13 +22,13 @@ class Scaling(StrEnum):
     AS_IS = "as-is"
     """No scaling, as in the published code."""
     UNIT = "unit"
-    """Mean 0, and one factor for all vectors that makes their mean length 1."""
+    """Mean 0 and mean length 1: all vectors are divided by the same number."""
     VARIANCE = "variance"
-    """Mean 0 and variance 1 in each dimension, which makes the mean length about sqrt(dim)."""
+    """Mean 0 and variance 1 in each dimension, so that the mean length is about sqrt(dim)."""
     WHITEN = "whiten"
     """Mean 0, variance 1 and no correlation between dimensions, by a linear map."""
     CHOSEN = "chosen"
-    """``unit`` or ``whiten``, whichever has the better validation result (L-BFGS only)."""
+    """``unit`` or ``whiten``, whichever is better on the validation items (L-BFGS only)."""
 
 
 class Activation(StrEnum):
@@ -68,23 +68,23 @@ class Optimizer(StrEnum):
 
 
 class Penalty(StrEnum):
-    """Form of the L2 penalty, a factor of the squared weights."""
+    """Form of the L2 penalty: the factor by which the sum of squared weights is multiplied."""
 
     PER_BATCH = "per-batch"
     """l2 / (2 * items in a batch), for the weights but not the biases, as in scikit-learn."""
     DECAY = "decay"
-    """l2 / 2 for weights and biases, independent of the batch size, as PyTorch's weight_decay."""
+    """l2 / 2 for weights and biases, whatever the batch size, as PyTorch's weight_decay."""
 
 
 class StopCriterion(StrEnum):
-    """Value that must improve for training to continue; with L-BFGS, it only decides among the points of a grid."""
+    """Value that must improve for training to continue. With L-BFGS, it only decides among the values of a grid."""
 
     TRAINING_LOSS = "training-loss"
-    """Mean training loss of the last pass; the last weights are kept."""
+    """Mean training loss of the last pass. The result is the weights after the last pass."""
     VALIDATION_LOSS = "validation-loss"
-    """Mean validation loss; the weights of the best check are kept."""
+    """Mean validation loss. The result is the weights with the lowest loss."""
     VALIDATION_ACCURACY = "validation-accuracy"
-    """Validation accuracy; the weights of the best check are kept."""
+    """Validation accuracy. The result is the weights with the highest accuracy."""
 
 
 class Precision(StrEnum):
@@ -98,10 +98,10 @@ class Precision(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preset:
-    """Settings of a classifier, trained with softmax and cross-entropy, and of its training.
+    """Settings of a classifier (softmax, cross-entropy loss) and of its training.
 
     Several values of ``hidden``, ``dropout`` or ``l2`` form a grid. A probe is trained for each combination of values,
-    and the first probe with the best validation accuracy is the result.
+    and the probe with the best validation accuracy is the result (the first of equal ones).
     """
 
     name: str
@@ -109,37 +109,37 @@ class Preset:
     """Width of the hidden layer; 0: the width of the input (sentence vector and probe words)."""
     activation: Activation
     linear_from: int = 0
-    """Smallest number of labels for which the hidden layer is left out; 0: it never is."""
+    """Probes have no hidden layer if a task has at least this number of labels; 0: the number does not matter."""
     dropout: tuple[float, ...] = (0.0,)
     """Probability that a hidden unit is dropped."""
     masking: Masking = Masking.AFTER
     start: WeightInitialization
     optimizer: Optimizer
     learning_rate: float
-    """The learning rate of Adam and AdaGrad; FIELDS_UNUSED_BY_LBFGS lists the fields that L-BFGS ignores."""
+    """Learning rate of Adam and AdaGrad. L-BFGS ignores this and other fields (FIELDS_UNUSED_BY_LBFGS)."""
     beta1: float = 0.9
-    """The decay rate of Adam's first moment, and beta2 that of its second moment; AdaGrad ignores both."""
+    """Decay rate of Adam's mean gradient; ``beta2``: that of the mean squared gradient. AdaGrad ignores both."""
     beta2: float = 0.999
     epsilon: float = 1e-8
     l2: tuple[float, ...]
     penalty: Penalty
     batch: int
     max_epochs: int
-    """Maximum number of passes over the training items; for L-BFGS, of iterations."""
+    """Maximum number of passes over the training items; with L-BFGS, maximum number of iterations."""
     check_every: int = 1
     """Number of passes from one check of the stopping criterion to the next."""
     stop: StopCriterion
     tolerance: float
-    """Minimum gain over the best earlier check that counts as an improvement.
+    """A check is an improvement if it exceeds the best earlier check by more than this value.
 
-    For L-BFGS, the size of the largest component of the loss's gradient at which training has converged.
+    With L-BFGS, training has converged when no component of the loss's gradient is larger than this value.
     """
     patience: int
     """Number of checks without improvement that are allowed; the next one stops training."""
     patience_resets: bool = True
     """Whether an improvement resets the count of checks without improvement."""
     enough: float = 0.0
-    """Training also stops when the mean training loss of a pass is below this value; 0: it never is."""
+    """Training also stops after a pass with a mean training loss below this value; with 0, it never does so."""
     scaling: Scaling
     precision: Precision = Precision.AUTO
     average: int = 1
@@ -150,7 +150,7 @@ class Preset:
             raise UsageError(f"preset {self.name}: {problem}")
 
     def __str__(self) -> str:
-        """Return the name and the values of all fields that the optimizer uses."""
+        """Return the name, and all fields that the optimizer uses with their values."""
         uses_lbfgs = self.optimizer is Optimizer.LBFGS
         widths = "/".join(str(width) if width else "as wide as the input" for width in self.hidden)
         shape = "no hidden layer" if uses_lbfgs else f"hidden {widths}"
@@ -165,12 +165,8 @@ class Preset:
     def needs_validation(self) -> bool:
         """Whether training needs validation items: for early stopping, or to choose among settings."""
         has_grid = any(len(getattr(self, name)) > 1 for name in GRID_FIELDS)
-        uses_lbfgs = self.optimizer is Optimizer.LBFGS
-        return (
-            has_grid
-            or self.scaling is Scaling.CHOSEN
-            or (self.stop is not StopCriterion.TRAINING_LOSS and not uses_lbfgs)
-        )
+        stops_early = self.stop is not StopCriterion.TRAINING_LOSS and self.optimizer is not Optimizer.LBFGS
+        return has_grid or stops_early or self.scaling is Scaling.CHOSEN
 
     def to_json(self) -> dict[str, Any]:
         """Return the value of each field by name, as JSON can store it; the inverse of :meth:`from_json`."""
@@ -178,7 +174,7 @@ class Preset:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> "Preset":
-        """Return the preset with these values. Raises SentprobeError if they are not those of a preset."""
+        """Return the preset with these field values. Raises SentprobeError if a field or a value is invalid."""
         types = {entry.name: entry.type for entry in fields(cls)}
         if set(values) != set(types):
             unexpected = ", ".join(sorted(set(values) ^ set(types)))
@@ -191,7 +187,7 @@ class Preset:
 
 
 def describe_differences(preset: Preset, reference: Preset) -> str:
-    """Return the values of a preset that differ from those of *reference* as text, such as ``batch=64``."""
+    """Return, as text such as ``batch=64``, the values of a preset that differ from those of *reference*."""
     return ", ".join(
         f"{entry.name}={_format_value(value)}"
         for entry in fields(preset)

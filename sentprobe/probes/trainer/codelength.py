@@ -1,4 +1,4 @@
-"""Measures from several probes of one seed: codelength, area under the learning curve, and V-information."""
+"""Codelength, area under the learning curve, and pointwise V-information."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -8,26 +8,26 @@ from itertools import pairwise
 from sentprobe.errors import UsageError
 
 PORTION_PERCENTAGES = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.25, 12.5, 25, 50, 100)
-"""Sizes of the portions in Voita & Titov (2020, section 4), in percent of the training items."""
+"""Sizes of the portions of Voita & Titov (2020, section 4), in percent of the training items."""
 MIN_PORTIONS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurvePoint:
-    """The result of one probe: a point of a curve over the number of training items, or over the hidden width."""
+    """The result of one probe, as a point of a curve over numbers of training items or over hidden widths."""
 
     at: int
     """Number of training items, or width of the hidden layer (0: no hidden layer)."""
     correct: int
     """Number of correct test items."""
     bits: float = 0.0
-    """Bits to transmit the labels of the next portion with this probe; 0 after the last portion."""
+    """Bits to transmit, with this probe, the labels that the next portion adds; 0 for the last portion."""
 
 
 def compute_portion_sizes(items: int, *, labels: int) -> tuple[int, ...]:
     """Return the sizes of growing portions of the training items, each about twice as large as the one before.
 
-    No portion has fewer items than there are labels. Raises UsageError if there are too few items.
+    A portion has at least as many items as there are labels. Raises UsageError if this leaves fewer than 4 portions.
 
     >>> compute_portion_sizes(1000, labels=4)
     (4, 8, 16, 32, 63, 125, 250, 500, 1000)
@@ -45,8 +45,8 @@ def compute_portion_sizes(items: int, *, labels: int) -> tuple[int, ...]:
 def compute_codelength(readings: Sequence[CurvePoint], *, labels: int) -> float:
     """Return the codelength of all training labels in bits, by the online code of Voita & Titov (2020, section 3.2).
 
-    The labels of the first portion are transmitted uncompressed, those of each later portion with a probe that was
-    trained on all earlier portions.
+    The labels of the first portion are transmitted uncompressed. The labels that a later portion adds are transmitted
+    with a probe that was trained on the portion before.
 
     >>> readings = [CurvePoint(at=4, correct=0, bits=3.5), CurvePoint(at=8, correct=0)]
     >>> compute_codelength(readings, labels=2)
@@ -61,7 +61,7 @@ def compute_compression(readings: Sequence[CurvePoint], *, labels: int) -> float
 
 
 def compute_curve_area(readings: Sequence[CurvePoint], *, total: int) -> float:
-    """Return the mean height, from 0 to 1, of the curve of accuracy over log2 of the number of training items.
+    """Return the mean accuracy, from 0 to 1, along the curve over log2 of the number of training items.
 
     *total* is the number of test items.
 
@@ -80,10 +80,10 @@ def compute_pointwise_information(
 ) -> tuple[float, ...]:
     """Return the pointwise V-information of each item in bits (Ethayarajh et al. 2022, section 3).
 
-    It is the cost of an item's label by its frequency in training, minus its cost by the probe.
+    This is the cost of the label without the probe, by its frequency in training, minus its cost with the probe.
 
     - targets: the label of each item
-    - bits: the cost of each label by the probe, in bits
+    - bits: the cost of each label with the probe, in bits
     - counts: the number of training items with each label, to which 1 is added so that no cost is infinite
 
     >>> compute_pointwise_information([0, 1], [0.5, 3.0], [7, 7])

@@ -1,4 +1,4 @@
-"""Devices for the training of probes, and matrix products in bfloat16 on devices with instructions for it."""
+"""Devices on which probes are trained, and matrix products in bfloat16."""
 
 from functools import cache
 from pathlib import Path
@@ -12,7 +12,7 @@ from sentprobe.specs import DEVICES
 
 
 def find_device(name: str) -> str:
-    """Return the name of a device that can be used; ``auto`` stands for the best one. Raises UsageError."""
+    """Return the name of a device; ``auto`` stands for the best one. Raises UsageError if the device cannot be used."""
     return str(check_device(find_best_device() if name == "auto" else name))
 
 
@@ -27,7 +27,7 @@ def check_device(name: str) -> torch.device:
 
 
 def send_to_device(tensor: Tensor, device: torch.device) -> Tensor:
-    """Return a tensor on a device; an NVIDIA GPU copies it while the processor continues."""
+    """Copy a tensor to a device; with an NVIDIA GPU, the program continues during the copy."""
     if device.type == "cuda":
         return tensor.pin_memory().to(device, non_blocking=True)
     return tensor.to(device)
@@ -44,7 +44,7 @@ def _parse_device(name: str) -> torch.device:
 
 
 def find_best_device() -> str:
-    """Return the best available device: ``cuda``, ``mps`` or ``cpu``."""
+    """Return the first available device of ``cuda``, ``mps`` and ``cpu``."""
     if torch.cuda.is_available():
         return "cuda"
     return "mps" if torch.backends.mps.is_available() else "cpu"
@@ -56,20 +56,20 @@ FAST_INSTRUCTIONS = {"amx_bf16", "avx512_bf16"}
 
 @cache
 def has_fast_bfloat16() -> bool:
-    """Return whether the processor has instructions for bfloat16 and PyTorch uses them; false except on Linux."""
+    """Return whether the processor has instructions for bfloat16 and PyTorch uses them; always false outside Linux."""
     info = Path("/proc/cpuinfo")
     has_instructions = info.exists() and bool(FAST_INSTRUCTIONS & set(info.read_text(encoding="utf-8").split()))
     return has_instructions and uses_bfloat16_instructions()
 
 
 def uses_bfloat16_instructions() -> bool:
-    """Return whether PyTorch uses the processor's instructions for bfloat16, which treat subnormal factors as 0."""
+    """Return whether PyTorch uses instructions for bfloat16: with them, products of subnormal factors are 0."""
     subnormal = torch.full((64, 64), 2.0**-130, dtype=torch.bfloat16)
     return bool((subnormal @ torch.full((64, 64), 2.0**10, dtype=torch.bfloat16) == 0).all())
 
 
 def choose_precision(precision: Precision, *, device: torch.device) -> Precision:
-    """Return FLOAT32 or BFLOAT16 for a device; AUTO becomes BFLOAT16 on a processor with instructions for it.
+    """Return the precision; AUTO becomes BFLOAT16 on a processor with instructions for it, and else FLOAT32.
 
     Raises UsageError if BFLOAT16 is requested and the device has no instructions for it.
     """
@@ -85,7 +85,7 @@ def choose_precision(precision: Precision, *, device: torch.device) -> Precision
 
 
 def multiply(left: Tensor, right: Tensor, *, precision: Precision, out: Tensor | None = None) -> Tensor:
-    """Return the product of two matrices; BFLOAT16 rounds the factors and the product, but not intermediate sums."""
+    """Return the float32 product of two matrices. BFLOAT16 rounds factors and product, but not intermediate sums."""
     if precision is not Precision.BFLOAT16:
         return torch.mm(left, right, out=out)
     product = left.to(torch.bfloat16) @ right.to(torch.bfloat16)

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from statistics import mean
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -37,12 +36,12 @@ from sentprobe.processes import limit_threads
 from sentprobe.values import group_by
 
 MAX_WEIGHTS = 2**25
-"""Maximum number of first-layer weights in a bank; training more probes together saves no time."""
+"""Maximum number of first-layer weights of probes that are trained together; more would save no time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
-    """The result of a trained probe, which may be the best of a grid or the average of several."""
+    """The test predictions and training statistics of a probe, of the best of a grid, or of an average of several."""
 
     predictions: Indices
     correct: int
@@ -53,25 +52,25 @@ class Fit:
     converged: bool
     """Whether training ended before the preset's maximum number of passes; for averaged probes, whether all did."""
     pass_limit: int | None = None
-    """The argument ``pass_limits`` of :func:`fit` for this seed, if it ended training; else None."""
+    """The seed's value in ``pass_limits`` of :func:`fit`, if this limit ended training; else None."""
     seconds: float
     grid_values: Mapping[str, float] = field(default_factory=dict)
-    """The chosen value of each preset field that has several values."""
+    """The chosen value of each preset field that has several values, such as ``{"hidden": 50}``."""
     validation: float | None = None
     """Validation accuracy; None without validation items."""
     precision: Precision = Precision.FLOAT32
     gradient: float | None = None
-    """Size of the largest component of the loss's gradient at the end (L-BFGS only)."""
+    """Largest absolute component of the gradient at the end of training (L-BFGS only)."""
     right: NDArray[np.bool_]
-    """Whether the prediction for each test item is correct, (n,)."""
+    """Whether each test item was predicted correctly, (n,)."""
     readings: tuple[CurvePoint, ...] = ()
-    """Results of all probes of a method that trains several per seed; the other fields are those of the last."""
+    """A curve with a point per probe, if a method trains several per seed; the other fields describe the last probe."""
     information: tuple[float, ...] = ()
-    """Pointwise V-information of each test item in bits, if the method computes it."""
+    """Pointwise V-information of each test item in bits; empty if the method does not compute it."""
 
     @property
     def accuracy(self) -> float:
-        """Share of correct test items, from 0 to 1."""
+        """Share of test items that are predicted correctly, from 0 to 1."""
         return self.correct / self.total
 
 
@@ -88,16 +87,17 @@ def fit(
 ) -> tuple[Fit, ...]:
     """Train a probe for each seed and predict the test items; return a Fit for each seed, in order.
 
-    - threads: number of PyTorch's threads during training; None: unchanged
-    - pass_limits: maximum number of passes by seed, if it is below that of the preset; L-BFGS ignores it
+    - threads: number of threads that PyTorch uses in training; None: unchanged
+    - pass_limits: by seed, a maximum number of passes below that of the preset; L-BFGS ignores it
     - method: a function that trains several probes for each seed; None: one probe is trained
-    - further_tests: vectors with the same training rows, and their test items; a Fit for each seed follows for each
+    - further_tests: more test sets, each with sentence vectors, whose training rows equal those of *vectors*, and test
+      items; each adds a Fit for each seed
     - arguments: further arguments of :func:`prepare_problem`
 
     The probes of all seeds and grid points are trained together, on the same batches. A seed decides initial weights
     and dropout. A probe's result depends on its own seed; the other seeds affect rounding only. If the preset averages
     several probes, they have the seeds of :func:`derive_member_seeds`. Random numbers are drawn on the CPU, so that
-    results on other devices differ by rounding only. Raises UsageError if validation items are needed and missing, or
+    results on other devices differ by rounding only. Raises UsageError if validation items are needed but missing, or
     bfloat16 is not available, and SentprobeError if training diverged.
     """
     start = time.perf_counter()
@@ -127,22 +127,31 @@ def prepare_problem(
     device: str = "cpu",
     word_vectors: Vectors | None = None,
 ) -> "TrainingProblem":
-    """Scale the vectors, and put vectors and items on the device.
+    """Scale the vectors, and copy vectors and items to the device.
 
     - vectors: the vector of each distinct sentence, (sentences, dim) float32
     - word_vectors: the vector of each probe word, (words, word_dim) float32, which a probe reads beside the sentence
-      vector (Adi et al. 2017, section 3); scaled by the training words. None: probe words are one-hot
+      vector (Adi et al. 2017, section 3), with scaling learned from training words. None: probe words are one-hot
     - words, labels: numbers of probe words and of labels
     """
     if preset.needs_validation and validation is None:
         raise UsageError(f"preset {preset.name} needs validation items, and there are none")
+    if word_vectors is not None and len(word_vectors) != words:
+        raise UsageError(f"{len(word_vectors)} word vectors for {words} probe words")
     torch_device = torch.device(device)
     width = vectors.shape[1] * (2 if preset.scaling is Scaling.CHOSEN else 1)
-    shape = _compute_shape(width, train, word_vectors, words=words, labels=labels)
-    uses_bfloat16 = _choose_precision(preset, torch_device) is Precision.BFLOAT16
-    scale = partial(scale_to_tensor, device=torch_device)
+    shape = BankShape(
+        dim=width,
+        slots=train.slots,
+        words=words,
+        labels=labels,
+        word_dim=0 if word_vectors is None or not train.slots else word_vectors.shape[1],
+    )
     # Sentence vectors are used in matrix products only, so they are rounded to the products' precision once.
-    dtype = torch.bfloat16 if uses_bfloat16 else torch.float32
+    is_lbfgs = preset.optimizer is Optimizer.LBFGS
+    precision = Precision.FLOAT32 if is_lbfgs else choose_precision(preset.precision, device=torch_device)
+    dtype = torch.bfloat16 if precision is Precision.BFLOAT16 else torch.float32
+    scale = partial(scale_to_tensor, device=torch_device)
     scalings = (Scaling.UNIT, Scaling.WHITEN) if preset.scaling is Scaling.CHOSEN else (preset.scaling,)
     tables = [scale(vectors, train.rows, scaling=scaling, dtype=dtype) for scaling in scalings]
     table = torch.cat(tables, dim=1) if len(tables) > 1 else tables[0]
@@ -159,22 +168,9 @@ def prepare_problem(
     )
 
 
-def _compute_shape(dim: int, train: Items, word_vectors: Vectors | None, *, words: int, labels: int) -> BankShape:
-    """Return the sizes of a probe's input and output; word vectors are ignored if items have no probe words."""
-    if word_vectors is not None and len(word_vectors) != words:
-        raise UsageError(f"{len(word_vectors)} word vectors for {words} probe words")
-    word_dim = 0 if word_vectors is None or not train.slots else word_vectors.shape[1]
-    return BankShape(dim=dim, slots=train.slots, words=words, labels=labels, word_dim=word_dim)
-
-
-def _choose_precision(preset: Preset, device: torch.device) -> Precision:
-    needs_float32 = preset.optimizer is Optimizer.LBFGS
-    return Precision.FLOAT32 if needs_float32 else choose_precision(preset.precision, device=device)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingProblem:
-    """The data on which probes are trained and tested, on the device, and the preset of their classifier."""
+    """A classifier preset, and the items on which probes are trained, validated and tested, on the device."""
 
     shape: BankShape
     preset: Preset
@@ -185,24 +181,19 @@ class TrainingProblem:
     @property
     def design(self) -> BankDesign:
         """The settings that all probes share."""
-        preset, device = self.preset, self.train.table.device
         return BankDesign(
             shape=self.shape,
-            activation=preset.activation,
-            masking=preset.masking,
-            precision=_choose_precision(preset, device),
+            activation=self.preset.activation,
+            masking=self.preset.masking,
+            precision=Precision.BFLOAT16 if self.train.table.dtype is torch.bfloat16 else Precision.FLOAT32,
         )
 
-    def train_probes(
-        self, seeds: Sequence[int], pass_limits: Mapping[int, int] = MappingProxyType({})
-    ) -> "list[TrainedProbe]":
-        """Train a probe for each seed, all together; return the best of each seed's grid."""
+    def train_probes(self, seeds: Sequence[int], pass_limits: Mapping[int, int]) -> "list[TrainedProbe]":
+        """Train the probes of all seeds together; return the best probe of each seed's grid."""
         return [choose_best(candidates) for candidates in self.train_grids(seeds, pass_limits)]
 
-    def train_grids(
-        self, seeds: Sequence[int], pass_limits: Mapping[int, int] = MappingProxyType({})
-    ) -> "list[list[TrainedProbe]]":
-        """Train a probe for each seed and grid point; return a list of probes for each seed."""
+    def train_grids(self, seeds: Sequence[int], pass_limits: Mapping[int, int]) -> "list[list[TrainedProbe]]":
+        """Train the probes of all seeds and grid points together; return, for each seed, the probes of its grid."""
         grids = [_list_grid(self, seed, pass_limits.get(seed)) for seed in seeds]
         if self.preset.optimizer is Optimizer.LBFGS:
             # L-BFGS uses no random numbers, so all seeds have the same result.
@@ -215,7 +206,7 @@ class TrainingProblem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainedProbe:
-    """A trained probe as a bank of one probe, or several probes whose probabilities are averaged."""
+    """A trained probe, or several whose probabilities are averaged; each is the only probe of its bank."""
 
     banks: tuple[Bank, ...]
     epochs: int
@@ -224,11 +215,11 @@ class TrainedProbe:
     pass_limit: int | None = None
     validation: float | None = None
     validation_bits: float | None = None
-    """Mean cost of the validation labels in bits, if L-BFGS chooses among grid points by it."""
+    """Mean cost of a validation label in bits, if this decides among the grid points of L-BFGS; else None."""
     gradient: float | None = None
 
     def predict_test(self, problem: TrainingProblem) -> Fit:
-        """Predict the labels of the test items; return the results."""
+        """Predict the labels of the test items of *problem*; return the result."""
         predicted = predict(self.banks, problem.test)
         is_correct = predicted == problem.test.targets.cpu().numpy()
         return Fit(
@@ -249,14 +240,14 @@ class TrainedProbe:
 
 
 def choose_best(candidates: Sequence[TrainedProbe]) -> TrainedProbe:
-    """Return the first probe with the fewest validation bits or, if these are unknown, the best validation accuracy."""
+    """Return the probe with the fewest validation bits or, if a probe lacks them, the best validation accuracy."""
     if all(candidate.validation_bits is not None for candidate in candidates):
         return min(candidates, key=lambda candidate: candidate.validation_bits or 0.0)
     return max(candidates, key=lambda candidate: candidate.validation or 0.0)
 
 
 def derive_member_seeds(seed: int, count: int) -> tuple[int, ...]:
-    """Return *count* seeds for the probes to average: *seed*, and others that are derived from it.
+    """Return the seeds of *count* probes that are averaged: *seed*, and further seeds derived from it.
 
     >>> derive_member_seeds(3, 1), len({*derive_member_seeds(3, 5), *derive_member_seeds(4, 5)})
     ((3,), 10)
@@ -285,7 +276,7 @@ def _average_probes(problem: TrainingProblem, members: Sequence[TrainedProbe]) -
 
 
 def _split_points(points: Iterable[GridPoint], problem: TrainingProblem) -> Iterator[list[GridPoint]]:
-    """Yield groups of points whose probes have at most MAX_WEIGHTS weights, ordered by penalty."""
+    """Sort grid points by penalty and yield groups whose probes have at most MAX_WEIGHTS first-layer weights."""
     shape = problem.design.shape
     point_group: list[GridPoint] = []
     weights = 0
@@ -340,9 +331,9 @@ INFORMATION_DECIMALS = 4
 
 
 def fit_portions(vectors: Vectors, *, preset: Preset, **arguments: Any) -> tuple[Fit, ...]:
-    """Train a probe for each seed on each portion of the training items; return the results on the last portion.
+    """Train a probe for each seed and portion of the training items; return the results with all training items.
 
-    Arguments are those of :func:`fit`; ``readings`` of a result has the curve over all portions.
+    The arguments are those of :func:`fit`. In each result, ``readings`` is the curve over all portions.
     """
     return fit(vectors, preset=calibrate_stopping(preset), method=_fit_portions, **arguments)
 
@@ -356,7 +347,7 @@ def _fit_portions(problem: TrainingProblem, seeds: Sequence[int]) -> list[Fit]:
         portion = replace(
             problem, preset=reduce_batch(problem.preset, items=size), train=problem.train.select_range(0, size)
         )
-        probes = portion.train_probes(seeds)
+        probes = portion.train_probes(seeds, {})
         fits = [probe.predict_test(problem) for probe in probes]
         for seed_readings, probe, result in zip(readings, probes, fits, strict=True):
             next_portion = problem.train.select_range(size, end)
@@ -378,7 +369,7 @@ def _compute_information(probe: TrainedProbe, problem: TrainingProblem) -> tuple
 def fit_widths(vectors: Vectors, **arguments: Any) -> tuple[Fit, ...]:
     """Train a probe for each seed and hidden width; return the results of the widest probes.
 
-    Arguments are those of :func:`fit`; ``readings`` of a result has the curve over all widths.
+    The arguments are those of :func:`fit`. In each result, ``readings`` is the curve over all widths.
     """
     return fit(vectors, method=_fit_widths, **arguments)
 
@@ -396,7 +387,7 @@ def _fit_each_width(problem: TrainingProblem, preset: Preset, seeds: Sequence[in
     """Train probes of several hidden widths together; return, for each seed, the best result of each width."""
     problem = replace(problem, preset=preset)
     fits: list[dict[int, Fit]] = []
-    for candidates in problem.train_grids(seeds):
+    for candidates in problem.train_grids(seeds, {}):
         groups = group_by(candidates, lambda probe: probe.banks[0].points[0].hidden)
         fits.append({width: choose_best(group).predict_test(problem) for width, group in groups.items()})
     return fits

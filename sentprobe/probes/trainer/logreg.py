@@ -17,21 +17,21 @@ from sentprobe.probes.trainer.scaling import Doubles
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """The fitted classifier as a bank of one probe, and the loss and gradient at its weights."""
+    """A fitted classifier, as a bank of one probe, with the loss and gradient at its weights."""
 
     bank: Bank
     iterations: int
     loss: float
     """Mean cross-entropy over the items, without the penalty."""
     gradient: float
-    """Size of the largest component of the gradient of mean loss and penalty."""
+    """Largest absolute component of the gradient (of mean loss plus penalty)."""
 
 
 class LogregObjective:
-    """The mean loss of all items and the penalty, as a function of one flat vector of all weights.
+    """Mean loss of all items plus penalty, as a function of one flat vector of all weights.
 
-    Each distinct sentence vector is multiplied once, in float32; the weights of one-hot probe words are looked up. As
-    in scikit-learn, there is one column of weights for two labels, and otherwise a column for each label.
+    Each distinct sentence vector is multiplied by the weights once, in float32; the weights of one-hot probe words are
+    looked up. As in scikit-learn, there is one column of weights for two labels, and otherwise one for each label.
     """
 
     def __init__(self, items: PreparedItems, shape: BankShape, *, l2: float, penalty: Penalty) -> None:
@@ -42,23 +42,24 @@ class LogregObjective:
         self._items = items
         self._l2 = l2 / len(items) if penalty is Penalty.PER_BATCH else l2
         self._penalizes_biases = penalty is Penalty.DECAY
-        distinct, places = torch.unique(items.rows, return_inverse=True)
+        distinct, indices = torch.unique(items.rows, return_inverse=True)
         first, last = int(distinct[0]), int(distinct[-1])
         is_range = last - first < len(distinct)  # a range of rows needs no copy
         self._table = items.table[first : last + 1] if is_range else items.table[distinct]
-        in_order = torch.equal(places, torch.arange(len(places), device=places.device))
-        self._places = None if in_order else places
+        in_order = torch.equal(indices, torch.arange(len(indices), device=indices.device))
+        self._indices = None if in_order else indices
 
     def split_weights(self, flat: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the weights of sentence vector and probe words, (inputs, columns) each, and the biases, (columns,)."""
+        """Return the weights of sentence vector, (dim, columns), and probe words, and the biases, (columns,)."""
         rows = flat.view(-1, self.columns)
         return rows[: self._dim], rows[self._dim : -1], rows[-1]
 
     def __call__(self, flat: Doubles) -> tuple[float, Doubles]:
-        """Return the sum of mean loss and penalty, and its gradient, (size,)."""
+        """Return mean loss plus penalty, and the gradient of this sum, (size,)."""
         weights = torch.from_numpy(flat).to(self.device, torch.float32)
         sums = self._compute_logits(weights).double()  # the line search needs a precise loss
-        loss, error = LOSSES[self.columns == 1](sums, self._items.targets)
+        compute_loss = _compute_binary_loss if self.columns == 1 else _compute_multinomial_loss
+        loss, error = compute_loss(sums, self._items.targets)
         gradient = torch.zeros_like(weights)
         self._add_gradients(error.float(), self.split_weights(gradient))
         penalty, slope = self.compute_penalty(flat)
@@ -67,7 +68,7 @@ class LogregObjective:
     def _compute_logits(self, weights: Tensor) -> Tensor:
         sentence, words, bias = self.split_weights(weights)
         sums = self._table @ sentence
-        sums = (sums if self._places is None else sums[self._places]) + bias
+        sums = (sums if self._indices is None else sums[self._indices]) + bias
         add_word_contributions(self._items.words, words, precision=Precision.FLOAT32, into=sums)
         return sums
 
@@ -75,9 +76,9 @@ class LogregObjective:
         sentence, words, bias = into
         bias += error.sum(dim=0)
         compute_word_gradients(self._items.words, error, precision=Precision.FLOAT32, into=words)
-        if self._places is not None:
+        if self._indices is not None:
             distinct = error.new_zeros(len(self._table), error.shape[1])
-            error = distinct.index_add_(0, self._places, error)
+            error = distinct.index_add_(0, self._indices, error)
         sentence += (error.T @ self._table).T
 
     def compute_penalty(self, flat: Doubles) -> tuple[float, Doubles]:
@@ -104,11 +105,8 @@ def _compute_multinomial_loss(sums: Tensor, targets: Tensor) -> tuple[Tensor, Te
     return loss, error / len(targets)
 
 
-LOSSES = {True: _compute_binary_loss, False: _compute_multinomial_loss}
-
-
 def solve_logreg(point: GridPoint, design: BankDesign, preset: Preset, *, items: PreparedItems) -> Solution:
-    """Fit a classifier, starting with weights of 0, until no component of the gradient exceeds the tolerance."""
+    """Fit a classifier from weights of 0, until all gradient components are small or for ``max_epochs`` iterations."""
     from scipy.optimize import minimize
 
     columns = _find_columns(point, design.shape.dim)

@@ -1,4 +1,4 @@
-"""Classifier presets, with the settings of the papers, and the points of the search grid of each preset."""
+"""Classifier presets with the settings of the papers, and the points of a preset's grid."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -141,7 +141,7 @@ PRESETS = (
 
 
 def find_preset(name: str) -> cl.Preset:
-    """Return the preset of this name. Raises UsageError.
+    """Return the preset with this name. Raises UsageError if there is none.
 
     >>> find_preset("ettinger").batch
     200
@@ -154,7 +154,7 @@ def find_preset(name: str) -> cl.Preset:
 
 
 def format_preset_name(preset: cl.Preset) -> str:
-    """Return the name of a preset, and the values that differ from the preset of this name in the table.
+    """Return the name of a preset, and the values in which it differs from the one with this name in ``PRESETS``.
 
     >>> format_preset_name(override(find_preset("ettinger"), [("batch", "64")]))
     'ettinger with batch=64'
@@ -165,7 +165,7 @@ def format_preset_name(preset: cl.Preset) -> str:
 
 
 def override(preset: cl.Preset, options: Iterable[OptionPair]) -> cl.Preset:
-    """Return a preset in which the values of some fields are read from text. Raises UsageError.
+    """Return a preset with other values, given as text, of some fields. Raises UsageError if a value is invalid.
 
     Commas separate the values of a grid.
 
@@ -176,7 +176,7 @@ def override(preset: cl.Preset, options: Iterable[OptionPair]) -> cl.Preset:
 
 
 def calibrate_stopping(preset: cl.Preset) -> cl.Preset:
-    """Return the preset with early stopping on validation loss, which gives calibrated probabilities.
+    """Return the preset with early stopping on validation loss, so that probabilities are calibrated.
 
     Patience is longer, since probes on few items may learn nothing for many passes. With L-BFGS, the validation loss
     decides the penalty and the scaling.
@@ -199,7 +199,7 @@ MIN_UPDATES = 16
 
 
 def reduce_batch(preset: cl.Preset, *, items: int) -> cl.Preset:
-    """Return the preset with smaller batches, if necessary for MIN_UPDATES updates per pass over *items* items."""
+    """Return the preset with batches that are small enough for MIN_UPDATES updates per pass over *items* items."""
     if preset.optimizer is cl.Optimizer.LBFGS:
         return preset
     return replace(preset, batch=max(1, min(preset.batch, items // MIN_UPDATES)))
@@ -214,7 +214,7 @@ def remove_hidden_layer(preset: cl.Preset) -> cl.Preset:
 
 
 def set_hidden_widths(preset: cl.Preset) -> cl.Preset:
-    """Return the preset with a grid of hidden widths. Raises UsageError if the preset has no hidden layer."""
+    """Return the preset with the grid HIDDEN_WIDTHS. Raises UsageError if the preset has no hidden layer."""
     if preset.activation is cl.Activation.NONE:
         raise UsageError(f"preset {preset.name} has no hidden layer that could be wider; use another, such as ettinger")
     return replace(preset, hidden=HIDDEN_WIDTHS, linear_from=0)
@@ -222,21 +222,21 @@ def set_hidden_widths(preset: cl.Preset) -> cl.Preset:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BankShape:
-    """The sizes of input and output that all probes of the same vectors share."""
+    """Input and output sizes of probes, the same for all probes of a bank."""
 
     dim: int
     """Width of the sentence vectors."""
     slots: int
     """Number of probe words of an item."""
     words: int
-    """Number of different probe words."""
+    """Number of distinct probe words in the dataset."""
     labels: int
     word_dim: int = 0
     """Width of the vectors of probe words; 0: probe words are one-hot."""
 
     @property
     def word_rows(self) -> int:
-        """Width of the input for all probe words of an item, which is the number of rows of their weights."""
+        """Number of inputs for the probe words of an item, each of which has a row of weights."""
         return self.slots * (self.word_dim or self.words)
 
     @property
@@ -245,14 +245,14 @@ class BankShape:
         return self.dim + self.word_rows
 
     def is_linear(self, preset: cl.Preset) -> bool:
-        """Return whether probes with this preset have no hidden layer, given the number of labels."""
+        """Return whether probes with this preset have no hidden layer, which may depend on the number of labels."""
         has_many_labels = 0 < preset.linear_from <= self.labels
         return has_many_labels or preset.activation is cl.Activation.NONE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GridPoint:
-    """The settings in which the probes of a grid differ: the seed, and a value of each field with several values."""
+    """The settings in which trained probes differ: the seed, and one value of each grid field."""
 
     seed: int
     hidden: int
@@ -260,12 +260,12 @@ class GridPoint:
     dropout: float
     l2: float
     max_epochs: int | None = None
-    """Maximum number of passes, if it is below that of the preset."""
+    """Maximum number of passes, if it is below that of the preset; else None."""
     is_whitened: bool | None = None
-    """Whether the probe reads the whitened vectors, with ``scaling=chosen``; None: another scaling."""
+    """With ``scaling=chosen``: whether the probe reads the whitened vectors. None with another scaling."""
 
     def select_grid_values(self, preset: cl.Preset) -> dict[str, float]:
-        """Return this probe's value of each field that has several values in the preset."""
+        """Return this probe's value of each field with several values in the preset, and ``whitened`` as 0.0 or 1.0."""
         scaling = {} if self.is_whitened is None else {"whitened": float(self.is_whitened)}
         return {name: getattr(self, name) for name in cl.GRID_FIELDS if len(getattr(preset, name)) > 1} | scaling
 
@@ -273,7 +273,7 @@ class GridPoint:
 def list_grid_points(
     preset: cl.Preset, shape: BankShape, *, seed: int, max_epochs: int | None = None
 ) -> tuple[GridPoint, ...]:
-    """Return the points of a preset's grid for a seed, in order.
+    """Return a grid point for each combination of a preset's grid values, all with the same seed.
 
     Probes without a hidden layer differ only in ``l2`` and, with ``scaling=chosen``, in whitening.
     """

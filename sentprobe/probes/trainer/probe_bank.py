@@ -1,6 +1,6 @@
 """Banks of probes: many probes of the same vectors, trained together, whose first layers form one matrix.
 
-Gradients are computed without autograd: for tens of small probes, its graph would take longer than the arithmetic.
+Gradients are computed without autograd: for dozens of small probes, its graph would take longer than the arithmetic.
 """
 
 import math
@@ -43,7 +43,7 @@ class Bank:
 
     - sentence: weights of the sentence vector, (units, dim) float32
     - small: weights of the probe words, hidden biases and output weights, (word_rows + 1 + labels, units) float32. For
-      each slot of probe words, it has a row for each word or, with word vectors, for each dimension
+      each slot of probe words, there is a row for each word or, with word vectors, for each dimension
     - output_biases: (P, labels) float32
 
     Without a hidden layer, a probe has a unit for each label. There are no output weights, and output_biases is (P, 0).
@@ -57,7 +57,7 @@ class Bank:
 
     @property
     def segments(self) -> tuple[slice, ...]:
-        """The range of each probe's units."""
+        """A slice for each probe: the indices of its units."""
         widths = (point.hidden or self.design.shape.labels for point in self.points)
         return tuple(slice(*ends) for ends in pairwise(accumulate(widths, initial=0)))
 
@@ -68,7 +68,7 @@ class Bank:
 
     @property
     def bias_row(self) -> int:
-        """Row of *small* with the biases; the rows before it belong to probe words, those after it to the output."""
+        """Row of *small* with the hidden biases. Probe words have the rows before it, output weights those after it."""
         return self.design.shape.word_rows
 
     @property
@@ -77,33 +77,33 @@ class Bank:
         return self.small[: self.bias_row]
 
     def list_weights(self) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the three tensors of weights."""
+        """Return ``sentence``, ``small`` and ``output_biases``."""
         return self.sentence, self.small, self.output_biases
 
     def replace_weights(self, sentence: Tensor, small: Tensor, output_biases: Tensor) -> "Bank":
-        """Return a bank of the same probes with other values in place of the weights, such as gradients."""
+        """Return a bank of the same probes in which other values, such as gradients, stand for the weights."""
         return Bank(self.points, self.design, sentence, small, output_biases)
 
     def make_zeros(self) -> "Bank":
         """Return a bank of the same probes in which all values are 0."""
         return self.replace_weights(*map(torch.zeros_like, self.list_weights()))
 
-    def select_probes(self, places: Sequence[int]) -> "Bank":
-        """Return a bank with copies of the probes at these places."""
-        segments = [self.segments[place] for place in places]
+    def select_probes(self, indices: Sequence[int]) -> "Bank":
+        """Return a bank with copies of the probes that have these indices."""
+        segments = [self.segments[index] for index in indices]
         return Bank(
-            tuple(self.points[place] for place in places),
+            tuple(self.points[index] for index in indices),
             self.design,
             torch.cat([self.sentence[segment] for segment in segments]),
             torch.cat([self.small[:, segment] for segment in segments], dim=1),
-            self.output_biases[list(places)],
+            self.output_biases[list(indices)],
         )
 
 
 def make_bank(
     points: Sequence[GridPoint], design: BankDesign, *, start: WeightInitialization, device: torch.device
 ) -> Bank:
-    """Return a bank on *device* with random weights; each probe's weights depend on its own seed only."""
+    """Return a bank on *device* with random weights. Each probe's weights depend only on its own seed."""
     weights = zip(*(_sample_weights(point, design.shape, start=start) for point in points), strict=True)
     joined = (torch.cat(parts, dim=dim) for parts, dim in zip(weights, (0, 1, 0), strict=True))
     return Bank(tuple(points), design, *(tensor.to(device) for tensor in joined))
@@ -135,7 +135,7 @@ INITIAL_BOUNDS: Mapping[WeightInitialization, Callable[[int, int], float]] = {
 }
 
 Masks = Mapping[int, Tensor]
-"""Dropout factors of a probe's hidden units, (b, width), by place of the probe: 0, or 1 / (1 - dropout)."""
+"""By index of the probe: the dropout factors of its hidden units, (b, width), each 0 or 1 / (1 - dropout)."""
 
 
 def compute_logits(bank: Bank, inputs: BatchInputs) -> Tensor:
@@ -144,7 +144,7 @@ def compute_logits(bank: Bank, inputs: BatchInputs) -> Tensor:
 
 
 def compute_gradients(bank: Bank, inputs: BatchInputs, targets: Tensor, *, masks: Masks, into: Bank) -> Tensor:
-    """Write the gradients of each probe's loss to *into*; return the losses, mean cross-entropies, (P,).
+    """Write the gradients of each probe's loss to *into*; return the losses (mean cross-entropy), (P,).
 
     - targets: the one-hot label of each item, (b, labels)
     - masks: the dropout factors of probes with dropout
@@ -170,7 +170,7 @@ def compute_gradients(bank: Bank, inputs: BatchInputs, targets: Tensor, *, masks
 
 
 def _compute_hidden(bank: Bank, inputs: BatchInputs, *, masks: Masks) -> tuple[Tensor, Tensor]:
-    """Return the hidden activations, (b, units), before and after dropout: the same tensor without such dropout."""
+    """Return the activations, (b, units), before and after dropout: the same tensor twice unless masking is AFTER."""
     precision = bank.design.precision
     sums = multiply(inputs.vectors, bank.sentence.T, precision=precision)  # (b, units)
     sums += bank.small[bank.bias_row]
@@ -187,8 +187,8 @@ def _compute_hidden(bank: Bank, inputs: BatchInputs, *, masks: Masks) -> tuple[T
 
 def _apply_masks(bank: Bank, units: Tensor, masks: Masks) -> Tensor:
     segments = bank.segments
-    for place, mask in masks.items():
-        units[:, segments[place]] *= mask
+    for index, mask in masks.items():
+        units[:, segments[index]] *= mask
     return units
 
 
@@ -197,16 +197,16 @@ def _compute_output(bank: Bank, hidden: Tensor) -> Tensor:
         return hidden.view(len(hidden), len(bank.points), -1).transpose(0, 1)
     weights = bank.small[bank.bias_row + 1 :]  # (labels, units)
     output = hidden.new_empty(len(bank.points), len(hidden), len(weights))
-    for place, segment in enumerate(bank.segments):
-        torch.mm(hidden[:, segment], weights[:, segment].T, out=output[place])
+    for index, segment in enumerate(bank.segments):
+        torch.mm(hidden[:, segment], weights[:, segment].T, out=output[index])
     return output.add_(bank.output_biases[:, None])
 
 
 def _backpropagate_output(bank: Bank, error: Tensor, hidden: Tensor, *, into: Bank) -> Tensor:
     first_output_row = bank.bias_row + 1
     delta = torch.empty_like(hidden)
-    for place, segment in enumerate(bank.segments):
-        torch.mm(error[place], bank.small[first_output_row:, segment], out=delta[:, segment])
-        torch.mm(error[place].T, hidden[:, segment], out=into.small[first_output_row:, segment])
+    for index, segment in enumerate(bank.segments):
+        torch.mm(error[index], bank.small[first_output_row:, segment], out=delta[:, segment])
+        torch.mm(error[index].T, hidden[:, segment], out=into.small[first_output_row:, segment])
     torch.sum(error, dim=1, out=into.output_biases)
     return delta

@@ -15,12 +15,10 @@ Doubles = NDArray[np.float64]
 
 ScalePart = Callable[[Vectors], Vectors]
 MIN_RELATIVE_DEVIATION = 1e-7
-"""A dimension whose standard deviation is a smaller share of its mean counts as constant."""
+"""A dimension counts as constant if its standard deviation is at most this multiple of 1 + abs(mean)."""
 MIN_RELATIVE_VARIANCE = 1e-12
-"""A variance that is a smaller share of the largest variance counts as a rounding error."""
-TINY = float(np.finfo(np.float64).tiny)
+"""A variance below this share of the largest variance counts as a rounding error."""
 ROWS_PER_PART = 128
-
 ROWS_PER_PRODUCT = 512
 """Number of rows in a matrix product in float64, which is slow with fewer rows."""
 CPU = torch.device("cpu")
@@ -29,9 +27,9 @@ CPU = torch.device("cpu")
 def scale_to_tensor(
     vectors: Vectors, rows: Indices, *, scaling: Scaling, device: torch.device = CPU, dtype: torch.dtype = torch.float32
 ) -> Tensor:
-    """Return the scaled vectors on *device*, (sentences, dim).
+    """Return the scaled vectors as a tensor on *device*, (sentences, dim).
 
-    - rows: the row of each training item's sentence, (n,) int64, from which the scaling is learned
+    - rows: the row in *vectors* of each training item's sentence, (n,) int64; scaling is learned from these rows
     """
     scale_part = SCALINGS[scaling](vectors, np.unique(rows))
     table = torch.empty(vectors.shape, device=device, dtype=dtype)
@@ -51,7 +49,7 @@ def _learn_unit_length(vectors: Vectors, rows: Indices) -> ScalePart:
 
 
 def _learn_unit_variance(vectors: Vectors, rows: Indices) -> ScalePart:
-    """Return a function that subtracts the mean and divides each column by its standard deviation unless constant."""
+    """Return a function that subtracts the mean and divides each column, unless constant, by its standard deviation."""
     mean = _compute_mean(vectors, rows)
     deviations = np.sqrt(_compute_mean(vectors, rows, lambda part: np.square(part - mean)))
     scale = np.where(_exceeds_rounding(deviations, mean), deviations, 1.0)
@@ -61,7 +59,7 @@ def _learn_unit_variance(vectors: Vectors, rows: Indices) -> ScalePart:
 def _compute_mean(
     vectors: Vectors, rows: Indices, transform: Callable[[Doubles], Doubles] = lambda part: part
 ) -> Doubles:
-    """Return the mean of each column of the transformed rows, (dim,); rows are added one by one, in order."""
+    """Return the mean of each column over *rows* after *transform*, (dim,). Rows are added one by one, in order."""
     total = np.zeros((1, vectors.shape[1]))
     for row_part in _split_rows(rows):
         part = transform(vectors[row_part].astype(np.float64))
@@ -81,25 +79,20 @@ def _learn_whitening(vectors: Vectors, rows: Indices) -> ScalePart:
     a rounding error become 0.
     """
     mean = _compute_mean(vectors, rows)
-    covariance = _compute_covariance(vectors, rows, mean)
+    covariance = np.zeros((len(mean), len(mean)))
+    for row_part in _split_rows(rows, size=ROWS_PER_PRODUCT):
+        centred = vectors[row_part] - mean
+        covariance += centred.T @ centred
+    covariance /= len(rows)
     deviations = np.sqrt(covariance.diagonal())
     scale = np.divide(1.0, deviations, out=np.zeros_like(deviations), where=_exceeds_rounding(deviations, mean))
     covariance *= np.outer(scale, scale)
     values, axes = np.linalg.eigh(covariance)
-    exceeds_rounding = values > max(MIN_RELATIVE_VARIANCE * values[-1], TINY)
+    exceeds_rounding = values > max(MIN_RELATIVE_VARIANCE * values[-1], np.finfo(np.float64).tiny)
     factors = np.divide(1.0, np.sqrt(np.abs(values)), out=np.zeros_like(values), where=exceeds_rounding)
     centre = mean.astype(np.float32)
     matrix = torch.from_numpy((scale[:, None] * axes * factors).astype(np.float32))
     return lambda part: torch.mm(torch.from_numpy(part - centre), matrix).numpy()
-
-
-def _compute_covariance(vectors: Vectors, rows: Indices, mean: Doubles) -> Doubles:
-    """Return the covariance matrix of the vectors in *rows*, (dim, dim)."""
-    total = np.zeros((len(mean), len(mean)))
-    for row_part in _split_rows(rows, size=ROWS_PER_PRODUCT):
-        centred = vectors[row_part] - mean
-        total += centred.T @ centred
-    return total / len(rows)
 
 
 def _split_rows(rows: Indices, size: int = ROWS_PER_PART) -> list[Indices]:

@@ -1,7 +1,7 @@
-"""Train many probes together as a bank, each until its own stopping criterion, and predict labels with them."""
+"""Train many probes together as a bank, until each meets its stopping criterion, and predict labels with them."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -29,20 +29,20 @@ class ValidationCheck:
 
 
 class TrainingProgress:
-    """The passes, losses and stopping decision of one probe during training."""
+    """Number of passes, training loss and stopping decision of one probe during training."""
 
     def __init__(self, preset: Preset, max_epochs: int | None = None) -> None:
         self.epochs = 0
         self.loss = math.inf
         """Mean training loss of the last pass."""
         self.converged = False
-        """Whether the stopping criterion ended training, and not the maximum number of passes."""
+        """Whether the stopping criterion, rather than the maximum number of passes, ended training."""
         self._preset = preset
         self._max_epochs = min(preset.max_epochs, max_epochs or preset.max_epochs)
         self._record = -math.inf
         """The value that the next check must exceed by the tolerance.
 
-        On validation, it is the value of the kept weights, so that several small gains add up to an improvement. On
+        With a validation criterion, it is the value of the last improvement, so that several small gains add up. With
         training loss, it is the best value so far, as in scikit-learn.
         """
         self._checks_without_gain = 0
@@ -54,7 +54,7 @@ class TrainingProgress:
 
     @property
     def pass_limit(self) -> int | None:
-        """The maximum number of passes, if it ended training and is below that of the preset; else None."""
+        """The probe's maximum number of passes, if it ended training and is below that of the preset; else None."""
         is_limited = not self.converged and self.epochs >= self._max_epochs < self._preset.max_epochs
         return self._max_epochs if is_limited else None
 
@@ -67,7 +67,7 @@ class TrainingProgress:
         self.converged = loss < self._preset.enough
 
     def add_check(self, check: ValidationCheck) -> bool:
-        """Record a check; return whether it improves on the earlier checks by more than the tolerance."""
+        """Record a check; return whether it exceeds the best earlier check by more than the tolerance."""
         value = _compute_criterion(self._preset.stop, check, self.loss)
         is_better = value > self._record + self._preset.tolerance
         if is_better or self._preset.stop is StopCriterion.TRAINING_LOSS:
@@ -89,23 +89,11 @@ def _compute_criterion(stop: StopCriterion, check: ValidationCheck, loss: float)
 
 
 MOMENTS = {Optimizer.ADAM: 2, Optimizer.ADAGRAD: 1}
-"""The number of values (moments of the gradient) that an optimizer stores for each weight."""
-
-
-@dataclass(frozen=True, slots=True)
-class PenaltyFactors:
-    """Factors with which weights are added to their gradients, as L2 penalty."""
-
-    values: list[float]
-    """The factor of each probe."""
-    probes: Tensor
-    """The factor of each probe, on the device, (P,)."""
-    units: Tensor
-    """The factor of each hidden unit, on the device, (units,)."""
+"""The number of moments (running means or sums over gradients) that an optimizer stores for each weight."""
 
 
 class BankUpdater:
-    """Updates the weights of the bank ``bank`` in place, from the bank ``gradient`` of their gradients."""
+    """Optimizer that updates the weights in ``bank`` in place by their gradients, which are in ``gradient``."""
 
     def __init__(self, bank: Bank, preset: Preset, *, items: int) -> None:
         self._preset = preset
@@ -116,9 +104,18 @@ class BankUpdater:
         self.bank = bank
         self.gradient = bank.make_zeros()
         self._moments = moments
-        self._l2 = self._compute_penalty_factors(bank)
-        splits = (self._split_bank(part) for part in (bank, self.gradient, *moments))
-        decays = [*(decay for decay, _ in self._group_by_penalty()), 0.0, 0.0]  # PyTorch's penalty of each part
+        divisor = min(self._preset.batch, self._items) if self._preset.penalty is Penalty.PER_BATCH else 1
+        l2 = torch.tensor([point.l2 / divisor for point in bank.points])
+        widths = torch.tensor([segment.stop - segment.start for segment in bank.segments])
+        self._has_penalty = any(point.l2 for point in bank.points)
+        self._probe_l2 = l2.to(bank.small.device)
+        self._unit_l2 = torch.repeat_interleave(l2, widths).to(bank.small.device)
+        groups = _group_by_penalty(l2.tolist(), bank.segments)
+        splits = (
+            [*(part.sentence[units] for _, units in groups), part.small, part.output_biases]
+            for part in (bank, self.gradient, *moments)
+        )
+        decays = [*(decay for decay, _ in groups), 0.0, 0.0]  # PyTorch's penalty of each part
         self._blocks = [
             _Block(*tensors, step=torch.tensor(float(steps), device=tensors[0].device), decay=decay)
             for decay, *tensors in zip(decays, *splits, strict=True)
@@ -127,45 +124,33 @@ class BankUpdater:
 
     def step(self) -> None:
         """Add the penalty to the gradients and update the weights."""
-        if self._l2 is not None:
-            self._add_penalty(self._l2)
+        if self._has_penalty:
+            self._add_penalty()
         for block in self._blocks:
             block.update(self._preset)
 
-    def keep_probes(self, places: Sequence[int]) -> None:
-        """Keep only the probes at these places, with the state of the optimizer."""
-        moments = [moment.select_probes(places) for moment in self._moments]
-        self._set_bank(self.bank.select_probes(places), moments, steps=float(self._blocks[0].step))
+    def keep_probes(self, indices: Sequence[int]) -> None:
+        """Drop all probes, and their optimizer state, except those with these indices."""
+        moments = [moment.select_probes(indices) for moment in self._moments]
+        self._set_bank(self.bank.select_probes(indices), moments, steps=float(self._blocks[0].step))
 
-    def _compute_penalty_factors(self, bank: Bank) -> "PenaltyFactors | None":
-        if not any(point.l2 for point in bank.points):
-            return None
-        divisor = min(self._preset.batch, self._items) if self._preset.penalty is Penalty.PER_BATCH else 1
-        l2 = torch.tensor([point.l2 / divisor for point in bank.points])
-        widths = torch.tensor([segment.stop - segment.start for segment in bank.segments])
-        units = torch.repeat_interleave(l2, widths)
-        return PenaltyFactors(l2.tolist(), *(segment.to(bank.output_biases.device) for segment in (l2, units)))
-
-    def _add_penalty(self, l2: "PenaltyFactors") -> None:
-        """Add the penalty to all gradients except those of the sentence weights, which PyTorch penalizes itself."""
+    def _add_penalty(self) -> None:
+        """Add the penalty to the gradients; for sentence weights, the ``weight_decay`` of PyTorch does so."""
         bank, gradient = self.bank, self.gradient
-        rows = l2.units.expand_as(bank.small)
+        rows = self._unit_l2.expand_as(bank.small)
         if self._preset.penalty is Penalty.DECAY:
             gradient.small.addcmul_(bank.small, rows)
-            gradient.output_biases.addcmul_(bank.output_biases, l2.probes[:, None].expand_as(bank.output_biases))
+            gradient.output_biases.addcmul_(bank.output_biases, self._probe_l2[:, None].expand_as(bank.output_biases))
             return
         for part in (slice(0, bank.bias_row), slice(bank.bias_row + 1, None)):
             gradient.small[part].addcmul_(bank.small[part], rows[part])
 
-    def _group_by_penalty(self) -> list[tuple[float, slice]]:
-        """Return the penalty and the range of each block of adjacent units with equal penalty."""
-        l2 = [0.0] * len(self.bank.points) if self._l2 is None else self._l2.values
-        pairs = zip(l2, self.bank.segments, strict=True)
-        blocks = [(value, list(block)) for value, block in groupby(pairs, key=lambda pair: pair[0])]
-        return [(value, slice(block[0][1].start, block[-1][1].stop)) for value, block in blocks]
 
-    def _split_bank(self, bank: Bank) -> list[Tensor]:
-        return [*(bank.sentence[block] for _, block in self._group_by_penalty()), bank.small, bank.output_biases]
+def _group_by_penalty(l2: Iterable[float], segments: Sequence[slice]) -> list[tuple[float, slice]]:
+    """Join the units of adjacent probes with equal penalty; return each penalty and its range of units."""
+    pairs = zip(l2, segments, strict=True)
+    blocks = [(value, list(block)) for value, block in groupby(pairs, key=lambda pair: pair[0])]
+    return [(value, slice(block[0][1].start, block[-1][1].stop)) for value, block in blocks]
 
 
 class _Block:
@@ -173,7 +158,7 @@ class _Block:
 
     def __init__(self, weights: Tensor, gradient: Tensor, *moments: Tensor, step: Tensor, decay: float) -> None:
         self.step = step
-        """The number of updates so far, a tensor as PyTorch requires."""
+        """The number of updates so far, as a tensor, which PyTorch requires."""
         self._weights, self._gradient, self._moments = [weights], [gradient], [[moment] for moment in moments]
         self._decay = decay
 
@@ -191,50 +176,46 @@ class _Block:
 
 
 ITEM_ORDER_SEED = 20180820
-"""Seed of the order of items, which all probes share, so that one product computes the first layers of all."""
+"""Seed of the order of items. All probes share the order, so that one product computes all first layers."""
 PREDICTION_BATCH = 2048
 
 
 class TrainedBank(NamedTuple):
-    """A trained probe, as a bank of one probe, and the progress of its training."""
+    """A trained probe, as a bank of one probe, and its record of training."""
 
     bank: Bank
     progress: TrainingProgress
 
 
 class _ActiveProbes:
-    """The probes that are still trained, and the weights to keep of each probe so far."""
+    """The probes that are still being trained, and the weights that are each probe's result so far."""
 
-    def __init__(self, updates: BankUpdater, preset: Preset) -> None:
-        self.updates = updates
-        self.progress = [TrainingProgress(preset, point.max_epochs) for point in updates.bank.points]
+    def __init__(self, updater: BankUpdater, preset: Preset) -> None:
+        self.updater = updater
+        self.progress = [TrainingProgress(preset, point.max_epochs) for point in updater.bank.points]
         self.kept_banks: list[Bank | None] = [None for _ in self.progress]
         self.active_numbers = list(range(len(self.progress)))
-        """The numbers of the probes that are still trained."""
+        """The numbers of the probes that are still being trained."""
         self._keep_last = preset.stop is StopCriterion.TRAINING_LOSS
 
     def record_checks(self, checks: Sequence[ValidationCheck]) -> None:
-        for place, (number, check) in enumerate(zip(self.active_numbers, checks, strict=True)):
+        for index, (number, check) in enumerate(zip(self.active_numbers, checks, strict=True)):
             is_better = self.progress[number].add_check(check)
             if is_better and not self._keep_last:
-                self.kept_banks[number] = self.updates.bank.select_probes([place])
+                self.kept_banks[number] = self.updater.bank.select_probes([index])
 
     def drop_finished(self) -> None:
         remaining: list[int] = []
-        for place, number in enumerate(self.active_numbers):
+        for index, number in enumerate(self.active_numbers):
             if not self.progress[number].is_over:
-                remaining.append(place)
+                remaining.append(index)
             elif self._keep_last or self.kept_banks[number] is None:
-                self.kept_banks[number] = self.updates.bank.select_probes([place])
+                self.kept_banks[number] = self.updater.bank.select_probes([index])
         if len(remaining) == len(self.active_numbers):
             return
-        self.active_numbers = [self.active_numbers[place] for place in remaining]
+        self.active_numbers = [self.active_numbers[index] for index in remaining]
         if remaining:
-            self.updates.keep_probes(remaining)
-
-    def collect_trained(self) -> list[TrainedBank]:
-        pairs = zip(self.kept_banks, self.progress, strict=True)
-        return [TrainedBank(bank, progress) for bank, progress in pairs if bank is not None]
+            self.updater.keep_probes(remaining)
 
 
 def train_points(
@@ -245,7 +226,7 @@ def train_points(
     items: PreparedItems,
     validation: PreparedItems | None,
 ) -> list[TrainedBank]:
-    """Train a probe for each grid point, all together; each probe stops by its own criterion."""
+    """Train the probes of all grid points together; each stops when it meets the stopping criterion."""
     device = items.table.device
     bank = make_bank(points, design, start=preset.start, device=device)
     active_probes = _ActiveProbes(BankUpdater(bank, preset, items=len(items)), preset)
@@ -256,38 +237,38 @@ def train_points(
     for number, batches in enumerate(batches_by_pass, 1):
         _run_pass(active_probes, items, batches, dropout=dropout)
         if number % preset.check_every == 0 or number >= preset.max_epochs:
-            active_probes.record_checks(evaluate_probes(active_probes.updates.bank, validation))
+            active_probes.record_checks(evaluate_probes(active_probes.updater.bank, validation))
         active_probes.drop_finished()
         if not active_probes.active_numbers:
             break
-    return active_probes.collect_trained()
+    pairs = zip(active_probes.kept_banks, active_probes.progress, strict=True)
+    return [TrainedBank(bank, progress) for bank, progress in pairs if bank is not None]
 
 
 def _run_pass(
     active_probes: _ActiveProbes, items: PreparedItems, batches: Sequence[Tensor], *, dropout: Dropout
 ) -> None:
-    updates = active_probes.updates
-    bank = updates.bank
+    updater = active_probes.updater
+    bank = updater.bank
     total = torch.zeros(len(bank.points), device=items.table.device)
-    for places in batches:
-        inputs, targets = items.make_batch(places, labels=bank.design.shape.labels)
-        masks = dropout.sample_masks(bank.points, len(places))
-        losses = compute_gradients(bank, inputs, targets, masks=masks, into=updates.gradient)
-        updates.step()
-        total += losses * len(places)
+    for item_numbers in batches:
+        inputs, targets = items.make_batch(item_numbers, labels=bank.design.shape.labels)
+        masks = dropout.sample_masks(bank.points, len(item_numbers))
+        losses = compute_gradients(bank, inputs, targets, masks=masks, into=updater.gradient)
+        updater.step()
+        total += losses * len(item_numbers)
     # Losses are read once per pass, since reading a value makes a GPU wait.
     for number, loss in zip(active_probes.active_numbers, (total / len(items)).tolist(), strict=True):
         active_probes.progress[number].add_pass(loss)
 
 
 def evaluate_probes(bank: Bank, validation: PreparedItems | None) -> list[ValidationCheck]:
-    """Return the accuracy and loss of each probe on the validation items."""
+    """Return the accuracy and mean loss of each probe on the validation items."""
     if validation is None:
         return [ValidationCheck() for _ in bank.points]
     correct_counts = torch.zeros(len(bank.points), dtype=torch.int64, device=bank.small.device)
     loss = torch.zeros(len(bank.points), device=bank.small.device)
-    for places in validation.split_places(PREDICTION_BATCH):
-        inputs, targets = validation.make_batch(places, labels=bank.design.shape.labels)
+    for inputs, targets in validation.split_batches(PREDICTION_BATCH, labels=bank.design.shape.labels):
         scores = torch.log_softmax(compute_logits(bank, inputs), dim=2)
         correct_counts += (scores.argmax(dim=2) == targets.argmax(dim=1)).sum(dim=1)
         loss -= (scores * targets).sum(dim=(1, 2))
@@ -296,7 +277,7 @@ def evaluate_probes(bank: Bank, validation: PreparedItems | None) -> list[Valida
 
 
 def predict(banks: Sequence[Bank], items: PreparedItems) -> Indices:
-    """Return each item's label, (n,) int64, with the largest mean probability over several probes, one per bank."""
+    """Return the label of each item with the largest mean probability over *banks* of one probe each, (n,) int64."""
     logits_by_bank = [_compute_first_logits(bank, items) for bank in banks]
     if len(logits_by_bank) > 1:  # not for one probe: a softmax may round different scores to equal probabilities
         logits_by_bank = [torch.softmax(scores.double(), dim=1) for scores in logits_by_bank]
@@ -305,7 +286,7 @@ def predict(banks: Sequence[Bank], items: PreparedItems) -> Indices:
 
 
 def compute_label_costs(banks: Sequence[Bank], items: PreparedItems) -> list[float]:
-    """Return the cost of each item's label in bits, given the mean probability of several probes, one per bank."""
+    """Return each item's cost in bits: -log2 of its label's mean probability over *banks* of one probe each."""
     log_probabilities = [torch.log_softmax(_compute_first_logits(bank, items).double(), dim=1) for bank in banks]
     mean = torch.logsumexp(torch.stack(log_probabilities), dim=0) - math.log(len(banks))  # (n, labels)
     bits: list[float] = (-mean.gather(1, items.targets[:, None])[:, 0] / math.log(2)).tolist()
@@ -313,6 +294,5 @@ def compute_label_costs(banks: Sequence[Bank], items: PreparedItems) -> list[flo
 
 
 def _compute_first_logits(bank: Bank, items: PreparedItems) -> Tensor:
-    labels = bank.design.shape.labels
-    batches = (items.make_batch(places, labels=labels)[0] for places in items.split_places(PREDICTION_BATCH))
-    return torch.cat([compute_logits(bank, inputs)[0] for inputs in batches])
+    batches = items.split_batches(PREDICTION_BATCH, labels=bank.design.shape.labels)
+    return torch.cat([compute_logits(bank, inputs)[0] for inputs, _ in batches])

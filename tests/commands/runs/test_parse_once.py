@@ -11,6 +11,7 @@ from in_process import Command
 from natural_tables import sample_rows, write_table
 from probe_strategies import make_learnable_dataset
 
+from sentprobe.probes import suites
 from sentprobe.probes.formats.registry import write_dataset
 
 COUNTED = (
@@ -38,6 +39,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
     importlib.import_module("sentprobe.commands.runs.run")
     importlib.import_module("sentprobe.probes.runs.run")
+    suites._make_preset.cache_clear()
     for home, name in COUNTED:
         function = getattr(importlib.import_module(home), name)
         spy = counting(name, function)

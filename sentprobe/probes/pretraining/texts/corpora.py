@@ -53,7 +53,7 @@ _REASON_PHRASES = {
 class Sentences:
     """Sentences in reading order, from one or more documents.
 
-    A new document begins where a sentence was left out, so that adjacent sentences were adjacent in the text.
+    If a sentence is left out, a new document begins. Adjacent sentences of a document are thus adjacent in the text.
 
     >>> text = Sentences(("a dog", "it ran", "a cat"), documents=(0, 2))
     >>> [text.texts[start:end] for start, end in text.list_spans()]

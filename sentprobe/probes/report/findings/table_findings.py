@@ -235,7 +235,10 @@ def _match_cells(cells: Sequence[Sequence[Result]]) -> Iterator[MatchedResults]:
 
 
 def _compare_with_controls(results: Results, cells: Sequence[Sequence[Result]]) -> tuple[Comparison, ...]:
-    """Compare each encoder on each task with the controls that may know the answer, except if all answers are equal."""
+    """Compare each encoder on each task with the controls that may solve the task, such as a bag of words.
+
+    A control is left out if it answers each item as the encoder does.
+    """
     matches, conditions = [], []
     for condition, draws in product(control_verdicts.SOLVERS, cells):
         pairs = tuple(_pair_with_control(draws, condition, results))

@@ -225,12 +225,13 @@ def _describe_dataset(record: Result) -> str:
     uses_training_items = record.preset.needs_validation and not facts.validation and record.dim
     details = (
         ("a tenth of the training items used for validation", uses_training_items),
-        (f"with words of the vocabulary {facts.vocabulary}", facts.vocabulary),
-        (f"with {facts.sampling} sampling", facts.sampling),
-        (f"from {facts.source}", facts.source),
+        (f"vocabulary {facts.vocabulary}", facts.vocabulary),
+        (f"{facts.sampling} sampling", facts.sampling),
+        (f"source: {facts.source}", facts.source),
         (f"half of the test items with a structure held out of training ({facts.held_out})", facts.held_out),
     )
-    return ", ".join([f"{sizes} items", *(text for text, applies in details if applies)])
+    shown = "; ".join(text for text, applies in details if applies)
+    return f"{sizes} items ({shown})" if shown else f"{sizes} items"
 
 
 def _describe_classifiers(table: Results) -> Iterator[Piece]:

@@ -50,7 +50,10 @@ def make_item_table(data: ProbeDataset, *, lexicon: Lexicon | None = None) -> It
 def _parse_events(
     sentences: Sequence[str], probes: Sequence[Sequence[str]], lexicon: Lexicon
 ) -> list[ProbedEvent | None]:
-    """Return the event of each sentence, or None; parse only a few sentences if none of these can be parsed."""
+    """Return the event of each sentence, or None for a sentence that cannot be parsed.
+
+    If none of the first few sentences can be parsed, the others are not tried.
+    """
     pairs = zip(sentences, probes, strict=True)
     first_events = [_parse_event(*pair, lexicon) for pair in islice(pairs, _TRIAL_SENTENCES)]
     if not any(first_events):

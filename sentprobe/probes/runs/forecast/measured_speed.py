@@ -75,7 +75,7 @@ def _time_short_fit(fit: PlannedFit, run: Run) -> tuple[float, float]:
                 word_vectors=word_vectors if fit.shape.word_dim else None,
             )
             scaled = clock()
-            problem.train_probes((0,))
+            problem.train_probes((0,), {})
             times.append((scaled - start, clock() - scaled))
     _, (_, first), (scaling, second) = times
     # Finding the axes of whitening is the same work for any number of items.

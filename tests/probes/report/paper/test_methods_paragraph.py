@@ -34,7 +34,7 @@ def test_of_a_run_in_draws() -> None:
     assert text_of(SOUND) == (
         "With sentprobe we probed good (3 dimensions, random weights) and poor (3 dimensions, "
         "random weights). The task is Order (Ettinger et al. 2018). It has 4,000 "
-        "training and 1,000 test items, with mirror sampling. The items of Order are "
+        "training and 1,000 test items (mirror sampling). The items of Order are "
         "mirror pairs: the same words and probe words with the opposite label, in the same "
         "split. Chance, the share of the commonest label, is 50.0 (in %). The probe is a "
         "classifier with one hidden layer of as many units as inputs (ReLU) and a softmax (the "
@@ -75,10 +75,10 @@ def make_single_result(change: Callable[[Result], Result]) -> str:
             "we probed mine (st:m?dim=3&name=mine) (3 dimensions) (Reimers",
         ),
         (lambda e: replace(e, task="reviews"), "The task is reviews. "),
-        (lambda e: replace(e, data=replace(FACTS, source="a corpus")), "items, from a corpus."),
+        (lambda e: replace(e, data=replace(FACTS, source="a corpus")), "items (source: a corpus)."),
         (
             lambda e: replace(e, data=FACTS, preset=find_preset("adi")),
-            "test items, a tenth of the training items used for validation.",
+            "test items (a tenth of the training items used for validation).",
         ),
         (lambda e: replace(e, truncated=7), "bow read only the beginning of up to 7 sentences"),
         (round_probes, "trained in bfloat16 (the matrix products of the first layer) on cpu."),
