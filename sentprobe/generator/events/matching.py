@@ -23,15 +23,15 @@ def unify(left: Value, right: Value) -> Value:
     return type(left)(**merged)
 
 
-def _is_unstated(of: "Field[Any]", value: object) -> bool:
-    return value is None or value == of.default
+def _is_unstated(field: "Field[Any]", value: object) -> bool:
+    return value is None or value == field.default
 
 
-def _unify_field(of: "Field[Any]", left: object, right: object) -> object:
-    name = of.name
+def _unify_field(field: "Field[Any]", left: object, right: object) -> object:
+    name = field.name
     left_value, right_value = getattr(left, name), getattr(right, name)
-    if _is_unstated(of, left_value) or _is_unstated(of, right_value) or left_value == right_value:
-        return right_value if _is_unstated(of, left_value) else left_value
+    if _is_unstated(field, left_value) or _is_unstated(field, right_value) or left_value == right_value:
+        return right_value if _is_unstated(field, left_value) else left_value
     if type(left_value) is type(right_value) and isinstance(left_value, ev.Event | ev.Participant | ev.RelativeClause):
         return unify(left_value, right_value)
     if isinstance(left_value, ev.Frame) and isinstance(right_value, ev.Frame):
@@ -51,8 +51,8 @@ def subsumes(general: Value, special: Value) -> bool:
     return all(_subsumes_field(f, getattr(general, f.name), getattr(special, f.name)) for f in fields(general))
 
 
-def _subsumes_field(of: "Field[Any]", general: object, special: object) -> bool:
-    if _is_unstated(of, general) or general == special:
+def _subsumes_field(field: "Field[Any]", general: object, special: object) -> bool:
+    if _is_unstated(field, general) or general == special:
         return True
     if isinstance(general, ev.Frame) and isinstance(special, ev.Frame):
         return general.includes(special)

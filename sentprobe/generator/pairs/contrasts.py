@@ -119,7 +119,7 @@ def _build_progressive_condition(pattern: Pattern, path: str) -> Iterator[ev.Eve
 
 
 def _build_modal_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield a partial event whose clause at *path* is positive, because modals differ in their scope over "not"."""
+    """Yield a partial event whose clause at *path* is simple and, as modals differ in scope over "not", positive."""
     clause_event = ev.Event(polarity=ev.Polarity.POSITIVE, aspect=ev.Aspect.SIMPLE)
     yield _constrain_clause(pattern, path, clause_event)
 

@@ -12,7 +12,7 @@ from sentprobe.lexicon.languages.language import Language
 
 
 def is_decided_by_article(noun: Word) -> bool:
-    """Say whether a masculine noun has one singular form, so that its article shows the case: *der Arzt*.
+    """Say whether a noun is masculine with one singular form, so that only its article shows the case: *der Arzt*.
 
     >>> from sentprobe.lexicon import Kind, german
     >>> [is_decided_by_article(german().get(noun, Kind.NOUN)) for noun in ("Arzt", "Student", "Frau")]

@@ -18,7 +18,7 @@ ReplacementTables: TypeAlias = Mapping[Kind, NDArray[np.bool_]]
 """A square table for each kind of words: cell (i, j) says whether word j may replace word i."""
 
 NEAR_MODALS = (("can", "could", "may", "might"), ("must", "should"), ("will", "would"))
-"""Sets of modals with similar meanings, which do not replace each other; the lexicon's own synonyms have priority."""
+"""Sets of similar modals, which do not replace each other; ignored if the lexicon has synonyms of modals."""
 
 VOLITIONAL_ADVERBS = frozenset(
     (

@@ -41,7 +41,10 @@ from sentprobe.lexicon.sorts import restrict_to_one_sort
 
 
 class TripletSide(StrEnum):
-    """A sentence of a triplet. The negative has the form (such as voice) of the positive; a hard one, the anchor's."""
+    """A sentence of a triplet.
+
+    A negative has the voice and word order of the positive, and a hard negative those of the anchor.
+    """
 
     ANCHOR = "anchor"
     POSITIVE = "positive"
