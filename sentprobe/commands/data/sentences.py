@@ -49,8 +49,8 @@ def sentences(
 ) -> None:
     """Write the sentences of a run to a file, to encode them elsewhere.
 
-    Each distinct sentence is written once, in a fixed order. With the suites and options of a probe run, these are the
-    sentences of that run. probe run -e file:VECTORS then reads their vectors.
+    Each distinct sentence is written once, in a fixed order. Give the same suites and options as to probe run, which
+    then reads the vectors with -e file:VECTORS.
     """
     from sentprobe.commands.shared.target_options import parse_targets
     from sentprobe.probes.runs.request.built_suites import build_failure_error

@@ -39,8 +39,7 @@ def minimal(
     show_list: Annotated[
         bool,
         typer.Option(
-            "--list",
-            help="List the paradigms with examples, and how often word frequency or length alone finds the good one.",
+            "--list", help="List the paradigms, and how often word frequency or length alone picks the good sentence."
         ),
     ] = False,
     out: Annotated[

@@ -45,7 +45,7 @@ def compare(
 ) -> None:
     """Compare encoders on each task: differences, intervals, paired tests.
 
-    Results of probe geometry are compared on each contrast, language models of probe lm on each paradigm.
+    Results of probe geometry are compared on each contrast, those of probe lm on each paradigm.
     """
     from sentprobe.probes.geometry.measures import Nearness
     from sentprobe.probes.statistics import Correction

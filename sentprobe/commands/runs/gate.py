@@ -37,7 +37,7 @@ def gate(
     keep: Annotated[
         str,
         typer.Option(
-            metavar="SHARE", help="Share of paraphrases that must pass; sets the threshold, on half of the triplets."
+            metavar="SHARE", help="Share of paraphrases that must pass. The threshold is set on half of the triplets."
         ),
     ] = "95%",
     max_false_hits: Annotated[

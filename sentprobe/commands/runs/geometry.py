@@ -71,7 +71,7 @@ def geometry(
     """Measure whether paraphrases have nearer vectors than other sentences.
 
     A triplet has an anchor, a positive (its paraphrase), and negatives that differ from it in one property of meaning.
-    An encoder is right if the positive's vector is nearer to the anchor's than the negative's.
+    An encoder is right if the positive's vector is nearer to the anchor's than the negative's is.
     """
     from sentprobe.commands.runs import geometry_input as inputs
     from sentprobe.generator.pairs.distractors import check_distractors

@@ -127,7 +127,10 @@ def build_jobs_option(description: str) -> Any:
 JobsOption = Annotated[int | None, build_jobs_option("Default: one per core.")]
 
 NearnessOption = Annotated[
-    str, typer.Option(help="For results of probe geometry: nearness by cosine, dot, euclid or whitened (cosine).")
+    str,
+    typer.Option(
+        help="For results of probe geometry: nearness by cosine, dot, euclid or whitened (cosine after whitening)."
+    ),
 ]
 
 TableOption = Annotated[int | None, typer.Option(metavar="N", help="Number of the table to use, if there are several.")]
@@ -179,7 +182,7 @@ def build_vocabulary_option(default: str) -> Any:
     return data_option(
         "--vocabulary",
         "-v",
-        help=f"Word list: {', '.join(names.VOCABULARIES)}, or one of --lexicon. Default: {default}.",
+        help=f"Word list: {', '.join(names.VOCABULARIES)}, or one from --lexicon. Default: {default}.",
     )
 
 
@@ -206,7 +209,7 @@ HeldOutOption = Annotated[
     declare_option(
         HELD_OUT,
         metavar="SHARE|TEMPLATE",
-        help="Use only what gen pairs --hold-out leaves out for the same value, such as .3; repeatable.",
+        help="Use only the words or structures that gen pairs excludes by --hold-out with this value; repeatable.",
     ),
 ]
 
@@ -273,7 +276,7 @@ class ItemOptions:
     SUITES: ClassVar = SUITES
 
     sampling: Annotated[
-        str, data_option(help="Items: mirror (same words, opposite labels), or paper (as published; conneau lacks it).")
+        str, data_option(help="Items: mirror (same words, opposite labels), or paper (as published; not for conneau).")
     ] = "mirror"
 
     train: Annotated[int | None, data_option(help="Training items. Default: 4000; natural text: 100000.")] = None

@@ -145,7 +145,7 @@ def _iterate_event_rules(constraints: Constraints) -> Iterator[Rule]:
 
 
 def _restrict_clauses(event: Event, layout: Layout, sites: Iterable[ClauseSite]) -> list[Restriction]:
-    """Return the restrictions with which a clause at one of *sites* matches *event*."""
+    """Return the restrictions that make a clause at one of *sites* match *event*."""
     return [restriction for site in sites for restriction in list_restrictions(event, site, layout)]
 
 

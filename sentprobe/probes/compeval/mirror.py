@@ -178,7 +178,7 @@ def sample_with_adverbs(
     accept: Callable[[DrawnEvent], bool] = bool,
     choices: Choices = Choices(),  # noqa: B008 - frozen
 ) -> Iterator[DrawnEvent]:
-    """Yield events of a main and a relative clause, balanced over *features* and numbers of adverbs of both clauses."""
+    """Yield events of a main and a relative clause, balanced over *features* and the clauses' counts of adverbs."""
     counts = list_adverb_counts(drawer.wording.lexicon.language)
     adverb_counts = drawer.rng.sample(list(product(counts, counts)), len(counts) ** 2)
     all_choices = [

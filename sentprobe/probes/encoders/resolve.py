@@ -70,7 +70,7 @@ def depends_on_order(source: EncoderSource) -> bool:
 
 
 def bind_to_sentence_order(encoders: Iterable[Bindable], texts: Iterable[Iterable[str]]) -> list[Bindable]:
-    """Bind encoders that depend on order to the distinct sentences of all *texts*. Raises EncoderError."""
+    """Bind encoders with vectors in sentence order to the distinct sentences of all *texts*. Raises EncoderError."""
     unbound = list(encoders)
     if not any(map(depends_on_order, unbound)):
         return unbound

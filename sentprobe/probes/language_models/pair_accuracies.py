@@ -289,7 +289,7 @@ class PairResults:
 
     @cached_property
     def baseline_comparisons(self) -> list[PairComparison]:
-        """Comparisons of each model with the unigram model or, where it is higher, chance, on each paradigm."""
+        """Comparisons of each model with the better baseline, unigram model or chance, on each paradigm."""
         baseline = self.frequency_answers.copy()
         for group in self.groups:
             if group.value and baseline[:, group.rows].mean() < CHANCE:

@@ -289,7 +289,7 @@ class _TrainingLoop:
         return probe_due, validation_due and state.step > 0
 
     def _probe_and_validate(self) -> None:
-        """Probe and validate the model if due; a validation that a checkpoint has already is not repeated."""
+        """Probe and validate the model if due; a validation stored in a checkpoint is not repeated."""
         probe_due, validation_due = self._find_due_actions()
         self._probe(probe_due)
         if validation_due and not self._state.is_validated:

@@ -69,7 +69,7 @@ class ValidationPoint:
 
     @property
     def validation(self) -> Validation:
-        """The result without step and epoch."""
+        """The scores of this validation, without its step and epoch."""
         return Validation(self.metric, self.value, self.higher_is_better, self.loss)
 
     def __str__(self) -> str:

@@ -59,8 +59,8 @@ CONTROL_MEANINGS = {
     Condition.RANDOM_PROBES: "Random probe words: random words replace the probe words, with the same effect.",
     Condition.BAG_OF_WORDS: "Bag of words: averages of random word vectors, which encode the words but not their "
     "order.",
-    Condition.NO_SENTENCE: "No sentence: the probe sees only the probe words. It is at chance if each "
-    "word occurs equally often with every label.",
+    Condition.NO_SENTENCE: "No sentence: the probe sees only the probe words. This is at chance if each "
+    "probe word occurs equally often with every label.",
 }
 
 
@@ -80,8 +80,8 @@ def _describe_required_controls(required: Sequence[cv.ControlRun], failed: Seque
         nearest = max(required, key=lambda run: run.strain)
         yield (
             f"All {len(required)} controls that must be at chance are inside their intervals around chance. If "
-            f"nothing leaks, this holds in {cv.CONFIDENCE:.0%} of tables. The control closest to a limit is "
-            f"{nearest.name}, {100 * nearest.score.accuracy:.1f} (interval around chance: "
+            f"nothing leaks, this holds in {cv.CONFIDENCE:.0%} of tables. The control closest to an end of its "
+            f"interval is {nearest.name}, {100 * nearest.score.accuracy:.1f} (interval around chance: "
             f"{nearest.expected.format_percent()})."
         )
         return

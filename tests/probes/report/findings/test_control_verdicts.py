@@ -45,7 +45,7 @@ def test_the_run_nearest_to_the_edge_is_named() -> None:
         (Results((wide, sample("st", "narrow", 600, 485))), "on wide, 55.0 (interval around chance: 43.7 to 56.3)"),
     ):
         (line,) = [result for result in describe_all(results).splitlines() if result.startswith("All ")]
-        assert nearest in line.partition(" The control closest to a limit is ")[2]
+        assert nearest in line.partition(" The control closest to an end of its interval is ")[2]
         assert line.endswith(").")
 
 
