@@ -49,8 +49,8 @@ def sentences(
 ) -> None:
     """Write the sentences of a run to a file, to encode them elsewhere.
 
-    Each distinct sentence is written once, in a fixed order. Give the same suites and options as to probe run, which
-    then reads the vectors with -e file:VECTORS.
+    Each distinct sentence is written once, in a fixed order. Give the suites and options that you will give to
+    probe run. It reads the vectors by -e file:VECTORS.
     """
     from sentprobe.commands.shared.target_options import parse_targets
     from sentprobe.probes.runs.request.built_suites import build_failure_error

@@ -28,8 +28,8 @@ def generate(
         opt.data_option(
             "--template",
             "-t",
-            help="Sentence structure, from gen templates; repeatable. Default: no recipient, at most one relative "
-            "clause.",
+            help="Sentence structure, from gen templates; repeatable. Default: all up to one relative clause, "
+            "no recipient.",
         ),
     ] = None,
     n: Annotated[int, opt.data_option("--n", "-n", help="Number of sentences.")] = 10,
@@ -41,8 +41,7 @@ def generate(
     exclude: Annotated[
         list[Path] | None,
         opt.data_option(
-            metavar="FILE",
-            help="Exclude the sentences in this file: output of gen, or a sentence on each line; repeatable.",
+            metavar="FILE", help="Exclude the sentences of this file (gen output or lines of text); repeatable."
         ),
         INPUT,
     ] = None,
@@ -54,7 +53,7 @@ def generate(
     out: Annotated[
         Path | None, opt.build_out_option(f"File to write instead of stdout; {opt.REPLACED}", OUTPUT), OUTPUT_FILE
     ] = None,
-    format: Annotated[str | None, opt.build_format_option(FORMAT_NAMES, "Default: by the suffix.", OUTPUT)] = None,
+    format: Annotated[str | None, opt.build_format_option(FORMAT_NAMES, "Default: by suffix.", OUTPUT)] = None,
     quiet: Annotated[bool, opt.declare_option(OUTPUT, "--quiet", "-q", help="Show no progress.")] = False,
     version: opt.VersionOption = False,  # noqa: ARG001 - read by its callback
 ) -> None:

@@ -28,7 +28,7 @@ class ContentOptions:
     forbid: Annotated[Repeatable, content_option(help="Forbidden event.")] = None
     require_word: Annotated[Repeatable, content_option(help="Required lemma.")] = None
     forbid_word: Annotated[Repeatable, content_option(help="Forbidden lemma.")] = None
-    config: Annotated[Path | None, content_option(help="JSON constraints, as in Ettinger et al. (once)."), INPUT] = None
+    config: Annotated[Path | None, content_option(help="Constraint file (JSON) as in Ettinger et al."), INPUT] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

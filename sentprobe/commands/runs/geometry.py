@@ -37,8 +37,8 @@ def geometry(
         list[str] | None,
         typer.Argument(
             metavar="compeval|PATH...",
-            help="Triplet files of gen pairs; or compeval or datasets, whose test sentences form triplets. Default: "
-            "sampled triplets.",
+            help="Triplet files of gen pairs. Or compeval, or datasets: their test items become triplets. Default: "
+            "a sample.",
             autocompletion=completion.complete_suite,
         ),
         INPUT,

@@ -209,7 +209,7 @@ HeldOutOption = Annotated[
     declare_option(
         HELD_OUT,
         metavar="SHARE|TEMPLATE",
-        help="Use only the words or structures that gen pairs excludes by --hold-out with this value; repeatable.",
+        help="Use only words or structures that training data of gen pairs --hold-out VALUE lack; repeatable.",
     ),
 ]
 

@@ -26,8 +26,9 @@ def summarize_spread(results: Results) -> str:
     if max(count_probes(results)) > 1:
         return "± covers the choice of test items only; --draws 3 adds other data and weights."
     return (
-        f"Each figure is from one probe on one draw of the data. 95% intervals: {_format_half_widths(results)} points, "
-        "for the choice of test items only; --seeds 5 trains more probes, --draws 3 also draws new data and weights."
+        f"Each figure is from one probe on one draw of the data. 95% intervals: {_format_half_widths(results)} points; "
+        "they cover only the choice of test items. --seeds 5 trains more probes; --draws 3 also draws new data and "
+        "weights."
     )
 
 
@@ -52,14 +53,14 @@ def describe_spread(results: Results) -> Iterator[str]:
     elif max(count_probes(results)) > 1:
         yield (
             f"Each figure is the mean over probes that differ only in their seed ({_format_seeds(results)}), on the "
-            "same data and vectors. ± is half the 95% Wilson interval, for the choice of test items only (--intervals "
-            "shows them). Other data, or other weights of untrained encoders, may change a figure by more: --draws 3 "
-            "measures this."
+            "same data and vectors. ± is half the 95% Wilson interval; it covers only the choice of test items "
+            "(--intervals shows it). Other data, or other weights of untrained encoders, may change a figure by more: "
+            "--draws 3 measures this."
         )
     else:
         yield (
             f"Each figure is from one probe on one draw of the data ({_format_seeds(results)}). "
-            f"95% Wilson intervals: {_format_half_widths(results)} points, for the choice of test items only "
+            f"95% Wilson intervals: {_format_half_widths(results)} points; they cover only the choice of test items "
             "(--intervals shows them). Another probe seed, other data, or other weights of untrained encoders may "
             "change a figure by more: --seeds 5 and --draws 3 measure this."
         )
