@@ -188,7 +188,7 @@ class LayoutRows:
         return table[self.find_variants(site), auxiliaries]
 
     def look_up_finite(self, site: ClauseSite, part: str) -> NumberArray:
-        """Return each row's finite form of a clause, from the field *part* of :class:`FiniteForms`."""
+        """Return each row's entry, for a clause, of the field *part* of :class:`FiniteForms`."""
         table = np.array([getattr(finite, part) for finite in self.finite[site.path]])
         return table[self.shapes, self.find_variants(site)]
 

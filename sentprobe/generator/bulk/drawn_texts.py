@@ -19,7 +19,7 @@ WordLookup: TypeAlias = Callable[[Sequence[int]], str]
 
 
 class Phrase(NamedTuple):
-    """A look-up for each token of events with one shape; ``positions`` maps a variable's position to its token's."""
+    """A look-up for each token of events with one shape; ``positions`` maps variable positions to token positions."""
 
     lookups: tuple[WordLookup, ...]
     positions: Mapping[int, int]

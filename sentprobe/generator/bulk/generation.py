@@ -23,7 +23,7 @@ _MARK = re.compile(f"{columns.MARK_START}(\\d+){columns.MARK_END}")
 
 @dataclass(frozen=True, slots=True)
 class SentenceChunk:
-    """Consecutive sentences of a request, numbered from ``start``; ``shapes`` numbers the shape of each sentence."""
+    """Consecutive sentences of a request, numbered from ``start``; ``shapes`` has each sentence's shape as a number."""
 
     start: int
     indices: IndexArray

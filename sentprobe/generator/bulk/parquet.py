@@ -197,7 +197,7 @@ def _sort_dictionaries(array: Any) -> Any:
 
 
 def write_parquet(sentences: Iterable[Sentence], path: Path) -> None:
-    """Write sentences from any source to a Parquet file; the first PART_SIZE sentences fix the type of indices."""
+    """Write sentences from any source to a Parquet file; the first PART_SIZE sentences decide the type of indices."""
     iterator = iter(sentences)
     groups = iter(lambda: [*islice(iterator, generation.PART_SIZE)], [])
     first = next(groups, [])

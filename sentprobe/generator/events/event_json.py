@@ -41,7 +41,7 @@ class JsonNode:
             self.fail(str(error))
 
     def make_child(self, step: str, value: object) -> "JsonNode":
-        """Return the node of *value*, a member or item of this value; its path ends in *step*: ``.noun`` or ``[0]``."""
+        """Return the node of *value*, a part of this value; *step*, such as ``.noun``, is added to the path."""
         return JsonNode(value, self.path + step, self.where)
 
     def read_object(

@@ -13,7 +13,7 @@ _FRAMES = (ev.Frame.TRANSITIVE, ev.Frame.INTRANSITIVE, ev.Frame.DITRANSITIVE, ev
 
 
 def check_lemmas(event: ev.Event, lexicon: Lexicon) -> None:
-    """Raise UsageError if *lexicon* lacks a lemma of a partial event, or a lemma cannot have its form or role there.
+    """Raise UsageError if *lexicon* lacks a lemma of a partial event, or the form or role in which a lemma is used.
 
     >>> from sentprobe.lexicon import english
     >>> check_lemmas(ev.Event(predicate="sleep", voice=ev.Voice.PASSIVE), english())

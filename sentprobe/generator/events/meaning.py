@@ -34,7 +34,7 @@ class Property(StrEnum):
     """The nouns exchange their adjectives."""
     MOOD = "mood"
     SCOPE = "scope"
-    """The voice or recipient's form differs, and so the order of a quantified noun ("no man") and, say, a negation."""
+    """A quantified noun ("no man") and, say, a negation have another order, as voice or recipient's form differs."""
     STRUCTURE = "structure"
     """The number of clauses or nouns differs, or another verb is in the main clause."""
 
@@ -80,7 +80,7 @@ class EventMeaning:
 
 
 def compute_meaning(event: ev.Event) -> EventMeaning:
-    """Return a complete event's meaning: without relativizer, negator and (except in scope) voice, recipient's form."""
+    """Return a complete event's meaning; relativizer, negator and (except for scope) voice and dative do not matter."""
     clauses, nouns = {}, {}
     for clause, head in ev.iterate_clauses(event):
         clauses[clause.predicate or ""] = _compute_clause_meaning(clause, head)

@@ -125,7 +125,7 @@ def _build_modal_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
 
 
 def _build_auxiliary_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield a partial event; if two verbs could take the adverb, it is progressive: the auxiliary shows the verb."""
+    """Yield a partial event, progressive if two verbs could take the adverb: then the auxiliary shows which does."""
     has_two_verbs = path == MAIN and pattern.clauses
     conditions = _build_progressive_condition if has_two_verbs else _build_structure_condition
     yield from conditions(pattern, path)
@@ -149,7 +149,7 @@ class Contrast:
     same_words: bool = False
     """Whether a negative has the same words as a positive with the same voice and word order."""
     replaced_slot: str = ""
-    """The variable, such as ``noun``, whose word the edit replaces by another word; "" if it replaces no word."""
+    """The variable, such as ``noun``, whose word the edit replaces by another word; "" if no word is replaced."""
     moves_nouns: bool = False
     """Whether the edit exchanges nouns or adjectives, so that all nouns must have the same sort (such as person)."""
     needed_kind: Kind | None = None

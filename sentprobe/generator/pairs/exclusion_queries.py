@@ -45,7 +45,7 @@ class ExclusionSpace(TripletSpace):
         return makers
 
     def make_question(self, number: int, *, negated: bool = False) -> SentenceMaker:
-        """Return a function that makes questions ("who helped the doctor") with the first (0) or second (1) patient."""
+        """Return a function that makes questions ("who helped the doctor") with patient *number*: 0 first, 1 second."""
         sort = self.lexicon.get(self.words.nouns[0], Kind.NOUN).sort
         return partial(_draft_question, ev.Asked.WHO if sort == PERSON else ev.Asked.WHAT, number, negated)
 

@@ -72,7 +72,7 @@ def count_readings(event: ev.Event) -> int:
 
 
 def list_attachments(event: ev.Event) -> list[Attachment]:
-    """Return the ways in which adverbs can attach in the sentence of *event*; the first way is that in *event*."""
+    """Return the ways in which adverbs can attach in the sentence of *event*; the first way is the one in *event*."""
     sites = find_adverb_sites(event)
     return [*product(*([(site, path) for path in (site.path, *site.closed_clause_paths)] for site in sites))]
 

@@ -372,7 +372,7 @@ class _Parser:
                 self._record_failure(end, "','")
 
     def _find_bare_phrases(self, at: int) -> Iterator[tuple[int, ParsedPhrase, str]]:
-        """Yield end position, phrase and noun class of each noun phrase at token *at*, without clause and conjunct."""
+        """Yield end, phrase and noun class of each noun phrase at token *at*, without relative clause and conjunct."""
         determiners = self._readings[at].determiners
         if not determiners:
             self._record_failure(at, "a determiner")

@@ -23,7 +23,7 @@ EventStructure: TypeAlias = tuple[Hashable, ...]
 
 
 def extract_structure(event: Event) -> EventStructure:
-    """Return the structure of a fully specified event; structure determines word order and inflected forms."""
+    """Return the structure of a fully specified event; the structure determines word order and inflected forms."""
     features = event.frame, event.voice, event.tense, event.aspect, event.polarity, event.negator, event.dative
     arguments = map(_extract_argument_structure, (event.agent, event.patient, event.recipient))
     return *features, event.mood, event.fronting, event.modal is not None, len(event.adverbs or ()), *arguments

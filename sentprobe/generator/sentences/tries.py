@@ -33,7 +33,7 @@ class Trie:
 
 
 RELATIVIZER = "a relativizer"
-"""The input for any relativizer; its space distinguishes it from all function words."""
+"""The input for any relativizer; unlike a function word, this text contains a blank."""
 QUESTION_WORD = "a question word"
 _NAMES = {
     shapes.VERB: "{form} {frame}",

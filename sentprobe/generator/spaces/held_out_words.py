@@ -1,4 +1,4 @@
-"""The split of words and structures between training and test data; a hash of a word decides whether to hold it out."""
+"""The split of words and structures between training and test data; a hash decides whether a word is held out."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

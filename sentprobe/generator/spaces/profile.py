@@ -278,7 +278,7 @@ def find_strata(boxes: Iterable[tuple[Layout, Box]], profile: Profile) -> list[S
 
 
 def _split_box(layout: Layout, box: Box, profile: Profile) -> Iterator[tuple[FeaturePath, Box]]:
-    """Split a box by the values of weighted features; yield pairs of the values (path) and their part of the box."""
+    """Split a box by the values of weighted features; yield (path, part) for all paths of values with weight > 0."""
     head: FeaturePath = ()
     if STRUCTURE in profile.weights:
         structure = profile.find_structure(layout.pattern)

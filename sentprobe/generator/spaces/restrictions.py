@@ -11,7 +11,7 @@ from sentprobe.generator.spaces.layout import ClauseSite, Layout, LayoutValue, R
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule that excludes the sentences in some boxes (``is_ban``), or requires sentences in one of the boxes."""
+    """A rule that excludes the sentences in some boxes (``is_ban``), or all sentences outside these boxes."""
 
     text: str
     find_boxes: Callable[[Layout], Iterable[Restriction]]
