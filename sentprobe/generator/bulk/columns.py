@@ -32,7 +32,7 @@ _PLURAL = NUMBERS.index(ev.Number.PLURAL)
 TENSE_NUMBER_PAIRS = list(product(ev.Tense, ev.Number))
 """All pairs of a tense and a grammatical number, in the order in which the variants of a clause are numbered."""
 Origin: TypeAlias = tuple[Shape, int]
-"""The origin of a token: the shape of its constituent, and the position of the token's item in that shape."""
+"""The shape of a token's clause or phrase, and the token's position there, where an inner phrase counts as one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class FiniteForms:
 
 @cache
 def find_variant_leaves(shape: Shape, at: int, language: Language) -> tuple[Leaf, ...]:
-    """Return the leaf at position *at* of a shape for each pair of :data:`TENSE_NUMBER_PAIRS` (subject's number)."""
+    """Return the word at position *at* of a shape for each tense and subject's number in :data:`TENSE_NUMBER_PAIRS`."""
     leaves = []
     for tense, number in TENSE_NUMBER_PAIRS:
         variant = shape
@@ -68,7 +68,7 @@ def find_variant_leaves(shape: Shape, at: int, language: Language) -> tuple[Leaf
 
 @cache
 def is_finite(shape: Shape, at: int, language: Language) -> bool:
-    """Say whether the leaf at position *at* of a shape is a verb form that varies with tense or number."""
+    """Say whether the word at position *at* of a shape is a verb form that varies with tense or number."""
     is_tensed = isinstance(shape, ClauseShape) and shape.tense in TENSES
     return is_tensed and len(set(find_variant_leaves(shape, at, language))) > 1
 
@@ -99,7 +99,7 @@ class FiniteTable:
 
 
 NOTHING, EMPTY, ID, INDEX, FIRST = range(5)
-"""The numbers of the columns that all layouts have, and of the FIRST column of one layout.
+"""The numbers of the four columns that all layouts have; a layout's own columns are numbered from FIRST.
 
 The column NOTHING is all zeros. EMPTY, ID and INDEX refer to strings that follow the words of the pool: the empty
 string, the sentence ids and the sentence indices of a chunk.
@@ -107,7 +107,7 @@ string, the sentence ids and the sentence indices of a chunk.
 MARK_START, MARK_END = "\ue000", "\ue001"
 """The characters around the number of a column: a *marked sentence* has such marks in place of words."""
 INDEX_MARKER = 7_777_777_777_777_777_777
-"""The placeholder for the index in a marked sentence; it is a number because an index cannot be text."""
+"""The index of every marked sentence: a placeholder. Marks are text, but an index must be a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,27 +120,27 @@ class LayoutRows:
     finite: Mapping[str, list[FiniteForms]]
 
     def look_up(self, table: str, name: str) -> NumberArray:
-        """Return each row's entry of a one-dimensional table, at its value of the variable *name*."""
+        """Return, for each row, the entry of a one-dimensional table at the row's value of the variable *name*."""
         return cast(NumberArray, getattr(self.tables, table)[self.values[name]])
 
     def find_numbers(self, path: str) -> NumberArray:
-        """Return the numbers (0 singular, 1 plural) of the noun phrase at *path*; 0 if it is a question word."""
+        """Return each row's number (0 singular, 1 plural) of the noun phrase at *path*; 0 for a question word."""
         determiners = self.values.get(f"{path}det")
         if determiners is None:
             return np.zeros(len(self.shapes), dtype=np.int64)
         return self.tables.det_numbers[determiners]
 
     def find_agreement(self, path: str) -> NumberArray:
-        """Return the numbers (0 singular, 1 plural) of a verb whose subject is the participant at *path*."""
+        """Return each row's number (0 singular, 1 plural) of a verb whose subject is the participant at *path*."""
         numbers = self.find_numbers(path)
         return np.full_like(numbers, _PLURAL) if f"{path}conjunct.noun" in self.values else numbers
 
     def look_up_nouns(self, path: str, case: str) -> NumberArray:
-        """Return the form of the noun at *path* in a case."""
+        """Return each row's form of the noun at *path* in the case *case*."""
         return self.tables.noun_forms[case][self.find_numbers(path), self.values[f"{path}noun"]]
 
     def find_classes(self, path: str) -> NumberArray:
-        """Return the class, as a position among the language's, of the word with which the determiner agrees."""
+        """Return each row's class of the word with which the determiner agrees, as a position in a list of classes."""
         if self.tables.language.class_of_next_word and f"{path}adjective0" in self.values:
             return self.look_up("adjective_classes", f"{path}adjective0")
         return self.look_up("noun_classes", f"{path}noun")
@@ -151,7 +151,7 @@ class LayoutRows:
         return entries
 
     def look_up_agreeing(self, path: str, slot: str, table: NumberArray) -> NumberArray:
-        """Return each row's entry of a table for the noun at *path* (*slot* ""), or for a word that agrees with it."""
+        """Return each row's entry of *table* for the agreeing word in *slot* or, if *slot* is "", for the noun."""
         word: Any = self.values[f"{path}{slot}"] if slot else 0
         entries: NumberArray = table[word, self.find_numbers(path), self.find_classes(path)]
         return entries
@@ -188,7 +188,7 @@ class LayoutRows:
         return table[self.find_variants(site), auxiliaries]
 
     def look_up_finite(self, site: ClauseSite, part: str) -> NumberArray:
-        """Return a part of the finite forms of a clause; *part* is the name of a field of :class:`FiniteForms`."""
+        """Return each row's entry, for a clause, of the field *part* of :class:`FiniteForms`."""
         table = np.array([getattr(finite, part) for finite in self.finite[site.path]])
         return table[self.shapes, self.find_variants(site)]
 
@@ -314,7 +314,7 @@ class LayoutColumns:
         return key
 
     def _count_values(self, variable: Variable) -> int:
-        """Return how many different shapes a variable causes; the negation cue matters only in questions."""
+        """Return how many shapes a variable's values cause; *not* and *n't* differ in shape only in questions."""
         if variable.name.endswith(".self"):
             return len(variable.values)
         is_question = self._layout.clauses[0].form.mood is ev.Mood.QUESTION

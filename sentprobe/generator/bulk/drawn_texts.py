@@ -19,7 +19,7 @@ WordLookup: TypeAlias = Callable[[Sequence[int]], str]
 
 
 class Phrase(NamedTuple):
-    """The tokens of events with one shape: a look-up for each, and the position of its token by variable."""
+    """A look-up for each token of events with one shape; ``positions`` maps variable positions to token positions."""
 
     lookups: tuple[WordLookup, ...]
     positions: Mapping[int, int]
@@ -45,7 +45,7 @@ class DrawnTextRenderer:
         return " ".join([find(values) for find in self._get_phrase(event).lookups])
 
     def find_word_positions(self, event: drawn_event.DrawnEvent) -> Mapping[int, int]:
-        """Map the position of each variable in the layout to the position of its word in the text of an event."""
+        """Return the position of each variable's word in an event's text, by the variable's position in the layout."""
         return self._get_phrase(event).positions
 
     def _get_phrase(self, event: drawn_event.DrawnEvent) -> Phrase:
@@ -147,7 +147,7 @@ class _PhraseBuilder:
         return lambda values: tables[values[at]][values[determiner]][values[following]]
 
     def _find_agreement(self, token: PlanToken) -> tuple[int, int, list[list[Leaf]]]:
-        """Return two variables (tense, determiner of the subject), and a verb's leaf for each pair of their values."""
+        """Return two variables (tense, and the subject's determiner), and a verb form for each pair of their values."""
         clause = self._clauses[token.path]
         path = columns.find_subject_path(clause.site, clause.find_voice(self._event), clause.find_dative(self._event))
         assert clause.tense is not None
@@ -180,7 +180,7 @@ def _make_pair_lookup(table: Sequence[Sequence[str]], first: int, second: int) -
 def _build_form_table(
     lexicon: Lexicon, kind: Kind, lemmas: tuple[str, ...], used: Allowed, form: str | None
 ) -> Sequence[str]:
-    """Return a form (None: the first) of each lemma whose position is in *used*; "" for other lemmas."""
+    """Return the form *form* (None: the first form) of each lemma at a position in *used*; "" for other lemmas."""
     words = [lexicon.get(lemma, kind) if i in used else None for i, lemma in enumerate(lemmas)]
     return [word.forms.get(form or next(iter(word.forms)), "") if word else "" for word in words]
 
@@ -199,9 +199,9 @@ def _build_noun_table(
 def _build_agreement_table(
     lexicon: Lexicon, pairs: tuple[tuple[str, str], ...], following: tuple[str, ...], kind: Kind, place: tuple[str, str]
 ) -> Sequence[Sequence[str]]:
-    """Return the form of a word before each of the *following* words of *kind*, with which it agrees.
+    """Return the forms of words that agree with a word after them: a row for each of *pairs* (number, lemma).
 
-    The table has a row for each pair of a number and a word. *place* is the slot and the case of the word.
+    The columns are the *following* lemmas, of kind *kind*. *place* is the slot and the case of the agreeing words.
     """
     language, (slot, case) = lexicon.language, place
     classes = [language.find_class(lexicon.get(lemma, kind)) for lemma in following]

@@ -23,7 +23,7 @@ _MARK = re.compile(f"{columns.MARK_START}(\\d+){columns.MARK_END}")
 
 @dataclass(frozen=True, slots=True)
 class SentenceChunk:
-    """Consecutive requested sentences, the first with number ``start``; ``shapes`` has the numbers of their shapes."""
+    """Consecutive sentences of a request, numbered from ``start``; ``shapes`` has each sentence's shape as a number."""
 
     start: int
     indices: IndexArray
@@ -89,7 +89,7 @@ class Decoder:
                 chunk.words[:, number][batch.positions] = column(rows)
 
     def _cut_part(self, chunk: SentenceChunk, first: int) -> SentenceChunk:
-        """Return PART_SIZE sentences of a chunk, from position *first*; fill in the columns that all layouts have."""
+        """Return PART_SIZE sentences of a chunk from position *first*, and fill in the columns EMPTY, ID and INDEX."""
         rows = slice(first, first + PART_SIZE)
         words = np.ascontiguousarray(chunk.words[rows])
         part = SentenceChunk(chunk.start + first, chunk.indices[rows], chunk.shapes[rows], words)
@@ -132,7 +132,7 @@ class RaggedRows:
     def gather(self, chunk: SentenceChunk) -> tuple[NumberArray, NumberArray, NDArray[np.int32]]:
         """Return the concatenated rows of the shapes of all sentences in a chunk, as three arrays.
 
-        - the positions at which sentences begin, and the end of the last, (sentences + 1,)
+        - the position of each sentence's first element, and the end of the last sentence, (sentences + 1,)
         - for each element, the offset of its sentence in the flattened ``chunk.words``, (elements,)
         - the elements, (width, elements)
         """
@@ -166,7 +166,7 @@ class RecordStore:
         self._numbered = False
 
     def add(self, marked: Sentence) -> frozenset[int]:
-        """Add the record of a shape; return the numbers of its columns. The column EMPTY ends every record."""
+        """Add the record of a shape; return the numbers of the record's columns. Column EMPTY ends every record."""
         text = self._write(marked).replace(str(columns.INDEX_MARKER), columns.format_mark(columns.INDEX))
         parts = [*_MARK.split(text), str(columns.EMPTY)]
         places = [int(part) for part in parts[1::2]]
@@ -187,7 +187,7 @@ class RecordStore:
         return strings
 
     def build_pieces(self, chunk: SentenceChunk) -> tuple[NumberArray, NDArray[np.int32]]:
-        """Return the bounds of records in an array of pieces, and that array of indices into :meth:`build_strings`."""
+        """Return the bounds of each record among all pieces, and the index of each piece in :meth:`build_strings`."""
         bounds, rows, (literals, places) = self._pieces.gather(chunk)
         numbers = np.empty((len(rows), 2), dtype=np.int32)
         numbers[:, 0] = literals
@@ -206,7 +206,7 @@ class Renderer:
         self._decoder = Decoder(space, tables, [self._records])
 
     def render_chunks(self, indices: IndexArray) -> Iterator[tuple[int, str]]:
-        """Yield the text of the sentences at *indices* in parts, each after the number of its records."""
+        """Yield the sentences at *indices* in portions: pairs of the number of records and their text."""
         for chunk in self._decoder.decode_chunks(indices):
             table = np.array(self._records.build_strings(chunk), dtype=object)
             _, pieces = self._records.build_pieces(chunk)

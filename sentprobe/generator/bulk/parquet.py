@@ -162,7 +162,7 @@ class TableMaker:
         self._decoder = generation.Decoder(space, tables, stores)
 
     def build_row_group(self, indices: IndexArray, start: int) -> Any:
-        """Return the sentences at *indices*, the first with number *start*, as a row group with sorted dictionaries."""
+        """Return a row group of the sentences at *indices*, numbered from *start*, with sorted dictionaries."""
         table = pa.concat_tables(self.build_tables(indices, start))
         columns = [_sort_dictionaries(column.combine_chunks()) for column in table.columns]
         return pa.table(columns, schema=self.schema)
@@ -197,7 +197,7 @@ def _sort_dictionaries(array: Any) -> Any:
 
 
 def write_parquet(sentences: Iterable[Sentence], path: Path) -> None:
-    """Write sentences from any source to a Parquet file, group by group; the first fixes the type of indices."""
+    """Write sentences from any source to a Parquet file; the first PART_SIZE sentences decide the type of indices."""
     iterator = iter(sentences)
     groups = iter(lambda: [*islice(iterator, generation.PART_SIZE)], [])
     first = next(groups, [])

@@ -53,7 +53,7 @@ def write_parsed(sentences: Iterable[ParsedText], lexicon: Lexicon, path: Path, 
 def format_parsed(
     sentences: Iterable[ParsedText], lexicon: Lexicon, fmt: str, *, is_interactive: bool = False
 ) -> Iterator[str]:
-    """Yield the records of each sentence; if *is_interactive*, before the next sentence is read."""
+    """Yield the records of each sentence; if *is_interactive*, do so before reading the next sentence."""
     if fmt == TEXT:  # all readings of a sentence have the same text
         yield from (f"{' '.join(sentence.text.split())}\n" for sentence in sentences)
         return
@@ -73,7 +73,7 @@ class _ParsedRenderer:
         self._renderer = Renderer(self._events, self._write_marked, escape=form.escape)
 
     def _write_marked(self, sentence: Sentence) -> str:
-        """Return the record of a marked sentence; the id is "s" and the number in the index column."""
+        """Return the record of a marked sentence; the id is "s" followed by the number in the column INDEX."""
         return self._write(replace(sentence, id=f"s{INDEX_MARKER}", index=None, template="")) + _RECORD_END
 
     def render_records(self, sentences: Sequence[ParsedText]) -> Iterator[str]:
@@ -111,7 +111,7 @@ class _ParsedEvents:
         self._layouts: dict[object, Layout] = {}
 
     def load_clauses(self, clauses: Iterable[ParsedClause | None]) -> list[bool]:
-        """Load main clauses as events; return for each clause whether a layout has its structure (False for None)."""
+        """Load main clauses as events; return, for each clause, whether it was loaded (False for None: ambiguous)."""
         self._rows = {}
         numbers = count()
         has_layout = []

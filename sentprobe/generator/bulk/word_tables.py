@@ -40,7 +40,7 @@ class WordTables:
     """The forms, lemmas and features of all words of a space, as indices into ``pool``.
 
     The axes are (word, number, class) in tables of words that agree, (number, noun) in tables of nouns, (form, verb) in
-    the table of a frame, and (form, modal) in the table of modals: without and with n't.
+    the table of a frame, and (form, modal) in the table of modals, whose forms are without and with n't.
     """
 
     def __init__(self, space: NumberedEvents) -> None:
@@ -78,7 +78,7 @@ class WordTables:
         self.negators = self.pool.numbers(["", *NEGATIONS[1:]])
 
     def _add_auxiliaries(self, space: NumberedEvents) -> None:
-        """Add the forms and lemmas of the perfect auxiliaries, and the number of the auxiliary that each verb takes."""
+        """Add the forms and lemmas of the perfect auxiliaries, and each verb's auxiliary as a position among them."""
         auxiliaries = self.language.perfect_auxiliaries
         if not auxiliaries:
             return

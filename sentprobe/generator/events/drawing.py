@@ -72,7 +72,7 @@ def _list_participant_features(person: ev.Participant) -> tuple[str, ...]:
 
 
 def get_clause(filler: ev.Argument | None) -> ev.RelativeClause | None:
-    """Return the relative clause of a participant; None if the clause is open or absent, or for another argument."""
+    """Return the relative clause of a participant; None if the clause is open or absent, or for other arguments."""
     clause = filler.clause if isinstance(filler, ev.Participant) else None
     return clause if isinstance(clause, ev.RelativeClause) else None
 

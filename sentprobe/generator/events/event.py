@@ -62,7 +62,7 @@ class Negator(StrEnum):
 
 
 class Mood(StrEnum):
-    """The kind of sentence; a relative clause is a statement."""
+    """The kind of sentence: statement, question or order (imperative); a relative clause is a statement."""
 
     STATEMENT = "statement"
     QUESTION = "question"
@@ -333,7 +333,7 @@ class Event:
 
     @property
     def roles(self) -> tuple[Role, ...]:
-        """The roles of the frame (of a transitive one, if the frame is open); in an order, all but the agent."""
+        """The roles of the frame (an open frame counts as transitive), without the agent in an order."""
         roles = FRAME_ROLES[self.frame or Frame.TRANSITIVE]
         return roles[1:] if self.mood is Mood.ORDER else roles
 
@@ -354,7 +354,7 @@ class Event:
     def can_extract(self, role: Role) -> bool:
         """Say whether the argument in *role* can be the gap of a relative clause, or asked for by a question.
 
-        A ditransitive clause allows its subject and, in the active, its objects; but no recipient of the form double.
+        A ditransitive clause allows its subject and, in the active, its objects except a recipient of the form double.
         """
         is_double = self.dative is Dative.DOUBLE and role is Role.RECIPIENT
         is_possible = self.voice is Voice.ACTIVE and not is_double

@@ -19,7 +19,7 @@ class JsonError(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class JsonNode:
-    """A JSON value. Error messages name its path (``$.agent.noun``) and *where* it stands, such as a file."""
+    """A JSON value. Error messages name its path (``$.agent.noun``) and its source *where*, such as a file."""
 
     value: object
     path: str = "$"
@@ -41,7 +41,7 @@ class JsonNode:
             self.fail(str(error))
 
     def make_child(self, step: str, value: object) -> "JsonNode":
-        """Return the node of a value in this value; *step*, such as ``.noun`` or ``[0]``, is added to the path."""
+        """Return the node of *value*, a part of this value; *step*, such as ``.noun``, is added to the path."""
         return JsonNode(value, self.path + step, self.where)
 
     def read_object(

@@ -13,7 +13,7 @@ _FRAMES = (ev.Frame.TRANSITIVE, ev.Frame.INTRANSITIVE, ev.Frame.DITRANSITIVE, ev
 
 
 def check_lemmas(event: ev.Event, lexicon: Lexicon) -> None:
-    """Raise UsageError if *lexicon* lacks a lemma of a partial event, or the lemma cannot be used as in the event.
+    """Raise UsageError if *lexicon* lacks a lemma of a partial event, or the form or role in which a lemma is used.
 
     >>> from sentprobe.lexicon import english
     >>> check_lemmas(ev.Event(predicate="sleep", voice=ev.Voice.PASSIVE), english())
@@ -60,7 +60,7 @@ def check_language(event: ev.Event, language: Language) -> None:
 
 
 def check_sorts(event: ev.Event, lexicon: Lexicon, *, is_pattern: bool = False) -> None:
-    """Raise Contradiction if a noun has a sort that its adjective, relativizer or verb (in all its frames) excludes."""
+    """Raise Contradiction if an adjective, relativizer or verb (in all frames) excludes its noun's sort (person...)."""
     for clause, head in ev.iterate_clauses(event):
         contradictions = [
             _find_contradiction(clause, head, lexicon.get(str(clause.predicate), Kind(frame.value)), lexicon)

@@ -6,14 +6,14 @@ from sentprobe.generator.events import event as ev
 from sentprobe.lexicon import Flag, Kind, Lexicon
 
 GENDERS = {ev.Reflexive.HIMSELF: "masc", ev.Reflexive.HERSELF: "fem", ev.Reflexive.THEMSELVES: ""}
-"""The gender of the nouns to which each reflexive can refer; "" is any gender."""
+"""The gender of the nouns to which each reflexive can refer; "" stands for any gender."""
 
 
 def check_licenses(event: ev.Event, lexicon: Lexicon) -> None:
     """Raise Contradiction if a reflexive, polarity item or sentence adverb of a complete event is not licensed.
 
-    A reflexive must agree with the agent of its clause. A polarity item must be in a question, or follow a negation in
-    its clause: as an adverb, or as the determiner of a noun that is not the subject. A sentence adverb must be in a
+    A reflexive must agree with the agent of its clause. A polarity item must be in a question or in a negated clause;
+    the polarity item of a negated clause must not be the determiner of the subject. A sentence adverb must be in a
     positive clause.
 
     >>> from sentprobe.generator.sentences.parse import parse
@@ -73,7 +73,7 @@ def agrees_with_reflexive(word: ev.Reflexive, agent: ev.Argument | None, lexicon
 
 
 def _list_polarity_items(clause: ev.Event, lexicon: Lexicon) -> Iterator[tuple[str, bool]]:
-    """Yield each polarity item of a clause, and whether a negation of the clause would precede it."""
+    """Yield each polarity item of a clause, and whether the item would follow a negation of the clause."""
     for adverb in clause.adverbs or ():
         if Flag.NPI in lexicon.get(adverb, Kind.ADVERB).flags:
             yield adverb, True

@@ -18,7 +18,7 @@ class Property(StrEnum):
     """The recipient is exchanged with the agent or the patient."""
     MODIFIER = "modifier"
     NEGATION = "negation"
-    """Another clause is negated; the number of negated clauses is the same."""
+    """Different clauses are negated, but the number of negated clauses is the same."""
     POLARITY = "polarity"
     """The number of negated clauses differs."""
     TENSE = "tense"
@@ -34,7 +34,7 @@ class Property(StrEnum):
     """The nouns exchange their adjectives."""
     MOOD = "mood"
     SCOPE = "scope"
-    """Another voice or recipient's form changes the order of a quantified noun ("no man") and, say, a negation."""
+    """A quantified noun ("no man") and, say, a negation have another order, as voice or recipient's form differs."""
     STRUCTURE = "structure"
     """The number of clauses or nouns differs, or another verb is in the main clause."""
 
@@ -54,7 +54,7 @@ class ClauseMeaning:
     negated: bool
     adverbs: tuple[str, ...]
     scope: str
-    """Voice and recipient's form of a clause with a quantified noun ("no man") and, say, a negation; else ""."""
+    """Voice and recipient's form, if the clause has a quantified noun ("no man") and, say, a negation; else ""."""
 
     @property
     def gap(self) -> str:
@@ -80,7 +80,7 @@ class EventMeaning:
 
 
 def compute_meaning(event: ev.Event) -> EventMeaning:
-    """Return the meaning of a complete event; voice, form of the recipient, relativizer and negator do not matter."""
+    """Return a complete event's meaning; relativizer, negator and (except for scope) voice and dative do not matter."""
     clauses, nouns = {}, {}
     for clause, head in ev.iterate_clauses(event):
         clauses[clause.predicate or ""] = _compute_clause_meaning(clause, head)

@@ -36,7 +36,7 @@ EXPECTED_TOKENS = (
     SyntaxHint("expected a feature", "WORD RSQB", ("x[", "x[,", "x[past,]", "x[*]", "x[that]")),
     SyntaxHint("expected agent:, patient: or recipient:", "WORD RPAR", ("x(", "x(*", "x(agent: y,)", "x(that y)")),
 )
-"""The messages of syntax errors. The first row applies whose terminals are all possible at the error."""
+"""The messages of syntax errors: an error gets the first message whose terminals are all possible at the error."""
 
 
 class NotationReader:

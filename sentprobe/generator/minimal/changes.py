@@ -90,7 +90,7 @@ def find_places(sentence: Sentence, path: str) -> range:
 
 
 def _is_below(tokens: Sequence[Token], place: int, top: int) -> bool:
-    """Say whether *place* is the position of the token at *top*, or of a token below it in the tree."""
+    """Say whether the token at *place* is the token at *top*, or is below that token in the tree."""
     while place not in (PARENT, top):
         place = tokens[place].head - 1
     return place == top
@@ -139,7 +139,7 @@ def compile_change(change: str, sentence: Sentence) -> SentenceEdit:
 def apply_edit(
     edit: SentenceEdit, words: Sequence[str], tags: Sequence[str], tables: Mapping[str, Alternatives], number: int
 ) -> list[str]:
-    """Return the words of the bad sentence; *number* selects words from *tables*, if possible new to the sentence."""
+    """Return the words of the bad sentence; *number* selects words from *tables*, if possible words not in *words*."""
     bad = []
     for position, word, table in edit:
         if not table:

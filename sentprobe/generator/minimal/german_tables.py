@@ -17,7 +17,7 @@ _NOUN_FORMS = ("NN.sg.nom", "NN.pl.nom")
 
 
 def _exchange(tag: str, groups: Sequence[Sequence[str]]) -> _Rows:
-    """Yield the wrong words for each word: the remaining words of its group."""
+    """Yield the wrong words for each word of each group: the other words of the group."""
     for group in groups:
         for word in group:
             yield name_form(word, tag), [counterpart for counterpart in group if counterpart != word]

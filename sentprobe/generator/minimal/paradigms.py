@@ -23,9 +23,9 @@ class PrefixMethod(StrEnum):
     """The word whose probability, given the preceding words, distinguishes the good sentence from the bad one."""
 
     ONE = "one"
-    """The only word that differs; the preceding words are the same (BLiMP's one-prefix method)."""
+    """The only word that differs, after the same preceding words (BLiMP's one-prefix method)."""
     TWO = "two"
-    """A later word, which is the same; the preceding words differ (BLiMP's two-prefix method)."""
+    """A word that both sentences have, after different preceding words (BLiMP's two-prefix method)."""
     NONE = "none"
 
 

@@ -62,7 +62,7 @@ def build_structure_event(pattern: Pattern) -> ev.Event:
 
 
 def _constrain_clause(pattern: Pattern, path: str, clause_event: ev.Event) -> ev.Event:
-    """Return the partial event that matches a pattern's events whose clause at *path* matches *clause_event*."""
+    """Return the partial event with the structure *pattern* whose clause at *path* must match *clause_event*."""
     structure = build_structure_event(pattern)
     if path == MAIN:
         return unify(structure, clause_event)
@@ -119,13 +119,13 @@ def _build_progressive_condition(pattern: Pattern, path: str) -> Iterator[ev.Eve
 
 
 def _build_modal_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield a partial event whose clause at *path* is simple and, as modals differ in scope over "not", positive."""
+    """Yield a partial event whose clause at *path* is simple and positive: modals differ in scope over "not"."""
     clause_event = ev.Event(polarity=ev.Polarity.POSITIVE, aspect=ev.Aspect.SIMPLE)
     yield _constrain_clause(pattern, path, clause_event)
 
 
 def _build_auxiliary_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield a partial event; if two verbs could take an adverb, it has an auxiliary, which shows the right verb."""
+    """Yield a partial event, progressive if two verbs could take the adverb: then the auxiliary shows which does."""
     has_two_verbs = path == MAIN and pattern.clauses
     conditions = _build_progressive_condition if has_two_verbs else _build_structure_condition
     yield from conditions(pattern, path)
@@ -135,8 +135,8 @@ def _build_auxiliary_condition(pattern: Pattern, path: str) -> Iterator[ev.Event
 class Contrast:
     """A property in which a negative differs from its anchor.
 
-    ``find_places`` returns the paths of the clauses or nouns of a pattern that the contrast can change. For a path,
-    ``build_conditions`` yields partial events, one of which the anchor must match. ``edit`` makes the negative.
+    ``find_places`` returns the paths of the clauses or nouns of a pattern that the contrast can change. The anchor must
+    match one of the partial events that ``build_conditions`` yields for such a path. ``edit`` makes the negative.
     """
 
     name: str
@@ -147,17 +147,17 @@ class Contrast:
     edit: Edit
     build_conditions: Callable[[Pattern, str], Iterator[ev.Event]] = _build_structure_condition
     same_words: bool = False
-    """Whether positive and negative have the same words, if they have the same voice and word order."""
+    """Whether a negative has the same words as a positive with the same voice and word order."""
     replaced_slot: str = ""
-    """The variable, such as ``noun``, whose word the edit replaces by another word of the vocabulary; or ""."""
+    """The variable, such as ``noun``, whose word the edit replaces by another word; "" if no word is replaced."""
     moves_nouns: bool = False
-    """Whether nouns or adjectives are exchanged, so that all nouns must have the same sort."""
+    """Whether the edit exchanges nouns or adjectives, so that all nouns must have the same sort (such as person)."""
     needed_kind: Kind | None = None
-    """The kind of words that anchors need in the changed clause; an adjective is needed for each noun."""
+    """The kind of words that anchors need in the changed clause; if it is adjectives, each noun needs one."""
     moods: tuple[ev.Mood, ...] = (ev.Mood.STATEMENT,)
     """The moods that anchors can have."""
     in_orders: bool = False
-    """Whether the contrast is possible in the main clause of an order, which has no agent, tense or aspect."""
+    """Whether orders (imperatives), which have no agent, tense or aspect, can have the contrast in the main clause."""
     common_moods: tuple[ev.Mood, ...] = (*ev.Mood,)
     """The moods that can be required of all sentences of a triplet."""
     templates: tuple[str, ...] = ("all",)

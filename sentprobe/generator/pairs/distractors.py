@@ -25,7 +25,7 @@ _USUAL_CONTRASTS = ("role", "modifier", "polarity", "tense", "aspect", "number",
 def render_distractors(triplets: TripletSet, count: int) -> list[list[str]]:
     """Return *count* lists, each with one distractor for every triplet, in the voice and word order of the positive.
 
-    The first list holds the negatives. The edits for the other lists are sampled from all that the structure allows.
+    The first list holds the negatives. Edits for the other lists are sampled from all possible edits.
 
     Raises:
         UsageError: a triplet has fewer than *count* distractors.

@@ -31,8 +31,8 @@ ADJECTIVE = "adjective0"
 class EventDraft:
     """Events with the same structure and mood.
 
-    ``clauses`` has the relative clauses by the role of their noun, and ``adverbs`` the number of adverbs by the path of
-    a clause. ``values`` maps a variable to its value index in each event. ``salts`` has a pseudo-random number for each
+    ``clauses`` maps a noun's role to the noun's relative clause, and ``adverbs`` the path of a clause to a number of
+    adverbs. ``values`` maps a variable to its value index in each event. ``salts`` has a pseudo-random number for each
     event (uint64), which selects replacement words.
     """
 

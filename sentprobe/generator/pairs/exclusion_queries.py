@@ -20,7 +20,7 @@ from sentprobe.lexicon.sorts import restrict_to_one_sort
 from sentprobe.lexicon.words import PERSON
 
 DOCUMENTS = {"positive": (False, True), "both": (False, False), "exchanged": (True, False)}
-"""The documents of a query, with whether their first and their second statement are negated."""
+"""For each document of a query: whether the first statement is negated, and whether the second statement is."""
 
 
 class ExclusionSpace(TripletSpace):
@@ -36,7 +36,7 @@ class ExclusionSpace(TripletSpace):
         self.strata = tuple(stratum for stratum in self.strata if stratum.place == _PATIENT)
 
     def list_makers(self) -> Mapping[str, tuple[SentenceMaker, ...]]:
-        """Return the functions that make the two questions of the "query" and the two statements of each document."""
+        """Return, under "query" and the name of each document, functions that make the two questions or statements."""
         makers: dict[str, tuple[SentenceMaker, ...]] = {
             "query": (self.make_question(0), self.make_question(1, negated=True))
         }
@@ -45,7 +45,7 @@ class ExclusionSpace(TripletSpace):
         return makers
 
     def make_question(self, number: int, *, negated: bool = False) -> SentenceMaker:
-        """Return a function that makes questions for the agent, about the first (*number* 0) or second (1) patient."""
+        """Return a function that makes questions ("who helped the doctor") with patient *number*: 0 first, 1 second."""
         sort = self.lexicon.get(self.words.nouns[0], Kind.NOUN).sort
         return partial(_draft_question, ev.Asked.WHO if sort == PERSON else ev.Asked.WHAT, number, negated)
 

@@ -56,7 +56,7 @@ def adapt_aspects(event: ev.Event, language: Language) -> ev.Event:
 
 
 def find_form_changes(pattern: Pattern, language: Language) -> Iterator[tuple[tuple[str, ...], ev.Voice | None]]:
-    """Yield paths for ``exchange_form``, which makes the positive, and the voice that the anchor must have, or None."""
+    """Yield changes of form as paths (see ``exchange_form``), and the voice of the anchor's main clause (None: any)."""
     if not language.has_fronting:
         yield from _find_voice_changes(pattern)
     elif pattern.frame is not ev.Frame.INTRANSITIVE:
@@ -67,7 +67,7 @@ def _find_voice_changes(pattern: Pattern) -> Iterator[tuple[tuple[str, ...], ev.
     """Yield paths of clauses whose voice changes, and the voice that the anchor's main clause must have (None: any).
 
     The number of passive clauses must change. Otherwise the positive might have the same words as the anchor, and no
-    negative could be nearer to the anchor. Variables ``dative``, for recipients whose form can change, come last.
+    negative could have more of these words. Variables ``dative``, for recipients whose form can change, come last.
     """
     paths = contrasts.find_voice_paths(pattern)
     for size in range(1, len(paths) + 1):

@@ -35,13 +35,13 @@ _ENTAILED, _NEUTRAL, _CONTRADICTED = NliLabel
 _HYPOTHESES = (tr.TripletSide.ANCHOR, tr.TripletSide.HARD)
 _PREMISES = (tr.TripletSide.POSITIVE, tr.TripletSide.NEGATIVE)
 _LABELS = ((_ENTAILED, _NEUTRAL), (_NEUTRAL, _ENTAILED), (_CONTRADICTED, _NEUTRAL), (_NEUTRAL, _CONTRADICTED))
-"""The labels, with a row for each premise and a column for each hypothesis; rows 3 and 4 negate rows 1 and 2."""
+"""The labels: a row for each premise, a column for each hypothesis; premises 3 and 4 negate premises 1 and 2."""
 
 PAIRS_PER_GROUP = len(_LABELS) * len(_HYPOTHESES)
 """The number of pairs in a group."""
 
 NEUTRAL_CONTRASTS = ("role", "negation")
-"""The contrasts whose negatives have the same words as the anchor, and are neutral to the anchor and its negation.
+"""The contrasts whose negatives have the anchor's words, and are neutral to the anchor and to the anchor's negation.
 
 ``modifier`` is excluded: "the man that slept helped the lawyer" presupposes one lawyer, so "the man did not help
 the lawyer that slept" contradicts it.
@@ -105,9 +105,9 @@ class NliSpace(tr.TripletSpace):
             yield _build_pairs(zip(*_render_sentences(portion), strict=True))
 
     def _find_strata(self, pattern: Pattern) -> Iterator[tr.Stratum]:
-        """Yield one stratum for each form of the positive, although the contrast could change several clauses.
+        """Yield one stratum for each form of the positive, even if the contrast could change several clauses.
 
-        Further strata would repeat the entailments and contradictions of the same anchors.
+        A stratum for another changed clause would repeat the entailments and contradictions of the same anchors.
         """
         places = [*self.contrast.find_places(pattern)]
         for stratum in super()._find_strata(pattern):
@@ -116,7 +116,7 @@ class NliSpace(tr.TripletSpace):
 
 
 def _render_sentences(triplets: tr.TripletSet) -> list[list[str]]:
-    """Return six lists: two with the hypotheses of each triplet, then four with its premises."""
+    """Return six lists with a sentence for each triplet: two lists of hypotheses, then four of premises."""
 
     def negate(part: tr.TripletPart, side: tr.TripletSide) -> drafts.EventDraft:
         return drafts.toggle_negation(triplets.build_draft(part, side=side), drafts.MAIN)

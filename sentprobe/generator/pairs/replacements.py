@@ -38,7 +38,7 @@ def build_replacements(lexicon: Lexicon, words: Words) -> ReplacementTables:
     """Return, for each kind, the table of the words that may replace each word.
 
     Synonyms, verbs without a progressive, volitional adverbs and polarity items replace no word. A noun is replaced by
-    a noun of the same sort, and a verb by a verb that takes at least the same sorts of nouns.
+    a noun of the same sort (such as person), and a verb by a verb that takes at least the same sorts.
     """
     without_progressive = find_verbs_without_progressive(words, lexicon)
     lemmas_by_kind = {Kind.NOUN: words.nouns, Kind.ADJECTIVE: words.adjectives, Kind.MODAL: words.modals}
@@ -122,7 +122,7 @@ def find_verbs_of_frames(words: Words, lexicon: Lexicon) -> set[str]:
 
 
 def compute_salts(numbers: IndexArray, seed: int) -> NDArray[np.uint64]:
-    """Return a pseudo-random number for each of *numbers*, computed from it and the seed (SplitMix64)."""
+    """Return a pseudo-random number for each of *numbers*, computed from that number and the seed (SplitMix64)."""
     low = np.array([int(number) & (2**64 - 1) for number in numbers.tolist()], dtype=np.uint64)
     with np.errstate(over="ignore"):
         x = low + np.uint64((seed * 0x9E3779B97F4A7C15 + 0x632BE59BD9B4E019) & (2**64 - 1))

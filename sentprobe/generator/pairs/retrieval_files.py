@@ -27,7 +27,7 @@ from sentprobe.generator.spaces.layout import build_layout_event
 def sample_distinct_meanings(spaces: Sequence[TripletSpace], count: int, *, seed: int) -> list[TripletSet]:
     """Return *count* triplets of each space; the anchors and negatives of all triplets have different meanings.
 
-    Of exclusion queries, the questions about the first and the second patient have different meanings.
+    In exclusion queries, the questions about the first and the second patient have different meanings instead.
 
     Raises:
         UsageError: a space has too few triplets with different meanings.
@@ -55,7 +55,7 @@ def _select_distinct(space: TripletSpace, count: int, seed: int, meanings: set[H
 
 
 def _list_meanings(triplets: TripletSet) -> Iterable[Iterable[Hashable]]:
-    """Return, for each triplet, the meanings that no other triplet may share."""
+    """Return, for each triplet, the meanings of two sentences, which no other triplet may share."""
     space = triplets.space
     if isinstance(space, ExclusionSpace):
         questions = (_compute_meanings(triplets, space.make_question(number)) for number in range(2))
@@ -114,7 +114,7 @@ Record: TypeAlias = dict[str, object]
 
 
 def _iterate_queries(triplets: TripletSet) -> Iterator[tuple[Record, list[Record]]]:
-    """Yield the record of each query, with those of its documents; two statements are in random order."""
+    """Yield the record of each query and the records of its documents; the statements are in random order."""
     space = triplets.space
     makers: Mapping[str, tuple[SentenceMaker, ...]] = (
         space.list_makers()
@@ -140,7 +140,7 @@ _DescribedSentence: TypeAlias = tuple[str, str]
 def _describe_sentences(
     triplets: TripletSet, makers: Sequence[SentenceMaker]
 ) -> Iterator[tuple[_DescribedSentence, ...]]:
-    """Yield a tuple for each triplet: the sentence and event of each of *makers*."""
+    """Yield, for each triplet, the sentences that *makers* make, each with its event."""
     texts = TripletRows(triplets, makers).render_texts()
     events = (map(write_event, _build_events(triplets, maker)) for maker in makers)
     return zip(*(zip(*column, strict=True) for column in zip(texts, events, strict=True)), strict=True)

@@ -27,8 +27,8 @@ def iterate_training_columns(
 ) -> Iterator[dict[str, list[str]]]:
     """Yield the triplets in batches; a batch has the columns ``anchor``, ``positive`` and ``negative``.
 
-    A random half of the negatives has the voice and word order of the positive, the other half those of the anchor.
-    *render* returns a list of sentences for each side of the triplets.
+    A random half of the negatives has the positive's voice and word order; the other half has the anchor's.
+    *render* returns four lists of sentences: anchors, positives, negatives and hard negatives.
 
     >>> from sentprobe.generator.pairs.triplets import TripletSpace
     >>> from sentprobe.lexicon import english

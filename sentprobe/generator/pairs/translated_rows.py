@@ -78,7 +78,7 @@ class RowTranslator:
         self._is_ambiguous = np.array([self._has_two_readings(lemma) for lemma in lemmas], bool)
 
     def _has_two_readings(self, lemma: str) -> bool:
-        """Say whether a finite form of a verb is spelled like another form, so that readings are counted by parsing."""
+        """Say whether a finite form of a verb is spelled like another form; then readings are counted by parsing."""
         words = [self.lexicon.get(lemma, kind) for kind in self.lexicon.kinds_of(lemma)]
         texts = {text for word in words for form, text in word.forms.items() if str(form).startswith("VVFIN")}
         readings = ([form for _, form in self.lexicon.find(text) if form != "VVPP"] for text in texts)
@@ -128,7 +128,7 @@ class RowTranslator:
         make_layout: Callable[[list[_DraftClause]], Layout],
         values: dict[str, ValueColumn],
     ) -> Iterator[EventBatch]:
-        """Yield a batch of the events with one reading, and one of the ambiguous events, made passive."""
+        """Yield a batch of the events with one reading, and a batch of the ambiguous events, changed to the passive."""
         layout, count = make_layout(clauses), len(values["verb"])
         is_ambiguous = self._find_ambiguous(layout, clauses, values, count)
         passive = [c._replace(voice=ev.Voice.PASSIVE) if c.frame is ev.Frame.TRANSITIVE else c for c in clauses]
@@ -157,7 +157,7 @@ class RowTranslator:
     def _find_ambiguous(
         self, layout: Layout, clauses: list[_DraftClause], values: Mapping[str, ValueColumn], count: int
     ) -> Mask:
-        """Return whether each event has an active transitive clause and its translation has two readings."""
+        """Return a mask of the translated events that have two readings and an active transitive clause."""
         is_ambiguous, is_active, is_special = (np.zeros(count, bool) for _ in range(3))
         for clause in clauses:
             is_special |= self._is_ambiguous[values[f"{clause.path}verb"]]
@@ -196,7 +196,7 @@ class TranslatedRows(TripletRows):
         self._translator = translator
 
     def make_batches(self, draft: EventDraft, rows: NDArray[np.int64]) -> Iterator[EventBatch]:
-        """Yield the translations of the events of a draft; *rows* are their positions among the requested sentences."""
+        """Yield the translations of a draft's events; *rows* are the events' positions in the requested sentences."""
         for batch in self._translator.translate(draft):
             yield replace(batch, positions=rows[batch.positions])
 

@@ -33,7 +33,7 @@ class Translator:
         self._words[Kind.DETERMINER, source.language.determiner] = article
 
     def restrict(self, vocabulary: str) -> Lexicon:
-        """Return the English lexicon; its *vocabulary* has only words with a translation, and no sentence adverbs."""
+        """Return the English lexicon; *vocabulary* keeps words with a translation that is no sentence adverb."""
         words = self.source.vocabulary(vocabulary).words
         usable = {kind: [lemma for lemma in words[kind] if self._is_usable(kind, lemma)] for kind in words}
         return self.source.replace_words(vocabulary, usable)

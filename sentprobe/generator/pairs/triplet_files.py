@@ -101,7 +101,7 @@ def format_triplet_lines(triplets: TripletSet, triplet_format: TripletFormat) ->
 def pair_records(
     portion: TripletSet, columns: Iterable[Sequence[str]], *, first: int, total: int
 ) -> Iterator[tuple[dict[str, str], dict[TripletSide, "SentenceJson"]]]:
-    """Yield the fields and the sentences of each triplet; *columns* has the ``format_record`` texts of each side."""
+    """Yield each triplet's fields and sentences; *columns*: ``format_record`` texts of all anchors, positives, ..."""
     facts = _describe_triplets(portion, first)
     for place, (fact, *records) in enumerate(zip(facts, *columns, strict=True), first + 1):
         yield (
@@ -132,7 +132,7 @@ _NO_ID = '{"id":"",'
 
 
 def _describe_triplets(portion: TripletSet, first: int) -> list[dict[str, str]]:
-    """Return the fields of each triplet without its sentences: id, contrast, structure, place and voices."""
+    """Return the fields of each triplet except the sentences: id, contrast, structure, ``place`` and ``voices``."""
     name = portion.space.contrast.name
     return [
         {

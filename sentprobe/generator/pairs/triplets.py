@@ -59,8 +59,8 @@ SIDES = tuple(TripletSide)
 class Stratum:
     """The triplets with the same structure, the same changed clause or noun, and the same changes of form.
 
-    ``place`` is the path of the clause or noun that the negative changes. ``voices`` has the paths for
-    :func:`~.drafts.exchange_form`, which makes the positive. The anchors are the events of ``spaces``.
+    ``place`` is the path of the clause or noun that the contrast changes. ``voices`` has a path for each change of form
+    from anchor to positive (see :func:`~.drafts.exchange_form`). The anchors are the events of ``spaces``.
     """
 
     pattern: Pattern
@@ -76,7 +76,7 @@ class Stratum:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TripletPart:
-    """The sampled triplets of a stratum whose anchors are in the same space, with their positions in the sample."""
+    """Sampled triplets of a stratum with anchors from the same space; ``positions`` are positions in the sample."""
 
     stratum: Stratum
     positions: NDArray[np.int64]
@@ -84,7 +84,7 @@ class TripletPart:
 
 
 SentenceMaker: TypeAlias = Callable[[TripletPart], drafts.EventDraft]
-"""Function that returns the event of one sentence, such as the positive, for each triplet of a part."""
+"""Function that returns the event of one sentence, such as the positive, for each triplet of a :class:`TripletPart`."""
 
 
 class ImpossibleContrastError(UsageError):
@@ -110,9 +110,9 @@ class TripletSpace:
     """
 
     ITEM_NAME: ClassVar[str] = "triplets"
-    """The name of the items in messages."""
+    """The plural, in messages, for the members of the space, such as "queries" in a subclass."""
     SENTENCES_PER_ITEM: ClassVar[int] = len(SIDES)
-    """The number of sentences in an item."""
+    """The number of sentences in one member of the space."""
 
     def __init__(
         self,
@@ -172,7 +172,7 @@ class TripletSpace:
         return TripletSet(self, tuple(parts), count, seed)
 
     def check_count(self, count: int) -> None:
-        """Raise UsageError if *count* is not positive, or larger than the number of items or than the limit."""
+        """Raise UsageError if *count* is not positive, or larger than the size of the space or than the limit."""
         most = MAX_SENTENCES // self.SENTENCES_PER_ITEM
         if count <= 0:
             raise UsageError(f"the number of {self.ITEM_NAME} must be positive, not {count}")
@@ -293,7 +293,7 @@ class TripletSpace:
             yield space
 
     def _make_choices(self, place: str, mood: ev.Mood, main: ev.Event) -> Choices:
-        """Return the features that anchors can have; the features of *main* are those of the main clause."""
+        """Return the features that anchors can have; the partial event *main* fixes features of the main clause."""
         kind = self.contrast.needed_kind
         adverbs, adjectives = ((int(kind is needed),) for needed in (Kind.ADVERB, Kind.ADJECTIVE))
         lemmas = (word.lemma for word in self.lexicon.words(Kind.MODAL))
@@ -312,7 +312,7 @@ class TripletSpace:
     def _find_unusable_words(self, pattern: Pattern, place: str, choices: Choices) -> set[str]:
         """Return the words that anchors must not have, for example because they may lack a replacement.
 
-        If there is a relative clause, these include verbs with several frames, which could make a sentence ambiguous.
+        If there is a relative clause, verbs with several frames are unusable, as they could make a sentence ambiguous.
         """
         kind, words = self.contrast.needed_kind, self.words
         unusable = find_verbs_of_frames(words, self.lexicon) if pattern.clauses else set[str]()
@@ -350,7 +350,7 @@ class TripletSet:
         return TripletRows(self).render_texts()
 
     def iterate_portions(self, size: int) -> Iterator[tuple[int, "TripletSet"]]:
-        """Yield *size* consecutive triplets at a time, each set after the position of its first triplet."""
+        """Yield *size* consecutive triplets at a time, as pairs: the position of the first triplet, and the set."""
         orders = [np.argsort(part.positions) for part in self.parts]
         for start in range(0, len(self), size):
             positions = np.arange(start, min(start + size, len(self)))
@@ -392,7 +392,7 @@ class TripletSet:
         return units
 
     def list_makers(self, sides: Sequence[TripletSide] = SIDES) -> list[SentenceMaker]:
-        """Return a function for each of *sides*, which makes that sentence of each triplet of a part."""
+        """Return, for each of *sides*, a function that makes this sentence of each triplet of a part."""
         return [partial(self.build_draft, side=side) for side in sides]
 
     def build_draft(self, part: TripletPart, *, side: TripletSide) -> drafts.EventDraft:
@@ -423,7 +423,7 @@ class TripletRows:
         return len(self._triplets) * len(self._columns)
 
     def render_texts(self) -> list[list[str]]:
-        """Return a list for each of *columns*: its sentences, in the order of the triplets."""
+        """Return, for each function in *columns*, a list of that function's sentences, in the order of the triplets."""
         return make_text_renderer(self.lexicon, self.words).render_columns(self, len(self._columns))
 
     def batches(self, indices: IndexArray) -> Iterator[EventBatch]:
@@ -443,5 +443,5 @@ class TripletRows:
         yield from map(join_batches, batches_by_layout.values())
 
     def make_batches(self, draft: drafts.EventDraft, rows: NDArray[np.int64]) -> Iterator[EventBatch]:
-        """Yield the events of a draft; *rows* are their positions among the requested sentences."""
+        """Yield the events of a draft; *rows* are the events' positions among the requested sentences."""
         yield EventBatch(draft.build_layout(), rows, draft.values)

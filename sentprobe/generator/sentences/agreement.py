@@ -9,7 +9,7 @@ from sentprobe.lexicon.languages.language import Language
 def find_subject_number(event: Event, head_number: str) -> str:
     """Return the grammatical number of a clause's subject, "sg" or "pl", with which the finite verb agrees.
 
-    *head_number* is the number of the noun that the clause modifies. It is used if that noun is the subject.
+    If the noun that the clause modifies is the subject, the result is *head_number*, the number of that noun.
     """
     subject = event.argument(event.subject)
     return str(subject.agreement if isinstance(subject, Participant) else head_number)
@@ -41,9 +41,9 @@ def choose_clause_shape(event: Event, head_number: str, language: Language) -> s
 
 
 def choose_form(slot: str, form: str, words: dict[str, Word], language: Language) -> tuple[str, str]:
-    """Return the name of the form that fills a slot ("DT.sg.vowel"), and the class with which it agrees, or "".
+    """Return the name of the form that fills a slot ("DT.sg.vowel"), and the class with which the form agrees, or "".
 
-    *form* is its name in the sentence plan, such as "DT.sg". The plan does not depend on the *words* of the slots.
+    *form* is the shorter name in the sentence plan ("DT.sg"): a plan does not depend on the *words* of the slots.
     """
     path, dot, last = slot.rpartition(".")
     name = last.rstrip("0123456789")
@@ -59,7 +59,7 @@ def choose_form(slot: str, form: str, words: dict[str, Word], language: Language
 
 
 def split_form(form: str) -> tuple[str, str]:
-    """Return the grammatical number and the case in the name of a form; a missing one is "".
+    """Return the grammatical number and the case in the name of a form; a missing number or case is "".
 
     >>> split_form("ART.sg.acc.masc"), split_form("DT.pl"), split_form("NN")
     (('sg', 'acc'), ('pl', ''), ('', ''))

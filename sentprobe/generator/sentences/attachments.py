@@ -21,7 +21,7 @@ WITHOUT_AUXILIARY = ev.Event(aspect=ev.Aspect.SIMPLE, voice=ev.Voice.ACTIVE, pol
 
 
 class AdverbSite(NamedTuple):
-    """Ambiguous adverbs: they modify the verb of the clause at ``path``, or of a relative clause that they follow."""
+    """Adverbs that can modify the verb of the clause at ``path``, or of a relative clause that precedes the adverbs."""
 
     path: str
     adverbs: tuple[str, ...]
@@ -29,7 +29,7 @@ class AdverbSite(NamedTuple):
 
 
 Attachment: TypeAlias = tuple[tuple[AdverbSite, str], ...]
-"""One reading: pairs of ambiguous adverbs, and the path of the clause whose verb they modify."""
+"""One reading: pairs of ambiguous adverbs and the path of the clause whose verb these adverbs modify."""
 
 
 def find_adverb_sites(event: ev.Event, path: str = "") -> Iterator[AdverbSite]:
@@ -72,7 +72,7 @@ def count_readings(event: ev.Event) -> int:
 
 
 def list_attachments(event: ev.Event) -> list[Attachment]:
-    """Return the ways in which adverbs can attach in the sentence of *event*; the first is the way of *event*."""
+    """Return the ways in which adverbs can attach in the sentence of *event*; the first way is the one in *event*."""
     sites = find_adverb_sites(event)
     return [*product(*([(site, path) for path in (site.path, *site.closed_clause_paths)] for site in sites))]
 
@@ -121,7 +121,7 @@ def _attach(sentence: Sentence, attachment: Attachment, language: Language) -> S
 
 
 def _move_brackets(brackets: list[list[str]], verb: int, end: int, last: int) -> None:
-    """Move closing brackets from token *end* to *last*: those of the verb's phrase and of all phrases around it."""
+    """Move the closing brackets of the verb's phrase and of all phrases around it from token *end* to token *last*."""
     inner = _compute_depth(brackets, end) - _compute_depth(brackets, verb)
     closing = brackets[end][1]
     brackets[end][1] = closing[:inner]

@@ -88,7 +88,7 @@ def parse_once(sentence: str, lexicon: Lexicon) -> ParsedClause:
 
 
 def _count_early_objects(clause: ParsedClause) -> int:
-    """Return the number of objects before their subjects in a clause and its relative clauses."""
+    """Return the number of clauses, among a clause and its relative clauses, with the object before the subject."""
     shape = clause.shape
     is_early = bool(shape.front) or (shape.is_relative and shape.gap != shape.subject)
     return is_early + sum(_count_early_objects(phrase.clause) for _, phrase in clause.phrases if phrase.clause)
@@ -230,11 +230,11 @@ _Match = tuple[str, tuple[str, ...], str, tuple[tuple[str, ParsedPhrase], ...], 
 """The verb, adverbs, relativizer, noun phrases and modal that the parser has collected so far."""
 _EMPTY_MATCH: _Match = ("", (), "", (), "")
 _Step = tuple[int, Trie, int, _Match]
-"""A step in the trie: its rank among the node's steps, the next node, the end of its tokens, and the new match."""
+"""A step in the trie: its rank at the node, the next node, the position after the step's tokens, the extended match."""
 
 
 class _Parser:
-    """A recursive-descent parser along the tries of clause shapes; a set *expected* collects missing inputs."""
+    """A recursive-descent parser along the tries of clause shapes; *expected*, if not None, collects missing inputs."""
 
     def __init__(self, tokens: list[str], lexicon: Lexicon, expected: set[str] | None = None) -> None:
         self.tokens = tokens
@@ -266,7 +266,7 @@ class _Parser:
             self.expected.add(expected)
 
     def _walk_trie(self, node: Trie, at: int, match: _Match, ends: list[tuple[int, ParsedClause]]) -> None:
-        """Append the end position and the clause to *ends*, for each clause that continues *match* from token *at*."""
+        """Append a pair (end position, clause) to *ends* for each clause that continues *match* from token *at*."""
         while True:
             for shape in node.ends:
                 ends.append((at, ParsedClause(shape, *match)))
@@ -372,7 +372,7 @@ class _Parser:
                 self._record_failure(end, "','")
 
     def _find_bare_phrases(self, at: int) -> Iterator[tuple[int, ParsedPhrase, str]]:
-        """Yield end position, phrase and noun class of each noun phrase at token *at*, up to its noun."""
+        """Yield end, phrase and noun class of each noun phrase at token *at*, without relative clause and conjunct."""
         determiners = self._readings[at].determiners
         if not determiners:
             self._record_failure(at, "a determiner")

@@ -53,7 +53,7 @@ def _check_modal(clause: ev.Event, modal: Word) -> None:
 
 
 def _check_gap(clause: ev.Event) -> None:
-    """Raise UsageError if a clause with a recipient must have the participant that is its gap or is asked for."""
+    """Raise UsageError if the gap or the asked participant cannot be left out of a clause with a recipient."""
     role = clause.gap or clause.asked
     if role is not None and not clause.can_extract(role):
         form = "a passive" if clause.voice is ev.Voice.PASSIVE else "an active double-object"
@@ -139,7 +139,7 @@ def _fill_token(token: PlanToken, words: dict[str, Word], language: Language) ->
 
 
 def choose_auxiliary(leaf: Leaf, verb: Word, language: Language) -> Leaf:
-    """Return *leaf*, a form of the usual perfect auxiliary ("hat"), as a form of the auxiliary of *verb* ("ist")."""
+    """Return *leaf* with the usual perfect auxiliary ("hat") replaced by the auxiliary that *verb* takes ("ist")."""
     auxiliary = language.find_auxiliary(verb)
     return replace(leaf, form=language.replace_auxiliary(leaf.form, auxiliary), lemma=auxiliary)
 

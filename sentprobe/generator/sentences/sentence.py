@@ -49,8 +49,8 @@ class Sentence:
     """A sentence with its event and gold annotation.
 
     ``tree`` is the constituency tree in Penn brackets. ``predicates`` has the main verb first, and then the verbs of
-    relative clauses in their order. A sentence from a space has its position there as ``index``, and the name
-    of its sub-template as ``template``; for a parsed sentence, they are None and "".
+    relative clauses in the order of the clauses. For a sentence from a space, ``index`` is the position in the space,
+    and ``template`` the name of the sub-template; for a parsed sentence, ``index`` is None and ``template`` "".
     """
 
     id: str

@@ -19,11 +19,11 @@ from sentprobe.grammars.derivation import PARENT, FlatItem, Hole, Leaf
 from sentprobe.lexicon.languages.language import Language
 
 EventStructure: TypeAlias = tuple[Hashable, ...]
-"""An event without its words: the features of its clauses, and the numbers of their adverbs and adjectives."""
+"""An event without its words: features of clauses and nouns, and how many adverbs and adjectives each of them has."""
 
 
 def extract_structure(event: Event) -> EventStructure:
-    """Return the structure of a fully specified event; it determines word order and inflected forms."""
+    """Return the structure of a fully specified event; the structure determines word order and inflected forms."""
     features = event.frame, event.voice, event.tense, event.aspect, event.polarity, event.negator, event.dative
     arguments = map(_extract_argument_structure, (event.agent, event.patient, event.recipient))
     return *features, event.mood, event.fronting, event.modal is not None, len(event.adverbs or ()), *arguments
@@ -51,8 +51,8 @@ class PlanToken:
     """A token of a plan: a slot for a word of the event, or a function word, whose ``slot`` is "".
 
     ``leaf.form`` is the function word, or the name of the inflected form that fills the slot. ``path`` is the path of
-    the token's clause or noun phrase. ``origin`` is the shape of that constituent, and the position of the token's item
-    in the shape. ``head`` is the position, from 0, of the token's head, or :data:`PARENT` for the head of the plan.
+    the token's clause or noun phrase. ``origin`` is the shape of that constituent, and the token's position in the
+    shape. ``head`` is the position, from 0, of the token's head, or :data:`PARENT` for the head of the plan.
     """
 
     slot: str
@@ -121,7 +121,7 @@ def _plan_key(key: _StructureKey) -> SentencePlan:
 
 
 def plan_new_sentence(event: Event, language: Language) -> SentencePlan:
-    """Return the same as :func:`plan_sentence`, without its cache, for plans that are used only once."""
+    """Return the same plan as :func:`plan_sentence`, but do not cache the plan, which is used only once."""
     return _Planner(language).plan_clause(event, "", Number.SINGULAR)
 
 
@@ -176,7 +176,7 @@ class _Planner:
         return self._plan_constituent(shapes.PairShape(), person_path, (plan, conjunct_plan))
 
     def _plan_constituent(self, shape: shapes.Shape, path: str, holes: Sequence[SentencePlan] = ()) -> SentencePlan:
-        """Return the plan of a constituent that is not a clause; *holes* are the plans of its holes, in order."""
+        """Return the plan of a constituent that is not a clause; *holes* are the plans of its inner constituents."""
         items, hole_plans = self._shapes.find_items(shape), iter(holes)
         parts = [
             _plan_leaf(item.content, path, (shape, i)) if isinstance(item.content, Leaf) else next(hole_plans)
@@ -226,7 +226,7 @@ def _number_slots(plan: SentencePlan, lemma: str, path: str) -> None:
 
 
 def _join_parts(items: tuple[FlatItem, ...], parts: list[SentencePlan]) -> tuple[SentencePlan, list[int]]:
-    """Return the plan that joins *parts*, and each part's start; the caller fills in or removes its first clause."""
+    """Return the plan that joins *parts*, and each part's start; the caller fills in or removes the first clause."""
     starts = list(accumulate((len(part.tokens) for part in parts[:-1]), initial=0))
     heads = [start + part.head for start, part in zip(starts, parts, strict=True)]
     tokens: list[PlanToken] = []

@@ -28,12 +28,12 @@ class Trie:
     ends: list[shapes.ClauseShape] = field(default_factory=list)
 
     def make_step(self) -> tuple[int, "Trie"]:
-        """Return a step to a new node, which the caller adds to this node."""
+        """Return a step to a new node; the caller adds the step to this node."""
         return len(self.tokens) + len(self.phrases) + len(self.adverbs), Trie()
 
 
 RELATIVIZER = "a relativizer"
-"""The input for any relativizer; it differs from all function words, which have no spaces."""
+"""The input for any relativizer; unlike a function word, this text contains a blank."""
 QUESTION_WORD = "a question word"
 _NAMES = {
     shapes.VERB: "{form} {frame}",
@@ -46,7 +46,7 @@ _NAMES = {
 
 @cache
 def load_tries(language: Language) -> tuple[Trie, dict[tuple[str, str], Trie]]:
-    """Return the trie of main clauses, and those of relative clauses by number and class of the modified noun.
+    """Return the trie of main clauses, and the tries of relative clauses by number and class of the modified noun.
 
     In a language whose relativizers do not agree with the noun, all classes share a trie.
     """

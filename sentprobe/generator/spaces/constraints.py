@@ -17,7 +17,7 @@ Allowed: TypeAlias = frozenset[int]
 
 @dataclass(frozen=True, slots=True, eq=False)  # compared by identity: a fast cache key
 class Words:
-    """The lemmas from which sentences are built; ``verbs_by_frame`` has positions in ``verbs`` by frame."""
+    """The lemmas from which sentences are built; ``verbs_by_frame`` maps a frame to positions in ``verbs``."""
 
     nouns: tuple[str, ...]
     verbs: tuple[str, ...]
@@ -146,7 +146,7 @@ def _check_choices(choices: Choices, language: Language) -> None:
 
 
 def list_other_vocabularies(lexicon: Lexicon, kind: Kind) -> str:
-    """Return the end of a message that names the vocabularies with words of a kind; "" if no vocabulary has any."""
+    """Return the last words of a message: the vocabularies that have words of *kind*; "" if there is none."""
     names = [repr(name) for name, vocabulary in lexicon.vocabularies.items() if vocabulary.words[kind]]
     return f"; vocabulary {' or '.join(names)} has" if names else ""
 

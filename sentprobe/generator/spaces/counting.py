@@ -99,7 +99,7 @@ class Cell:
     """A part of a box in which any two variables of a group have the same allowed values, or no common one.
 
     Each field has an entry for each variable. ``rivals``: the positions of the earlier variables with the same allowed
-    values, from which the variable must differ. ``radices``: how many values remain if each rival has taken one.
+    values, from which the variable must differ. ``radices``: how many values the rivals leave to the variable.
     """
 
     variables: tuple[Variable, ...]
@@ -142,7 +142,7 @@ class Cell:
 
 
 _NOWHERE = np.iinfo(np.int64).max
-"""Stands for the position of a variable that is not a rival in a cell; so high that it takes no position away."""
+"""The position of a variable that is no rival in a cell: above all other positions, so that no position skips it."""
 
 
 class _CellColumn:
@@ -204,7 +204,7 @@ class CellTable:
         return values
 
     def _split_digits(self, indices: IndexArray, cells: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-        """Return the mixed-radix digits of *indices*, an array for each variable; parts below 2**63 allow int64."""
+        """Return the mixed-radix digits of *indices*, an array for each variable; split large indices to use int64."""
         digits: list[NDArray[np.int64]] = []
         end = len(self._columns)
         while end:
@@ -259,7 +259,7 @@ class CountedBox:
         return tuple(_split_into_cells(self.layout, self.box))
 
     def has_values(self, values: Mapping[str, int]) -> bool:
-        """Say whether the box allows all these value indices, which have the names of their variables as keys."""
+        """Say whether the box allows all *values*: value indices by the name of the variable."""
         return all(self.box[name] >> value & 1 for name, value in values.items())
 
 
@@ -281,7 +281,7 @@ def _group_names(layout: Layout) -> tuple[tuple[tuple[str, ...], ...], tuple[str
 
 @lru_cache(maxsize=1 << 16)
 def _count_group(domains: tuple[Bits, ...]) -> int:
-    """Return the number of ways to choose different values for the variables of a group, from their domains."""
+    """Return the number of ways to choose a value from each variable's domain so that all values differ."""
     return sum(
         prod(atom.bit_count() - chosen[:i].count(atom) for i, atom in enumerate(chosen))
         for chosen in _choose_atoms(domains)
@@ -324,7 +324,7 @@ def _choose_atoms(domains: tuple[Bits, ...]) -> Iterator[tuple[Bits, ...]]:
 
 
 _Share: TypeAlias = tuple[Choice, tuple[int, ...]]
-"""The values of a variable in a cell, and the positions in its group of earlier variables with the same values."""
+"""A variable's values in a cell, and the earlier variables with the same values, as positions in the group."""
 
 
 @lru_cache(maxsize=1024)
@@ -343,7 +343,7 @@ def _sort_values(allowed: Bits) -> Choice:
 
 
 def skip_excluded(excluded: Sequence[int], ranks: IndexArray) -> IndexArray:
-    """Return the natural numbers at positions *ranks* after those in *excluded*, which is sorted, are removed.
+    """Remove the sorted numbers *excluded* from the natural numbers; return the numbers at positions *ranks*.
 
     >>> skip_excluded([1, 2, 5], np.arange(4)).tolist()
     [0, 3, 4, 6]

@@ -36,9 +36,9 @@ class DrawnEvent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClauseParts:
-    """The positions of a clause's variables in its layout; None if the feature is not a variable.
+    """The positions of a clause's variables in its layout; None for a feature that is not a variable.
 
-    ``roles`` maps a role to its noun and conjunct; the role of a gap, to the noun that the clause modifies.
+    ``roles`` maps a role to its noun and conjunct, and the role of a gap to the noun that the clause modifies.
     """
 
     site: ClauseSite
@@ -69,7 +69,7 @@ class LayoutParts:
 
     ``determiners`` maps each noun to its determiner, whose value includes the number of the noun. ``adjectives`` maps
     each adjective to its noun. The ``structural`` variables determine the shape of the sentence, and so its word order;
-    ``compute_shape`` selects their value indices from those of an event.
+    ``compute_shape`` returns the value indices of the structural variables in an event.
     """
 
     nouns: tuple[int, ...]

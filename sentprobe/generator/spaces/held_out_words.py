@@ -1,4 +1,4 @@
-"""The split of words and structures between training and test data; a hash of a word decides on its side."""
+"""The split of words and structures between training and test data; a hash decides whether a word is held out."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -71,7 +71,7 @@ class SplitSide:
         return pattern in find_patterns(self.structures)
 
     def select_templates(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return the names of the sub-templates on this side, of the templates *names*."""
+        """Return the names of those sub-templates of the templates *names* that are on this side."""
         return tuple(dict.fromkeys(pattern.name for pattern in find_patterns(names) if self.has_structure(pattern)))
 
     def restrict_lexicon(self, lexicon: Lexicon, vocabulary: str) -> Lexicon:
@@ -93,12 +93,12 @@ def _restrict_lexicon(side: SplitSide, lexicon: Lexicon, vocabulary: str) -> Lex
 
 
 def _find_family(pattern: Pattern) -> tuple[Frame, tuple[Frame, ...]]:
-    """Return the frames of the main clause and relative clauses, which paraphrases and negatives have too."""
+    """Return the frames of main clause and relative clauses; paraphrases and negatives have the same frames."""
     return pattern.frame, tuple(sorted(clause.frame for _, clause in pattern.clauses))
 
 
 def parse_side(values: Sequence[str], *, held_out: bool) -> SplitSide | None:
-    """Return the side that an option's values (share, names of structures) state, or None. Raises UsageError.
+    """Return the side that an option's values (share, structures) state; None if *values* is empty. Raises UsageError.
 
     >>> parse_side(["0.3", "transitive"], held_out=True)
     SplitSide(share=0.3, structures=('transitive',), held_out=True)

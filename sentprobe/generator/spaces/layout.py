@@ -29,7 +29,7 @@ class Group(StrEnum):
 
 
 class PhraseForm(NamedTuple):
-    """The form of the noun phrase at ``path``: how many adjectives its noun and its conjunct (None: absent) have."""
+    """The numbers of adjectives of the noun at ``path`` and of its conjunct (None: there is no conjunct)."""
 
     path: str
     adjectives: int = 0
@@ -61,7 +61,7 @@ TENSED = ClauseForm()
 
 @dataclass(frozen=True, slots=True)
 class ClauseSite:
-    """A clause of a layout; ``path``, such as ``agent.clause.``, begins the names of its variables.
+    """A clause of a layout; ``path``, such as ``agent.clause.``, is the prefix of the names of its variables.
 
     ``owner`` is the path of the noun that the clause modifies, such as ``agent.``; both paths of a main clause are "".
     """
@@ -78,7 +78,7 @@ class ClauseSite:
 
     @property
     def dative(self) -> ev.Dative | None:
-        """The form of the recipient, if the gap implies it; None if it is a variable, or if there is no recipient."""
+        """The form of the recipient, if the gap implies the form; None if the form is a variable, or absent."""
         is_passive = self.voice is ev.Voice.PASSIVE
         if self.gap is ev.Role.RECIPIENT:
             return ev.Dative.DOUBLE if is_passive else ev.Dative.TO
@@ -100,7 +100,7 @@ class ClauseSite:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Layout:
-    """The variables of the sentences of one structure, clause by clause; compared by identity."""
+    """The variables of the sentences of one structure, clause by clause; layouts are compared by identity."""
 
     pattern: Pattern
     clauses: tuple[ClauseSite, ...]
@@ -127,7 +127,7 @@ def make_layout(
     *,
     phrases: tuple[PhraseForm, ...] = (),
 ) -> Layout:
-    """Return the layout of *pattern*; *adverbs* (how many) and *forms* have an entry per clause, main clause first."""
+    """Return the layout of *pattern*; *adverbs* (counts) and *forms* have an entry per clause, main clause first."""
     forms = forms or (TENSED,) * len(adverbs)
     is_active = forms[0].mood is ev.Mood.ORDER or not has_passive(pattern.frame, forms[0].fronting)
     is_active = is_active or forms[0].reflexive is not None
@@ -174,7 +174,7 @@ def list_participant_paths(pattern: Pattern) -> tuple[str, ...]:
 def list_phrase_forms(
     pattern: Pattern, form: ClauseForm, adjectives: tuple[int, ...], coordinations: tuple[int, ...]
 ) -> Iterator[tuple[PhraseForm, ...]]:
-    """Yield the forms of all noun phrases of *pattern*, for each allowed number of adjectives and of conjuncts."""
+    """Yield the forms of all noun phrases of *pattern*, for each choice of coordinated nouns and adjective counts."""
     overt_roles = ClauseSite("", pattern.frame, None, None, 0, "", form=form).overt_roles
     absent_paths = {f"{role.value}." for role in ev.Role if role not in overt_roles}
     paths = [path for path in list_participant_paths(pattern) if path not in absent_paths]

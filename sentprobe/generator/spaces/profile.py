@@ -33,13 +33,13 @@ FeatureWeights: TypeAlias = Mapping[str, Mapping[str, float]]
 """Weights such as ``{"tense": {"past": 3, "pres": 1}}``; values that are not named have weight 0."""
 UNIFORM = "uniform"
 PUBLISHED = "published"
-"""The built-in profiles: equal weights for all sentences, and the shares in Ettinger et al.'s datasets (2018)."""
+"""The built-in profiles: equal weights for all sentences; weights as in Ettinger et al.'s datasets (2018)."""
 _UNWEIGHTED = "unweighted"
-"""Key, in the file, of features whose values are about equally frequent in the published datasets: no weights."""
+"""The file's key for features without weights: their values are about equally frequent in the published datasets."""
 FeaturePath: TypeAlias = tuple[tuple[str, str], ...]
-"""The pairs of a feature and its value that define a stratum, in the order in which they are chosen.
+"""The pairs of a feature and its value that define a stratum, in the order in which the values are chosen.
 
-The feature "" is the list of weighted features that a layout has; its values are chosen by their number of sentences.
+The value of the feature "" lists the weighted features of a layout; a list's weight is its number of sentences.
 """
 STRUCTURE = "structure"
 """The feature that has names of templates and sub-templates as its values."""
@@ -220,7 +220,7 @@ def read_published() -> tuple[Profile, FeatureWeights]:
 
 
 def load_profile(name: str | None) -> Profile | None:
-    """Return the built-in profile *name*, or that of a TOML file; None for uniform sampling. Raises UsageError."""
+    """Return the profile *name*, built-in or a TOML file; None for uniform sampling. Raises UsageError."""
     if name is None or name == UNIFORM:
         return None
     if name == PUBLISHED:
@@ -264,7 +264,7 @@ class SpaceStratum:
 
 
 def find_strata(boxes: Iterable[tuple[Layout, Box]], profile: Profile) -> list[SpaceStratum]:
-    """Return the strata, with sentences and a positive weight, of a space that consists of *boxes*."""
+    """Return the strata of a space that consists of *boxes*; leave out strata without sentences or with weight 0."""
     counted: dict[FeaturePath, list[CountedBox]] = {}
     for layout, box in boxes:
         for path, part in _split_box(layout, box, profile):
@@ -278,7 +278,7 @@ def find_strata(boxes: Iterable[tuple[Layout, Box]], profile: Profile) -> list[S
 
 
 def _split_box(layout: Layout, box: Box, profile: Profile) -> Iterator[tuple[FeaturePath, Box]]:
-    """Yield a path and its part of a box for each combination of weighted values; skip values with weight 0."""
+    """Split a box by the values of weighted features; yield (path, part) for all paths of values with weight > 0."""
     head: FeaturePath = ()
     if STRUCTURE in profile.weights:
         structure = profile.find_structure(layout.pattern)
@@ -310,7 +310,7 @@ def _split_by_traits(
 def _compute_shares(
     sizes: dict[FeaturePath, int], profile: Profile, depth: int = 0
 ) -> Iterator[tuple[FeaturePath, float]]:
-    """Yield each stratum's path and share: the product of relative weights on the path (for "", relative sizes)."""
+    """Yield each stratum's path and share of a sample: the product of the path's relative weights (for "": sizes)."""
     branches: dict[tuple[str, str], dict[FeaturePath, int]] = {}
     for path, size in sizes.items():
         if depth == len(path):

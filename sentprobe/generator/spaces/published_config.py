@@ -27,7 +27,7 @@ FEATURES: Mapping[str, tuple[str, Mapping[str, StrEnum]]] = {
     "pol": ("polarity", {value.value: value for value in ev.Polarity}),
     "frame": ("frame", {value.value: value for value in FRAMES}),
 }
-"""The field of :class:`Event` and the values that each name in the published files stands for."""
+"""For each key of the published files: the field of :class:`Event`, and its values by their published names."""
 
 
 def read_published_event(node: JsonNode, lexicon: Lexicon, depth: int = 0) -> ev.Event:

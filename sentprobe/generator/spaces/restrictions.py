@@ -11,7 +11,7 @@ from sentprobe.generator.spaces.layout import ClauseSite, Layout, LayoutValue, R
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule that excludes the sentences in some boxes (``is_ban``), or requires a sentence to be in one of them."""
+    """A rule that excludes the sentences in some boxes (``is_ban``), or all sentences outside these boxes."""
 
     text: str
     find_boxes: Callable[[Layout], Iterable[Restriction]]
@@ -23,7 +23,7 @@ class _ImpossibleStructure(Exception):  # noqa: N818 - not an error but the outc
 
 
 def list_restrictions(partial: ev.Event, site: ClauseSite, layout: Layout) -> Iterator[Restriction]:
-    """Yield the restriction with which the clause at *site* matches *partial*, for each order of coordinated nouns."""
+    """Yield the restriction that makes the clause at *site* match *partial*, for each order of coordinated nouns."""
     paths = layout.coordinations
     for reversed_paths in chain.from_iterable(combinations(paths, size) for size in range(len(paths) + 1)):
         matcher = _Matcher(layout, reversed_paths)
@@ -109,7 +109,7 @@ class _Matcher:
             self._require_value(f"{path}adjective{i}", lemma)
 
     def _require_feature(self, name: str, required: str | None, actual: str | None) -> None:
-        """Require the value of a feature: a variable in some layouts, fixed to *actual* (None: absent) in others."""
+        """Require the value of a feature that is a variable in some layouts, and *actual* (None: absent) in others."""
         if name in self._variables:
             self._require_value(name, required)
         else:

@@ -25,7 +25,7 @@ POLARITY = "negations and questions around ever and any"
 def iterate_rules(
     words: Words, lexicon: Lexicon, choices: Choices, constraints: Constraints, *, is_detailed: bool = False
 ) -> Iterator[Rule]:
-    """Yield the rules of a space; if *is_detailed*, a separate rule for each flag of verbs, such as stative."""
+    """Yield the rules of a space; if *is_detailed*, yield a rule for each flag of verbs, such as stative."""
     if choices.main != Event():
         text = f"the main clause {write_event(choices.main)}"
         yield Rule(text, lambda layout: _restrict_clauses(choices.main, layout, layout.clauses[:1]))
@@ -117,7 +117,7 @@ def _find_ambiguous_boxes(layout: Layout) -> list[Restriction]:
 
 
 def _find_pair_boxes(layout: Layout) -> Iterator[Restriction]:
-    """Yield the boxes of relative clauses that end in "the chefs and the librarians", which makes them ambiguous."""
+    """Yield the boxes of relative clauses that are ambiguous because of coordinated nouns at their end."""
     for site in layout.clauses[1:] if layout.coordinations else ():
         for i, dative in enumerate(Dative) if site.varies_dative else ((0, site.dative),):
             assert site.gap is not None
@@ -154,7 +154,7 @@ def _make_event_boxes(*events: Event) -> Callable[[Layout], Iterable[Restriction
 
 
 def _restrict_relatives(event: Event, layout: Layout) -> list[Restriction]:
-    """Return the restrictions with which every relative clause matches *event*."""
+    """Return the restrictions that make every relative clause match *event*."""
     merged: list[dict[str, Allowed]] = [{}]
     for site in layout.clauses[1:]:
         pairs = product(merged, list_restrictions(event, site, layout))
@@ -184,7 +184,7 @@ def _find_word_positions(lemma: str, variable: Variable) -> Allowed:
 def find_verbs_without_progressive(
     words: Words, lexicon: Lexicon, flags: frozenset[Flag] = NO_PROGRESSIVE
 ) -> dict[Kind, Allowed]:
-    """Return the positions of the verbs with one of *flags* (such as stative) by kind; a kind without any is absent."""
+    """Return the positions of the verbs with one of *flags* (such as stative), by kind of verb; skip empty kinds."""
     flagged_by_kind: dict[Kind, Allowed] = {}
     for frame, verbs in words.verbs_by_frame.items():
         kind = Kind(frame.value)

@@ -14,7 +14,7 @@ from sentprobe.lexicon.words import MODIFIED, ROLES
 
 @dataclass(frozen=True, slots=True)
 class SortBan:
-    """The positions of nouns that the words at some positions exclude.
+    """Words of a kind, and the nouns that each of these words excludes, both as positions in the vocabulary.
 
     ``role`` is the role of the nouns if the words are verbs, and ``MODIFIED`` if they modify the nouns.
     """
@@ -47,7 +47,7 @@ def find_sort_bans(words: Words, lexicon: Lexicon) -> tuple[SortBan, ...]:
 
 
 def find_asked_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> list[Restriction]:
-    """Return the box, if any, of the verbs whose role in question does not fit the question word (who, what)."""
+    """Return a list with the box of the verbs that exclude the question word (who, what); empty if no verb does."""
     main = layout.clauses[0]
     if main.form.asked is None:
         return []
@@ -67,7 +67,7 @@ def find_sort_boxes(bans: Iterable[SortBan], layout: Layout) -> Iterator[Restric
 
 
 def _list_sort_pairs(layout: Layout) -> Iterator[tuple[Kind, str, str, str]]:
-    """Yield kind, role, variable and the noun's variable for each word that restricts the sort of a noun."""
+    """Yield, for each word that restricts a noun's sort: kind, role, the word's variable and the noun's variable."""
     for site in layout.clauses:
         kind = Kind(site.frame.value)
         yield Kind.RELATIVIZER, MODIFIED, f"{site.owner}rel", f"{site.owner}noun"

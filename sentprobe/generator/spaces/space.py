@@ -221,7 +221,7 @@ class Space:
             )
 
     def _index_cells(self, numbers: counting.IndexArray) -> "_CellIndex":
-        """Return the cells of the boxes that contain the events at indices *numbers*."""
+        """Return all cells of those boxes that contain an event at an index in *numbers*."""
         if len(numbers) >= len(self._boxes):
             return self._all_cells
         box_numbers = sorted({bisect_right(self._ends, number) for number in numbers.tolist()})
@@ -247,7 +247,7 @@ class Space:
         return f"the {roles} to ask for must stand in {templates}, without a relative clause"
 
     def _explain(self) -> str:
-        """Return a message that names the one or two constraints that no event satisfies."""
+        """Return a message that names a constraint, or a pair of constraints, that no event satisfies."""
         for event in self.constraints.required:
             options = (
                 ("ask", event.asked, self.choices.asked),
@@ -288,7 +288,7 @@ class Space:
         return f"{culprits[0].text} and {culprits[1].text} contradict each other {where}"
 
     def _widen_choices(self) -> Iterator[tuple[str, tuple[Layout, ...]]]:
-        """Yield the name of each choice, and the layouts of the space if this choice allowed all values."""
+        """Yield the name of each choice, and the layouts that the space would have with all values of this choice."""
         language = self.lexicon.language
         all_values: dict[str, Any] = {
             "numbers": tuple(Number),
@@ -317,7 +317,7 @@ def join_batches(batches: Sequence[EventBatch]) -> EventBatch:
 
 
 class _CellIndex:
-    """The cells of boxes: their first indices, ends, layouts (by number), and positions among a layout's cells."""
+    """The cells of boxes: each cell's first index, end, layout (as a number), and position among the layout's cells."""
 
     def __init__(self, boxes: Sequence[tuple[counting.CountedBox, int]]) -> None:
         self.starts: list[int] = []
@@ -382,7 +382,7 @@ def _build_cached_layouts(
 
 
 def _find_boxes(layouts: Iterable[Layout], rules: Iterable[Rule]) -> Iterator[tuple[Layout, counting.Box]]:
-    """Yield each layout with each of its boxes after all rules are applied, in a fixed order."""
+    """Apply all rules to the layouts; yield, in a fixed order, pairs of a layout and one of the remaining boxes."""
     rules = tuple(rules)
     for layout in layouts:
         boxes = [counting.build_full_box(layout)]
@@ -392,7 +392,7 @@ def _find_boxes(layouts: Iterable[Layout], rules: Iterable[Rule]) -> Iterator[tu
 
 
 def _count_boxes(layouts: Iterable[Layout], rules: Iterable[Rule]) -> Iterator[counting.CountedBox]:
-    """Yield the boxes that contain at least one event after all rules are applied, with their sizes."""
+    """Apply all rules to the layouts; yield the remaining boxes that contain events, with their sizes."""
     for layout, box in _find_boxes(layouts, rules):
         if (counted := counting.count_box(layout, box)).size:
             yield counted

@@ -26,7 +26,7 @@ class ClausePattern:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """The structure of a sentence: the frame of the main clause, and relative clauses with the role they modify."""
+    """The structure of a sentence: the main clause's frame; relative clauses, each after the role of its noun."""
 
     name: str
     frame: Frame
@@ -81,7 +81,7 @@ def list_template_names(*, deep: bool = False, language: Language = ENGLISH) -> 
 
 
 def expand_templates(names: Iterable[str], language: Language) -> tuple[str, ...]:
-    """Return *names*; for `all`, also the language's own templates. Raises UsageError if it lacks the verbs."""
+    """Return *names*; for `all`, also the language's own templates. Raises UsageError if the language lacks a frame."""
     names = tuple(names)
     for name in names:
         frames = {frame for pattern in find_patterns([name]) for frame in list_frames(pattern)}
