@@ -127,7 +127,7 @@ def _remove(path: Path) -> None:
 
 
 OLD_FOLDER = "old"
-"""Name of a replaced folder, which stands in the half-written folder until the new folder has the final name."""
+"""Name of a replaced folder inside the half-written folder, where it stays until the new folder has the final name."""
 
 
 def restore_folder(part: Path) -> None:
@@ -147,7 +147,7 @@ NAME_FILE = "name"
 
 @cache
 def remove_left_parts(folder: Path) -> None:
-    """Remove half-written files and folders of killed processes from *folder*; later calls do nothing."""
+    """Remove half-written files and folders of killed processes from *folder*; repeated calls for it do nothing."""
     if os.name != "posix":  # Windows cannot remove open files
         return
     with suppress(OSError):

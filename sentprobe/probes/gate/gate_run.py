@@ -114,7 +114,7 @@ class PairSource:
     n: int
     own_pairs: Path | None
     lengths: Counter[int] | None
-    """The number of the user's pairs by the number of tokens in the first text; None without a file."""
+    """For each number of tokens in the first text, the number of the user's pairs; None without a file."""
 
     def measure(
         self, scorer: pair_scores.PairScorer, threshold: float | None = None, *, seed: int, reporter: Reporter

@@ -277,7 +277,7 @@ def evaluate_probes(bank: Bank, validation: PreparedItems | None) -> list[Valida
 
 
 def predict(banks: Sequence[Bank], items: PreparedItems) -> Indices:
-    """Return the label of each item with the largest mean probability over *banks* of one probe each, (n,) int64."""
+    """Return, for each item, the label with the largest mean probability over *banks* of one probe each, (n,) int64."""
     logits_by_bank = [_compute_first_logits(bank, items) for bank in banks]
     if len(logits_by_bank) > 1:  # not for one probe: a softmax may round different scores to equal probabilities
         logits_by_bank = [torch.softmax(scores.double(), dim=1) for scores in logits_by_bank]
