@@ -49,7 +49,7 @@ class Natural(int):
 
 
 NAME = "name"
-"""Option of all kinds of encoder that sets the encoder's name in tables, as in ``bow?name=small``."""
+"""Option that sets an encoder's name in tables, as in ``bow?name=small``; every kind of encoder has this option."""
 
 
 @dataclass(frozen=True, slots=True)

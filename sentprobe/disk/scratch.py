@@ -38,7 +38,7 @@ _SCRATCH_NAME = re.compile(r"(?P<prefix>sentprobe-[A-Za-z0-9._]*-)(?P<process>\d
 
 @contextmanager
 def make_part(target: Path, *, folder: bool = False) -> Iterator[Path]:
-    """Provide a hidden temporary file or folder beside *target*; first remove those of killed processes."""
+    """Provide a hidden temporary file or folder beside *target*; first remove paths left there by killed processes."""
     remove_left_parts(target.parent)
     prefix, suffix = f".{target.name[:_MAX_NAME]}.sentprobe_{_MACHINE}_", ".part"
 
@@ -55,7 +55,7 @@ def make_part(target: Path, *, folder: bool = False) -> Iterator[Path]:
 
 @contextmanager
 def make_scratch_folder() -> Iterator[Path]:
-    """Provide a temporary folder; first remove those of killed processes."""
+    """Provide a temporary folder; first remove such folders of killed processes."""
     _remove_left_folders(Path(tempfile.gettempdir()))
     with _hold(lambda: Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))) as folder:
         yield folder

@@ -34,7 +34,7 @@ class GateRates:
     ties: int
     """The number of negatives whose score equals that of their positive, in both halves of the units."""
     at_threshold: int
-    """The number of pairs whose score equals the threshold. They pass."""
+    """The number of pairs whose score equals the threshold; these pairs pass."""
     curve: tuple[tuple[float, float], ...]
     """The rate of misses and the rate of false hits at each of several thresholds, sorted by misses."""
     worst: tuple[ScoredPair, ...]

@@ -60,8 +60,8 @@ def gate(
 
     - model: an encoder, or ``ce:MODEL``, a cross-encoder
     - score: instead of a model, a function from a list of pairs of texts to their scores
-    - then: a second model, which scores only the pairs that pass the first one. Its threshold is chosen so that the
-      share *keep* of their paraphrases passes
+    - then: a second model, which scores only the pairs that pass the first one. The threshold of the
+      second model is chosen so that the share *keep* of the paraphrases among these pairs passes
     - threshold: by default, the highest that the share *keep* of paraphrases passes. It is chosen on one half of the
       units, and the rates are measured on the other half
     - contrasts: by default, all that the templates allow

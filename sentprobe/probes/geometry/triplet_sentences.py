@@ -38,8 +38,8 @@ class TripletSampling:
     words: str = ""
     """A hash of the words in the vocabulary; empty if unknown."""
     held_out: tuple[str, ...] = ()
-    """Words (as a share) and structures that training data lack, such as ``("0.3", "transitive")``: triplets have no
-    others. Empty: triplets have all words and structures."""
+    """Words (as a share) and structures that training data lack, such as ``("0.3", "transitive")``: triplets have
+    only these. Empty: triplets have all words and structures."""
     language: str = "en"
 
     @property

@@ -54,7 +54,7 @@ class TrainingProgress:
 
     @property
     def pass_limit(self) -> int | None:
-        """The probe's maximum number of passes, if it ended training and is below that of the preset; else None."""
+        """The probe's maximum number of passes, if this limit ended training and is below the preset's; else None."""
         is_limited = not self.converged and self.epochs >= self._max_epochs < self._preset.max_epochs
         return self._max_epochs if is_limited else None
 
