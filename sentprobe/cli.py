@@ -31,7 +31,7 @@ PROGRAMS: Mapping[str, str] = {
     "probe": "Measure which facts about a sentence can be read from its vector.",
     "sentprobe": "Generate annotated sentences, and measure which facts can be read from sentence vectors.",
 }
-"""Name of each program to its summary."""
+"""Summary of each program, by its name."""
 
 COMMANDS: dict[str, Mapping[str, tuple[str, str]]] = {
     "gen": {
@@ -66,7 +66,7 @@ COMMANDS: dict[str, Mapping[str, tuple[str, str]]] = {
     },
 }
 
-"""For each program, its commands: name to location (``module:attribute`` in ``sentprobe.commands``) and summary."""
+"""Location (``module:attribute`` in ``sentprobe.commands``) and summary of each command, by program and name."""
 COMMANDS["sentprobe"] = {"gen": ("", PROGRAMS["gen"]), **COMMANDS["probe"]}
 
 

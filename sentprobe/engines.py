@@ -25,7 +25,7 @@ ValueT = TypeVar("ValueT")
 Params = ParamSpec("Params")
 
 MAX_KILLS = 3
-"""Number of worker processes killed in a row at the same task, with which the run fails."""
+"""The run fails if worker processes are killed at the same task this number of times in a row."""
 
 CONNECT_SECONDS = 10  # timeout for a client to connect to the scheduler
 ANSWER_SECONDS = 4  # timeout for the scheduler to answer at all

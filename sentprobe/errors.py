@@ -11,7 +11,7 @@ MAX_QUOTED = 200
 """Maximum number of characters of a quotation in a message."""
 
 _MAX_NAME = 255
-"""Maximum length of a file name; messages cut longer words, which are texts without spaces and slashes."""
+"""Maximum length of a file name; in messages, longer sequences without space or slash are cut to MAX_QUOTED."""
 
 _MAX_LINE = 2000
 _CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -66,13 +66,13 @@ WRONG_PATH = {
     *(errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP),
     *(errno.EACCES, errno.EPERM, errno.EROFS),
 }
-"""Error numbers for wrong paths: a path that is missing, a folder instead of a file, or not accessible."""
+"""Error numbers for wrong paths: missing, not accessible, or a folder instead of a file, for example."""
 
 
 def path_error(
     path: PathLike[str] | str, what: str, error: OSError, *, otherwise: type[SentprobeError] = SentprobeError
 ) -> SentprobeError:
-    """Return the exception to raise for *error* at *path*: UsageError for WRONG_PATH, else *otherwise* (full disk).
+    """Return the exception to raise for *error* at *path*: UsageError if its number is in WRONG_PATH, else *otherwise*.
 
     >>> path_error("x.txt", "cannot read it", FileNotFoundError(2, "No such file")).exit_code
     2
@@ -84,7 +84,7 @@ def path_error(
 def folder_part_error(
     path: PathLike[str] | str, what: str, error: OSError, *, damaged: type[SentprobeError]
 ) -> SentprobeError:
-    """Return the exception for an unreadable file of a dataset or model: UsageError if forbidden, else *damaged*.
+    """Return the error for an unreadable file of a dataset or model: UsageError if access is denied, else *damaged*.
 
     >>> missing = FileNotFoundError(2, "none")
     >>> folder_part_error("t/a", "cannot read it", missing, damaged=FormatError)

@@ -81,7 +81,7 @@ def call_in_time(function: Callable[[], ValueT], seconds: float) -> ValueT:
 
 @contextmanager
 def make_workers(jobs: int) -> Iterator[Executor | None]:
-    """Provide a pool of *jobs* processes (None for one job); an error in the ``with`` block stops them at once."""
+    """Provide a pool of *jobs* processes, or None if *jobs* is 1; an error in the ``with`` block stops them at once."""
     check_count("jobs", jobs)
     if jobs == 1:
         yield None

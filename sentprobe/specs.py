@@ -49,7 +49,7 @@ class Natural(int):
 
 
 NAME = "name"
-"""Option of all kinds of encoder that sets the encoder's name in tables, as in ``bow?name=small``."""
+"""Option that sets an encoder's name in tables, as in ``bow?name=small``; every kind of encoder has this option."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +165,8 @@ def replace_options(
 ) -> Record:
     """Return a copy of the dataclass *record* in which each option, such as ``("dim", "50")``, replaces a field.
 
-    The text is parsed by the type of the field: a key of READERS, an enum, or a tuple of enum members or of a key of
-    LIST_READERS, which are separated by commas.
+    The type of the field determines the parser: a type in READERS, an enum, or a tuple. In the text of a tuple, commas
+    separate the elements, which are enum members or of a type in LIST_READERS.
 
     - owner: start of messages, such as the kind of encoder
     - other_names: further valid options, which messages list

@@ -23,7 +23,7 @@ MAX_DIGITS = 4300
 """Maximum number of digits of a whole number: the limit of Python."""
 
 MAX_INTEGER = 2**63
-"""Whole numbers in a dataclass must be smaller, to fit arrays and columns of 64 bits."""
+"""Whole numbers in a dataclass must be below this value, to fit arrays and columns of 64 bits."""
 
 JsonPairs = list[tuple[str, Any]]
 Element = TypeVar("Element")

@@ -97,7 +97,7 @@ _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 
 
 def is_at(file: int, path: Path) -> bool:
-    """Return whether the open file or folder *file* is still the one at *path*."""
+    """Return whether *path* is still the path of the open file or folder *file*."""
     try:
         return os.path.samestat(os.fstat(file), path.stat(follow_symlinks=False))
     except FileNotFoundError:

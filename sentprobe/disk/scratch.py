@@ -38,7 +38,7 @@ _SCRATCH_NAME = re.compile(r"(?P<prefix>sentprobe-[A-Za-z0-9._]*-)(?P<process>\d
 
 @contextmanager
 def make_part(target: Path, *, folder: bool = False) -> Iterator[Path]:
-    """Provide a hidden temporary file or folder beside *target*; first remove those of killed processes."""
+    """Provide a hidden temporary file or folder beside *target*; first remove paths left there by killed processes."""
     remove_left_parts(target.parent)
     prefix, suffix = f".{target.name[:_MAX_NAME]}.sentprobe_{_MACHINE}_", ".part"
 
@@ -55,7 +55,7 @@ def make_part(target: Path, *, folder: bool = False) -> Iterator[Path]:
 
 @contextmanager
 def make_scratch_folder() -> Iterator[Path]:
-    """Provide a temporary folder; first remove those of killed processes."""
+    """Provide a temporary folder; first remove such folders of killed processes."""
     _remove_left_folders(Path(tempfile.gettempdir()))
     with _hold(lambda: Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))) as folder:
         yield folder
@@ -127,7 +127,7 @@ def _remove(path: Path) -> None:
 
 
 OLD_FOLDER = "old"
-"""Name of a replaced folder, which stands in the half-written folder until the new folder has the final name."""
+"""Name of a replaced folder inside the half-written folder, where it stays until the new folder has the final name."""
 
 
 def restore_folder(part: Path) -> None:
@@ -147,7 +147,7 @@ NAME_FILE = "name"
 
 @cache
 def remove_left_parts(folder: Path) -> None:
-    """Remove half-written files and folders of killed processes from *folder*; later calls do nothing."""
+    """Remove half-written files and folders of killed processes from *folder*; repeated calls for it do nothing."""
     if os.name != "posix":  # Windows cannot remove open files
         return
     with suppress(OSError):

@@ -73,7 +73,7 @@ def print_lines(text: str, screen: "Console") -> None:
 
 
 def is_numeric_column(table: "Table", column: int) -> bool:
-    """Return whether a column, by its right alignment, contains numbers; numbers are not wrapped."""
+    """Return whether a column is right-aligned; right-aligned columns contain numbers, which are not wrapped."""
     return table.columns[column].justify == "right"
 
 

@@ -37,7 +37,7 @@ class Hole:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """A constituent; if it has no label, the constituency tree has its children in its place."""
+    """A constituent. In the constituency tree, a constituent without label is replaced by its children."""
 
     label: str | None
     rel: str
@@ -47,7 +47,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class FlatItem:
-    """A word or hole, the index of its head (or PARENT), and the brackets of the tree before and after it."""
+    """A word or hole, the index of its head (or PARENT), and the brackets of constituents before and after it."""
 
     content: Leaf | Hole
     head: int
@@ -98,7 +98,7 @@ class _Builder:
         return head, self.attach(dependents, head, filler)
 
     def attach(self, dependents: list[_Dependent], head: int | None, filler: int | None) -> list[_Dependent]:
-        """Attach items to the head or the filler; return those whose head is still unknown."""
+        """Attach each item to *head* or, if it needs a gap's filler, to *filler*; return items that stay unattached."""
         unattached = []
         for dependent in dependents:
             target = filler if dependent.wants_filler else head

@@ -9,7 +9,7 @@ from sentprobe.lexicon.words import VERBS, Form, Kind, Word
 
 KEPT_FORMS = "inflections.tsv"
 LEMMA_FORMS = frozenset({Form.NN, Form.VB, Form.VBP, Form.RB, Form.JJ})
-"""The forms that equal the lemma."""
+"""The forms whose spelling is the lemma."""
 
 VOWEL_SOUND = re.compile(
     r"(?!eu|ewe|one(?!ir)|once|uni(?!n|m)|u[st][aeiu]|usu|ura|uro)[aeiou]|heir|hon(?:est|ou?r)|hour"

@@ -97,7 +97,7 @@ class Lexicon:
         return self.vocabularies[name]
 
     def replace_words(self, name: str, words: Mapping[Kind, Iterable[str]]) -> "Lexicon":
-        """Return a copy in which *words* replace lemmas of the vocabulary *name*; kinds not in *words* stay."""
+        """Return a copy whose vocabulary *name* has the lemmas in *words*; its lemmas of kinds not in *words* stay."""
         old = self.vocabulary(name)
         fresh = {kind: tuple(lemmas) for kind, lemmas in words.items()}
         new = replace(old, words={**old.words, **fresh})

@@ -55,7 +55,7 @@ def check_duplicate_lemma(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def _find_shared_translations(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Yield a problem for each word with the translation of an earlier word of its kind (dative = transitive)."""
+    """Yield a problem if two words of one kind have the same translation; dative verbs count as transitive verbs."""
     owners: dict[tuple[Kind, str], Word] = {}
     for item in draft.items:
         word, kind = item.word, Kind.TRANSITIVE if item.word.kind is Kind.DATIVE else item.word.kind
@@ -287,7 +287,7 @@ def _is_syncretic(word: Word) -> bool:
 
 
 def _list_taken(kind: Kind, value: object) -> list[object]:
-    """Return the values in ``takes`` that must be lists of sorts, or [None] if a verb has a value that is no table."""
+    """Return the values in ``takes`` that must be lists of sorts, or [None] if ``takes`` of a verb is not a table."""
     return list(value.values()) if kind in VERBS and isinstance(value, dict) else [value if kind not in VERBS else None]
 
 

@@ -122,7 +122,8 @@ def load_lexicon(path: Path | None, language: str = ENGLISH.code) -> Lexicon:
 def choose_vocabulary(lexicon: Lexicon, usual: str = "") -> str:
     """Return the name of the default vocabulary: *usual* if the lexicon has it, else the only one in the lexicon.
 
-    If *usual* is "", it is the language's name, such as "english". Raises UsageError if there are several others.
+    An empty *usual* stands for the language's name, such as "english". Raises UsageError if the lexicon has several
+    vocabularies, but not *usual*.
     """
     usual = usual or lexicon.language.stem
     names = tuple(lexicon.vocabularies)

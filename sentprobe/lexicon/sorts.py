@@ -8,7 +8,7 @@ from sentprobe.lexicon.words import MODIFIED, ROLES, Kind
 
 @lru_cache(maxsize=16)  # renderers are cached by lexicon, which is compared by identity
 def restrict_to_one_sort(lexicon: Lexicon, vocabulary: str) -> Lexicon:
-    """Return the lexicon with *vocabulary* restricted to nouns of one sort, and words that accept it in every role.
+    """Return the lexicon; *vocabulary* keeps only nouns of one sort, and words that accept this sort in every role.
 
     The chosen sort allows the most pairs of a noun and a transitive verb.
     """

@@ -22,7 +22,7 @@ class Kind(StrEnum):
 
 
 class Form(StrEnum):
-    """An inflected form of English: a Penn tag; for determiners with number and next sound, as in "DT.sg.vowel"."""
+    """An English form: a Penn tag; for determiners, with number and the first sound of the next word: "DT.sg.vowel"."""
 
     NN = "NN"
     NNS = "NNS"
@@ -102,7 +102,7 @@ RESERVED = FUNCTION_WORDS | {"am", "been"}
 PERSON = "person"
 """The default sort of a noun, and of the nouns that can fill a verb's role."""
 MODIFIED = "noun"
-"""The key of :attr:`Word.takes`, in place of a role, for the nouns that adjectives and relativizers go with."""
+"""The only key in :attr:`Word.takes` of an adjective or relativizer; for verbs, the keys are roles."""
 GENDERS = ("masc", "fem", "neut")
 """The genders of nouns."""
 NOT = "not "

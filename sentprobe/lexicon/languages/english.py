@@ -67,7 +67,7 @@ def _find_noun_form(number: str, _case: str) -> Form:
 
 
 def _find_form(slot: str, number: str, _case: str, word_class: str) -> Form:
-    """Return a determiner's form for the number and the next word's class, or an adjective's only form."""
+    """Return an adjective's only form, or a determiner's form of this number before a word of this class."""
     if slot == "adjective":
         return Form.JJ
     return Form(f"DT.{number}{'.vowel' if word_class == _VOWEL else ''}")

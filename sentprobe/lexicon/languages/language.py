@@ -10,7 +10,7 @@ from sentprobe.lexicon.words import Kind, Word
 EntryValues: TypeAlias = Mapping[str, object]
 """The values of a word's entry in a lexicon file, by key."""
 StructureRow: TypeAlias = tuple[str, str, str, tuple[str, ...]]
-"""Frame, voice, form of the recipient ("double", "to" or ""), and roles that can be the gap ("": a main clause)."""
+"""Frame, voice, form of the recipient ("double", "to" or ""), and possible roles of the gap ("" in a main clause)."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -25,7 +25,7 @@ class Language:
     code: str
     name: str
     stem: str
-    """The start of the names of the language's files, such as ``german.toml``, and the name of its usual vocabulary."""
+    """The name of the usual vocabulary; names of the language's files, such as ``german.toml``, begin with it."""
 
     # ---- the lexicon
     open_kinds: tuple[Kind, ...]
@@ -53,7 +53,7 @@ class Language:
     frames: tuple[str, ...]
     aspects: tuple[str, ...]
     cues: Mapping[str, str]
-    """The word for each negator, such as ``{"not": "nicht"}``."""
+    """The word that expresses each negator of an event, such as ``{"not": "nicht"}``."""
     moods: tuple[str, ...] = ("statement",)
     has_coordination: bool = False
     has_fronting: bool = False
@@ -62,7 +62,7 @@ class Language:
     excluded_contrasts: frozenset[str] = frozenset()
     """The contrasts between the anchor and a negative of a triplet that are impossible in this language."""
     more_templates: tuple[str, ...] = ()
-    """The templates that ``all`` includes in addition to the templates of English."""
+    """The templates of this language that the name ``all`` selects in addition to the templates of English."""
 
     # ---- the grammar
     structures: tuple[StructureRow, ...]
@@ -109,7 +109,7 @@ class Language:
         return verb.auxiliary or next(iter(self.perfect_auxiliaries), "")
 
     def replace_auxiliary(self, form: str, auxiliary: str) -> str:
-        """Return the form of *auxiliary* ("ist") that matches *form* of the usual one ("hat"); else *form* itself."""
+        """Return *form*; a form of the usual auxiliary ("hat") is replaced by the same form of *auxiliary* ("ist")."""
         forms = dict(zip(self.usual_auxiliary_forms, self.perfect_auxiliaries.get(auxiliary, ()), strict=False))
         return forms.get(form, form)
 

@@ -34,7 +34,7 @@ class GateRates:
     ties: int
     """The number of negatives whose score equals that of their positive, in both halves of the units."""
     at_threshold: int
-    """The number of pairs whose score equals the threshold. They pass."""
+    """The number of pairs whose score equals the threshold; these pairs pass."""
     curve: tuple[tuple[float, float], ...]
     """The rate of misses and the rate of false hits at each of several thresholds, sorted by misses."""
     worst: tuple[ScoredPair, ...]
@@ -95,9 +95,9 @@ def measure_gate(
 ) -> GateDraw:
     """Measure the rates of false hits and misses of a scorer in one draw.
 
-    If *threshold* is None, a threshold that the share *keep* of paraphrases passes is chosen on one half of the units,
-    and the rates are measured on the other half. With a *threshold*, all units are measured; for *generated* pairs,
-    always.
+    If *threshold* is None, the function chooses a threshold on one half of the units, so that the share *keep* of
+    paraphrases passes, and measures the rates on the other half. With a *threshold*, it measures them on all units.
+    In both cases, it measures all *generated* pairs.
 
     Raises:
         UsageError: a half of the units lacks pairs with the same meaning or with different meanings.
@@ -142,7 +142,7 @@ def _select_units(pairs: ScoredPairs, remainder: int) -> ScoredPairs:
 
 
 def _join_paraphrases(scored: Sequence[ScoredPairs]) -> Floats:
-    """Return the scores of all paraphrases; both forms of a contrast have the same ones, which count once."""
+    """Return the scores of all paraphrases; both forms of negatives have the same paraphrases, which count once."""
     return np.concatenate([*{pairs.contrast: pairs.same_scores for pairs in scored}.values()])
 
 

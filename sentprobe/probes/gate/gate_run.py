@@ -60,8 +60,8 @@ def gate(
 
     - model: an encoder, or ``ce:MODEL``, a cross-encoder
     - score: instead of a model, a function from a list of pairs of texts to their scores
-    - then: a second model, which scores only the pairs that pass the first one. Its threshold is chosen so that the
-      share *keep* of their paraphrases passes
+    - then: a second model, which scores only the pairs that pass the first one. The threshold of the
+      second model is chosen so that the share *keep* of the paraphrases among these pairs passes
     - threshold: by default, the highest that the share *keep* of paraphrases passes. It is chosen on one half of the
       units, and the rates are measured on the other half
     - contrasts: by default, all that the templates allow
@@ -114,7 +114,7 @@ class PairSource:
     n: int
     own_pairs: Path | None
     lengths: Counter[int] | None
-    """The number of the user's pairs by the number of tokens in the first text; None without a file."""
+    """For each number of tokens in the first text, the number of the user's pairs; None without a file."""
 
     def measure(
         self, scorer: pair_scores.PairScorer, threshold: float | None = None, *, seed: int, reporter: Reporter

@@ -57,7 +57,7 @@ class GateResults:
         return [*zip(*(draw.rates for draw in self.draws), strict=True)]
 
     def list_generated_cells(self) -> list[tuple[GateRates, ...]]:
-        """Return the rates of the pairs generated for a comparison with a user's, grouped as by :meth:`list_cells`."""
+        """Return the rates of the generated pairs to compare with a user's pairs, grouped as by :meth:`list_cells`."""
         cells = group_by((rates for draw in self.draws for rates in draw.generated), lambda rates: rates.name)
         return [tuple(rates) for rates in cells.values() if len(rates) == len(self.draws)]
 
@@ -165,7 +165,7 @@ def _describe_generated(draw: GateDraw) -> list[str]:
 
 
 def find_exceeding(results: GateResults, max_false_hits: float) -> list[tuple[str, float]]:
-    """Return names and rates of those contrasts and forms whose rate of false hits is above the maximum."""
+    """Return name and rate of false hits of each contrast and form of negatives with a rate above the maximum."""
     rates = ((draws[0].name, _average(draws, "false_hits")) for draws in results.list_cells())
     return [(name, share) for name, share in rates if share > max_false_hits]
 

@@ -78,7 +78,7 @@ class ScoredPair(NamedTuple):
 
 
 NEAREST = 20
-"""The number of pairs with different meanings, those with the highest scores, whose texts are returned."""
+"""Number of pairs whose texts are returned: the pairs with different meanings that have the highest scores."""
 
 
 def _find_nearest(nearest: list[ScoredPair], scores: Floats, *texts: Sequence[str]) -> list[ScoredPair]:
@@ -94,7 +94,7 @@ class ScoredPairs:
     contrast: str
     """The contrast of the negatives; empty for a user's pairs."""
     form: str
-    """The form of the negatives: that of the anchor or of the positive; empty for a user's pairs."""
+    """Whether the negatives have the form of the anchor or of the positive; empty for a user's pairs."""
     example: tuple[str, str]
     """The shortest pair with different meanings."""
     same_scores: Floats
@@ -233,5 +233,5 @@ def _read_pairs(path: Path) -> Iterator[tuple[str, str, bool]]:
 
 
 def find_shortest(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return a list of the shortest pair, or an empty list if there are no pairs."""
+    """Return a list that has only the shortest pair, or an empty list if there are no pairs."""
     return sorted(pairs, key=lambda pair: sum(map(len, pair)))[:1]

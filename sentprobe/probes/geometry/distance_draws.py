@@ -29,7 +29,7 @@ EncoderNaming: TypeAlias = Callable[[GeometryResult], str]
 
 
 def _join_draws(tables: Sequence[GeometryTable], naming: EncoderNaming) -> list[GeometryTable]:
-    """Join the tables that differ only in their draw after *naming* has renamed their encoders."""
+    """Rename encoders by *naming*, and join the tables that then differ only in their draw."""
     joined: list[GeometryTable] = []
     for draw in tables:
         renamed = _rename_encoders(draw, naming)
@@ -78,7 +78,7 @@ def group_by_cell(table: Iterable[GeometryResult]) -> dict[tuple[str, str], list
 
 
 def _get_setting(result: GeometryResult) -> tuple[bool, TripletSampling]:
-    """Return the settings that all results of a draw share, with 0 triplets if a dataset decides their number."""
+    """Return the settings that all results of a draw share; the number of triplets from a dataset is set to 0."""
     return bool(result.dataset), replace(result.drawing, n=0) if result.dataset else result.drawing
 
 
@@ -137,7 +137,7 @@ class TripletEstimate:
 def estimate_accuracy(
     draws: Sequence[GeometryResult], kind: NegativeKind, nearness: Nearness, *, paired: bool = False
 ) -> TripletEstimate | None:
-    """Return the accuracy over draws (*paired*: the mirror must be correct too); None if a draw was not measured."""
+    """Return the mean accuracy over draws (*paired*: the mirror must be correct, too); None if a draw lacks it."""
     scores = [score for draw in draws if (score := draw.find_overall(kind, nearness))]
     if not scores or len(scores) < len(draws):
         return None

@@ -34,7 +34,7 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeometryScore:
-    """Accuracy and other measures of a group of triplets, for one form of the negative and one nearness."""
+    """Accuracy and other measures of a group of triplets, for one form of the negative and one measure of nearness."""
 
     kind: NegativeKind
     nearness: Nearness

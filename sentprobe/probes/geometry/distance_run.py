@@ -115,7 +115,7 @@ def measure_encoder(
 
 
 def _whiten_sides(material: TripletSentences, vectors: Vectors, whitening: ms.Whitening | None) -> ms.Sides | None:
-    """Whiten the vectors of all sides except distractors, whose sentences are the last rows of *vectors*."""
+    """Whiten the vectors of anchors, positives and negatives, but not the last rows of *vectors*, the distractors."""
     if whitening is None:
         return None
     rows = material.rows[: len(SIDES)]

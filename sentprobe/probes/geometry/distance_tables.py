@@ -103,7 +103,7 @@ def format_share(figure: drawn.TripletEstimate, *, intervals: bool) -> str:
 
 
 LEAST_TRIPLETS = 20
-"""Groups with fewer triplets are left out of the range "lowest to highest"."""
+"""Groups with fewer triplets are left out of the range of group accuracies, "lowest to highest"."""
 
 
 def _find_large_groups(draws: CellDraws, kind: NegativeKind) -> list[float]:
@@ -196,7 +196,7 @@ def _build_group_rows(
 
 
 def check_group_nearness(nearness: Nearness) -> None:
-    """Raise UsageError if the nearness is not cosine, the only one by which groups are measured."""
+    """Raise UsageError if the nearness is not cosine: groups are measured by cosine only."""
     if nearness is not Nearness.COSINE:
         raise UsageError(f"groups are measured by cosine only: remove --by or --nearness {nearness.value}")
 
@@ -262,7 +262,7 @@ def _format_counts(results: Iterable[GeometryResult]) -> str:
 
 
 def check_nearness(results: Sequence[GeometryResult], nearness: Nearness) -> None:
-    """Raise UsageError if no result was measured by this nearness: whitening needs enough sentences."""
+    """Raise UsageError if no result was measured by this nearness, because whitening had too few sentences."""
     if not any(result.find_by_group(NegativeKind.FORM, nearness) for result in results):
         raise UsageError(
             f"no result has {nearness.value}: there are more dimensions than sentences to estimate whitening from"

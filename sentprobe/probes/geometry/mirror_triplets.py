@@ -1,8 +1,8 @@
 """Triplets from the mirror pairs of a task: pairs of test items with the same words and different labels.
 
-One sentence of a pair is the anchor of the triplet, and its partner that of the mirror. The positive is the anchor
-with one clause changed from active to passive or the reverse. The negatives are the partner with this change and
-without it.
+One sentence of a pair is the anchor of the triplet; the other sentence is the anchor of the mirror. The positive is
+the triplet's anchor with one clause changed from active to passive or the reverse. The two negatives are the mirror's
+anchor with this change and without it.
 """
 
 from collections.abc import Iterator
@@ -150,7 +150,7 @@ def _get_relative_clause(event: ev.Event, path: str) -> tuple[ev.Participant, ev
 
 
 def _can_change_voice(event: ev.Event, path: str) -> bool:
-    """Return whether the clause at a path has the same meaning in active and passive voice."""
+    """Return whether the clause at *path* (such as ``"agent.clause."``) means the same in active and passive voice."""
     clause = _get_clause(event, path)
     return clause.frame is ev.Frame.TRANSITIVE and VOLITIONAL_ADVERBS.isdisjoint(clause.adverbs or ())
 

@@ -16,7 +16,7 @@ CONTENT_TAGS = ("NOUN", "VERB")
 """Parts of speech of the words that define a unit: triplets with the same nouns and verbs form a unit."""
 _FIELDS = ("contrast", *(side.value for side in SIDES), "annotation")
 _PAIR_FIELDS = frozenset({"anchor", "premise", "sentence_good"})
-"""Fields by which files of ``gen pairs`` are recognized: of triplets, of ``--nli`` and of minimal pairs."""
+"""Fields by which output of ``gen pairs`` is recognized: one each for triplets, ``--nli`` and minimal pairs."""
 
 
 class ReadTriplet(NamedTuple):
@@ -29,7 +29,7 @@ class ReadTriplet(NamedTuple):
 
 
 def is_triplet_file(path: Path) -> bool:
-    """Return whether a file has the fields of triplets, by its columns (Parquet) or its first line (JSONL)."""
+    """Return whether a file has the fields of triplets, as columns (Parquet) or in the first line (JSONL)."""
     try:
         return set(_FIELDS) <= _read_fields(path)
     except SentprobeError:
@@ -37,7 +37,7 @@ def is_triplet_file(path: Path) -> bool:
 
 
 def is_pairs_file(path: Path) -> bool:
-    """Return whether ``gen pairs`` may have written a file; true of any Parquet file, since no dataset is one."""
+    """Return whether ``gen pairs`` may have written a file; true of Parquet files, since no dataset has this format."""
     try:
         is_known = path.suffix == ".parquet" or not _PAIR_FIELDS.isdisjoint(_read_fields(path))
     except SentprobeError:

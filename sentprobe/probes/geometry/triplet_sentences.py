@@ -38,8 +38,8 @@ class TripletSampling:
     words: str = ""
     """A hash of the words in the vocabulary; empty if unknown."""
     held_out: tuple[str, ...] = ()
-    """Words (as a share) and structures that training data lack, such as ``("0.3", "transitive")``: triplets have no
-    others. Empty: triplets have all words and structures."""
+    """Words (as a share) and structures that training data lack, such as ``("0.3", "transitive")``: triplets have
+    only these. Empty: triplets have all words and structures."""
     language: str = "en"
 
     @property
@@ -113,7 +113,7 @@ class SampledTriplets(TripletSentences):
 def build_triplet_spaces(
     lexicon: Lexicon, names: Sequence[str], drawing: TripletSampling, mood: Mood | None = None
 ) -> tuple[list[tr.TripletSpace], list[tr.ImpossibleContrastError]]:
-    """Return the spaces of the named contrasts ([]: of all possible ones), and the errors of impossible contrasts."""
+    """Return the spaces of the contrasts in *names* ([]: of all possible contrasts), and the errors of the others."""
     spaces, errors = [], []
     for name in dict.fromkeys(names or CONTRASTS):
         try:
@@ -170,7 +170,7 @@ def _name_groups(triplets: tr.TripletSet) -> GroupNames:
 def name_voice_group(place: str, voices: Collection[str], clause_count: int) -> str:
     """Return the name of a triplet's group by voice.
 
-    - place: the path of the clause in which the negative differs
+    - place: the path of the clause in which the negative differs, such as ``"agent.clause."``; "" for the main clause
     - voices: the paths of the clauses in which the positive has another voice, or another form of the recipient; the
       latter paths end in ``dative``
     - clause_count: the number of relative clauses in the anchor

@@ -81,7 +81,7 @@ class MtebModel:
     fingerprint: str = ""
     """Empty, since it is unknown on which files and settings the vectors depend."""
     capabilities: Capabilities = Capabilities(cacheable=False)  # noqa: RUF009 - frozen
-    """Vectors are not cached, as in MTEB itself."""
+    """Capabilities of the encoder: its vectors are not cached, as in MTEB itself."""
 
     @property
     def name(self) -> str:

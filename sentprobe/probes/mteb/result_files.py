@@ -22,7 +22,7 @@ MtebScores: TypeAlias = dict[str, Any]
 
 
 def make_probing_scores(result: Result) -> MtebScores:
-    """Return the accuracies, from 0 to 1, of an encoder on a task: of its probes, of each seed, and of controls."""
+    """Return an encoder's accuracies on a task, from 0 to 1: of all probes, the probes of each seed, and controls."""
     score = result.scores[Condition.PROBE]
     return {
         "accuracy": score.accuracy,
@@ -46,7 +46,8 @@ def make_probing_scores(result: Result) -> MtebScores:
 def make_geometry_scores(result: GeometryResult) -> MtebScores:
     """Return the scores of an encoder on a contrast.
 
-    ``accuracy`` is by cosine. Scores for other negatives and distances have names such as ``anchor_euclid_margin``.
+    ``accuracy`` is by cosine, with negatives in the positive's form. Other names have form, nearness and measure, as in
+    ``anchor_euclid_margin``.
     """
     main = result.find_by_group(NegativeKind.FORM)[ALL_TRIPLETS]
     scores: MtebScores = {
@@ -78,7 +79,7 @@ def to_file_name(text: str) -> str:
 
 
 def make_geometry_name(contrast: str) -> str:
-    """Return the name of a contrast's task, which no probing task has.
+    """Return the name of a contrast's task in MTEB's layout; no probing task has the same name.
 
     >>> make_geometry_name("tense")
     'GeometryTense'
@@ -101,7 +102,7 @@ class MtebModelResults:
     """The content of an encoder's result files."""
 
     folder: Path
-    """``results/MODEL/REVISION``, where the revision begins the encoder's fingerprint."""
+    """``results/MODEL/REVISION``, where REVISION is the beginning of the encoder's fingerprint."""
     meta: dict[str, Any]
     """The fields of MTEB's ``ModelMeta``; those that sentprobe does not know are None."""
     tasks: list[dict[str, Any]]
@@ -144,7 +145,7 @@ def make_mteb_results(sides: Sequence[EncoderResults], distances: Sequence[Geome
 
 
 def make_probing_results(side: EncoderResults) -> Iterator[dict[str, Any]]:
-    """Yield the result of an encoder on each task. Raises UsageError for results across languages."""
+    """Yield the result of an encoder on each task. Raises UsageError if training and test language differ."""
     for task, records in side.by_task.items():
         if records[0].data is not None and records[0].data.test_language:
             raise UsageError(f"{task}: MTEB's form is for English, and these results are across languages")
@@ -189,9 +190,9 @@ def format_task_result(
 
 
 def write_mteb_results(models: Sequence[MtebModelResults], directory: Path) -> None:
-    """Write result files into *directory*, beside its other files.
+    """Write result files into *directory*, which may contain other files.
 
-    Raises UsageError if it is a results folder or corpus table of sentprobe, or cannot be written.
+    Raises UsageError if the directory is a results folder or corpus table of sentprobe, or cannot be written.
     """
     if kind := describe_folder(directory):
         raise UsageError(f"{directory}: is {kind}; write results for MTEB to another folder")

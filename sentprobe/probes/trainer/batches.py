@@ -18,7 +18,7 @@ DROPOUT_STEPS = 2**16
 
 
 class Dropout:
-    """Sampler of the dropout masks of a bank. Probes with equal seed and hidden width share random numbers."""
+    """Sampler of dropout masks for a bank of probes. Probes with equal seed and hidden width share random numbers."""
 
     def __init__(self, points: Sequence[GridPoint], device: torch.device) -> None:
         self._device = device
@@ -26,7 +26,7 @@ class Dropout:
         self._generators = {key: np.random.Generator(np.random.SFC64(np.random.SeedSequence(key))) for key in keys}
 
     def sample_masks(self, points: Sequence[GridPoint], size: int) -> Masks:
-        """Sample the mask of each probe in *points* that has dropout, for a batch of *size* items."""
+        """Sample a mask for each probe with dropout, for a batch of *size* items; *points*: the probes' grid points."""
         mask_keys = {(point.seed, point.hidden, point.dropout): None for point in points if point.dropout}
         random_numbers = {
             key: generator.integers(DROPOUT_STEPS, size=(size, key[1]), dtype=np.uint16)

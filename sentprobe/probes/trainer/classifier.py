@@ -135,11 +135,11 @@ class Preset:
     With L-BFGS, training has converged when no component of the loss's gradient is larger than this value.
     """
     patience: int
-    """Number of checks without improvement that are allowed; the next one stops training."""
+    """Number of checks without improvement that are allowed; one more such check stops training."""
     patience_resets: bool = True
     """Whether an improvement resets the count of checks without improvement."""
     enough: float = 0.0
-    """Training also stops after a pass with a mean training loss below this value; with 0, it never does so."""
+    """Training also stops after a pass with a mean training loss below this value; 0: no such limit."""
     scaling: Scaling
     precision: Precision = Precision.AUTO
     average: int = 1

@@ -21,7 +21,7 @@ class CurvePoint:
     correct: int
     """Number of correct test items."""
     bits: float = 0.0
-    """Bits to transmit, with this probe, the labels that the next portion adds; 0 for the last portion."""
+    """Cost in bits, with this probe, of the labels that the next portion of training items adds; 0 if there is none."""
 
 
 def compute_portion_sizes(items: int, *, labels: int) -> tuple[int, ...]:
@@ -80,7 +80,7 @@ def compute_pointwise_information(
 ) -> tuple[float, ...]:
     """Return the pointwise V-information of each item in bits (Ethayarajh et al. 2022, section 3).
 
-    This is the cost of the label without the probe, by its frequency in training, minus its cost with the probe.
+    The information is the label's cost by its frequency in training, minus the label's cost with the probe.
 
     - targets: the label of each item
     - bits: the cost of each label with the probe, in bits

@@ -41,7 +41,7 @@ MAX_WEIGHTS = 2**25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
-    """The test predictions and training statistics of a probe, of the best of a grid, or of an average of several."""
+    """The test predictions and training statistics of a probe, of the best probe of a grid, or of averaged probes."""
 
     predictions: Indices
     correct: int
@@ -90,8 +90,8 @@ def fit(
     - threads: number of threads that PyTorch uses in training; None: unchanged
     - pass_limits: by seed, a maximum number of passes below that of the preset; L-BFGS ignores it
     - method: a function that trains several probes for each seed; None: one probe is trained
-    - further_tests: more test sets, each with sentence vectors, whose training rows equal those of *vectors*, and test
-      items; each adds a Fit for each seed
+    - further_tests: sentence vectors and test items of each further test set, which adds a Fit for each seed. In these
+      vectors and in *vectors*, the training sentences have equal rows
     - arguments: further arguments of :func:`prepare_problem`
 
     The probes of all seeds and grid points are trained together, on the same batches. A seed decides initial weights
@@ -215,7 +215,7 @@ class TrainedProbe:
     pass_limit: int | None = None
     validation: float | None = None
     validation_bits: float | None = None
-    """Mean cost of a validation label in bits, if this decides among the grid points of L-BFGS; else None."""
+    """Mean cost of a validation label in bits, if this cost decides among the grid points of L-BFGS; else None."""
     gradient: float | None = None
 
     def predict_test(self, problem: TrainingProblem) -> Fit:
@@ -240,7 +240,7 @@ class TrainedProbe:
 
 
 def choose_best(candidates: Sequence[TrainedProbe]) -> TrainedProbe:
-    """Return the probe with the fewest validation bits or, if a probe lacks them, the best validation accuracy."""
+    """Return the probe with the smallest ``validation_bits`` or, if any are None, the highest validation accuracy."""
     if all(candidate.validation_bits is not None for candidate in candidates):
         return min(candidates, key=lambda candidate: candidate.validation_bits or 0.0)
     return max(candidates, key=lambda candidate: candidate.validation or 0.0)
@@ -331,7 +331,7 @@ INFORMATION_DECIMALS = 4
 
 
 def fit_portions(vectors: Vectors, *, preset: Preset, **arguments: Any) -> tuple[Fit, ...]:
-    """Train a probe for each seed and portion of the training items; return the results with all training items.
+    """Train a probe for each seed and portion of the training items; return each seed's result of the last portion.
 
     The arguments are those of :func:`fit`. In each result, ``readings`` is the curve over all portions.
     """

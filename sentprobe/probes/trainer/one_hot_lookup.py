@@ -28,7 +28,7 @@ class ProbeWords:
 
     @cached_property
     def distinct_words(self) -> tuple[tuple[Tensor, Tensor], ...]:
-        """For each slot, the vectors of the distinct words in it, and the index of each item's word in these."""
+        """For each slot, the vectors of its distinct words, and the index of each item's word among these vectors."""
         if self.lexicon is None:
             return ()
         words_by_slot = (torch.unique(slot, return_inverse=True) for slot in self.numbers.unbind(dim=1))

@@ -154,7 +154,7 @@ def find_preset(name: str) -> cl.Preset:
 
 
 def format_preset_name(preset: cl.Preset) -> str:
-    """Return the name of a preset, and the values in which it differs from the one with this name in ``PRESETS``.
+    """Return the name of a preset, and its values that differ from the preset of this name in ``PRESETS``.
 
     >>> format_preset_name(override(find_preset("ettinger"), [("batch", "64")]))
     'ettinger with batch=64'

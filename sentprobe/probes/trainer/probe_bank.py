@@ -1,4 +1,4 @@
-"""Banks of probes: many probes of the same vectors, trained together, whose first layers form one matrix.
+"""Banks of probes: many probes on the same vectors, trained together. Their first layers form one matrix.
 
 Gradients are computed without autograd: for dozens of small probes, its graph would take longer than the arithmetic.
 """
@@ -81,7 +81,7 @@ class Bank:
         return self.sentence, self.small, self.output_biases
 
     def replace_weights(self, sentence: Tensor, small: Tensor, output_biases: Tensor) -> "Bank":
-        """Return a bank of the same probes in which other values, such as gradients, stand for the weights."""
+        """Return a bank of the same probes with other values, such as gradients, in place of the weights."""
         return Bank(self.points, self.design, sentence, small, output_biases)
 
     def make_zeros(self) -> "Bank":

@@ -54,7 +54,7 @@ class TrainingProgress:
 
     @property
     def pass_limit(self) -> int | None:
-        """The probe's maximum number of passes, if it ended training and is below that of the preset; else None."""
+        """The probe's maximum number of passes, if this limit ended training and is below the preset's; else None."""
         is_limited = not self.converged and self.epochs >= self._max_epochs < self._preset.max_epochs
         return self._max_epochs if is_limited else None
 
@@ -277,7 +277,7 @@ def evaluate_probes(bank: Bank, validation: PreparedItems | None) -> list[Valida
 
 
 def predict(banks: Sequence[Bank], items: PreparedItems) -> Indices:
-    """Return the label of each item with the largest mean probability over *banks* of one probe each, (n,) int64."""
+    """Return, for each item, the label with the largest mean probability over *banks* of one probe each, (n,) int64."""
     logits_by_bank = [_compute_first_logits(bank, items) for bank in banks]
     if len(logits_by_bank) > 1:  # not for one probe: a softmax may round different scores to equal probabilities
         logits_by_bank = [torch.softmax(scores.double(), dim=1) for scores in logits_by_bank]
