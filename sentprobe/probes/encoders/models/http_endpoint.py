@@ -71,7 +71,7 @@ class RequestGroup:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def record_failure(self, attempt: int) -> bool:
-        """Record a failure at attempt number *attempt*; return whether it is the group's first failure at this number."""
+        """Record a failure at attempt number *attempt*; return whether it is the first failure at this number."""
         with self._lock:
             is_first = attempt not in self._warned_attempts
             self._warned_attempts.add(attempt)
