@@ -45,7 +45,7 @@ class WordVectors:
     """The unknown words that the logged warning counts; empty if no warning was logged."""
 
     def look_up(self, sentences: Sequence[str]) -> list[Vectors]:
-        """Return each sentence's known word vectors, (words, dim). Raises EncoderError for a sentence of unknown words."""
+        """Return each sentence's known word vectors, (words, dim). Raises EncoderError if a sentence has none."""
         new = {word for sentence in sentences for word in sentence.split()} - self._looked_up.keys()
         self._looked_up.update((word, self.find(word)) for word in new)
         if not self._warned and (notes := self.notes):
