@@ -62,7 +62,7 @@ class EncoderKind:
 
 
 def _load_builder(path: str, *, seeded: bool = False) -> Callable[[Spec, int], Sequence[Encoder | Baseline]]:
-    """Return a builder that imports and calls a function, such as ``models.hf:load_hf``; if *seeded*, with the seed."""
+    """Return a builder that imports a function, such as ``models.hf:load_hf``, and calls it (*seeded*: with a seed)."""
 
     def build(spec: Spec, seed: int) -> Sequence[Encoder | Baseline]:
         module, _, name = path.partition(":")
@@ -239,7 +239,7 @@ def check_installed(specs: Iterable[Spec], *libraries: str) -> None:
 
 
 def find_kind(spec: Spec | str, *other_kinds: str) -> EncoderKind:
-    """Return the encoder kind of a spec. Raises UsageError; its list of known kinds includes *other_kinds*."""
+    """Return the encoder kind of a spec. Raises UsageError; if the kind is unknown, the message lists *other_kinds*."""
     parsed = read_spec(spec) if isinstance(spec, str) else spec
     kinds = {kind.name: kind for kind in ENCODERS}
     if parsed.kind not in kinds:

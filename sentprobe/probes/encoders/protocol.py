@@ -149,7 +149,7 @@ def get_capabilities(encoder: Encoder | Baseline) -> Capabilities:
 
 
 def read_attributes(encoder: object, *, cacheable: bool = True) -> Capabilities:
-    """Read optional properties from attributes of a user's object, as in :class:`Encoder`; *cacheable* is a default."""
+    """Read optional properties from a user's object, as in :class:`Encoder`; *cacheable*: that attribute's default."""
     return Capabilities(
         cacheable=bool(getattr(encoder, "cacheable", cacheable)),
         needs_all_sentences=bool(getattr(encoder, "together", False)),

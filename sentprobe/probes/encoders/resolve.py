@@ -45,10 +45,10 @@ def build_encoders(sources: Iterable[EncoderSource], *, seed: int) -> list[proto
 def expand_variants(
     sources: Iterable[EncoderSource], storage: StorageOptions, *, erase: Sequence[str] = ()
 ) -> list[EncoderSource]:
-    """Return the encoders and their variants; variants are added to a spec as options.
+    """Return the encoders and their variants; for a spec, the variants are options of the returned spec.
 
     - storage: numbers of dimensions and roundings
-    - erase: paths of datasets; for each, there is a variant from whose vectors its labels are erased
+    - erase: paths of datasets; for each dataset, a variant from whose vectors the dataset's labels are erased
     """
     variants: list[EncoderSource] = []
     for source in sources:

@@ -89,12 +89,12 @@ def run(
       a list of sentences; a model with ``encode``, as in sentence-transformers; or a list of these.
       :func:`sentprobe.wrap_encoder` gives a function or model a name and a fingerprint
     - tasks: the names of the tasks to run; by default all
-    - train, test, validation: the number of items of each task that is built; by default that of its suite
+    - train, test, validation: the numbers of items of each task that is built; by default those of the task's suite
     - hold_out_structure: a structure, such as ``"passive"``, that the training items of compeval
       lack, and half of the test items have; ``accuracy_by(result, "structure")`` compares both halves
-    - train_on, test_on: languages, such as ``"de,fr"``, of the tables; by default all are trained and tested
-    - preset: the classifier, its name, or a function from dataset to classifier; by default that
-      of the paper of the task (:data:`sentprobe.probes.suites.USUAL_PRESET`)
+    - train_on, test_on: languages for training and for testing, such as ``"de,fr"``; by default all of the tables
+    - preset: the classifier, its name, or a function from dataset to classifier; by default the
+      classifier of the task's paper (:data:`sentprobe.probes.suites.USUAL_PRESET`)
     - seeds: number of probes under each condition, with the seeds *seed*, *seed* + 1, ...
     - draws: number of repetitions, each with its own data (if they are built), weights of untrained
       encoders, and probes, with the seeds *seed*, *seed* + 10, ...; stored datasets stay as they are
@@ -121,10 +121,10 @@ def run(
       :class:`sentprobe.probes.runs.request.settings.MethodName`
 
     A sentence that is in several datasets is encoded once per encoder. Controls that depend only on the width of the
-    encoder are run once for all encoders of that width.
+    vectors are run once for all encoders of that width.
 
     Raises:
-        ArgumentTypeError: an argument is no dataset or no encoder; the error is also a UsageError and a TypeError.
+        ArgumentTypeError: an argument has a wrong type; the error is also a UsageError and a TypeError.
         UsageError: nothing to run, a repeated dataset or encoder, or an impossible number or device.
         SentprobeError: *out* is no results folder or not writable; an encoder failed; training diverged.
     """
@@ -199,7 +199,7 @@ class DrawnRun(NamedTuple):
 
 
 def prepare_draws(encoders: Sequence[resolve.EncoderSource], *, targets: Targets, run: Run) -> Iterator[DrawnRun]:
-    """Yield each draw with its encoders. Raises UsageError for equal names, or for vectors that fit one draw only."""
+    """Yield each draw with its encoders. Raises UsageError for equal encoder names or vectors for one draw only."""
     specs: dict[str, Spec] = {}
     sources = list(encoders)
     for draw in run.iterate_draws():
@@ -288,7 +288,7 @@ def _run_draw(
 def find_finished_outcome(
     requests: Sequence[result_recipes.ResultRequest], results: Mapping[str, Result], *, run: Run
 ) -> Outcome | None:
-    """Return the outcome if stored *results*, by recipe, satisfy all requests, without building data; else None."""
+    """Return the outcome, without building data, if stored *results*, by recipe, satisfy all requests; else None."""
     if run.out is None or not requests:
         return None
     existing = [results.get(request.recipe) for request in requests]

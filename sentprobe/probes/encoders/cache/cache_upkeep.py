@@ -58,10 +58,10 @@ def list_cached_encoders(directory: Path) -> tuple[CachedEncoder, ...]:
 
 
 def clear_vectors(directory: Path, *, encoder: str | None = None, older_than: float | None = None) -> RemovedFiles:
-    """Remove the cached vectors of all encoders that meet both conditions. Raises UsageError or SentprobeError.
+    """Remove the cached vectors of encoders that match *encoder* and *older_than*. Raises UsageError or SentprobeError.
 
     - encoder: the encoder's name, or at least eight digits of its fingerprint; None: any encoder
-    - older_than: the number of days since the last use; None: any number
+    - older_than: the encoder was last used more than this number of days ago; None: at any time
     """
     chosen = list_cached_encoders(directory)
     if encoder is not None:
@@ -79,7 +79,7 @@ def clear_vectors(directory: Path, *, encoder: str | None = None, older_than: fl
 
 
 def clear_inflected_forms(directory: Path, *, older_than: float | None = None) -> list[int]:
-    """Remove files of cached word forms over *older_than* days old (None: all); return their sizes in bytes."""
+    """Remove cached files of word forms that are over *older_than* days old (None: all); return the sizes in bytes."""
     limit = time.time() - DAY * (older_than or 0)
     with _report_failures(directory, "cannot read the cache"):
         paths = find_kept_files(directory)

@@ -28,7 +28,7 @@ from sentprobe.values import parse_json
 log = logging.getLogger(__name__)
 
 FORMAT = "sentprobe-vectors 1"
-"""The format that each file names. Files with another name count as damaged, so a new format needs a new suffix."""
+"""The format name in each file's first line. Another name counts as damage, so a new format needs a new file suffix."""
 KEY_BYTES = 16
 """Number of bytes of the key that identifies a sentence."""
 MAX_HEADER_BYTES = 1 << 20
@@ -205,7 +205,7 @@ class Cache:
                 yield part
 
     def write(self, encoder: Encoder, sentences: Sequence[str], vectors: Vectors) -> None:
-        """Write the vectors of *sentences*, (n, dim) float32, to the cache; after a failure, do nothing."""
+        """Write the vectors of *sentences*, (n, dim) float32, to the cache; do nothing if the cache failed before."""
         if not (self._is_writable and len(sentences)):
             return
         header = FileHeader(
@@ -234,7 +234,7 @@ class Cache:
     def _read_file(self, path: Path, missing: dict[bytes, int], *, fingerprint: str) -> tuple[Indices, Vectors] | None:
         """Return the positions and vectors of a file's sentences in *missing*, a map from key to position.
 
-        The keys of these sentences are removed from *missing*. None: the file has none of the sentences.
+        The keys of these sentences are removed from *missing*. Returns None if no vector was read.
         """
         try:
             with open_vectors(path) as file:

@@ -78,7 +78,7 @@ class OrderedVectors:
         raise vector_formats.VectorFileError(_describe_missing_sentences(self.source))
 
     def bind_to_order(self, sentences: Sequence[str]) -> Precomputed:
-        """Return an encoder that maps sentence i to vector i. Raises VectorFileError if their numbers differ."""
+        """Return an encoder that maps sentence i to vector i. Raises VectorFileError for more or fewer sentences."""
         if len(sentences) != len(self.vectors):
             raise vector_formats.VectorFileError(
                 f"{self.source}: {len(self.vectors)} vectors for {len(sentences)} different "
@@ -137,7 +137,7 @@ def _normalize_spaces(sentence: str) -> str:
 
 
 def _read_listed_sentences(path: Path, ids: Sequence[str] | None, *, rows: int, vectors: Path) -> list[str]:
-    """Return one sentence per vector: the sentence listed with its id or, without ids, the sentences in order."""
+    """Read a sentence for each vector from *path*: by the vector's id or, if *ids* is None, by the vector's row."""
     if ids is None:
         texts = _read_jsonl_sentences(path) or _read_dataset_sentences(path) or [text for _, text in _read_lines(path)]
         if len(texts) != rows:

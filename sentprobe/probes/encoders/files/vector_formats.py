@@ -55,7 +55,7 @@ class VectorFileError(EncoderError):
 
 
 def check_vector_file(file: VectorFile, path: Path) -> VectorFile:
-    """Return *file* with float32 vectors. Raises VectorFileError for bad vectors, or another number of texts."""
+    """Return *file* with float32 vectors. Raises VectorFileError for bad vectors or a wrong number of texts or ids."""
     array = file.vectors
     if not isinstance(array, np.ndarray):  # a member of an npz file may be anything
         raise VectorFileError(f"{path}: 'vectors' is not an array")

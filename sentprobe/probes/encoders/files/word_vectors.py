@@ -45,7 +45,7 @@ class WordVectors:
     """The unknown words that the logged warning counts; empty if no warning was logged."""
 
     def look_up(self, sentences: Sequence[str]) -> list[Vectors]:
-        """Return, for each sentence, its known words' vectors, (words, dim). Raises EncoderError if it has none."""
+        """Return each sentence's known word vectors, (words, dim). Raises EncoderError if a sentence has none."""
         new = {word for sentence in sentences for word in sentence.split()} - self._looked_up.keys()
         self._looked_up.update((word, self.find(word)) for word in new)
         if not self._warned and (notes := self.notes):
@@ -120,7 +120,7 @@ class Bow:
 
 
 def sample_word_vectors(*, seed: int, dim: int) -> WordVectors:
-    """Return standard Gaussian word vectors of width *dim*; the seed of each depends on *seed* and the word."""
+    """Return standard Gaussian word vectors of width *dim*; each vector's seed depends on *seed* and the word."""
 
     def find(word: str) -> Vectors:
         key = int(digest("word", seed, word), 16)

@@ -74,7 +74,7 @@ class TextFrame:
     prompt: str = SENTENCE
     chat: bool = False
     end: str = ""
-    """The end token to append; empty if none is read, or if the tokenizer appends it."""
+    """The end token to append; empty if no vector is read at an end token, or if the tokenizer appends it."""
 
     def tokenize(self, texts: list[str], **settings: Any) -> Any:
         """Return the tokenizer's output for framed texts."""
@@ -225,7 +225,7 @@ class HfModel:
 
 
 def _find_end(framed: FramedText, word: int | None) -> int:
-    """Return the index of the first character after a word of the sentence in the framed text; 0 for None."""
+    """Return the index in the framed text of the first character after a word of the sentence; 0 if *word* is None."""
     if word is None:
         return 0
     ends = [match.end() for match in re.finditer(r"\S+", framed.sentence)]
@@ -235,8 +235,8 @@ def _find_end(framed: FramedText, word: int | None) -> int:
 class LayerStore:
     """Encodes each sentence once for all layers and pooling methods, and stores the vectors for later requests.
 
-    The encoders of *places* should be called in order: a request for the last place removes a sentence's vectors.
-    Vectors that do not fit in *max_bytes* are computed again.
+    Request the *places* (pairs of layer and pooling method) in order: a request for the last place removes the stored
+    vectors of the requested sentences. Vectors that do not fit in *max_bytes* are computed again.
     """
 
     def __init__(self, model: HfModel, places: Sequence[StatePlace], *, max_bytes: int = MAX_STORED_BYTES) -> None:

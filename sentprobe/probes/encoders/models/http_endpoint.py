@@ -71,7 +71,7 @@ class RequestGroup:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def record_failure(self, attempt: int) -> bool:
-        """Record a failed attempt, counted from 1; return whether no other request failed at this attempt before."""
+        """Record a failure at attempt number *attempt*; return whether it is the first failure at this number."""
         with self._lock:
             is_first = attempt not in self._warned_attempts
             self._warned_attempts.add(attempt)
@@ -95,7 +95,7 @@ class Endpoint:
     pool: urllib3.PoolManager = field(repr=False, compare=False)
 
     def post(self, content: Mapping[str, object], *, group: RequestGroup, max_bytes: int) -> bytes:
-        """Send JSON, with retries; return the response's body. Raises EncoderError, also if it exceeds *max_bytes*."""
+        """Send JSON, with retries; return the response body. Raises EncoderError, also for a body over *max_bytes*."""
         tries = Retrying(
             retry=retry_if_result(lambda outcome: isinstance(outcome, _Failure) and outcome.may_retry),
             stop=stop_after_attempt(self.retries + 1),

@@ -207,7 +207,7 @@ def count_none_truncated(sentences: Sequence[str]) -> int:  # noqa: ARG001
 
 
 def find_truncation_counter(model: Any) -> TruncationCounter | None:
-    """Return a function that counts the sentences that a user's encoder truncates; None if it cannot be counted."""
+    """Return a function that counts the sentences that a user's encoder truncates; None if they cannot be counted."""
     if counter := read_attributes(model).count_truncated:
         return counter
     libraries = (parent.__module__.partition(".")[0] for parent in type(model).__mro__)
@@ -221,7 +221,7 @@ def find_truncation_counter(model: Any) -> TruncationCounter | None:
 MAX_MODULES = 10_000
 """Maximum number of layers, attention heads or experts that a configuration may declare."""
 SMALL_MODEL = 2**24
-"""Number of parameters that a model may declare, plus PARAMETERS_PER_BYTE for each byte of its files."""
+"""A model may declare at most this number of parameters plus PARAMETERS_PER_BYTE for each byte of its files."""
 PARAMETERS_PER_BYTE = 8
 """Maximum number of parameters in a byte of a file: a weight has at least one bit."""
 

@@ -67,8 +67,8 @@ class GrammarWords:
 def find_event_words(event: ev.Event, language: Language) -> WordIndices:
     """Return the word indices of an event's sentence by slot, and by name, such as ``agent``.
 
-    The agent is that of the main clause or, if it has none, of the first relative clause that has one; so are the
-    other names.
+    Each name belongs to a word of the main clause or, if the main clause has no such word, of the first relative
+    clause that has one.
 
     >>> from sentprobe.lexicon import english
     >>> words = find_event_words(*parse("the doctors that the lawyer helped slept", english()), english().language)
@@ -81,7 +81,7 @@ def find_event_words(event: ev.Event, language: Language) -> WordIndices:
 
 
 def _iterate_roles(event: ev.Event, path: str = "", head: str = "") -> Iterator[tuple[str, str]]:
-    """Yield pairs of name and slot, the main clause's first; *head*: slot of the noun that the clause modifies."""
+    """Yield pairs of name and slot, the main clause's first; *head*: slot of a relative clause's head noun."""
     yield VERB, f"{path}verb"
     slots = {role: head if event.argument(role) is ev.GAP else f"{path}{role.value}.noun" for role in ev.ROLES}
     yield SUBJECT, slots[event.subject]
@@ -107,7 +107,7 @@ class TableWords:
         return name in self.names
 
     def find_words(self, sentences: Sequence[str]) -> list[WordIndices]:
-        """Return the word indices of each sentence by name; empty if it is not in the table. Raises EncoderError."""
+        """Return each sentence's word indices by name; empty for a sentence not in the table. Raises EncoderError."""
         import pyarrow as pa
         from pyarrow import dataset
 

@@ -125,7 +125,7 @@ def load_openai(spec: Spec) -> OpenAIEncoder:
 
 
 def _is_openai_host(url: str) -> bool:
-    """Return whether an address is OpenAI's. By default, OPENAI_API_KEY is sent to no other.
+    """Return whether an address is OpenAI's. By default, OPENAI_API_KEY is sent to no other address.
 
     >>> _is_openai_host(OPENAI_URL), _is_openai_host("http://localhost:8000/v1")
     (True, False)

@@ -256,7 +256,7 @@ NETWORKS: Mapping[str, type[Network]] = {
 
 
 def check_weights(architecture: Architecture, *, subject: str, other_weights: int = 0) -> None:
-    """Raise UsageError, with *subject* as its beginning, if network and *other_weights* exceed MAX_WEIGHTS."""
+    """Raise UsageError, which begins with *subject*, if a network's weights plus *other_weights* exceed MAX_WEIGHTS."""
     count = NETWORKS[architecture.kind].count_weights(architecture) + other_weights
     if count > MAX_WEIGHTS:
         raise UsageError(

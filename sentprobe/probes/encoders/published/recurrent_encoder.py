@@ -102,8 +102,8 @@ def read_gru(path: Path, layers: Sequence[str], *, device: str) -> torch.nn.GRU:
     The arrays W (inputs, 2 * units), b (2 * units,) and U (units, 2 * units) belong to the reset and update gates. Wx,
     bx and Ux belong to the new state.
 
-    As in PyTorch, the reset gate multiplies the output of Ux, and the update gate is the weight of the old state. So
-    does the code that trained the weights, but not the equations of Kiros et al. (2015, section 2.1).
+    As in PyTorch, the reset gate multiplies the output of Ux, and the update gate is the weight of the old state. The
+    code that trained the weights does the same; the equations of Kiros et al. (2015, section 2.1) do not.
 
     - layers: prefixes of the arrays' names: ``encoder``; for a bidirectional GRU, ``encoder`` and ``encoder_r``
     """

@@ -81,7 +81,7 @@ class NumberedWords:
         return max(self.numbers.values()) + 1
 
     def make_word_vectors(self, tables: Sequence[Vectors]) -> WordVectors:
-        """Return a map from each word to its vectors in all tables, (words, dim) each, concatenated."""
+        """Return a map from each word to its rows in all tables, concatenated; each table is (words, dim)."""
 
         def find(word: str) -> Vectors | None:
             number = self.numbers.get(word)

@@ -28,7 +28,7 @@ class TrainedOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingPoint:
-    """The training that a checkpoint is from, and its step and epoch."""
+    """The origin of a checkpoint: the training's name, the step and the epoch."""
 
     family: str = ""
     """A name that all checkpoints of one training share."""

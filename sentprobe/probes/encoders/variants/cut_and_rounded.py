@@ -139,16 +139,16 @@ class ReducedEncoder:
         return base.derive_variant(family=self.family, bind_to_order=bind_to_order)
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
-        """Return the cut and rounded vectors, (n, dim) float32. The range of int8 is that of these sentences."""
+        """Return the cut and rounded vectors, (n, dim) float32. INT8 uses the range of these sentences' vectors."""
         return self.apply_storage(self.base.encode(sentences))
 
     def bind_to_order(self, sentences: Sequence[str]) -> "ReducedEncoder":
-        """Return the variant of the base encoder after its own ``bind_to_order(sentences)``."""
+        """Call ``bind_to_order(sentences)`` of the base encoder; return this variant of the returned encoder."""
         bind = get_capabilities(self.base).bind_to_order
         return self if bind is None else replace(self, base=bind(sentences))
 
     def apply_storage(self, vectors: Vectors) -> Vectors:
-        """Cut and round vectors. The range of int8 is their minimum and maximum in each dimension."""
+        """Cut and round vectors. INT8 uses the vectors' minimum and maximum in each dimension."""
         cut = self.cut_dims(vectors)
         return round_vectors(cut, self.storage.rounding, scale=cut)
 
@@ -188,7 +188,7 @@ def add_options(name: str, *options: OptionPair) -> str:
 
 
 def round_vectors(vectors: Vectors, rounding: Rounding, *, scale: Vectors) -> Vectors:
-    """Round vectors, (n, dim) float32. The range of int8 is that of each dimension of *scale*, (m, dim)."""
+    """Round vectors, (n, dim) float32. INT8 uses the minimum and maximum of each dimension of *scale*, (m, dim)."""
     if rounding is Rounding.FLOAT32:
         return vectors
     if rounding is Rounding.BINARY:

@@ -16,7 +16,7 @@ from sentprobe.probes.statistics import Floats
 from sentprobe.specs import Spec
 
 ERASE = "erase"
-"""Name of the option of a spec whose value is the path of a dataset. The dataset's labels are erased."""
+"""Name of the spec option that takes the path of a dataset; the dataset's labels are erased from the vectors."""
 NO_ERASURE = "none"
 """Value of the option ``erase`` for the unchanged vectors."""
 MIN_VARIANCE_SHARE = 1e-9
@@ -101,7 +101,7 @@ class ErasedEncoder:
 def make_erased_encoder(
     encoder: Encoder | Baseline, data: ProbeDataset, *, name: str, base_is_probed: bool = False
 ) -> ErasedEncoder:
-    """Return a variant of an encoder, from whose vectors the labels of *data* are erased. Raises UsageError."""
+    """Return a variant of an encoder; the labels of *data* are erased from the variant's vectors. Raises UsageError."""
     if not isinstance(encoder, Encoder):
         raise UsageError(f"{encoder.name} is a baseline, which has no vectors to erase from")
     if get_capabilities(encoder).bind_to_order:

@@ -50,7 +50,7 @@ def run_on_cluster(
     specs: Mapping[str, Spec],
     words: Spec | str | None,
 ) -> CompletedTasks:
-    """Train the probes that stored results lack on the cluster, and return all results.
+    """Train, on the cluster, the probes that stored results lack, and return all results.
 
     The workers build each encoder from its spec in *specs*, by encoder name, and the encoder of probe words from
     *words*. Raises EngineError if workers are killed often, or have another version of sentprobe.
@@ -92,9 +92,9 @@ class _JobScheduler:
         self._queue: deque[worker_jobs.WorkerJob] = deque()
         self._requests: dict[Spec, list[worker_jobs.JobRequest]] = {}
         self._shared_jobs: dict[ResultKey, list[Job]] = {}
-        """For each result, its shared jobs until the width of the encoder's vectors is known."""
+        """The shared jobs of each result for which the width of the encoder's vectors is not known yet."""
         self._waiting: dict[ResultKey, dict[Hashable, Job]] = {}
-        """For each unfinished result, its scheduled shared jobs by job key."""
+        """The scheduled shared jobs of each unfinished result, by job key."""
         self._job_results: dict[Hashable, worker_jobs.JobResult | None] = {}
         """The result of each queued shared job, by job key; None until the job is finished."""
 
@@ -159,7 +159,7 @@ class _JobScheduler:
         self._finish_result(result_key)
 
     def _queue_ready_jobs(self, result_key: ResultKey) -> None:
-        """Queue the shared jobs of a result whose maximum number of passes is known, except those queued before."""
+        """Queue those shared jobs of a result that have a known maximum number of passes; skip jobs queued before."""
         result, waiting = self.results[result_key], self._waiting[result_key]
         job_results = ((job, self._job_results.get(key)) for key, job in waiting.items())
         task_jobs = [(job, job_result.scores if job_result else None) for job, job_result in job_results]
@@ -171,7 +171,7 @@ class _JobScheduler:
                 self._queue.append(worker_jobs.SharedProbeJob(condition, result.dim, key, limits))
 
     def _finish_result(self, result_key: ResultKey) -> None:
-        """Add the scores of a result's shared jobs, and save it, if all these jobs are finished."""
+        """If all shared jobs of a result are finished, add their scores to the result, and save the result."""
         waiting = self._waiting[result_key]
         job_results = {key: job_result for key in waiting if (job_result := self._job_results.get(key)) is not None}
         if len(job_results) < len(waiting):

@@ -133,7 +133,7 @@ def needs_own_vectors(job: missing_jobs.Job) -> bool:
 
 
 def _add_word_source(shared_state: SharedState) -> SharedState:
-    """Build the encoder of probe words, if any, and return the shared state with it in all tasks."""
+    """Build the encoder of probe words, if any; return the shared state, in which all tasks use this encoder."""
     if shared_state.words is None or shared_state.words in (ONE_HOT, ENCODER_WORDS):
         return shared_state
     source = make_word_source(shared_state.words, seed=shared_state.run.seed)

@@ -1,4 +1,4 @@
-"""The results of a run: find stored results and the jobs that they lack, and store new results."""
+"""The results of a run: find stored results and the jobs for missing scores, and store new results."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -80,7 +80,7 @@ def _make_event_columns(events: Sequence[ProbedEvent | None]) -> dict[str, tuple
 
 
 def _find_marks(sentence: str, probes: Sequence[str], event: ProbedEvent | None) -> tuple[int, ...]:
-    """Return the token positions of the probe words: those in *event* or, without it, tokens of the same form."""
+    """Return the token positions of the probe words: those in *event* or, if None, all tokens equal to a probe word."""
     if event is not None:
         return event.probe_positions
     folded_probes = {probe.casefold() for probe in probes}
@@ -93,7 +93,7 @@ Recipes: TypeAlias = Mapping[tuple[str, str], str]
 
 
 class CompletedTasks(NamedTuple):
-    """The results of a run, the number of results that were complete before it, and notes for the user."""
+    """The results of a run, the number of results that were complete before the run, and notes for the user."""
 
     results: Results
     reused: int
@@ -140,7 +140,7 @@ class ResultStore:
         return results, jobs
 
     def save_result(self, result: Result, *, wait: float | None = None) -> None:
-        """Write a result into the results folder, if any. *wait*: seconds to wait for its lock; None: as in the run."""
+        """Write a result into the results folder, if any. *wait*: seconds to wait for the lock; None: ``run.wait``."""
         run = self._run
         if run.out is not None:
             wait = run.wait if wait is None else wait

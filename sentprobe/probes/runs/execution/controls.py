@@ -28,8 +28,8 @@ def split_validation(train: Items, groups: Indices, *, share: float = 0.1, seed:
     """Split items into training and validation items, and return both.
 
     *groups*, (n,), numbers the group of each item; groups are not divided. At most *share* of each label's items
-    become validation items or, if every group is too large for this, one group of minimum size. All labels, and all
-    probe words of a slot, still occur in training. Raises SentprobeError if no group can leave training.
+    become validation items; if every group is too large for this, the smallest possible group does. All labels, and
+    all probe words of each slot, still occur in training. Raises SentprobeError if no group can leave training.
 
     >>> items = Items([0, 1, 2, 3], [], [0, 1, 0, 1])
     >>> left, taken = split_validation(items, np.array([0, 0, 1, 1]), share=0.5, seed=0)
@@ -152,10 +152,10 @@ LIMITING_CONDITIONS: Mapping[Condition, Condition] = {
     Condition.RANDOM_PROBES: Condition.PROBE,
     Condition.RANDOM_SENTENCES: Condition.BAG_OF_WORDS,
 }
-"""For a control, the condition whose probe of the same seed sets its maximum number of passes.
+"""For each control, the condition whose probe sets the maximum number of passes; both probes have the same seed.
 
-All encoders of one width share the probes on random sentence vectors, so that no encoder's own probe may set the
-limit. The bag-of-words probe sets it: these encoders share that probe, too.
+All encoders of one width share the probes on random sentence vectors, so no single encoder's probe may limit them.
+The bag-of-words probe, which these encoders share, too, sets the limit.
 """
 
 
@@ -292,8 +292,9 @@ def find_last_word(sentence: str) -> str:
 def sample_labels(types: Indices, train: Items, labels: int, generator: np.random.Generator) -> Indices:
     """Return a random label for each sentence, (sentences,) int64, equal within a type (Hewitt & Liang 2019).
 
-    The types of training sentences are labelled in random order, each with the label that is furthest below its number
-    of items in *train*. A type that occurs in test only has a random label, with the frequencies of *train*.
+    The types of training sentences are labelled in random order, each with the label whose number of sentences is
+    furthest below the label's number of items in *train*. A type without training sentences gets a random label; labels
+    are drawn with their frequencies in *train*.
     """
     type_counts = np.bincount(types[train.rows], minlength=int(types.max()) + 1)
     counts = np.bincount(train.targets, minlength=labels)

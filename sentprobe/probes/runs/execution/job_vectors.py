@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Fits: TypeAlias = "tuple[Fit, ...]"
 TrainingWork = dict[Hashable, Callable[..., Fits]]
-"""By training key, a function that takes *pass_limits*, trains probes, and returns the fits of all jobs in order."""
+"""By training key, a function of *pass_limits* that trains probes and returns the fits of the key's jobs, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def has_word_vectors(task: Task, encoder: Encoder) -> bool:
 def arrange_vectors(
     jobs: Mapping[Hashable, Sequence[Job]], vectors: EncodedTexts, *, run: Run, other_processes: bool
 ) -> Iterator[TrainingWork]:
-    """Yield the training functions of *jobs* by training key; *other_processes* read vectors from temporary files."""
+    """Yield the training functions of *jobs* by training key; if *other_processes*, with vectors in temporary files."""
     if not other_processes:
         yield {key: partial(_train_jobs, key_jobs, vectors, run) for key, key_jobs in jobs.items()}
         return
@@ -161,7 +161,7 @@ class _VectorFiles:
         self._paths: dict[Hashable, Path] = {}
 
     def write(self, key: Hashable, make_vectors: Callable[[], Vectors | None]) -> Path | None:
-        """Return the file of *key*; write what *make_vectors* returns at the first call. None if it returns None."""
+        """Return the file of *key*, or None if *make_vectors* returns None; write the file at the first call."""
         if key not in self._paths and (vectors := make_vectors()) is not None:
             path = self._folder / f"{len(self._paths)}.npy"
             try:

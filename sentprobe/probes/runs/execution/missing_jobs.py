@@ -47,7 +47,7 @@ class Job:
 
 
 def load_result(task: Task, encoder: Encoder | Baseline, *, run: Run, update: bool = True) -> Result:
-    """Return the stored result with the latest facts about the data (*update*: write these), or a blank result."""
+    """Return the stored result with the latest facts about the data, or a blank result; *update*: store these facts."""
     blank_result = _make_blank_result(task, encoder, run=run)
     if run.out is None or run.force or (stored := find_result(blank_result, run.out)) is None:
         return blank_result
@@ -75,8 +75,8 @@ def find_missing_seeds(
 def find_conditions(encoder: EncoderSource, *, probe_words: bool, run: Run) -> tuple[Condition, ...]:
     """Return the conditions that the run requests for an encoder on a task with or without *probe_words*.
 
-    A baseline has no controls or methods. A variant whose unchanged vectors are probed in the same run is restricted
-    to PROBE and BAG_OF_WORDS.
+    A baseline has no controls or methods. A variant whose base encoder is probed in the same run is restricted to
+    PROBE and BAG_OF_WORDS.
     """
     if isinstance(encoder, Spec):
         is_baseline = find_kind(encoder).argument is SpecArgument.NONE

@@ -38,7 +38,7 @@ class ResultRequest:
 
 
 def build_encoders_with_files(source: EncoderSource, *, seed: int) -> list[EncoderSource]:
-    """Build the encoders of a source; return a spec such as ``bow``, which needs no file or model, unbuilt."""
+    """Build the encoders of a source; leave a spec that needs no file or model, such as ``bow``, unbuilt."""
     return [source] if _is_determined_by_spec(source) else [*build_encoders([source], seed=seed)]
 
 

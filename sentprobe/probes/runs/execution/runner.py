@@ -42,9 +42,9 @@ ENCODING = "encoding"
 STOPPED_WAIT_SECONDS = 2.0
 """Seconds that a stopped run waits for another process that has locked the results folder."""
 LITTLE_WORK = 3e9
-"""The number of weight updates in a pass that justifies further processes: weights times items, over all probes.
+"""Number of weight updates per pass from which further processes pay off: weights times items, over all probes.
 
-With 60 passes and six operations for each update, it takes about 20 CPU seconds; starting a process takes four.
+With 60 passes and six operations for each update, this work takes about 20 CPU seconds; starting a process takes four.
 """
 
 
@@ -162,7 +162,7 @@ class Runner:
         self._shared_fits.update((key, finished_fits[key]) for key in shared)
 
     def _save_unfinished_results(self, results: Iterable[Result]) -> None:
-        """Save the unfinished results that have a score under PROBE; with ``--force``, save none over the old ones."""
+        """Save the unfinished results that have a score under PROBE; with ``--force``, keep the old results instead."""
         for result in results if not self._run.force else ():
             if Condition.PROBE in result.scores:
                 try:

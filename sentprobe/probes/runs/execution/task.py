@@ -37,11 +37,11 @@ class Task:
     lengths: tuple[int, ...]
     balanced_probes: bool
     training: str = ""
-    """A digest of training and validation items that datasets of several test languages share; otherwise empty."""
+    """A digest of training and validation items, if datasets of several test languages share the items; else empty."""
     lexicon: Lexicon | None = None
     """The lexicon for parsing the sentences; None means the built-in lexicon of the dataset's language."""
     portion_items: ProbeItems | None = None
-    """The items for methods such as MDL, which train on growing portions of the training items; None without these."""
+    """The items for methods that train on growing portions of the items, such as MDL; None without such methods."""
 
     @property
     def name(self) -> str:

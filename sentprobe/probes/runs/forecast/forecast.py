@@ -55,7 +55,7 @@ class Forecast:
 
 
 def make_forecast(request: RunRequest, *, reporter: Reporter) -> Forecast:
-    """Return the planned results of all draws and their duration, estimated from small samples of generated tasks."""
+    """Return the planned results and the estimated duration of all draws; generated tasks are built in a small size."""
     run, targets, preset, words = request.run, request.targets, request.preset, request.probe_vectors
     if run.out is not None:
         check_directory(run.out)

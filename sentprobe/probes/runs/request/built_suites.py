@@ -139,7 +139,7 @@ class ItemCounts:
             check_whole(name, getattr(self, name))
 
     def apply_to(self, usual: Size) -> Size:
-        """Return *usual*, the suite's default size, with its counts replaced by those that are not None."""
+        """Return the suite's default size, *usual*, with the requested counts in place of the default counts."""
         return usual.override(self.train, self.test, self.validation)
 
 
@@ -156,7 +156,7 @@ def make_compeval(
     seed: int = 0,
     side: SplitSide | None = None,
 ) -> CompevalSuite:
-    """Return a suite with the tasks *names*, by default all; *lexicon* is called after checks that do not need it."""
+    """Return a suite with the tasks *names*, by default all; *lexicon* is called after checks that need no lexicon."""
     held_out = None if structure is None else find_structure(structure)
     tasks = tuple(find_task(name, suite) for name in names or SUITE_TASKS[suite])
     check_distinct("task", [task.name for task in tasks])
@@ -270,7 +270,7 @@ def build_natural(
 
     - table: the output of ``probe analyze``; several tables, one for each language, give tasks across languages
     - tasks: names of tasks or groups (``"adi"``); by default the ten of Conneau et al. 2018
-    - the other arguments are the options of that command
+    - the other arguments are the options of ``probe build natural``
 
     A task for which the corpus is too small is left out, with a warning.
 

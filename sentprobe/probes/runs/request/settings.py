@@ -70,9 +70,9 @@ class RunRequest:
     targets: Targets
     encoders: Sequence[EncoderSource]
     probe_vectors: Encoder | Spec | str | None = None
-    """The source of the probe words' vectors; None means that of each task's paper."""
+    """The source of the probe words' vectors; None: the source in each task's paper."""
     preset: ClassifierChoice | None = None
-    """The classifier; None means that of each task's paper."""
+    """The classifier; None: the classifier of each task's paper."""
     run: Run = field(default_factory=Run)
 
 

@@ -62,7 +62,7 @@ class Targets:
 
 
 ClassifiedTarget: TypeAlias = tuple[TargetWord, str | None]
-"""A requested target and the name of its suite; None for stored datasets and datasets in memory."""
+"""A requested target and the name of its suite; the name is None for stored datasets and datasets in memory."""
 
 
 def classify_targets(words: Sequence[TargetWord]) -> list[ClassifiedTarget]:
@@ -179,7 +179,7 @@ def _to_target_word(value: object) -> TargetWord:
 
 
 def _select_suite_names(names: Sequence[str], suite: str | None) -> tuple[str, ...]:
-    """Return those of *names* that *suite* has; all names if *suite* is None, as for stored datasets."""
+    """Return the *names* that *suite* has; all *names* if *suite* is None, as for stored datasets."""
     if suite in GENERATED:
         return tuple(name for name in names if name in SUITE_TASKS[suite])
     if suite == NATURAL:

@@ -42,7 +42,7 @@ class TrainingReport:
 
     out: Path
     state: TrainingState | None
-    """The last state; None if the objective trains nothing."""
+    """The state at the end of the training; None if the objective trains nothing."""
     why: str
     """The reason why the training ended."""
     was_finished: bool

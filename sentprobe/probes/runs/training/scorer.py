@@ -37,7 +37,7 @@ from sentprobe.specs import COMPEVAL, check_distinct
 USUAL_CONTRASTS = ("role", "modifier", "negation", "tense", "number")
 MEAN = "mean"
 EncodeArgument: TypeAlias = Callable[..., Any] | object
-"""An encoder to score: a function from a list of sentences to vectors, or an object with this as ``encode``."""
+"""An encoder to score: a function from a list of sentences to vectors, or an object with such a method ``encode``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +78,7 @@ class ScoreSettings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoreMaterial:
-    """The triplets and tasks of a scorer, and the row of each text in the array of their vectors."""
+    """The triplets and tasks of a scorer, and the row of each text's vector in an array of vectors."""
 
     geometry: tuple[SampledTriplets, ...]
     tasks: tuple[Task, ...]
@@ -269,11 +269,11 @@ def score(
 ) -> dict[str, float]:
     """Return geometry scores and probe accuracies of an encoder, as shares from 0 to 1.
 
-    Call it in a training loop: sentences and items are built once for the same *options*, which are the arguments of
-    :class:`Scorer`.
+    Call this function in a training loop: sentences and items are built once for the same *options*, which are the
+    arguments of :class:`Scorer`.
 
-    - ``geometry_role_form``: the share of triplets whose anchor is nearer, by cosine, to the
-      positive than to the negative of the same form; ``geometry_role_anchor``: the negative has the anchor's form
+    - ``geometry_role_form``: the share of triplets whose anchor is nearer, by cosine, to the positive than to the
+      negative with the positive's form; ``geometry_role_anchor``: the same for the negative with the anchor's form
     - ``geometry_mean_form``: the mean over contrasts
     - ``probe_SemRole``: the accuracy of a probe; ``probe_mean``: the mean over tasks
 
@@ -286,7 +286,7 @@ def score(
 
 
 def _make_scoring_run(settings: ScoreSettings, out: Path | str | None) -> Run:
-    """Return the settings of a run; without tasks, they are not checked, since geometry needs no PyTorch."""
+    """Return the settings of a run; without tasks, the settings are not checked: geometry needs no PyTorch."""
     if settings.tasks:
         return make_run(seed=settings.seed, controls=False, out=out, force=True)
     return Run(seed=settings.seed, out=None if out is None else Path(out))
