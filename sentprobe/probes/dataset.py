@@ -50,7 +50,7 @@ class Card:
     largest_share: Mapping[str, float] = field(default_factory=dict, hash=False)
     """For each split, the share of items with the split's most frequent sentence template."""
     composition: Mapping[str, Mapping[str, float]] = field(default_factory=dict, hash=False)
-    """Shares of feature values, also as published: ``{"rc-aspect prog": {"share": 0.28, "published": 0.3}}``."""
+    """Shares of feature values, here and as published: ``{"rc-aspect prog": {"share": 0.28, "published": 0.3}}``."""
     notes: tuple[str, ...] = ()
     """Remarks on how this dataset differs from other datasets of its task."""
     audit: Mapping[str, Any] = field(default_factory=dict, hash=False)

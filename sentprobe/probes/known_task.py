@@ -66,7 +66,7 @@ class KnownTask:
 
     name: str
     published: str = ""
-    """Name of the task's file in SentEval, such as ``past_present``; empty if it is ``name`` or there is no file."""
+    """Name of the task's file in SentEval, such as ``past_present``; empty if equal to ``name``, or without a file."""
     published_labels: Mapping[str, str] = field(default_factory=dict, hash=False)
     """Map from sentprobe's labels to those in the published file, where they differ."""
     question_text: str
@@ -77,7 +77,7 @@ class KnownTask:
     may_answer: Reasons = field(default_factory=dict, hash=False)
     """Cues that may predict the answers; above-chance accuracy of any other cue is a leak."""
     reversed_cues: Reasons = field(default_factory=dict, hash=False)
-    """Cues that predict wrong answers to test items, because the items of training were made with other words."""
+    """Cues that predict wrong answers to test items, each with the reason."""
     redundancy: Redundancy | None = None
     """How to guess the answer from similar words, if the task is about a property of one word; else None."""
 

@@ -197,7 +197,7 @@ class SpreadParts:
     total: float
     """Sample standard deviation of the accuracies of all probes of all draws."""
     draws: float
-    """Standard deviation due to differences between draws; if draws have one probe, also between probes."""
+    """Standard deviation due to differences between draws (and between probes, if each draw has only one probe)."""
     probes: float | None
     """Standard deviation of the probes of one draw; None if each draw has only one probe."""
     interval: Interval

@@ -192,7 +192,7 @@ def _predict(
 
 
 def _build_matrices(parts: Sequence[TrialItems]) -> list[Any]:
-    """Return a sparse matrix, (items, features), for each of *parts*. Columns are the features of the first."""
+    """Return a sparse matrix, (items, features), for each of *parts*; the features are those in ``parts[0]``."""
     names = sorted(set(chain.from_iterable(parts[0].features)))
     columns = {name: i for i, name in enumerate(names)}
     first, *rest_matrices = (_build_matrix(part, columns) for part in parts)

@@ -67,7 +67,7 @@ def _find_not_better(table: Results, control: Condition) -> Iterator[tuple[str, 
 
 
 def _describe_outcome(compared: Sequence[Comparison]) -> str:
-    """Describe a control compared with encoders that are all significantly worse, or do not differ significantly."""
+    """Describe a control compared with encoders that are all significantly worse or all not significantly different."""
     return "significantly better" if compared[0].is_worse else "not significantly worse"
 
 

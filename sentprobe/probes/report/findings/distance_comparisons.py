@@ -112,7 +112,7 @@ def _compare_matched(matched: GeometryPairs, kind: NegativeKind, nearness: Nearn
 
 
 def _split_ties(score: GeometryScore) -> NDArray[np.bool_]:
-    """Return answers to n triplets and their mirrors, (2, 2 n) bool: a correct answer is true twice, a tie once."""
+    """Return answers to n triplets and their mirrors, (2, 2 n) bool: true in both rows if correct, in one for a tie."""
     answers = score.answers().reshape(-1)
     return np.array([answers > 0, answers == 1])
 

@@ -19,7 +19,7 @@ from sentprobe.probes.statistics import Interval, compare_draws, difference_inte
 from sentprobe.values import group_by
 
 MAX_PARTS = 12
-"""The maximum number of parts with one number each. Columns with more distinct numbers are divided into bins."""
+"""If a column has more distinct numbers than this, the column is divided into bins. Else each number is a part."""
 BIN_COUNT = 6
 ItemTables: TypeAlias = Mapping[str, ItemTable]
 """Item tables by the fingerprint of their dataset."""

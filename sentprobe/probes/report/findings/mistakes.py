@@ -61,7 +61,7 @@ class WrongItems:
 
 
 def find_mistakes(result: Result, table: ItemTable, count: int, *, column: str | None = None) -> tuple[WrongItems, ...]:
-    """Return the *count* items with the most incorrect answers; with *column*, *count* items for each part."""
+    """Return the *count* items with the most incorrect answers by probes; with *column*, *count* for each part."""
     seeds = result.scores[Condition.PROBE].seeds
     wrong = np.sum([~seed.items() for seed in seeds], axis=0)  # (items,)
     order = np.argsort(-wrong, kind="stable").tolist()

@@ -151,8 +151,8 @@ def share_variances(
 
     Let phi be the ratio of a gain's variance over draws to its variance over items, and nu the degrees of freedom
     (draws - 1). The shared phi is (d phi0 + nu phi) / (d + nu), and at least 1. Here, d is the degrees of freedom of
-    the prior (:func:`estimate_prior_freedom`). phi0 is the mean phi of all gains. If the gains with the same task
-    or encoder have a larger mean phi, phi0 is that mean: the variance of a noisy task or encoder is not underestimated.
+    the prior (:func:`estimate_prior_freedom`). phi0 is the mean phi of all gains. If the gains with the same task or
+    encoder have a larger mean phi, phi0 is that mean, to avoid underestimating the variance of a noisy task or encoder.
 
     - variances, item_variances: the variance of each gain over draws and over items, (..., gains)
     - groups: whether each gain belongs to each group, that is, a task or encoder, (groups, gains) bool

@@ -275,7 +275,7 @@ def find_bag_of_words(result: Result, results: Results) -> list[Result]:
 
 
 def find_marked_cells(results: Results) -> frozenset[EncoderOnTask]:
-    """Return the bold cells: the best cell of a task, if it is above its control and significantly above others."""
+    """Return bold cells: a task's best cell, if it is above its control and significantly better than other models."""
     findings = find_table(results)
     marked: set[EncoderOnTask] = set()
     for column in findings.columns.values():

@@ -50,7 +50,7 @@ class PageCell:
     shade: float | None = None
     """The darkness of the cell, from 0 (not above the control) to 1; None without a control."""
     group: int | None = None
-    """The encoder's group: 1 if not significantly worse than the task's best, else 2 or more; None if all have 1."""
+    """The encoder's group: 1 if not significantly worse than the task's best, else 2 or more; None if all are in 1."""
     interval: str = ""
     """The 95% interval, shown only on paper; empty if ``text`` includes the interval."""
     tooltip_lines: tuple[str, ...] = ()

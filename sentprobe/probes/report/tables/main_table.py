@@ -30,7 +30,8 @@ class _DrawTable:
     def add(self, record: Result) -> bool:
         """Add a result, or return False if one of its shared values differs from that of the table.
 
-        A second result of an encoder on a task replaces the first if it has more conditions, or as many and more seeds.
+        A second result of an encoder on a task replaces the first if the second has more conditions or, if both
+        have as many, more seeds.
         """
         own_values = _list_shared_values(record)
         if any(self.shared.get(name, value) != value for name, value in own_values.items()):

@@ -196,7 +196,7 @@ def describe_chance(results: Results) -> str:
 
 
 def group_by_task(results: Results, describe: Callable[[Result], str]) -> dict[str, str]:
-    """Return distinct descriptions by task and test language: {"Tense": "500 or 498", "SemRole in de": "400"}."""
+    """Join descriptions of results by task and test language: {"Tense": "500 or 498", "SemRole in de": "400"}."""
     texts: dict[str, dict[str, None]] = {}
     for result in results.records:
         language = result.data.test_language if result.data else ""

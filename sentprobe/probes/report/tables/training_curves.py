@@ -102,7 +102,7 @@ def separate_training_curves(
 def build_curves(
     probed: Iterable[Result], distances: Iterable[GeometryResult] = (), learned: Iterable[TrainingCurve] = ()
 ) -> tuple[Curve, ...]:
-    """Build a curve for each encoder, seed and results folder; *learned*: their scores on training objectives."""
+    """Build a curve for each encoder, seed and results folder; *learned*: scores on encoders' training objectives."""
     curves: dict[CurveKey, dict[CurveSeries, list[StepAccuracy]]] = {}
     versions: dict[CurveKey, list[Mapping[str, str]]] = {}
     ranks = {contrast: rank for rank, contrast in enumerate(CONTRASTS)}
