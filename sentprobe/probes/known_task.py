@@ -26,7 +26,7 @@ class Cue(StrEnum):
 
 
 Reasons = Mapping[Cue, str]
-"""A map from some of the cues to the reason why they predict the answers of a task, or mislead."""
+"""A map from a cue to the reason why this cue predicts the answers of a task, or predicts wrong answers."""
 
 ABOUT_WORDS = "the task is about which words there are"
 ABOUT_ORDER = "the task is about the order of words"
@@ -66,7 +66,7 @@ class KnownTask:
 
     name: str
     published: str = ""
-    """Name of the task's file in SentEval, such as ``past_present``; empty if it is the same or there is no file."""
+    """Name of the task's file in SentEval, such as ``past_present``; empty if equal to ``name``, or without a file."""
     published_labels: Mapping[str, str] = field(default_factory=dict, hash=False)
     """Map from sentprobe's labels to those in the published file, where they differ."""
     question_text: str
@@ -77,9 +77,9 @@ class KnownTask:
     may_answer: Reasons = field(default_factory=dict, hash=False)
     """Cues that may predict the answers; above-chance accuracy of any other cue is a leak."""
     reversed_cues: Reasons = field(default_factory=dict, hash=False)
-    """Cues that mislead on test items, because their words are held out from training."""
+    """Cues that predict wrong answers to test items, each with the reason."""
     redundancy: Redundancy | None = None
-    """For tasks about one word whose property other words of the sentence often share; else None."""
+    """How to guess the answer from similar words, if the task is about a property of one word; else None."""
 
 
 _LANGUAGES = re.compile(r"\.[A-Za-z]\w*-[A-Za-z]\w*")

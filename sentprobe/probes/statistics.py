@@ -62,7 +62,7 @@ def wilson(correct: float, total: float, *, confidence: float = 0.95) -> Interva
 def chance_interval(share: float, total: float, *, confidence: float = 0.95) -> Interval:
     """Return the range of accuracies on *total* items that do not differ significantly from *share*.
 
-    It consists of all accuracies whose Wilson interval includes *share*.
+    The range consists of all accuracies whose Wilson interval includes *share*.
 
     >>> interval = chance_interval(0.5, 1000, confidence=0.99)
     >>> round(interval.low, 3), round(interval.high, 3)
@@ -73,7 +73,7 @@ def chance_interval(share: float, total: float, *, confidence: float = 0.95) -> 
 
 
 def binomial_p_value(correct: float, total: float, share: float) -> float:
-    """Return the two-sided p-value of the binomial test, twice the smaller tail, for an expected accuracy of *share*.
+    """Return the two-sided p-value (twice the smaller tail) of the binomial test with an expected accuracy of *share*.
 
     *correct* and *total* need not be integers: see :func:`wilson`.
 
@@ -88,7 +88,7 @@ def binomial_p_value(correct: float, total: float, share: float) -> float:
 
 
 def has_balanced_labels(majority: float, labels: int | None = None) -> bool:
-    """Return whether the most common label is about as common as each other label.
+    """Return whether the most common label is about as common as every other label.
 
     - majority: the share of items that have the most common label
     - labels: number of labels; None: unknown, so that any number of labels is possible
@@ -132,11 +132,11 @@ def _number_units(units: tuple[int, ...]) -> tuple[NDArray[np.int64], Floats]:
 
 
 def design_effect(scores: ArrayLike, units: Sequence[int]) -> float:
-    """Return the design effect (Kish 1965, section 8.2), at least 1: how much units increase a mean's variance.
+    """Return the design effect (Kish 1965, section 8.2), at least 1: the factor by which units raise a mean's variance.
 
-    It is the variance of the mean of items sampled in units, divided by the variance for as many independent items. The
-    numerator is the usual estimate for a ratio of unit totals, with the factor U / (U - 1) for U units. The denominator
-    is p (1 - p) / n for a mean score p.
+    The design effect is the variance of the mean of items sampled in units, divided by the variance for as many
+    independent items. The numerator is the usual variance estimate of a ratio of two sums over units (scores / items),
+    with the factor U / (U - 1) for U units. The denominator is p (1 - p) / n for a mean score p.
 
     If p is 0 or 1, the design effect cannot be estimated. In this case, all items of a unit are assumed to agree, which
     is the worst case: the sum of squared unit sizes, divided by n. For a single unit, n is returned.
@@ -162,7 +162,7 @@ def design_effect(scores: ArrayLike, units: Sequence[int]) -> float:
 
 
 def accuracy_interval(scores: ArrayLike, units: Sequence[int], *, confidence: float = 0.95) -> Interval:
-    """Return the Wilson interval of the mean score; it reflects the random choice of test items.
+    """Return the Wilson interval of the mean score, for the uncertainty due to the random choice of test items.
 
     The number of items is replaced by an effective number, n / :func:`design_effect`. The interval is therefore at
     least as wide as for independent items. It is wider than necessary if scores are means over several probes, since a
@@ -197,14 +197,14 @@ class SpreadParts:
     total: float
     """Sample standard deviation of the accuracies of all probes of all draws."""
     draws: float
-    """Standard deviation due to differences between draws; with one probe per draw, it includes that of probes."""
+    """Standard deviation due to differences between draws (and between probes, if each draw has only one probe)."""
     probes: float | None
     """Standard deviation of the probes of one draw; None if each draw has only one probe."""
     interval: Interval
 
 
 def decompose_spread(groups: Sequence[Sequence[float]]) -> SpreadParts:
-    """Decompose the spread of accuracies into that between draws and that between the probes of a draw.
+    """Decompose the spread of accuracies into the spread between draws and the spread between probes of a draw.
 
     - groups: for each draw, the accuracies of its probes; raises UsageError for fewer than two draws
 
@@ -303,8 +303,8 @@ def compare_items(first: NDArray[np.bool_], second: NDArray[np.bool_], units: Se
     An observation is an encoder's accuracy on one unit, over all seeds. The sign test (exact binomial test) compares
     the numbers of units in which each encoder is better, without ties. For one seed and units of one item, it is
     McNemar's exact test (McNemar 1947). The t-test is paired over units, as in Adi et al. 2017, appendix III. The
-    interval is that of a ratio of unit totals, with Student's t for units - 1 degrees of freedom. Raises UsageError if
-    the numbers of items differ or are zero.
+    interval treats the difference as a ratio of two sums over units (answers / items), with Student's t for units - 1
+    degrees of freedom. Raises UsageError if the numbers of items differ or are zero.
     """
     if first.shape[1] != second.shape[1] or not first.size or not second.size:
         raise UsageError(f"{first.shape[1]} and {second.shape[1]} items cannot be paired")
@@ -326,7 +326,7 @@ def compare_items(first: NDArray[np.bool_], second: NDArray[np.bool_], units: Se
 
 
 def compare_draws(first: Sequence[float], second: Sequence[float], *, items: int) -> PairedComparison:
-    """Compare two encoders by their mean accuracies in the same draws, at least two; otherwise, raise UsageError.
+    """Compare two encoders by their mean accuracies in the same draws; raise UsageError for fewer than two draws.
 
     - first, second: mean accuracy of each draw
     - items: number of test items of a draw; if draws differ, the smallest number
@@ -372,7 +372,7 @@ def compute_sign_tests(wins: NDArray[np.int64], losses: NDArray[np.int64]) -> Fl
 def _t_test(differences: Floats, *, min_spread: float = 0.0) -> float:
     """Return the p-value of the paired t-test. A standard deviation below *min_spread* is replaced by *min_spread*.
 
-    If all differences are equal and *min_spread* is 0, p is 0. If their mean is 0, p is 1.
+    If all differences are equal and *min_spread* is 0, p is 0. If the mean difference is 0, p is 1.
     """
     count, mean = len(differences), abs(float(differences.mean()))
     if count < 2 or mean == 0:

@@ -18,7 +18,7 @@ FALLBACK_PRESET = "ettinger"
 
 @dataclass(frozen=True, slots=True)
 class PresetChoice:
-    """The choice of a task's classifier: the preset *name* or, if None, that of the task's paper, with *values* set."""
+    """The choice of a classifier: the preset *name* (None: the preset of the task's paper), changed by *values*."""
 
     name: str | None = None
     values: tuple[OptionPair, ...] = ()
@@ -103,7 +103,7 @@ def find_usual_words(data: ProbeDataset) -> str:
 
 
 def explain_expected_cue(name: str, cue: Cue) -> str:
-    """Return why a surface cue may predict the answers of the task *name*; empty if it may not.
+    """Return why a surface cue may predict the answers of the task *name*; empty if the cue may not.
 
     >>> explain_expected_cue("Content1Probe", Cue.BAG)
     'the task is about which words there are'

@@ -333,7 +333,7 @@ def _compute_redundancy(data: ProbeDataset) -> float | None:
 
 
 def _judge_cue(data: ProbeDataset, cue: Cue, trial: Trial, chance: float, *, reason: str) -> Finding:
-    """Return the verdict on a cue; *reason* is not empty if the user expects the cue to be above chance."""
+    """Return the verdict on a cue; *reason* is why the user expects the cue to be above chance; empty if not."""
     reason = explain_expected_cue(data.name, cue) or reason
     if trial.score.strict.low > chance:
         return Finding(cue, trial, Verdict.EXPECTED if reason else Verdict.LEAK, reason)

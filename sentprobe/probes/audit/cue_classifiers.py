@@ -192,7 +192,7 @@ def _predict(
 
 
 def _build_matrices(parts: Sequence[TrialItems]) -> list[Any]:
-    """Return a sparse matrix, (items, features), for each part. Its columns are features of the first part."""
+    """Return a sparse matrix, (items, features), for each of *parts*; the features are those in ``parts[0]``."""
     names = sorted(set(chain.from_iterable(parts[0].features)))
     columns = {name: i for i, name in enumerate(names)}
     first, *rest_matrices = (_build_matrix(part, columns) for part in parts)

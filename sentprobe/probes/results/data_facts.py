@@ -61,7 +61,7 @@ class SplitOverlap:
 
 
 def find_overlap(data: ProbeDataset, lexicon: Lexicon | None = None) -> SplitOverlap:
-    """Count test items whose sentence is in training, verbatim or with equal lemmas (stems of unknown words)."""
+    """Count test items whose sentence is in training, verbatim or with equal lemmas (unknown words: equal stems)."""
     lexicon = lexicon or find_built_in(data.card.language)
     lemmas = {token: find_lemma(token, lexicon) for sentence in data.sentences for token in sentence.split()}
     lemmatised = [tuple(lemmas[token] for token in sentence.split() if lemmas[token]) for sentence in data.sentences]

@@ -10,7 +10,7 @@ from sentprobe.probes.trainer.codelength import compute_codelength, compute_comp
 
 
 def compute_probe_accuracy(result: Result, seed: SeedScore) -> float:
-    """Return the accuracy of the main probe (trained on the task itself) with the same seed, or of the first one."""
+    """Return the accuracy of the main probe with the seed of *seed* or, if there is none, of the first main probe."""
     seeds = result.scores[Condition.PROBE].seeds
     return next((probe for probe in seeds if probe.seed == seed.seed), seeds[0]).accuracy
 

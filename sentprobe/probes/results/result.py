@@ -79,15 +79,15 @@ class SeedScore:
     converged: bool
     """Whether training ended before the preset's ``max_epochs``."""
     pass_limit: int | None = None
-    """If a control's training was stopped after as many epochs as its main probe: this number; else None."""
+    """The number of epochs of the main probe, if a control's training was stopped after as many epochs; else None."""
     grid_values: Mapping[str, float] = field(default_factory=dict, hash=False)
     """The settings that were chosen by validation accuracy, such as ``{"hidden": 50}``; empty if there are none."""
     validation: float | None = None
     precision: str = "float32"
     provenance: Provenance | None = None
-    """The provenance of the probe if it differs from ``Result.provenance``, as after another run; else None."""
+    """The provenance of the probe if another run trained it and ``Result.provenance`` differs; else None."""
     readings: tuple[CurvePoint, ...] = ()
-    """A point for each probe of PORTIONS or WIDTHS, the last for the probe of this score; empty otherwise."""
+    """A point for each probe of PORTIONS or WIDTHS; the last point is of the probe of this score. Else empty."""
     information: tuple[float, ...] = ()
     """The pointwise V-information of each test item, in bits; empty if not measured."""
 

@@ -279,7 +279,7 @@ def write_result(result: rs.Result, directory: Path) -> Path:
 
 
 def find_result(result: rs.Result, directory: Path) -> rs.Result | None:
-    """Return the stored result with the identity of *result*, or None; log a warning if its file has another one."""
+    """Return the stored result with the identity of *result*, or None; log a warning if the file is unusable."""
     path = directory / make_file_name(result)
     if not path.exists():
         return None
@@ -308,14 +308,14 @@ def read_sound_result(path: Path) -> rs.Result | None:
 
 
 def read_results_by_recipe(directory: Path) -> dict[str, rs.Result]:
-    """Return all readable results in a folder, by ``Result.recipe``; no results if it is no results folder."""
+    """Return all readable results in a folder, by ``Result.recipe``; {} if the folder is not a results folder."""
     with _convert_read_errors(directory, "cannot read results"):
         results = read_sound_results(directory) if (directory / MARKER).is_file() else ()
         return {result.recipe: result for result in results}
 
 
 def read_results(directory: Path | str) -> rs.Results:
-    """Read all results in a results folder: encoders as ordered in the run file, then in order of file name.
+    """Read all results in a results folder, sorted by their encoder's position in the run file, then by file name.
 
     Raises:
         UsageError: the folder is not a results folder, or not readable.
@@ -382,7 +382,7 @@ def save_result(
     wait: float = WAIT_SECONDS,
     command: str = "",
 ) -> None:
-    """Write a result. Seeds in its file are added to the result, unless *redone* has the stamp of the file."""
+    """Write a result. Other seeds in its existing file are kept, unless *redone* has the stamp of this file."""
     with lock_directory(directory, wait=wait, command=command):
         path = directory / make_file_name(result)
         has_changed = path.is_file() and read_stamp(path) not in redone
@@ -392,7 +392,7 @@ def save_result(
 
 
 def merge_seeds(result: rs.Result, stored: rs.Result) -> rs.Result:
-    """Return *result* with the seeds of *stored*, a result of the same encoder and task, that it lacks."""
+    """Return *result* with the additional seeds of *stored*, a result of the same encoder and task."""
     additional_scores = {}
     for condition, score in stored.scores.items():
         own_seeds = result.scores[condition].seeds if condition in result.scores else ()

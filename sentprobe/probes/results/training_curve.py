@@ -68,7 +68,7 @@ def write_learning_curve(curve: TrainingCurve, folder: Path) -> None:
 
 
 def add_point(curve: TrainingCurve, point: LearningPoint, folder: Path) -> None:
-    """Add *point* to the stored training curve; a stored curve of another training than *curve* is replaced."""
+    """Add *point* to the stored curve of the training of *curve*. A stored curve of any other training is replaced."""
     stored = read_learning_curve(folder)
     points = stored.points if stored and replace(stored, points=()) == curve else ()
     write_learning_curve(replace(curve, points=points).append_point(point), folder)
@@ -88,7 +88,7 @@ def read_learning_curve(folder: Path) -> TrainingCurve | None:
 
 
 def read_learning_curves(folders: Iterable[Path]) -> tuple[TrainingCurve, ...]:
-    """Return the training curves of those results folders that have a curve."""
+    """Return the training curves in results folders. Folders without a curve are skipped."""
     return tuple(curve for folder in folders if (curve := read_learning_curve(folder)) is not None)
 
 

@@ -19,7 +19,7 @@ from sentprobe.values import group_by
 PAIRS_FOR_POWER = compute_items_needed(CHANCE + 0.1, CHANCE, level=LEVEL) or 0
 """The number of pairs with which an accuracy of 60% differs significantly from chance in 80% of runs."""
 SHARE_FOR_WARNING = 0.05
-"""A larger share of tied pairs, or of pairs that two paradigms have in common, is a warning."""
+"""The share of tied pairs, or of pairs that two paradigms have in common, above which a finding is a warning."""
 
 
 def find_models_not_above_unigram(table: PairResults) -> Iterator[ClaimFinding]:
@@ -127,7 +127,7 @@ PAIR_CHECKS: Mapping[str, Callable[[PairResults], Iterable[ClaimFinding]]] = {
 
 
 def review_language_models(tables: PairTables) -> Iterator[ClaimFinding]:
-    """Yield the findings of PAIR_CHECKS on each table, then that of the check "data"."""
+    """Yield the findings of PAIR_CHECKS on each table, then the findings of the check "data"."""
     for name, find in PAIR_CHECKS.items():
         for title, table in zip(name_pair_tables(len(tables)), tables, strict=True):
             yield from (replace(finding, check=name, table=title) for finding in find(table))

@@ -34,7 +34,7 @@ def compute_units_needed(better: float, worse: float, *, level: float) -> int | 
 
 
 def _compute_sample_size(difference: float, variance_if_none: float, variance: float, *, level: float) -> int | None:
-    """Return the sample size for *difference*; the variances of one observation are those without and with it."""
+    """Return the sample size for *difference*, given the variance of an observation without and with a difference."""
     if not difference:
         return None
     level_part = normal_quantile(1 - level) * sqrt(variance_if_none)

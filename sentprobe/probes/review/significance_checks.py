@@ -16,7 +16,7 @@ from sentprobe.values import group_by
 
 
 def find_bag_of_words_ties(table: Results) -> Iterator[ClaimFinding]:
-    """Find encoders that are not significantly better than a bag of words; a note if the task is about words."""
+    """Find encoders not significantly better than a bag of words. If the task is about words, the finding is a note."""
     for task, compared in _find_not_better(table, Condition.BAG_OF_WORDS):
         about_words = explain_expected_cue(task, Cue.BAG) == ABOUT_WORDS
         yield ClaimFinding(
@@ -33,7 +33,7 @@ def find_bag_of_words_ties(table: Results) -> Iterator[ClaimFinding]:
 
 
 def find_memorised_words(table: Results) -> Iterator[ClaimFinding]:
-    """Find tasks where probe words alone are above chance, and encoders not better than the probe words."""
+    """Find tasks where probe words alone are above chance, and encoders not better than these words."""
     controls = find_table(table).free_controls
     above = [test for test in controls if test.condition is Condition.NO_SENTENCE and test.is_above]
     for task, tests in group_by(above, lambda test: test.draws[0].task).items():
@@ -59,7 +59,7 @@ def find_memorised_words(table: Results) -> Iterator[ClaimFinding]:
 
 
 def _find_not_better(table: Results, control: Condition) -> Iterator[tuple[str, list[Comparison]]]:
-    """Yield for each task its encoders that are worse than the control, then those that do not differ from it."""
+    """Yield each task with its encoders that are worse than the control, then with those that do not differ from it."""
     comparisons = find_table(table).compare_with_control(control)
     for task, on_task in group_by(comparisons, lambda comparison: comparison.first.task).items():
         yield from [(task, worse)] if (worse := [c for c in on_task if c.is_worse]) else []
@@ -67,7 +67,7 @@ def _find_not_better(table: Results, control: Condition) -> Iterator[tuple[str, 
 
 
 def _describe_outcome(compared: Sequence[Comparison]) -> str:
-    """Describe how a control compares with *compared*, which are all worse or all not significantly different."""
+    """Describe a control compared with encoders that are all significantly worse or all not significantly different."""
     return "significantly better" if compared[0].is_worse else "not significantly worse"
 
 
@@ -185,7 +185,7 @@ def _describe_figure(test: ChanceTest, *, level: float) -> str:
 
 
 def find_ties_with_best(table: Results) -> Iterator[ClaimFinding]:
-    """Find encoders that are not significantly worse than a task's best encoder, except for its variants."""
+    """Find encoders that are not significantly worse than a task's best encoder; variants of the best are left out."""
     comparisons = find_table(table).comparisons
     for task in table.tasks:
         compared = (comparison for comparison in comparisons.compare_best(task) if not comparison.is_significant)

@@ -70,7 +70,7 @@ class UnconvergedProbes:
 
     @property
     def severity(self) -> Severity:
-        """For a control: a note if it should be at chance, else a warning. Else severe if no probe converged."""
+        """Note for a control that must be at chance; severe if none of the main probes converged; else warning."""
         if self.condition is not Condition.PROBE:
             at_chance = MUST_BE_AT_CHANCE[self.condition](self.first)
             return Severity.NOTE if at_chance else Severity.WARNING

@@ -84,7 +84,7 @@ class Comparison(TestedDifference):
 def group_by_encoder(
     results: Results, source: str, *, hint: str = "compare results with only one of them"
 ) -> list[EncoderResults]:
-    """Group results by encoder, then task. Raise UsageError with *hint* if two in a group are not draws of one run."""
+    """Group results by encoder, then task. Raise UsageError with *hint* unless each group has draws of one run only."""
     encoders: dict[str, dict[str, tuple[Result, ...]]] = {}
     for record in results.records:
         by_task = encoders.setdefault(record.encoder, {})
@@ -99,7 +99,7 @@ def group_by_encoder(
 
 
 def select_encoder(encoders: Sequence[EncoderResults], encoder: str | None, *, source: str) -> EncoderResults:
-    """Return the results of *encoder* (None: of the only one); raise UsageError if it is missing or ambiguous."""
+    """Return the results of *encoder* (None: of the only encoder). Raise UsageError if there is no such encoder."""
     if not encoders:
         raise UsageError(f"{source} has no results")
     by_name = {results.encoder: results for results in encoders}
@@ -128,7 +128,7 @@ def compare_results(
     correction: Correction = Correction.HOLM,
     conditions: Sequence[paired_tests.ConditionPair] | None = None,
 ) -> tuple[Comparison, ...]:
-    """Compare two encoders on a task for each of *results*, and correct the p-values for the number of comparisons.
+    """Return a comparison for each of *results*, with p-values corrected for the number of comparisons.
 
     - results: for each comparison, the results of both encoders in each draw
     - conditions: the conditions whose scores are compared, such as (PROBE, BAG_OF_WORDS); by default (PROBE, PROBE)

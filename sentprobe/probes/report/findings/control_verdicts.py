@@ -29,8 +29,8 @@ def compute_expected_interval(score: Score, result: Result, condition: Condition
     """Return the interval, at confidence *level*, of the accuracy of a control that cannot know the answer.
 
     If labels are not equally frequent, the interval begins at 0: a probe without information may be less accurate than
-    the most frequent label. If the probe words alone may reveal the answer, random sentence vectors beside these words
-    may do so too. Their interval then ends no lower than an interval around the accuracy of the words alone.
+    the most frequent label. If the probe words alone may reveal the answer, so may random sentence vectors beside the
+    probe words. The interval of this control ends no lower than an interval around the accuracy of the words alone.
     """
     effective = compute_effective_items(score, result)
     chance = chance_interval(result.majority, effective, confidence=level)
@@ -57,8 +57,8 @@ MUST_BE_AT_CHANCE: Mapping[Condition, Callable[[Result], bool]] = {
     Condition.NO_SENTENCE: lambda result: result.balanced_probes,
 }
 """For each control, a function that returns whether the control of a result must be at chance.
-A bag of words must be at chance on mirror pairs, and if no test sentence has a training word; probe words alone, if the
-labels of each probe word are balanced."""
+A bag of words must be at chance on mirror pairs, and if no test sentence has a training word. Probe words alone
+must be at chance if the labels of each probe word are balanced."""
 
 CONTROL_NAMES = {
     Condition.RANDOM_SENTENCES: "random sentences",

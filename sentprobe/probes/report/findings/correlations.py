@@ -24,10 +24,10 @@ from sentprobe.probes.results.result import Condition
 from sentprobe.probes.statistics import Correction, Floats, Interval, correct_p_values
 
 MIN_VALUES = 3
-"""The minimum number of encoders for a correlation. With two encoders, it is always 1 or -1."""
+"""The minimum number of encoders for a correlation. With two encoders, every correlation is 1 or -1."""
 RESAMPLE_COUNT = 2_000
 MAX_ORDERS = 10_000
-"""The maximum number of permutations for an exact p-value. If there are more, this number is sampled."""
+"""The maximum number of permutations for an exact p-value. If more exist, a sample of this size is used."""
 _ROUNDING = 1e-9
 
 
@@ -107,7 +107,7 @@ class Correlation:
     task: str
     score: str
     estimate: RankCorrelation | None
-    """None if fewer than three encoders have both scores, or all values of one score are equal."""
+    """The correlation; None if fewer than three encoders have both scores, or all values of one score are equal."""
     p: float | None = None
 
     @property

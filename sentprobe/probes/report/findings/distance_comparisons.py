@@ -20,7 +20,7 @@ from sentprobe.probes.report.findings import encoder_variants
 from sentprobe.probes.statistics import Correction, PairedComparison, compare_draws, compare_items
 
 GeometryPairs: TypeAlias = tuple[tuple[GeometryResult, GeometryResult], ...]
-"""The results of two encoders on one contrast: a pair for each draw that both have."""
+"""The results of two encoders on one contrast: a pair of results for each draw that both encoders have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +112,7 @@ def _compare_matched(matched: GeometryPairs, kind: NegativeKind, nearness: Nearn
 
 
 def _split_ties(score: GeometryScore) -> NDArray[np.bool_]:
-    """Turn answers to n triplets and mirrors into (2, 2 n) bool: both rows are true if correct, one row for a tie."""
+    """Return answers to n triplets and their mirrors, (2, 2 n) bool: true in both rows if correct, in one for a tie."""
     answers = score.answers().reshape(-1)
     return np.array([answers > 0, answers == 1])
 

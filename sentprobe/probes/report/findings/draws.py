@@ -20,7 +20,11 @@ def join_draws(tables: Sequence[Results]) -> tuple[Results, ...]:
 
 
 def _join_by_name(tables: Iterable[tuple[Results, Results]]) -> tuple[Results, ...]:
-    """Join draws of one run. Tables are compared and joined in their second form; lone tables stay in the first."""
+    """Join draws of one run.
+
+    Each table is given as (table, renamed table). Renamed tables are compared and joined. A table without other draws
+    is returned as it is.
+    """
     groups: list[list[tuple[Results, Results]]] = []
     for table, renamed in tables:
         matching = (g for g in groups if all(_are_draws(member, renamed) for _, member in g))
@@ -74,7 +78,7 @@ def _list_probe_seeds(record: Result) -> set[int]:
 
 
 def find_missing_cells(tables: Sequence[Results]) -> tuple[tuple[EncoderOnTask, ...], ...]:
-    """Return, for each table, the (encoder, task) pairs that other draws of the same run have and it lacks."""
+    """Return, for each table, the (encoder, task) pairs that the table lacks, but other draws of the same run have."""
     by_preset = group_by(tables, lambda table: table.records[0].preset)  # draws of one run share the preset
     missing = []
     for table in tables:
@@ -86,7 +90,7 @@ def find_missing_cells(tables: Sequence[Results]) -> tuple[tuple[EncoderOnTask, 
 
 
 def _list_cells(record: Result) -> set[EncoderOnTask]:
-    """Return (encoder, task) of a result, and the same without the seed of the run in the encoder's name."""
+    """Return two (encoder, task) pairs of a result: with and without the seed of the run in the encoder's name."""
     return {record.cell, (remove_run_seed(record.encoder, record.seed), record.task)}
 
 
@@ -104,7 +108,7 @@ def _are_other_draws(first: Results, second: Results) -> bool:
 
 
 def _group_datasets(table: Results) -> Mapping[str, Collection[Result]]:
-    """Return, for each task, one result on each of its datasets."""
+    """Return, by task, one result on each dataset of the task."""
     datasets: dict[str, dict[object, Result]] = {}
     for record in table.records:
         datasets.setdefault(record.task, {})[record.dataset_fingerprint, record.data] = record

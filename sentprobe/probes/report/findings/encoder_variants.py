@@ -13,7 +13,7 @@ from sentprobe.probes.results.result import Result
 from sentprobe.specs import OptionPair, Spec, parse_spec
 
 REDUCING_OPTIONS: Mapping[str, tuple[str, ...]] = {"dims": (), "quantize": (), "erase": (), "dim": ("st", "openai")}
-"""The options that make a variant, and for which kinds of encoders (such as ``st``) they do so; () means all."""
+"""For each option that makes a variant, the kinds of encoders for which it does so, such as ``st``; (): all kinds."""
 
 
 def find_reductions(spec: Spec) -> list[OptionPair]:

@@ -19,7 +19,7 @@ from sentprobe.probes.statistics import Interval, compare_draws, difference_inte
 from sentprobe.values import group_by
 
 MAX_PARTS = 12
-"""The maximum number of distinct numbers that form a part each. More numbers are divided into bins."""
+"""If a column has more distinct numbers than this, the column is divided into bins. Else each number is a part."""
 BIN_COUNT = 6
 ItemTables: TypeAlias = Mapping[str, ItemTable]
 """Item tables by the fingerprint of their dataset."""
@@ -40,9 +40,9 @@ class Partition:
 def partition_values(column: str, values: Iterable[str], *, labels: Sequence[str] = ()) -> Partition:
     """Divide the values of a column into parts.
 
-    Lengths are divided into the bins of Adi et al. 2017, such as "5-8". More than 12 other numbers are divided into 6
-    bins with about equal numbers of items. In any other column, each value is a part: *labels* come first, in their
-    order, then all other values, sorted.
+    Sentence lengths are divided into the bins of Adi et al. 2017, such as "5-8". Any other column with more than 12
+    distinct numbers is divided into 6 bins with about equal numbers of items. In all other columns, each value is a
+    part: *labels* come first, in their order, then the remaining values, sorted.
 
     >>> partition_values("distance", ["10", "2", "", "2"]).names
     ('2', '10', 'not known')
@@ -86,7 +86,7 @@ def _bin_numbers(values: Sequence[str], numbers: Mapping[str, float]) -> dict[st
 
 
 def check_column(items: Iterable[ItemTable], column: str) -> None:
-    """Raise UsageError if no items have the column, or if all its texts differ, so that they form no parts."""
+    """Raise UsageError if no items have the column, or if each item has a different text in the column."""
     tables = [*items]
     known_columns = [*dict.fromkeys(name for table in tables for name in table.columns)]
     if column not in known_columns:
@@ -103,7 +103,7 @@ def check_column(items: Iterable[ItemTable], column: str) -> None:
 
 
 def select_items(result: Result, chosen: NDArray[np.bool_], *, majority: float) -> Result:
-    """Restrict a result to *chosen* items, (n,) bool; *majority* is the share of their most frequent label."""
+    """Restrict a result to *chosen* items, (n,) bool; *majority* is the share of these items' most frequent label."""
     units = renumber_units(np.array(result.units)[chosen]) if result.units else ()
     scores = {
         condition: make_score((_select_seed_items(seed, chosen) for seed in score.seeds), units)
@@ -167,7 +167,7 @@ def accuracy_by(
     - items: the test items; by default those in the folder that the result was read from
 
     Raises:
-        UsageError: the folder does not store the items, they lack the column, or all texts in it differ.
+        UsageError: the folder does not store the items, the items lack the column, or each has a different text in it.
         ResultsError: the stored items are damaged.
     """
     table = read_item_tables([result])[0] if items is None else items
@@ -196,9 +196,9 @@ class GeneralizationGap:
 
 
 def compute_gap(parts: Mapping[str, Sequence[Result]], condition: Condition) -> GeneralizationGap | None:
-    """Return the generalisation gap, or None if the two parts are not trained and held-out structures.
+    """Return the generalisation gap, or None if the parts are not trained structures and one held-out structure.
 
-    For one draw, or several draws with the same test items, the interval covers the choice of the test items.
+    For one draw, or several draws with the same test items, the interval reflects the choice of the test items.
     Otherwise it is Student's t interval over the draws.
 
     - parts: for each part, the results of all draws on it

@@ -14,7 +14,7 @@ from sentprobe.probes.statistics import Interval, accuracy_interval, binomial_p_
 from sentprobe.values import group_by
 
 LEAST_UNITS = 10
-"""If fewer units than this have the same share of correct answers, it may be a coincidence."""
+"""Minimum number of units. If fewer units all have the same share of correct answers, this may be a coincidence."""
 FEW_ITEMS = 50
 """Below this number of test items, tables show the interval and the number of items beside an accuracy."""
 
@@ -26,7 +26,7 @@ class Figure:
     accuracy: float
     interval: Interval
     half_width: float | None
-    """Half the width of the interval; None for a single probe. For several draws, it is not cut off at 0 and 1."""
+    """Half the width of the interval (for several draws, before it is cut off at 0 and 1); None for a single probe."""
     items: int
     chance: float
     """The share of the most frequent label, as the mean over draws."""
@@ -50,9 +50,10 @@ def compute_figure(draws: Sequence[Result], condition: Condition) -> Figure | No
 def compute_figures(cells: Sequence[ConditionCell]) -> list[Figure]:
     """Return the mean accuracy of each table cell, with its interval and test.
 
-    For one draw, the interval is that of its score. The p-value is that of a binomial test against chance, on the
-    effective number of items. For several draws, both are computed by Student's t, with a variance estimate that all
-    cells share. If draws have the same test items, both are also computed over items, and the larger ones returned.
+    For one draw, the interval is ``Score.interval``, and the p-value is from a binomial test against chance with the
+    effective number of items. For several draws, interval and p-value are computed by Student's t, with a variance
+    estimate that all cells share. If draws have the same test items, interval and p-value are also computed over
+    items; the wider interval and the larger p-value are returned.
     """
     tests = iter(_test_draws([cell for cell in cells if len(cell[0]) > 1]))
     figures = [_join_draws(cell, next(tests)) if len(cell[0]) > 1 else _describe_one_draw(cell) for cell in cells]
@@ -68,7 +69,7 @@ def _is_fixed(cell: ConditionCell) -> bool:
 
 
 def _fix_figure(figure: Figure) -> Figure:
-    """Set the interval to the accuracy, which is the same for any items or draws. If it equals chance, p is 1."""
+    """Set the interval to the accuracy, which is the same for any items or draws. If the accuracy is chance, p is 1."""
     half_width = None if figure.half_width is None else 0.0
     p = 1.0 if abs(figure.accuracy - figure.chance) < paired_tests.ROUNDING else figure.chance_p
     return replace(figure, interval=Interval(figure.accuracy, figure.accuracy), half_width=half_width, chance_p=p)

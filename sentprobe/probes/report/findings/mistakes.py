@@ -41,7 +41,7 @@ class WrongItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrongItems:
-    """The number of incorrectly answered items of a result, or of one part, and the first ones (``shown``)."""
+    """The number of incorrectly answered items of a result, or of one part, and the first such items (``shown``)."""
 
     result: Result
     part: str
@@ -61,7 +61,7 @@ class WrongItems:
 
 
 def find_mistakes(result: Result, table: ItemTable, count: int, *, column: str | None = None) -> tuple[WrongItems, ...]:
-    """Return the *count* items that most probes answer incorrectly; with *column*, for each of its parts."""
+    """Return the *count* items with the most incorrect answers by probes; with *column*, *count* for each part."""
     seeds = result.scores[Condition.PROBE].seeds
     wrong = np.sum([~seed.items() for seed in seeds], axis=0)  # (items,)
     order = np.argsort(-wrong, kind="stable").tolist()

@@ -151,12 +151,12 @@ def share_variances(
 
     Let phi be the ratio of a gain's variance over draws to its variance over items, and nu the degrees of freedom
     (draws - 1). The shared phi is (d phi0 + nu phi) / (d + nu), and at least 1. Here, d is the degrees of freedom of
-    the prior (:func:`estimate_prior_freedom`). phi0 is the mean phi of all gains. If the mean of those with the same
-    task or encoder is larger, phi0 is that mean, to avoid underestimating the variance of a noisy task or encoder.
+    the prior (:func:`estimate_prior_freedom`). phi0 is the mean phi of all gains. If the gains with the same task or
+    encoder have a larger mean phi, phi0 is that mean, to avoid underestimating the variance of a noisy task or encoder.
 
     - variances, item_variances: the variance of each gain over draws and over items, (..., gains)
     - groups: whether each gain belongs to each group, that is, a task or encoder, (groups, gains) bool
-    - varying: whether each gain varies between items, (gains,) bool; others are left out of phi0
+    - varying: whether each gain varies between items, (gains,) bool; other gains are left out of phi0
 
     Returns:
         The shared variance of each gain, (..., gains), and the degrees of freedom of the prior, (...).
@@ -219,7 +219,7 @@ LEVEL = 0.05
 ROUNDING = 1e-9
 """Differences below this size are ties: they come from rounding."""
 MatchedResults = tuple[tuple[Result, Result], ...]
-"""The results of two encoders on one task: a pair for each draw that both have."""
+"""The results of two encoders on one task: a pair of results for each draw that both encoders have."""
 ConditionPair = tuple[Condition, Condition]
 PROBES: ConditionPair = (Condition.PROBE, Condition.PROBE)
 
@@ -237,7 +237,7 @@ def _sum_answers(score: Score, units: tuple[int, ...]) -> tuple[st.Floats, st.Fl
 
 
 def sum_answers(result: Result, condition: Condition) -> tuple[st.Floats, st.Floats]:
-    """Return the correct answers in each unit, averaged over seeds, and the number of its items, both (units,)."""
+    """Return, for each unit, the correct answers averaged over seeds, and the number of items, both (units,)."""
     return _sum_answers(result.scores[condition], result.units)
 
 
@@ -255,11 +255,11 @@ def have_shared_items(draws: Sequence[Result]) -> bool:
 def compare_matched_results(
     matches: Sequence[MatchedResults], conditions: Sequence[ConditionPair]
 ) -> list[st.PairedComparison]:
-    """Compare two encoders on a task for each of *matches*, under its pair of conditions.
+    """Compare the two encoders in each of *matches*, under the pair of conditions with the same index.
 
     With one draw, sign test and t-test are over units. With several draws, the sign test is over draws, and the t-test
     has shared variances. If draws have the same test items, the p-value of this t-test is at least that of the sign
-    test over units. The interval is then at least as wide as that for the choice of test items.
+    test over units. The interval is then at least as wide as an interval over units.
     """
     pairs = [*zip(matches, conditions, strict=True)]
     gains = [_build_gains(matched, pair) for matched, pair in pairs if len(matched) > 1]

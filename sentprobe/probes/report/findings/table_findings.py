@@ -35,7 +35,7 @@ class TableComparisons:
     """
 
     def __init__(self, matches: Sequence[MatchedResults]) -> None:
-        """Run the tests. In a match, the better encoder is first; on a task, the best encoder's matches are first."""
+        """Run the tests. In a pair, the better encoder is first; on each task, the best encoder's pairs are first."""
         self._matches = matches
         self._indices = group_by(range(len(matches)), lambda index: matches[index][0][0].task)
         over_draws = [index for index, matched in enumerate(matches) if len(matched) > 1]
@@ -92,7 +92,7 @@ def run_sign_tests(pairs: Sequence[tuple[Result, Result]]) -> Floats:
 
 
 def _sum_right_answers(results: Sequence[Result]) -> NDArray[np.unsignedinteger[Any]]:
-    """Return the number of correct answers in each unit, (results, units), as if all results had as many seeds."""
+    """Return the number of correct answers in each unit, (results, units), scaled to equal numbers of seeds."""
     scores = [result.scores[Condition.PROBE] for result in results]
     totals = sorted({score.total for score in scores})
     if len(totals) > 1:
@@ -118,7 +118,7 @@ class ChanceTest:
     condition: Condition
     figure: Figure
     p: float
-    """The p-value, corrected for the number of all such tests in the table."""
+    """The p-value, corrected for the number of all tests against chance in the table."""
 
     @property
     def is_above(self) -> bool:
@@ -225,7 +225,7 @@ def identify_control(result: Result, condition: Condition) -> ControlKey:
 
 
 def _match_cells(cells: Sequence[Sequence[Result]]) -> Iterator[MatchedResults]:
-    """Yield the draws, in pairs, of each two encoders on the same test items; the better encoder is first."""
+    """Yield the paired draws of every two encoders with the same test items; the better encoder is first."""
     ordered = sorted(cells, key=lambda draws: fmean(result.accuracy for result in draws), reverse=True)
     by_task = group_by(ordered, lambda draws: draws[0].task)
     for first, second in chain.from_iterable(combinations(ranked, 2) for ranked in by_task.values()):
@@ -266,7 +266,7 @@ def _have_equal_answers(result: Result, control: Result, condition: Condition) -
 
 
 def find_bag_of_words(result: Result, results: Results) -> list[Result]:
-    """Return the result whose bag of words is the control: *result* or, if it has none, the best one of its task."""
+    """Return *result* if it has a bag of words, else the result with the most accurate bag of words on its task."""
     if Condition.BAG_OF_WORDS in result.scores:
         return [result]
     candidates = (bag for bag in results.records if (bag.seed, bag.task) == (result.seed, result.task))
@@ -275,7 +275,7 @@ def find_bag_of_words(result: Result, results: Results) -> list[Result]:
 
 
 def find_marked_cells(results: Results) -> frozenset[EncoderOnTask]:
-    """Return the bold cells: the best of each task, if above its control and significantly better than other models."""
+    """Return bold cells: a task's best cell, if it is above its control and significantly better than other models."""
     findings = find_table(results)
     marked: set[EncoderOnTask] = set()
     for column in findings.columns.values():
@@ -364,7 +364,7 @@ def compute_standings(results: Results) -> Standings:
 
 
 def rank_groups(results: Results) -> dict[EncoderOnTask, int]:
-    """Return the group of each cell: 1 for the best on the task and all not significantly worse, and so on."""
+    """Return each cell's group: 1 for a task's best cell and all not significantly worse, 2 for the next best, ..."""
     findings = find_table(results)
     groups: dict[EncoderOnTask, int] = {}
     for column in findings.columns.values():

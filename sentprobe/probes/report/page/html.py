@@ -50,9 +50,9 @@ class PageCell:
     shade: float | None = None
     """The darkness of the cell, from 0 (not above the control) to 1; None without a control."""
     group: int | None = None
-    """1: not significantly worse than the best on the task; 2 and more: worse. None if all are in group 1."""
+    """The encoder's group: 1 if not significantly worse than the task's best, else 2 or more; None if all are in 1."""
     interval: str = ""
-    """The 95% interval, shown only on paper; empty if ``text`` has it."""
+    """The 95% interval, shown only on paper; empty if ``text`` includes the interval."""
     tooltip_lines: tuple[str, ...] = ()
 
 
@@ -226,7 +226,7 @@ class ReportSection:
     lead: str
     sentence: str
     table: PageTable | None
-    """The main table; None if all tasks are in *languages*, the tables by training and test language."""
+    """The main table; None if ``languages``, the tables by training and test language, contain all tasks."""
     languages: tuple[TableWithNotes, ...]
     tied: tuple[str, ...]
     notes: tuple[str, ...]

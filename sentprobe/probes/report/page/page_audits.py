@@ -56,7 +56,7 @@ class PageAudits:
 
 
 def build_page_audits(results: Results, audits: Sequence[Audit]) -> PageAudits:
-    """Return the audits of the datasets that the results are on, with a plot and notes."""
+    """Return the audits of the datasets on which encoders were probed, with a plot and notes."""
     distinct = [audit for place, audit in enumerate(audits) if audit not in audits[:place]]
     names = _name_datasets(results)
     relevant = [audit for audit in distinct if audit.fingerprint in names]
@@ -70,7 +70,7 @@ def build_page_audits(results: Results, audits: Sequence[Audit]) -> PageAudits:
 
 
 def _name_datasets(results: Results) -> dict[str, str]:
-    """Return a name by fingerprint of a dataset: "Tense" or, if the task has several datasets, "Tense, seed 1"."""
+    """Return the name of each dataset by fingerprint: "Tense" or, if the task has several datasets, "Tense, seed 1"."""
     by_task: dict[str, dict[str, Result]] = {}
     for record in results.records:
         by_task.setdefault(record.task, {}).setdefault(record.dataset_fingerprint, record)
@@ -137,7 +137,7 @@ def _build_cue_rows(audit: Audit) -> Iterator[pn.DotRow]:
 
 
 def _build_best_row(results: Results, audit: Audit) -> Iterator[pn.DotRow]:
-    """Yield a row for the encoder (no baseline) with the highest accuracy on the audited dataset, if any."""
+    """Yield a row for the encoder with the highest accuracy on the audited dataset, if any; baselines do not count."""
     trained = (r for r in results.records if r.dim and r.dataset_fingerprint == audit.fingerprint)
     if best := max(trained, key=lambda record: record.accuracy, default=None):
         percents = pn.to_percent(best.accuracy, best.scores[Condition.PROBE].interval)

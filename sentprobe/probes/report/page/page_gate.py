@@ -55,7 +55,7 @@ def _draw_curves(results: GateResults) -> pn.ResultPicture:
 
 
 def _build_worst_grid(results: GateResults) -> Grid:
-    """Return a table of the false hits that were scored as most similar, in the first draw."""
+    """Return a table of the false hits, in the first draw, whose sentences were scored as most similar."""
     draw = results.draws[0]
     names: dict[ScoredPair, str] = {}
     for rates in draw.rates:

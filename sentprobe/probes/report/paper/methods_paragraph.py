@@ -162,7 +162,7 @@ def _describe_encoders(table: Results) -> Iterator[Piece]:
 
 
 def _join_pieces(parts: Sequence[Iterable[Piece]]) -> Iterator[Piece]:
-    """Yield the pieces of text in all parts, with ", " or " and " between the parts."""
+    """Yield the texts and citations of all parts, with ", " between parts and " and " before the last part."""
     for index, part in enumerate(parts):
         if index:
             yield " and " if index == len(parts) - 1 else ", "
@@ -366,7 +366,7 @@ def write_methods_text(results: Results, style: TableFormat) -> str:
 def write_references_text(results: Results, added: Iterable[Piece] = (), provenances: Iterable[Provenance] = ()) -> str:
     """Return the BibTeX entries of all citations in the methods text and in *added*, the text about other results.
 
-    - provenances: those of the other results, for the versions of sentprobe
+    - provenances: the provenances of the other results, which name the versions of sentprobe
     """
     pieces = [piece for table in split_settings(results) for piece in write_methods_paragraph(table)]
     all_provenances = chain(*map(find_provenances, results.records), provenances)

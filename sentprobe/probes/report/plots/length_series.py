@@ -71,7 +71,7 @@ def norm_by_length(result: Result, *, by: Lengths = Lengths.BINS) -> tuple[Serie
 def series_records(results: Results, *, by: Lengths = Lengths.BINS) -> list[dict[str, Any]]:
     """Return a dictionary for each accuracy (by result, condition and bin of lengths) and norm (by result and bin).
 
-    All have the same keys. In the last bin, which has no upper end, ``longest`` is None.
+    All dictionaries have the same keys. In the last bin, which has no upper end, ``longest`` is None.
     """
     records = []
     for result in results.records:

@@ -99,7 +99,7 @@ def strip_width(record: Result) -> str:
 
 
 _LABELLED = re.compile(r"(?P<name>.+), (?P<width>[0-9]+) dims(?P<suffix>(, \w+)?)", re.DOTALL)
-"""Names such as "mine, 64 dims": cut vectors of an encoder that was named with ``name=``."""
+"""A pattern for names such as "mine, 64 dims": vectors cut to width 64, of an encoder named by ``name=mine``."""
 
 
 def _draw_lines(

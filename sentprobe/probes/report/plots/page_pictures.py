@@ -26,7 +26,7 @@ from sentprobe.values import group_by
 
 MAX_LINES = 12
 WIDE_RANGE = 20
-"""Norms have a logarithmic axis if the largest is more than this many times the smallest."""
+"""The axis of norms is logarithmic if the largest norm is more than this many times the smallest norm."""
 
 TASKS = pn.ResultPicture(
     title="Accuracy by task",
@@ -164,7 +164,7 @@ def draw_lines(
     """Return a line plot with a panel for each task.
 
     - points: the points of each line, by task and name of the line
-    - places: the x-positions of numbers that are drawn elsewhere, such as at their logarithm
+    - places: the x-positions of numbers, such as their logarithms; by default, the numbers themselves
     - tick_names: the labels of numbers on the x-axis
     """
     chance_levels = {task: compute_chance_levels(r for r in records if r.task == task) for task, _ in points}

@@ -25,7 +25,7 @@ def list_warnings(results: Results) -> Iterator[str]:
 
 
 def _split_controls(runs: Sequence[cv.ControlRun]) -> tuple[list[cv.ControlRun], list[cv.ControlRun]]:
-    """Return two lists: the controls that must be at chance, and the controls among these that are not."""
+    """Return two lists: the controls that must be at chance, and those among them whose accuracy is not at chance."""
     required = [run for run in runs if run.must_be_at_chance]
     return required, [run for run in required if run.verdict is not cv.ControlVerdict.AT_CHANCE]
 

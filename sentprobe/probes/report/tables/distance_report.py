@@ -26,7 +26,7 @@ SEMROLE = "SemRole"
 
 
 def sort_by_task(results: Iterable[GeometryResult]) -> tuple[GeometryResult, ...]:
-    """Return geometry results sorted by task as in the papers' tables; contrasts that are no task come last."""
+    """Sort geometry results by task as in the papers' tables; contrasts without a task of the same name come last."""
     ranks = {task.name: rank for rank, task in enumerate(list_known_tasks())}
     return tuple(sorted(results, key=lambda result: ranks.get(result.contrast, len(ranks))))
 
@@ -36,7 +36,7 @@ def describe_probe_accuracies(
 ) -> distance_tables.ProbeCells:
     """Return the mean accuracy of probes, as text, by encoder and task.
 
-    Probes have the same encoder and dataset, by fingerprint, as a geometry result, and are scored on its test items.
+    Only probes with the encoder and dataset of a geometry result are used, and only on the test items of that result.
     """
     by_cell: dict[tuple[str, str], dict[tuple[str, ...], Result]] = {}
     for result in results:

@@ -30,7 +30,8 @@ class _DrawTable:
     def add(self, record: Result) -> bool:
         """Add a result, or return False if one of its shared values differs from that of the table.
 
-        A second result of the same encoder and task replaces the first if it has more conditions or, if equal, seeds.
+        A second result of an encoder on a task replaces the first if the second has more conditions or, if both
+        have as many, more seeds.
         """
         own_values = _list_shared_values(record)
         if any(self.shared.get(name, value) != value for name, value in own_values.items()):
@@ -64,8 +65,8 @@ def split_single_draws(results: Results) -> tuple[Results, ...]:
     """Divide results into tables of comparable results of one draw, sorted by seed.
 
     All results of a table share the seed and the classifier. In a table, each task has one dataset, and each encoder
-    name one fingerprint. Of two results of an encoder on a task, a table has the result with more conditions or, if
-    equal, with more seeds.
+    name has one fingerprint. Of two results of an encoder on a task, the table has the result with more conditions or,
+    if both have as many, the result with more seeds.
     """
     tables: list[_DrawTable] = []
     tables_by_setting: dict[tuple[int, Preset], list[_DrawTable]] = {}
@@ -87,7 +88,7 @@ def _count_scores(record: Result) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellStyle:
-    """Optional contents of a table: intervals, standard deviations (*sources*), papers, controls (*all_rows*)."""
+    """Optional contents of a table: intervals, standard deviations (*sources*), papers' rows, controls (*all_rows*)."""
 
     intervals: bool = False
     sources: bool = False

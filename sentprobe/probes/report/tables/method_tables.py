@@ -40,7 +40,7 @@ class MethodTable:
     title: str
     condition: Condition
     columns: Callable[[SeedScore], Sequence[MethodColumn]]
-    """The function that returns the columns, given the first probe's score, which has portions or hidden widths."""
+    """A function that returns the columns for the portions or hidden widths in the first probe's score."""
     note: str
 
 

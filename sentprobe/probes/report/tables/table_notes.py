@@ -19,11 +19,11 @@ from sentprobe.probes.results.result import Condition, EncoderOnTask, Result, Re
 from sentprobe.probes.trainer.classifier import Preset
 
 DIGEST_LENGTH = 12
-"""The number of hexadecimal digits shown of a digest. Two digests share them by accident in one of 10^14 cases."""
+"""The number of hexadecimal digits shown of a digest. In one of 10^14 cases, two different digests begin alike."""
 
 
 def describe_datasets(results: Results) -> Iterator[str]:
-    """Yield a line for each group of datasets of equal size and settings, with the word types and digest of each."""
+    """Yield a line for each group of datasets of equal size and settings, with digests and numbers of word types."""
     groups: dict[str, list[str]] = {}
     for record in results.records:
         digest = record.dataset_fingerprint[:DIGEST_LENGTH]
@@ -196,7 +196,7 @@ def describe_chance(results: Results) -> str:
 
 
 def group_by_task(results: Results, describe: Callable[[Result], str]) -> dict[str, str]:
-    """Describe the results of each task and test language, as in {"Tense": "500 or 498", "SemRole in de": "400"}."""
+    """Join descriptions of results by task and test language: {"Tense": "500 or 498", "SemRole in de": "400"}."""
     texts: dict[str, dict[str, None]] = {}
     for result in results.records:
         language = result.data.test_language if result.data else ""

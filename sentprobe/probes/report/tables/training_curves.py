@@ -86,7 +86,7 @@ def _get_curve_key(result: Result | GeometryResult) -> CurveKey:
 def separate_training_curves(
     results: Results, distances: Sequence[GeometryResult] = (), learned: Sequence[TrainingCurve] = ()
 ) -> tuple[Results, tuple[GeometryResult, ...], tuple[Curve, ...]]:
-    """Divide results into probe and geometry results of no training curve, and curves of at least two checkpoints."""
+    """Return probe results and geometry results outside training curves, and all curves of at least two checkpoints."""
     moments: dict[CurveKey, set[TrainingMoment]] = {}
     all_results: list[Result | GeometryResult] = [*results.records, *distances]
     for result in all_results:
@@ -102,7 +102,7 @@ def separate_training_curves(
 def build_curves(
     probed: Iterable[Result], distances: Iterable[GeometryResult] = (), learned: Iterable[TrainingCurve] = ()
 ) -> tuple[Curve, ...]:
-    """Build a curve for each encoder, seed and results folder; *learned* has scores on the training objectives."""
+    """Build a curve for each encoder, seed and results folder; *learned*: scores on encoders' training objectives."""
     curves: dict[CurveKey, dict[CurveSeries, list[StepAccuracy]]] = {}
     versions: dict[CurveKey, list[Mapping[str, str]]] = {}
     ranks = {contrast: rank for rank, contrast in enumerate(CONTRASTS)}
@@ -213,7 +213,7 @@ def _build_part(
 
 
 def _list_row_moments(curve: Curve, learned: TrainingCurve | None) -> list[TrainingMoment]:
-    """Return, sorted, the points in training of a curve and of its validations at other steps."""
+    """Return the sorted points in training of a curve, and of validations at steps that the curve lacks."""
     known_steps = {step for step, _ in curve.moments}
     points = [point for point in (learned.points if learned else ()) if point.step not in known_steps]
     return sorted([*curve.moments, *((point.step, point.epoch) for point in points)], key=_sort_key)

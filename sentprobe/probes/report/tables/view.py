@@ -48,7 +48,7 @@ def build_sections(results: Results, style: main_table.CellStyle, notes: NoteSty
 
 
 def divide_by_setting(results: Results) -> Iterator[tuple[str, Results, tuple[str, ...]]]:
-    """Yield (title, results, origins) of each table; origins are lines that name the results folders, if several."""
+    """Yield (title, results, origins) of each table. Origins: lines that name the results folders; () for one."""
     tables = main_table.split_settings(results)
     has_several = len({record.source for record in results.records}) > 1
     for title, table in zip(main_table.describe_differences(tables), tables, strict=True):
@@ -81,7 +81,7 @@ def _build_all_tables(results: Results, style: main_table.CellStyle, notes: Note
 
 
 def choose_notes(fmt: tw.TableFormat, notes: NoteStyle) -> NoteStyle:
-    """Return *notes* or, for LaTeX, the style with all notes, which are comments there."""
+    """Return *notes*; for LaTeX, return the style with all notes, because notes are LaTeX comments."""
     return COMPLETE if fmt is tw.TableFormat.LATEX else notes
 
 
