@@ -84,7 +84,7 @@ class Drawer:
 
     @property
     def may_lack_units(self) -> bool:
-        """Whether a probe may have too few units, due to part, profile or grammatical cases; others then get more."""
+        """Whether a probe may have too few units, due to part, profile or case marking; other probes get more."""
         has_cases = len(self.wording.lexicon.language.cases) > 1  # nouns of different genders cannot be swapped
         return bool(self.part.name) or self.profile is not None or has_cases
 

@@ -92,7 +92,7 @@ def make_mirror_pairs(
 
 
 def have_same_words(drawer: Drawer, event: DrawnEvent, mirror: DrawnEvent) -> bool:
-    """Check whether an event and its mirror have the same words, as they always have in English."""
+    """Check whether an event and its mirror have the same words, as they always do in English."""
     if not drawer.wording.lexicon.language.closes_clauses:
         return True
     first, second = (sorted(drawer.wording.render(drawn).split()) for drawn in (event, mirror))
@@ -230,7 +230,7 @@ def take_weighted_units(
 
 
 def take_new_unit(units: Iterator[Unit], used: set[str]) -> Unit | None:
-    """Return the next unit of distinct sentences not in *used*, and add its sentences; None after MAX_MISSES units."""
+    """Return the next unit with distinct and new sentences, and add them to *used*; None after MAX_MISSES units."""
     for unit in islice(units, MAX_MISSES):
         texts = {item.text for item in unit}
         if len(texts) == len(unit) and not texts & used:

@@ -85,7 +85,7 @@ def change_layout(
     forms: tuple[ClauseForm, ...] | None = None,
     fixed: Mapping[str, int] = MappingProxyType({}),
 ) -> DrawnEvent:
-    """Return the event in another *pattern* or *forms* (default: the same); renamed variables keep their values.
+    """Return the event with a new *pattern* or *forms* (default: the same); renamed variables keep their values.
 
     - rename: returns the new name of a variable
     - fixed: value indices of variables by new name, such as ``{"aspect": 0}``

@@ -79,7 +79,7 @@ class CompevalTask(KnownTask):
         return replace(self, probed_kinds=(has_cases and self.probed_kinds_with_cases) or self.probed_kinds)
 
     def get_unit_size(self, sampling: Sampling) -> int:
-        """Return the number whose multiples are split sizes with two balanced labels; 1 for a task with more labels."""
+        """Return a divisor that split sizes must have so that two labels balance; 1 for a task with more labels."""
         if len(self.labels) > 2:
             return 1
         return self.unit if sampling is Sampling.MIRROR else 2

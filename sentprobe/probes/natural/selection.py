@@ -155,7 +155,7 @@ def select_balanced(
 def select_unbalanced(
     pool: SentencePool, classes: Sequence[str], size: Size, *, task: str
 ) -> tuple[SplitIndices, ClassShare]:
-    """Return indices of the pool's first sentences of all classes, and the number of items. Raises TooFewError."""
+    """Return indices of the pool's first sentences, ignoring classes, and the number of items. Raises TooFewError."""
     requested = compute_class_share(size, classes=1)
     obtained = scale_share(len(pool.labels), requested)
     if obtained is None:

@@ -15,7 +15,7 @@ from sentprobe.probes.natural.natural_task import ParseLabel, TableNeed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgreementCounts:
-    """Numbers of sentences with equal or different labels in tables A and B, with a label in only one, or in none."""
+    """Numbers of sentences with equal or different labels in tables A and B, a label in only one, or in neither."""
 
     neither: int = 0
     same: int = 0

@@ -15,7 +15,7 @@ FULL_CORPUS = 75_000_000
 """Number of tokens from which TARGET_BAND applies unchanged. Our choice: with this scale, target words are about as
 common in English as those of the published data."""
 MIN_BAND_HIGH = 30
-"""Minimum of a band's upper limit; with a lower limit, a small corpus would give too few items."""
+"""Minimum of a band's upper end; if that end were lower, a small corpus would give too few items."""
 
 WORD_PATTERN = r"\p{L}[\p{L}\p{M}\x{200c}\x{200d}·-]*"
 """Pattern of words that can be targets: letters, with joiners (Persian) or dots (Catalan), but not ``'s`` or ``%``."""

@@ -63,7 +63,7 @@ def _collect_optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, to
 
 
 def read_state(folder: Path) -> StoredState | None:
-    """Return the state in an encoder's checkpoint; None if its folder has no checkpoint. Raises CheckpointError."""
+    """Return the state in the checkpoint of an encoder's folder; None without a checkpoint. Raises CheckpointError."""
     path = folder / CHECKPOINT_FOLDER / STATE_FILE
     if not path.exists():
         return None

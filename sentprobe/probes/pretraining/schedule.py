@@ -44,7 +44,7 @@ class Limits:
     steps: int | None = None
     epochs: int | None = None
     minutes: float | None = None
-    """Maximum training time, including time before interruptions; with it, results depend on the machine's speed."""
+    """Maximum training time, including time before interruptions; a limit makes results depend on the machine."""
     patience: int = 5
     """Number of consecutive validations without improvement that end the training (Adi et al. 2017: 5 epochs)."""
 

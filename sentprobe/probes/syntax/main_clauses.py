@@ -117,7 +117,7 @@ def _find_head(categories: Sequence[str]) -> int:
 
 
 def _find_first_conjunct(categories: Sequence[str], place: int) -> int:
-    """Return the position of the conjunct that a conjunction joins to *place*; without such a conjunct, *place*."""
+    """If a conjunction stands right before *place*, return the first conjunct's position; otherwise, return *place*."""
     if place < 2 or categories[place - 1] not in _CONJUNCTION_CATEGORIES:
         return place
     before = place - 2

@@ -22,7 +22,7 @@ class ParserError(SentprobeError):
 
 
 class Parser(Protocol):
-    """A constituency or dependency parser. Any other exception than ParserError means that a sentence is unparsable."""
+    """A constituency or dependency parser. An exception other than ParserError means that a sentence is unparsable."""
 
     @property
     def fingerprint(self) -> str:

@@ -37,7 +37,7 @@ class StraightText:
     """The offset in *written* of each character of *text* and of its end, (characters + 1,)."""
 
     def restore_form(self, start: int, end: int) -> str:
-        """Return the original of ``text[start:end]``; inside the ``...`` of an ellipsis, return the text unchanged."""
+        """Return the original of ``text[start:end]``; unchanged if the span begins or ends inside an ellipsis."""
         if self._is_inside_mark(start) or self._is_inside_mark(end):
             return self.text[start:end]
         return _REMOVED.sub("", self.written[self.starts[start] : self.starts[end]])

@@ -30,7 +30,7 @@ def format_bins(bins: Sequence[tuple[int, int]]) -> tuple[str, ...]:
 def select_length_classes(
     request: selection.SelectionRequest, bins: Sequence[tuple[int, int]], *, balanced: bool = True
 ) -> selection.Selection:
-    """Return items whose class is the length's bin; if *balanced*, classes are equally large. Raises TooFewError."""
+    """Return items whose class is their length bin; if *balanced*, classes are equally large. Raises TooFewError."""
     labels = format_bins(bins)
     cases = " ".join(f"WHEN length <= {high} THEN {n}" for n, (_, high) in enumerate(bins))
     pool = request.select_pool(
@@ -59,7 +59,7 @@ WORDS = 1000
 
 
 def select_word_content(request: selection.SelectionRequest) -> selection.Selection:
-    """Return the items of WC: a sentence has exactly one of 1,000 words, its class. Raises TooFewError or UsageError.
+    """Return the items of WC: each sentence has one of 1,000 words: its class. Raises TooFewError or UsageError.
 
     The words have at least 4 letters and frequency ranks from 2,001 on; small corpora use fewer, commoner words.
     """

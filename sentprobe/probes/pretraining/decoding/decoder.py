@@ -191,7 +191,7 @@ class Metric(Enum):
 
 
 MAX_GENERATED_TEXTS = 300
-"""Maximum number of held-out items for which texts are generated, taken at equal distances from all of them."""
+"""Maximum number of held-out items, taken at equal distances, for which texts are generated."""
 EXTRA_CODES = 5
 """Number of codes by which a generated text may be longer than the longest reference."""
 

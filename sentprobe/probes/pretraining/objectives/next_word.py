@@ -23,7 +23,7 @@ NEXT_WORD = "next-word"
 
 
 class NextWordLearner(Learner):
-    """Predicts each word of a sentence, and the end, from the words before; drops out word vectors and states."""
+    """Predicts each word of a sentence, and the end, from earlier words; dropout is on word vectors and states."""
 
     def __init__(self, encoder: SentenceModel, dropout: float) -> None:
         super().__init__(encoder)
