@@ -31,7 +31,7 @@ class AnnotatedClause:
 
     @property
     def subject(self) -> str:
-        """The slot name of the subject, such as ``"agent.noun"``; in a subject relative, the modified noun's name."""
+        """The slot name of the subject, such as ``"agent.noun"``; in a subject relative, the modified noun's slot."""
         if self.event.argument(self.event.subject) is ev.GAP:
             return f"{self.path.removesuffix('clause.')}noun"
         return f"{self.path}{self.event.subject.value}.noun"
