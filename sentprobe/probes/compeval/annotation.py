@@ -1,6 +1,6 @@
 """Properties of a generated sentence, relative to the probed clause and the probed noun.
 
-The probed clause is that of the verb among the probe words, else the main clause. The probed noun is the noun among the
+The probed clause is the clause of the probed verb, else the main clause. The probed noun is the noun among the
 probe words, else the subject of the probed clause.
 """
 
@@ -31,7 +31,7 @@ class AnnotatedClause:
 
     @property
     def subject(self) -> str:
-        """The slot name of the subject, ``"agent.noun"``; of a subject relative, that of the noun it modifies."""
+        """The slot name of the subject, such as ``"agent.noun"``; in a subject relative, the modified noun's slot."""
         if self.event.argument(self.event.subject) is ev.GAP:
             return f"{self.path.removesuffix('clause.')}noun"
         return f"{self.path}{self.event.subject.value}.noun"

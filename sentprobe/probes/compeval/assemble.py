@@ -44,7 +44,7 @@ def build(
 ) -> ProbeDataset:
     """Build the dataset of a task.
 
-    - side: use only words and structures of this side, such as the held-out words
+    - side: the part of the words and structures to use, such as the held-out part
     - structure: half of the test items have this structure, and training and validation items lack it
 
     Raises UsageError, NoStructureError, TooFewItemsError, TooManyItemsError or TooFewError.

@@ -21,7 +21,7 @@ Intransitive verbs occur in few structures. With more intransitive probe words, 
 
 
 def select_usable_words(lexicon: Lexicon, vocabulary: str) -> WordsByKind:
-    """Return a vocabulary's lemmas by kind: nouns of one sort, and no verbs with equal past and plain form (*hit*)."""
+    """Return a vocabulary's lemmas by kind: exchangeable nouns, and no verbs with equal past and plain form (*hit*)."""
     vocabulary_words = dict(lexicon.vocabulary(vocabulary).words)
     vocabulary_words[Kind.NOUN] = restrict_to_one_sort(lexicon, vocabulary).vocabulary(vocabulary).words[Kind.NOUN]
     return {
@@ -31,7 +31,7 @@ def select_usable_words(lexicon: Lexicon, vocabulary: str) -> WordsByKind:
 
 
 def select_probes(words: WordsByKind, kinds: Sequence[Kind], *, rng: Random) -> ProbesBySplit:
-    """Sample probes of one word of *kinds* for all splits; if *kinds* is empty, return one probe without words."""
+    """Sample one-word probes of *kinds*, shared by all splits; if *kinds* is empty, return one probe without words."""
     probes: tuple[Probe, ...] = tuple((word,) for word in _sample_probed(words, kinds, rng)) if kinds else ((),)
     return dict.fromkeys(Split, probes)
 
@@ -44,9 +44,9 @@ def build_pairs(
 ) -> ProbesBySplit:
     """Return the pairs of a noun and a word of *kinds* that each split asks about. Raises TooFewError.
 
-    No pair is in two splits, and each word is in a test pair. With *validation*, validation has its own pairs; if then
-    a word would be in no training pair, validation has the training pairs instead. *absent* means that the task needs
-    sentences that have the noun and lack the verb.
+    No pair is in two splits, and each word is in a test pair. With *validation*, validation has its own pairs or,
+    if a word would then be in no training pair, the training pairs. *absent* means that the task needs sentences that
+    have the noun and lack the verb.
     """
     verbs = _sample_probed(words, kinds, rng)
     nouns = _sample_probed(words, (Kind.NOUN,), rng)
@@ -74,7 +74,7 @@ def build_pairs(
 
 
 def _pair_diagonally(nouns: Sequence[str], verbs: Sequence[str], shift: int) -> list[Probe]:
-    """Return the fewest pairs in which every noun and verb occurs; another *shift* returns other pairs."""
+    """Return a smallest set of pairs in which every noun and verb occurs; *shift* selects one of several such sets."""
     longer = max(len(nouns), len(verbs))
     return [(nouns[i % len(nouns)], verbs[(i + shift) % len(verbs)]) for i in range(longer)]
 
@@ -119,7 +119,7 @@ def check_probe_words_trained(probes: Mapping[Split, Iterable[Probe]], *, task: 
 
 
 def restrict_to_trained_words(probes: ProbesBySplit, trained: Sequence[Probe]) -> ProbesBySplit:
-    """Return *trained* as training probes, and of the other splits the probes whose words all occur in *trained*."""
+    """Return *trained* as training probes; other splits keep the probes whose words all occur in *trained*."""
     words = {word for probe in trained for word in probe}
     restricted = {s: tuple(p for p in split_probes if words.issuperset(p)) for s, split_probes in probes.items()}
     return {**restricted, Split.TRAIN: tuple(trained)}
@@ -157,7 +157,7 @@ def split_adverbs(
 
 
 def restrict_to_probed_words(lexicon: Lexicon, vocabulary: str, probes: Sequence[Probe]) -> Lexicon:
-    """Return the lexicon with the verbs of *probes* only and, if *probes* have nouns, with their nouns only."""
+    """Return the lexicon with no verbs but those of *probes* and, if *probes* have nouns, no other nouns."""
     verbs = {probe[-1] for probe in probes}
     nouns = {probe[0] for probe in probes if len(probe) > 1}
     words = select_usable_words(lexicon, vocabulary)

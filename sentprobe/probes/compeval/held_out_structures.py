@@ -54,7 +54,7 @@ def find_structure(name: str) -> Structure:
 
 
 def list_test_parts(held_out: Structure | None) -> tuple[Part, ...]:
-    """Return the two parts of the test items, with and without *held_out*; if it is None, one part."""
+    """Return the two parts of the test items, with and without the structure; if *held_out* is None, one part."""
     if held_out is None:
         return (ALL_SENTENCES,)
     return Part(name=name_structure_part(held_out.name), having=held_out.events), get_trained_part(held_out)

@@ -24,7 +24,7 @@ _FIRST_BLOCK = 8
 MAX_MISSES = 64
 """Sampling for a probe stops after this number of successive events without a new unit."""
 MAX_REJECTED = 512
-"""Sampling stops after this number of successive rejected events, such as events with separated pairs."""
+"""Sampling stops after this number of successive rejected events, such as training events with a held-out pair."""
 
 
 def filter_bounded(accept: Callable[[Item], bool], items: Iterator[Item], limit: int = MAX_REJECTED) -> Iterator[Item]:
@@ -84,7 +84,7 @@ class Drawer:
 
     @property
     def may_lack_units(self) -> bool:
-        """Whether part, profile or cases may leave a probe too few units, so that other probes get more."""
+        """Whether a probe may have too few units, due to part, profile or case marking; other probes get more."""
         has_cases = len(self.wording.lexicon.language.cases) > 1  # nouns of different genders cannot be swapped
         return bool(self.part.name) or self.profile is not None or has_cases
 
@@ -101,7 +101,7 @@ class Drawer:
     def sample_events(self, **limits: Any) -> Iterator[DrawnEvent]:
         """Yield distinct events of ``make_space(**limits)`` in random order.
 
-        With a profile, each event is from a random stratum of the space; stop when that stratum has no events left.
+        With a profile, each event is from a random stratum of the space; stop when the chosen stratum is exhausted.
         """
         space = self.make_space(**limits)
         if space is not None:

@@ -70,7 +70,7 @@ def make_order_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
 
 
 MirrorFinder: TypeAlias = Callable[[Drawer, ProbedSentence, Probe], Iterable[DrawnEvent]]
-"""A function that yields candidates for the mirror of a sentence, with either label."""
+"""A function that yields candidates for the mirror of a sentence, whatever their labels."""
 
 
 def make_mirror_pairs(
@@ -92,7 +92,7 @@ def make_mirror_pairs(
 
 
 def have_same_words(drawer: Drawer, event: DrawnEvent, mirror: DrawnEvent) -> bool:
-    """Check whether an event and its mirror have the same words, which is always so in English."""
+    """Check whether an event and its mirror have the same words, as they always do in English."""
     if not drawer.wording.lexicon.language.closes_clauses:
         return True
     first, second = (sorted(drawer.wording.render(drawn).split()) for drawn in (event, mirror))
@@ -105,7 +105,7 @@ def skip_misses(units: Iterator[Unit | None]) -> Iterator[Unit]:
 
 
 def swap_noun(drawer: Drawer, probed: ProbedSentence, probe: Probe) -> Iterator[DrawnEvent]:
-    """Yield the event with the probed noun and another noun exchanged, for each noun of the same number and sort."""
+    """Exchange the probed noun with each other noun of the same number and sort; yield the changed events."""
     event, parts = probed.event, find_layout_parts(probed.event.layout)
     lexicon = drawer.wording.lexicon
 
@@ -121,7 +121,7 @@ def swap_noun(drawer: Drawer, probed: ProbedSentence, probe: Probe) -> Iterator[
 
 
 def list_adverb_counts(language: Language) -> tuple[int, ...]:
-    """Return the numbers of adverbs before a verb that are sampled in a language: at most ``(0, 1, 2)``."""
+    """Return how many adverbs may precede a verb in a language's sampled sentences: at most ``(0, 1, 2)``."""
     return tuple(range(min(2, language.max_adverbs) + 1))
 
 
@@ -136,7 +136,7 @@ def make_negation_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
 
 
 def _move_negation(drawer: Drawer, event: DrawnEvent) -> Unit | None:
-    """Return an event and its mirror, in which the other verb is negated; None if the mirror's words would differ."""
+    """Return an event and its mirror, which negates the other verb; None if the mirror is invalid or words differ."""
     main, inner = find_layout_parts(event.layout).clauses
     mirror = event.swap_values(main.negation, inner.negation)
     if drawer.wording.lexicon.language.closes_clauses:
@@ -161,9 +161,9 @@ def sample_negations(
 ) -> Iterator[DrawnEvent]:
     """Yield events of two clauses, of which one is negated (the clause of *verb*, if set).
 
-    An ambiguous event may be yielded only if *accept* is set.
+    Without *accept*, no ambiguous event is yielded.
 
-    The number of adverbs before each verb is sampled first: otherwise nearly all events would have the maximum.
+    The number of adverbs before each verb is sampled first: otherwise nearly all events would have the maximum number.
     """
     negated = ev.Event(predicate=verb, polarity=ev.Polarity.NEGATIVE)
     positive = ev.Event(polarity=ev.Polarity.POSITIVE)
@@ -178,7 +178,7 @@ def sample_with_adverbs(
     accept: Callable[[DrawnEvent], bool] = bool,
     choices: Choices = Choices(),  # noqa: B008 - frozen
 ) -> Iterator[DrawnEvent]:
-    """Yield events of a main and a relative clause, balanced over *features* and the clauses' counts of adverbs."""
+    """Yield events of a main and a relative clause, balanced over *features* and the number of adverbs per clause."""
     counts = list_adverb_counts(drawer.wording.lexicon.language)
     adverb_counts = drawer.rng.sample(list(product(counts, counts)), len(counts) ** 2)
     all_choices = [
@@ -192,7 +192,7 @@ def sample_with_adverbs(
 
 
 def interleave(sources: Iterable[Iterator[DrawnEvent]]) -> Iterator[DrawnEvent]:
-    """Yield the first event of each source, then the second ones, and so on."""
+    """Yield the first event of each source, then the second event of each, and so on."""
     return (event for events in zip_longest(*sources) for event in events if event is not None)
 
 
@@ -212,7 +212,7 @@ def take_weighted_units(
 ) -> tuple[list[Unit], int | None]:
     """Return up to *count* new units, whose sources are sampled by weight, and add their sentences to *used*.
 
-    If a source is exhausted after it yielded units, sampling stops; its index is returned too, else None.
+    If a source is exhausted after it yielded units, sampling stops; also return the source's index, else None.
     """
     units: list[Unit] = []
     remaining, productive = dict(enumerate(weights)), set[int]()
@@ -230,7 +230,7 @@ def take_weighted_units(
 
 
 def take_new_unit(units: Iterator[Unit], used: set[str]) -> Unit | None:
-    """Return the next unit of distinct sentences not in *used*, and add them to *used*; None after MAX_MISSES units."""
+    """Return the next unit with distinct and new sentences, and add them to *used*; None after MAX_MISSES units."""
     for unit in islice(units, MAX_MISSES):
         texts = {item.text for item in unit}
         if len(texts) == len(unit) and not texts & used:

@@ -144,9 +144,9 @@ def _make_drawer(words: SplitWords, request: DrawRequest, split: Split, separate
 def _restrict_to_usable_probes(
     task: CompevalTask, drawer: Drawer, probes: held_out_pairs.ProbesBySplit
 ) -> held_out_pairs.ProbesBySplit:
-    """Return the training probes that have a unit, and the probes of other splits that have only words of these.
+    """Return the training probes that have a unit; other splits keep probes whose words all occur in these probes.
 
-    Raises NoStructureError if no training probe has a unit. *drawer* is that of training.
+    Raises NoStructureError if no training probe has a unit. *drawer* samples training events.
     """
     if not drawer.may_lack_units:
         return probes
@@ -252,7 +252,7 @@ def _sample_paper_items(
 def _sample_questions(
     task: CompevalTask, drawer: Drawer, probes: Sequence[Probe], used: set[str]
 ) -> Iterator[list[ProbedItem]]:
-    """Yield the list of items of each sentence, in which TRUE and FALSE alternate."""
+    """Yield, for each sentence, a list of items whose labels TRUE and FALSE alternate."""
     misses = 0
     for event in task.sample_events(drawer):
         probed = ProbedSentence(event, drawer.wording)
@@ -268,7 +268,7 @@ def _sample_questions(
 
 
 def _choose_balanced(answers: Mapping[Probe, int | None], drawer: Drawer) -> list[Probe]:
-    """Choose equally many probes with the answers TRUE and FALSE at random; return them alternately."""
+    """Choose at random equally many probes with the answer TRUE and with FALSE; return them in alternation."""
     true, false = ([probe for probe, answer in answers.items() if answer is label] for label in (True, False))
     size = min(len(true), len(false))
     pairs = zip(drawer.rng.sample(true, size), drawer.rng.sample(false, size), strict=True)

@@ -85,7 +85,7 @@ def change_layout(
     forms: tuple[ClauseForm, ...] | None = None,
     fixed: Mapping[str, int] = MappingProxyType({}),
 ) -> DrawnEvent:
-    """Return the event in the layout of *pattern* and *forms*, by default its own; values stay by variable name.
+    """Return the event with a new *pattern* or *forms* (default: the same); renamed variables keep their values.
 
     - rename: returns the new name of a variable
     - fixed: value indices of variables by new name, such as ``{"aspect": 0}``
@@ -168,7 +168,7 @@ def _move_modal(drawer: Drawer, probed: ProbedSentence, _: Probe) -> Iterator[Dr
 
 
 def keep_words(find_mirrors: MirrorFinder) -> MirrorFinder:
-    """Return a finder that skips the mirrors that are ambiguous or have other words, such as *is* for *was*."""
+    """Return a finder that skips mirrors that are ambiguous or have other words, such as *is* for *was*."""
 
     def find_same_words(drawer: Drawer, probed: ProbedSentence, probe: Probe) -> Iterable[DrawnEvent]:
         words = sorted(probed.text.split())
@@ -236,7 +236,7 @@ def get_mood(sentence: ProbedSentence, _: Probe) -> int:
 
 
 def _sample_sentences(drawer: Drawer, choices: Choices) -> Iterator[DrawnEvent]:
-    """Yield sentences with a tense and with a modal alternately, balanced over the numbers of adverbs."""
+    """Yield alternately an event with a tense and one with a modal, balanced over the number of adverbs per clause."""
     tensed, *modals = list_modals(drawer)
     all_choices = [replace(choices, modals=chosen) for chosen in ((tensed,), tuple(modals)) if chosen]
     features = ((ev.Event(), ev.Event()),)
@@ -289,7 +289,7 @@ def _ask(drawer: Drawer, probed: ProbedSentence, _: Probe) -> Iterator[DrawnEven
 
 
 def _change_mood(drawer: Drawer, event: DrawnEvent, form: ClauseForm) -> DrawnEvent:
-    """Return the event with *form* as the form of its main clause; an order has the simple aspect."""
+    """Return the event with *form* as the form of its main clause; an imperative gets the simple aspect."""
     forms = (form, *(site.form for site in event.layout.clauses[1:]))
     fixed = {"aspect": 0} if form.mood is ev.Mood.ORDER else {}
     return change_layout(drawer, event, str, forms=forms, fixed=fixed)

@@ -41,7 +41,7 @@ class CompevalTask(KnownTask):
     probed_kinds: tuple[Kind, ...] = VERB_KINDS
     """The word kinds of the probe word that is not the noun; empty: the task has no probe words."""
     probed_kinds_with_cases: tuple[Kind, ...] = ()
-    """Replaces ``probed_kinds`` in a language with cases, unless empty."""
+    """The word kinds that replace ``probed_kinds`` in a language with cases; empty: no replacement."""
     needs: tuple[Kind | Mood, ...] = ()
     """The constructions that a language must have for the task, such as modals."""
     vocabulary: str = COMPEVAL
@@ -79,7 +79,7 @@ class CompevalTask(KnownTask):
         return replace(self, probed_kinds=(has_cases and self.probed_kinds_with_cases) or self.probed_kinds)
 
     def get_unit_size(self, sampling: Sampling) -> int:
-        """Return the divisor of split sizes with which two labels balance; 1 for a task with more labels."""
+        """Return a divisor that split sizes must have so that two labels balance; 1 for a task with more labels."""
         if len(self.labels) > 2:
             return 1
         return self.unit if sampling is Sampling.MIRROR else 2
@@ -240,7 +240,7 @@ def find_task(name: str, suite: str | None = None) -> CompevalTask:
 
 
 def check_size(task: CompevalTask, size: Size, *, sampling: Sampling = Sampling.MIRROR, halves: bool = False) -> None:
-    """Raise UsageError if labels cannot balance in splits of *size*, or if the task has no *sampling* of this kind.
+    """Raise UsageError if labels cannot balance in splits of *size*, or if the task does not support *sampling*.
 
     With *halves*, labels must also balance in each half of the test items.
     """

@@ -48,14 +48,14 @@ class AnalysisProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
-    """The files of the corpus, the settings that determine the rows (*recipe*), and those that do not."""
+    """The files of the corpus, the settings that determine the rows (*recipe*), and other settings."""
 
     sources: tuple[Source, ...]
     recipe: AnalysisRecipe
     out: Path
     encoding: str = "utf-8"
     size: ChunkSize | None = None
-    """The size of a chunk, or None for one of the two above. It only affects how much work an interruption loses."""
+    """The size of a chunk (None: one of the sizes above); it only affects how much work an interruption loses."""
     command: str = ""
     language: str = ""
     force: bool = False

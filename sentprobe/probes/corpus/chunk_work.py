@@ -119,7 +119,7 @@ def _restore_written(outcome: ParserOutcome, raw: RawText) -> ParsedSentence | M
 
 
 def _iterate_sentences(chunk: Chunk, recipe: AnalysisRecipe, parser: Parser | None) -> Iterator[tuple[int, ReadPiece]]:
-    """Yield a line number and a sentence; the line is the first of the paragraph or tree that has the sentence."""
+    """Yield each sentence with the number of its line, or of the first line of its paragraph or tree."""
     read = FORMATS[chunk.source.format].read
     for piece in chunk.pieces:
         if isinstance(piece, Mistake):
@@ -156,7 +156,7 @@ def _split_sentences(raw: RawText, recipe: AnalysisRecipe, parser: Parser | None
 
 
 def _choose_tokenizer(parser: Parser | None) -> Splitter:
-    """Return the parser's tokenizer or, without a parser, that of the Penn Treebank."""
+    """Return the parser's tokenizer or, without a parser, the Penn Treebank's tokenizer."""
     treebank_tokenizer = load_tokenizer()
     if parser is None:
         return treebank_tokenizer
@@ -179,7 +179,7 @@ def _parse_text(parser: Parser, raw: RawText, max_tokens: int) -> Iterator[ReadP
 
 
 def _parse_short(parser: Parser | None, sentences: Sequence[Sequence[str]], max_tokens: int) -> list[ParserOutcome]:
-    """Return a parse or error message for each tokenised sentence; over *max_tokens*, it is an error message."""
+    """Return a parse or error message per tokenised sentence; a sentence over *max_tokens* gets an error message."""
     if parser is None:
         return [ParsedSentence(tokens=tuple(tokens)) for tokens in sentences]
     short = [tokens for tokens in sentences if len(tokens) <= max_tokens]
@@ -206,7 +206,7 @@ def _parse_batch(parser: Parser, sentences: Sequence[Sequence[str]]) -> Sequence
 
 
 def _parse_guarded(parse: Callable[[], Sequence[ParserOutcome]], *, count: int) -> Sequence[ParserOutcome]:
-    """Parse *count* sentences. If the parser fails, return its error message if *count* is 1, otherwise nothing."""
+    """Parse *count* sentences. If the parser fails, return its error message for one sentence, and none for several."""
     try:
         with _parser_lock:
             return parse()

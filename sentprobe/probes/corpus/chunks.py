@@ -134,7 +134,7 @@ SHARD_ROWS = 20_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptRows:
-    """The rows of all chunks that become rows of the table: the first row of each distinct text."""
+    """The chunk rows that the table keeps: the first row of each distinct text."""
 
     chunks: Sequence[StoredChunk]
     mask: NDArray[np.bool_]

@@ -105,11 +105,11 @@ class Corpus:
         return SentencePool(columns[0], columns[1], columns[2])
 
     def read_texts(self, handles: Handles) -> list[str]:
-        """Return the texts of sentences in the order of the handles."""
+        """Return the texts of the sentences with these *handles*, in the same order."""
         return [text for (text,) in self.read_columns(handles, "text")]
 
     def read_columns(self, handles: Handles, names: str) -> list[tuple[Any, ...]]:
-        """Return the columns *names*, such as ``"text, length"``, of sentences in the order of the handles."""
+        """Return the columns *names*, such as ``"text, length"``, of the sentences *handles*, in the same order."""
         with self._register(handle=handles, nth=np.arange(len(handles))):
             rows = self.query(f"SELECT nth, {names} FROM sentences JOIN chosen ON {HANDLE_SQL} = handle")
         return [row[1:] for row in sorted(rows, key=lambda row: int(row[0]))]
@@ -127,7 +127,7 @@ class Corpus:
 
     @contextmanager
     def _register(self, **columns: NDArray[Any] | Sequence[str]) -> Iterator[None]:
-        """Make a table of these columns, which are numbers or texts, available to queries as ``chosen``."""
+        """Give queries access to a table ``chosen`` with these columns of numbers or texts."""
         import pyarrow as pa
 
         types = {name: None if isinstance(values, np.ndarray) else pa.string() for name, values in columns.items()}

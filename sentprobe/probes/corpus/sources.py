@@ -191,7 +191,7 @@ _GENERATED_COLUMNS = ("form", "xpos", "head", "deprel", "tree")
 
 @dataclass(frozen=True, slots=True)
 class ChunkSize:
-    """A chunk ends with the piece (line, paragraph, tree) with which it has *pieces*, or more than *characters*."""
+    """The size at which a chunk ends: *pieces* lines, paragraphs or trees, or more than *characters* characters."""
 
     pieces: int
     characters: int
@@ -208,7 +208,7 @@ class Chunk:
     """The number of bytes on disk that the pieces take up."""
 
     def compute_key(self, recipe: str) -> str:
-        """Return a digest of everything that determines the rows: the pieces and *recipe*, the settings as a line."""
+        """Return a digest of everything that determines the rows: the pieces, and the settings (as text: *recipe*)."""
         parts = [f"{recipe}\n{self.source}\n"]
         for piece in self.pieces:
             broken = piece.message if isinstance(piece, Mistake) else ""

@@ -50,7 +50,7 @@ class SourceCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """The numbers of all sentences in a corpus, rows of the table, duplicate sentences, and sentences that failed."""
+    """Numbers of sentences in a corpus, of rows in the table, of duplicate sentences, and of failed sentences."""
 
     sentences: int
     rows: int
@@ -226,7 +226,7 @@ _CODE = re.compile(r"[a-z]{2}(?=\.|$)")
 
 
 def choose_language(files: Iterable[str], folder: Path, *, chosen: str | None = None) -> str:
-    """Return *chosen*, else the language in the names of all *files*, else in that of *folder*; "" if unknown.
+    """Return *chosen*, else the language that all *files* name, else the one that *folder* names; "" if unknown.
 
     >>> choose_language(["ud/de_gsd-ud-dev.conllu", "ud/de_pud-ud-test.conllu.xz"], Path("table"))
     'de'
@@ -251,7 +251,7 @@ WORK_MARKER = "work.json"
 
 @contextmanager
 def lock_table_folder(out: Path, *, force: bool) -> Iterator[None]:
-    """Prepare and lock a folder for a new table; raise UsageError for other files or, without *force*, a table."""
+    """Prepare and lock a new table's folder; raise UsageError if it has other files or, without *force*, a table."""
     with ExitStack() as stack:
         try:
             out.mkdir(parents=True, exist_ok=True)
@@ -300,7 +300,7 @@ def make_staged_folder(out: Path) -> Path:
 
 
 def replace_table(table: Table) -> Table:
-    """Replace an older table: write the head of *table*, which names ``shards.new``, and then move the files in it."""
+    """Replace an older table: write a head that names the folder ``shards.new``, then move the files in this folder."""
     sync_folder(table.path / STAGED_SHARDS)
     write_atomically(table.path / HEAD_NAME, format_head(replace(table, folder=STAGED_SHARDS)))
     _move_staged_shards(table.path)

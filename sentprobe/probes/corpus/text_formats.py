@@ -1,4 +1,4 @@
-"""The file formats of a corpus. The main process splits a file into pieces (such as lines); workers read them."""
+"""The file formats of a corpus. The main process splits a file into pieces (such as lines); workers read pieces."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ ReadPiece: TypeAlias = ParsedSentence | RawText | Mistake
 
 @dataclass(frozen=True, slots=True)
 class RecordFields:
-    """The settings by which JSONL and Parquet files are read: where the text is, and whether it is a sentence."""
+    """The settings for reading JSONL and Parquet files: the name of the column or key, and the unit of its texts."""
 
     column: str = "text"
     """The Parquet column or JSON key of the text."""

@@ -35,7 +35,7 @@ _FILES_BY_FORMAT = {
 
 
 def open_new_directory(path: Path) -> AbstractContextManager[Path]:
-    """Open an empty directory that replaces *path* when it is closed, if :func:`check_place` allows that."""
+    """Open an empty directory that replaces *path* at the end of the block, if :func:`check_place` allows that."""
     return atomic_folder(path, check=partial(check_place, path))
 
 

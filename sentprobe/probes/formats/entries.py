@@ -28,7 +28,7 @@ class Entry:
     columns: Mapping[str, str] = field(default_factory=dict)
     where: str = ""
     original: str = ""
-    """The corpus sentence of which this sentence is a changed version; empty if it is unchanged."""
+    """In tasks that change sentences, the unchanged sentence of the corpus; empty in other tasks."""
 
 
 def iterate_entries(data: ProbeDataset, splits: Iterable[Split] = tuple(Split)) -> Iterator[Entry]:

@@ -66,7 +66,7 @@ def is_hub(path: Path) -> bool:
 
 
 def check_licence(name: str | None, fmt: str) -> str:
-    """Return *name*, or ``unknown`` for None. Raises UsageError if the hub lacks the licence, or *fmt* is not hub."""
+    """Return *name*, or ``unknown`` for None. Raises UsageError if the hub or *fmt* does not support *name*."""
     if name is not None and fmt != HUB:
         raise UsageError(f"--license is for --format hub, not for {fmt}")
     text = UNKNOWN if name is None else name
@@ -80,7 +80,7 @@ def check_licence(name: str | None, fmt: str) -> str:
 
 
 def write_hub_readme(out: Path, *, licence: str = UNKNOWN, get_question: Callable[[str], str] = lambda _: "") -> bool:
-    """Write the README of a folder of datasets; return False if another author wrote one. Raises DatasetError."""
+    """Write the README of a folder of datasets; return False if it has another author's README. Raises DatasetError."""
     facts_by_name = {child.name: _read_facts(child) for child in sorted(out.iterdir()) if is_hub(child)}
     text = _format_folder_text(facts_by_name, licence, get_question)
     return hub.replace_folder_readme(out, (*_format_head(facts_by_name, licence), *text))

@@ -57,7 +57,7 @@ stays readable if the command is killed."""
 
 
 def _resolve_transition(card: Mapping[str, Any], path: Path) -> Mapping[str, Any] | None:
-    """Return *card* or, if a command was killed before it replaced the items at *path*, the old card inside it."""
+    """Return *card* or, if a command was killed before it replaced the items at *path*, the old card inside *card*."""
     if _ITEMS_DIGEST not in card:
         return card
     if _compute_digest(path) == card[_ITEMS_DIGEST]:

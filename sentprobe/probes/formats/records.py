@@ -211,7 +211,7 @@ def read_table_rows(path: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def find_delimiter(path: Path, line: str) -> str:
-    """Return the separator that is most frequent in *line*, the first of a table; in a tie, that of the suffix."""
+    """Return the most frequent separator in *line*, a table's first line; in a tie, the suffix's default separator."""
     default = TABLES.get(path.suffix, ",")
     return max((default, ",", "\t", ";"), key=line.count)
 

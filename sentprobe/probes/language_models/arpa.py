@@ -33,7 +33,7 @@ class NgramOptions:
 
 @dataclass(slots=True)
 class NgramModel:
-    """A back-off model (Katz 1987) in an ARPA file, which is read again for texts with other words."""
+    """A back-off model (Katz 1987) in an ARPA file; texts with other words cause the file to be read again."""
 
     name: str
     read_entries: Callable[[frozenset[str]], tuple[Mapping[NGram, NgramValues], int]] = field(repr=False)
@@ -83,7 +83,7 @@ def compute_log_probability(ngram: NGram, entries: Mapping[NGram, NgramValues]) 
 
 
 def split_words(text: str) -> list[TextSpan]:
-    """Return the spans of a text's words by Penn Treebank rules; if quotes make these fail, split at spaces.
+    """Return the spans of a text's words by Penn Treebank rules; if quotes make the rules fail, split at spaces.
 
     >>> [text[start:end] for text in ["He didn't go."] for start, end in split_words(text)]
     ['He', 'did', "n't", 'go', '.']
@@ -104,7 +104,7 @@ def list_words(text: str, spans: Iterable[TextSpan], *, lower: bool) -> list[str
 def load_ngram_model(spec: Spec, device: str) -> NgramModel:  # noqa: ARG001 - all loaders have this parameter
     """Return the model of a spec ``ngram:FILE``; the file may be compressed. Raises UsageError.
 
-    A file may have millions of n-grams, so the model loads only those with words of the texts that it scores. It then
+    A file may have millions of n-grams, so the model loads only those with words of the texts that it scores. Scoring
     raises FormatError or SourceError if the file cannot be read.
     """
     options = read_options(spec, NgramOptions())

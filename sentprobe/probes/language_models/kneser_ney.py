@@ -23,7 +23,7 @@ class NgramLevel:
     """All distinct n-grams of one length, sorted by context and last word; each field is an array, (n-grams,)."""
 
     words: Integers
-    """The number, in the vocabulary, of the last word."""
+    """The last word, as its number in the vocabulary."""
     contexts: Integers
     """The n-gram without its last word, as an index into the n-grams that are one word shorter."""
     suffixes: Integers
@@ -37,7 +37,7 @@ class NgramLevel:
 def count_ngrams(tokens: Integers, order: int, words: int) -> list[NgramLevel]:
     """Return the n-grams of each length from 1 to *order*, or to the length of the longest sentence.
 
-    - tokens: word numbers of all sentences, (tokens,); 0 (``<s>``) begins a sentence, and no n-gram spans two
+    - tokens: word numbers of all sentences, (tokens,); 0 (``<s>``) begins a sentence, and no n-gram spans two sentences
     - words: size of the vocabulary
     """
     starts = np.flatnonzero(tokens == 0)

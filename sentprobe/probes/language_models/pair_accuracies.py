@@ -61,7 +61,7 @@ def check_column(pairs: Sequence[sp.SentencePair], by: str) -> None:
 
 
 def read_scores_files(specs: Sequence[Spec]) -> list[Spec | StoredScores]:
-    """Load the scores of each spec ``scores:FILE``; return other specs unchanged. Raises UsageError if names repeat."""
+    """Load the scores of each spec ``scores:FILE``; return other specs unchanged. Raises UsageError for equal names."""
     models = [load_stored_scores(spec) if spec.kind == SCORES else spec for spec in specs]
     check_distinct("model", [model.name for model in models])
     return models
@@ -120,7 +120,7 @@ def load_or_find_scores(
 
 
 def list_models_with_vocabulary(models: Sequence[Spec | StoredScores]) -> list[Spec]:
-    """Return the models that can tell unknown words: not functions or stored scores. Raises UsageError."""
+    """Return the models that report unknown words: all but functions and stored scores. Raises UsageError."""
     if chosen := [model for model in models if isinstance(model, Spec) and model.kind != FUNCTION]:
         return chosen
     raise UsageError("--known-words: files of scores and functions do not say which words a model knows")
@@ -226,9 +226,9 @@ class PairResults:
 
     @cached_property
     def groups(self) -> list[PairGroup]:
-        """A group for each paradigm, each phenomenon with several paradigms, and all pairs if there are several groups.
+        """One group per paradigm, one per phenomenon with several paradigms and, if these are several, one for all.
 
-        If :attr:`by` is another field, a group for each value or, if many values are numbers, each bin.
+        If :attr:`by` is another field: one group per value or, for a field with many numbers, per bin of values.
         """
         rows: dict[str, dict[str, list[int]]] = {}
         if self.by == PARADIGM:

@@ -1,4 +1,4 @@
-"""Scores of language models in a results folder: a file for each model, and a file for the pairs it scored."""
+"""Scores of language models in a results folder: a file for each model, and a file for the scored pairs."""
 
 import hashlib
 import json
@@ -170,7 +170,7 @@ def _find_result(path: Path) -> LanguageModelResult | None:
 
 
 def read_pair_tables(directories: Sequence[Path]) -> PairTables:
-    """Return the results in results folders, joined by pairs and kind of score.
+    """Return the results in results folders: one table for each set of pairs and kind of score.
 
     Models with the same name are renamed to ``FOLDER#NAME``. Raises UsageError or ResultsError if a file cannot be
     read.
@@ -211,7 +211,7 @@ def _read_stored_pairs(path: Path) -> list[SentencePair]:
 
 
 def select_models(tables: PairTables, model: str) -> PairTables:
-    """Return the tables with only the model of this name, without tables that lack it."""
+    """Return the tables that have the model of this name, each restricted to this model."""
     chosen = (replace(table, scores=[s for s in table.scores if s.model == model]) for table in tables)
     return tuple(table for table in chosen if table.scores)
 
@@ -222,7 +222,7 @@ def list_model_names(tables: PairTables) -> list[str]:
 
 
 def match_tables(first: PairTables, second: PairTables) -> PairTables:
-    """Return tables that compare each model of the first run with each of the second, on the same pairs.
+    """Return tables that compare each model of the first run with each model of the second run, on the same pairs.
 
     Raises ResultsError if the runs have no pairs in common.
     """
@@ -238,7 +238,7 @@ def match_tables(first: PairTables, second: PairTables) -> PairTables:
 
 
 def match_models(tables: PairTables, against: str | None, *, source: str) -> PairTables:
-    """Return tables that compare all models with each other or, unless it is None, with the model *against*.
+    """Return tables that compare all models with the model *against* or, if *against* is None, with each other.
 
     Raises UsageError, which begins with *source*, if there are no models to compare.
     """

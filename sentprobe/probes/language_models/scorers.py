@@ -50,13 +50,13 @@ class ScoringMethod(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TokenScores:
-    """The log probability and the span of each token; without spans, one log probability of the text."""
+    """The log probability and the span of each token; if there are no spans, the log probability of the whole text."""
 
     log_probabilities: Sequence[float]
     spans: Sequence[TextSpan] = ()
 
     def compute_score(self, kind: ScoreKind, region: TextSpan) -> float:
-        """Return the score of a text; *region* is the span in which it differs from the pair's other sentence.
+        """Return the score of a text; *region* is the span that differs from the pair's other sentence.
 
         >>> TokenScores([-1.0, -2.0, -4.0], [(0, 3), (4, 7), (7, 9)]).compute_score(ScoreKind.CRITICAL, (4, 9))
         -6.0
@@ -98,7 +98,7 @@ class LanguageModel(Protocol):
 
 @dataclass(slots=True)
 class FunctionModel:
-    """A function of the user, which returns for each sentence of a list a score, or a list of a score per word."""
+    """A function of the user, which returns, for each sentence of a list, one score or a list of word scores."""
 
     name: str
     function: Callable[[list[str]], Any] = field(repr=False)

@@ -22,13 +22,13 @@ from sentprobe.probes.natural.natural_task import NaturalTask, TaskGroup
 
 LABELS = ("FALSE", "TRUE")
 SlotWords = list[set[str]]
-"""For each slot (first or second probe word), the words that items may have in it; no limit if empty."""
+"""For each slot (first or second probe word), the set of words allowed in it; an empty set allows all words."""
 WordItems = list[tuple[bool, str, tuple[str, ...]]]
 """Items as triples of label, sentence and probe words."""
 WordAsker = Callable[[Sequence[str], SlotWords, Random], WordItems]
 """A function that builds a split's items from sentences, the words allowed in each slot, and a random generator."""
 Change = Callable[[Sequence[str], Random], Mapping[str, str]]
-"""A function that maps sentences to sentences with as many tokens, all different."""
+"""A function that maps sentences to changed sentences of the same length; no two changed sentences are equal."""
 
 
 def keep_sentences(texts: Sequence[str], _: Random) -> Mapping[str, str]:
@@ -48,8 +48,8 @@ def select_word_items(
 ) -> selection.Selection:
     """Return the items of AdiContent or AdiOrder; all probe words occur in training. Raises TooFewError.
 
-    The first of *askers* builds one item from each sentence. The second, for published sampling, builds two items with
-    different labels.
+    The first of *askers* builds one item from each sentence. For published sampling, the second builds two items from
+    each sentence, with different labels.
     """
     pool = request.select_pool(
         "SELECT digest, 0 AS label, 0 AS form FROM sentences "
@@ -106,19 +106,19 @@ def permute_tokens(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
 
 
 def sample_corpus_words(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
-    """Map each sentence to one of the same length, with tokens drawn at random from all sentences."""
+    """Map each sentence to as many tokens, drawn at random from the tokens of all sentences."""
     tokens = [token for text in texts for token in text.split(" ")]
     return _change_distinctly(texts, lambda text: " ".join(rng.choices(tokens, k=text.count(" ") + 1)))
 
 
 def sample_dictionary_words(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
-    """Map each sentence to one of the same length, with tokens drawn uniformly from all types (section 7)."""
+    """Map each sentence to as many tokens, drawn uniformly from all types (section 7)."""
     types = sorted({token for text in texts for token in text.split(" ")})
     return _change_distinctly(texts, lambda text: " ".join(rng.choices(types, k=text.count(" ") + 1)))
 
 
 def _change_distinctly(texts: Sequence[str], change: Callable[[str], str]) -> dict[str, str]:
-    """Map each sentence to the first result of *change* that is not used yet; omit it after _TRIES failures."""
+    """Map each sentence to its first changed version not used yet; leave out a sentence after _TRIES failures."""
     changed_texts: dict[str, str] = {}
     used: set[str] = set()
     for text in texts:
@@ -218,13 +218,13 @@ def _make_paired_content_items(texts: Sequence[str], trained_words: SlotWords, r
 
 
 def _sample_word(text: str, trained_words: set[str], rng: Random) -> str:
-    """Return a random word of the sentence, only one of *trained_words* if there are any, or the empty string."""
+    """Return a random word of the sentence, in *trained_words* unless these are empty; "" if there is none."""
     words = [word for word in list_words(text) if not trained_words or word in trained_words]
     return rng.choice(words) if words else ""
 
 
 def _assign_absent_words(texts: Iterable[str], words: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield each sentence with the first of *words* that it lacks and that no earlier sentence has received."""
+    """Yield pairs of a sentence and the first of *words* that the sentence lacks; no entry is used twice."""
     remaining = deque(words)
     for text in texts:
         sentence_words = set(list_words(text))
@@ -245,7 +245,7 @@ ADI_CONTENT = make_adi_tasks(
 
 
 def select_adi_order(request: selection.SelectionRequest, change: Change) -> selection.Selection:
-    """Return the items of AdiOrder: does the first probe word precede the second? Both occur once in the sentence."""
+    """Return the items of AdiOrder: does the first probe word precede the second? Each occurs once in the sentence."""
     return select_word_items(request, (_make_single_order_items, _make_paired_order_items), change, slots=2)
 
 
@@ -263,7 +263,7 @@ def _make_single_order_items(texts: Sequence[str], trained_words: SlotWords, rng
 
 
 def _make_paired_order_items(texts: Sequence[str], trained_words: SlotWords, rng: Random) -> WordItems:
-    """Return two items for each sentence with the same two words: in the order of the sentence, and reversed."""
+    """Return two items for each sentence: two of its words in their order, and the same words reversed."""
     items: WordItems = []
     for text in texts:
         pair = _sample_word_pair(text, trained_words, rng, forward=True)

@@ -59,7 +59,7 @@ def alternate_versions(pairs: list[ChangedPair], split: Split, *, labels: tuple[
 
 
 def _make_pairs(request: selection.SelectionRequest, sql: str, change: Changer) -> list[ChangedPair]:
-    """Return pairs for all splits, or all pairs of a small corpus; read few more sentences than needed."""
+    """Return enough pairs for all splits, or all pairs of a small corpus, without reading all of a large corpus."""
     needed = 2 * sum(selection.compute_class_share(request.size, classes=2).values())
     limit = 2 * needed + 100
     while True:

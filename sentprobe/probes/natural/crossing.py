@@ -27,7 +27,7 @@ from sentprobe.specs import NATURAL, check_distinct
 from sentprobe.versions import find_versions
 
 LEFT_OUT = "translations of test items left out"
-"""Key of a card's counts: training and validation items left out since test has their text or ``sent_id``."""
+"""Key of a card's count of training and validation items left out, since a test item has their text or ``sent_id``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +86,7 @@ def _parse_languages(text: str | None, available: Sequence[str], option: str) ->
 
 
 def _find_obstacle(task: NaturalTask) -> str:
-    """Return the reason why a task cannot be tested in another language, or the empty string."""
+    """Return the reason why a task cannot be tested in another language, or the empty string if it can."""
     if task.slots or task is WORD_CONTENT:
         return "it asks about words of one language"
     return "its sentences are changed at random" if task.suite is TaskGroup.CONTROLS else ""
@@ -140,7 +140,7 @@ def build_crossed_datasets(
 def _select_in_language(
     task: NaturalTask, table: Table, corpus: Corpus, crossing: Crossing, recipe: NaturalRecipe
 ) -> _LanguageItems:
-    """Return the items of one language: training and test items, or only those that *crossing* uses."""
+    """Return the items of one language: training items, test items or both, as *crossing* requires."""
     size = recipe.size
     if table.language not in crossing.test_on:
         size = replace(size, test=0)
@@ -205,7 +205,7 @@ def _cross_languages(
 def _find_common_labels(task: str, languages: Mapping[str, _LanguageItems]) -> tuple[str, ...]:
     """Return the classes that all languages have, in order. Raises TooFewError if they are fewer than two.
 
-    OTHER is left out if the languages' classes differ, since it then has different values in each language.
+    OTHER is left out if the languages' classes differ, since OTHER then stands for different values in each language.
     """
     by_language = {name: side.selected.labels for name, side in languages.items()}
     sets = {frozenset(classes) for classes in by_language.values()}
@@ -222,8 +222,8 @@ def _select_training(
 ) -> tuple[dict[str, list[Entry]], dict[str, int]]:
     """Return the training and validation items of each language, and the number of items left out.
 
-    Items with a key in *tested* are left out. Then all languages are cut to equally many items; classes that were
-    equally frequent remain so. Raises TooFewError if no training item of a class is left.
+    Items with a key in *tested* are left out. Then all languages are cut to equally many items; equally frequent
+    classes remain equally frequent. Raises TooFewError if no training item of a class is left.
     """
     entries = {name: side.list_entries(_TRAINING_SPLITS, labels) for name, side in languages.items()}
     is_balanced = all(
@@ -258,14 +258,14 @@ def _count_classes(entries: Sequence[Entry], labels: Sequence[str], split: Split
 
 
 def _shuffle(entries: Iterable[Entry], key: str) -> list[Entry]:
-    """Return the entries in a random order that depends only on *key* and on their sentences."""
+    """Return the entries in a random order that depends only on *key* and the sentences."""
     ordered = sorted(entries, key=lambda entry: entry.sentence)
     Random(f"{key} order").shuffle(ordered)
     return ordered
 
 
 def _take(entries: Iterable[Entry], quotas: Mapping[Split, int], *, by_class: bool) -> list[Entry]:
-    """Return the first items of each split (with *by_class*, of each class in a split); training comes first."""
+    """Return the first items of each split or, with *by_class*, of each class in a split; put training first."""
     counts = Counter[tuple[Split, str]]()
     chosen: list[Entry] = []
     for entry in entries:

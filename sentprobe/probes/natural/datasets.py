@@ -72,7 +72,7 @@ def build_datasets(
 
 
 def check_natural_size(size: Size) -> None:
-    """Raise UsageError if the number of items of a split is not positive; that of validation may be 0."""
+    """Raise UsageError if the number of items of a split is not positive; validation may have 0 items."""
     for split in Split:
         count = size.count_items(split)
         if count < (0 if split is Split.VALIDATION else 1):

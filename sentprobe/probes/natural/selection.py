@@ -108,7 +108,7 @@ def list_splits(size: Size) -> list[Split]:
 
 
 def compute_class_share(size: Size, *, classes: int) -> ClassShare:
-    """Return the requested number of items per class, rounded up.
+    """Return the requested number of items per class in each split, rounded up.
 
     >>> compute_class_share(Size(100_000, 10_000, 10_000), classes=6)[Split.TRAIN]
     16667
@@ -137,7 +137,7 @@ def scale_share(capacity: int, requested: Mapping[Split, int]) -> dict[Split, in
 def select_balanced(
     pool: SentencePool, classes: Sequence[str], size: Size, *, task: str
 ) -> tuple[SplitIndices, ClassShare]:
-    """Return the indices of the first sentences of each class, and the number per class. Raises TooFewError."""
+    """Return indices of the first sentences of each class, and the number of items per class. Raises TooFewError."""
     counts = np.bincount(pool.labels, minlength=len(classes))
     requested = compute_class_share(size, classes=len(classes))
     obtained = scale_share(int(counts.min()), requested)
@@ -155,7 +155,7 @@ def select_balanced(
 def select_unbalanced(
     pool: SentencePool, classes: Sequence[str], size: Size, *, task: str
 ) -> tuple[SplitIndices, ClassShare]:
-    """Return the indices of the pool's first sentences of any class, and their number. Raises TooFewError."""
+    """Return indices of the pool's first sentences, ignoring classes, and the number of items. Raises TooFewError."""
     requested = compute_class_share(size, classes=1)
     obtained = scale_share(len(pool.labels), requested)
     if obtained is None:
@@ -191,7 +191,7 @@ def select_by_form(
 
 
 def deal_forms(pool: SentencePool, *, classes: int, requested: Mapping[Split, int]) -> Indices:
-    """Return the number of each sentence's split, (n,) int64; sentences with the same word form share a split."""
+    """Return the index of each sentence's split, (n,) int64; sentences with the same word form share a split."""
     forms, first, index = np.unique(pool.forms, return_index=True, return_inverse=True)
     counts = np.zeros((len(forms), classes), np.int64)
     np.add.at(counts, (index, pool.labels), 1)
@@ -212,9 +212,9 @@ def deal_forms(pool: SentencePool, *, classes: int, requested: Mapping[Split, in
 def _deal_with_excess(
     counts: Indices, order: Indices, split_shares: NDArray[np.float64], *, excess: float
 ) -> tuple[Indices, NDArray[np.float64]]:
-    """Assign word forms to splits; *counts*, (forms, classes), is the number of sentences with each form.
+    """Assign word forms to splits; *counts*, (forms, classes), is the number of sentences of each form and class.
 
-    A form may exceed its split's share by *excess* sentences. Return the split number of each form, (forms,), and the
+    A form may exceed its split's share by *excess* sentences. Return the index of each form's split, (forms,), and the
     number of sentences, (splits, classes).
     """
     room = split_shares[:, None] * counts.sum(axis=0)
@@ -263,7 +263,7 @@ _SCALED_PATTERN = re.compile(r"(.+?): scaled down: (.+) items were asked for, th
 
 
 def merge_scaled_notes(notes: Iterable[str]) -> list[str]:
-    """Return notes of the form ``TASK: NOTE``; those on tasks scaled down from the same size become one note.
+    """Merge notes ``TASK: NOTE``: notes on tasks that were scaled down from the same size become one note.
 
     >>> sizes = {Split.TRAIN: 90, Split.TEST: 9}
     >>> note = format_scaled_note(Size(100, 10, 0), sizes, why="few")
@@ -289,13 +289,13 @@ LENGTHS_SQL = "length BETWEEN 5 AND 28"
 
 
 def build_feature_sql(role: str, name: str) -> str:
-    """Return SQL for the feature *name* in a role's Universal Dependencies tag; NULL unless it has one value."""
+    """Return SQL for feature *name* in a role's Universal Dependencies tag; NULL unless the feature has one value."""
     value = f"split_part(split_part({role}_tag || '|', '|{name}=', 2), '|', 1)"
     return f"CASE WHEN {value} <> '' AND {value} NOT LIKE '%,%' THEN {value} END"
 
 
 def build_answered_rows_sql(answer: str) -> str:
-    """Return SQL, to follow FROM, for the rows in which *answer* is not NULL; it adds the column ``answer``."""
+    """Return SQL, to follow FROM, for the rows in which *answer* is not NULL, with an added column ``answer``."""
     return f"(SELECT *, {answer} AS answer FROM sentences) WHERE answer IS NOT NULL"
 
 
@@ -311,7 +311,7 @@ class SelectionRequest:
 
     @property
     def key(self) -> str:
-        """Seed and task as text, such as ``0 SOMO``; it determines the random order of sentences."""
+        """Seed and task as one text, such as ``0 SOMO``, which determines the random order of sentences."""
         return f"{self.seed} {self.task}"
 
     def make_random(self, text: object = "") -> Random:

@@ -15,7 +15,7 @@ from sentprobe.probes.natural.natural_task import ParseLabel, TableNeed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgreementCounts:
-    """Numbers of sentences by labels in two tables, A and B: the same, different, only one, or neither."""
+    """Numbers of sentences with equal or different labels in tables A and B, a label in only one, or in neither."""
 
     neither: int = 0
     same: int = 0
@@ -165,7 +165,7 @@ class TablePairs:
         return tallies
 
     def _count_agreeing_pairs(self, a: str, b: str) -> int:
-        """Return the number of pairs of one sentence in A and one in B that have the same label."""
+        """Return the number of pairs (a sentence in A, a sentence in B) with equal labels."""
         counts = (
             f"(SELECT {side} AS value, count(*) AS {name} FROM pairs "
             f"WHERE {a} IS NOT NULL AND {b} IS NOT NULL GROUP BY {side})"
@@ -177,7 +177,7 @@ class TablePairs:
         return int(pair_count)
 
     def list_disagreements(self) -> Iterator[dict[str, Any]]:
-        """Yield a record for each sentence and measure whose labels differ; a missing label is None."""
+        """Yield a record for each sentence and each measure by which its two labels differ; a missing label is None."""
         for number, measure in enumerate(self._measures):
             a, b = f"a{number}", f"b{number}"
             rows = self._corpus.stream(

@@ -15,7 +15,7 @@ FULL_CORPUS = 75_000_000
 """Number of tokens from which TARGET_BAND applies unchanged. Our choice: with this scale, target words are about as
 common in English as those of the published data."""
 MIN_BAND_HIGH = 30
-"""Minimum of a band's highest frequency; with a lower one, a small corpus would give too few items."""
+"""Minimum of a band's upper end; if that end were lower, a small corpus would give too few items."""
 
 WORD_PATTERN = r"\p{L}[\p{L}\p{M}\x{200c}\x{200d}·-]*"
 """Pattern of words that can be targets: letters, with joiners (Persian) or dots (Catalan), but not ``'s`` or ``%``."""
@@ -44,7 +44,7 @@ def build_askable_sql(role: str) -> str:
 def select_target_words(
     request: selection.SelectionRequest, role: str, *, answer: str, labels: tuple[str, ...], redundancy: Redundancy
 ) -> selection.Selection:
-    """Return items about the word in *role*; the SQL *answer* gives its label. Raises TooFewError."""
+    """Return items about the word in *role*, labelled by the SQL *answer*. Raises TooFewError."""
     band = request.settings.band or compute_target_band(request.corpus.token_count)
     cases = " ".join(f"WHEN '{label}' THEN {n}" for n, label in enumerate(labels))
     pool = request.select_pool(
@@ -75,7 +75,7 @@ def _count_agreeing(
     labels: Sequence[str],
     redundancy: Redundancy,
 ) -> dict[str, int]:
-    """Return for the card how many test items' answers are the commonest label of the sentence's words, or tied."""
+    """Count, for the card, test items whose answer is the commonest label of the sentence's words, or tied for it."""
     if Split.TEST not in indices:
         return {}
     chosen = indices[Split.TEST]

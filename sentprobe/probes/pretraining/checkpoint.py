@@ -63,7 +63,7 @@ def _collect_optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, to
 
 
 def read_state(folder: Path) -> StoredState | None:
-    """Return the checkpoint's state in an encoder's folder; None without a checkpoint. Raises CheckpointError."""
+    """Return the state in the checkpoint of an encoder's folder; None without a checkpoint. Raises CheckpointError."""
     path = folder / CHECKPOINT_FOLDER / STATE_FILE
     if not path.exists():
         return None
@@ -114,7 +114,7 @@ DIGEST_DIFFERENCES: Mapping[str, str] = {
     "vectors": "other word vectors (--vectors)",
     "punkt": "other parameters of Punkt (--punkt)",
 }
-"""The text of the error message if a value differs that the identity stores as a digest."""
+"""For each value that the identity stores as a digest, the text of the error message if the value differs."""
 
 
 def load_weights(folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:

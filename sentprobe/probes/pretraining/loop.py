@@ -30,7 +30,7 @@ _SIGNAL_NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 class InterruptHandler:
     """A context manager that delays signals such as Ctrl-C while a step changes the model.
 
-    After the step, it calls the signal handler that was installed before or, if there is none, raises SystemExit.
+    After the step, the manager calls the handler that was installed before or, if there is none, raises SystemExit.
     A closed terminal or a cluster may send several signals, so while the process stops, only a second Ctrl-C counts.
     """
 
@@ -62,7 +62,7 @@ class InterruptHandler:
 
     @contextmanager
     def defer_signals(self) -> Iterator[None]:
-        """Delay signals until the end of the block; after an exception in it, no checkpoint may be written."""
+        """Delay signals until the end of the block; if the block raises an exception, no checkpoint may be written."""
         self._reset()  # the process still runs, so earlier signals are done with
         self._is_consistent = False
         yield
@@ -102,7 +102,7 @@ class TrainingSettings:
     """Interval at which the model is probed; it is also probed at the start and the end. None: it is never probed."""
     machine: devices_and_precision.TrainingMachine = field(default_factory=devices_and_precision.TrainingMachine)
     checkpoint_seconds: float = 300.0
-    """Seconds between checkpoints; others follow each validation, an interruption, and the end."""
+    """Seconds between checkpoints; further checkpoints follow each validation, an interruption, and the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ class TrainingStore:
     folder: Path
     identity: checkpoint.Identity
     save_best: Callable[[SentenceModel, TrainingState], None]
-    """Function that saves the model after each validation that is the best so far."""
+    """Function that saves the model after each validation with the best result so far."""
     save_validation: Callable[[ValidationPoint], None] = lambda _: None
     """Function that saves the result of each validation; it is called after ``save_best``."""
 
@@ -140,7 +140,7 @@ def train(
 ) -> TrainingState:
     """Train until a limit is reached, resuming the checkpoint in the folder if it exists; return the final state.
 
-    A training that had ended before is not repeated, but its model is probed again if probing is requested. When
+    If the checkpoint's training had ended, no step is repeated, but the model is probed if probing is requested. When
     Ctrl-C, SIGTERM or SIGHUP stop a training, a checkpoint of its last complete step is written. PyTorch's global
     random generators are restored at the end.
 
@@ -180,7 +180,7 @@ LOSSES_PER_CHECK = 20
 class _TrainingLoop:
     """Runs a training in this process, on one device.
 
-    Weights, optimizer and state belong to the same step, so a checkpoint can be written, except in ``defer_signals``.
+    Except in ``defer_signals``, weights, optimizer and state belong to the same step, so a checkpoint can be written.
     """
 
     def __init__(
@@ -210,7 +210,7 @@ class _TrainingLoop:
         self._pace = TrainingPace(reporter, settings.limits, self._steps_per_epoch)
 
     def run(self, state: TrainingState | None) -> TrainingState:
-        """Train from the checkpoint with *state* or, if it is None, from the start; return the final state."""
+        """Train from the checkpoint with *state* or, if *state* is None, from the start; return the final state."""
         if state is not None:
             checkpoint.load_weights(self._store.folder, self._learner, self._plain_optimizer)
             if not 0 <= state.batch < self._steps_per_epoch:
@@ -289,7 +289,7 @@ class _TrainingLoop:
         return probe_due, validation_due and state.step > 0
 
     def _probe_and_validate(self) -> None:
-        """Probe and validate the model if due; a validation stored in a checkpoint is not repeated."""
+        """Probe and validate the model if due, but do not validate it again if a checkpoint has the result."""
         probe_due, validation_due = self._find_due_actions()
         self._probe(probe_due)
         if validation_due and not self._state.is_validated:

@@ -88,7 +88,7 @@ class Validation:
         return f"{self.metric} {self.value:{_METRIC_FORMATS.get(self.metric, ',.4g')}}"
 
     def is_better_than(self, previous: "Validation | None") -> bool:
-        """Return whether this result is better than *previous*, or that is None; the loss decides equal values."""
+        """Return whether this result is better than *previous* (None: always); at equal values, the loss decides."""
         if previous is None:
             return True
         if self.value == previous.value:
@@ -195,7 +195,7 @@ def hold_out(*columns: Sequence[str], count: int, seed: int) -> TrainValidationS
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ItemBatches:
-    """Batches of items in a random order, which ``seed`` and the epoch determine; a :class:`TrainingBatches`."""
+    """Batches of items in a random order, determined by ``seed`` and epoch; they implement :class:`TrainingBatches`."""
 
     items: Indices
     size: int
@@ -220,7 +220,7 @@ class ItemLearner(Learner):
 
     @abstractmethod
     def evaluate_batch(self, batch: Batch) -> tuple[float, float]:
-        """Return the number of correctly classified items in a batch, and the sum of their losses, in nats."""
+        """Return the number of correctly classified items in a batch, and the sum of all items' losses, in nats."""
 
 
 def prepare_items(
@@ -241,7 +241,7 @@ def prepare_items(
 
 
 def _make_batch(sides: Sequence[TokenRows], columns: Mapping[str, torch.Tensor], items: Indices) -> Batch:
-    """Return a batch of b items, with ``ids``, (sides * b, time): all first sentences, then all second ones, ..."""
+    """Return a batch of b items, with ``ids``, (sides * b, time): the items' first sentences, then the second, ..."""
     rows = [side[item] for side in sides for item in items]
     tensors = {"ids": pad_rows(rows), "lengths": torch.tensor([len(row) for row in rows])}
     tensors |= {name: column[items] for name, column in columns.items()}

@@ -17,7 +17,7 @@ _REQUIREMENTS: tuple[tuple[tuple[str, ...], Callable[[Any], bool], str], ...] = 
     (("temperature",), lambda divisor: 0 < divisor < math.inf, "a number above 0 is expected"),
     (("drop", "swap"), lambda share: 0 <= share <= 1, "a share is from 0 to 1"),
 )
-"""For each group of options: their names, a function that accepts values, and the error message for others."""
+"""For each group of options: their names, a function that tests a value, and the error message for invalid values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from sentprobe.probes.pretraining.objective_options import DEFAULTS
 
 
 class OptimizerKind(StrEnum):
-    """The optimizers, all of PyTorch."""
+    """The optimizers, all from PyTorch."""
 
     ADAM = "adam"
     SGD = "sgd"

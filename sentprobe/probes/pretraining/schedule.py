@@ -44,7 +44,7 @@ class Limits:
     steps: int | None = None
     epochs: int | None = None
     minutes: float | None = None
-    """Maximum training time, including that before interruptions; the results then depend on the machine's speed."""
+    """Maximum training time, including time before interruptions; a limit makes results depend on the machine."""
     patience: int = 5
     """Number of consecutive validations without improvement that end the training (Adi et al. 2017: 5 epochs)."""
 
@@ -86,7 +86,7 @@ class TrainingState:
     batch: int = 0
     """Number of complete batches in the current epoch."""
     seconds: float = 0.0
-    """Training time, including that before interruptions."""
+    """Training time in seconds, including the time before interruptions."""
     waited: int = 0
     """Number of validations since the best one."""
     best: ValidationPoint | None = None
@@ -146,7 +146,7 @@ class TrainingPace:
         self.loss = 0.0
 
     def begin(self, state: TrainingState) -> None:
-        """Start measuring and reporting, from the initial state or that of a checkpoint."""
+        """Start measuring and reporting from *state*, which is the initial state or a checkpoint's."""
         has_end = self._limits.steps or self._limits.epochs or self._limits.minutes
         self._reporter.begin("train", PROGRESS_UNITS if has_end else 0)
         self.validation = state.last.validation if state.last else None

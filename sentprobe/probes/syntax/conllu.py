@@ -20,7 +20,7 @@ _MAX_HEAD_DIGITS = 9
 
 
 class _LineError(SentprobeError):
-    """A mistake in a line of a block; *offset* is the number of lines before it."""
+    """A mistake in a line of a block; *offset* is the number of the block's lines before this line."""
 
     def __init__(self, message: str, offset: int) -> None:
         super().__init__(message)
@@ -28,7 +28,7 @@ class _LineError(SentprobeError):
 
 
 def read_block(block: Sequence[str], first: int) -> ParsedSentence | Mistake:
-    """Return the sentence in the lines of *block*, or its first mistake; *first* is the number of the first line."""
+    """Return the sentence in *block*, or the first mistake in the block; *first* is the number of the first line."""
     try:
         return _parse_block(block)
     except _LineError as error:

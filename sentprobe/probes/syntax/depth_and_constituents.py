@@ -53,7 +53,7 @@ class Coordination:
 
 
 def find_coordination(tree: Tree) -> Coordination | None:
-    """Return the two top clauses that the tree's only conjunction joins, for CoordInv, or None. Each must have a VP."""
+    """Return the two top clauses, each with a VP, that the tree's only conjunction joins (CoordInv); else None."""
     if tree.categories.count(_CONJUNCTION) != 1:
         return None
     below = list_children(tree, find_top_node(tree))

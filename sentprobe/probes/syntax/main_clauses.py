@@ -117,7 +117,7 @@ def _find_head(categories: Sequence[str]) -> int:
 
 
 def _find_first_conjunct(categories: Sequence[str], place: int) -> int:
-    """If a conjunction stands right before *place*, return the position of the conjunct before it, else *place*."""
+    """If a conjunction stands right before *place*, return the first conjunct's position; otherwise, return *place*."""
     if place < 2 or categories[place - 1] not in _CONJUNCTION_CATEGORIES:
         return place
     before = place - 2
@@ -127,7 +127,7 @@ def _find_first_conjunct(categories: Sequence[str], place: int) -> int:
 
 
 def _find_conjunction(tree: Tree, below: Sequence[int], categories: Sequence[str], place: int) -> str:
-    """Return the conjunction after the head at *place* that joins another noun to it, or the empty string."""
+    """Return the conjunction that follows the head at *place* and joins a noun to this head, or the empty string."""
     for position in range(place + 1, len(below) - 1):
         if categories[position] in _CONJUNCTION_CATEGORIES and _CONJUNCTS.intersection(categories[position + 1 :]):
             return tree.words[tree.starts[below[position]]].lower()
@@ -149,7 +149,7 @@ def find_word_number(tag: str, word: str) -> Number | None:
 
 _CLAUSES = frozenset(("S", "SINV", "SQ", "SBARQ"))
 _INVERTED = FINITE_TAGS | {"SINV", "SQ"}
-"""Categories of a clause, or of its child with the verb, in which the subject may follow the verb."""
+"""If a clause, or the clause's child with the verb, has one of these categories, the subject may follow the verb."""
 _NO_OBJECT = frozenset(("TMP", "ADV", "PRD", "LOC", "DIR", "MNR", "EXT", "VOC", "PRP", "DTV", "BNF", "SBJ", "LGS"))
 """Function tags of noun phrases after a verb that are not its direct object."""
 _NO_SUBJECT = frozenset(("TMP", "ADV", "VOC", "TPC", "LOC"))
@@ -241,7 +241,7 @@ def _find_first(tree: Tree, nodes: Sequence[int], categories: Set[str]) -> int |
 
 
 def _find_leading_verb(tree: Tree, node: int, *, host: int) -> tuple[int | None, int]:
-    """Return the first verb in the verb phrase *node*, or *node* if it is a verb, and the parent of the verb.
+    """Return the first verb in the verb phrase *node* (*node* itself, if it is a verb), and the verb's parent.
 
     In an infinitive with *to*, the verb is None.
     """
@@ -290,7 +290,7 @@ def _list_noun_phrases(tree: Tree, nodes: Sequence[int]) -> list[int]:
 
 
 def _is_temporal(tree: Tree, node: int, *, alone: bool = False) -> bool:
-    """Return whether a noun phrase is temporal; if *alone*, also one word or begun by one of TIME_DETERMINERS."""
+    """Return whether a noun phrase is temporal; *alone* requires one word, or one of TIME_DETERMINERS as the first."""
     if tree.has_function_tags:
         return "TMP" in tree.list_functions(node)
     words = tree.words[tree.starts[node] : tree.find_end(node)]
@@ -300,7 +300,7 @@ def _is_temporal(tree: Tree, node: int, *, alone: bool = False) -> bool:
 
 
 def _find_object(tree: Tree, clause: _Clause, *, subject: int | None) -> int | None:
-    """Return the last noun phrase after the verb that is not temporal, nor a reflexive after another; or None."""
+    """Return the last noun phrase after the verb, or None; skip temporal ones, and a reflexive after another phrase."""
     verb, host = _find_lexical_verb(tree, clause)
     if verb is None or tree.words[tree.starts[verb]].lower() in COPULAS:
         return None
@@ -331,7 +331,7 @@ def _find_lexical_verb(tree: Tree, clause: _Clause) -> tuple[int | None, int]:
 
 
 def _list_noun_phrases_after(tree: Tree, verb: int, host: int) -> list[int]:
-    """Return the noun phrases after *verb* under *host*, up to the first verb or conjunction behind one."""
+    """Return the noun phrases under *host* after *verb*; stop at the first verb or conjunction after a noun phrase."""
     noun_phrases: list[int] = []
     for node in list_children(tree, host):
         category = tree.categories[node]

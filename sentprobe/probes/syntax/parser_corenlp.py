@@ -84,7 +84,7 @@ def convert_sentence(sentence: Mapping[str, Any]) -> ParsedSentence:
 
 
 def load_corenlp(spec: Spec) -> CorenlpParser:
-    """Connect to the server at the URL of *spec*, by default on this machine. Raises ParserError if none answers."""
+    """Connect to the server at the URL of *spec*, by default on this machine. Raises ParserError without a server."""
     import requests
     from nltk.parse.corenlp import CoreNLPParser
 

@@ -22,7 +22,7 @@ class ParserError(SentprobeError):
 
 
 class Parser(Protocol):
-    """A constituency or dependency parser. Exceptions except ParserError mean that a sentence cannot be parsed."""
+    """A constituency or dependency parser. An exception other than ParserError means that a sentence is unparsable."""
 
     @property
     def fingerprint(self) -> str:
@@ -48,7 +48,7 @@ NO_PARSER = "none"
 
 @dataclass(frozen=True, slots=True)
 class ParserKind:
-    """A parser that a spec may name: its name (and that of its extra), its library, and a function that loads it."""
+    """A parser that a spec may name: its name (and its pip extra's name), its library, and a function that loads it."""
 
     name: str
     module: str
@@ -92,7 +92,7 @@ _load_lock = Lock()
 
 
 def load_parser(spec: str) -> Parser:
-    """Return the parser that *spec* names; the last one loaded stays in memory. Raises UsageError or ParserError."""
+    """Return the parser that *spec* names; the parser loaded last stays in memory. Raises UsageError or ParserError."""
     with _load_lock:
         return _load_cached(spec)
 

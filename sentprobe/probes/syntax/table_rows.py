@@ -54,8 +54,8 @@ class Row:
 def build_row(parsed: ParsedSentence, *, universal: bool = False) -> Row:
     """Return the row of *parsed*. Raises RowError if the parse contradicts itself, or is too long or too deep.
 
-    Labels come from Universal Dependencies if the sentence has neither a tree nor Penn tags. With *universal*, they
-    come from Universal Dependencies wherever these are known.
+    Labels come from Universal Dependencies if the sentence has neither a tree nor Penn tags. With *universal*, trees
+    and Penn tags are ignored if the sentence has Universal Dependencies.
 
     >>> row = build_row(ParsedSentence(tree="(S (NP (NNS men)) (VP (VBD slept)) (. .))"))
     >>> row.text, row.top, row.depth, row.tags[row.verb], row.subject.number.value

@@ -17,7 +17,7 @@ class FilePiece(NamedTuple):
 
 
 def read_trees(source: FilePiece) -> list[Tree] | list[Mistake]:
-    """Return the trees in a piece of a file; if it has a mistake, return a list of the first mistake only."""
+    """Return the trees in a piece of a file; if the piece has mistakes, return a list of only the first mistake."""
     try:
         return parse_trees(source.text)
     except TreeError as error:
@@ -66,8 +66,8 @@ class _PendingTree:
 def _begins_new_tree(pending: _PendingTree, line: str, *, line_each: bool) -> bool:
     """Return whether a line begins a new tree although the pending tree has open brackets.
 
-    A line does so if it begins like the pending tree. It also does so if all trees so far had one line each
-    (*line_each*) and the pending tree is one line with a closing bracket.
+    The line does if it has the same beginning as the pending tree. Any beginning of a tree suffices if all trees so far
+    had one line each (*line_each*) and the pending tree is one line with a closing bracket.
     """
     beginning = _BEGINNING.match(line)
     first = _BEGINNING.match(pending.lines[0])

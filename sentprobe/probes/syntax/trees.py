@@ -156,7 +156,7 @@ def parse_trees(text: str) -> list[Tree]:
 
 
 def _parse_arrays(text: str) -> tuple[list[str], list[int], list[int], list[str], list[int]]:  # noqa: C901, PLR0912 - the inner loop
-    """Return the labels, stops, starts and words of all trees in *text*, and the node after each tree."""
+    """Return the labels, stops, starts and words of all trees in *text*, and the node number after each tree."""
     labels, stops, starts, words = list[str](), list[int](), list[int](), list[str]()
     stack: list[int] = []
     ends: list[int] = []
@@ -202,7 +202,7 @@ def _parse_arrays(text: str) -> tuple[list[str], list[int], list[int], list[str]
 
 
 def _make_piece_error(text: str, number: int) -> TreeError:
-    """Return the error at the bracket or word with this *number*, from 0, in *text*."""
+    """Return the error at the bracket or word with this *number*, counted from 0, in *text*."""
     piece = next(match for count, match in enumerate(_TOKEN_PATTERN.finditer(text)) if count == number)
     shown = shorten(piece[4] or piece[0])
     if piece[4]:
@@ -303,7 +303,7 @@ class ParsedSentence:
 
     tokens: tuple[str, ...] = ()
     written: tuple[str, ...] = ()
-    """The tokens with the typography of the text, such as ``n’t``; empty if *tokens* have it, too."""
+    """The tokens with the typography of the text, such as ``n’t``; empty if *tokens* are the same."""
     tags: tuple[str, ...] = ()
     tree: Tree | str | None = None
     """The constituents as a tree or as text in Penn brackets; None if unknown."""

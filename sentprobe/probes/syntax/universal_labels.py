@@ -35,7 +35,7 @@ class UniversalLabels:
     """The tag of each token; for a multiword token, the tags of its words, joined by ``+``."""
     clause: MainClause
     main_tags: Sequence[str | None]
-    """Tags of the main verb, subject and object; None for a missing one."""
+    """Tags of the main verb, subject and object; None for a missing word."""
     depth: int
     order: str
     """Relations of the root and its dependents in sentence order, such as ``nsubj root obj``, without punctuation."""
@@ -48,8 +48,8 @@ class UniversalLabels:
 def has_penn_tags(parsed: ParsedSentence, words: UniversalWords) -> bool:
     """Return whether a sentence is English with the Penn Treebank's tags.
 
-    Treebanks of other languages may use the same tags. They are recognised by a script other than Latin, or by a word
-    (except a pronoun) that has gender or case.
+    Treebanks of other languages may use the same tags. A sentence is not English if its script is not Latin, or if a
+    word (except a pronoun) has gender or case.
     """
     letters = [letter for token in parsed.tokens for letter in token if letter.isalpha()]
     return (
@@ -144,7 +144,7 @@ def _find_verb(graph: DependencyGraph) -> int | None:
 
 
 def _find_noun(graph: DependencyGraph, relation: str) -> Noun | None:
-    """Return the root's first dependent with *relation*; its number is None if it is coordinated and not plural."""
+    """Return the root's first dependent with *relation*; a coordinated noun has the number None unless it is plural."""
     nodes = graph.find_dependents(graph.root, relation)
     if not nodes:
         return None
@@ -154,7 +154,7 @@ def _find_noun(graph: DependencyGraph, relation: str) -> Noun | None:
 
 
 def _find_voice(graph: DependencyGraph) -> str | None:
-    """Return Pass if a dependent of the root has a relation in ``:pass``, else the root's Voice, by default Act.
+    """Return Pass if a dependent of the root has a relation ending in ``:pass``, else the root's Voice, by default Act.
 
     If the root is not a verb, return None.
     """

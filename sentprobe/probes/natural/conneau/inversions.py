@@ -18,7 +18,7 @@ _FULL_STOPS = (".", "。", "।", "۔", "։", "።")
 ANSWER_SQL = (
     f"CASE WHEN {selection.LENGTHS_SQL} AND {pairing.NO_QUOTES_SQL} AND tokens[-1] IN {_FULL_STOPS} THEN clauses END"
 )
-"""SQL for the spans of the two clauses; NULL unless the sentence has 5 to 28 tokens, a full stop, no double quotes."""
+"""SQL for the spans of both clauses; NULL unless the sentence has 5 to 28 tokens, a full stop and no double quotes."""
 
 _COLUMNS = "text, tags, clauses.first_start, clauses.first_end, clauses.second_start, clauses.second_end, clause_words"
 _NAME_TAGS = frozenset(("NNP", "NNPS"))
@@ -51,7 +51,7 @@ class CoordinatedSentence:
 
 
 def select_coordination_inversion(request: selection.SelectionRequest) -> selection.Selection:
-    """Return the items of CoordInv: the two top clauses are in their order (O) or inverted (I). Raises TooFewError.
+    """Return the items of CoordInv: both top clauses are in the original order (O) or inverted (I). Raises TooFewError.
 
     There are sentences with a longer first clause, with a longer second clause, and with clauses of equal length. In
     each split, half of the sentences of each kind are inverted. The kinds are equally frequent, unless the corpus has
@@ -116,7 +116,7 @@ def divide_sentence(
 ) -> CoordinatedSentence | None:
     """Divide a sentence by the spans of its clauses: start and end of the first, then of the second.
 
-    *words* are the first words of the clauses as written inside a sentence; if they are None, the tags decide on
+    *words* are the first words of the clauses as written inside a sentence; if *words* is None, the tags decide on
     capital letters. Return None if words stand before the first or after the second clause. Also return None if a
     clause has a double quote (its partner may be in the other clause), or if the second clause begins with a capital
     letter, except in a name or *I*.

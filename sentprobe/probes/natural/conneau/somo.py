@@ -1,8 +1,8 @@
 """Task SOMO of Conneau et al. 2018, section 2: a noun or verb is replaced by a word that fits less well.
 
-The replaced word and the replacement have the same most frequent tag, and corpus frequencies in the same band. The two
-bigrams that they form with the word before differ in frequency by at most a factor of two; likewise with the word
-after.
+The replaced word and the replacement have the same most frequent tag, and corpus frequencies in the same band. With the
+preceding word, both words form bigrams whose frequencies differ by at most a factor of two. The same holds for bigrams
+with the following word.
 """
 
 import math
@@ -25,15 +25,15 @@ LABELS = ("O", "C")
 TAGS = ("NN", "NNS", "VB", "VBD", "VBG", "VBN", "VBP", "VBZ")
 """Penn tags of nouns, without names, and of verbs."""
 MAX_FREQUENCY_RATIO = 2.0
-"""Maximum ratio of frequencies between a bigram with the replaced word and the same with the replacement."""
+"""Maximum ratio of the frequencies of a bigram with the replaced word and the same bigram with the replacement."""
 _OVERSAMPLE = 1.5
-"""Number of sentences that are first tried for each sentence needed."""
+"""Number of sentences that are tried in the first attempt, per sentence needed."""
 Replacement = tuple[ChangedPair, int]
 """A sentence with its changed version, and the frequency rank of the word that was put in."""
 
 
 def select_odd_man_out(request: selection.SelectionRequest) -> selection.Selection:
-    """Return the items of SOMO; half are changed (C), and no new word is in two splits. Raises TooFewError."""
+    """Return the items of SOMO; half are changed (C), and no replacement is in two splits. Raises TooFewError."""
     band = request.settings.odd_band or ODD_BAND.scale(request.corpus.token_count)
     replacements = _find_replacements(request, band)
     requested = selection.compute_class_share(request.size, classes=2)

@@ -17,7 +17,7 @@ BINS = ((5, 8), (9, 12), (13, 16), (17, 20), (21, 25), (26, 28))
 ABOUT_LENGTH = give_reason(
     "the task is about the length of the sentence", *(Cue.LENGTH, Cue.BAG, Cue.NGRAMS, Cue.TEMPLATE, Cue.SENTENCE)
 )
-"""The cues that may answer a task about length, with the reason: all but probe words and their positions."""
+"""The cues that may answer a task about length (all but probe words and their positions), with the reason."""
 
 HOW_LONG = "how many tokens does s have?"
 
@@ -30,7 +30,7 @@ def format_bins(bins: Sequence[tuple[int, int]]) -> tuple[str, ...]:
 def select_length_classes(
     request: selection.SelectionRequest, bins: Sequence[tuple[int, int]], *, balanced: bool = True
 ) -> selection.Selection:
-    """Return items whose class is the bin of the length; *balanced* classes are equally large. Raises TooFewError."""
+    """Return items whose class is their length bin; if *balanced*, classes are equally large. Raises TooFewError."""
     labels = format_bins(bins)
     cases = " ".join(f"WHEN length <= {high} THEN {n}" for n, (_, high) in enumerate(bins))
     pool = request.select_pool(
@@ -59,9 +59,9 @@ WORDS = 1000
 
 
 def select_word_content(request: selection.SelectionRequest) -> selection.Selection:
-    """Return the items of WC: the class is the only one of 1,000 words that occurs. Raises TooFewError or UsageError.
+    """Return the items of WC: each sentence has one of 1,000 words: its class. Raises TooFewError or UsageError.
 
-    The words have at least 4 letters and frequency ranks from 2,001 on; a small corpus has fewer and commoner words.
+    The words have at least 4 letters and frequency ranks from 2,001 on; small corpora use fewer, commoner words.
     """
     words, first = _find_words(request)
     rows = ", ".join(f"({rank}, {label})" for label, (rank, _) in enumerate(words))

@@ -10,7 +10,7 @@ SEQUENCES = 19
 OTHER = "OTHER"
 """Class of all rarer sequences."""
 MIN_SENTENCES = 12
-"""Minimum number of sentences of a class, so that splits have some; 1 if the user sets the number of classes."""
+"""Minimum number of sentences of a class, so that each split has the class; 1 if the user sets the class count."""
 ANSWER_SQL = rf"CASE WHEN {selection.LENGTHS_SQL} AND regexp_full_match(top, '([A-Z]+ )+\.') THEN top END"
 """SQL for the top constituents, such as ``NP VP .``; NULL unless the only punctuation is a full stop at the end."""
 

@@ -32,7 +32,7 @@ Weights = NDArray[np.float64]
 _DEPTH_SPREADS = (np.inf, 4.0, 3.0, 2.5, 2.2)
 """Standard deviations of depth to try, widest first; with the first, all depths are equally frequent."""
 LENGTH_SPREADS = (4.5,)
-"""Standard deviations of length to try, in tokens, widest first; cut off at _LENGTHS, 4.5 becomes about 3.7."""
+"""Standard deviations of length to try, in tokens, widest first; within _LENGTHS, 4.5 becomes about 3.7."""
 _LENGTH_MEANS = np.arange(12, 16.5, 0.5)
 _SIZE_STEP = 0.99
 """Factor by which the size of a dataset is reduced until the corpus can fill it."""
@@ -116,7 +116,7 @@ def apportion_items(shares: Weights, number: int) -> Indices:
 
 
 def _deal_to_splits(row: Indices, requested: Indices) -> Indices:
-    """Divide the items of *row*, (n,), among s splits in proportion to *requested*, (s,); return (s, n) int64.
+    """Divide the item counts in *row*, (n,), among s splits in proportion to *requested*, (s,); return (s, n) int64.
 
     >>> _deal_to_splits(np.array([4, 2]), np.array([4, 2])).tolist()
     [[3, 1], [1, 1]]
@@ -134,7 +134,7 @@ def _deal_to_splits(row: Indices, requested: Indices) -> Indices:
 def find_best_target(
     cells: Indices, size: Mapping[Split, int], length_spreads: Sequence[float] = LENGTH_SPREADS
 ) -> tuple[DepthTarget, dict[Split, Indices]] | None:
-    """Return the widest target that the corpus can fill, else the one with most items, and its items by split.
+    """Return the widest target that the corpus can fill, else the target with most items, and item counts by split.
 
     Return None if every target leaves a split without items of some depth.
     """
@@ -167,7 +167,7 @@ def _compute_gaussian(values: Weights, mean: float, spread: float) -> Weights:
 
 
 def _find_fitting_size(target: DepthTarget, cells: Indices, total: int) -> int:
-    """Return the largest size up to *total* that meets _MAX_MISSING and _MAX_CORRELATION in this corpus, or 0."""
+    """Return the largest size up to *total* that meets _MAX_MISSING and _MAX_CORRELATION in this corpus, else 0."""
     steps = int(np.log(total) / -np.log(_SIZE_STEP)) + 1
     numbers = np.floor(total * _SIZE_STEP ** np.arange(steps))
     target_cells = numbers[:, None, None] * np.outer(target.depths, target.lengths)

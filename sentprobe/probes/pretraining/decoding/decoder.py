@@ -187,11 +187,11 @@ class Metric(Enum):
     ACCURACY = "accuracy"
     """The share of generated texts that equal their reference."""
     PERPLEXITY = "perplexity"
-    """The perplexity of subword codes or, for ``next-word``, of words, given those before."""
+    """The perplexity of subword codes given earlier codes or, for ``next-word``, of words given earlier words."""
 
 
 MAX_GENERATED_TEXTS = 300
-"""Maximum number of held-out items for which texts are generated, at equal distances among all held-out items."""
+"""Maximum number of held-out items, taken at equal distances, for which texts are generated."""
 EXTRA_CODES = 5
 """Number of codes by which a generated text may be longer than the longest reference."""
 

@@ -17,7 +17,7 @@ SPECIAL_CODES = 3
 MIN_CODES = SPECIAL_CODES + 256
 """Minimum number of codes: the special codes, and a code for each byte."""
 MAX_TEXTS = 200_000
-"""Maximum number of texts to learn codes from, at equal distances among all texts; more would change few codes."""
+"""Maximum number of texts to learn codes from, taken at equal distances; more texts would change few codes."""
 
 
 class Subwords:

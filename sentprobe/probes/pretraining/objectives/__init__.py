@@ -50,15 +50,15 @@ class ObjectiveKind:
     name: str
     texts: TextKind
     options: tuple[str, ...] = ()
-    """Options of the objective, such as "codes", without those for reading its texts; objectives may share options."""
+    """Options of the objective, such as "codes", except options for reading texts; objectives may share options."""
     learns: bool = True
     """Whether the objective trains the encoder: False only for ``none``."""
     module: str = "sequences"
-    """The module with the function that prepares the objective, as "next_word" has ``prepare_next_word``."""
+    """The module of the function that prepares the objective, such as "next_word" for ``prepare_next_word``."""
 
     @property
     def option_names(self) -> tuple[str, ...]:
-        """The options for reading the texts, and those of the objective; without the options in TRAINING."""
+        """The objective's options and the options for reading its texts, without the options in TRAINING."""
         return (*TEXT_OPTIONS[self.texts], *self.options)
 
     def uses(self, option: str) -> bool:

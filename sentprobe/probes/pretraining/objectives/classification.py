@@ -73,7 +73,7 @@ class ContrastiveLearner(ItemLearner):
         return vectors[: batch.items], vectors[batch.items :]
 
     def evaluate_batch(self, batch: Batch) -> tuple[float, float]:
-        """Return the number of anchors nearer to their positive than their negative, and the sum of losses, in nats."""
+        """Return the number of anchors nearer to the positive than to the negative, and the sum of losses, in nats."""
         anchors, candidates = self.encode_batch(batch)
         positives, negatives = candidates.chunk(2)
         margins = (anchors * positives).sum(dim=1) - (anchors * negatives).sum(dim=1)

@@ -1,6 +1,6 @@
 """The objective ``next-word``: a recurrent language model with tied weights (Press and Wolf 2017).
 
-Its output weights are the encoder's word vectors, so it has no weights besides those of the encoder. The vector of
+The output weights are the encoder's word vectors, so the language model has no weights but the encoder's. The vector of
 PADDING represents the start of a sentence in the input, and the end of a sentence in the output.
 """
 
@@ -23,7 +23,7 @@ NEXT_WORD = "next-word"
 
 
 class NextWordLearner(Learner):
-    """Predicts each word, and the end, of a sentence from the words before; dropout is on word vectors and states."""
+    """Predicts each word of a sentence, and the end, from earlier words; dropout is on word vectors and states."""
 
     def __init__(self, encoder: SentenceModel, dropout: float) -> None:
         super().__init__(encoder)
@@ -49,7 +49,7 @@ MAX_LOGITS = 2**21
 def compute_states(
     model: SentenceModel, ids: torch.Tensor, lengths: torch.Tensor, dropout: torch.nn.Module | None = None
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the states that predict a word or sentence end, (n, dim), and the numbers of these n words, (n,) int64.
+    """Return the n states that predict a word or sentence end, (n, dim), and the predicted word numbers, (n,) int64.
 
     - ids: word numbers, (b, time) int64, padded with PADDING
     - lengths: number of words of each sentence, (b,) int64 on the CPU

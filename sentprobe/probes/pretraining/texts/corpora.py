@@ -174,7 +174,7 @@ def sample_meanings(count: int, *, seed: int) -> Meanings:
 
 
 def split_notation(notation: str) -> str:
-    """Insert spaces before the brackets of an event's notation, which separates lemmas and features.
+    """Insert spaces before the brackets of an event's notation, so that lemmas and features are separate words.
 
     >>> split_notation("help[past, neg](agent: the professor[pl])")
     'help [past, neg] (agent: the professor [pl])'

@@ -58,7 +58,7 @@ def read_sentences(
 
 
 def _read_kept_sentences(name: str, files: SentenceFiles, text_filter: text_filters.TextFilter) -> _Texts:
-    """Yield a file's sentences and a final DOCUMENT_BREAK, which also replaces sentences that are left out."""
+    """Yield a file's sentences, with DOCUMENT_BREAK at the end and in place of each sentence that is left out."""
     is_analysed = is_table(Path(name))
     text_format = _TABLE_FORMAT if is_analysed else FORMATS[files.format or text_files.find_format(name, SUFFIXES)]
     for text in text_format.read(_SentenceFile(name, files, text_filter.options)):
@@ -113,7 +113,7 @@ def _read_parsed(file_format: str, file: _SentenceFile) -> _Texts:
 
 
 def _read_analysed_table(file: _SentenceFile) -> _Texts:
-    """Yield an analysed table's sentences, and DOCUMENT_BREAK where a source begins or lacks a sentence."""
+    """Yield an analysed table's sentences, with DOCUMENT_BREAK at the start of each source and at gaps in a source."""
     last_place: tuple[str, int] = ("", 0)
     for shard in open_table(Path(file.name)).files:
         columns = ("text", "source", "place")

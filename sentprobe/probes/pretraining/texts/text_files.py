@@ -172,7 +172,7 @@ def _open_parquet(name: str) -> Iterator[Any]:
 
 
 def to_text(where: str, column: str, value: object) -> str:
-    """Return a text unchanged, and None as an empty text. Raises FormatError, beginning with *where*, for others."""
+    """Return text unchanged, and None as an empty text. Raises FormatError, beginning with *where*, for other types."""
     if isinstance(value, str):
         return value
     if value is None:

@@ -40,7 +40,7 @@ MIN_ITEMS = 2
 
 
 class TextFilter:
-    """Tokenises texts, and decides which items are left out and counts them."""
+    """Tokenises texts, decides which items are left out, and counts the omissions."""
 
     def __init__(self, options: TextOptions) -> None:
         self.options = options
@@ -121,7 +121,7 @@ def tokenize(text: str) -> list[str]:
 
 
 def _find_last_word(words: list[str]) -> int:
-    """Return the index of the last word that is not only closing marks; 0 if all words after the first are."""
+    """Return the index of the last word that is not only closing marks; 0 if only the first word is left."""
     places = range(len(words) - 1, 0, -1)
     return next((place for place in places if straighten_word(words[place]).strip(_CLOSING_MARKS)), 0)
 
