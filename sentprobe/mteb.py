@@ -61,7 +61,7 @@ def make_tasks_in(path: Path, run: Run, preset: Preset | None) -> Iterator[Any]:
         raise UsageError(f"{path}: there is no such file or directory")
     is_single = not path.is_dir() or recognise(path) is not None
     is_empty = True
-    for file in [path] if is_single else sorted(path.glob("[!.]*")):
+    for file in [path] if is_single else sorted(p for p in path.iterdir() if not p.name.startswith(".")):
         if is_triplet_file(file):
             yield make_geometry_task(read_triplets(file), file)
         elif recognise(file):

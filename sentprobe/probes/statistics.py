@@ -396,6 +396,7 @@ def correct_p_values(p_values: Sequence[float], method: Correction) -> list[floa
     >>> [round(p, 4) for p in correct_p_values([0.01, 0.04, 0.03], Correction.HOLM)]
     [0.03, 0.06, 0.06]
     """
+    method = Correction(method)
     if method is Correction.NONE or not p_values:
         return list(p_values)
     values = np.asarray(p_values)

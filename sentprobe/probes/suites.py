@@ -25,7 +25,7 @@ class PresetChoice:
 
     def find_preset_of(self, *names: str) -> Preset:
         """Return the classifier for the first known task among *names*. Raises UsageError."""
-        return _make_preset(self.name or find_preset_name(*names), self.values)
+        return _make_preset(self.name or find_preset_name(*names), tuple((name, value) for name, value in self.values))
 
     def __call__(self, data: ProbeDataset) -> Preset:
         """Return the classifier for a dataset."""

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -105,7 +105,7 @@ def lm(
     source = f"read from {', '.join(map(str, pairs))}" if pairs else sampled
     load: ModelLoader = partial(load_language_model, device=device)
     if known_words:
-        load = lru_cache(maxsize=1)(load)  # a single model is loaded once, and several are not in memory together
+        load = cache(load) if len(specs) == 1 else load  # several models are not in memory together
         total = len(minimal_pairs)
         vocabularies = accuracies.list_models_with_vocabulary(specs)
         minimal_pairs = accuracies.select_known_pairs(vocabularies, minimal_pairs, load)

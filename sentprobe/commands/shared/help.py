@@ -5,6 +5,7 @@ import re
 import textwrap
 import tomllib
 from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib.resources import files
 from typing import Any, ClassVar
 
@@ -24,6 +25,7 @@ VALUE_PLACEHOLDERS: Mapping[str, str] = {
 }
 
 
+@cache
 def read_examples() -> dict[str, list[list[str]]]:
     """Return the examples of each command, as pairs of a command line and its meaning.
 
@@ -96,7 +98,9 @@ class FoldedHelp:
             _wrap_text(f"{title}: {', '.join(map(find_longest_name, panel))}", formatter.width - COLUMN_GAP)
             for title, panel in folded_panels.items()
         ]
-        example_lines = [f"{line}\n    {meaning}" for line, meaning in read_examples().get(ctx.command_path, ())]
+        example_lines = [
+            f"{line}\n    {_name_commands(meaning, ctx)}" for line, meaning in read_examples().get(ctx.command_path, ())
+        ]
         _write_lines("Examples", example_lines, formatter)
         command.format_usage(ctx, formatter)
         formatter.write("\n")

@@ -59,6 +59,7 @@ class Decoder:
         for first in range(0, len(indices), CHUNK_SIZE):
             chunk = self._decode_chunk(indices[first : first + CHUNK_SIZE], start + first)
             yield from (self._cut_part(chunk, at) for at in range(0, len(chunk), PART_SIZE))
+            del chunk  # two chunks are never in memory together
 
     def _decode_chunk(self, indices: IndexArray, start: int) -> SentenceChunk:
         batches = list(self._space.batches(indices))

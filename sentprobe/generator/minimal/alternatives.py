@@ -33,7 +33,7 @@ def build_alternatives(
 
     If *substitutes* is not empty, only these lemmas can be wrong verbs. Words are escaped as in JSON strings.
     """
-    if lexicon.language is GERMAN:
+    if lexicon.language.code == GERMAN.code:
         rows = german_tables.TABLES[name](_list_words(VERBS | {Kind.NOUN}, lexicon, vocabulary))
     elif name in _TABLES:
         rows = _TABLES[name](lexicon, vocabulary, substitutes)

@@ -67,7 +67,7 @@ def read_dataset(path: Path | str, *, format: str | None = None) -> ProbeDataset
     if name is None:
         if path.is_file() and path.stat().st_size == 0:
             raise DatasetError(f"{path}: is empty")
-        if path.suffix not in records.TABLES:
+        if path.suffix not in records.TABLES or not path.stat().st_size:
             raise DatasetError(
                 f"{path}: not a dataset in a known format ({', '.join(FORMATS)}); "
                 "name the format with probe audit --read-as or read_dataset(format=)"

@@ -15,7 +15,7 @@ from sentprobe.errors import ResultsError, SentprobeError, UsageError, path_erro
 from sentprobe.probes.encoders.models.model_loading import find_model
 from sentprobe.probes.encoders.protocol import digest
 from sentprobe.probes.language_models.pair_accuracies import PairResults, PairScores, load_or_find_scores
-from sentprobe.probes.language_models.scorers import ModelLoader, ScoreKind, ScoringMethod, load_language_model
+from sentprobe.probes.language_models.scorers import ModelLoader, ScoreKind, ScoringMethod
 from sentprobe.probes.language_models.sentence_pairs import SentencePair, build_pair
 from sentprobe.probes.language_models.stored_scores import StoredScores
 from sentprobe.probes.results.result import Provenance
@@ -58,12 +58,7 @@ class PairFolder:
         self._command, self._source, self._device = command, source, device
 
     def measure(
-        self,
-        model: Spec | StoredScores,
-        kind: ScoreKind,
-        reporter: Reporter,
-        *,
-        load: ModelLoader = load_language_model,
+        self, model: Spec | StoredScores, kind: ScoreKind, reporter: Reporter, *, load: ModelLoader
     ) -> PairScores:
         """Return a model's scores from the folder; if they are missing, compute and write them. Raises SentprobeError.
 

@@ -22,8 +22,7 @@ from sentprobe.probes.results.data_facts import DataFacts
 from sentprobe.probes.statistics import Interval
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.codelength import CurvePoint
-from sentprobe.specs import parse_spec
-from sentprobe.values import BadSyntaxError, check_record, parse_json, parse_toml
+from sentprobe.values import BadSyntaxError, check_record, parse_json
 
 RESULT_FORMAT = "sentprobe-result 3"
 
@@ -315,7 +314,7 @@ def read_results_by_recipe(directory: Path) -> dict[str, rs.Result]:
 
 
 def read_results(directory: Path | str) -> rs.Results:
-    """Read all results in a results folder, sorted by their encoder's position in the run file, then by file name.
+    """Read all results in a results folder, in order of file name.
 
     Raises:
         UsageError: the folder is not a results folder, or not readable.
@@ -330,18 +329,7 @@ def read_results(directory: Path | str) -> rs.Results:
             hint = f"; {directory / folders[0]} is one" if folders else ""
             raise UsageError(f"{directory}: not a directory of sentprobe's results{hint}")
         results = (parse_result(p.read_text("utf-8"), source=str(p)) for p in list_result_files(directory))
-        ranks = _rank_encoders(directory / RUN_FILE)
-        ordered = sorted(results, key=lambda r: ranks.get(r.encoder, ranks.get(r.family, len(ranks))))
-        return rs.Results(tuple(replace(result, source=str(directory)) for result in ordered))
-
-
-def _rank_encoders(run_file: Path) -> dict[str, int]:
-    """Return the index of each encoder and each family of layers in the run file; {} if there is no valid run file."""
-    with suppress(OSError, UnicodeDecodeError, SentprobeError, TypeError):
-        specs = [parse_spec(str(text)) for text in parse_toml(run_file.read_text("utf-8")).get("encoder", ())]
-        layerless = [replace(s, options=tuple(pair for pair in s.options if pair[0] != "layer")) for s in specs]
-        return {spec.name: rank for names in (layerless, specs) for rank, spec in enumerate(names)}
-    return {}
+        return rs.Results(tuple(replace(result, source=str(directory)) for result in results))
 
 
 def list_result_files(directory: Path) -> list[Path]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sentprobe.errors import ResultsError, UsageError
 from sentprobe.probes.language_models import pair_results as pr
 from sentprobe.probes.language_models.pair_accuracies import PairScores
-from sentprobe.probes.language_models.scorers import ScoreKind, ScoringMethod
+from sentprobe.probes.language_models.scorers import ScoreKind, ScoringMethod, load_language_model
 from sentprobe.probes.language_models.sentence_pairs import SentencePair
 from sentprobe.probes.results.result import Provenance
 from sentprobe.progress import SilentReporter
@@ -70,7 +70,7 @@ def write_arpa(folder: Path, score: int = -2) -> Path:
 def measure(folder: Path, spec: Spec) -> tuple[PairScores, Path, list[str]]:
     """Return scores, their file, and the specs of reused scores."""
     results = pr.PairFolder(folder / "run", [PAIR], command="probe lm", source="by hand")
-    scores = results.measure(spec, ScoreKind.SENTENCE, SilentReporter())
+    scores = results.measure(spec, ScoreKind.SENTENCE, SilentReporter(), load=load_language_model)
     (path,) = (folder / "run" / "lm").glob("*.json")
     return scores, path, results.reused
 

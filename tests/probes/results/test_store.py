@@ -65,22 +65,6 @@ def test_results_are_read_by_file_name(tmp_path: Path) -> None:
     assert read_results(tmp_path).records == tuple(sorted(results_written, key=make_file_name))
 
 
-def test_encoders_are_read_in_the_order_of_the_run_file(tmp_path: Path) -> None:
-    prepare_directory(tmp_path, 'encoder = ["hf:m?layer=all", "bow?dim=8&name=z", "length", "bow"]')
-    layers = [replace(SAMPLE, encoder=f"hf:m?layer={layer}", family="hf:m") for layer in (1, 2)]
-    for result in (*(replace(SAMPLE, encoder=name) for name in ("bow", "additional", "length", "z")), *layers):
-        write_result(result, tmp_path)
-    assert read_results(tmp_path).encoders == ("hf:m?layer=1", "hf:m?layer=2", "z", "length", "bow", "additional")
-
-
-@pytest.mark.parametrize("text", ["", "encoder = [", "encoder = 5", "encoder = [5]", 'encoder = [":"]', "seeds = 2"])
-def test_without_encoders_in_the_run_file_results_are_read_by_file_name(tmp_path: Path, text: str) -> None:
-    prepare_directory(tmp_path, text)
-    for name in ("length", "bow"):
-        write_result(replace(SAMPLE, encoder=name), tmp_path)
-    assert read_results(tmp_path).encoders == ("bow", "length")
-
-
 def test_directory_that_is_not_ours(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").touch()
     with pytest.raises(UsageError, match="not empty, and not a directory of sentprobe's"):

@@ -90,4 +90,7 @@ def parse_known_spec(text: str) -> Spec | None:
         spec = parse_spec(text)
     except UsageError:
         return None
-    return spec if spec.kind in {kind.name for kind in ENCODERS} else None
+    return spec if spec.kind in _KIND_NAMES else None
+
+
+_KIND_NAMES = frozenset(kind.name for kind in ENCODERS)

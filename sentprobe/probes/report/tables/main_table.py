@@ -189,17 +189,14 @@ def _build_published_row(row: PublishedRow, results: Results) -> GridRow:
 
 
 def sort_results(results: Results) -> Results:
-    """Return the results by encoder in order of appearance, then by layer, then by task as in the papers' tables."""
-    families = dict.fromkeys(record.family or record.encoder for record in results.records)
-    family_ranks = {family: rank for rank, family in enumerate(families)}
+    """Return the results sorted by encoder (and layer), then by task in the order of the papers' tables."""
     task_ranks = {task.name: rank for rank, task in enumerate(list_known_tasks())}
 
     def find_place(record: Result) -> tuple[object, ...]:
         layer = -1 if record.layer is None else record.layer
         snapshot = (-1 if record.step is None else record.step, record.epoch or 0.0)
-        family_rank = family_ranks[record.family or record.encoder]
         task_rank = task_ranks.get(record.task, len(task_ranks))
-        return family_rank, layer, snapshot, record.encoder, task_rank, record.task
+        return record.family or record.encoder, layer, snapshot, record.encoder, task_rank, record.task
 
     return Results(tuple(sorted(results.records, key=find_place)))
 
