@@ -91,9 +91,9 @@ def compute_t_test_power(effect: float, draws: int, *, level: float, prior_freed
 
     freedom = draws - 1 + prior_freedom
     critical, shift = student_quantile(1 - level, freedom), effect * sqrt(draws)
-    steps = (np.arange(2000) + 0.5) / 2000
-    w = steps * (1 + 8 / sqrt(freedom))
-    logs = (freedom - 1) * np.log(w) - freedom * w**2 / 2
+    width = 8 / sqrt(freedom)
+    w = np.geomspace(max(1e-7, 1 - width), 1 + width, 2000)  # dense near 0, where w decides if freedom is small
+    logs = freedom * np.log(w) - freedom * w**2 / 2
     weights = np.exp(logs - logs.max())
     outside = ndtr(shift - critical * w) + ndtr(-shift - critical * w)
     return float(np.average(outside, weights=weights))

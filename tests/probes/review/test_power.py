@@ -87,6 +87,13 @@ def test_more_draws_have_more_power(effect: float, draws: int, level: float) -> 
     assert level * 0.99 <= fewer <= more + 1e-9 <= 1 + 2e-9
 
 
+@pytest.mark.parametrize(("effect", "draws", "level"), [(0.5, 2, 0.001), (1, 3, 0.05), (0.3, 30, 0.0001)])
+def test_the_power_is_that_of_the_noncentral_t_distribution(effect: float, draws: int, level: float) -> None:
+    critical, shift = student.isf(level / 2, draws - 1), effect * draws**0.5
+    outside = nct.sf(critical, draws - 1, shift) + nct.cdf(-critical, draws - 1, shift)
+    assert compute_t_test_power(effect, draws, level=level) == pytest.approx(outside, rel=1e-4)
+
+
 def test_no_difference_is_never_told() -> None:
     assert compute_units_needed(0.1, 0.1, level=0.05) is None
     assert compute_items_needed(0.5, 0.5, level=0.05) is None
