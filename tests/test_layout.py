@@ -90,7 +90,7 @@ def test_tests_are_in_the_same_folders() -> None:
 
 def test_the_package_is_small() -> None:
     """Every line must be read by maintainers."""
-    assert sum(len(path.read_text("utf-8").splitlines()) for path in MODULES) <= 67_000
+    assert sum(len(path.read_text("utf-8").splitlines()) for path in MODULES) <= 65_900
 
 
 def test_few_lines_are_imports() -> None:
