@@ -28,8 +28,8 @@ def generate(
         opt.data_option(
             "--template",
             "-t",
-            help="Sentence structure, from gen templates; repeatable. Default: all up to one relative clause, "
-            "no recipient.",
+            help="Sentence structure, from gen templates; repeatable. By default, all with at most "
+            "one relative clause and no recipient.",
         ),
     ] = None,
     n: Annotated[int, opt.data_option("--n", "-n", help="Number of sentences.")] = 10,
@@ -40,9 +40,7 @@ def generate(
     profile: opt.ProfileOption = None,
     exclude: Annotated[
         list[Path] | None,
-        opt.data_option(
-            metavar="FILE", help="Exclude the sentences of this file (gen output or lines of text); repeatable."
-        ),
+        opt.data_option(metavar="FILE", help="Exclude the sentences of this file; repeatable."),
         INPUT,
     ] = None,
     count: Annotated[bool, opt.data_option("--count", help="Only print the number of possible sentences.")] = False,

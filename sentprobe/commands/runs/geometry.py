@@ -53,7 +53,7 @@ def geometry(
     ] = 5,
     seed: Annotated[int, opt.build_seed_option("triplets and encoders")] = 0,
     nearness: Annotated[
-        str, typer.Option(help="Measure of nearness: cosine, dot, euclid or whitened (cosine).")
+        str, typer.Option(help="Measure of nearness: cosine, dot, euclid or whitened (cosine after whitening).")
     ] = "cosine",
     by: Annotated[
         str | None,

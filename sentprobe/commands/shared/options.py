@@ -133,7 +133,9 @@ NearnessOption = Annotated[
     ),
 ]
 
-TableOption = Annotated[int | None, typer.Option(metavar="N", help="Number of the table to use, if there are several.")]
+TableOption = Annotated[
+    int | None, typer.Option(metavar="N", help="Which table to use, if probe show prints several: 1, 2, ...")
+]
 CorrectionOption = Annotated[
     str, typer.Option(help="Correction for multiple comparisons: holm, bh (Benjamini-Hochberg) or none.")
 ]
@@ -209,7 +211,7 @@ HeldOutOption = Annotated[
     declare_option(
         HELD_OUT,
         metavar="SHARE|TEMPLATE",
-        help="Use only words or structures that training data of gen pairs --hold-out VALUE lack; repeatable.",
+        help="Use only words or structures that gen pairs --hold-out with the same value left out; repeatable.",
     ),
 ]
 

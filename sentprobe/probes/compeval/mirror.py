@@ -76,7 +76,7 @@ MirrorFinder: TypeAlias = Callable[[Drawer, ProbedSentence, Probe], Iterable[Dra
 def make_mirror_pairs(
     drawer: Drawer, probe: Probe, question: Question, events: Iterator[DrawnEvent], find_mirrors: MirrorFinder
 ) -> Iterator[Unit]:
-    """Yield units of an event and its first candidate mirror that has the same words and the opposite label."""
+    """Yield a unit for each event: the event, and its first mirror with the same words and the opposite label."""
 
     def make_pair(event: DrawnEvent) -> Unit | None:
         probed = ProbedSentence(event, drawer.wording)

@@ -300,7 +300,7 @@ def make_staged_folder(out: Path) -> Path:
 
 
 def replace_table(table: Table) -> Table:
-    """Replace an older table: write a head that names the folder ``shards.new``, then move the files in this folder."""
+    """Replace an older table: write a header that names ``shards.new``, then move its files into place."""
     sync_folder(table.path / STAGED_SHARDS)
     write_atomically(table.path / HEAD_NAME, format_head(replace(table, folder=STAGED_SHARDS)))
     _move_staged_shards(table.path)

@@ -107,7 +107,10 @@ class TableWords:
         return name in self.names
 
     def find_words(self, sentences: Sequence[str]) -> list[WordIndices]:
-        """Return each sentence's word indices by name; empty for a sentence not in the table. Raises EncoderError."""
+        """Return a dictionary for each sentence: from the name of a word, such as "subject", to its word indices.
+
+        It is empty for a sentence that is not in the analysed table. Raises EncoderError.
+        """
         import pyarrow as pa
         from pyarrow import dataset
 
