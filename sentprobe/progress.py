@@ -68,7 +68,7 @@ SECONDS_BETWEEN_LINES = 20.0
 
 
 class LineReporter:
-    """A reporter that writes a line after each step and, by :meth:`write_progress`, about the current step.
+    """A reporter that writes a line after each step; :meth:`write_progress` writes one about the current step.
 
     - shares: whether lines contain the percentage of finished units instead of their number
     - title: text before the name of each step

@@ -50,7 +50,7 @@ def sentences(
     """Write the sentences of a run to a file, to encode them elsewhere.
 
     Each distinct sentence is written once, in a fixed order. Give the suites and options that you will give to
-    probe run. It reads the vectors by -e file:VECTORS.
+    probe run. probe run then reads their vectors by -e file:VECTORS.
     """
     from sentprobe.commands.shared.target_options import parse_targets
     from sentprobe.probes.runs.request.built_suites import build_failure_error

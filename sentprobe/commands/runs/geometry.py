@@ -38,7 +38,7 @@ def geometry(
         typer.Argument(
             metavar="compeval|PATH...",
             help="Triplet files of gen pairs. Or compeval, or datasets: their test items become triplets. Default: "
-            "a sample.",
+            "generated ones.",
             autocompletion=completion.complete_suite,
         ),
         INPUT,

@@ -211,7 +211,7 @@ HeldOutOption = Annotated[
     declare_option(
         HELD_OUT,
         metavar="SHARE|TEMPLATE",
-        help="Use only words or structures that gen pairs --hold-out with the same value left out; repeatable.",
+        help="Use only the words or structures left out by gen pairs --hold-out (give the same value); repeatable.",
     ),
 ]
 

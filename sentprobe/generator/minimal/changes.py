@@ -139,7 +139,7 @@ def compile_change(change: str, sentence: Sentence) -> SentenceEdit:
 def apply_edit(
     edit: SentenceEdit, words: Sequence[str], tags: Sequence[str], tables: Mapping[str, Alternatives], number: int
 ) -> list[str]:
-    """Return the words of the bad sentence; *number* selects words from *tables*, if possible words not in *words*."""
+    """Return the words of the bad sentence; *number* selects new words from *tables*."""
     bad = []
     for position, word, table in edit:
         if not table:

@@ -259,7 +259,7 @@ class CountedBox:
         return tuple(_split_into_cells(self.layout, self.box))
 
     def has_values(self, values: Mapping[str, int]) -> bool:
-        """Say whether the box allows all *values*: value indices by the name of the variable."""
+        """Say whether the box allows each of the given *values* (name of a variable to value index)."""
         return all(self.box[name] >> value & 1 for name, value in values.items())
 
 

@@ -83,7 +83,7 @@ def _compute_checksum(content: bytes | pa.Buffer) -> bytes:
 
 
 def find_head(path: Path, key: str) -> ChunkHead | None:
-    """Return the head of a stored chunk; None if the file is missing or damaged, or its key or version differs."""
+    """Return the header of a chunk's file; None if the file is missing or damaged, or of another key or version."""
     if not path.is_file():
         return None
     try:

@@ -1,4 +1,4 @@
-"""Read minimal pairs from files with BLiMP's fields, find the changed words, and answer by word frequencies."""
+"""Read minimal pairs from files with BLiMP's fields, find the changed words, and choose by word frequencies."""
 
 import re
 from collections import Counter

@@ -202,7 +202,8 @@ def _build_finding(ties: Sequence[Comparison], task_counts: tuple[int, int], cou
         f"the table's {format_count(count, 'comparison')}).",
         figures=tuple(_describe_tie(tie, level=LEVEL / count) for tie in ties),
         advice="Say that the difference is not significant, which does not mean that the encoders are equal. With "
-        f"{power.TARGET_POWER:.0%} power, {power.TARGET_POWER:.0%} of runs find such a true difference significant. "
+        f"{power.TARGET_POWER:.0%} power, a true difference of this size is significant in "
+        f"{power.TARGET_POWER:.0%} of runs. "
         "Choose the number of items and draws before the run: adding items until a test is significant is invalid.",
         task=best.task,
         encoder=best.encoder,

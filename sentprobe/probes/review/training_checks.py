@@ -86,7 +86,8 @@ SEVERITY_TEXTS: Mapping[Severity, str] = {
     Severity.SEVERE: "No probe of this encoder converged within max_epochs: longer training may change the accuracies.",
     Severity.WARNING: "Some probes did not converge within max_epochs: more epochs may raise "
     "these figures, and no comparison with them is fair.",
-    Severity.NOTE: "Some controls did not converge within max_epochs. Their accuracy at chance is weaker evidence.",
+    Severity.NOTE: "Some controls did not converge within max_epochs. "
+    "That they are at chance is weaker evidence that nothing leaks.",
 }
 
 
