@@ -9,7 +9,6 @@ from sentprobe.generator.minimal.changes import Alternatives, name_form
 from sentprobe.generator.minimal.paradigms import has_clear_forms, takes_persons
 from sentprobe.generator.sentences.sentence_records import json_escape
 from sentprobe.lexicon import Flag, Form, Kind, Lexicon
-from sentprobe.lexicon.languages.german import GERMAN
 from sentprobe.lexicon.words import PERSON, VERB_FORMS, VERBS, Vocabulary, Word
 
 _AUXILIARIES = (("VBZ is", "VBP are"), ("VBD was", "VBD were"), ("VBZ does", "VBP do"))
@@ -33,10 +32,9 @@ def build_alternatives(
 
     If *substitutes* is not empty, only these lemmas can be wrong verbs. Words are escaped as in JSON strings.
     """
-    if lexicon.language.code == GERMAN.code:
-        rows = german_tables.TABLES[name](_list_words(VERBS | {Kind.NOUN}, lexicon, vocabulary))
-    elif name in _TABLES:
-        rows = _TABLES[name](lexicon, vocabulary, substitutes)
+    tables = _TABLES[lexicon.language.code]
+    if name in tables:
+        rows = tables[name](lexicon, vocabulary, substitutes)
     else:
         rows = _list_forms(Form(name), _list_words(VERBS, lexicon, vocabulary))
     return {json_escape(key): [*map(json_escape, words)] for key, words in rows if words}
@@ -112,7 +110,8 @@ def _list_adverbs(lexicon: Lexicon, vocabulary: Vocabulary, _: Sequence[str]) ->
     yield "RB not", [adverb.forms[Form.RB] for adverb in _list_words(frozenset({Kind.ADVERB}), lexicon, vocabulary)]
 
 
-_TABLES: Mapping[str, Callable[[Lexicon, Vocabulary, Sequence[str]], _Rows]] = {
+_Table = Callable[[Lexicon, Vocabulary, Sequence[str]], _Rows]
+_ENGLISH: Mapping[str, _Table] = {
     "number": _list_numbers,
     "onset": lambda lexicon, *_: _exchange_forms(lexicon.words(Kind.DETERMINER), [(Form.DT_SG, Form.DT_SG_VOWEL)]),
     "transitive": partial(_list_verbs, Kind.TRANSITIVE),
@@ -124,4 +123,15 @@ _TABLES: Mapping[str, Callable[[Lexicon, Vocabulary, Sequence[str]], _Rows]] = {
     "MODAL": lambda lexicon, *_: iter([("", [modal.forms[Form.MD] for modal in lexicon.words(Kind.MODAL)])]),
     "which": _list_relativizers,
 }
-"""The functions that build English tables of wrong words, by the table's name."""
+
+
+def _adapt_table(build: Callable[[Sequence[Word]], _Rows]) -> _Table:
+    """Return a builder that takes a lexicon and a vocabulary, from a builder that takes a list of verbs and nouns."""
+    return lambda lexicon, vocabulary, _: build(_list_words(VERBS | {Kind.NOUN}, lexicon, vocabulary))
+
+
+_TABLES: Mapping[str, Mapping[str, _Table]] = {
+    "en": _ENGLISH,
+    "de": {name: _adapt_table(build) for name, build in german_tables.TABLES.items()},
+}
+"""The builders of the tables of each language, by the name of the table."""
