@@ -253,8 +253,7 @@ def compare_probes(
     from sentprobe.probes.report.findings import comparisons
     from sentprobe.probes.report.tables.main_table import sort_results, split_settings
 
-    table_counts = [len(split_settings(sort_results(run.results))) for run in compared_runs]
-    if table not in (None, 1) and {*table_counts} == {1}:
+    if table not in (None, 1) and all(len(split_settings(sort_results(run.results))) == 1 for run in compared_runs):
         raise UsageError(f"{compared_runs[0].path} has one table, not a table {table}")
     if len(compared_runs) == 2:
         first, second = (

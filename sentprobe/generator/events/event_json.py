@@ -186,8 +186,15 @@ def _read_event(node: JsonNode, depth: int = 0) -> ev.Event:
     return _build_value(ev.Event, _EVENT_READERS, node, depth)
 
 
-def _build_value(kind: Callable[..., Named], readers: Readers, node: JsonNode, depth: int) -> Named:
-    fields = {key: readers[key](member, depth) for key, member in node.read_object(readers).items()}
+def _build_value(
+    kind: Callable[..., Named], readers: Readers, node: JsonNode, depth: int, *, required: Iterable[str] = ()
+) -> Named:
+    """Return an event or a part of one from a JSON object; raise JsonError if a *required* key is missing."""
+    members = node.read_object(readers)
+    for key in required:
+        if key not in members:
+            node.fail(f"the key {key!r} is missing")
+    fields = {key: readers[key](member, depth) for key, member in members.items()}
     with node.locate_errors():
         value = kind(**fields)
     return value
@@ -208,9 +215,7 @@ def _read_participant(node: JsonNode, depth: int) -> ev.Participant:
 def _read_clause(node: JsonNode, depth: int) -> ev.RelativeClause | ev.Bare:
     if node.value is None:
         return ev.BARE
-    if "event" not in node.read_object(_CLAUSE_READERS):
-        node.fail("the key 'event' is missing")
-    return _build_value(ev.RelativeClause, _CLAUSE_READERS, node, depth + 1)
+    return _build_value(ev.RelativeClause, _CLAUSE_READERS, node, depth + 1, required=["event"])
 
 
 def _read_text(node: JsonNode, _: int) -> str:

@@ -60,8 +60,10 @@ class SplitSide:
 
     def has_word(self, lemma: str) -> bool:
         """Say whether a noun or a verb is on this side."""
+        if self.share is None:
+            return True
         rank = int.from_bytes(sha256(lemma.encode()).digest()[:6], "big") / 2**48  # from 0 to 1
-        return self.share is None or (rank < self.share) is self.held_out
+        return (rank < self.share) is self.held_out
 
     def has_structure(self, pattern: Pattern) -> bool:
         """Say whether a structure is on this side."""

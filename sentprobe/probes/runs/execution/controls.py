@@ -69,18 +69,23 @@ class _ValidationSelection:
 
     def try_take(self, group: Indices) -> bool:
         """Move a group to validation if quotas and :meth:`can_leave_training` allow it; return whether it was moved."""
-        counts = self._count_values(group)
-        labels = self._quotas.keys() & counts
-        if any(self._quotas[label] < counts[label] for label in labels) or not self.can_leave_training(group):
+        labels = Counter(self._values[item][0] for item in group)
+        if any(self._quotas[label] < count for label, count in labels.items()):
             return False
-        for label in labels:
-            self._quotas[label] -= counts[label]
+        counts = self._count_values(group)
+        if not self._leaves_others(counts):
+            return False
+        for label, count in labels.items():
+            self._quotas[label] -= count
         self._training_counts.subtract(counts)
         return True
 
     def can_leave_training(self, group: Indices) -> bool:
         """Check whether each label and probe word of a group also occurs in a training item outside of the group."""
-        return all(self._training_counts[value] > count for value, count in self._count_values(group).items())
+        return self._leaves_others(self._count_values(group))
+
+    def _leaves_others(self, counts: Counter[tuple[int, int]]) -> bool:
+        return all(self._training_counts[value] > count for value, count in counts.items())
 
     def _count_values(self, group: Indices) -> Counter[tuple[int, int]]:
         return Counter(chain.from_iterable(self._values[item] for item in group))
