@@ -40,7 +40,7 @@ COMMANDS: dict[str, Mapping[str, tuple[str, str]]] = {
         "pairs": ("gen.pairs:pairs", "Write triplets: an anchor, a paraphrase, and negatives."),
         "minimal": ("gen.minimal:minimal", "Write minimal pairs: a sentence, and the same with one error."),
         "retrieval": ("gen.retrieval:retrieval", "Write queries and documents for retrieval, in BEIR's layout."),
-        "show": ("gen.show:show", "Draw an event as a tree, and print its sentence if complete."),
+        "show": ("gen.show:show", "Draw an event as a tree; print its sentence if no field is open."),
     },
     "probe": {
         "analyze": ("data.analyze:analyze", "Turn a corpus into a table, from which natural-text tasks are built."),
@@ -202,7 +202,7 @@ _UNRAISABLE_HOOKS: list[Any] = []
 
 
 def _report_unraisable(error: Any) -> None:
-    """Report an exception in a destructor, which Python cannot raise, unless it is Ctrl-C."""
+    """Report an exception that Python cannot raise, such as one in a destructor; ignore Ctrl-C."""
     if not issubclass(error.exc_type, KeyboardInterrupt):
         _UNRAISABLE_HOOKS[-1](error)
 

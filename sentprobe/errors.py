@@ -72,7 +72,7 @@ WRONG_PATH = {
 def path_error(
     path: PathLike[str] | str, what: str, error: OSError, *, otherwise: type[SentprobeError] = SentprobeError
 ) -> SentprobeError:
-    """Return the exception to raise for *error* at *path*: UsageError if its number is in WRONG_PATH, else *otherwise*.
+    """Return the exception to raise for *error* at *path*: UsageError if WRONG_PATH has its errno, else *otherwise*.
 
     >>> path_error("x.txt", "cannot read it", FileNotFoundError(2, "No such file")).exit_code
     2
@@ -172,7 +172,7 @@ class FormatError(SentprobeError):
 
 
 class NotationError(UsageError):
-    """A text is not valid event notation; the mistake is at ``offset`` (from 0): ``line``, ``column`` (from 1)."""
+    """A text is not valid event notation. ``offset`` (from 0), ``line`` and ``column`` (from 1) locate the mistake."""
 
     def __init__(self, message: str, text: str, offset: int, source: str = "") -> None:
         super().__init__(message, text, offset, source)

@@ -22,7 +22,7 @@ class Reporter(Protocol):
         """End the previous step, and begin a step of *total* units; 0 means that the total is unknown."""
 
     def advance(self, amount: int = 1) -> None:
-        """Add *amount* to the finished units of the step."""
+        """Add *amount* to the finished work of the current step, counted like *total* in :meth:`begin`."""
 
     def note(self, text: str) -> None:
         """Replace the note beside the step, such as the current loss."""
@@ -70,7 +70,7 @@ SECONDS_BETWEEN_LINES = 20.0
 class LineReporter:
     """A reporter that writes a line after each step; :meth:`write_progress` writes one about the current step.
 
-    - shares: whether lines contain the percentage of finished units instead of their number
+    - shares: whether lines show the finished work as a percentage instead of as a number, such as "3 of 40"
     - title: text before the name of each step
     """
 
@@ -91,7 +91,7 @@ class LineReporter:
             self._start = self._clock()
 
     def advance(self, amount: int = 1) -> None:
-        """Add finished units; several threads may call this at a time."""
+        """Add *amount* to the finished units of the step; several threads may call this at the same time."""
         with self._lock:
             self._done += amount
 
@@ -108,7 +108,7 @@ class LineReporter:
             self._write(f"{self._step}: {self._format_progress()} {after}" if self._step else f"at work {after}")
 
     def end_step(self) -> None:
-        """Write a line with the finished units and the duration of the current step, and end the step."""
+        """End the current step, if any, and write a line with its finished work (such as 3 of 40) and duration."""
         with self._lock:
             if self._step:
                 passed = format_duration(self._clock() - self._start)

@@ -71,7 +71,7 @@ class Spec:
 
     @property
     def label(self) -> str | None:
-        """Value of the option ``name``, or None without this option."""
+        """The value of the option ``name``, such as "small" in ``bow?name=small``; None if the spec lacks it."""
         return dict(self.options).get(NAME)
 
     @property
@@ -168,8 +168,8 @@ def replace_options(
     The type of the field determines the parser: a type in READERS, an enum, or a tuple. In the text of a tuple, commas
     separate the elements, which are enum members or of a type in LIST_READERS.
 
-    - owner: start of messages, such as the kind of encoder
-    - other_names: further valid options, which messages list
+    - owner: what has the options, such as a kind of encoder; error messages begin with this text
+    - other_names: further valid options, which error messages list too
     - fixed: fields that no option may replace
     """
     readers = {

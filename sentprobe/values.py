@@ -203,7 +203,7 @@ def _check_elements(kind: Any, value: object, place: str) -> None:
 
 
 def _are_plain_numbers(kind: type[int] | type[float], values: Sequence[Any]) -> bool:
-    """Return whether all values have the type *kind* and are in range; faster than a check of each value."""
+    """Return whether all values are ints of at most 63 bits or, if *kind* is float, finite floats; a fast check."""
     if {*map(type, values)} - {kind}:
         return False
     return not values or (_has_type(kind, min(values)) and _has_type(kind, max(values)) and not math.isnan(sum(values)))

@@ -72,7 +72,7 @@ def _open_part(target: Path, path: Path, *, folder: bool = False) -> Iterator[Pa
 
 
 def _replace_folder(new_folder: Path, target: Path) -> None:
-    """Rename *new_folder* to *target*; a folder that exists there is moved into the temporary folder."""
+    """Rename *new_folder* to *target*; a non-empty folder there is moved into the folder that held *new_folder*."""
     if not target.exists() or not any(target.iterdir()):
         new_folder.rename(target)
     elif not _exchange_names(new_folder, target):
@@ -162,7 +162,7 @@ def to_local_path(path: Path) -> str:
 
 
 def is_device(path: Path) -> bool:
-    """Return whether *path* is a device, a pipe, or an open file (/dev/stdout)."""
+    """Return whether *path* is a device, a pipe, a socket, or a symbolic link in /dev, such as /dev/stdout."""
     if path.is_symlink() and path.is_relative_to("/dev"):
         return True
     return path.exists() and not path.is_file() and not path.is_dir()

@@ -131,7 +131,7 @@ OLD_FOLDER = "old"
 
 
 def restore_folder(part: Path) -> None:
-    """Move a replaced folder out of the half-written folder *part*, back to its former path, if that is free."""
+    """Undo an unfinished replacement: move the old folder, kept inside *part*, to its former path, if that is free."""
     match = _PART_NAME.fullmatch(part.name)
     if match and (part / OLD_FOLDER).exists():
         name = (part / NAME_FILE).read_text("utf-8", "surrogateescape")
@@ -147,7 +147,7 @@ NAME_FILE = "name"
 
 @cache
 def remove_left_parts(folder: Path) -> None:
-    """Remove half-written files and folders of killed processes from *folder*; repeated calls for it do nothing."""
+    """Remove half-written files and folders of killed processes from *folder*; later calls with it do nothing."""
     if os.name != "posix":  # Windows cannot remove open files
         return
     with suppress(OSError):
@@ -165,9 +165,9 @@ def _remove_left_folders(temporary_folder: Path) -> None:
 
 
 def _remove_if_left(path: Path, *, ended: bool) -> None:
-    """Remove a path of this user if its lock is free and it is old enough.
+    """Remove a path of this user if its lock is free or, where locks are unsupported, if the path is 24 hours old.
 
-    - ended: whether a free lock proves that the path's process has ended; otherwise, the path must be an hour old
+    - ended: whether a free lock proves that the path's process has ended; if False, the path must also be an hour old
     """
     with suppress(OSError):
         if path.is_symlink() or path.stat().st_uid != os.getuid():

@@ -54,5 +54,5 @@ class _LimitedStream(io.RawIOBase):
 
 
 def limit_unpacking(unpacked: IO[bytes], position: Callable[[], int]) -> io.BufferedReader:
-    """Return a decompressing stream that raises ProportionError; *position* returns the number of packed bytes read."""
+    """Return a reader that raises ProportionError if *unpacked* is too large; *position*: packed bytes read so far."""
     return io.BufferedReader(_LimitedStream(unpacked, position), 1 << 16)

@@ -129,7 +129,7 @@ NO_CAPTION = Caption()
 
 
 def build_caption(text: str | None, label: str | None, *, dashes: str = "") -> Caption:
-    """Return the caption of a LaTeX table; raise UsageError for an empty text, a malformed label or one without text.
+    """Return the caption of a LaTeX table; raise UsageError for an empty text, a bad label, or a label without text.
 
     - dashes: text before "caption" and "label" in messages, such as "--" for options
     """

@@ -1,1 +1,1 @@
-"""Generation of annotated sentences from events, parsing, and spaces of events."""
+"""Generator: makes annotated sentences from events, parses sentences into events, and samples spaces of events."""

@@ -47,7 +47,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class FlatItem:
-    """A word or hole, the index of its head (or PARENT), and the brackets of constituents before and after it."""
+    """A word or hole, the index of its head (PARENT: outside the constituent), and the brackets before and after it."""
 
     content: Leaf | Hole
     head: int
@@ -65,7 +65,7 @@ class _Dependent(NamedTuple):
 
 
 class _Builder:
-    """Builder of a flat derivation; the keys of the dictionaries are positions of items."""
+    """Builder of a flat derivation; the keys of ``heads``, ``before`` and ``after`` are positions in ``contents``."""
 
     def __init__(self) -> None:
         self.contents: list[Leaf | Hole] = []
@@ -98,7 +98,7 @@ class _Builder:
         return head, self.attach(dependents, head, filler)
 
     def attach(self, dependents: list[_Dependent], head: int | None, filler: int | None) -> list[_Dependent]:
-        """Attach each item to *head* or, if it needs a gap's filler, to *filler*; return items that stay unattached."""
+        """Attach each dependent to *head* or, if ``wants_filler``, to *filler*; return those for which that is None."""
         unattached = []
         for dependent in dependents:
             target = filler if dependent.wants_filler else head

@@ -190,7 +190,7 @@ def _build_clause_goal(shape: ClauseShape, language: Language) -> Any:
 
 
 def _make_placeholder_words(shape: Shape, language: Language) -> tuple[Word, ...]:
-    """Return a placeholder word of each kind; its inflected forms are spelled like the names of the forms."""
+    """Return a placeholder each for noun, verb and so on. Its forms are spelled as their names, such as "NNS"."""
     is_vowel = isinstance(shape, NounShape) and shape.word_class == "vowel"
     verb = Kind(shape.frame) if isinstance(shape, ClauseShape) else Kind.TRANSITIVE
     kinds = {NOUN: Kind.NOUN, VERB: verb, DETERMINER: Kind.DETERMINER, RELATIVIZER: Kind.RELATIVIZER}
@@ -222,7 +222,7 @@ def list_clause_shapes(language: Language) -> Iterator[ClauseShape]:
 
 
 def _list_variants(shape: ClauseShape, heads: Sequence[str], language: Language) -> Iterator[ClauseShape]:
-    """Yield the shapes of a main clause by word order, or of a relative clause by the number of the modified noun."""
+    """Yield a main clause's shape in each word order, or a relative clause's for each number of the modified noun."""
     if not shape.gap:
         yield shape
     for head in heads if shape.gap else ():
@@ -262,7 +262,7 @@ def list_all_shapes(language: Language) -> Iterator[Shape]:
 
 
 class ShapeTable:
-    """The items of each shape of a language: read from *lines* (key to JSON) or, if absent there, derived."""
+    """The words and holes of each shape. A shape whose key is not in *lines* (JSON by key) is derived by grammar."""
 
     def __init__(
         self, language: Language, lines: Mapping[str, str] | None = None, contents: Sequence[Leaf | Hole] = ()
@@ -273,7 +273,7 @@ class ShapeTable:
         self._items: dict[Shape, FlatItems] = {}
 
     def find_items(self, shape: Shape) -> FlatItems:
-        """Return the items of *shape*; a shape that is not stored is derived with the grammar."""
+        """Return the words and holes of *shape* as FlatItems; the grammar derives them if they are not stored."""
         if shape not in self._items:
             line = self._lines.get(_build_key(shape))
             self._items[shape] = derive_shape(shape, self._language) if line is None else self._read_line(line)[1]

@@ -52,7 +52,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def make_lexicon(arguments: argparse.Namespace) -> None:
-    """Write the lexicon file ``--out``, and print the lemmas that XTAG lacks on stderr. Raises SentprobeError."""
+    """Write the lexicon file ``--out``; print to stderr the lemmas that lack a form in XTAG. Raises SentprobeError."""
     lemmas = {kind: tuple(dict.fromkeys(getattr(arguments, kind) or ())) for kind in OPEN_KINDS}
     xtag_lexicon = lexicon_from_lemmas(read_xtag(arguments.database), lemmas)
     for lemma in xtag_lexicon.omitted:

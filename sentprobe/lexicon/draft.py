@@ -62,7 +62,7 @@ class Draft:
 def make_draft(
     document: Document, lent_words: tuple[Word, ...] = (), *, ask: FormSource = look_up, language: Language = ENGLISH
 ) -> Draft:
-    """Return a lexicon file before its checks; the words of kinds without a section are taken from *lent_words*."""
+    """Return an unchecked draft of a lexicon file; kinds of words without a section get the words in *lent_words*."""
     sections = [s for s in document.sections if s.name in language.forms]
     items = tuple(
         DraftWord(_make_word(Kind(section.name), entry, ask, language), entry)
@@ -101,7 +101,7 @@ def _read_text(table: Mapping[str, object], key: str) -> str:
 
 
 def _read_takes(value: object) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield each role in the ``takes`` of a verb, with its sorts of nouns; other words have a list, under MODIFIED."""
+    """Yield (role, sorts of nouns) for each role in a verb's ``takes``; for other words, the only role is MODIFIED."""
     for role, sorts in (value if isinstance(value, dict) else {MODIFIED: value}).items():
         if names := tuple(list_strings(sorts)):
             yield role, names

@@ -104,7 +104,7 @@ class Lexicon:
         return Lexicon(self.source, self.entries, {**self.vocabularies, name: new}, self.synonyms, self.language)
 
     def find(self, form_text: str) -> tuple[WordReading, ...]:
-        """Return pairs of a word and a form's name for each form spelled *form_text*; empty if there are none.
+        """Return a pair (word, name of the form) for each form that is spelled *form_text*; () if there is none.
 
         >>> from sentprobe.lexicon import english
         >>> [(word.lemma, form.name) for word, form in english().find("slept")]

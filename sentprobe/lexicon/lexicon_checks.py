@@ -33,7 +33,7 @@ POLAR_KINDS = frozenset({Kind.ADVERB, Kind.DETERMINER})
 
 
 def check_unknown_kind(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Name each section after a kind of word, a vocabulary or the synonyms."""
+    """Use only kinds of words, vocabularies and the synonyms as sections."""
     for section in draft.document.sections:
         if section.name not in {*draft.language.forms, SYNONYMS} and not drafts.is_vocabulary(section):
             kinds = draft.language.forms
@@ -43,7 +43,7 @@ def check_unknown_kind(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def check_duplicate_lemma(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Write a lemma once in its section, and once in a list of a vocabulary or a set of synonyms."""
+    """Repeat no lemma or translation within a section, and no lemma within a vocabulary's list or a set of synonyms."""
     for place, first in draft.document.repeated:
         yield place.first, f"{place.key!r} in [{place.section}] is on line {first.first} already"
     yield from _find_shared_translations(draft)
@@ -65,7 +65,7 @@ def _find_shared_translations(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def check_missing_form(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """State the inflected forms that do not follow from the lemma."""
+    """State the inflected forms that cannot be derived from the lemma, and a noun's gender if the language needs it."""
     for item in draft.items:
         kind, forms, stated = item.word.kind, item.word.forms, item.stated
         missing = [f for f in draft.language.forms[kind] if f not in forms and isinstance(stated.get(f, ""), str)]
@@ -79,7 +79,7 @@ def check_missing_form(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def check_form_clash(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Choose words whose inflected forms show the word, its number and its tense."""
+    """Choose words with distinct forms, so that each form shows its word, number and tense."""
     yield from _find_reserved_words(draft)
     yield from _find_shared_forms(draft)
     for item in draft.items if draft.language.has_distinct_forms else ():
@@ -110,7 +110,7 @@ def _find_shared_forms(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def check_unknown_key(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Use only keys that entries of this kind can have."""
+    """Use only the keys that the word's kind, a vocabulary or the synonyms can have."""
     for item in draft.items:
         kind = item.word.kind
         known_keys = dict.fromkeys((*draft.language.keys[kind], *_list_other_keys(kind)))
@@ -125,14 +125,14 @@ def check_unknown_key(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def _list_other_keys(kind: Kind) -> tuple[str, ...]:
-    """Return the keys that entries of a kind can have in any language."""
+    """Return the keys that entries of a kind can have in every language; ``Language.keys`` has the others."""
     flags = (drafts.FLAGS,) if kind in VERBS or kind in POLAR_KINDS else ()
     takes = (drafts.TAKES,) if kind in VERBS or kind in TAKING_KINDS else ()
     return (*flags, *((drafts.SORT,) if kind is Kind.NOUN else ()), *takes)
 
 
 def check_flags(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Give a word only flags that its kind can have and that are true."""
+    """Give a word only flags that its kind can have, that are true of the word, and that do not exclude each other."""
     for item in draft.items:
         flags = [flag for flag in Flag if (flag in VERB_FLAGS) is (item.word.kind in VERBS)]
         for flag in drafts.list_strings(item.stated.get(drafts.FLAGS)):
@@ -148,7 +148,7 @@ def check_flags(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def check_unknown_word(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Choose the words of vocabularies and synonym sets from the words of the lexicon."""
+    """Use only words of the lexicon in vocabularies and synonym sets."""
     kinds_and_lemmas = [(word.kind, word.lemma) for word in draft.words]
     for entry in (*_list_vocabulary_entries(draft), *_list_synonym_sets(draft)):
         kinds = {*draft.language.forms} if entry.key == drafts.EXCEPT else {entry.key}
@@ -161,7 +161,10 @@ def check_unknown_word(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def check_tokens(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Write a lemma or a form as one token of lower-case letters."""
+    """Write a lemma or form, capitalized if it is a German noun, as one token of lower-case letters.
+
+    Hyphens between letters are allowed.
+    """
     for item in draft.items:
         stated = [value for key, value in item.stated.items() if key in frozenset(Form)]
         if draft.language.capitalized_kinds:
@@ -175,7 +178,7 @@ def check_tokens(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def check_empty_vocabulary(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Give a vocabulary nouns, verbs, and a word of each kind that it lists."""
+    """Put at least one noun and one verb in each vocabulary, and leave none of its lists empty."""
     for section in draft.vocabularies or (drafts.choose_everything(draft),):
         chosen = drafts.resolve_vocabulary(section, draft)
         if not chosen[Kind.NOUN] or not any(chosen.get(kind) for kind in VERBS):
@@ -191,7 +194,7 @@ def check_empty_vocabulary(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def check_types(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Write each value in the type that its key needs."""
+    """Give each key a value of the type, or one of the names, that the key allows."""
     for section in draft.document.sections:
         if not section.is_table:
             yield section.line, f"{section.name!r}, expected a section [{section.name}]"
@@ -233,7 +236,7 @@ def _find_wrong_values(item: drafts.DraftWord) -> Iterator[LexiconFinding]:
 
 
 def check_sorts(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Use only sorts that nouns of the lexicon have."""
+    """Let a word accept or exclude only sorts that nouns of the lexicon have."""
     noun_sorts = {word.sort: None for word in draft.words if word.kind is Kind.NOUN}
     known_sorts = {PERSON: None, **noun_sorts}
     for item in draft.items:
@@ -274,7 +277,7 @@ def find_problems(draft: drafts.Draft) -> tuple[Problem, ...]:
 
 
 def _find_identity(word: Word, draft: drafts.Draft) -> tuple[str, str]:
-    """Return a key that is equal for two words if the words may share a form."""
+    """Return a key for a word; two words are allowed to share a form only if their keys are equal."""
     if word.kind in VERBS:
         return word.lemma, "verb"
     return (word.lemma, word.kind) if word.kind in draft.language.open_kinds else ("", "closed")
@@ -287,7 +290,7 @@ def _is_syncretic(word: Word) -> bool:
 
 
 def _list_taken(kind: Kind, value: object) -> list[object]:
-    """Return the values in ``takes`` that must be lists of sorts, or [None] if ``takes`` of a verb is not a table."""
+    """Return the values of ``takes`` that should be lists of sorts; [None], an error, if a verb has no table there."""
     return list(value.values()) if kind in VERBS and isinstance(value, dict) else [value if kind not in VERBS else None]
 
 
@@ -309,7 +312,7 @@ def _list_vocabulary_entries(draft: drafts.Draft) -> list[LexiconEntry]:
 
 
 def _list_synonym_sets(draft: drafts.Draft) -> list[LexiconEntry]:
-    """Return an entry for each set of synonyms of a valid kind, with the line of its first lemma."""
+    """Return an entry, at the line of the first lemma, for each set of synonyms whose key is an open kind of word."""
     sets, line = [], 1
     for entry in draft.synonyms:
         line = entry.line

@@ -50,7 +50,7 @@ def remember_forms(cache: Path, text: str) -> Iterator[FormSource]:
 
 
 def find_answers_path(cache: Path, text: str) -> Path:
-    """Return the path of a cache file, which depends on the lexicon file's text and on lemminflect's version."""
+    """Return the path of a lexicon's cache file, named by a digest of the lexicon's text and lemminflect's version."""
     key = f"{describe_package('lemminflect')}\n{text}".encode()
     return cache / FOLDER / f"{sha256(key).hexdigest()[:32]}.json"
 

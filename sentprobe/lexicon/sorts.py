@@ -8,9 +8,9 @@ from sentprobe.lexicon.words import MODIFIED, ROLES, Kind
 
 @lru_cache(maxsize=16)  # renderers are cached by lexicon, which is compared by identity
 def restrict_to_one_sort(lexicon: Lexicon, vocabulary: str) -> Lexicon:
-    """Return the lexicon; *vocabulary* keeps only nouns of one sort, and words that accept this sort in every role.
+    """Return *lexicon* with a smaller *vocabulary*: nouns of one sort, and verbs and adjectives that accept this sort.
 
-    The chosen sort allows the most pairs of a noun and a transitive verb.
+    A verb must accept the sort in every role. The chosen sort keeps the most pairs of a noun and a transitive verb.
     """
     words = lexicon.vocabulary(vocabulary).words
     kinds = [kind for kind in (Kind.NOUN, *ROLES, Kind.ADJECTIVE) if kind in words]

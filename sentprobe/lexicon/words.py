@@ -140,7 +140,7 @@ class Word:
         return [self.kind, self.lemma, forms, takes, *features]
 
     def accepts(self, sort: str, role: str = MODIFIED) -> bool:
-        """Say whether a noun of *sort* can fill a verb's *role*, or combine with an adjective or relativizer.
+        """Say whether a verb accepts nouns of *sort* in *role*, or an adjective or relativizer can modify such nouns.
 
         >>> verb = Word("disable", Kind.TRANSITIVE, {}, takes={"patient": ("thing",)})
         >>> verb.accepts("thing", "patient"), verb.accepts("thing", "agent")

@@ -72,7 +72,7 @@ class XtagLexicon:
     omitted: tuple[OmittedLemma, ...]
 
     def read(self, source: str = "xtag.toml") -> Lexicon:
-        """Return the lexicon in the text. Raises LexiconError if two words share a form."""
+        """Return the lexicon that the field *text* describes. Raises LexiconError if two words share a form."""
         return read_lexicon_text(self.text, source)
 
 

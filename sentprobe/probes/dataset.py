@@ -83,7 +83,7 @@ train_language='', test_language='', versions={}, counts={}, largest_share={}, c
 
 
 def build_mapping_check(*types: type) -> Callable[[Any], bool]:
-    """Return a function that checks whether a value is a mapping with values of the types; bool is not an int."""
+    """Return a function that says whether a value is a mapping whose values have one of *types* and are not bool."""
     return lambda value: (
         isinstance(value, Mapping)
         and all(isinstance(item, types) and not isinstance(item, bool) for item in value.values())
@@ -249,7 +249,7 @@ class ProbeDataset:
 
     @property
     def mirrored(self) -> bool:
-        """Whether the test items with the same words and probe words have each label equally often (mirror pairs)."""
+        """Whether each group of test items with equal words and probe words has balanced labels, as mirror pairs do."""
         counts: dict[object, Counter[int]] = {}
         test = self.splits[Split.TEST]
         for row, probe, target in zip(test.rows, test.probes, test.targets, strict=True):
@@ -304,7 +304,7 @@ class ProbeDataset:
 
 
 def _connect_items(first: Indices, second: Indices) -> Indices:
-    """Return the number of each item's unit, (n,) int64; items with the same *first* or *second* are in one unit."""
+    """Return the index of each item's unit, (n,) int64; equal values in *first* or *second* link items into a unit."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 

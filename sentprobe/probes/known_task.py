@@ -43,7 +43,7 @@ def give_reason(reason: str, *cues: Cue) -> dict[Cue, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Redundancy:
-    """How to guess a property of one word, such as the tense of the main verb, from similar words (other verbs)."""
+    """How a sentence's other words reveal the answer about one word: other verbs often have the main verb's tense."""
 
     feature: str
     """The property that other words share with the word, such as ``tense of its verbs``."""

@@ -60,7 +60,7 @@ def wilson(correct: float, total: float, *, confidence: float = 0.95) -> Interva
 
 
 def chance_interval(share: float, total: float, *, confidence: float = 0.95) -> Interval:
-    """Return the range of accuracies on *total* items that do not differ significantly from *share*.
+    """Return the range in which an accuracy on *total* items does not differ significantly from *share*.
 
     The range consists of all accuracies whose Wilson interval includes *share*.
 
@@ -88,10 +88,10 @@ def binomial_p_value(correct: float, total: float, share: float) -> float:
 
 
 def has_balanced_labels(majority: float, labels: int | None = None) -> bool:
-    """Return whether the most common label is about as common as every other label.
+    """Return whether labels are about equally common: *majority* is within 2% of 1 / *labels*.
 
-    - majority: the share of items that have the most common label
-    - labels: number of labels; None: unknown, so that any number of labels is possible
+    - majority: the share of test items that have the most common label; a share of 0 is never balanced
+    - labels: number of labels; if None, 1 / *majority* is rounded to a number of labels
 
     >>> [has_balanced_labels(*args) for args in ((167 / 1000, 6), (0.5, 3), (0.5,), (0.6,))]
     [True, False, True, False]
@@ -135,11 +135,12 @@ def design_effect(scores: ArrayLike, units: Sequence[int]) -> float:
     """Return the design effect (Kish 1965, section 8.2), at least 1: the factor by which units raise a mean's variance.
 
     The design effect is the variance of the mean of items sampled in units, divided by the variance for as many
-    independent items. The numerator is the usual variance estimate of a ratio of two sums over units (scores / items),
-    with the factor U / (U - 1) for U units. The denominator is p (1 - p) / n for a mean score p.
+    independent items. The numerator estimates the variance of a ratio: the sum of scores divided by the number of
+    items, both added up over U units. The estimate is the usual one, with the factor U / (U - 1). The denominator is
+    p (1 - p) / n for n items with the mean score p.
 
-    If p is 0 or 1, the design effect cannot be estimated. In this case, all items of a unit are assumed to agree, which
-    is the worst case: the sum of squared unit sizes, divided by n. For a single unit, n is returned.
+    If p is 0 or 1, the design effect cannot be estimated. In this case, the worst case is assumed: all items of a unit
+    agree. The result is then the sum of squared unit sizes, divided by n. For a single unit, the result is n.
 
     - scores: (n,), score of each item, between 0 and 1
     - units: (n,), unit number of each item; if empty, each item is a unit of its own
@@ -303,8 +304,8 @@ def compare_items(first: NDArray[np.bool_], second: NDArray[np.bool_], units: Se
     An observation is an encoder's accuracy on one unit, over all seeds. The sign test (exact binomial test) compares
     the numbers of units in which each encoder is better, without ties. For one seed and units of one item, it is
     McNemar's exact test (McNemar 1947). The t-test is paired over units, as in Adi et al. 2017, appendix III. The
-    interval treats the difference as a ratio of two sums over units (answers / items), with Student's t for units - 1
-    degrees of freedom. Raises UsageError if the numbers of items differ or are zero.
+    interval is that of a ratio: sum of the units' gains in correct answers / sum of their items. It uses Student's t
+    with (number of units) - 1 degrees of freedom. Raises UsageError if the numbers of items differ or are zero.
     """
     if first.shape[1] != second.shape[1] or not first.size or not second.size:
         raise UsageError(f"{first.shape[1]} and {second.shape[1]} items cannot be paired")
@@ -334,8 +335,8 @@ def compare_draws(first: Sequence[float], second: Sequence[float], *, items: int
     An observation is an encoder's accuracy in a draw, so the tests and the interval generalise to other draws. The sign
     test compares the numbers of draws in which each encoder is better. The t-test is paired over draws.
 
-    In the t-test and the interval, the standard deviation is at least 1 / items, because few differences may be equal
-    by chance. Without this minimum, equally good encoders differ "significantly" in up to 11% of pairs of draws.
+    In the t-test and the interval, the standard deviation is at least 1 / items: in a few draws, all differences may be
+    equal by chance. Without this minimum, equally good encoders differ "significantly" in up to 11% of pairs of draws.
     """
     if len(first) != len(second) or len(first) < 2:
         raise UsageError(f"{len(first)} and {len(second)} draws cannot be paired")

@@ -24,7 +24,7 @@ class PresetChoice:
     values: tuple[OptionPair, ...] = ()
 
     def find_preset_of(self, *names: str) -> Preset:
-        """Return the classifier for the first known task among *names*. Raises UsageError."""
+        """Return the chosen preset, else that of the first name of a known task, else a fallback. Raises UsageError."""
         return _make_preset(self.name or find_preset_name(*names), tuple((name, value) for name, value in self.values))
 
     def __call__(self, data: ProbeDataset) -> Preset:
@@ -81,7 +81,7 @@ def rename_as_published(data: ProbeDataset) -> ProbeDataset:
 
 
 def find_preset_name(*names: str) -> str:
-    """Return the name of the classifier preset for the first known task among *names*.
+    """Return the name of the classifier preset of the first known task among *names*; FALLBACK_PRESET if there is none.
 
     >>> find_preset_name("SubjNum"), find_preset_name("mine", "AdiOrder"), find_preset_name("mine")
     ('conneau', 'adi', 'ettinger')
@@ -91,7 +91,7 @@ def find_preset_name(*names: str) -> str:
 
 
 def find_redundancy(*names: str) -> Redundancy | None:
-    """Return the redundancy of the first known task among *names*, or None."""
+    """Return how other words reveal the answer in the first known task among *names*; None if that is not known."""
     task = find_known_task(*names)
     return None if task is None else task.redundancy
 

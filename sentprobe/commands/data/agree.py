@@ -73,7 +73,7 @@ COUNTS = ("total", "neither", "same", "different", "only_a", "only_b", "kappa")
 
 
 def to_records(agreement: "table_agreement.TableAgreement") -> list[dict[str, Any]]:
-    """Return a record of counts and shares for each label and task, and one for the tags of tokens."""
+    """Return a record of counts and shares of agreement for each label, for each task, and for the tags of tokens."""
     named_tallies = [(measure.kind.value, measure.name, tally) for measure, tally in agreement.tallies.items()]
     return [
         {
@@ -90,7 +90,7 @@ def to_records(agreement: "table_agreement.TableAgreement") -> list[dict[str, An
 
 
 def _compute_shares(tally: "table_agreement.AgreementCounts") -> dict[str, float | None]:
-    """Return three shares of agreement, and the ends of the 95% interval of each; None for a share of nothing."""
+    """Return three shares of agreement and the ends of their 95% intervals, by name; None if a denominator is 0."""
     from sentprobe.probes.statistics import wilson
 
     counts = {
@@ -116,7 +116,7 @@ def _format_share(part: int, total: int) -> str:
 
 
 def build_grids(agreement: "table_agreement.TableAgreement") -> tuple[Grid, Grid]:
-    """Return two tables: agreement by label, and by task (how often table A has the answer that table B has)."""
+    """Return two grids: the agreement on each label; for each task, the share of table B's answers that A has, too."""
     from sentprobe.probes.natural import table_agreement
 
     rows: dict[table_agreement.MeasureKind, list[GridRow]] = {kind: [] for kind in table_agreement.MeasureKind}

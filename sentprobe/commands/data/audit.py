@@ -35,7 +35,7 @@ _WITH_CARD = "directory"
 
 
 class LeakError(SentprobeError):
-    """A surface cue that should be uninformative predicts labels above chance; for --strict or --expect."""
+    """Error of --strict and --expect: a surface cue that should be uninformative predicts labels above chance."""
 
 
 def audit(

@@ -122,7 +122,7 @@ def parse_range(text: str, name: str) -> tuple[int, ...]:
 
 
 def choose_record_format(out: Path | None, name: str | None, *, otherwise: str) -> str:
-    """Return the format *name*; if None, the format for the suffix of *out* or, without *out*, for *otherwise*.
+    """Return *name* or, if None, the format for a file suffix: the suffix of *out* or, without *out*, *otherwise*.
 
     Raises UsageError for an unknown format, and for Parquet without *out*.
     """

@@ -92,7 +92,7 @@ LISTED_PAIRS = 200
 
 
 def _measure_surface_models(pairs: "Sequence[MinimalPair]") -> tuple[float, float]:
-    """Return two accuracies in percent: of preferring the more frequent words, and the shorter sentence."""
+    """Return how often, in percent, the good sentence has the more frequent words, and how often it is the shorter."""
     from sentprobe.probes.language_models import sentence_pairs as lm
 
     rows = [lm.SentencePair(pair.good, pair.bad, "", "", "") for pair in pairs]

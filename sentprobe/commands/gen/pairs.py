@@ -168,7 +168,7 @@ def make_translator(
 
 
 def find_split_side(hold_out: Iterable[str], source: opt.TripletOptions) -> SplitSide | None:
-    """Return the allowed words and structures: all (None), all but those of --hold-out, or only those of --held-out."""
+    """Return the side of the split: training for --hold-out, test for --held-out, None (no split) without them."""
     included_side = parse_side([*hold_out], held_out=False)
     held_out = parse_side(source.held_out or (), held_out=True)
     if included_side and held_out:

@@ -44,8 +44,8 @@ def retrieval(
 ) -> None:
     """Write queries and documents for retrieval, in BEIR's layout.
 
-    A query is the anchor of a triplet of gen pairs. The documents are the positives and negatives of all queries. The
-    only relevant document of a query is its own positive, because all others differ from the query in meaning.
+    A query is the anchor of a triplet (see gen pairs). The documents are the positives and negatives of all triplets.
+    The only relevant document of a query is its own positive; all other documents differ from the query in meaning.
 
     With --kind exclusion, a query asks who did something to X but not to Y. A document says that somebody did it to X
     only, to both, or to Y only.

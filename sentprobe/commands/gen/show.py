@@ -21,7 +21,7 @@ def show(
     lexicon: LexiconOption = None,
     language: LanguageOption = "en",
 ) -> None:
-    """Draw an event as a tree, and print its sentence if complete."""
+    """Draw an event as a tree; print its sentence if no field is open."""
     from sentprobe.generator.bulk.generate import read_known_event
 
     words = load_lexicon(lexicon, language)

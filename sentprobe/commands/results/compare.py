@@ -60,14 +60,14 @@ def compare(
 
 @dataclass(frozen=True, slots=True)
 class RunComparisons:
-    """Comparisons of encoders by accuracies of probes and by distances, and of language models."""
+    """Comparisons of encoders by probe accuracy and by distances (``geometry``), and comparisons of language models."""
 
     probes: "tuple[Comparison, ...]" = ()
     geometry: "tuple[distances.GeometryComparison, ...]" = ()
     language_models: "PairTables" = ()
 
     def tables(self, correction: "Correction") -> Iterator[tuple[str, Grid, str]]:
-        """Yield the title (empty), cells and notes of each table. The notes name the *correction* of its p-values."""
+        """Yield an empty title, the cells and the notes of each table; notes name the *correction* of p-values."""
         from sentprobe.probes.report.findings import comparisons
         from sentprobe.probes.report.findings import distance_comparisons as distances
 
@@ -115,8 +115,8 @@ def compare_runs(
 ) -> RunComparisons:
     """Compare encoders by each kind of result (probes, distances, language models) that all runs have.
 
-    With *table*, a number of a table of ``probe show``, only probes are compared. A kind of result that only some
-    runs have is named on stderr.
+    If *table* is given, only the probes in table number *table* of ``probe show`` are compared. Kinds whose comparison
+    fails are named on stderr, and so are probes that only one run has.
     """
     from sentprobe.commands.results.shown_results import check_distances
 
@@ -270,7 +270,7 @@ def compare_probes(
 
 
 def _check_runs(runs: Sequence[str], against: str | None) -> None:
-    """Raise UsageError for a third run, for *against* with two runs, or for one run as ``DIR#ENCODER``."""
+    """Raise UsageError for more than two runs, *against* with two runs, or ``DIR#ENCODER`` without a second run."""
     if len(runs) > 2:
         raise UsageError(f"give one or two runs, not {len(runs)}")
     if len(runs) == 2 and against is not None:

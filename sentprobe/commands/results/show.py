@@ -57,7 +57,7 @@ class ItemViewOptions:
         return "" if self.by is None else "--by"
 
     def check(self) -> None:
-        """Raise UsageError if ``--wrong`` is below 1 or lacks an encoder or task, or if an option has no effect."""
+        """Raise UsageError if ``--wrong`` is below 1, or if an option is set without another option that it needs."""
         if self.wrong is not None and self.wrong < 1:
             raise UsageError(f"the number of wrong items must be positive, not {self.wrong}")
         if self.wrong is not None and None in (self.encoder, self.task):
@@ -184,7 +184,7 @@ def show(
 
 
 def _check_options(requested: Sequence[str], results: "Results", style: tw.TableFormat, view_option: str) -> None:
-    """Raise UsageError for a requested option that has no effect on these results, this format or a view of items."""
+    """Raise UsageError if a given option is useless with these results, this table format or another given option."""
     if "--notes" in requested and ("--by-length" in requested or style in FLAT):
         raise UsageError("--notes is for tables of encoders by task in text, markdown or latex")
     options_of_probes = [option for option in (*requested, view_option) if option not in ("--plot", "--sources", "")]

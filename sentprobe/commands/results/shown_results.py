@@ -92,7 +92,7 @@ def draw_plot(
     nearness: Nearness = Nearness.COSINE,
     learning_curves: Sequence[TrainingCurve] = (),
 ) -> "ResultPicture":
-    """Return the plot of the results: accuracy by sentence length, layer or training step, or distances.
+    """Return one of four plots: results by sentence length, by layer, by training step, or of geometry by contrast.
 
     Raises UsageError if no plot, or more than one, is possible.
     """
@@ -140,7 +140,7 @@ def _take_first(pictures: "Iterator[ResultPicture]", reason: str) -> "ResultPict
 
 
 def format_results(results: Results, view: View, fmt: tw.TableFormat) -> str:
-    """Return the tables of a view, its records or its HTML page as text, according to the format *fmt*."""
+    """Return results as text in the format *fmt*: as flat records (CSV, JSON), an HTML page, or tables."""
     if fmt in FLAT and view.by_length is not None:
         check_lengths(results)
         return tw.format_records(series_records(results, by=view.by_length), fmt)
@@ -170,7 +170,7 @@ def format_results(results: Results, view: View, fmt: tw.TableFormat) -> str:
 
 
 def build_tables(results: Results, view: View) -> Iterator[ShownTable]:
-    """Yield tables by sentence length if the view asks for them, else the tables of all kinds of result."""
+    """Yield the tables by sentence length if the view asks for them; otherwise, yield all other tables."""
     if view.by_length is not None:
         yield from _build_series_tables(results, view.by_length, view.style)
         return
@@ -190,7 +190,7 @@ def build_pair_sections(view: View) -> Iterator[ShownTable]:
 
 
 def _build_series_tables(results: Results, by: Lengths, style: main_table.CellStyle) -> Iterator[ShownTable]:
-    """Yield a table of accuracy by sentence length for each task in each draw. Raises UsageError."""
+    """Yield one table for each task in each draw: accuracies and norms by sentence length. Raises UsageError."""
     check_lengths(results)
     tables = main_table.split_single_draws(results)
     shown = [
@@ -214,7 +214,7 @@ def write_item_view(
     caption: tw.Caption,
     out: Path | None,
 ) -> None:
-    """Print or write *wrong* wrongly answered items or, if it is None, accuracy by the column *by* of the items."""
+    """Print or write up to *wrong* mistakes for each value of column *by*; without *wrong*, accuracy by this column."""
     results = mistakes.select_results(results, encoder=encoder, task=task)
     items = part_tables.index_by_fingerprint(read_item_tables(results.records))
     if wrong is None:
@@ -262,11 +262,11 @@ def check_distances(results: Sequence[GeometryResult], nearness: Nearness) -> No
 
 
 def build_sides(results: Results, source: str, table: int | None = None, *, hint: str = "") -> list[EncoderResults]:
-    """Return the results of each encoder in a run. Raises UsageError if a table must be chosen.
+    """Return the results of each encoder in a run. Raises UsageError if *table* is wrong, or is None but needed.
 
     - source: name of the run for messages
-    - table: number of the table to use, if ``probe show`` prints several
-    - hint: advice in the message; by default, to choose a table by --table
+    - table: number of the table to use, if ``probe show`` prints several; needed if two have an encoder on one task
+    - hint: advice in the message that *table* is needed; by default, to choose a table by --table
     """
     tables = main_table.split_settings(main_table.sort_results(results))
     if table is not None and len(tables) > 1:

@@ -1,4 +1,4 @@
-"""Help of the commands: examples, usage and options. ``--help`` only names the options of folded panels."""
+"""Help of the commands: examples, usage and options. For folded panels, ``--help`` prints option names only."""
 
 import inspect
 import re

@@ -65,7 +65,7 @@ _HANDLE_ERRORS = {errno.EMFILE, errno.ENFILE}
 
 
 def open_missing_streams() -> None:
-    """Open the null device for each closed standard stream, so that a file opened later does not get its number."""
+    """Open the null device for each closed standard stream, so that no later file gets its file descriptor."""
     while (handle := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass
     os.close(handle)

@@ -1,4 +1,4 @@
-"""Options that several commands share: single ones, and dataclasses of options (:func:`expand_option_groups`)."""
+"""Options that several commands share: single options, and dataclasses of options for :func:`expand_option_groups`."""
 
 import inspect
 import shlex

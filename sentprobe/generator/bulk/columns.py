@@ -37,10 +37,10 @@ Origin: TypeAlias = tuple[Shape, int]
 
 @dataclass(frozen=True, slots=True)
 class FiniteForms:
-    """The finite forms of a clause for each pair in :data:`TENSE_NUMBER_PAIRS`.
+    """The verb forms of a clause: in each field, one entry for each pair in :data:`TENSE_NUMBER_PAIRS`.
 
-    ``verb`` has the form of the main verb, as a position in :func:`list_verb_forms`. The other fields have the finite
-    auxiliary ("" if none), and the tag and features of the finite verb, as indices in a pool.
+    ``verb`` has the main verb's form, as a position in :func:`list_verb_forms`. The other fields have indices in the
+    string pool: of the finite auxiliary ("" if none), and of the tag and features of the finite verb.
     """
 
     verb: NumberArray
@@ -51,7 +51,7 @@ class FiniteForms:
 
 @cache
 def find_variant_leaves(shape: Shape, at: int, language: Language) -> tuple[Leaf, ...]:
-    """Return the word at position *at* of a shape for each tense and subject's number in :data:`TENSE_NUMBER_PAIRS`."""
+    """Return one word for each pair in :data:`TENSE_NUMBER_PAIRS`: the word at *at* in this variant of the shape."""
     leaves = []
     for tense, number in TENSE_NUMBER_PAIRS:
         variant = shape
@@ -112,7 +112,7 @@ INDEX_MARKER = 7_777_777_777_777_777_777
 
 @dataclass(frozen=True, slots=True)
 class LayoutRows:
-    """Events of one layout, a row for each: value indices by variable, numbers of shapes, finite forms of clauses."""
+    """Events of one layout as rows: value indices by variable; shape indices; finite forms by path and shape index."""
 
     values: Mapping[str, NumberArray]
     tables: WordTables
@@ -120,7 +120,7 @@ class LayoutRows:
     finite: Mapping[str, list[FiniteForms]]
 
     def look_up(self, table: str, name: str) -> NumberArray:
-        """Return, for each row, the entry of a one-dimensional table at the row's value of the variable *name*."""
+        """Return, for each row, entry v of the table *table*, (values,); v is the row's value of variable *name*."""
         return cast(NumberArray, getattr(self.tables, table)[self.values[name]])
 
     def find_numbers(self, path: str) -> NumberArray:
@@ -131,7 +131,7 @@ class LayoutRows:
         return self.tables.det_numbers[determiners]
 
     def find_agreement(self, path: str) -> NumberArray:
-        """Return each row's number (0 singular, 1 plural) of a verb whose subject is the participant at *path*."""
+        """Return, for each row, 1 if the participant at *path*, as a subject, takes a plural verb, else 0."""
         numbers = self.find_numbers(path)
         return np.full_like(numbers, _PLURAL) if f"{path}conjunct.noun" in self.values else numbers
 
@@ -140,18 +140,18 @@ class LayoutRows:
         return self.tables.noun_forms[case][self.find_numbers(path), self.values[f"{path}noun"]]
 
     def find_classes(self, path: str) -> NumberArray:
-        """Return each row's class of the word with which the determiner agrees, as a position in a list of classes."""
+        """Return, for each row, the class with which the determiner agrees, as an index in ``language.classes``."""
         if self.tables.language.class_of_next_word and f"{path}adjective0" in self.values:
             return self.look_up("adjective_classes", f"{path}adjective0")
         return self.look_up("noun_classes", f"{path}noun")
 
     def look_up_determiners(self, path: str, table: NumberArray) -> NumberArray:
-        """Return each row's entry of a table of forms or features for the determiner at *path*."""
+        """Return each row's entry of *table*, the forms or features of determiners, for the determiner at *path*."""
         entries: NumberArray = table[self.values[f"{path}det"], 0, self.find_classes(path)]
         return entries
 
     def look_up_agreeing(self, path: str, slot: str, table: NumberArray) -> NumberArray:
-        """Return each row's entry of *table* for the agreeing word in *slot* or, if *slot* is "", for the noun."""
+        """Return each row's entry (word, number, class) of *table*; word is the value of *slot*; 0 for a noun ("")."""
         word: Any = self.values[f"{path}{slot}"] if slot else 0
         entries: NumberArray = table[word, self.find_numbers(path), self.find_classes(path)]
         return entries
@@ -172,23 +172,23 @@ class LayoutRows:
         return numbers if tenses is None else 2 * tenses + numbers
 
     def look_up_modals(self, path: str) -> NumberArray:
-        """Return the form of the modal in the clause at *path*."""
+        """Return, for each row, the form of the modal in the clause at *path*, as an index in the string pool."""
         is_contracted = self.values[f"{path}negation"] == NEGATIONS.index(ev.Negator.CONTRACTED.value)
         return self.tables.modal_forms[np.asarray(is_contracted, dtype=np.int64), self.values[f"{path}modal"]]
 
     def look_up_verbs(self, site: ClauseSite) -> NumberArray:
-        """Return the form of the main verb of a clause."""
+        """Return, for each row, the form of the main verb of a clause, as an index in the string pool."""
         forms = self.look_up_finite(site, "verb")
         return self.tables.verb_forms[site.frame.value][forms, self.values[f"{site.path}verb"]]
 
     def look_up_auxiliaries(self, site: ClauseSite, part: str) -> NumberArray:
-        """Return the perfect auxiliary of a clause; *part* is "form" or "lemma"."""
+        """Return each row's perfect auxiliary in a clause; *part* selects its "form" or its "lemma"."""
         auxiliaries = self.tables.verb_auxiliaries[site.frame.value][self.values[f"{site.path}verb"]]
         table: NumberArray = getattr(self.tables, f"auxiliary_{part}")
         return table[self.find_variants(site), auxiliaries]
 
     def look_up_finite(self, site: ClauseSite, part: str) -> NumberArray:
-        """Return each row's entry, for a clause, of the field *part* of :class:`FiniteForms`."""
+        """Return, for each row, the value of the :class:`FiniteForms` field *part* for a clause's tense and number."""
         table = np.array([getattr(finite, part) for finite in self.finite[site.path]])
         return table[self.shapes, self.find_variants(site)]
 
@@ -200,7 +200,7 @@ def find_subject_path(site: ClauseSite, voice: str, dative: str) -> str:
 
 
 class LayoutColumns:
-    """The columns of a layout by name, and a marked sentence (with column marks as words) for each shape."""
+    """Computes a layout's columns. Makes a sentence of each shape, with column marks in place of the varying words."""
 
     def __init__(self, layout: Layout, tables: WordTables, finite: FiniteTable) -> None:
         self._layout = layout
@@ -306,7 +306,7 @@ class LayoutColumns:
             self._constants[name] = self._pool.strings[numbers.pop()]
 
     def compute_shape_keys(self, values: Mapping[str, NumberArray]) -> NumberArray:
-        """Return a number that identifies the shape of each row, by the *values* of structural variables."""
+        """Return, for each row, a number that identifies its shape; *values*: each variable's value indices."""
         key = np.zeros(len(values["verb"]), dtype=np.int64)
         for variable in self._structural:
             value, size = values[variable.name], self._count_values(variable)
@@ -314,14 +314,14 @@ class LayoutColumns:
         return key
 
     def _count_values(self, variable: Variable) -> int:
-        """Return how many shapes a variable's values cause; *not* and *n't* differ in shape only in questions."""
+        """Return how many shapes a variable's values give; *not* and *n't* differ only in a question's main clause."""
         if variable.name.endswith(".self"):
             return len(variable.values)
         is_question = self._layout.clauses[0].form.mood is ev.Mood.QUESTION
         return len(NEGATIONS) if is_question and variable.name == "negation" else 2
 
     def _build_event(self, shape: int) -> ev.Event:
-        """Return an event with the shape that this key identifies, and arbitrary words."""
+        """Return an event with arbitrary words; *shape* is the key of its shape (see :meth:`compute_shape_keys`)."""
         values: dict[str, LayoutValue] = {v.name: v.values[0] for v in self._layout.variables}
         for variable in reversed(self._structural):
             shape, at = divmod(shape, self._count_values(variable))
@@ -329,7 +329,7 @@ class LayoutColumns:
         return build_layout_event(values, self._layout)
 
     def build_marked_sentence(self, shape: int) -> tuple[Sentence, dict[str, FiniteForms]]:
-        """Return the marked sentence of a shape, and the finite forms of its clauses by path."""
+        """Return a shape's sentence, with marks in place of words that vary, and each clause's finite forms by path."""
         event = self._build_event(shape)
         plan = plan_new_sentence(event, self._tables.language)
         finite = {site.path: self._finite.look_up(plan, site.path) for site in self._layout.clauses}
@@ -347,7 +347,7 @@ class LayoutColumns:
         return sentence, finite
 
     def _mark_event(self, event: ev.Event, path: str = "") -> ev.Event:
-        """Return *event* with marks in place of words, tense, negator and number."""
+        """Return a copy of *event* with column marks for the words, tenses, negators and numbers that vary."""
         marks = self._marks
         fillers: dict[str, Any] = {
             role.value: self._mark_participant(person, f"{path}{role.value}.")
@@ -401,7 +401,7 @@ class LayoutColumns:
 
 
 class _Mark(str):
-    """A column mark in place of an enum member."""
+    """A column mark that stands in an event for an enum member, such as a tense; it too has a ``value``."""
 
     __slots__ = ()
 
@@ -411,5 +411,5 @@ class _Mark(str):
 
 
 def format_mark(number: int) -> str:
-    """Return the mark of a column in a marked sentence."""
+    """Return the mark that stands for an entry of column *number* in a marked sentence (see MARK_START)."""
     return f"{MARK_START}{number}{MARK_END}"

@@ -19,7 +19,7 @@ WordLookup: TypeAlias = Callable[[Sequence[int]], str]
 
 
 class Phrase(NamedTuple):
-    """A look-up for each token of events with one shape; ``positions`` maps variable positions to token positions."""
+    """The look-ups of the tokens of any event of one shape; ``positions`` maps variable number to token number."""
 
     lookups: tuple[WordLookup, ...]
     positions: Mapping[int, int]
@@ -45,7 +45,7 @@ class DrawnTextRenderer:
         return " ".join([find(values) for find in self._get_phrase(event).lookups])
 
     def find_word_positions(self, event: drawn_event.DrawnEvent) -> Mapping[int, int]:
-        """Return the position of each variable's word in an event's text, by the variable's position in the layout."""
+        """Return the token number of each variable's word in the event's text; keys are numbers of variables."""
         return self._get_phrase(event).positions
 
     def _get_phrase(self, event: drawn_event.DrawnEvent) -> Phrase:
@@ -63,7 +63,7 @@ def get_text_renderer(lexicon: Lexicon) -> DrawnTextRenderer:
 
 
 class _PhraseBuilder:
-    """Builder of the look-ups of all tokens, for the events with one shape."""
+    """Builder of the :class:`Phrase` for all events of one shape; it has one look-up function for each token."""
 
     def __init__(self, lexicon: Lexicon, event: drawn_event.DrawnEvent) -> None:
         self._lexicon = lexicon
@@ -147,7 +147,7 @@ class _PhraseBuilder:
         return lambda values: tables[values[at]][values[determiner]][values[following]]
 
     def _find_agreement(self, token: PlanToken) -> tuple[int, int, list[list[Leaf]]]:
-        """Return two variables (tense, and the subject's determiner), and a verb form for each pair of their values."""
+        """Return two layout variables, tense and the subject's determiner, and a verb leaf for each pair of values."""
         clause = self._clauses[token.path]
         path = columns.find_subject_path(clause.site, clause.find_voice(self._event), clause.find_dative(self._event))
         assert clause.tense is not None
@@ -180,7 +180,7 @@ def _make_pair_lookup(table: Sequence[Sequence[str]], first: int, second: int) -
 def _build_form_table(
     lexicon: Lexicon, kind: Kind, lemmas: tuple[str, ...], used: Allowed, form: str | None
 ) -> Sequence[str]:
-    """Return the form *form* (None: the first form) of each lemma at a position in *used*; "" for other lemmas."""
+    """Return each lemma's *form* (None: its first form); "" if it lacks that form or its position is not in *used*."""
     words = [lexicon.get(lemma, kind) if i in used else None for i, lemma in enumerate(lemmas)]
     return [word.forms.get(form or next(iter(word.forms)), "") if word else "" for word in words]
 
@@ -199,9 +199,9 @@ def _build_noun_table(
 def _build_agreement_table(
     lexicon: Lexicon, pairs: tuple[tuple[str, str], ...], following: tuple[str, ...], kind: Kind, place: tuple[str, str]
 ) -> Sequence[Sequence[str]]:
-    """Return the forms of words that agree with a word after them: a row for each of *pairs* (number, lemma).
+    """Return a table of forms that agree with the next word ("a", "an"): a row for each (number, lemma) of *pairs*.
 
-    The columns are the *following* lemmas, of kind *kind*. *place* is the slot and the case of the agreeing words.
+    There is a column for each next word, a lemma of kind *kind* in *following*. *place* is the forms' slot and case.
     """
     language, (slot, case) = lexicon.language, place
     classes = [language.find_class(lexicon.get(lemma, kind)) for lemma in following]

@@ -1,4 +1,4 @@
-"""Bulk generation: sentences of the same shape share a record, and columns fill it for many sentences at once."""
+"""Bulk generation: each shape has one record with marks in place of words; columns hold the words of many sentences."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -38,11 +38,11 @@ class ShapeStore(Protocol):
     """A store of data for each shape; shapes are added in the order of their numbers."""
 
     def add(self, marked: Sentence) -> frozenset[int]:
-        """Add a shape by its marked sentence; return the numbers of the columns that the store needs for the shape."""
+        """Add the shape of a marked sentence (see MARK_START); return the numbers of the columns that its data use."""
 
 
 class Decoder:
-    """Decoder of the indices of sentences into their shapes and words; it adds each new shape to all *stores*."""
+    """Decoder of sentence indices into shapes and words; it adds each new shape to every :class:`ShapeStore` given."""
 
     def __init__(self, space: NumberedEvents, tables: word_tables.WordTables, stores: Sequence[ShapeStore]) -> None:
         self._space = space
@@ -90,7 +90,7 @@ class Decoder:
                 chunk.words[:, number][batch.positions] = column(rows)
 
     def _cut_part(self, chunk: SentenceChunk, first: int) -> SentenceChunk:
-        """Return PART_SIZE sentences of a chunk from position *first*, and fill in the columns EMPTY, ID and INDEX."""
+        """Return up to PART_SIZE sentences of a chunk, from position *first*, with the columns EMPTY, ID and INDEX."""
         rows = slice(first, first + PART_SIZE)
         words = np.ascontiguousarray(chunk.words[rows])
         part = SentenceChunk(chunk.start + first, chunk.indices[rows], chunk.shapes[rows], words)
@@ -127,14 +127,14 @@ class RaggedRows:
         self._ends = np.zeros(1, dtype=np.int64)
 
     def add(self, elements: Sequence[tuple[int, ...]]) -> None:
-        """Add the row of the next shape."""
+        """Append a row with these elements; rows are added in the order of shapes, as row i belongs to shape i."""
         self._new.append(np.array(elements, dtype=np.int32).T)
 
     def gather(self, chunk: SentenceChunk) -> tuple[NumberArray, NumberArray, NDArray[np.int32]]:
-        """Return the concatenated rows of the shapes of all sentences in a chunk, as three arrays.
+        """Return, as three arrays, the rows of all sentences of a chunk; the row of a sentence is the row of its shape.
 
-        - the position of each sentence's first element, and the end of the last sentence, (sentences + 1,)
-        - for each element, the offset of its sentence in the flattened ``chunk.words``, (elements,)
+        - for each sentence, the position of its first element; then the number of all elements, (sentences + 1,)
+        - for each element, the position in the flattened ``chunk.words`` where its sentence starts, (elements,)
         - the elements, (width, elements)
         """
         if self._new:
@@ -153,7 +153,7 @@ class RaggedRows:
 
 
 class RecordStore:
-    """A store of the record of each shape; *write* formats a sentence as a record, *escape* formats a word in it."""
+    """Records of shapes, with marks for words; *write* formats a sentence, *escape* encodes a word for a record."""
 
     def __init__(
         self, words: word_tables.StringPool, write: Callable[[Sentence], str], escape: Callable[[str], str] = str
@@ -167,7 +167,7 @@ class RecordStore:
         self._numbered = False
 
     def add(self, marked: Sentence) -> frozenset[int]:
-        """Add the record of a shape; return the numbers of the record's columns. Column EMPTY ends every record."""
+        """Add a shape's record, made from its marked sentence; return its column numbers, which include EMPTY."""
         text = self._write(marked).replace(str(columns.INDEX_MARKER), columns.format_mark(columns.INDEX))
         parts = [*_MARK.split(text), str(columns.EMPTY)]
         places = [int(part) for part in parts[1::2]]
@@ -177,7 +177,7 @@ class RecordStore:
         return frozenset(places)
 
     def build_strings(self, chunk: SentenceChunk) -> list[str]:
-        """Return the strings to which the pieces of a chunk's records refer by index."""
+        """Return the strings of which a chunk's records consist; ``build_pieces`` returns indices into this list."""
         if len(self._escaped) != len(self._words.strings):
             self._escaped = list(map(self._escape, self._words.strings))
         strings = [*self._literals.strings, *self._escaped, ""]
@@ -188,7 +188,7 @@ class RecordStore:
         return strings
 
     def build_pieces(self, chunk: SentenceChunk) -> tuple[NumberArray, NDArray[np.int32]]:
-        """Return the bounds of each record among all pieces, and the index of each piece in :meth:`build_strings`."""
+        """Return (bounds, pieces). Record i joins strings ``pieces[bounds[i]:bounds[i + 1]]`` of ``build_strings``."""
         bounds, rows, (literals, places) = self._pieces.gather(chunk)
         numbers = np.empty((len(rows), 2), dtype=np.int32)
         numbers[:, 0] = literals
@@ -197,7 +197,7 @@ class RecordStore:
 
 
 class Renderer:
-    """Renderer of sentences as text; *write* formats a sentence as a record, *escape* formats a word in it."""
+    """Renderer of sentences as records. *write* makes the record of a sentence; *escape* encodes a word for it."""
 
     def __init__(
         self, space: NumberedEvents, write: Callable[[Sentence], str], *, escape: Callable[[str], str] = str
@@ -207,7 +207,7 @@ class Renderer:
         self._decoder = Decoder(space, tables, [self._records])
 
     def render_chunks(self, indices: IndexArray) -> Iterator[tuple[int, str]]:
-        """Yield the sentences at *indices* in portions: pairs of the number of records and their text."""
+        """Yield the records of the sentences at *indices* in chunks: (number of records, their joined text)."""
         for chunk in self._decoder.decode_chunks(indices):
             table = np.array(self._records.build_strings(chunk), dtype=object)
             _, pieces = self._records.build_pieces(chunk)

@@ -38,9 +38,9 @@ _NEGATION = pa.struct([("cue", pa.int32()), ("verb", pa.int32())])
 
 
 def build_schema(size: int, *, has_recipients: bool = False) -> Any:
-    """Return the Arrow schema of sentences with indices below *size*; *has_recipients* adds recipients to predicates.
+    """Return the Arrow schema of a file of sentences; *has_recipients*: a predicate has the field ``recipient``.
 
-    Indices with more than 38 digits, the limit of Parquet's decimals, are stored as strings.
+    Every sentence's index is below *size*. If *size* exceeds 10**38 (a decimal has 38 digits), indices are strings.
     """
     small, large = pa.int64(), pa.decimal128(38, 0)
     index = small if size <= 2**63 else large if size <= 10**38 else pa.string()
@@ -59,7 +59,7 @@ def build_schema(size: int, *, has_recipients: bool = False) -> Any:
 
 
 class _TokenStore:
-    """A store of the list columns of tokens (form, lemma, ...); an element is a constant string or a column."""
+    """A store of the tokens of each shape. A field (form, lemma, ...) is a constant text or, if it varies, a column."""
 
     def __init__(self, words: StringPool) -> None:
         self._words = words
@@ -67,7 +67,10 @@ class _TokenStore:
         self._dictionary = pa.array([], pa.string())
 
     def add(self, marked: Sentence) -> frozenset[int]:
-        """Add a shape; an element is stored as (index of a word, 0) or, if it varies, as (0, number of a column)."""
+        """Add the tokens of a shape, given as a sentence with column marks; return the numbers of its columns.
+
+        A field of a token is stored as (index of its text, 0) or, if the field varies, as (0, number of its column).
+        """
         used: set[int] = set()
         elements = []
         for token in marked.tokens:
@@ -95,7 +98,7 @@ class _TokenStore:
 
 
 class _SharedStore:
-    """A store of the fields that all sentences with a shape share: a table with a row for each shape."""
+    """A table with a row for each shape, of the fields in which all sentences with the same shape are equal."""
 
     _names = ("template", "upos", "head", "deprel", "predicates", "negations")
 
@@ -162,7 +165,7 @@ class TableMaker:
         self._decoder = generation.Decoder(space, tables, stores)
 
     def build_row_group(self, indices: IndexArray, start: int) -> Any:
-        """Return a row group of the sentences at *indices*, numbered from *start*, with sorted dictionaries."""
+        """Return the sentences at *indices* as a row group, with ids from *start* + 1 and sorted word dictionaries."""
         table = pa.concat_tables(self.build_tables(indices, start))
         columns = [_sort_dictionaries(column.combine_chunks()) for column in table.columns]
         return pa.table(columns, schema=self.schema)
@@ -181,7 +184,7 @@ class TableMaker:
 
 
 def _sort_dictionaries(array: Any) -> Any:
-    """Return the same array with a dictionary of only the words that occur, in alphabetical order."""
+    """Return an equal array whose Arrow dictionary has only the words that occur, in alphabetical order."""
     if pa.types.is_list(array.type):
         values = _sort_dictionaries(array.values)
         return pa.ListArray.from_arrays(array.offsets, values, type=array.type)
@@ -197,7 +200,7 @@ def _sort_dictionaries(array: Any) -> Any:
 
 
 def write_parquet(sentences: Iterable[Sentence], path: Path) -> None:
-    """Write sentences from any source to a Parquet file; the first PART_SIZE sentences decide the type of indices."""
+    """Write sentences to a Parquet file; indices are text if one of the first PART_SIZE has more than 38 digits."""
     iterator = iter(sentences)
     groups = iter(lambda: [*islice(iterator, generation.PART_SIZE)], [])
     first = next(groups, [])
@@ -217,7 +220,7 @@ def _sentence_to_row(sentence: Sentence, convert_index: Callable[[int], int | st
 
 
 def open_parquet(path: Path, kind: Any) -> Any:
-    """Return a writer of a Parquet file; without the Arrow schema, readers see plain types, not dictionaries."""
+    """Return a writer of a Parquet file. It stores no Arrow schema, so that readers see strings, not dictionaries."""
     return pq.ParquetWriter(
         path,
         kind,

@@ -53,7 +53,7 @@ def write_parsed(sentences: Iterable[ParsedText], lexicon: Lexicon, path: Path, 
 def format_parsed(
     sentences: Iterable[ParsedText], lexicon: Lexicon, fmt: str, *, is_interactive: bool = False
 ) -> Iterator[str]:
-    """Yield the records of each sentence; if *is_interactive*, do so before reading the next sentence."""
+    """Yield the records of the sentences. If *is_interactive*, read no sentence before the last one's are yielded."""
     if fmt == TEXT:  # all readings of a sentence have the same text
         yield from (f"{' '.join(sentence.text.split())}\n" for sentence in sentences)
         return
@@ -95,7 +95,7 @@ _RECORD_END = "\ue002"
 
 
 class _ParsedEvents:
-    """Parsed main clauses as numbered events, which may have any word of a lexicon."""
+    """The main clauses of parsed sentences, as ``NumberedEvents``. Clauses can have all words of the lexicon."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self.lexicon = lexicon
@@ -111,7 +111,7 @@ class _ParsedEvents:
         self._layouts: dict[object, Layout] = {}
 
     def load_clauses(self, clauses: Iterable[ParsedClause | None]) -> list[bool]:
-        """Load main clauses as events; return, for each clause, whether it was loaded (False for None: ambiguous)."""
+        """Load main clauses as events; return whether each was loaded. None, an ambiguous sentence, is not."""
         self._rows = {}
         numbers = count()
         has_layout = []
@@ -131,7 +131,7 @@ class _ParsedEvents:
         return sum(len(positions) for positions, _ in self._rows.values())
 
     def batches(self, indices: IndexArray) -> Iterator[EventBatch]:  # noqa: ARG002 - all events are read at once
-        """Yield all loaded events, in a batch for each layout."""
+        """Yield all loaded events, in one batch for each layout; *indices* is ignored."""
         for layout, (positions, rows) in self._rows.items():
             columns = np.array(rows, dtype=np.int64).T
             names = [variable.name for variable in layout.variables]
@@ -204,7 +204,10 @@ def _list_words(lexicon: Lexicon) -> Words:
 
 @cache
 def _number_features(shape: ClauseShape, finite: int | None, aspects: tuple[str, ...]) -> tuple[int, ...]:
-    """Return the value indices of the variables for voice, dative, tense or modal (*finite*), aspect and negation."""
+    """Return the index of the value of each variable: voice, dative, tense/modal (*finite*), aspect, negation.
+
+    Variables that the layout of such a clause lacks are left out, such as voice in a relative clause.
+    """
     values = [aspects.index(shape.aspect), NEGATIONS.index(shape.negation)]
     if finite is not None:  # not an order
         values = [finite, *values]

@@ -110,7 +110,7 @@ def read_file(path: Path | str, lexicon: Lexicon, fmt: str | None = None) -> Ite
 
 
 def find_excluded_indices(paths: Iterable[Path], space: Space) -> list[int]:
-    """Return the sorted indices in *space* of the files' sentences; skip others. Raises UsageError or FormatError."""
+    """Return the sorted indices of the files' sentences that are in *space*. Raises UsageError or FormatError."""
     indices = {space.find(event) for path in paths for event in _read_events(path, space.lexicon)}
     return sorted(index for index in indices if index is not None)
 

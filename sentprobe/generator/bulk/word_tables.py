@@ -39,8 +39,9 @@ class StringPool:
 class WordTables:
     """The forms, lemmas and features of all words of a space, as indices into ``pool``.
 
-    The axes are (word, number, class) in tables of words that agree, (number, noun) in tables of nouns, (form, verb) in
-    the table of a frame, and (form, modal) in the table of modals, whose forms are without and with n't.
+    Tables of forms have these axes: (number, noun) for nouns, (form, verb) for the verbs of a frame, (form, modal) for
+    modals (row 0 without n't, row 1 with n't), and (word, number, class) for words that agree, such as determiners
+    (classes: see ``Language``).
     """
 
     def __init__(self, space: NumberedEvents) -> None:
@@ -112,7 +113,7 @@ class WordTables:
             self.agreeing_rel_feats = self._build_agreeing_feats("PRON", [(ns, w.lemma) for ns, w in rows])
 
     def _build_agreeing_forms(self, slot: str, rows: Sequence[tuple[list[str], Word]]) -> dict[str, NumberArray]:
-        """Return the table of forms of agreeing words (axes: word, number, class) for each case."""
+        """Return one table for each case: indices of word forms in ``pool`` (axes: word, number, class)."""
         find, classes = self.language.find_form, self.language.classes
         return {
             case: self._number_table(

@@ -72,7 +72,7 @@ def _list_participant_features(person: ev.Participant) -> tuple[str, ...]:
 
 
 def get_clause(filler: ev.Argument | None) -> ev.RelativeClause | None:
-    """Return the relative clause of a participant; None if the clause is open or absent, or for other arguments."""
+    """Return the relative clause of *filler*; None if it is open or absent, or if *filler* is no participant."""
     clause = filler.clause if isinstance(filler, ev.Participant) else None
     return clause if isinstance(clause, ev.RelativeClause) else None
 
@@ -140,7 +140,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Node:
-    """A box without a position. For a relative clause, ``gap`` is the role of its gap, such as "agent"; else ""."""
+    """A rectangle of the drawing, not yet placed. ``gap`` is the gap of a relative clause, such as "agent"; else ""."""
 
     kind: str
     title: str
@@ -155,7 +155,7 @@ class _Node:
 
 
 def lay_out(event: ev.Event, clean: Callable[[str], str]) -> Picture:
-    """Return the drawing of *event*; *clean* replaces unprintable characters in its texts."""
+    """Return the drawing of *event*; *clean* replaces unprintable characters in the texts that are drawn."""
     picture = Picture()
     root = _build_event_node(event, clean, inside=False)
     picture.width = _place_node(root, MARGIN, MARGIN, picture) + 2 * MARGIN
@@ -229,7 +229,7 @@ def _compute_slot_width(label: str, child: _Node) -> float:
 
 
 def _compute_side_width(node: _Node) -> float:
-    """Return the width of the dashed edge to the right of a relative clause; 0 for other nodes."""
+    """Return the width needed right of a relative clause for its dashed edge to the noun; 0 if *node* has no gap."""
     return _compute_label_width(node.gap) + 8 if node.gap else 0
 
 
@@ -249,7 +249,7 @@ def _build_edge(above: DrawnBox, below: DrawnBox, label: str) -> Edge:
 
 
 def _build_gap_edge(above: DrawnBox, below: DrawnBox, solid_label: str, label: str) -> Edge:
-    """Return the dashed edge from a relative clause back to its noun, to the right of the solid edge."""
+    """Return the dashed edge from a relative clause back to its noun, right of the solid edge from noun to clause."""
     start, end = below.y + TITLE_HEIGHT, above.y + above.height / 2
     right = max(below.x + below.width, above.x + above.width, above.middle + _compute_label_width(solid_label) / 2)
     middle = right + 4 + _compute_label_width(label) / 2

@@ -12,7 +12,7 @@ from sentprobe.errors import UsageError
 
 
 class Frame(StrEnum):
-    """The set of roles that a verb has. As a pattern, transitive also matches ditransitive and dative."""
+    """The set of roles that a verb has. A transitive partial event also matches ditransitive and dative events."""
 
     INTRANSITIVE = "intransitive"
     TRANSITIVE = "transitive"
@@ -111,7 +111,7 @@ class Gap(StrEnum):
 
 
 class Asked(StrEnum):
-    """The question word of a wh-question, in the role that it asks for."""
+    """A question word; it fills the role for which a wh-question asks: "who" is the agent in "who helped the man"."""
 
     WHO = "who"
     WHAT = "what"
@@ -209,8 +209,8 @@ class Event:
     Implied fields are filled in. Without a stated frame, a passive or a patient makes the event transitive, and a
     recipient makes it ditransitive. An intransitive frame or a reflexive makes the event active. A negator makes the
     polarity negative, and an asked participant makes the event a question. An order, or an event with a modal, has no
-    tense. Mood, modal and fronting are never open: as a pattern, an event with the default value of such a field
-    matches every value.
+    tense. Mood, modal and fronting have a default instead of an open value; in a pattern, the default matches every
+    value.
 
     Raises:
         Contradiction: two fields exclude each other, such as an intransitive frame and a patient.
@@ -333,13 +333,13 @@ class Event:
 
     @property
     def roles(self) -> tuple[Role, ...]:
-        """The roles of the frame (an open frame counts as transitive), without the agent in an order."""
+        """The roles of the frame (an open one counts as transitive); an imperative (``Mood.ORDER``) lacks the agent."""
         roles = FRAME_ROLES[self.frame or Frame.TRANSITIVE]
         return roles[1:] if self.mood is Mood.ORDER else roles
 
     @property
     def has_known_subject(self) -> bool:
-        """Whether the subject is determined: by voice and, in a ditransitive passive, the form of the recipient."""
+        """Whether the subject's role is known: this needs ``voice`` and, in a ditransitive passive, also ``dative``."""
         if self.voice is Voice.PASSIVE and self.frame is Frame.DITRANSITIVE:
             return self.dative is not None
         return self.voice is not None
@@ -354,7 +354,7 @@ class Event:
     def can_extract(self, role: Role) -> bool:
         """Say whether the argument in *role* can be the gap of a relative clause, or asked for by a question.
 
-        A ditransitive clause allows its subject and, in the active, its objects except a recipient of the form double.
+        Ditransitive clauses allow only the subject and, if active, objects; but not "me" in "gave me it" (``double``).
         """
         is_double = self.dative is Dative.DOUBLE and role is Role.RECIPIENT
         is_possible = self.voice is Voice.ACTIVE and not is_double
@@ -365,11 +365,11 @@ class Event:
 class RelativeClause:
     """An event with a gap, which modifies a noun; the noun fills the gap.
 
-    Implied values are filled in. An intransitive frame, or kind and voice together, determine the gap. Gap and voice
-    determine the kind.
+    Open values are filled in if others imply them. An intransitive frame makes the agent the gap. In other frames, kind
+    and voice imply an open gap if only one role fits, and gap and voice imply an open kind.
 
     Raises:
-        Contradiction: the stated gap or kind differs from the implied value.
+        Contradiction: the stated gap or kind differs from the implied value, or the event is a question or an order.
     """
 
     event: Event

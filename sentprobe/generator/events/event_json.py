@@ -41,7 +41,7 @@ class JsonNode:
             self.fail(str(error))
 
     def make_child(self, step: str, value: object) -> "JsonNode":
-        """Return the node of *value*, a part of this value; *step*, such as ``.noun``, is added to the path."""
+        """Return the node of *value*, a part of this node's value; append *step*, such as ``.noun``, to the path."""
         return JsonNode(value, self.path + step, self.where)
 
     def read_object(

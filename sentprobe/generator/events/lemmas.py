@@ -13,7 +13,7 @@ _FRAMES = (ev.Frame.TRANSITIVE, ev.Frame.INTRANSITIVE, ev.Frame.DITRANSITIVE, ev
 
 
 def check_lemmas(event: ev.Event, lexicon: Lexicon) -> None:
-    """Raise UsageError if *lexicon* lacks a lemma of a partial event, or the form or role in which a lemma is used.
+    """Raise UsageError if *lexicon* or its language lacks what a partial event needs, such as a lemma or a passive.
 
     >>> from sentprobe.lexicon import english
     >>> check_lemmas(ev.Event(predicate="sleep", voice=ev.Voice.PASSIVE), english())
@@ -60,7 +60,10 @@ def check_language(event: ev.Event, language: Language) -> None:
 
 
 def check_sorts(event: ev.Event, lexicon: Lexicon, *, is_pattern: bool = False) -> None:
-    """Raise Contradiction if an adjective, relativizer or verb (in all frames) excludes its noun's sort (person...)."""
+    """Raise Contradiction if an adjective, relativizer or verb does not accept the sort of a noun (person, thing...).
+
+    With *is_pattern*, the verb must accept the nouns in at least one of the frames that *event* allows.
+    """
     for clause, head in ev.iterate_clauses(event):
         contradictions = [
             _find_contradiction(clause, head, lexicon.get(str(clause.predicate), Kind(frame.value)), lexicon)
@@ -116,7 +119,7 @@ def _add_article(sort: str) -> str:
 
 
 def check_predicate(event: ev.Event, lexicon: Lexicon) -> None:
-    """Raise UsageError if *lexicon* lacks the verb of an event, or has it only with frames that the event excludes."""
+    """Raise UsageError if *lexicon* has an event's verb not at all, or only with frames that do not fit the event."""
     if event.predicate is None:
         return
     frames = find_frames(event.predicate, lexicon)

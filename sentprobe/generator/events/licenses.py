@@ -73,7 +73,7 @@ def agrees_with_reflexive(word: ev.Reflexive, agent: ev.Argument | None, lexicon
 
 
 def _list_polarity_items(clause: ev.Event, lexicon: Lexicon) -> Iterator[tuple[str, bool]]:
-    """Yield each polarity item of a clause, and whether the item would follow a negation of the clause."""
+    """Yield each polarity item of a clause, and whether it stands after the place where the clause can have a "not"."""
     for adverb in clause.adverbs or ():
         if Flag.NPI in lexicon.get(adverb, Kind.ADVERB).flags:
             yield adverb, True

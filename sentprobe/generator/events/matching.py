@@ -1,4 +1,4 @@
-"""Partial events as patterns: unification of two patterns, tests whether an event matches, and open fields."""
+"""Partial events as patterns: how to unify two patterns, match an event with one, and find an event's open fields."""
 
 from collections.abc import Iterator
 from dataclasses import Field, fields, replace

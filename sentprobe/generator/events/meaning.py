@@ -80,7 +80,7 @@ class EventMeaning:
 
 
 def compute_meaning(event: ev.Event) -> EventMeaning:
-    """Return a complete event's meaning; relativizer, negator and (except for scope) voice and dative do not matter."""
+    """Return the meaning of a complete event. Relativizer and negator never matter, voice and dative only for scope."""
     clauses, nouns = {}, {}
     for clause, head in ev.iterate_clauses(event):
         clauses[clause.predicate or ""] = _compute_clause_meaning(clause, head)

@@ -18,7 +18,7 @@ ParsedValue = TypeVar("ParsedValue")
 
 
 class SyntaxHint(NamedTuple):
-    """An error message; the terminals that must all be possible at the error; texts that cause the message."""
+    """An error message for places where the grammar allows all ``terminals``; ``examples`` are texts that cause it."""
 
     message: str
     terminals: str
@@ -59,7 +59,7 @@ class NotationReader:
         raise NotationError(message, self.text, offset, self.source) from None
 
     def _read_event(self, node: ParseNode, depth: int) -> ev.Event:
-        """Return the event of a parse tree; *depth* relative clauses enclose it."""
+        """Return the event that a parse tree describes; the event is inside *depth* nested relative clauses."""
         start = _find_first_token(node).start_pos or 0
         if depth > ev.MAX_DEPTH:
             self._fail(f"relative clauses nest deeper than {ev.MAX_DEPTH}", start)
@@ -125,7 +125,7 @@ class NotationReader:
         return self._build_value(ev.RelativeClause, word.start_pos or 0, **fields)
 
     def _read_features(self, node: ParseNode | None, owner: str) -> dict[str, Any]:
-        """Return field values by name, from features of *owner*: "a predicate", "a noun" or "a relative clause"."""
+        """Return field values by name, from features of "a predicate", "a noun" or "a relative clause" (*owner*)."""
         fields: dict[str, Any] = {}
         for feature in [] if node is None else _list_subtrees(node):
             name = _find_first_token(feature)

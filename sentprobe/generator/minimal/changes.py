@@ -49,7 +49,7 @@ SentenceEdit: TypeAlias = tuple[EditToken, ...]
 
 
 def name_form(form: str, tag: str) -> str:
-    """Return the key of an inflected form in a table of wrong words, such as "VBZ helps"."""
+    """Return the key, such as "VBZ helps", by which a table lists the words that can replace an inflected form."""
     return f"{tag} {form}"
 
 

@@ -24,7 +24,7 @@ def _exchange(tag: str, groups: Sequence[Sequence[str]]) -> _Rows:
 
 
 def _list_numbers(words: Sequence[Word]) -> _Rows:
-    """Yield the wrong word for each auxiliary, verb and noun: the form in the other number."""
+    """Yield the wrong word for each auxiliary, verb and noun: its form in the other number, *haben* for *hat*."""
     verbs = [word for word in words if word.kind is not Kind.NOUN]
     nouns = [word for word in words if word.kind is Kind.NOUN]
     finite_pairs = [[verb.forms[form] for form in pair] for verb in verbs for pair in _FINITE_FORMS]
@@ -34,14 +34,14 @@ def _list_numbers(words: Sequence[Word]) -> _Rows:
 
 
 def _list_articles(target: str, _: Sequence[Word]) -> _Rows:
-    """Yield *target*, such as *den*, as the wrong word for masculine articles and relative pronouns in other cases."""
+    """Yield *target* as the wrong word for each different masculine article and relative pronoun: *den* for *der*."""
     for article in _CASES.values():
         if article != target:
             yield from ((name_form(article, tag), [target]) for tag in ("ART", "PRELS"))
 
 
 def _list_bare_nouns(words: Sequence[Word]) -> _Rows:
-    """Yield the wrong word for each accusative singular with an ending, such as *Studenten*: the nominative."""
+    """Yield the wrong word for each accusative singular that differs from the nominative: *Student* for *Studenten*."""
     for noun in words:
         if noun.kind is Kind.NOUN and noun.forms["NN.sg.acc"] != noun.lemma:
             yield name_form(noun.forms["NN.sg.acc"], "NN"), [noun.lemma]

@@ -30,7 +30,7 @@ ROW_GROUP_SIZE = 32_768
 
 
 def sample_pairs(spaces: Sequence[MinimalPairSpace], n: int, *, seed: int) -> Iterator[tuple[str, str]]:
-    """Yield two JSON texts for each of *n* pairs per space: BLiMP's fields, and the good sentence's annotation."""
+    """Sample *n* pairs per space; yield, as JSON texts, each pair's fields in BLiMP and its annotated good sentence."""
     for space in spaces:
         format_fields = make_field_writer(space)
         for number, pair in enumerate(space.iterate_pairs(space.sample(n, seed=seed))):
@@ -38,10 +38,10 @@ def sample_pairs(spaces: Sequence[MinimalPairSpace], n: int, *, seed: int) -> It
 
 
 def make_field_writer(space: MinimalPairSpace) -> Callable[[MinimalPair, int], str]:
-    """Return a function from a pair and its number to a JSON object with BLiMP's fields.
+    """Return a function that formats a pair and its number as a JSON object with BLiMP's fields.
 
-    Here, sentences are lexically identical only if they have the same words. In BLiMP, they may also differ in the form
-    of a noun, but not in the form of a verb.
+    The field ``lexically_identical`` is true only if both sentences have the same words. In BLiMP, it can also be true
+    if they differ in the form of a noun, but not if they differ in the form of a verb.
     """
     row = space.paradigm
     names = {"field": row.field, "linguistics_term": row.term, "UID": row.uid, "simple_LM_method": True}
@@ -66,7 +66,7 @@ def format_pair_lines(rows: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def write_pairs(spaces: Sequence[MinimalPairSpace], n: int, path: Path, pair_format: PairFormat, *, seed: int) -> None:
-    """Write *n* pairs of each space into a file or, for lm-evaluation-harness, a new folder. Raises UsageError."""
+    """Write *n* pairs per space into one file, or for LM_EVAL a file per space into a new folder. Raises UsageError."""
     if pair_format is PairFormat.LM_EVAL:
         _write_folder(spaces, n, path, seed=seed)
         return

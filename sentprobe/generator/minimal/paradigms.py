@@ -20,7 +20,7 @@ from sentprobe.lexicon.words import PERSON, ROLES, VERBS, Word
 
 
 class PrefixMethod(StrEnum):
-    """The word whose probability, given the preceding words, distinguishes the good sentence from the bad one."""
+    """The word, if any, whose probability after the preceding words tells the good sentence of a pair from the bad."""
 
     ONE = "one"
     """The only word that differs, after the same preceding words (BLiMP's one-prefix method)."""
@@ -102,7 +102,7 @@ def takes_things(verb: Word) -> bool:
 
 
 def has_clear_forms(verb: Word, lexicon: Lexicon) -> bool:
-    """Say whether a verb's plain form differs from its past and participle, and no other verb shares a form with it."""
+    """Say whether both hold: a verb's plain form is unlike its past and participle, and no other verb has its forms."""
     forms = verb.forms
     readings = [word for form in forms.values() for word, _ in lexicon.find(form)]
     is_shared = any(word.kind in VERBS and word is not verb for word in readings)

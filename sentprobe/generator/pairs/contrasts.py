@@ -34,7 +34,7 @@ def _find_clause(pattern: Pattern, path: str) -> ClausePattern | None:
 
 
 def find_voice_paths(pattern: Pattern) -> tuple[str, ...]:
-    """Return the paths of clauses that have a passive; a ditransitive clause whose gap is the agent has none."""
+    """Return the paths of clauses that can be passive: transitive, or ditransitive with a gap other than the agent."""
     return tuple(p for p in find_clause_paths(pattern) if _has_passive(_find_clause(pattern, p) or pattern))
 
 
@@ -45,7 +45,7 @@ def _has_passive(clause: ClausePattern | Pattern) -> bool:
 
 
 def find_dative_paths(pattern: Pattern) -> Iterator[str]:
-    """Yield the variable ``dative`` (``agent.clause.dative``) of each clause whose recipient can have two forms."""
+    """Yield a variable, such as ``agent.clause.dative``, for each clause whose recipient can have both Dative forms."""
     for path in find_transitive_paths(pattern, ev.Frame.DITRANSITIVE):
         clause = _find_clause(pattern, path)
         if clause is None or (clause.voice is ev.Voice.ACTIVE and clause.gap is not ev.Role.RECIPIENT):
@@ -62,7 +62,7 @@ def build_structure_event(pattern: Pattern) -> ev.Event:
 
 
 def _constrain_clause(pattern: Pattern, path: str, clause_event: ev.Event) -> ev.Event:
-    """Return the partial event with the structure *pattern* whose clause at *path* must match *clause_event*."""
+    """Return the partial event that requires the structure *pattern* and, in the clause at *path*, *clause_event*."""
     structure = build_structure_event(pattern)
     if path == MAIN:
         return unify(structure, clause_event)
@@ -97,7 +97,7 @@ def _find_recipient_places(pattern: Pattern) -> Iterator[str]:
 
 
 def _build_equal_recipient_conditions(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield two partial events: the noun at *path* and its clause's recipient are both singular, or both plural."""
+    """Yield a partial event for each number, which the noun at *path* and the recipient of its clause both have."""
     clause_path = drafts.find_noun_clause(path)
     for number in ev.Number:
         person = ev.Participant(number=number)
@@ -114,18 +114,18 @@ def _build_opposite_polarity_conditions(pattern: Pattern, path: str) -> Iterator
 
 
 def _build_progressive_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield a partial event whose clause at *path* is progressive, to exclude verbs without a progressive."""
+    """Yield one partial event: the clause at *path* is progressive, so that its verb is one that has a progressive."""
     yield _constrain_clause(pattern, path, ev.Event(aspect=ev.Aspect.PROGRESSIVE))
 
 
 def _build_modal_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield a partial event whose clause at *path* is simple and positive: modals differ in scope over "not"."""
+    """Yield a partial event with a simple, positive clause at *path*: a new modal could change the scope of "not"."""
     clause_event = ev.Event(polarity=ev.Polarity.POSITIVE, aspect=ev.Aspect.SIMPLE)
     yield _constrain_clause(pattern, path, clause_event)
 
 
 def _build_auxiliary_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield a partial event, progressive if two verbs could take the adverb: then the auxiliary shows which does."""
+    """Yield a partial event. The main clause is progressive if its adverb could also belong to a relative clause."""
     has_two_verbs = path == MAIN and pattern.clauses
     conditions = _build_progressive_condition if has_two_verbs else _build_structure_condition
     yield from conditions(pattern, path)

@@ -59,7 +59,7 @@ def _draft_distractor(
 def _choose_edits(
     triplets: TripletSet, part: TripletPart, count: int, possible_edits: dict[tuple[str, str, str], bool]
 ) -> list[_Edit]:
-    """Return the edit that makes the negative, and *count* - 1 other edits, sampled with the seed of the triplets.
+    """Return *count* edits of a positive: the edit that makes the negative, then others, sampled by the triplets' seed.
 
     *possible_edits* caches whether an edit is possible, by contrast, path and pattern.
     """
@@ -93,8 +93,9 @@ def _is_possible(
 def _find_applicable_contrasts(triplets: TripletSet) -> Iterator[Contrast]:
     """Yield the contrasts that can apply to every anchor of the triplets.
 
-    Aspect is excluded if the language or a verb has no progressive, or if an auxiliary must show which verb takes an
-    adverb. Contrasts that exchange nouns are excluded if the nouns have several sorts.
+    Aspect is excluded if the language or a verb has no progressive, or if the triplets' own contrast is adverb: then
+    the progressive may have to show which verb takes the adverb. Contrasts that exchange nouns or adjectives are
+    excluded unless all nouns have one sort (such as person), and all verbs and adjectives accept it.
     """
     space = triplets.space
     needs_aspect = space.contrast.needed_kind is Kind.ADVERB

@@ -99,10 +99,10 @@ def swap_role(role: ev.Role) -> ev.Role:
 
 
 def exchange_form(draft: EventDraft, path: str) -> EventDraft:
-    """Return the events in another form with the same meaning.
+    """Return the events of *draft* in another construction that has the same meaning.
 
-    If *path* is the path of a clause, the voice of the clause changes. If *path* is a variable ``dative``, the form of
-    the recipient changes. If *path* is FRONTING, the object of the active main clause moves to the front.
+    If *path* is the path of a clause, the clause changes between active and passive. If *path* is a variable
+    ``dative``, its value changes between *double* and *to*. With FRONTING, the object opens the active main clause.
     """
     if path == FRONTING:
         values = {name: column for name, column in draft.values.items() if name != "voice"}
@@ -200,7 +200,7 @@ def _replace_clause(draft: EventDraft, path: str, clause: ClausePattern) -> Even
 
 
 def _rename_prefixes(draft: EventDraft, prefixes: Mapping[str, str]) -> EventDraft:
-    """Replace prefixes (old to new) of variables and paths, so that nouns move with their relative clauses."""
+    """Move nouns or relative clauses to other roles by replacing prefixes (old to new) of variables and paths."""
 
     def rename(text: str) -> str:
         prefix = next((old for old in prefixes if text.startswith(old)), "")
@@ -225,7 +225,7 @@ def replace_word(draft: EventDraft, path: str, *, slot: str) -> EventDraft:
 
 
 def find_content_words(draft: EventDraft) -> Iterator[tuple[str, ...]]:
-    """Yield the nouns and verbs of each event, sorted together."""
+    """Yield, for each event of *draft*, one sorted tuple of the event's nouns and verbs."""
     columns = [
         np.array(words)[column]
         for name, column in draft.values.items()

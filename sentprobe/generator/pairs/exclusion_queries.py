@@ -36,7 +36,7 @@ class ExclusionSpace(TripletSpace):
         self.strata = tuple(stratum for stratum in self.strata if stratum.place == _PATIENT)
 
     def list_makers(self) -> Mapping[str, tuple[SentenceMaker, ...]]:
-        """Return, under "query" and the name of each document, functions that make the two questions or statements."""
+        """Return pairs of sentence makers: "query": the two questions; a document's name: its two statements."""
         makers: dict[str, tuple[SentenceMaker, ...]] = {
             "query": (self.make_question(0), self.make_question(1, negated=True))
         }
@@ -45,7 +45,7 @@ class ExclusionSpace(TripletSpace):
         return makers
 
     def make_question(self, number: int, *, negated: bool = False) -> SentenceMaker:
-        """Return a function that makes questions ("who helped the doctor") with patient *number*: 0 first, 1 second."""
+        """Return a maker of questions ("who helped X"), in which X is the first (*number* 0) or second patient (1)."""
         sort = self.lexicon.get(self.words.nouns[0], Kind.NOUN).sort
         return partial(_draft_question, ev.Asked.WHO if sort == PERSON else ev.Asked.WHAT, number, negated)
 

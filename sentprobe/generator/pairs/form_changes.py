@@ -35,7 +35,7 @@ def has_contrast(language: Language, contrast: contrasts.Contrast) -> bool:
 def restrict_to_decided_nouns(lexicon: Lexicon, vocabulary: str) -> Lexicon:
     """Return a lexicon whose *vocabulary* has only the nouns that :func:`is_decided_by_article` accepts.
 
-    So singular nouns have the same form as subject and as object.
+    In the singular, such a noun has the same form as subject and as object; only its article shows the case.
     """
     nouns = lexicon.vocabulary(vocabulary).words[Kind.NOUN]
     decided = [noun for noun in nouns if is_decided_by_article(lexicon.get(noun, Kind.NOUN))]
@@ -56,7 +56,7 @@ def adapt_aspects(event: ev.Event, language: Language) -> ev.Event:
 
 
 def find_form_changes(pattern: Pattern, language: Language) -> Iterator[tuple[tuple[str, ...], ev.Voice | None]]:
-    """Yield changes of form as paths (see ``exchange_form``), and the voice of the anchor's main clause (None: any)."""
+    """Yield pairs: a path per change, for ``exchange_form``; the voice of the anchor's main clause (None: any)."""
     if not language.has_fronting:
         yield from _find_voice_changes(pattern)
     elif pattern.frame is not ev.Frame.INTRANSITIVE:
@@ -64,10 +64,11 @@ def find_form_changes(pattern: Pattern, language: Language) -> Iterator[tuple[tu
 
 
 def _find_voice_changes(pattern: Pattern) -> Iterator[tuple[tuple[str, ...], ev.Voice | None]]:
-    """Yield paths of clauses whose voice changes, and the voice that the anchor's main clause must have (None: any).
+    """Yield pairs: paths at which the form changes, and the voice required of the anchor's main clause (None: any).
 
-    The number of passive clauses must change. Otherwise the positive might have the same words as the anchor, and no
-    negative could have more of these words. Variables ``dative``, for recipients whose form can change, come last.
+    First come paths of clauses whose voice changes. The number of passive clauses changes too: otherwise the positive
+    might have all words of the anchor, and no negative could share more words with the anchor than the positive does.
+    Last come variables ``dative``, one in each pair, for recipients whose form can change.
     """
     paths = contrasts.find_voice_paths(pattern)
     for size in range(1, len(paths) + 1):

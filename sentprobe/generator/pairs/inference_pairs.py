@@ -85,14 +85,14 @@ class NliSpace(tr.TripletSpace):
         super().__init__(lexicon, contrast, vocabulary=vocabulary, templates=templates, side=side)
 
     def count(self) -> int:
-        """Return the exact number of groups."""
+        """Return the exact number of groups of NLI pairs in the space."""
         return super().count() // 2
 
     def iterate_pairs(self, count: int, *, seed: int) -> Iterator[dict[str, list[str] | list[int]]]:
-        """Yield *count* different groups in batches; a batch has the columns ``premise``, ``hypothesis`` and ``label``.
+        """Yield the pairs of *count* different groups, in batches with columns ``premise``, ``hypothesis``, ``label``.
 
         Raises:
-            UsageError: *count* is not positive, or larger than the number of groups or than the limit.
+            UsageError: *count* is not positive, exceeds :meth:`count`, or requires more than MAX_SENTENCES sentences.
         """
         self.check_count(count)
         triplet_count = count
@@ -105,9 +105,10 @@ class NliSpace(tr.TripletSpace):
             yield _build_pairs(zip(*_render_sentences(portion), strict=True))
 
     def _find_strata(self, pattern: Pattern) -> Iterator[tr.Stratum]:
-        """Yield one stratum for each form of the positive, even if the contrast could change several clauses.
+        """Yield, for each form of the positive, only the stratum of one clause that the contrast can change.
 
-        A stratum for another changed clause would repeat the entailments and contradictions of the same anchors.
+        For every such clause, the same anchors have the same positives. The strata of further clauses would therefore
+        repeat entailments and contradictions.
         """
         places = [*self.contrast.find_places(pattern)]
         for stratum in super()._find_strata(pattern):
@@ -116,7 +117,7 @@ class NliSpace(tr.TripletSpace):
 
 
 def _render_sentences(triplets: tr.TripletSet) -> list[list[str]]:
-    """Return six lists with a sentence for each triplet: two lists of hypotheses, then four of premises."""
+    """Return two lists of hypotheses, then four lists of premises; each list has one sentence for each triplet."""
 
     def negate(part: tr.TripletPart, side: tr.TripletSide) -> drafts.EventDraft:
         return drafts.toggle_negation(triplets.build_draft(part, side=side), drafts.MAIN)
@@ -126,7 +127,7 @@ def _render_sentences(triplets: tr.TripletSet) -> list[list[str]]:
 
 
 def _find_distinct_groups(triplets: tr.TripletSet) -> list[int]:
-    """Return the position of the first triplet of each different group; the order of the hypotheses does not matter."""
+    """Return, for each distinct group, the position of its first triplet; a group may have its hypotheses exchanged."""
     positions: list[int] = []
     digests: set[bytes] = set()
     for start, portion in triplets.iterate_portions(PART_SIZE):

@@ -1,4 +1,4 @@
-"""The words that may replace a word in a negative, but are not its synonyms in the lexicon."""
+"""For each word of an anchor, the words that may replace it in a negative; synonyms may not."""
 
 from collections.abc import Mapping
 from typing import TypeAlias
@@ -35,10 +35,10 @@ def is_exchangeable_adverb(lemma: str, lexicon: Lexicon) -> bool:
 
 
 def build_replacements(lexicon: Lexicon, words: Words) -> ReplacementTables:
-    """Return, for each kind, the table of the words that may replace each word.
+    """Return, for each kind of word, a table that says which words of this kind may replace which.
 
-    Synonyms, verbs without a progressive, volitional adverbs and polarity items replace no word. A noun is replaced by
-    a noun of the same sort (such as person), and a verb by a verb that takes at least the same sorts.
+    Synonyms do not replace each other. Verbs without a progressive, volitional adverbs and polarity items replace no
+    word. The replacement of a noun has its sort (such as person); that of a verb accepts all nouns of the verb.
     """
     without_progressive = find_verbs_without_progressive(words, lexicon)
     lemmas_by_kind = {Kind.NOUN: words.nouns, Kind.ADJECTIVE: words.adjectives, Kind.MODAL: words.modals}
@@ -88,7 +88,7 @@ def find_replaced_kind(layout: Layout, name: str) -> Kind:
 
 
 def find_irreplaceable_words(replacements: ReplacementTables, layout: Layout, name: str) -> list[int]:
-    """Return the words (value indices) of the variable *name* whose replacements may all be in the sentence already."""
+    """Return value indices of variable *name*: words with so few replacements that other variables may use them all."""
     table = replacements[find_replaced_kind(layout, name)]
     (variable,) = (variable for variable in layout.variables if variable.name == name)
     rivals = np.zeros(len(table), np.int64)

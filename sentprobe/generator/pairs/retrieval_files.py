@@ -25,9 +25,9 @@ from sentprobe.generator.spaces.layout import build_layout_event
 
 
 def sample_distinct_meanings(spaces: Sequence[TripletSpace], count: int, *, seed: int) -> list[TripletSet]:
-    """Return *count* triplets of each space; the anchors and negatives of all triplets have different meanings.
+    """Return *count* triplets of each space; no two triplets have an anchor or negative with the same meaning.
 
-    In exclusion queries, the questions about the first and the second patient have different meanings instead.
+    In exclusion queries, the two questions ("who helped the doctor"), one for each patient, are compared instead.
 
     Raises:
         UsageError: a space has too few triplets with different meanings.
@@ -55,7 +55,7 @@ def _select_distinct(space: TripletSpace, count: int, seed: int, meanings: set[H
 
 
 def _list_meanings(triplets: TripletSet) -> Iterable[Iterable[Hashable]]:
-    """Return, for each triplet, the meanings of two sentences, which no other triplet may share."""
+    """Return two meanings per triplet: of its anchor and negative or, in an exclusion query, of its two questions."""
     space = triplets.space
     if isinstance(space, ExclusionSpace):
         questions = (_compute_meanings(triplets, space.make_question(number)) for number in range(2))
@@ -70,7 +70,7 @@ def _compute_meanings(triplets: TripletSet, maker: SentenceMaker) -> list[Hashab
 
 
 def _build_events(triplets: TripletSet, maker: SentenceMaker) -> list[Event]:
-    """Return the events of the sentences that *maker* makes, in the order of the triplets."""
+    """Return one event for each triplet, in order: that of the sentence that *maker* makes, such as the positive."""
     events: dict[int, Event] = {}
     for part in triplets.parts:
         draft = maker(part)
@@ -114,7 +114,7 @@ Record: TypeAlias = dict[str, object]
 
 
 def _iterate_queries(triplets: TripletSet) -> Iterator[tuple[Record, list[Record]]]:
-    """Yield the record of each query and the records of its documents; the statements are in random order."""
+    """Yield each query's record and its documents' records; if a document has two statements, their order is random."""
     space = triplets.space
     makers: Mapping[str, tuple[SentenceMaker, ...]] = (
         space.list_makers()

@@ -16,7 +16,7 @@ from sentprobe.lexicon import Lexicon
 
 
 class RowSource:
-    """The sentences that a renderer reads. Setting ``rows`` replaces them by sentences with the same vocabulary."""
+    """The sentences that a renderer reads: ``rows``. They can be replaced; the words of new ones must be in *words*."""
 
     def __init__(self, lexicon: Lexicon, words: Words) -> None:
         self.lexicon = lexicon
@@ -28,12 +28,12 @@ class RowSource:
         return self.rows.count() if self.rows else 0
 
     def batches(self, indices: IndexArray) -> Iterator[EventBatch]:
-        """Yield the events of the sentences at *indices* in ``rows``, in a batch for each layout."""
+        """Yield the events at the positions *indices* in ``rows``: for each layout, one batch of its events."""
         yield from self.rows.batches(indices) if self.rows else ()
 
 
 class RowRenderer:
-    """Renderer of sentences as records; *write* formats a sentence without line breaks, and *escape* a word."""
+    """Renderer of sentences as records. *write* makes a record without line breaks; *escape* encodes a word for it."""
 
     def __init__(
         self, lexicon: Lexicon, words: Words, write: Callable[[Sentence], str], escape: Callable[[str], str] = str
@@ -43,7 +43,7 @@ class RowRenderer:
         self._renderer = Renderer(self._source, lambda sentence: f"{write(sentence)}\n", escape=escape)
 
     def render_columns(self, rows: NumberedEvents, count: int) -> list[list[str]]:
-        """Return the records of *rows*, in order, as *count* lists of equal length."""
+        """Return the records of *rows*, cut in order into *count* columns of equal length (first all anchors, ...)."""
         with self._lock:  # threads share a renderer
             self._source.rows = rows
             try:

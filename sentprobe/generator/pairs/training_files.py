@@ -27,8 +27,9 @@ def iterate_training_columns(
 ) -> Iterator[dict[str, list[str]]]:
     """Yield the triplets in batches; a batch has the columns ``anchor``, ``positive`` and ``negative``.
 
-    A random half of the negatives has the positive's voice and word order; the other half has the anchor's.
-    *render* returns four lists of sentences: anchors, positives, negatives and hard negatives.
+    The column ``negative`` has the negative (in the positive's voice and word order) of a random half of the triplets,
+    and the hard negative (in the anchor's) of the others. *render* returns four lists of sentences: anchors, positives,
+    negatives and hard negatives.
 
     >>> from sentprobe.generator.pairs.triplets import TripletSpace
     >>> from sentprobe.lexicon import english
@@ -57,7 +58,7 @@ def format_training_lines(portions: Iterable[TrainingColumns]) -> Iterator[str]:
 
 
 def write_training_data(portions: Iterable[TrainingColumns], path: Path, triplet_format: TripletFormat) -> None:
-    """Write training data to a file; in Parquet, each batch is a row group. Raises UsageError."""
+    """Write portions of training data to a file; in Parquet, each portion is a row group. Raises UsageError."""
     write_rows(path, build_rows(portions, triplet_format))
 
 

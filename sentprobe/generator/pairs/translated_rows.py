@@ -1,4 +1,4 @@
-"""Translations of many triplets at once, as a column of values for each variable."""
+"""Translation of many triplets at once. For each variable, a column has the values of all translated sentences."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -46,7 +46,7 @@ class _DraftClause(NamedTuple):
 
 
 class RowTranslator:
-    """Translator of drafts; ``words`` has the translations of the English words, in the same order except for verbs."""
+    """Translator of drafts. ``words``: the translations in the order of the English words, but each verb only once."""
 
     def __init__(self, words: Words, translator: Translator) -> None:
         self.lexicon = translator.target
@@ -78,7 +78,7 @@ class RowTranslator:
         self._is_ambiguous = np.array([self._has_two_readings(lemma) for lemma in lemmas], bool)
 
     def _has_two_readings(self, lemma: str) -> bool:
-        """Say whether a finite form of a verb is spelled like another form; then readings are counted by parsing."""
+        """Say whether a verb has a finite form with two readings (without participles): its sentences are parsed."""
         words = [self.lexicon.get(lemma, kind) for kind in self.lexicon.kinds_of(lemma)]
         texts = {text for word in words for form, text in word.forms.items() if str(form).startswith("VVFIN")}
         readings = ([form for _, form in self.lexicon.find(text) if form != "VVPP"] for text in texts)
@@ -128,7 +128,7 @@ class RowTranslator:
         make_layout: Callable[[list[_DraftClause]], Layout],
         values: dict[str, ValueColumn],
     ) -> Iterator[EventBatch]:
-        """Yield a batch of the events with one reading, and a batch of the ambiguous events, changed to the passive."""
+        """Yield the unambiguous events as one batch, and the ambiguous events, put into the passive, as another."""
         layout, count = make_layout(clauses), len(values["verb"])
         is_ambiguous = self._find_ambiguous(layout, clauses, values, count)
         passive = [c._replace(voice=ev.Voice.PASSIVE) if c.frame is ev.Frame.TRANSITIVE else c for c in clauses]
@@ -196,7 +196,7 @@ class TranslatedRows(TripletRows):
         self._translator = translator
 
     def make_batches(self, draft: EventDraft, rows: NDArray[np.int64]) -> Iterator[EventBatch]:
-        """Yield the translations of a draft's events; *rows* are the events' positions in the requested sentences."""
+        """Yield the translated events of *draft*; *rows*: each event's position in the list of requested sentences."""
         for batch in self._translator.translate(draft):
             yield replace(batch, positions=rows[batch.positions])
 

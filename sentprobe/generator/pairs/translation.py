@@ -1,9 +1,9 @@
 """Translation of triplets: the anchor stays English, and the positive and the negatives are in another language.
 
 An entry of the other lexicon names its English lemma under the key ``english``. The progressive, which the other
-language lacks, becomes simple. If a verb takes a dative object in the other language, it has no passive: a passive main
-clause puts the object first, and a passive relative clause becomes active. If a translation has two readings, its
-transitive clauses become passive.
+language lacks, becomes simple. A verb with a dative object in the other language has no passive there. A passive
+English clause with such a verb becomes active; in a main clause, the object then comes first. If a translated sentence
+has two readings, its transitive clauses become passive, except those with a dative object.
 """
 
 from sentprobe.errors import UsageError
@@ -33,13 +33,13 @@ class Translator:
         self._words[Kind.DETERMINER, source.language.determiner] = article
 
     def restrict(self, vocabulary: str) -> Lexicon:
-        """Return the English lexicon; *vocabulary* keeps words with a translation that is no sentence adverb."""
+        """Return a lexicon whose *vocabulary* has only words with a translation that is not a sentence adverb."""
         words = self.source.vocabulary(vocabulary).words
         usable = {kind: [lemma for lemma in words[kind] if self._is_usable(kind, lemma)] for kind in words}
         return self.source.replace_words(vocabulary, usable)
 
     def _is_usable(self, kind: Kind, lemma: str) -> bool:
-        """Say whether a word has a translation that can be in a negated clause."""
+        """Say whether a word has a translation that is no sentence adverb, which a negated clause must not have."""
         word = self._words.get((kind, lemma))
         return word is not None and Flag.SENTENCE not in word.flags
 

@@ -53,7 +53,7 @@ def find_pair_format(formats: type[Format], name: str | None, out: Path | None) 
 
 
 def format_place(path: str) -> str:
-    """Return the name of the clause or noun at *path* in files.
+    """Return the name that triplet files give to the clause or noun at *path*.
 
     >>> format_place(""), format_place("agent.clause.patient.")
     ('main', 'agent.clause.patient')
@@ -73,7 +73,7 @@ def build_rows(triplets: TripletSet, triplet_format: TripletFormat) -> Iterator[
 
 
 def write_rows(path: Path, rows: Iterator[Any]) -> None:
-    """Write lines to a text file, or Arrow tables to a Parquet file, with a row group for each. Raises UsageError."""
+    """Write lines to a text file, or Arrow tables to a Parquet file, one row group per table. Raises UsageError."""
     first = next(rows)
     with atomic_path(path) as temporary:
         if isinstance(first, str):
@@ -101,7 +101,7 @@ def format_triplet_lines(triplets: TripletSet, triplet_format: TripletFormat) ->
 def pair_records(
     portion: TripletSet, columns: Iterable[Sequence[str]], *, first: int, total: int
 ) -> Iterator[tuple[dict[str, str], dict[TripletSide, "SentenceJson"]]]:
-    """Yield each triplet's fields and sentences; *columns*: ``format_record`` texts of all anchors, positives, ..."""
+    """Yield each triplet's fields and sentences; *columns* has, for each side, the ``format_record`` texts of all."""
     facts = _describe_triplets(portion, first)
     for place, (fact, *records) in enumerate(zip(facts, *columns, strict=True), first + 1):
         yield (
@@ -114,7 +114,7 @@ def pair_records(
 
 
 class SentenceJson(NamedTuple):
-    """A sentence in JSON: its number, its text as a JSON string, and the members of its record after the id."""
+    """A sentence in JSON: its number, its text as a JSON string, and its JSON record minus its start ``{"id":"",``."""
 
     number: int
     text: str
@@ -132,7 +132,7 @@ _NO_ID = '{"id":"",'
 
 
 def _describe_triplets(portion: TripletSet, first: int) -> list[dict[str, str]]:
-    """Return the fields of each triplet except the sentences: id, contrast, structure, ``place`` and ``voices``."""
+    """Return the id, contrast, structure, ``place`` and ``voices`` of each triplet: all fields except the sentences."""
     name = portion.space.contrast.name
     return [
         {
@@ -175,7 +175,7 @@ def _format_members(fields: Mapping[str, object]) -> str:
 
 
 def _format_line(members: Iterable[str], sentences: Mapping[Any, SentenceJson]) -> str:
-    """Return a line of JSON with *members*, and the records of *sentences* as the annotation."""
+    """Return a line with a JSON object: *members*, then ``annotation`` with the record of each of *sentences*."""
     annotation = ",".join(f'"{name}":{{"id":"s{s.number}",{s.fields}' for name, s in sentences.items())
     return f'{{{",".join(members)},"annotation":{{{annotation}}}}}\n'
 

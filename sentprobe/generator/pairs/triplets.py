@@ -43,7 +43,7 @@ from sentprobe.lexicon.sorts import restrict_to_one_sort
 class TripletSide(StrEnum):
     """A sentence of a triplet.
 
-    A negative has the voice and word order of the positive, and a hard negative those of the anchor.
+    ``NEGATIVE`` has the voice and word order of the positive. ``HARD``, also a negative, has those of the anchor.
     """
 
     ANCHOR = "anchor"
@@ -76,7 +76,7 @@ class Stratum:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TripletPart:
-    """Sampled triplets of a stratum with anchors from the same space; ``positions`` are positions in the sample."""
+    """The triplets with anchors from one space of a stratum; ``positions`` has their indices in the TripletSet."""
 
     stratum: Stratum
     positions: NDArray[np.int64]
@@ -153,7 +153,7 @@ class TripletSpace:
         """Return *count* different triplets, spread evenly over the strata, in random order.
 
         Raises:
-            UsageError: *count* is not positive, or larger than the number of triplets or than the limit.
+            UsageError: *count* is not positive, larger than :meth:`count`, or needs more than MAX_SENTENCES sentences.
         """
         self.check_count(count)
         return self.sample_unchecked(count, seed=seed)
@@ -350,7 +350,7 @@ class TripletSet:
         return TripletRows(self).render_texts()
 
     def iterate_portions(self, size: int) -> Iterator[tuple[int, "TripletSet"]]:
-        """Yield *size* consecutive triplets at a time, as pairs: the position of the first triplet, and the set."""
+        """Yield the triplets in portions of up to *size*, as pairs (position of its first triplet, portion)."""
         orders = [np.argsort(part.positions) for part in self.parts]
         for start in range(0, len(self), size):
             positions = np.arange(start, min(start + size, len(self)))
@@ -392,11 +392,11 @@ class TripletSet:
         return units
 
     def list_makers(self, sides: Sequence[TripletSide] = SIDES) -> list[SentenceMaker]:
-        """Return, for each of *sides*, a function that makes this sentence of each triplet of a part."""
+        """Return one function for each of *sides*: it makes the event of that side for each triplet of a part."""
         return [partial(self.build_draft, side=side) for side in sides]
 
     def build_draft(self, part: TripletPart, *, side: TripletSide) -> drafts.EventDraft:
-        """Return the events of one sentence of each triplet of *part*, such as the positive."""
+        """Return, for each triplet of *part*, the event of its sentence *side*, such as the positive."""
         draft = part.anchors
         if side in (TripletSide.POSITIVE, TripletSide.NEGATIVE):
             for path in part.stratum.voices:
@@ -409,7 +409,8 @@ class TripletSet:
 class TripletRows:
     """The sentences of a set of triplets as numbered events: all anchors, then all positives, and so on.
 
-    *columns* are functions that make one sentence of each triplet; by default for anchor, positive and two negatives.
+    Each function in *columns* makes one sentence of every triplet, such as the positive. By default, there are four
+    functions: for the anchor, the positive and two negatives.
     """
 
     def __init__(self, triplets: TripletSet, columns: Sequence[SentenceMaker] = ()) -> None:
@@ -423,7 +424,7 @@ class TripletRows:
         return len(self._triplets) * len(self._columns)
 
     def render_texts(self) -> list[list[str]]:
-        """Return, for each function in *columns*, a list of that function's sentences, in the order of the triplets."""
+        """Return a list for each function in *columns*: its sentence, such as the anchor, of each triplet, in order."""
         return make_text_renderer(self.lexicon, self.words).render_columns(self, len(self._columns))
 
     def batches(self, indices: IndexArray) -> Iterator[EventBatch]:
@@ -443,5 +444,5 @@ class TripletRows:
         yield from map(join_batches, batches_by_layout.values())
 
     def make_batches(self, draft: drafts.EventDraft, rows: NDArray[np.int64]) -> Iterator[EventBatch]:
-        """Yield the events of a draft; *rows* are the events' positions among the requested sentences."""
+        """Yield the events of a draft; *rows* has, for each event, its position among the requested sentences."""
         yield EventBatch(draft.build_layout(), rows, draft.values)

@@ -7,9 +7,9 @@ from sentprobe.lexicon.languages.language import Language
 
 
 def find_subject_number(event: Event, head_number: str) -> str:
-    """Return the grammatical number of a clause's subject, "sg" or "pl", with which the finite verb agrees.
+    """Return the grammatical number of a clause's subject, "sg" or "pl"; the finite verb agrees with the subject.
 
-    If the noun that the clause modifies is the subject, the result is *head_number*, the number of that noun.
+    If the subject is a gap, *who* or *what*, return *head_number*: the number of the noun that is modified, or "sg".
     """
     subject = event.argument(event.subject)
     return str(subject.agreement if isinstance(subject, Participant) else head_number)
@@ -41,9 +41,9 @@ def choose_clause_shape(event: Event, head_number: str, language: Language) -> s
 
 
 def choose_form(slot: str, form: str, words: dict[str, Word], language: Language) -> tuple[str, str]:
-    """Return the name of the form that fills a slot ("DT.sg.vowel"), and the class with which the form agrees, or "".
+    """Return the name of a slot's form, such as "DT.sg.vowel", and the class of the word with which it agrees, or "".
 
-    *form* is the shorter name in the sentence plan ("DT.sg"): a plan does not depend on the *words* of the slots.
+    *form* is the name in the sentence plan, "DT.sg", without a class: plans do not depend on the *words* in slots.
     """
     path, dot, last = slot.rpartition(".")
     name = last.rstrip("0123456789")

@@ -33,7 +33,7 @@ Attachment: TypeAlias = tuple[tuple[AdverbSite, str], ...]
 
 
 def find_adverb_sites(event: ev.Event, path: str = "") -> Iterator[AdverbSite]:
-    """Yield the adverbs of a fully specified event that can modify the verbs of several clauses."""
+    """Yield, for a fully specified event, each list of adverbs that may modify any of several verbs."""
     for role, person in ev.iterate_participants(event):
         if isinstance(person.clause, ev.RelativeClause):
             inner_path = f"{path}{role.value}.clause."
@@ -50,7 +50,7 @@ def has_adverb_place_after_subject(event: ev.Event) -> bool:
 
 
 def _find_final_clauses(event: ev.Event, path: str) -> Iterator[str]:
-    """Yield the path of a relative clause, and the paths of nested clauses that end at the same token."""
+    """Yield *path*, that of the relative clause *event*, and the paths of inner clauses that end at the same token."""
     yield path
     last = find_last_role(event)
     person = None if last is event.subject else event.argument(last)
@@ -59,7 +59,7 @@ def _find_final_clauses(event: ev.Event, path: str) -> Iterator[str]:
 
 
 def find_last_role(event: ev.Event) -> ev.Role:
-    """Return the role of the last participant in a clause; a gap counts, since its preposition stays in place."""
+    """Return the role of the last participant in a clause, or of the gap if a verb or preposition ends the clause."""
     if event.voice is ev.Voice.PASSIVE or event.frame is ev.Frame.INTRANSITIVE:
         return ev.Role.AGENT
     is_recipient_last = event.dative is ev.Dative.TO or (event.dative and event.patient is ev.GAP)
@@ -95,7 +95,7 @@ def _move_adverbs(event: ev.Event, attachment: Attachment, path: str = "") -> ev
 
 
 def realize_readings(event: ev.Event, lexicon: Lexicon, *, id: str = "") -> list[Sentence]:
-    """Return a sentence for each attachment of a parsed event's adverbs: the same words, with another annotation."""
+    """Return one sentence for each way in which an event's adverbs can attach; only heads, tree and event differ."""
     sentence = realize(event, lexicon, id=id, checked=True)
     language = lexicon.language
     _, *alternatives = [()] if language.closes_clauses else list_attachments(event)

@@ -73,9 +73,9 @@ def parse(sentence: str, lexicon: Lexicon) -> tuple[ev.Event, ...]:
 
 
 def parse_once(sentence: str, lexicon: Lexicon) -> ParsedClause:
-    """Return the parse of a sentence with one reading. Raises ParseError, or SentprobeError for several readings.
+    """Return the parse of a sentence that has only one reading. Raises ParseError, or SentprobeError for several.
 
-    If case does not distinguish the subject from the object, the first noun is the subject.
+    If two nouns can be the subject by their case, as in "die Frau sieht das Kind", the first one is the subject.
     """
     clauses = parse_clauses(sentence, lexicon)
     if lexicon.language.has_fronting:
@@ -88,21 +88,21 @@ def parse_once(sentence: str, lexicon: Lexicon) -> ParsedClause:
 
 
 def _count_early_objects(clause: ParsedClause) -> int:
-    """Return the number of clauses, among a clause and its relative clauses, with the object before the subject."""
+    """Return how many clauses, of *clause* and all relative clauses in it, have the object before the subject."""
     shape = clause.shape
     is_early = bool(shape.front) or (shape.is_relative and shape.gap != shape.subject)
     return is_early + sum(_count_early_objects(phrase.clause) for _, phrase in clause.phrases if phrase.clause)
 
 
 def find_only_reading(clauses: Sequence[ParsedClause]) -> ParsedClause | None:
-    """Return a parse of a sentence whose parses all give one event, or None if the sentence is ambiguous."""
+    """Return the first of a sentence's parses if the sentence has only one reading, or None if it is ambiguous."""
     if any(map(_has_adverb_site, clauses)) or (len(clauses) > 1 and len({*map(build_event, clauses)}) > 1):
         return None
     return clauses[0]
 
 
 def _has_adverb_site(clause: ParsedClause) -> bool:
-    """Say whether a parse has an adverb that can modify several verbs (see :mod:`.attachments`)."""
+    """Return whether a parse has an ambiguous adverb, which can modify any of several verbs (:mod:`.attachments`)."""
     has_adverb_first = clause.adverbs and _has_adverb_place_after_subject(clause.shape)
     return any(
         (has_adverb_first and role == clause.shape.subject) or _has_adverb_site(phrase.clause)
@@ -234,7 +234,7 @@ _Step = tuple[int, Trie, int, _Match]
 
 
 class _Parser:
-    """A recursive-descent parser along the tries of clause shapes; *expected*, if not None, collects missing inputs."""
+    """A recursive-descent parser along tries of clause shapes; *expected* collects what its furthest failure lacked."""
 
     def __init__(self, tokens: list[str], lexicon: Lexicon, expected: set[str] | None = None) -> None:
         self.tokens = tokens
@@ -248,7 +248,7 @@ class _Parser:
         self._depth = 0
 
     def parse_main_clauses(self) -> list[ParsedClause]:
-        """Return the main clauses that span all tokens."""
+        """Return every parse of the whole sentence as one main clause; an empty list if there is no parse."""
         ends: list[tuple[int, ParsedClause]] = []
         self._walk_trie(self._main, 0, _EMPTY_MATCH, ends)
         for end, _ in ends:
@@ -294,7 +294,7 @@ class _Parser:
         return steps
 
     def _find_constituent_steps(self, node: Trie, at: int, match: _Match) -> Iterator[_Step]:
-        """Yield the steps from a node that take a list of adverbs, or a noun phrase."""
+        """Yield the steps from *node* along a list of adverbs, or a noun phrase, that starts at token *at*."""
         verb, adverbs, relativizer, phrases, modal = match
         for step in node.adverbs:
             for end, lemmas in self._parse_adverbs(at):
@@ -372,7 +372,7 @@ class _Parser:
                 self._record_failure(end, "','")
 
     def _find_bare_phrases(self, at: int) -> Iterator[tuple[int, ParsedPhrase, str]]:
-        """Yield end, phrase and noun class of each noun phrase at token *at*, without relative clause and conjunct."""
+        """Yield (end, phrase, noun class) of each noun phrase at token *at*, up to its noun: no relative clause."""
         determiners = self._readings[at].determiners
         if not determiners:
             self._record_failure(at, "a determiner")
@@ -389,7 +389,7 @@ class _Parser:
                 self._record_failure(place, f"a noun that goes with {self.tokens[at]!r}")
 
     def _find_nouns(self, at: int) -> Iterator[tuple[int, NounReading, tuple[str, ...], str]]:
-        """Yield end position, noun, adjectives and determiner form for each noun after the adjectives at *at*."""
+        """Yield (end, noun, adjectives, determiner form) for each reading as a noun, with any adjectives, at *at*."""
         for noun in self._readings[at].nouns:
             yield at + 1, noun, (), noun.determiner_form
         starts: list[tuple[tuple[str, ...], tuple[str, ...], str]] = [((), (), "")]

@@ -53,7 +53,7 @@ def _check_modal(clause: ev.Event, modal: Word) -> None:
 
 
 def _check_gap(clause: ev.Event) -> None:
-    """Raise UsageError if the gap or the asked participant cannot be left out of a clause with a recipient."""
+    """Raise UsageError if a ditransitive clause has a gap, or asks for a participant, in a role that forbids it."""
     role = clause.gap or clause.asked
     if role is not None and not clause.can_extract(role):
         form = "a passive" if clause.voice is ev.Voice.PASSIVE else "an active double-object"

@@ -26,8 +26,8 @@ class Token:
 class Predicate:
     """A verb and the nouns of its participants, as token numbers from 1.
 
-    In a relative clause, the modified noun counts as the participant. An intransitive verb has no patient, and an order
-    has no agent.
+    In a relative clause, the participant in the gap's role is the noun that the clause modifies. An intransitive verb
+    has no patient, and an order has no agent.
     """
 
     verb: int

@@ -219,14 +219,14 @@ def _plan_leaf(leaf: Leaf, path: str, origin: tuple[shapes.Shape, int]) -> Sente
 
 
 def _number_slots(plan: SentencePlan, lemma: str, path: str) -> None:
-    """Name the slots of adverbs or adjectives (the placeholder *lemma*) at *path*: ``adverb0``, ``adverb1``, ..."""
+    """Set the slot of each *lemma* token (such as "@adverb") at *path*: *path* and ``adverb0``, ``adverb1``, ..."""
     tokens = (token for token in plan.tokens if token.leaf.lemma == lemma and token.path == path)
     for number, token in enumerate(tokens):
         token.slot = f"{path}{lemma.removeprefix('@')}{number}"
 
 
 def _join_parts(items: tuple[FlatItem, ...], parts: list[SentencePlan]) -> tuple[SentencePlan, list[int]]:
-    """Return the plan that joins *parts*, and each part's start; the caller fills in or removes the first clause."""
+    """Return the plan of the joined *parts*, with an empty first clause, and the start position of each part."""
     starts = list(accumulate((len(part.tokens) for part in parts[:-1]), initial=0))
     heads = [start + part.head for start, part in zip(starts, parts, strict=True)]
     tokens: list[PlanToken] = []

@@ -107,10 +107,10 @@ def annotate_text(text: str, lexicon: Lexicon, *, id: str = "") -> Sentence:
 
 
 def annotate_readings(clauses: Iterable[ParsedClause], lexicon: Lexicon, *, id: str = "") -> list[Sentence]:
-    """Return an annotated sentence for each reading of a sentence, from its parses.
+    """Return an annotated sentence for each licensed reading of a sentence, whose parses are *clauses*.
 
-    The identifiers of several readings are numbered (``s1.1``, ``s1.2``). After each parse come the readings in which
-    its adverbs modify other verbs (see :mod:`.attachments`).
+    A parse has a reading for each choice of the verbs that its adverbs modify (see :mod:`.attachments`), and its own
+    choice comes first. If a sentence has several readings, their identifiers are numbered (``s1.1``, ``s1.2``).
     """
     events = dict.fromkeys(map(build_event, clauses))
     by_event = {s.event: s for event in events for s in realize_readings(event, lexicon, id=id)}

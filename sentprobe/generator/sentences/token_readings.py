@@ -45,7 +45,7 @@ _QUESTION_WORDS = frozenset(word.value for word in ev.Asked)
 
 @cache
 def _index_noun_forms(language: Language) -> Mapping[str, tuple[str, str]]:
-    """Return the grammatical number and the case of a noun by the name of its form."""
+    """Return a dictionary from names of noun forms, such as "NN.sg.acc", to pairs of grammatical number and case."""
     pairs = product((number.value for number in ev.Number), language.cases)
     return {language.find_noun_form(*pair): pair for pair in pairs}
 
@@ -79,7 +79,7 @@ def _read_noun(word: Word, form: str, language: Language) -> NounReading | None:
 
 
 def _list_inputs(word: Word, form: str, language: Language) -> Iterator[tuple[str, str, str, str]]:
-    """Yield the trie's inputs for a form of a verb, relativizer or modal; see :class:`TokenReadings`."""
+    """Yield the tuples of ``TokenReadings.inputs`` for a form of a verb, relativizer or modal; none for other words."""
     if word.kind is Kind.RELATIVIZER:
         yield form if "rel" in language.agreeing_slots else RELATIVIZER, "", word.lemma, ""
     elif word.kind is Kind.MODAL:

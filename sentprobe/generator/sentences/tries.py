@@ -28,7 +28,7 @@ class Trie:
     ends: list[shapes.ClauseShape] = field(default_factory=list)
 
     def make_step(self) -> tuple[int, "Trie"]:
-        """Return a step to a new node; the caller adds the step to this node."""
+        """Return the next step of this node: its rank and a new node. The caller stores the step in this node."""
         return len(self.tokens) + len(self.phrases) + len(self.adverbs), Trie()
 
 
@@ -48,7 +48,7 @@ _NAMES = {
 def load_tries(language: Language) -> tuple[Trie, dict[tuple[str, str], Trie]]:
     """Return the trie of main clauses, and the tries of relative clauses by number and class of the modified noun.
 
-    In a language whose relativizers do not agree with the noun, all classes share a trie.
+    In a language whose relativizers do not agree with the noun, there is one trie for each number, for all classes.
     """
     main = Trie()
     classes = language.classes if "rel" in language.agreeing_slots else ("",)
@@ -66,7 +66,7 @@ def load_tries(language: Language) -> tuple[Trie, dict[tuple[str, str], Trie]]:
 
 
 def _insert_shape(trie: Trie, shape: shapes.ClauseShape, language: Language, word_class: str, auxiliary: str) -> None:
-    """Insert a shape into a trie; *auxiliary* is the auxiliary of an active perfect ("haben" or "sein"), else ""."""
+    """Insert a shape into a trie. *auxiliary* is "haben" or "sein" if the shape is an active perfect, otherwise ""."""
     for item in shapes.load_language_shapes(language).find_items(shape):
         content = item.content
         if isinstance(content, Leaf):

@@ -107,7 +107,7 @@ class Choices:
 
 
 def choose_words(lexicon: Lexicon, vocabulary: str, choices: Choices, constraints: Constraints) -> Words:
-    """Return the words that sentences may contain. Raises UsageError, or Contradiction if adjectives are missing."""
+    """Return the words for sentences. Raises UsageError, or Contradiction if *vocabulary* lacks needed adjectives."""
     lexicon.vocabulary(vocabulary)
     _check_choices(choices, lexicon.language)
     for count in (*choices.adverbs, *choices.adverbs_in_clauses):
@@ -146,7 +146,7 @@ def _check_choices(choices: Choices, language: Language) -> None:
 
 
 def list_other_vocabularies(lexicon: Lexicon, kind: Kind) -> str:
-    """Return the last words of a message: the vocabularies that have words of *kind*; "" if there is none."""
+    """Return the end of a message, which names the vocabularies with words of *kind*; "" if no vocabulary has any."""
     names = [repr(name) for name, vocabulary in lexicon.vocabularies.items() if vocabulary.words[kind]]
     return f"; vocabulary {' or '.join(names)} has" if names else ""
 

@@ -57,7 +57,7 @@ def require(boxes: Iterable[Box], union: Iterable[Restriction]) -> list[Box]:
 
 
 def forbid(boxes: Iterable[Box], union: Iterable[Restriction]) -> list[Box]:
-    """Return disjoint boxes with those events of *boxes* that no restriction in *union* allows."""
+    """Return disjoint boxes with the events of *boxes* minus the events that satisfy any restriction in *union*."""
     remaining = list(boxes)
     for restriction in map(_convert_restriction, union):
         remaining = [piece for box in remaining for piece in _subtract(box, restriction)]
@@ -74,7 +74,7 @@ def _intersect(box: Box, restriction: Box) -> Box | None:
 
 
 def _subtract(box: Box, restriction: Box) -> list[Box]:
-    """Return disjoint boxes that cover the part of *box* that *restriction* excludes."""
+    """Return disjoint boxes that together contain the events of *box* that *restriction* does not allow."""
     for name, allowed in restriction.items():
         if not box[name] & allowed:
             return [box]
@@ -88,7 +88,7 @@ def _subtract(box: Box, restriction: Box) -> list[Box]:
 
 
 class Choice(NamedTuple):
-    """The sorted indices of the values that a cell allows a variable, as a tuple and as an array."""
+    """The sorted indices of the values that a variable can have in a cell of a box, as a tuple and as an array."""
 
     numbers: tuple[int, ...]
     array: NDArray[np.int64]
@@ -96,7 +96,7 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A part of a box in which any two variables of a group have the same allowed values, or no common one.
+    """A part of a box in which any two variables of a group (e.g. nouns) have equal or disjoint sets of allowed values.
 
     Each field has an entry for each variable. ``rivals``: the positions of the earlier variables with the same allowed
     values, from which the variable must differ. ``radices``: how many values the rivals leave to the variable.
@@ -165,7 +165,7 @@ class _CellColumn:
 
 
 def _shorten(entries: Sequence[int]) -> NDArray[Any]:
-    """Return *entries* as an array, with one entry if all are equal, because NumPy divides faster by one number."""
+    """Return *entries* as an array; keep only the first if all are equal, since NumPy then divides faster."""
     array = np.array(entries)
     return array[:1] if (array == array[0]).all() else array
 
@@ -175,7 +175,7 @@ def _look_up(entries: NDArray[Any], cells: NDArray[np.int64]) -> NDArray[Any]:
 
 
 class CellTable:
-    """The cells of a layout as arrays, to decode many events at once."""
+    """Arrays of the cells of a layout's boxes (see :class:`Cell`), to decode the indices of many events at once."""
 
     def __init__(self, cells: Sequence[Cell]) -> None:
         fields = [
@@ -185,7 +185,7 @@ class CellTable:
         self._columns = [_CellColumn(*column) for column in zip(names, *fields, strict=True)]
 
     def decode(self, indices: IndexArray, cells: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
-        """Return the value indices of many events, an array for each variable, by name.
+        """Return a dictionary with, for each variable's name, an array of the variable's value index in each event.
 
         For each event, *cells* has the number of its cell, and *indices* the index of the event in that cell.
         """
@@ -204,7 +204,7 @@ class CellTable:
         return values
 
     def _split_digits(self, indices: IndexArray, cells: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-        """Return the mixed-radix digits of *indices*, an array for each variable; split large indices to use int64."""
+        """Return, for each variable, its digit in each mixed-radix index, (n,) int64; *indices* may exceed int64."""
         digits: list[NDArray[np.int64]] = []
         end = len(self._columns)
         while end:
@@ -264,7 +264,7 @@ class CountedBox:
 
 
 def count_box(layout: Layout, box: Box) -> CountedBox:
-    """Return a box with its size: the product of the numbers of choices for groups and for ungrouped variables."""
+    """Return a box with the number of its events; in an event, all variables of a group, such as nouns, differ."""
     groups, free = _group_names(layout)
     size = prod([box[name].bit_count() for name in free])
     for names in groups:
@@ -312,7 +312,7 @@ def _group_variables(layout: Layout) -> tuple[tuple[int, ...], ...]:
 
 
 def _choose_atoms(domains: tuple[Bits, ...]) -> Iterator[tuple[Bits, ...]]:
-    """Yield, for each cell, the value set (*atom*) of each variable of a group; two atoms are equal or disjoint."""
+    """Yield, for each cell of a group, one value set (*atom*) per variable; any two sets are equal or disjoint."""
     atoms: list[tuple[tuple[bool, ...], Bits]] = [((), reduce(or_, domains, 0))]
     for domain in domains:
         parts = (((*s, is_in), atom & (domain if is_in else ~domain)) for s, atom in atoms for is_in in (False, True))
@@ -329,7 +329,7 @@ _Share: TypeAlias = tuple[Choice, tuple[int, ...]]
 
 @lru_cache(maxsize=1024)
 def _split_group(domains: tuple[Bits, ...]) -> tuple[tuple[_Share, ...], ...]:
-    """Return, for each cell of a box, the share of each variable of a group; *domains*: allowed values in the box."""
+    """Return, for each cell of a group, one _Share for each variable. *domains*: each variable's allowed values."""
     return tuple(
         tuple((_sort_values(atom), tuple(j for j in range(i) if chosen[j] == atom)) for i, atom in enumerate(chosen))
         for chosen in _choose_atoms(domains)

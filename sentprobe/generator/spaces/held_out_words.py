@@ -19,7 +19,7 @@ class SplitSide:
     """One side of a split: the held-out words and structures for test, or all other words and structures for training.
 
     ``share`` is the held-out share of the words; None if all words are on both sides. Raises UsageError for a share
-    that is not between 0 and 1, or if paraphrases or negatives of held-out structures are not held out.
+    that is not between 0 and 1, or if ``structures`` lacks a structure of paraphrases or negatives of its sentences.
 
     >>> training = SplitSide(share=0.3, held_out=False)
     >>> training.has_word("professor"), training.has_word("lawyer"), str(training)
@@ -73,7 +73,7 @@ class SplitSide:
         return pattern in find_patterns(self.structures)
 
     def select_templates(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return the names of those sub-templates of the templates *names* that are on this side."""
+        """Expand the templates *names* into structures; return the names of those structures that are on this side."""
         return tuple(dict.fromkeys(pattern.name for pattern in find_patterns(names) if self.has_structure(pattern)))
 
     def restrict_lexicon(self, lexicon: Lexicon, vocabulary: str) -> Lexicon:
@@ -95,12 +95,12 @@ def _restrict_lexicon(side: SplitSide, lexicon: Lexicon, vocabulary: str) -> Lex
 
 
 def _find_family(pattern: Pattern) -> tuple[Frame, tuple[Frame, ...]]:
-    """Return the frames of main clause and relative clauses; paraphrases and negatives have the same frames."""
+    """Return a pattern's main frame and its relative clauses' sorted frames; paraphrases and negatives keep them."""
     return pattern.frame, tuple(sorted(clause.frame for _, clause in pattern.clauses))
 
 
 def parse_side(values: Sequence[str], *, held_out: bool) -> SplitSide | None:
-    """Return the side that an option's values (share, structures) state; None if *values* is empty. Raises UsageError.
+    """Return the side of a split that option values (share, structures) select; None without values. Raises UsageError.
 
     >>> parse_side(["0.3", "transitive"], held_out=True)
     SplitSide(share=0.3, structures=('transitive',), held_out=True)

@@ -78,7 +78,7 @@ class ClauseSite:
 
     @property
     def dative(self) -> ev.Dative | None:
-        """The form of the recipient, if the gap implies the form; None if the form is a variable, or absent."""
+        """The form of the recipient if the gap implies it; None if it is a variable or the frame has no recipient."""
         is_passive = self.voice is ev.Voice.PASSIVE
         if self.gap is ev.Role.RECIPIENT:
             return ev.Dative.DOUBLE if is_passive else ev.Dative.TO

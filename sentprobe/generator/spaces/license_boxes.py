@@ -14,7 +14,7 @@ _POSITIVE = frozenset([NEGATIONS.index(ev.Polarity.POSITIVE.value)])
 
 
 def find_reflexive_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> Iterator[Restriction]:
-    """Yield the boxes of sentences in which a reflexive does not agree with its agent."""
+    """Yield the boxes of sentences whose reflexive, such as *herself*, differs from the agent in number or gender."""
     role = layout.clauses[0].form.reflexive
     if role is None:
         return
@@ -56,7 +56,7 @@ def find_polarity_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> Itera
 
 
 def _list_unlicensed(site: ClauseSite, path: str) -> Iterator[Restriction]:
-    """Yield boxes, by voice and dative, of a clause that has no negation before the noun phrase at *path*."""
+    """Yield one box for each voice and dative of a clause: no negation in it precedes the noun phrase at *path*."""
     datives = [(i, str(d)) for i, d in enumerate(ev.Dative) if site.varies_dative or d is site.dative] or [(0, "")]
     for (i, voice), (j, dative) in product(enumerate(ev.Voice), datives):
         if site.voice in (None, voice):

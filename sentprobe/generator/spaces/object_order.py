@@ -15,7 +15,7 @@ from sentprobe.lexicon import Flag, Kind, Lexicon
 
 
 def iterate_order_rules(words: Words, lexicon: Lexicon, choices: Choices) -> Iterator[Rule]:
-    """Yield the rules that exclude clauses in which no case marks the object, or sentence adverbs follow a negation."""
+    """Yield rules against clauses whose object could be the subject, and sentence adverbs in negated clauses."""
     if not choices.ambiguous:
         text = "leaving out relative clauses and early objects where no case decides"
         yield Rule(text, partial(_find_undecided_boxes, words, lexicon, choices), is_ban=True)
@@ -27,7 +27,7 @@ def iterate_order_rules(words: Words, lexicon: Lexicon, choices: Choices) -> Ite
 
 
 def _find_undecided_boxes(words: Words, lexicon: Lexicon, choices: Choices, layout: Layout) -> Iterator[Restriction]:
-    """Yield the boxes of clauses in which both nouns have the same form in nominative and accusative."""
+    """Yield boxes of clauses to exclude: neither noun phrase has different forms in nominative and accusative."""
     for site in layout.clauses:
         if (
             (choices.decided or site.owner or site.form.fronting)
@@ -44,7 +44,7 @@ def _find_undecided_boxes(words: Words, lexicon: Lexicon, choices: Choices, layo
 
 @lru_cache(maxsize=1024)
 def list_undecided(words: Words, lexicon: Lexicon, path: str) -> tuple[dict[str, Allowed], ...]:
-    """Return, for each determiner, the box of nouns at *path* with the same form in nominative and accusative."""
+    """Return boxes of noun phrases at *path* that look the same in nominative and accusative, one per determiner."""
     boxes = []
     for i, (number, lemma) in enumerate(words.determiners):
         phrases = [_list_phrases(lemma, number, noun, lexicon) for noun in words.nouns]

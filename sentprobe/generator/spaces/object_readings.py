@@ -50,7 +50,7 @@ def _list_clauses() -> tuple[ObjectFrame, ...]:
 
 @cache
 def _find_readings(main: ObjectFrame, clause: ObjectFrame) -> tuple[tuple[ev.Frame, ev.Frame], ...]:
-    """Return a pair of frames (main clause, relative clause) for each other reading of the same words."""
+    """Return all alternative readings of a sentence with these two clauses, each as (main frame, clause frame)."""
 
     def list_words(main: ObjectFrame, clause: ObjectFrame) -> tuple[object, ...]:
         outer = main.list_words()
@@ -65,7 +65,7 @@ def _find_readings(main: ObjectFrame, clause: ObjectFrame) -> tuple[tuple[ev.Fra
 
 @lru_cache(maxsize=1024)
 def _find_shared_verbs(words: Words, lexicon: Lexicon, frame: ev.Frame, other: ev.Frame) -> Allowed:
-    """Return the positions of the verbs with *frame* that the lexicon also has with the frame *other*."""
+    """Return the positions, in ``words.verbs``, of verbs of *frame* that have the frame *other* in the lexicon, too."""
     verbs = words.verbs_by_frame[frame]
     if frame is other:
         return verbs
@@ -81,7 +81,7 @@ def has_object_readings(words: Words, lexicon: Lexicon) -> bool:
 
 
 def find_object_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> Iterator[Restriction]:
-    """Yield the boxes of sentences in which the same object can belong to two verbs."""
+    """Yield the boxes of sentences with an object that can belong to the main verb or to a relative clause's verb."""
     main = layout.clauses[0]
     if main.frame is ev.Frame.INTRANSITIVE or main.voice is ev.Voice.PASSIVE:
         return

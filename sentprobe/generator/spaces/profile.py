@@ -57,7 +57,7 @@ RELATIVES: Mapping[tuple[Role, Voice], str] = {
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A feature of main clauses, relative clauses or nouns; ``variable`` is the suffix of its variables' names."""
+    """A feature of main clauses, relative clauses or nouns. ``variable`` ends variable names: "det" in "agent.det"."""
 
     name: str
     place: str
@@ -105,7 +105,7 @@ class Trait:
     allowed: Mapping[str, Allowed]
 
     def find_value(self, values: Sequence[int]) -> str:
-        """Return the value of the feature in an event; *values* are the value indices of the layout's variables."""
+        """Return the value of ``feature`` in an event; *values* has its value index for each layout variable."""
         if self.variable is None:
             (value,) = self.allowed
             return value
@@ -179,7 +179,7 @@ class Profile:
         return UsageError(f"profile {self.name}: {text}")
 
     def get_weight(self, feature: str, value: str) -> float:
-        """Return the weight of a value of a feature that has weights."""
+        """Return the weight of *value*, or 0 if it is not listed. The profile must have weights of *feature*."""
         return self.weights[feature].get(value, 0)
 
     def find_structure(self, pattern: Pattern) -> str | None:
@@ -187,7 +187,7 @@ class Profile:
         return self._structures.get(pattern)
 
     def weigh_templates(self, names: Iterable[str]) -> dict[str, float]:
-        """Return each named sub-template's weight; sub-templates with the same weighted features weigh the same."""
+        """Return the weight of each named sub-template, from the weights of its structure and its relative clauses."""
         groups: dict[tuple[str | None, str, object], dict[str, float]] = {}
         for name in names:
             patterns = find_patterns((name,))
@@ -278,7 +278,7 @@ def find_strata(boxes: Iterable[tuple[Layout, Box]], profile: Profile) -> list[S
 
 
 def _split_box(layout: Layout, box: Box, profile: Profile) -> Iterator[tuple[FeaturePath, Box]]:
-    """Split a box by the values of weighted features; yield (path, part) for all paths of values with weight > 0."""
+    """Split a box by weighted features: yield (path, part), where *part* has the values in *path*, none of weight 0."""
     head: FeaturePath = ()
     if STRUCTURE in profile.weights:
         structure = profile.find_structure(layout.pattern)
@@ -310,7 +310,10 @@ def _split_by_traits(
 def _compute_shares(
     sizes: dict[FeaturePath, int], profile: Profile, depth: int = 0
 ) -> Iterator[tuple[FeaturePath, float]]:
-    """Yield each stratum's path and share of a sample: the product of the path's relative weights (for "": sizes)."""
+    """Yield each stratum's path and its share of a sample: the product of the relative weights of the path's pairs.
+
+    A (feature, value) pair has its weight in the profile. For feature "", the weight is the number of sentences.
+    """
     branches: dict[tuple[str, str], dict[FeaturePath, int]] = {}
     for path, size in sizes.items():
         if depth == len(path):
@@ -328,9 +331,10 @@ def _compute_shares(
 
 
 def sample_strata(strata: Sequence[SpaceStratum], count: int, excluded: Sequence[int], rng: Generator) -> IndexArray:
-    """Return *count* different indices in random order, sampled from strata by share, and uniformly within a stratum.
+    """Return *count* different indices of sentences, in random order; none is in *excluded*, which is sorted.
 
-    The indices in *excluded*, which is sorted, are left out. Raises UsageError if a stratum has too few sentences.
+    A stratum is drawn for each sentence, with its share as weight; then all sentences of the stratum are equally
+    likely. Raises UsageError if a stratum has too few sentences.
     """
     shares = np.array([stratum.share for stratum in strata])
     parts: list[IndexArray] = []

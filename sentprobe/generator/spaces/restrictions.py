@@ -19,11 +19,11 @@ class Rule:
 
 
 class _ImpossibleStructure(Exception):  # noqa: N818 - not an error but the outcome of a match
-    """A clause of this structure cannot match a partial event, whatever its words."""
+    """Raised if no choice of words can make a clause match a partial event."""
 
 
 def list_restrictions(partial: ev.Event, site: ClauseSite, layout: Layout) -> Iterator[Restriction]:
-    """Yield the restriction that makes the clause at *site* match *partial*, for each order of coordinated nouns."""
+    """Yield one restriction for each order of coordinated nouns in which the clause at *site* can match *partial*."""
     paths = layout.coordinations
     for reversed_paths in chain.from_iterable(combinations(paths, size) for size in range(len(paths) + 1)):
         matcher = _Matcher(layout, reversed_paths)
@@ -35,7 +35,7 @@ def list_restrictions(partial: ev.Event, site: ClauseSite, layout: Layout) -> It
 
 
 class _Matcher:
-    """Collector of the values that a partial event allows the variables of a layout."""
+    """Collector of the values that a layout's variables may have in an event that matches a partial event."""
 
     def __init__(self, layout: Layout, reversed_paths: tuple[str, ...]) -> None:
         self._layout = layout
@@ -109,7 +109,7 @@ class _Matcher:
             self._require_value(f"{path}adjective{i}", lemma)
 
     def _require_feature(self, name: str, required: str | None, actual: str | None) -> None:
-        """Require the value of a feature that is a variable in some layouts, and *actual* (None: absent) in others."""
+        """Require the value *required* (None: any) of the variable *name* or, if the layout lacks it, of *actual*."""
         if name in self._variables:
             self._require_value(name, required)
         else:

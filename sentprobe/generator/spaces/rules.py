@@ -25,7 +25,7 @@ POLARITY = "negations and questions around ever and any"
 def iterate_rules(
     words: Words, lexicon: Lexicon, choices: Choices, constraints: Constraints, *, is_detailed: bool = False
 ) -> Iterator[Rule]:
-    """Yield the rules of a space; if *is_detailed*, yield a rule for each flag of verbs, such as stative."""
+    """Yield the rules of a space; if *is_detailed*, one rule for each flag of verbs without a progressive."""
     if choices.main != Event():
         text = f"the main clause {write_event(choices.main)}"
         yield Rule(text, lambda layout: _restrict_clauses(choices.main, layout, layout.clauses[:1]))
@@ -56,7 +56,7 @@ def _iterate_reading_rules(words: Words, lexicon: Lexicon, choices: Choices) -> 
 
 
 def _iterate_language_rules(words: Words, lexicon: Lexicon, choices: Choices, *, is_detailed: bool) -> Iterator[Rule]:
-    """Yield the rules of the language: for flags of verbs, forms of modals, questions and sorts of nouns."""
+    """Yield the grammar's rules: on progressives, modals with n't, questions, reflexives, polarity items and sorts."""
     flags = NO_PROGRESSIVE - choices.allow if Aspect.PROGRESSIVE in lexicon.language.aspects else frozenset[Flag]()
     for flag_set in [frozenset([flag]) for flag in sorted(flags)] if is_detailed else [flags]:
         if verbs := find_verbs_without_progressive(words, lexicon, flag_set):
@@ -89,7 +89,7 @@ def _iterate_license_rules(words: Words, lexicon: Lexicon, choices: Choices) -> 
 
 
 def _find_question_boxes(layout: Layout) -> list[Restriction]:
-    """Return the boxes (voice and form of the recipient) of the ditransitive questions that the grammar lacks."""
+    """Return a box for each voice and Dative form in which a ditransitive clause has no question for the asked role."""
     main = layout.clauses[0]
     if main.form.asked is None or not main.varies_dative:
         return []
@@ -117,7 +117,7 @@ def _find_ambiguous_boxes(layout: Layout) -> list[Restriction]:
 
 
 def _find_pair_boxes(layout: Layout) -> Iterator[Restriction]:
-    """Yield the boxes of relative clauses that are ambiguous because of coordinated nouns at their end."""
+    """Yield boxes of the events with coordinated nouns at the end of a relative clause, which are ambiguous."""
     for site in layout.clauses[1:] if layout.coordinations else ():
         for i, dative in enumerate(Dative) if site.varies_dative else ((0, site.dative),):
             assert site.gap is not None
@@ -145,7 +145,7 @@ def _iterate_event_rules(constraints: Constraints) -> Iterator[Rule]:
 
 
 def _restrict_clauses(event: Event, layout: Layout, sites: Iterable[ClauseSite]) -> list[Restriction]:
-    """Return the restrictions that make a clause at one of *sites* match *event*."""
+    """Return alternative restrictions: under each of them, the clause at one of *sites* matches the partial *event*."""
     return [restriction for site in sites for restriction in list_restrictions(event, site, layout)]
 
 
@@ -154,7 +154,7 @@ def _make_event_boxes(*events: Event) -> Callable[[Layout], Iterable[Restriction
 
 
 def _restrict_relatives(event: Event, layout: Layout) -> list[Restriction]:
-    """Return the restrictions that make every relative clause match *event*."""
+    """Return the restrictions under each of which all relative clauses of *layout* match the partial event *event*."""
     merged: list[dict[str, Allowed]] = [{}]
     for site in layout.clauses[1:]:
         pairs = product(merged, list_restrictions(event, site, layout))

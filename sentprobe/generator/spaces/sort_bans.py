@@ -27,7 +27,7 @@ class SortBan:
 
 @lru_cache(maxsize=64)  # a task makes thousands of spaces from the same words
 def find_sort_bans(words: Words, lexicon: Lexicon) -> tuple[SortBan, ...]:
-    """Return the bans that sorts imply; words that exclude the same nouns share a ban, so that boxes are few."""
+    """Return the bans on nouns whose sort a word excludes; words that ban the same nouns share a ban, for few boxes."""
     nouns_by_sort: dict[str, set[int]] = {}
     for i, noun in enumerate(words.nouns):
         nouns_by_sort.setdefault(lexicon.get(noun, Kind.NOUN).sort, set()).add(i)
@@ -47,7 +47,7 @@ def find_sort_bans(words: Words, lexicon: Lexicon) -> tuple[SortBan, ...]:
 
 
 def find_asked_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> list[Restriction]:
-    """Return a list with the box of the verbs that exclude the question word (who, what); empty if no verb does."""
+    """Return, as a list of at most one box, verbs that do not accept the main clause's question word (who, what)."""
     main = layout.clauses[0]
     if main.form.asked is None:
         return []
@@ -67,7 +67,7 @@ def find_sort_boxes(bans: Iterable[SortBan], layout: Layout) -> Iterator[Restric
 
 
 def _list_sort_pairs(layout: Layout) -> Iterator[tuple[Kind, str, str, str]]:
-    """Yield, for each word that restricts a noun's sort: kind, role, the word's variable and the noun's variable."""
+    """Yield (word's kind, noun's role, word's variable, noun's variable) for each noun and word that restricts it."""
     for site in layout.clauses:
         kind = Kind(site.frame.value)
         yield Kind.RELATIVIZER, MODIFIED, f"{site.owner}rel", f"{site.owner}noun"

@@ -36,7 +36,7 @@ MAX_SENTENCES = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class EventBatch:
-    """Events of one layout: their positions among the requested indices, and their value indices by variable."""
+    """Events of one layout, with their positions in the request and, for each variable, the indices of their values."""
 
     layout: Layout
     positions: NDArray[np.int64]
@@ -221,7 +221,7 @@ class Space:
             )
 
     def _index_cells(self, numbers: counting.IndexArray) -> "_CellIndex":
-        """Return all cells of those boxes that contain an event at an index in *numbers*."""
+        """Return the cells of all boxes or, if *numbers* is short, only of the boxes with an event at these indices."""
         if len(numbers) >= len(self._boxes):
             return self._all_cells
         box_numbers = sorted({bisect_right(self._ends, number) for number in numbers.tolist()})
@@ -288,7 +288,7 @@ class Space:
         return f"{culprits[0].text} and {culprits[1].text} contradict each other {where}"
 
     def _widen_choices(self) -> Iterator[tuple[str, tuple[Layout, ...]]]:
-        """Yield the name of each choice, and the layouts that the space would have with all values of this choice."""
+        """Yield (name, layouts) for most lists in ``choices``: the layouts if that list had all usual values."""
         language = self.lexicon.language
         all_values: dict[str, Any] = {
             "numbers": tuple(Number),
@@ -317,7 +317,7 @@ def join_batches(batches: Sequence[EventBatch]) -> EventBatch:
 
 
 class _CellIndex:
-    """The cells of boxes: each cell's first index, end, layout (as a number), and position among the layout's cells."""
+    """Cells (parts of boxes): each cell's range of event indices, its layout's number, and its place in this layout."""
 
     def __init__(self, boxes: Sequence[tuple[counting.CountedBox, int]]) -> None:
         self.starts: list[int] = []
@@ -347,7 +347,7 @@ def _build_layouts(templates: tuple[str, ...], words: Words, choices: Choices) -
 
 
 def _iterate_main_forms(choices: Choices, is_modal: tuple[bool, ...]) -> Iterator[ClauseForm]:
-    """Yield the forms of main clauses that the choices allow; an order has no modal."""
+    """Yield the forms of main clauses that the choices allow. Imperatives (orders) never have a modal."""
     for mood in choices.moods:
         yield from (ClauseForm(fronting=f) for f in choices.frontings if f is not None and mood is Mood.STATEMENT)
         if None not in choices.frontings:
@@ -382,7 +382,7 @@ def _build_cached_layouts(
 
 
 def _find_boxes(layouts: Iterable[Layout], rules: Iterable[Rule]) -> Iterator[tuple[Layout, counting.Box]]:
-    """Apply all rules to the layouts; yield, in a fixed order, pairs of a layout and one of the remaining boxes."""
+    """Yield (layout, box) for each box that remains of a layout after all rules are applied; the order is fixed."""
     rules = tuple(rules)
     for layout in layouts:
         boxes = [counting.build_full_box(layout)]
@@ -399,7 +399,7 @@ def _count_boxes(layouts: Iterable[Layout], rules: Iterable[Rule]) -> Iterator[c
 
 
 def _describe_choice(name: str, texts: Sequence[str]) -> str:
-    """Return a message on the contradiction between rules and the choice *name*; *texts* describe the rules."""
+    """Return a message that rules, described by *texts*, contradict the choice *name*, such as "moods"."""
     if name == "determiners" and POLARITY in texts:
         reason = "it needs a negation or question before it; add --determiner the"
         return f"any cannot be the only determiner here: {reason}"

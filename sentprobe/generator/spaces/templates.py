@@ -26,7 +26,7 @@ class ClausePattern:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """The structure of a sentence: the main clause's frame; relative clauses, each after the role of its noun."""
+    """The structure of a sentence: the main clause's frame, and (role, relative clause) for each modified noun."""
 
     name: str
     frame: Frame
@@ -35,7 +35,7 @@ class Pattern:
 
 @cache
 def _read_templates() -> tuple[Mapping[str, tuple[Pattern, ...]], Mapping[str, tuple[str, ...]]]:
-    """Return the patterns of each template, and the templates of each named collection."""
+    """Return, by name, each template's patterns (one per choice of clauses) and each collection's template names."""
     text = (files(__package__) / "templates.toml").read_text(encoding="utf-8")
     data = tomllib.loads(text)
     clauses = tuple(
@@ -81,7 +81,7 @@ def list_template_names(*, deep: bool = False, language: Language = ENGLISH) -> 
 
 
 def expand_templates(names: Iterable[str], language: Language) -> tuple[str, ...]:
-    """Return *names*; for `all`, also the language's own templates. Raises UsageError if the language lacks a frame."""
+    """Return *names*, and for `all` the language's own templates; raise UsageError if no verbs fit a template."""
     names = tuple(names)
     for name in names:
         frames = {frame for pattern in find_patterns([name]) for frame in list_frames(pattern)}

@@ -1,1 +1,1 @@
-"""The languages: a module for each defines its :class:`~.language.Language`, and :mod:`.table` lists them."""
+"""The languages: each has a module that defines its :class:`~.language.Language`; :mod:`.table` lists all languages."""

@@ -96,7 +96,7 @@ class Language:
 
     @cached_property
     def usual_auxiliary_forms(self) -> tuple[str, ...]:
-        """The forms of the usual perfect auxiliary; in clause shapes, they stand for those of any perfect auxiliary."""
+        """The forms of the usual perfect auxiliary ("haben"). Clause shapes use these even for verbs with "sein"."""
         return next(iter(self.perfect_auxiliaries.values()), ())
 
     def has_determiner(self, determiner: Word, number: str, word_class: str = "") -> bool:

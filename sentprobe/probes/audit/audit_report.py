@@ -75,7 +75,7 @@ _STYLES = {Verdict.LEAK: "bold red", Verdict.BELOW: "yellow", Verdict.EXPECTED: 
 
 
 def build_table(audit: Audit) -> Table:
-    """Build the terminal table of cues: accuracies in percent, with the chosen classifier's accuracy in bold."""
+    """Build the terminal table of cues: accuracies in percent, in bold for the classifier chosen without test items."""
     table = tw.build_empty_table(HEADER, left=[len(HEADER) - 1])
     table.title, table.title_justify = format_title(audit), "left"
     for row, finding in build_cue_rows(audit):

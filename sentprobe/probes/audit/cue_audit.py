@@ -55,7 +55,7 @@ BoundKey = Callable[[tuple[str, ...], tuple[int, ...]], Hashable]
 
 
 def compute_bound(data: ProbeDataset, split: Split, key: BoundKey) -> Bound:
-    """Return the bound for functions whose only input is the value of *key*: the same value gets the same answer."""
+    """Return the highest accuracy that a function can reach on *split* if its only input is the value of *key*."""
     counts = defaultdict[Hashable, Counter[int]](Counter)
     items = data.splits[split]
     tokens = [tuple(sentence.split()) for sentence in data.sentences]

@@ -154,7 +154,7 @@ _Answers = Mapping[Classifier, Indices]
 def _choose_classifier(
     kinds: Sequence[Classifier], train: TrialItems, test: TrialItems, validation: TrialItems | None, *, seed: int
 ) -> tuple[Classifier, _Answers]:
-    """Return the classifier chosen without test items, and the predictions of all classifiers for test items."""
+    """Return the best classifier on validation or held-out training items, and the test predictions of all *kinds*."""
     if validation and len(validation.targets):  # the same trained model serves both choice and test
         held_answers, answers = _predict(kinds, train, [validation, test], seed=seed)
         return _find_best(held_answers, validation), answers
@@ -173,7 +173,7 @@ def _find_best(answers: _Answers, items: TrialItems) -> Classifier:
 
 
 def _hold_out_units(train: TrialItems, *, seed: int) -> tuple[TrialItems, TrialItems]:
-    """Return the training items without a random quarter of their units, and the items of these units."""
+    """Split the training items: return those of three quarters of the units, and those of a random quarter."""
     units = np.unique(train.units)
     held_units = np.random.default_rng([seed, 1]).permutation(units)[: int(_HELD_OUT_SHARE * len(units))]
     is_held = np.isin(train.units, held_units)
@@ -230,10 +230,10 @@ def predict_with_linear_model(train: Any, matrices: Sequence[Any], targets: Indi
 
 
 def _merge_equal_columns(matrix: Any) -> Any:
-    """Return a matrix, (features, distinct columns). Multiplying *matrix* by it merges equal columns.
+    """Return a matrix M, (features, distinct columns): *matrix* @ M has one column, times sqrt(k), for k equal columns.
 
-    Since most n-grams occur in one item, about a tenth of the columns remain. The model does not change, because the
-    penalty on k equal weights equals that on one weight of a column scaled by sqrt(k).
+    Most n-grams occur in one item only, and the columns of one item's such n-grams are equal, so about a tenth remain.
+    Predictions do not change: the penalty on k equal weights equals that on one weight of a column scaled by sqrt(k).
     """
     from scipy.sparse import csr_matrix
 

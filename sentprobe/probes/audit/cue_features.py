@@ -113,7 +113,7 @@ class CueKind:
     plain_description: str = ""
 
     def get_title(self, *, probed: bool) -> str:
-        """Return the title for a task with or without probe words."""
+        """Return the title of the cue; *probed* states whether the task has probe words."""
         return self.title if probed else self.plain_title or self.title
 
     def get_description(self, *, probed: bool) -> str:
@@ -122,7 +122,7 @@ class CueKind:
 
 
 def build_cue_items(data: ProbeDataset, items: Items, lexicon: Lexicon) -> list[CueItem]:
-    """Return the items of a split for the cues. A probe word that is not in the lexicon has only one form."""
+    """Return a :class:`CueItem` for each item of a split. A probe word that is not in the lexicon is its only form."""
     forms = []
     for lemma in data.probe_words:
         words = [lexicon.get(lemma, kind) for kind in lexicon.kinds_of(lemma)]
@@ -150,7 +150,7 @@ def _extract_probe(item: CueItem) -> Features:
 
 
 def _cross_with_probe(item: CueItem, features: Mapping[str, float]) -> Features:
-    """Return features, probe words, and the products of both, since a linear model cannot multiply them itself."""
+    """Return *features*, probe word features, and each feature times each probe word: linear models cannot multiply."""
     probes = [f"probe {slot} is {word}" for slot, word in enumerate(item.probes)]
     products = {f"{name} & {probe}": value for name, value in features.items() for probe in probes}
     return {**features, **products, **_extract_probe(item)}
@@ -166,7 +166,7 @@ def _count_names(names: Iterable[str]) -> Features:
 
 
 def _extract_presence(item: CueItem) -> Features:
-    """Return how often each probe word occurs, which is a function of the bag of words and the probe words."""
+    """Return how often forms of each probe word occur. These features do not depend on the order of words."""
     counts_by_slot = [len(item.find_positions(slot)) for slot in range(len(item.probes))]
     counts = {f"probe {slot} occurs": float(count) for slot, count in enumerate(counts_by_slot)}
     return counts | {f"probes occur {counts_by_slot}": 1.0}
@@ -180,7 +180,7 @@ def _list_ngrams(tokens: Sequence[str], sizes: Sequence[int]) -> Iterator[str]:
 
 
 def _extract_ngrams(item: CueItem) -> Features:
-    """Return the n-grams of the sentence, also with the probe words replaced by <0> and <1>."""
+    """Return the sentence's n-grams, its n-grams with <0> and <1> in place of probe words, and the probe words."""
     return (
         _extract_presence(item)
         | _count_names(_list_ngrams(item.tokens, (3,)))

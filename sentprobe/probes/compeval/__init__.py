@@ -1,1 +1,1 @@
-"""The five tasks of Ettinger et al. (2018), and the suite structure."""
+"""The suites ``compeval`` (the five tasks of Ettinger et al. 2018) and ``structure``."""

@@ -1,6 +1,6 @@
 """Build datasets of the tasks of Ettinger et al. (2018) and of the suite structure from generated sentences.
 
-In each split, labels are balanced overall and for each probe (a word or a pair of words). Test asks about other
+In each split, labels are balanced overall and among items with the same probe words. Test asks about other
 noun-verb pairs than training, and no training sentence has both words of a test pair. In tasks without pairs, such as
 Negation, test has other adverbs than training. Validation also has its own pairs or adverbs if the vocabulary is large
 enough; otherwise the card has a note. No sentence occurs twice.

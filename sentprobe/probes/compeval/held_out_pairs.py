@@ -21,7 +21,7 @@ Intransitive verbs occur in few structures. With more intransitive probe words, 
 
 
 def select_usable_words(lexicon: Lexicon, vocabulary: str) -> WordsByKind:
-    """Return a vocabulary's lemmas by kind: exchangeable nouns, and no verbs with equal past and plain form (*hit*)."""
+    """Return a vocabulary's lemmas by kind: nouns of one sort only, no verbs with equal past and plain form (*hit*)."""
     vocabulary_words = dict(lexicon.vocabulary(vocabulary).words)
     vocabulary_words[Kind.NOUN] = restrict_to_one_sort(lexicon, vocabulary).vocabulary(vocabulary).words[Kind.NOUN]
     return {
@@ -31,7 +31,7 @@ def select_usable_words(lexicon: Lexicon, vocabulary: str) -> WordsByKind:
 
 
 def select_probes(words: WordsByKind, kinds: Sequence[Kind], *, rng: Random) -> ProbesBySplit:
-    """Sample one-word probes of *kinds*, shared by all splits; if *kinds* is empty, return one probe without words."""
+    """Sample probe words of *kinds*, as 1-tuples, the same in all splits; if *kinds* is empty, return only ``()``."""
     probes: tuple[Probe, ...] = tuple((word,) for word in _sample_probed(words, kinds, rng)) if kinds else ((),)
     return dict.fromkeys(Split, probes)
 
@@ -42,11 +42,11 @@ VERB_KINDS = (Kind.TRANSITIVE, Kind.INTRANSITIVE)
 def build_pairs(
     words: WordsByKind, kinds: Sequence[Kind] = VERB_KINDS, *, rng: Random, task: str, absent: bool, validation: bool
 ) -> ProbesBySplit:
-    """Return the pairs of a noun and a word of *kinds* that each split asks about. Raises TooFewError.
+    """Return, for each split, the pairs of a noun and a word of *kinds* that items ask about. Raises TooFewError.
 
-    No pair is in two splits, and each word is in a test pair. With *validation*, validation has its own pairs or,
-    if a word would then be in no training pair, the training pairs. *absent* means that the task needs sentences that
-    have the noun and lack the verb.
+    Every probe word is in a test pair, and no test pair is in another split. *validation* requests validation pairs.
+    They are not training pairs, unless training would then lack a word: then validation has all training pairs.
+    *absent*: sentences may lack the verb, so in training each noun can also occur with another verb of the same kind.
     """
     verbs = _sample_probed(words, kinds, rng)
     nouns = _sample_probed(words, (Kind.NOUN,), rng)
@@ -108,7 +108,7 @@ def order_evenly(probes: Sequence[Probe]) -> tuple[Probe, ...]:
 
 
 def check_probe_words_trained(probes: Mapping[Split, Iterable[Probe]], *, task: str) -> None:
-    """Raise TooFewItemsError if training lacks a probe word of another split."""
+    """Raise TooFewItemsError if a probe word of a validation or test item is not a probe word of any training item."""
     words = {split: {word for probe in split_probes for word in probe} for split, split_probes in probes.items()}
     for split, split_words in words.items():
         if unseen := len(split_words - words[Split.TRAIN]):

@@ -46,7 +46,7 @@ _Clauses = tuple[tuple[str, str], ...]
 
 
 def _describe_structure(probe: Probe, item: UnitItem) -> tuple[str, _Clauses, int, str]:
-    """Return an item's structure as arguments of :func:`_name_features`; many items have equal arguments."""
+    """Return the arguments of :func:`_name_features` for an item; items with equal arguments are counted together."""
     event, parts = item.event, find_layout_parts(item.event.layout)
     nouns = [(event.get_value(noun), event.layout.variables[noun].name) for noun in parts.nouns]
     verbs = [(event.get_value(clause.verb), clause.site.path) for clause in parts.clauses]

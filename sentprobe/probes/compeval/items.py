@@ -84,7 +84,7 @@ class Drawer:
 
     @property
     def may_lack_units(self) -> bool:
-        """Whether a probe may have too few units, due to part, profile or case marking; other probes get more."""
+        """Whether probe words may have too few units, due to part, profile or cases; others then get more units."""
         has_cases = len(self.wording.lexicon.language.cases) > 1  # nouns of different genders cannot be swapped
         return bool(self.part.name) or self.profile is not None or has_cases
 
@@ -115,7 +115,7 @@ class Drawer:
         forbidden_words: tuple[str, ...] = (),
         choices: Choices | None = None,
     ) -> Space | None:
-        """Return the space of events with all *words* and no *forbidden_words*; None if no event meets the limits."""
+        """Return the space of events with all *words* and *required* events, no *forbidden_words*; None if empty."""
         choices = choices or Choices()
         if self.wording.lexicon.language.has_fronting:  # objects come first too, if that is unambiguous
             choices = replace(choices, frontings=(None, Fronting.OBJECT), decided=True)

@@ -36,7 +36,7 @@ def make_content1_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
 
 
 def make_content2_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield units of four sentences: two with both words, one with the noun only, one with the verb only."""
+    """Yield units of four sentences: two with the noun and the verb, one with only the noun, one with only the verb."""
     noun, verb = probe
     both_events = drawer.sample_events(words=(noun, verb))
     noun_only = drawer.sample_events(words=(noun,), forbidden_words=(verb,))
@@ -105,7 +105,7 @@ def skip_misses(units: Iterator[Unit | None]) -> Iterator[Unit]:
 
 
 def swap_noun(drawer: Drawer, probed: ProbedSentence, probe: Probe) -> Iterator[DrawnEvent]:
-    """Exchange the probed noun with each other noun of the same number and sort; yield the changed events."""
+    """Yield, for each other noun of the probed noun's number and sort, the event with the two nouns exchanged."""
     event, parts = probed.event, find_layout_parts(probed.event.layout)
     lexicon = drawer.wording.lexicon
 
@@ -121,7 +121,7 @@ def swap_noun(drawer: Drawer, probed: ProbedSentence, probe: Probe) -> Iterator[
 
 
 def list_adverb_counts(language: Language) -> tuple[int, ...]:
-    """Return how many adverbs may precede a verb in a language's sampled sentences: at most ``(0, 1, 2)``."""
+    """Return the allowed numbers of adverbs in a clause: ``(0, 1, 2)``, cut off at the language's maximum."""
     return tuple(range(min(2, language.max_adverbs) + 1))
 
 
@@ -136,7 +136,7 @@ def make_negation_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
 
 
 def _move_negation(drawer: Drawer, event: DrawnEvent) -> Unit | None:
-    """Return an event and its mirror, which negates the other verb; None if the mirror is invalid or words differ."""
+    """Move the negation to the other verb; return both items, or None if the new one is invalid or has other words."""
     main, inner = find_layout_parts(event.layout).clauses
     mirror = event.swap_values(main.negation, inner.negation)
     if drawer.wording.lexicon.language.closes_clauses:
@@ -210,9 +210,10 @@ def take_units(sources: Sequence[Iterator[Unit]], count: int, used: set[str]) ->
 def take_weighted_units(
     sources: Sequence[Iterator[Unit]], weights: Sequence[float], count: int, used: set[str], rng: Random
 ) -> tuple[list[Unit], int | None]:
-    """Return up to *count* new units, whose sources are sampled by weight, and add their sentences to *used*.
+    """Return up to *count* units from sources sampled by weight, and None or the index of an exhausted source.
 
-    If a source is exhausted after it yielded units, sampling stops; also return the source's index, else None.
+    No sentence of a unit is in *used* before the unit is taken; then its sentences are added. If a source is exhausted
+    after it yielded a unit, sampling stops and its index is returned. Other exhausted sources are dropped.
     """
     units: list[Unit] = []
     remaining, productive = dict(enumerate(weights)), set[int]()
@@ -230,7 +231,7 @@ def take_weighted_units(
 
 
 def take_new_unit(units: Iterator[Unit], used: set[str]) -> Unit | None:
-    """Return the next unit with distinct and new sentences, and add them to *used*; None after MAX_MISSES units."""
+    """Return the next unit whose sentences are distinct and unused; add them to *used*. None after MAX_MISSES units."""
     for unit in islice(units, MAX_MISSES):
         texts = {item.text for item in unit}
         if len(texts) == len(unit) and not texts & used:

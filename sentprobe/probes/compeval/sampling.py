@@ -71,7 +71,7 @@ ITEM_BYTES = 800
 
 
 def check_sentence_count(task: CompevalTask, words: SplitWords, request: DrawRequest, sampling: Sampling) -> None:
-    """Raise TooManyItemsError if a large request exceeds the number of sentences or the memory of this machine."""
+    """Raise TooManyItemsError if a split of LARGE_REQUEST items or more exceeds the possible sentences or memory."""
     for split, count in request.counts.items():
         if count < LARGE_REQUEST:
             continue
@@ -96,7 +96,7 @@ def check_sentence_count(task: CompevalTask, words: SplitWords, request: DrawReq
 
 
 def _count_sentences(task: CompevalTask, drawer: Drawer, probes: Sequence[Probe]) -> int:
-    """Return the number of sentences with all words of a probe, summed over *probes*."""
+    """Return the sum, over *probes*, of the number of the task's sentences that have all words of the probe."""
     counts = list_adverb_counts(drawer.wording.lexicon.language)
     choices = Choices(adverbs=counts if task.held_out is HeldOutKind.ADVERBS else (0,))
     drawers = [replace(drawer, template=name) for name in task.templates]
@@ -109,7 +109,7 @@ class TooManyItemsError(TooFewError, UsageError):
 
 
 def _sample_mirrored(task: CompevalTask, words: SplitWords, request: DrawRequest) -> dict[Split, list[ProbedItem]]:
-    """Sample the items of each split as units, distributed evenly over the probes and the sub-templates."""
+    """Sample the items of each split as units, evenly over probe words and (without a profile) sub-templates."""
     counts = {split: ceil(count / task.unit) for split, count in request.counts.items()}
     probes: held_out_pairs.ProbesBySplit = {split: words.probes[split][:count] for split, count in counts.items()}
     held_out_pairs.check_probe_words_trained(probes, task=task.name)
@@ -144,9 +144,9 @@ def _make_drawer(words: SplitWords, request: DrawRequest, split: Split, separate
 def _restrict_to_usable_probes(
     task: CompevalTask, drawer: Drawer, probes: held_out_pairs.ProbesBySplit
 ) -> held_out_pairs.ProbesBySplit:
-    """Return the training probes that have a unit; other splits keep probes whose words all occur in these probes.
+    """Return *probes* (tuples of probe words) without the training tuples for which *drawer* can draw no training unit.
 
-    Raises NoStructureError if no training probe has a unit. *drawer* samples training events.
+    Other splits keep the tuples whose words all remain in training. Raises NoStructureError if training keeps none.
     """
     if not drawer.may_lack_units:
         return probes
@@ -234,7 +234,7 @@ def _sample_as_in_the_paper(
 def _sample_paper_items(
     task: CompevalTask, drawer: Drawer, probes: Sequence[Probe], count: int, used: set[str]
 ) -> list[ProbedItem]:
-    """Return up to *count* items about *probes*, half with the label TRUE, and add their sentences to *used*."""
+    """Return up to *count* items about the probe words *probes*, TRUE and FALSE in turn; add sentences to *used*."""
     drawers = drawer.list_template_drawers(task.templates)
     sources = [(template.weight, _sample_questions(task, template, probes, used)) for template in drawers]
     questions: list[ProbedItem] = []
@@ -252,7 +252,7 @@ def _sample_paper_items(
 def _sample_questions(
     task: CompevalTask, drawer: Drawer, probes: Sequence[Probe], used: set[str]
 ) -> Iterator[list[ProbedItem]]:
-    """Yield, for each sentence, a list of items whose labels TRUE and FALSE alternate."""
+    """Yield a list of items for each sentence. In each list, TRUE and FALSE labels alternate, equally many of both."""
     misses = 0
     for event in task.sample_events(drawer):
         probed = ProbedSentence(event, drawer.wording)

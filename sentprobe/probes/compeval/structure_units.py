@@ -27,7 +27,7 @@ from sentprobe.probes.compeval.questions import ProbedSentence, has_role
 
 
 def is_modified(sentence: ProbedSentence, probe: Probe) -> bool | None:
-    """Answer whether the relative clause of the verb modifies the noun (Attachment)."""
+    """Answer whether the relative clause with the verb modifies the noun (Attachment); None if either is absent."""
     noun, verb = probe
     clause = sentence.verbs.get(verb)
     if clause is None or clause.site.gap is None or noun not in sentence.nouns:
@@ -42,7 +42,7 @@ def is_past(sentence: ProbedSentence, probe: Probe) -> bool | None:
 
 
 def is_agent_plural(sentence: ProbedSentence, probe: Probe) -> bool | None:
-    """Answer whether the agent of the verb is plural (NumberOf)."""
+    """Answer the question of task NumberOf: is the agent of the verb plural? None if the sentence lacks the verb."""
     clause = sentence.verbs.get(probe[0])
     if clause is None:
         return None
@@ -107,7 +107,7 @@ def list_modals(drawer: Drawer) -> tuple[str | None, ...]:
 
 
 def _rename_moved(role: ev.Role, name: str) -> str:
-    """Return the name of a variable after the relative clause has moved to the noun of *role*."""
+    """Return a variable's new name if the relative clause moves to *role*: ``patient.rel`` instead of ``agent.rel``."""
     _, _, part = name.partition(".")
     return f"{role.value}.{part}" if part.startswith(("rel", "clause.")) else name
 
@@ -168,7 +168,7 @@ def _move_modal(drawer: Drawer, probed: ProbedSentence, _: Probe) -> Iterator[Dr
 
 
 def keep_words(find_mirrors: MirrorFinder) -> MirrorFinder:
-    """Return a finder that skips mirrors that are ambiguous or have other words, such as *is* for *was*."""
+    """Return *find_mirrors* limited to unambiguous mirrors with exactly the sentence's words, not *is* for *was*."""
 
     def find_same_words(drawer: Drawer, probed: ProbedSentence, probe: Probe) -> Iterable[DrawnEvent]:
         words = sorted(probed.text.split())
@@ -196,7 +196,7 @@ def _find_adjective(sentence: ProbedSentence, adjective: str) -> int | None:
 
 
 def make_binding_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield units that ask whether the noun has the adjective; the mirror swaps the adjectives of two nouns."""
+    """Yield mirror pairs that ask if the adjective modifies the noun; two nouns swap adjectives in the second item."""
     events = drawer.sample_events(words=probe, choices=Choices(adjectives=(1,)))
     return make_mirror_pairs(drawer, probe, is_bound, events, _swap_adjective)
 
@@ -214,7 +214,7 @@ def is_recipient(sentence: ProbedSentence, probe: Probe) -> bool | None:
 
 
 def make_recipient_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield units that ask whether the noun is the recipient; the mirror swaps two nouns of equal number."""
+    """Yield units that ask whether the noun is the recipient. The mirror swaps it with a noun of the same number."""
     noun, verb = probe
     event = ev.Event(predicate=verb, recipient=ev.Participant(noun=noun))
     events = drawer.sample_events(required=(event,), words=probe)
@@ -251,7 +251,7 @@ def make_question_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
 
 
 def _ask_other_role(drawer: Drawer, probed: ProbedSentence, _: Probe) -> Iterator[DrawnEvent]:
-    """Yield the question for the patient instead of the agent, or vice versa, if both begin with *who*."""
+    """Yield a *who* question's mirror: it asks for the patient instead of the agent, or vice versa. Skip *what*."""
     layout = probed.event.layout
     main, *inner = (site.form for site in layout.clauses)
     assert main.asked is not None

@@ -108,7 +108,7 @@ class AnalysisRecipe:
         return self.parser not in {None, NO_PARSER}
 
     def to_json(self) -> dict[str, Any]:
-        """Return the settings as a dictionary for JSON, with the fingerprint of the parser, which is loaded."""
+        """Return the settings as a dictionary for JSON. If there is a parser, load it to include its fingerprint."""
         parser_fingerprint, constituents = None, self.parser is None
         if self.parser and self.has_parser:
             parser_fingerprint = load_parser(self.parser).fingerprint
@@ -124,7 +124,7 @@ class AnalysisRecipe:
         }
 
     def format_line(self) -> str:
-        """Return all settings and versions that determine the rows as one line of JSON."""
+        """Return one line of JSON with all settings and versions that determine the rows of the table."""
         versions = [TABLE_FORMAT, get_own_version(), describe_package("nltk"), describe_package("pyarrow")]
         return json.dumps([self.to_json(), *versions], sort_keys=True)
 
@@ -138,7 +138,7 @@ def make_recipe(
     has_text: bool,
     universal: bool = False,
 ) -> AnalysisRecipe:
-    """Return the recipe. Punkt splits running text (*has_text*) unless *punkt* is None and the parser splits text."""
+    """Return the recipe. Punkt splits running text (*has_text*) if *punkt* is given or the parser does not split it."""
     splits = parser not in {None, NO_PARSER} and load_parser(str(parser)).splits
     folder = str(find_punkt(punkt)) if has_text and (punkt is not None or not splits) else None
     return AnalysisRecipe(reading=reading, parser=parser, punkt=folder, max_tokens=max_tokens, universal=universal)

@@ -206,7 +206,7 @@ def _parse_batch(parser: Parser, sentences: Sequence[Sequence[str]]) -> Sequence
 
 
 def _parse_guarded(parse: Callable[[], Sequence[ParserOutcome]], *, count: int) -> Sequence[ParserOutcome]:
-    """Parse *count* sentences. If the parser fails, return its error message for one sentence, and none for several."""
+    """Call *parse*, which parses *count* texts. If the parser fails, return [error message] for one text, else []."""
     try:
         with _parser_lock:
             return parse()

@@ -215,7 +215,7 @@ def _write_shard(kept_rows: KeptRows, folder: Path, number: int) -> Shard:
 
 
 def _read_kept_rows(kept_rows: KeptRows, low: int, high: int) -> pa.Table:
-    """Return rows *low* to *high* - 1 of the table: kept rows with their ids, and sentence numbers in their source."""
+    """Return kept rows *low* to *high* - 1; ``id`` numbers the kept rows, ``place`` the sentences of a source."""
     parts = []
     number = bisect_right(kept_rows.kept_starts, low) - 1
     while number < len(kept_rows.chunks) and kept_rows.kept_starts[number] < high:

@@ -208,7 +208,7 @@ class Chunk:
     """The number of bytes on disk that the pieces take up."""
 
     def compute_key(self, recipe: str) -> str:
-        """Return a digest of everything that determines the rows: the pieces, and the settings (as text: *recipe*)."""
+        """Return a digest of everything that determines the chunk's rows: source, pieces and settings (*recipe*)."""
         parts = [f"{recipe}\n{self.source}\n"]
         for piece in self.pieces:
             broken = piece.message if isinstance(piece, Mistake) else ""

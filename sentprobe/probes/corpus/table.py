@@ -213,7 +213,7 @@ def _build_table(path: Path, head: dict[str, Any]) -> Table:
 
 
 def format_head(table: Table) -> str:
-    """Return the head of a table as JSON text, which :func:`open_table` reads."""
+    """Return the text of the file ``table.json``, from which :func:`open_table` opens the table."""
     head = {"format": TABLE_FORMAT} | asdict(table)
     for name in ("path", *(["folder"] if table.folder == SHARDS else [])):
         del head[name]
@@ -300,7 +300,7 @@ def make_staged_folder(out: Path) -> Path:
 
 
 def replace_table(table: Table) -> Table:
-    """Replace an older table: write a header that names ``shards.new``, then move its files into place."""
+    """Replace an older table: write a header that names ``shards.new``, then move that folder's files into place."""
     sync_folder(table.path / STAGED_SHARDS)
     write_atomically(table.path / HEAD_NAME, format_head(replace(table, folder=STAGED_SHARDS)))
     _move_staged_shards(table.path)
@@ -308,7 +308,7 @@ def replace_table(table: Table) -> Table:
 
 
 def _move_staged_shards(out: Path) -> None:
-    """If the head names ``shards.new``, move the files in this folder to the places of the older table's files."""
+    """Replace a table's older shards and failures with those in ``shards.new`` if its head names this folder."""
     if _read_head_field(out, "folder") != STAGED_SHARDS:
         return
     if (out / STAGED_SHARDS).is_dir():

@@ -216,7 +216,9 @@ def has_unchanged_vectors(spec: Spec) -> bool:
 
 
 def make_encoder(spec: Spec | str, *, seed: int = 0) -> Encoder:
-    """Build a spec's only encoder; *seed* is the default of its option ``seed``. Raises UsageError or EncoderError.
+    """Build the one encoder that a spec names; *seed* is the default of the spec's option ``seed``.
+
+    Raises EncoderError, or UsageError, such as for a spec of several encoders or of a baseline.
 
     >>> make_encoder("bow?dim=4").encode(["the man slept"]).shape
     (1, 4)

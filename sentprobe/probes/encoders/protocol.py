@@ -26,7 +26,7 @@ class Encoder(Protocol):
     """An object that encodes n sentences as n vectors of the same width.
 
     The encoders of this package have an attribute ``capabilities`` with optional properties (:class:`Capabilities`). A
-    user's object may have attributes with the names of these properties, except ``position``. Three names differ:
+    user's object may instead have an attribute for each property but ``position``. Three have other names:
 
     - ``together`` for ``needs_all_sentences``
     - ``truncated(sentences)`` for ``count_truncated``
@@ -39,7 +39,7 @@ class Encoder(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """A digest of the encoder's weights, options etc.; with equal fingerprints, a sentence has equal vectors."""
+        """A digest of weights, options etc.; encoders with equal fingerprints give a sentence the same vector."""
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """Return the sentence vectors, (n, dim) float32."""
@@ -91,7 +91,7 @@ def digest(*parts: object) -> str:
 
 
 def missing_extra(what: str, *extras: str) -> EncoderError:
-    """Return the error that *what*, such as ``an encoder st:...``, needs extras, with the command to install them."""
+    """Return an error that says that *what* (such as ``an encoder st:...``) needs extras, and how to install them."""
     return EncoderError(f"{what} needs the extra: {format_install(*extras)}")
 
 
@@ -149,7 +149,7 @@ def get_capabilities(encoder: Encoder | Baseline) -> Capabilities:
 
 
 def read_attributes(encoder: object, *, cacheable: bool = True) -> Capabilities:
-    """Read optional properties from a user's object, as in :class:`Encoder`; *cacheable*: that attribute's default."""
+    """Return the properties that a user's object has as attributes; *cacheable*: the default of ``cacheable``."""
     return Capabilities(
         cacheable=bool(getattr(encoder, "cacheable", cacheable)),
         needs_all_sentences=bool(getattr(encoder, "together", False)),
@@ -188,7 +188,7 @@ def count_truncated_sentences(encoder: Encoder, sentences: Sequence[str]) -> int
 
 
 def collect_notes(encoders: Iterable[Encoder | Baseline]) -> list[str]:
-    """Return the notes for the user of all encoders, in the order of the encoders."""
+    """Return all notes that encoders have for the user, in the order of the encoders."""
     return [note for encoder in encoders for note in get_capabilities(encoder).notes]
 
 

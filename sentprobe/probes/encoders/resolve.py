@@ -35,7 +35,7 @@ def resolve_encoders(argument: EncodersArgument) -> list[EncoderSource]:
 
 
 def build_encoders(sources: Iterable[EncoderSource], *, seed: int) -> list[protocol.Encoder | protocol.Baseline]:
-    """Build the encoders of specs, with *seed* for random weights; encoders are returned unchanged."""
+    """Return *sources* with each spec replaced by the encoders built from it; *seed* determines random weights."""
     encoders: list[protocol.Encoder | protocol.Baseline] = []
     for source in sources:
         encoders += make_encoders(source, seed=seed) if isinstance(source, Spec) else [source]
@@ -45,7 +45,7 @@ def build_encoders(sources: Iterable[EncoderSource], *, seed: int) -> list[proto
 def expand_variants(
     sources: Iterable[EncoderSource], storage: StorageOptions, *, erase: Sequence[str] = ()
 ) -> list[EncoderSource]:
-    """Return the encoders and their variants; for a spec, the variants are options of the returned spec.
+    """Return the encoders and their variants. For each spec, return one spec, whose options state its variants.
 
     - storage: numbers of dimensions and roundings
     - erase: paths of datasets; for each dataset, a variant from whose vectors the dataset's labels are erased
@@ -65,12 +65,12 @@ def expand_variants(
 
 
 def depends_on_order(source: EncoderSource) -> bool:
-    """Return whether an encoder has vectors without sentences: vector i belongs to sentence i of a run."""
+    """Return whether an encoder's vectors are assigned by order: vector i belongs to distinct sentence i of a run."""
     return not isinstance(source, Spec) and protocol.get_capabilities(source).bind_to_order is not None
 
 
 def bind_to_sentence_order(encoders: Iterable[Bindable], texts: Iterable[Iterable[str]]) -> list[Bindable]:
-    """Bind encoders with vectors in sentence order to the distinct sentences of all *texts*. Raises EncoderError."""
+    """Return the encoders; vectors without sentences get the distinct ones of *texts* in order. Raises EncoderError."""
     unbound = list(encoders)
     if not any(map(depends_on_order, unbound)):
         return unbound

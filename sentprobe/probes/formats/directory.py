@@ -57,7 +57,7 @@ def check_place(path: Path) -> None:
 
 
 def _is_dataset_file(file: Path, dataset_files: Collection[str]) -> bool:
-    """Check whether a file, or the folder of split files, belongs to a dataset."""
+    """Check whether *file* is a file of a dataset, or the folder ``parquet`` with only the split files of a dataset."""
     name = _strip_part_suffix(file.name)
     if name == hub.PARQUET and file.is_dir():
         split_files = set(map(hub.name_split_file, Split))
@@ -109,7 +109,7 @@ def write_card_file(data: ProbeDataset, path: Path, *, fmt: str) -> None:
 
 
 def read_card_file(directory: Path, *, fmt: str) -> dict[str, Any]:
-    """Return the object in card.json; its value of ``card`` becomes a :class:`Card`. Raises DatasetError."""
+    """Return the object in card.json, with the value of its key ``card`` as a :class:`Card`. Raises DatasetError."""
     path = directory / CARD
     try:
         value = parse_json(path.read_bytes())
@@ -139,7 +139,7 @@ _ITEM_COLUMNS = {"split": "string", "row": "int64", "label": "string"}
 
 
 def write_directory(data: ProbeDataset, path: Path) -> None:
-    """Write the dataset; equal datasets give equal bytes. Raises UsageError if *path* has files of another kind."""
+    """Write the dataset; equal datasets give equal bytes. Raises UsageError if *path* has files that no dataset has."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -275,7 +275,7 @@ def _find_indices(table: Any, name: str, allowed: Sequence[str], file: Path) -> 
 
 
 def write_card(data: ProbeDataset, path: Path) -> None:
-    """Replace card.json at *path* atomically; raise DatasetError if the dataset there is another than *data*."""
+    """Write the card of *data* to *path* atomically; raise DatasetError if the data there has another fingerprint."""
     card = read_card_file(path, fmt=FORMAT)
     if data.fingerprint() != card["fingerprint"]:
         raise DatasetError(f"{path}: holds another dataset than {data.name}")

@@ -89,14 +89,14 @@ def write_readme(data: ProbeDataset, directory: Path) -> None:
 
 
 def format_language(facts: Iterable[HubFacts]) -> Iterator[str]:
-    """Yield the YAML lines of the languages; none if a dataset is from a corpus, whose language is unknown."""
+    """Yield YAML lines that list the datasets' languages; no lines if any dataset is from a corpus."""
     cards = [dataset_facts.card for dataset_facts in facts]
     if not any(card.sampling.startswith(NATURAL) for card in cards):
         yield from ("language:", *sorted({f"- {card.language or ENGLISH.code}" for card in cards}))
 
 
 def format_configs(configs: Mapping[str, SplitFiles], all_name: str = "") -> Iterator[str]:
-    """Yield the YAML lines of each dataset's files; *all_name* adds an entry for the files of all datasets."""
+    """Yield YAML lines that list the files of each dataset; *all_name*, if given, adds an entry with all files."""
     yield "configs:"
     if all_name:
         yield from (f"- config_name: {all_name}", "  default: true", "  data_files:")
@@ -164,7 +164,7 @@ def is_sentprobe_readme(path: Path) -> bool:
 
 
 def remove_folder_readme(out: Path) -> None:
-    """Remove the README of a folder of datasets if sentprobe wrote it; called before a dataset in it changes."""
+    """Delete the README of the folder *out* if sentprobe wrote it. Call this before a dataset in *out* changes."""
     if is_sentprobe_readme(out / README):
         (out / README).unlink()
 
@@ -173,7 +173,7 @@ ALL_TASKS = "all"
 
 
 def write_folder_readme(out: Path) -> bool:
-    """Describe all datasets in *out* in its README; return False if another author wrote the README."""
+    """Write a README about all datasets in *out*; keep one that sentprobe did not write, and return False."""
     configs = {name: files for name, files in _find_datasets(out) if Split.TRAIN in files}
     all_name = "" if ALL_TASKS in configs else ALL_TASKS
     head = ("---", HEAD_LINE, "tags:", "- probing", *format_configs(configs, all_name))

@@ -1,4 +1,4 @@
-"""The format hub, of the Hugging Face hub: a README with the labels, a Parquet file per split, and card.json."""
+"""The format ``hub``, for the Hugging Face hub: a README with the labels, a Parquet file per split, and card.json."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -61,7 +61,7 @@ def _find_probe_columns(table: Any) -> list[str]:
 
 
 def is_hub(path: Path) -> bool:
-    """Check whether a directory is a dataset in this format."""
+    """Return whether a directory is a dataset in the format ``hub``."""
     return directory.read_format_name(path) == FORMAT
 
 

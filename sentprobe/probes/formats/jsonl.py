@@ -1,4 +1,4 @@
-"""The format jsonl: one item per line. Name, labels and card are optional, in a second file or the first line."""
+"""The format jsonl: one item per line. A first line or a ``.card.json`` file can add name, list of labels and card."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -57,7 +57,7 @@ stays readable if the command is killed."""
 
 
 def _resolve_transition(card: Mapping[str, Any], path: Path) -> Mapping[str, Any] | None:
-    """Return *card* or, if a command was killed before it replaced the items at *path*, the old card inside *card*."""
+    """Return the card of the items at *path*: *card* or, if the old items are still there, the old card kept in it."""
     if _ITEMS_DIGEST not in card:
         return card
     if _compute_digest(path) == card[_ITEMS_DIGEST]:

@@ -172,7 +172,7 @@ def _format_row(fields: Sequence[str], separator: str) -> str:
 
 
 def build_card(path: Path, columns: Iterable[str]) -> Card:
-    """Return a card for a dataset of other authors; a note lists its additional columns."""
+    """Return a card for a dataset whose file has none; a note lists the additional columns of the file."""
     column_list = ", ".join(map(repr, dict.fromkeys(columns)))
     note = f"Further fields of {path.name}, available to probe show --by: {column_list}."
     return Card(path.stem, source=str(path), notes=(note,) if column_list else ())

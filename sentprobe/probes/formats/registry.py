@@ -82,14 +82,14 @@ def write_dataset(data: ProbeDataset, path: Path | str, *, format: str | None = 
     Without a suffix, or with an unknown one (Order.v2), the format is ``directory``.
 
     Raises:
-        UsageError: the format is unknown or cannot hold the dataset, or *path* holds something else.
+        UsageError: the format is unknown or cannot hold the dataset, or *path* is a folder with files of no dataset.
     """
     path = Path(path)
     check_format(format or _FORMAT_BY_SUFFIX.get(path.suffix, "directory")).write(data, path)
 
 
 def read_datasets(path: Path | str, *, format: str | None = None) -> list[ProbeDataset]:
-    """Read the dataset at *path*, or all datasets in this folder, sorted by name. Raises UsageError or DatasetError."""
+    """Read the dataset at *path*, or all in the folder *path* by file name. Raises UsageError or DatasetError."""
     path = Path(path)
     if not path.is_dir() or recognise(path) is not None:
         return [read_dataset(path, format=format)]

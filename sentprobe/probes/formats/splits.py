@@ -23,7 +23,7 @@ def write_splits(data: ProbeDataset, path: Path) -> None:
 
 
 def read_splits(path: Path) -> ProbeDataset:
-    """Read a dataset; the inverse of :func:`write_splits`. Raises DatasetError, with the line."""
+    """Read a dataset; the inverse of :func:`write_splits`. Raises DatasetError, which names the line of a bad item."""
     if not path.is_dir():
         raise DatasetError(
             f"{path}: a dataset in the format splits is a directory with train.csv and test.csv, or JSONL"
@@ -63,7 +63,7 @@ def find_split_files(path: Path) -> dict[Split, Path]:
 
 
 def is_splits(path: Path) -> bool:
-    """Check whether a directory looks like a dataset in this format."""
+    """Return whether a directory has the format splits, by its card, or by table or JSONL files train and test."""
     if directory.read_format_name(path) == directory.SPLITS_FORMAT:
         return True
     try:

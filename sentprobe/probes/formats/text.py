@@ -32,7 +32,7 @@ def write_published(data: ProbeDataset, path: Path) -> None:
 
 
 def read_published(path: Path) -> ProbeDataset:
-    """Read a dataset; the inverse of :func:`write_published`. Raises DatasetError, with the line."""
+    """Read a dataset as :func:`write_published` writes it. A DatasetError about a line names the file and the line."""
     if not path.is_dir():
         raise DatasetError(f"{path}: a dataset in the format published is a directory with train.txt and test.txt")
     for split in (Split.TRAIN, Split.TEST):
@@ -64,7 +64,7 @@ def _read_published_entries(path: Path) -> Iterator[entries.Entry]:
 
 
 def is_published(path: Path) -> bool:
-    """Check whether a directory looks like a dataset in this format."""
+    """Check whether a directory looks like a dataset in the format ``published``: it has train.txt or test.txt."""
     return any((path / directory.FILES[split]).is_file() for split in (Split.TRAIN, Split.TEST))
 
 

@@ -27,12 +27,12 @@ class Cascade:
         self._pairs, self._seconds = [0, 0], [0.0, 0.0]
 
     def ask_second(self, threshold: float) -> None:
-        """Set the threshold of the first scorer, and begin the second run."""
+        """Begin the run of the second scorer, for the pairs that pass *threshold* by the first scorer."""
         self.name, self.measure = f"{self._first.name}, then {self._second.name}", self._second.measure
         self._limit = find_sign(self._first.measure) * threshold
 
     def score_columns(self, firsts: Sequence[str], *columns: Sequence[str]) -> list[Floats]:
-        """Return the scores of the current run for each of *columns*, as in :class:`PairScorer`."""
+        """Return the current run's scores of each column, whose texts are compared with *firsts* row by row."""
         if self._limit is None:
             scores = self._time(0, self._first, firsts, *columns)
             self._first_scores.extend(scores)

@@ -130,7 +130,7 @@ def find_sign(measure: str) -> int:
 
 
 def _select_units(pairs: ScoredPairs, remainder: int) -> ScoredPairs:
-    """Return the pairs of units with an even number (*remainder* 0) or an odd number (*remainder* 1)."""
+    """Return the pairs whose unit number is even (*remainder* 0) or odd (*remainder* 1)."""
     is_same, is_different = pairs.same_units % 2 == remainder, pairs.different_units % 2 == remainder
     return replace(
         pairs,
@@ -142,7 +142,7 @@ def _select_units(pairs: ScoredPairs, remainder: int) -> ScoredPairs:
 
 
 def _join_paraphrases(scored: Sequence[ScoredPairs]) -> Floats:
-    """Return the scores of all paraphrases; both forms of negatives have the same paraphrases, which count once."""
+    """Return the scores of all paraphrases, each once: groups with the same contrast have the same paraphrases."""
     return np.concatenate([*{pairs.contrast: pairs.same_scores for pairs in scored}.values()])
 
 

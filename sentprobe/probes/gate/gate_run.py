@@ -62,14 +62,15 @@ def gate(
     - score: instead of a model, a function from a list of pairs of texts to their scores
     - then: a second model, which scores only the pairs that pass the first one. The threshold of the
       second model is chosen so that the share *keep* of the paraphrases among these pairs passes
-    - threshold: by default, the highest that the share *keep* of paraphrases passes. It is chosen on one half of the
-      units, and the rates are measured on the other half
+    - threshold: by default, the strictest value that the share *keep* of the paraphrases passes. It is chosen on one
+      half of the units, and the rates are measured on the other half
     - contrasts: by default, all that the templates allow
-    - n: the number of triplets of each contrast, as ``gen pairs`` writes them with this seed
+    - n: the number of triplets of each contrast. Without *pairs*, ``gen pairs`` writes the same triplets if it has the
+      same *n* and seed
     - measure: cosine, dot or euclid (for which the threshold is a distance)
     - mood: the mood of all sentences: statement (the default), question or order
-    - pairs: a file with the columns a, b and same, whose pairs are measured and compared with generated pairs of the
-      same length
+    - pairs: a file of pairs, with the columns a, b and same. The rates of these pairs are measured, and for comparison
+      those of generated pairs, selected so that lengths in tokens are as frequent as in column a
 
     Raises:
         UsageError: a value is wrong, or the model has no vectors.
@@ -157,7 +158,7 @@ def prepare_pairs(
     mood: str | None = None,
     held_out: Sequence[str] = (),
 ) -> PairSource:
-    """Check the arguments of :func:`gate` that determine the pairs, and return the sources. Raises UsageError."""
+    """Check the arguments of :func:`gate` that determine the pairs; return the pairs' source. Raises UsageError."""
     if not 0 < keep <= 1:
         raise UsageError(f"the share of paraphrases to keep must be above 0 and at most 1, not {keep:g}")
     words = lexicon or english()

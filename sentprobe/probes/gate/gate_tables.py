@@ -49,15 +49,15 @@ class GateResults:
         )
 
     def to_records(self) -> list[dict[str, Any]]:
-        """Return a dictionary with scalar values for each draw, contrast and form of the negatives."""
+        """Return one dictionary of scalar values for each combination of draw, contrast and form of negatives."""
         return [_build_record(draw, rates) for draw in self.draws for rates in (*draw.rates, *draw.generated)]
 
     def list_cells(self) -> list[tuple[GateRates, ...]]:
-        """Return a tuple for each contrast and form of the negatives: its rates in each draw."""
+        """Return, for each contrast and form of the negatives, a tuple with one GateRates for each draw."""
         return [*zip(*(draw.rates for draw in self.draws), strict=True)]
 
     def list_generated_cells(self) -> list[tuple[GateRates, ...]]:
-        """Return the rates of the generated pairs to compare with a user's pairs, grouped as by :meth:`list_cells`."""
+        """Return a tuple for each contrast and form of generated pairs that all draws have: its rates in each draw."""
         cells = group_by((rates for draw in self.draws for rates in draw.generated), lambda rates: rates.name)
         return [tuple(rates) for rates in cells.values() if len(rates) == len(self.draws)]
 
@@ -165,7 +165,7 @@ def _describe_generated(draw: GateDraw) -> list[str]:
 
 
 def find_exceeding(results: GateResults, max_false_hits: float) -> list[tuple[str, float]]:
-    """Return name and rate of false hits of each contrast and form of negatives with a rate above the maximum."""
+    """Return (name, rate) of each contrast and form of negatives whose mean rate of false hits exceeds the maximum."""
     rates = ((draws[0].name, _average(draws, "false_hits")) for draws in results.list_cells())
     return [(name, share) for name, share in rates if share > max_false_hits]
 

@@ -52,7 +52,7 @@ class VectorScorer:
         self._encoder, self._nearness, self._cache = encoder, nearness, cache
 
     def score_columns(self, firsts: Sequence[str], *columns: Sequence[str]) -> list[Floats]:
-        """Return the scores of each column. Equal vectors in the same row have exactly equal scores."""
+        """Return each column's scores against *firsts*; a vector equal to the first column's gets exactly its score."""
         texts = list(dict.fromkeys(chain(firsts, *columns)))
         rows = {text: row for row, text in enumerate(texts)}
         vectors = embed(self._encoder, texts, cache=self._cache)
@@ -82,7 +82,7 @@ NEAREST = 20
 
 
 def _find_nearest(nearest: list[ScoredPair], scores: Floats, *texts: Sequence[str]) -> list[ScoredPair]:
-    """Return the pairs with the highest scores among *nearest* and the new pairs, which are the rows of *texts*."""
+    """Return the best-scored pairs of *nearest* and new pairs; new pair i has score i, and text i of both *texts*."""
     pairs = map(ScoredPair, scores.tolist(), *texts)
     return nlargest(NEAREST, chain(nearest, pairs), key=lambda pair: pair.score)
 
@@ -108,7 +108,7 @@ class ScoredPairs:
 
 
 def score_triplets(scorer: PairScorer, triplets: TripletSet, reporter: Reporter) -> list[ScoredPairs]:
-    """Score triplets; return the scores with negatives in the anchor's form, and those in the positive's form."""
+    """Return two groups of scored pairs: first with the negatives in the anchor's form, then in the positive's form."""
     scores, units = np.empty((3, len(triplets))), np.empty(len(triplets), np.int64)
     examples: list[list[tuple[str, str]]] = [[], []]
     nearest: list[list[ScoredPair]] = [[], []]
@@ -198,9 +198,9 @@ def count_lengths(path: Path) -> Counter[int]:
 
 
 def select_lengths(space: TripletSpace, n: int, lengths: Counter[int], *, seed: int) -> TripletSet:
-    """Sample about *n* triplets whose anchors are distributed by length, in tokens, as *lengths* are.
+    """Sample about *n* triplets. *lengths* has the wanted number of anchors (up to a factor) for each length in tokens.
 
-    Lengths that sampled triplets rarely have may be underrepresented.
+    A length can get too few anchors if few of the sampled triplets have it.
     """
     triplets = space.sample(min(SURPLUS * n, space.count()), seed=seed)
     quotas = {length: ceil(n * count / lengths.total()) for length, count in lengths.items()}

@@ -78,7 +78,7 @@ def group_by_cell(table: Iterable[GeometryResult]) -> dict[tuple[str, str], list
 
 
 def _get_setting(result: GeometryResult) -> tuple[bool, TripletSampling]:
-    """Return the settings that all results of a draw share; the number of triplets from a dataset is set to 0."""
+    """Return the settings that all results of a draw share; n is 0 for triplets from datasets, which differ in size."""
     return bool(result.dataset), replace(result.drawing, n=0) if result.dataset else result.drawing
 
 
@@ -137,7 +137,7 @@ class TripletEstimate:
 def estimate_accuracy(
     draws: Sequence[GeometryResult], kind: NegativeKind, nearness: Nearness, *, paired: bool = False
 ) -> TripletEstimate | None:
-    """Return the mean accuracy over draws (*paired*: the mirror must be correct, too); None if a draw lacks it."""
+    """Return the mean accuracy over draws; None if a draw has no score. *paired*: a triplet needs a correct mirror."""
     scores = [score for draw in draws if (score := draw.find_overall(kind, nearness))]
     if not scores or len(scores) < len(draws):
         return None
@@ -155,6 +155,6 @@ def estimate_accuracy(
 
 
 def estimate_over_draws(values: Sequence[float]) -> TripletEstimate:
-    """Return the mean of a measure's values, one per draw, with standard deviation and Student's t interval."""
+    """Return a measure's mean over draws, standard deviation and Student's t interval; *values*: one for each draw."""
     spread = decompose_spread([[value] for value in values])
     return TripletEstimate(spread.mean, spread.total, spread.interval)

@@ -109,7 +109,7 @@ class GeometryResult:
 
 
 def build_file_name(encoder: str, fingerprint: str, contrast: str, material: str) -> str:
-    """Return the file name of the result with this ``identity``."""
+    """Return the file name of the result that has the arguments as its ``GeometryResult.identity``."""
     safe_encoder, safe_contrast = (
         re.sub(r"[^A-Za-z0-9_.=-]+", "_", name).lstrip(".")
         for name in (encoder[-60:], contrast[:60])  # a dataset may have any name

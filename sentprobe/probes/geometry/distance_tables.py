@@ -49,7 +49,7 @@ def build_geometry_grid(
 
 
 def list_contrasts(results: Sequence[GeometryResult]) -> list[str]:
-    """Return the distinct contrasts in the order of ``CONTRASTS``, then the distinct tasks in order of appearance."""
+    """Return the distinct contrasts: those of ``CONTRASTS`` in its order, then names of tasks by appearance."""
     contrasts = dict.fromkeys(result.contrast for result in results)
     return [*(name for name in CONTRASTS if name in contrasts), *(name for name in contrasts if name not in CONTRASTS)]
 
@@ -107,7 +107,7 @@ LEAST_TRIPLETS = 20
 
 
 def _find_large_groups(draws: CellDraws, kind: NegativeKind) -> list[float]:
-    """Return the accuracy, over all draws, of each group by ``VOICE`` that has at least LEAST_TRIPLETS triplets."""
+    """Return one accuracy for each ``VOICE`` group with LEAST_TRIPLETS triplets or more; draws are pooled."""
     measures_by_group: dict[str, list[TripletMeasures]] = {}
     for draw in draws:
         for group, measures in draw.find_by_group(kind, by=GroupedBy.VOICE).items():
@@ -167,7 +167,7 @@ def _build_section(title: str, results: Sequence[GeometryResult], format_cell: C
 
 
 def build_group_grid(results: Sequence[GeometryResult], by: GroupedBy, *, intervals: bool) -> Grid:
-    """Build the table of accuracy by cosine, with a row for each encoder, form of the negative and group."""
+    """Build a table of accuracies under cosine similarity: for each encoder and negative's form, a row per group."""
     rows = [
         row
         for encoder in list_encoders(results)
@@ -262,7 +262,7 @@ def _format_counts(results: Iterable[GeometryResult]) -> str:
 
 
 def check_nearness(results: Sequence[GeometryResult], nearness: Nearness) -> None:
-    """Raise UsageError if no result was measured by this nearness, because whitening had too few sentences."""
+    """Raise UsageError if no result has *nearness*, as happens if there are too few sentences to estimate whitening."""
     if not any(result.find_by_group(NegativeKind.FORM, nearness) for result in results):
         raise UsageError(
             f"no result has {nearness.value}: there are more dimensions than sentences to estimate whitening from"

@@ -14,7 +14,7 @@ Bools = NDArray[np.bool_]
 
 
 class NegativeKind(StrEnum):
-    """The form of a negative, such as its voice: the same as in the positive (``FORM``) or the anchor (``ANCHOR``)."""
+    """The sentence whose form, such as voice, the negative has: the positive (``FORM``) or the anchor (``ANCHOR``)."""
 
     FORM = "form"
     ANCHOR = "anchor"
@@ -51,7 +51,7 @@ class Sides:
         return self._dots[key]
 
     def compute_nearness(self, first: int, second: int, nearness: Nearness) -> Floats:
-        """Return the nearness of two sides in each triplet, (n,) float64. Larger is nearer; distances are negative."""
+        """Return the nearness of two sides in each triplet, (n,) float64. Larger is nearer: a distance is negated."""
         return NEARNESS_FUNCTIONS[nearness](*self._compute_products(first, second))
 
     def _compute_products(self, first: int, second: int) -> tuple[Floats, Floats, Floats]:
@@ -107,7 +107,7 @@ def score_margins(margin: Floats, tied: Bools) -> Floats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TripletMeasures:
-    """Measures of a set of triplets and of their mirrors, in which the two meanings are exchanged."""
+    """Measures of a set of triplets and of their mirrors, whose anchors have the meaning of the triplets' negatives."""
 
     accuracy: float
     """The share of triplets and mirrors whose positive is nearer to the anchor than the negative; a tie counts half."""
@@ -124,14 +124,14 @@ class TripletMeasures:
 
 @dataclass(frozen=True, slots=True)
 class TripletScores:
-    """Scores (1 correct, 0.5 tie, 0 incorrect), margins and ties of triplets (row 0) and mirrors (row 1), (2, n)."""
+    """Scores (1 correct, 0.5 tie, 0 incorrect), margins and ties, each (2, n): row 0 triplets, row 1 their mirrors."""
 
     scores: Floats
     margins: Floats
     ties: Bools
 
     def measure(self, is_chosen: Bools, units: Sequence[int]) -> TripletMeasures:
-        """Return the measures of the chosen triplets and their mirrors. *units*: the unit of each triplet."""
+        """Return measures of the chosen triplets together with their mirrors. *units*: the unit of each triplet."""
         scores, chosen_units = self.scores[:, is_chosen], np.asarray(units)[is_chosen]
         pair_scores = scores[0] * scores[1]
         return TripletMeasures(
@@ -147,7 +147,10 @@ class TripletScores:
 
 
 def score_triplets(sides: Sides, raw: Sides, kind: NegativeKind, nearness: Nearness) -> TripletScores:
-    """Score all triplets and mirrors. A tie means that positive and negative have equal *raw* (unwhitened) vectors."""
+    """Score each triplet and its mirror, in which the hard negative is the anchor (see DIRECTIONS).
+
+    A tie means that the positive and the negative have the same *raw* (unwhitened) vector, up to rounding.
+    """
     margins = np.array(
         [
             sides.compute_nearness(anchor, nearer, nearness) - sides.compute_nearness(anchor, farther, nearness)
@@ -159,7 +162,7 @@ def score_triplets(sides: Sides, raw: Sides, kind: NegativeKind, nearness: Nearn
 
 
 def rank_positives(sides: Sides) -> tuple[Floats, Floats]:
-    """Return each positive's mean rank by cosine among distractors, and chance of rank 1; ties are broken at random."""
+    """Return each positive's expected rank by cosine among distractors, and its probability of rank 1; ties: random."""
     positive_nearness = sides.compute_nearness(ANCHOR, POSITIVE, Nearness.COSINE)
     distractors = range(HARD + 1, len(sides))
     margins = (positive_nearness - sides.compute_nearness(ANCHOR, side, Nearness.COSINE) for side in distractors)

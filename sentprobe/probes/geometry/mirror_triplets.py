@@ -1,8 +1,8 @@
 """Triplets from the mirror pairs of a task: pairs of test items with the same words and different labels.
 
-One sentence of a pair is the anchor of the triplet; the other sentence is the anchor of the mirror. The positive is
-the triplet's anchor with one clause changed from active to passive or the reverse. The two negatives are the mirror's
-anchor with this change and without it.
+Let a and b be the two sentences of a pair. In both, the same clause changes from active to passive or the reverse,
+which gives the sentences a' and b'. The triplet has the anchor a, the positive a', and the negatives b' and b. Its
+mirror exchanges the two sentences: anchor b, positive b', negatives a' and a.
 """
 
 from collections.abc import Iterator
@@ -77,7 +77,7 @@ def build_mirror_material(
 
 
 def find_mirror_triplets(data: ProbeDataset, lexicon: Lexicon) -> list[MirrorTriplet]:
-    """Return a triplet for each mirror pair of test items that has a clause that can change its voice."""
+    """Return a triplet for each mirror pair of test items if the same clause of both can change its voice."""
     candidates = (_build_triplet(data, pair, lexicon) for pair in find_mirror_items(data))
     return [triplet for triplet in candidates if triplet is not None]
 

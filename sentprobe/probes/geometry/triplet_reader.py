@@ -37,7 +37,7 @@ def is_triplet_file(path: Path) -> bool:
 
 
 def is_pairs_file(path: Path) -> bool:
-    """Return whether ``gen pairs`` may have written a file; true of Parquet files, since no dataset has this format."""
+    """Return whether a file looks like output of ``gen pairs``: it has one of _PAIR_FIELDS, or is Parquet."""
     try:
         is_known = path.suffix == ".parquet" or not _PAIR_FIELDS.isdisjoint(_read_fields(path))
     except SentprobeError:

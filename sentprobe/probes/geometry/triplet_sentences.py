@@ -12,7 +12,7 @@ from sentprobe.generator.events.event import Event, Mood, Role
 from sentprobe.generator.pairs import triplets as tr
 from sentprobe.generator.pairs.contrasts import CONTRASTS
 from sentprobe.generator.pairs.distractors import render_distractors
-from sentprobe.generator.pairs.drafts import DATIVE, MAIN, find_noun_clause
+from sentprobe.generator.pairs.drafts import DATIVE, FRONTING, MAIN, find_noun_clause
 from sentprobe.generator.pairs.triplet_files import format_place
 from sentprobe.generator.sentences.sentence_plan import plan_sentence
 from sentprobe.generator.spaces.constraints import Choices, Constraints, choose_words
@@ -56,10 +56,10 @@ GroupNames: TypeAlias = dict[str, list[str]]
 class TripletSentences:
     """The sentences of n triplets, with the unit and the groups of each triplet.
 
-    - columns: lists of n sentences: anchors, positives, negatives, hard negatives, first distractors, second ones, ...
+    - columns: lists of n sentences: anchors, positives, negatives, hard negatives, then a list for each distractor
     - units: the number of each triplet's unit, (n,)
     - dataset: the fingerprint of the dataset from which the anchors come
-    - items: indices of the test items that are anchors: first of the triplets, then of the mirrors
+    - items: indices of test items: the anchors of the n triplets, then those of their n mirrors; () without a dataset
     """
 
     contrast: str
@@ -113,7 +113,11 @@ class SampledTriplets(TripletSentences):
 def build_triplet_spaces(
     lexicon: Lexicon, names: Sequence[str], drawing: TripletSampling, mood: Mood | None = None
 ) -> tuple[list[tr.TripletSpace], list[tr.ImpossibleContrastError]]:
-    """Return the spaces of the contrasts in *names* ([]: of all possible contrasts), and the errors of the others."""
+    """Return a triplet space for each contrast in *names* or, if *names* is empty, for each possible contrast.
+
+    The second list has an error for each contrast that was left out; it is empty unless *names* is empty. Raises
+    ImpossibleContrastError if a contrast in *names*, or every contrast, is impossible.
+    """
     spaces, errors = [], []
     for name in dict.fromkeys(names or CONTRASTS):
         try:
@@ -145,7 +149,7 @@ BACKGROUND_SIZE = 2000
 
 
 def sample_background(lexicon: Lexicon, drawing: TripletSampling) -> list[str]:
-    """Sample the sentences from which whitening is estimated, with any structure of the templates."""
+    """Return sentences from which whitening is estimated, sampled from all structures that *drawing* allows."""
     space = tr.TripletSpace(
         lexicon, "tense", vocabulary=drawing.vocabulary, templates=drawing.templates, side=drawing.side
     )
@@ -168,26 +172,30 @@ def _name_groups(triplets: tr.TripletSet) -> GroupNames:
 
 
 def name_voice_group(place: str, voices: Collection[str], clause_count: int) -> str:
-    """Return the name of a triplet's group by voice.
+    """Return the name of a triplet's group, which says where negative and positive differ from the anchor.
 
-    - place: the path of the clause in which the negative differs, such as ``"agent.clause."``; "" for the main clause
-    - voices: the paths of the clauses in which the positive has another voice, or another form of the recipient; the
-      latter paths end in ``dative``
+    - place: the path of the clause or noun that the negative changes, such as ``"agent.clause."``; "": the main clause
+    - voices: the paths of the clauses in which anchor and positive differ in voice or, if the path ends in ``dative``,
+      in the form of the recipient ("gave the man a book", "gave a book to the man"); or only ``fronting``, if they
+      differ in the word order of the main clause
     - clause_count: the number of relative clauses in the anchor
 
     >>> name_voice_group("", ("", "agent.clause."), 1), name_voice_group("", ("",), 0)
     ('main changed, voice of both', 'no relative clause')
+    >>> name_voice_group("agent.clause.", ("fronting",), 1)
+    'relative changed, word order of main'
     """
-    form = "recipient" if any(path.endswith(DATIVE) for path in voices) else "voice"
+    is_recipient = any(path.endswith(DATIVE) for path in voices)
     if not clause_count:
-        return "no relative clause" if form == "voice" else "no relative clause, form of recipient"
-    main = {MAIN, DATIVE} & {*voices}
+        return f"no relative clause{', form of recipient' * is_recipient}"
+    form = "word order" if FRONTING in voices else "recipient" if is_recipient else "voice"
+    main = {MAIN, DATIVE, FRONTING} & {*voices}
     turned = "both" if main and len(voices) > 1 else "main" if main else "relative"
     return f"{'relative' if 'clause.' in place else 'main'} changed, {form} of {turned}"
 
 
 def _compute_distances(part: tr.TripletPart) -> NDArray[np.int64]:
-    """Return the :func:`compute_distance` of each anchor in the changed clause, (n,) int64."""
+    """Return each anchor's distance in tokens from the changed clause's verb to its farthest noun, (n,) int64."""
     structural = {
         name: np.minimum(column, int(name.rpartition(".")[2] in STRUCTURAL))
         for name, column in part.anchors.values.items()

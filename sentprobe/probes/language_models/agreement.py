@@ -22,10 +22,11 @@ class Agreement(NamedTuple):
 
 
 def describe_agreement(good: str, bad: str, tokens: Mapping[str, Any]) -> dict[str, str]:
-    """Return the distance of subject and verb, and how many attractors are between them; ``{}`` for other pairs.
+    """Return ``distance`` and ``attractors`` of the subject and verb that a pair tests; ``{}`` if it tests none.
 
-    The sentences of the pair must differ in a subject or its finite verb. ``distance`` is the number of words between
-    the two. Attractors are nouns that differ from the verb in grammatical number (Linzen et al. 2016, section 2).
+    The sentences must have the same length, and differ in a subject or its finite verb. ``distance`` is the number of
+    words between subject and verb. ``attractors`` is the number of nouns between them that differ from the verb in
+    grammatical number (Linzen et al. 2016, section 2).
 
     - tokens: the good sentence in Universal Dependencies; a list for each column, such as ``upos`` and ``head``
     """

@@ -33,7 +33,7 @@ class NgramOptions:
 
 @dataclass(slots=True)
 class NgramModel:
-    """A back-off model (Katz 1987) in an ARPA file; texts with other words cause the file to be read again."""
+    """A back-off model (Katz 1987) in an ARPA file, which is read again for texts with another set of words."""
 
     name: str
     read_entries: Callable[[frozenset[str]], tuple[Mapping[NGram, NgramValues], int]] = field(repr=False)
@@ -48,7 +48,10 @@ class NgramModel:
         return [[word for word in words if (word,) not in entries] for words in sentences]
 
     def score(self, texts: Sequence[str], reporter: Reporter, _: Regions | None = None) -> list[TokenScores]:
-        """Score the words and the end of each text. Raises EncoderError if the model needs, but lacks, ``<unk>``."""
+        """Score the words of each text, and the token ``</s>`` after them if the model has this token.
+
+        Raises EncoderError if the model lacks both a word and ``<unk>``.
+        """
         spans = [split_words(text) for text in texts]
         sentences = [list_words(text, row, lower=self.lower) for text, row in zip(texts, spans, strict=True)]
         entries, order = self._read_entries(sentences)

@@ -15,7 +15,7 @@ Integers: TypeAlias = NDArray[np.int64]
 Numbers: TypeAlias = NDArray[np.float64]
 SPECIAL = (START, END, UNKNOWN)
 FALLBACK_DISCOUNTS = (0.0, 0.5, 1.0, 1.5)
-"""The discounts of n-grams that occur 0, 1, 2 or more times, for texts that are too small to estimate them."""
+"""The discounts of n-grams that occur 0, 1, 2, and at least 3 times, for texts that are too small to estimate them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class NgramLevel:
 
 
 def count_ngrams(tokens: Integers, order: int, words: int) -> list[NgramLevel]:
-    """Return the n-grams of each length from 1 to *order*, or to the length of the longest sentence.
+    """Return, for each n-gram length from 1 to *order*, the n-grams; omit lengths above that of the longest sentence.
 
     - tokens: word numbers of all sentences, (tokens,); 0 (``<s>``) begins a sentence, and no n-gram spans two sentences
     - words: size of the vocabulary
@@ -84,7 +84,7 @@ def smooth_ngrams(levels: Sequence[NgramLevel]) -> list[tuple[Numbers, Numbers]]
 
 
 def estimate_discounts(counts: Integers) -> Numbers:
-    """Return discounts for n-grams that occur 0, 1, 2 or more times (Chen and Goodman 1999, equation 17).
+    """Return four discounts: for n-grams that occur 0, 1, 2, and at least 3 times (Chen and Goodman 1999, equation 17).
 
     >>> estimate_discounts(np.array([1] * 8 + [2] * 4 + [3] * 2 + [4])).tolist()
     [0.0, 0.5, 1.25, 2.0]

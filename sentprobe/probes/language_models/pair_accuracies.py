@@ -61,7 +61,7 @@ def check_column(pairs: Sequence[sp.SentencePair], by: str) -> None:
 
 
 def read_scores_files(specs: Sequence[Spec]) -> list[Spec | StoredScores]:
-    """Load the scores of each spec ``scores:FILE``; return other specs unchanged. Raises UsageError for equal names."""
+    """Return *specs* with each ``scores:FILE`` replaced by its scores. Raises UsageError for equal model names."""
     models = [load_stored_scores(spec) if spec.kind == SCORES else spec for spec in specs]
     check_distinct("model", [model.name for model in models])
     return models
@@ -85,7 +85,7 @@ class PairScores:
 
     @cached_property
     def answers(self) -> sp.PairAnswers:
-        """Whether the good sentence of each pair scores higher, (2, pairs); a tie is True in row 0, False in row 1."""
+        """Whether each good sentence scores higher, (2, pairs); a tie is True only in row 0, so its mean is 0.5."""
         return sp.compare_scores(self.good, self.bad)
 
     @property
@@ -129,7 +129,7 @@ def list_models_with_vocabulary(models: Sequence[Spec | StoredScores]) -> list[S
 def select_known_pairs(
     models: Sequence[Spec], pairs: Sequence[sp.SentencePair], load: ModelLoader
 ) -> list[sp.SentencePair]:
-    """Return the pairs without words that are unknown to any of the models. Raises SentprobeError."""
+    """Return the pairs whose words are all known to every model. Raises SentprobeError, also if no pair is left."""
     texts = _list_texts(pairs)
     unknown = {*chain.from_iterable(compress(texts, load(model).find_unknown(texts)) for model in models)}
     if chosen := [pair for pair in pairs if unknown.isdisjoint((pair.good, pair.bad))]:
@@ -168,7 +168,7 @@ def score_pairs(
 class PairGroup(NamedTuple):
     """A group of pairs, for which the accuracy of each model is reported.
 
-    - value: the paradigm, or the value of the field :attr:`PairResults.by`; empty for a phenomenon, and for all pairs
+    - value: a paradigm or value of the field :attr:`PairResults.by`; "" for the group of a phenomenon or of all pairs
     - rows: the indices of the group's pairs
     """
 
@@ -179,7 +179,7 @@ class PairGroup(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairComparison(tested.TestedDifference):
-    """A comparison of two models on the pairs of one paradigm, or with one value of :attr:`PairResults.by`."""
+    """A comparison of two models, or of a model and the baseline, on one paradigm or one value or bin of ``by``."""
 
     value: str
     """The paradigm, or the value of the field :attr:`PairResults.by`."""
@@ -216,7 +216,7 @@ class PairResults:
 
     @cached_property
     def frequency_answers(self) -> sp.PairAnswers:
-        """The answers of unigram models, which are trained on each paradigm separately, (2, pairs)."""
+        """Answers of unigram models, (2, pairs), like :attr:`PairScores.answers`; each paradigm has its own models."""
         answers = np.empty((2, len(self.pairs)), dtype=bool)
         rows = group_by(range(len(self.pairs)), lambda row: self.pairs[row].paradigm)
         for group in rows.values():
@@ -226,9 +226,10 @@ class PairResults:
 
     @cached_property
     def groups(self) -> list[PairGroup]:
-        """One group per paradigm, one per phenomenon with several paradigms and, if these are several, one for all.
+        """The groups of pairs: one for each paradigm, one for each phenomenon with several paradigms, one for all.
 
-        If :attr:`by` is another field: one group per value or, for a field with many numbers, per bin of values.
+        If :attr:`by` is another field, there is one for each value (or bin, if the values are many numbers) and one for
+        all pairs. The group for all pairs is omitted if there is only one other group.
         """
         rows: dict[str, dict[str, list[int]]] = {}
         if self.by == PARADIGM:
@@ -250,7 +251,7 @@ class PairResults:
         return fill_missing_keys(self.to_accuracy_records(), self.to_comparison_records())
 
     def to_accuracy_records(self) -> list[dict[str, Any]]:
-        """Return a record of the accuracy of each model on each group of pairs."""
+        """Return one record for each group of pairs and each model: the accuracy of the model on the group."""
         return [self._build_record(group, scores) for group in self.groups for scores in self.scores]
 
     def to_comparison_records(self) -> list[dict[str, Any]]:
@@ -289,7 +290,7 @@ class PairResults:
 
     @cached_property
     def baseline_comparisons(self) -> list[PairComparison]:
-        """Comparisons of each model with the better baseline, unigram model or chance, on each paradigm."""
+        """Comparisons of each model, on each paradigm or value of :attr:`by`, with unigrams or, if better, chance."""
         baseline = self.frequency_answers.copy()
         for group in self.groups:
             if group.value and baseline[:, group.rows].mean() < CHANCE:
@@ -300,7 +301,7 @@ class PairResults:
     def _compare(
         self, matched: Sequence[tuple[tuple[str, sp.PairAnswers], tuple[str, sp.PairAnswers]]]
     ) -> list[PairComparison]:
-        """Compare two named models at a time on each paradigm, with corrected p-values."""
+        """Compare the models in each tuple of *matched* on each paradigm (or value of :attr:`by`); correct p-values."""
         groups = [group for group in self.groups if group.value]
         cases = [(group, first, second) for first, second in matched for group in groups]
         tests = [

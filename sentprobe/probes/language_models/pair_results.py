@@ -106,7 +106,7 @@ def compute_fingerprint(spec: Spec) -> str:
 
 
 def digest_pairs(text: str) -> str:
-    """Return the digest of pairs, written by :func:`format_pairs`; it is the name of their file."""
+    """Return the digest that names a file of pairs; *text* is the file's content, written by :func:`format_pairs`."""
     return digest(text)[:16]
 
 

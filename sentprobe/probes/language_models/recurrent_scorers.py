@@ -43,7 +43,7 @@ class RecurrentModel:
         return [[word for word in words if word not in vocabulary.rows] for words in sentences]
 
     def score(self, texts: Sequence[str], reporter: Reporter, _: Regions | None = None) -> list[TokenScores]:
-        """Score the words and the end of each text."""
+        """Score the words of each text, and the end-of-sentence token after them."""
         spans = [split_words(text) for text in texts]
         vocabulary = self.model.vocabulary
         sentences = (list_words(*pair, lower=vocabulary.lower) for pair in zip(texts, spans, strict=True))

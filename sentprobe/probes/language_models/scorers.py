@@ -1,4 +1,4 @@
-"""The protocol of language models, which score tokens; their kinds; and functions of the user as models."""
+"""Language models, which score tokens: their protocol, their specs, and the model that calls a user's function."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ class ScoreKind(StrEnum):
 
 
 class ScoringMethod(StrEnum):
-    """How a model computes the scores of tokens, in words for the methods paragraph."""
+    """A method of scoring tokens; its value is its description in the methods paragraph."""
 
     CAUSAL = "log probabilities of tokens given those before, from a start token on"
     CAUSAL_WITHOUT_START = "log probabilities of tokens given at least one before"
@@ -50,7 +50,7 @@ class ScoringMethod(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TokenScores:
-    """The log probability and the span of each token; if there are no spans, the log probability of the whole text."""
+    """The log probability and the span of each token. Without spans: one log probability, of the whole text."""
 
     log_probabilities: Sequence[float]
     spans: Sequence[TextSpan] = ()
@@ -87,7 +87,7 @@ class LanguageModel(Protocol):
         """How the model computes scores."""
 
     def find_unknown(self, texts: Sequence[str]) -> list[list[str]]:
-        """Return, for each text, its words unknown to the model; for a function of the user, none."""
+        """Return, for each text, the words that the model does not know; always empty for :class:`FunctionModel`."""
 
     def score(self, texts: Sequence[str], reporter: Reporter, regions: Regions | None = None) -> list[TokenScores]:
         """Score the tokens of each text, and report the number of completed texts.

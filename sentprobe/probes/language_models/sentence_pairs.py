@@ -1,4 +1,4 @@
-"""Read minimal pairs from files with BLiMP's fields, find the changed words, and choose by word frequencies."""
+"""Minimal pairs with BLiMP's fields: read them, find their changed words, and answer them by word frequencies."""
 
 import re
 from collections import Counter
@@ -40,7 +40,8 @@ class SentencePair:
     def find_regions(self) -> tuple[TextSpan, TextSpan]:
         """Return, for the good and the bad sentence, the span from the first to the last changed word.
 
-        If one sentence only lacks words of the other, both spans also include the next word (at the end, the previous).
+        If words were only inserted or only deleted, both spans also include the word after them, or, at the end of the
+        sentence, the word before them.
 
         >>> SentencePair("the men sleep .", "the men sleeps .").find_regions()
         ((8, 13), (8, 14))
@@ -95,7 +96,7 @@ def build_pair(record: Mapping[str, Any]) -> SentencePair:
 
 
 def compare_scores(good: Iterable[float], bad: Iterable[float]) -> PairAnswers:
-    """Return whether each good sentence has the higher score.
+    """Return whether the good sentence of each pair scores higher, (2, n); a tie is True in row 0, False in row 1.
 
     >>> compare_scores([1.0, 2.0, 3.0], [2.0, 2.0, 2.0]).mean(axis=0).tolist()
     [0.0, 0.5, 1.0]

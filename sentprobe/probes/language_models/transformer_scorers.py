@@ -65,7 +65,7 @@ class TransformerModel:
         return ScoringMethod.CAUSAL if self._find_start() else ScoringMethod.CAUSAL_WITHOUT_START
 
     def find_unknown(self, texts: Sequence[str]) -> list[list[str]]:
-        """Return the parts of each text that the tokenizer replaces by its unknown token, without white space."""
+        """Return, for each text, the strings that become the tokenizer's unknown token, split at white space."""
         encoded = self.tokenizer([*texts], add_special_tokens=False, return_offsets_mapping=True, verbose=False)
         parts = (
             [text[slice(*span)] for token, span in zip(*row, strict=True) if token == self.tokenizer.unk_token_id]
@@ -138,9 +138,9 @@ class TransformerModel:
     def _predict(self, batch: Sequence[ScoredSequence]) -> Tensor:
         """Return the log probabilities of the targets of all sequences, (targets,) float64.
 
-        Equal sequences are computed once: with the changed word masked, the sentences of a pair are often equal. A hook
-        before the output layer selects the positions of predictions, one for each context, so only their logits are
-        computed.
+        The model reads equal sequences once: with the changed word masked, the sentences of a pair are often equal.
+        A hook before the output layer keeps one position for each different context (the tokens that a prediction
+        depends on), so that logits are computed at these positions only.
         """
         numbers: dict[tuple[int, ...], int] = {}
         inputs = [numbers.setdefault(tuple(sequence.ids), len(numbers)) for sequence in batch]

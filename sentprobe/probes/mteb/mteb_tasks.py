@@ -51,7 +51,7 @@ def _describe_question(data: ProbeDataset, task: KnownTask | None) -> str:
 
 
 def _make_metadata(*, path: Path, revision: str, **fields: Any) -> Any:
-    """Return the metadata of a task: *fields*, those that all tasks share, and the date of the file *path*."""
+    """Return a task's metadata: *path*, the file's date, *revision*, *fields*, and values that all tasks share."""
     from mteb.abstasks.task_metadata import TaskMetadata
 
     date = datetime.fromtimestamp(path.stat().st_mtime, tz=UTC).date().isoformat()
@@ -105,7 +105,7 @@ class MtebModel:
 
 
 class ProbingTask:
-    """The methods of MTEB tasks that train the probes of ``probe run`` instead of MTEB's classifiers."""
+    """A mixin for the MTEB task of a dataset; the task trains the probes of ``probe run``, not MTEB's classifiers."""
 
     metadata: Any
     data: ProbeDataset
@@ -156,9 +156,9 @@ class ProbingTask:
 
 
 def make_probing_task(data: ProbeDataset, path: Path, *, run: Run, preset: Preset | None) -> Any:
-    """Return the MTEB task of the dataset in *path*. Each task has its own class, as is usual in MTEB.
+    """Return the MTEB task of the dataset in *path*. Each task has its own Python class, as is usual in MTEB.
 
-    ``samples_per_label`` is the size of the largest training class, because probes use all items.
+    ``samples_per_label`` is the number of training items of the most frequent label, so it leaves out no item.
     """
     from mteb.abstasks import AbsTaskClassification
 
@@ -187,7 +187,7 @@ def make_probing_task(data: ProbeDataset, path: Path, *, run: Run, preset: Prese
 
 
 class GeometryTask:
-    """The methods of MTEB tasks that compare distances in the triplets of a contrast."""
+    """A mixin for the MTEB task of a contrast; the task measures an encoder by distances in the contrast's triplets."""
 
     metadata: Any
     material: TripletSentences

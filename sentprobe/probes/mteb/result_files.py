@@ -22,7 +22,7 @@ MtebScores: TypeAlias = dict[str, Any]
 
 
 def make_probing_scores(result: Result) -> MtebScores:
-    """Return an encoder's accuracies on a task, from 0 to 1: of all probes, the probes of each seed, and controls."""
+    """Return a result's accuracy, interval and chance (from 0 to 1), and the accuracy of each control and each seed."""
     score = result.scores[Condition.PROBE]
     return {
         "accuracy": score.accuracy,
@@ -46,8 +46,8 @@ def make_probing_scores(result: Result) -> MtebScores:
 def make_geometry_scores(result: GeometryResult) -> MtebScores:
     """Return the scores of an encoder on a contrast.
 
-    ``accuracy`` is by cosine, with negatives in the positive's form. Other names have form, nearness and measure, as in
-    ``anchor_euclid_margin``.
+    ``accuracy``, its interval and ``items`` are for cosine, with negatives in the positive's form. Each further name
+    joins the form of the negatives, the nearness and the measure, as in ``anchor_euclid_margin``.
     """
     main = result.find_by_group(NegativeKind.FORM)[ALL_TRIPLETS]
     scores: MtebScores = {
@@ -110,9 +110,10 @@ class MtebModelResults:
 
 
 def make_mteb_results(sides: Sequence[EncoderResults], distances: Sequence[GeometryResult]) -> list[MtebModelResults]:
-    """Return the results of each encoder.
+    """Return the content of the MTEB result files of each encoder: probing (*sides*) and geometry (*distances*).
 
-    Raises UsageError if two encoders have the same name in MTEB, or if an encoder has two results on a contrast.
+    Raises UsageError if two encoders have the same name in MTEB, if *distances* has two results of an encoder on one
+    contrast, or if a task has different languages in training and test.
     """
     probing_results = {side.encoder: [*make_probing_results(side)] for side in sides}
     first_results: dict[str, Result | GeometryResult] = {result.encoder: result for result in distances}

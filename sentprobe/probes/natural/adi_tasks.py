@@ -1,7 +1,7 @@
 """The tasks of Adi et al. 2017, section 3 (length, content, order), and controls that ask about changed sentences.
 
-Each task has two controls. A permuted sentence has its tokens in random order. A random sentence consists of tokens
-drawn by corpus frequency or, in published sampling, uniformly from all types. Words are compared in lower case.
+Each task has two controls. In "permuted", the tokens of each sentence are in random order. In "random", each token is
+replaced by a token of any sentence or, with ``Sampling.PAPER``, by a random type. Words are compared in lower case.
 """
 
 from collections import Counter, deque
@@ -37,7 +37,7 @@ def keep_sentences(texts: Sequence[str], _: Random) -> Mapping[str, str]:
 
 
 def change_sentences(texts: Sequence[str], request: selection.SelectionRequest, change: Change) -> Mapping[str, str]:
-    """Apply *change* to the sentences. In published sampling, random words are drawn uniformly from all types."""
+    """Map sentences to changed ones. If sampled as in the paper, random words are drawn uniformly from all types."""
     if request.as_published and change is sample_corpus_words:
         change = sample_dictionary_words
     return change(texts, request.make_random("change"))
@@ -46,10 +46,10 @@ def change_sentences(texts: Sequence[str], request: selection.SelectionRequest, 
 def select_word_items(
     request: selection.SelectionRequest, askers: tuple[WordAsker, WordAsker], change: Change, *, slots: int
 ) -> selection.Selection:
-    """Return the items of AdiContent or AdiOrder; all probe words occur in training. Raises TooFewError.
+    """Return the items of AdiContent or AdiOrder; all probe words occur in training items. Raises TooFewError.
 
-    The first of *askers* builds one item from each sentence. For published sampling, the second builds two items from
-    each sentence, with different labels.
+    The first function in *askers* builds at most one item from each sentence. Published sampling uses the second
+    function instead. From a sentence, it builds a TRUE item and a FALSE item, or none.
     """
     pool = request.select_pool(
         "SELECT digest, 0 AS label, 0 AS form FROM sentences "
@@ -106,19 +106,19 @@ def permute_tokens(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
 
 
 def sample_corpus_words(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
-    """Map each sentence to as many tokens, drawn at random from the tokens of all sentences."""
+    """Map each sentence to an equally long text, whose tokens are drawn at random from the tokens of all sentences."""
     tokens = [token for text in texts for token in text.split(" ")]
     return _change_distinctly(texts, lambda text: " ".join(rng.choices(tokens, k=text.count(" ") + 1)))
 
 
 def sample_dictionary_words(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
-    """Map each sentence to as many tokens, drawn uniformly from all types (section 7)."""
+    """Map each sentence to equally many random tokens; all types are equally likely (Adi et al. 2017, section 7)."""
     types = sorted({token for text in texts for token in text.split(" ")})
     return _change_distinctly(texts, lambda text: " ".join(rng.choices(types, k=text.count(" ") + 1)))
 
 
 def _change_distinctly(texts: Sequence[str], change: Callable[[str], str]) -> dict[str, str]:
-    """Map each sentence to its first changed version not used yet; leave out a sentence after _TRIES failures."""
+    """Map each sentence to a changed version that no other sentence has; omit a sentence if _TRIES tries find none."""
     changed_texts: dict[str, str] = {}
     used: set[str] = set()
     for text in texts:
@@ -165,7 +165,7 @@ def make_adi_tasks(
 
 
 def select_adi_length(request: selection.SelectionRequest, change: Change) -> selection.Selection:
-    """Return the items of AdiLength: 8 classes by number of tokens, equally frequent except in published sampling."""
+    """Return the items of AdiLength, in 8 classes of sentence length; classes are balanced unless sampling is PAPER."""
     items = select_length_classes(request, ADI_BINS, balanced=not request.as_published)
     texts = change_sentences([entry.sentence for entry in items.entries], request, change)
     entries = (entry for entry in items.entries if entry.sentence in texts)
@@ -218,13 +218,13 @@ def _make_paired_content_items(texts: Sequence[str], trained_words: SlotWords, r
 
 
 def _sample_word(text: str, trained_words: set[str], rng: Random) -> str:
-    """Return a random word of the sentence, in *trained_words* unless these are empty; "" if there is none."""
+    """Return a random word of the sentence that is in *trained_words* (if empty: any word); "" if no word qualifies."""
     words = [word for word in list_words(text) if not trained_words or word in trained_words]
     return rng.choice(words) if words else ""
 
 
 def _assign_absent_words(texts: Iterable[str], words: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield pairs of a sentence and the first of *words* that the sentence lacks; no entry is used twice."""
+    """Yield each sentence with the first unused word of *words* that it lacks; skip sentences without such a word."""
     remaining = deque(words)
     for text in texts:
         sentence_words = set(list_words(text))

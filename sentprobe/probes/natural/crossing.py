@@ -39,7 +39,7 @@ class Crossing:
     test_on: tuple[str, ...]
 
     def list_datasets(self) -> tuple[NaturalTask, ...]:
-        """Return one task for each dataset: a copy of each task for each pair of languages, named as the dataset."""
+        """Return a copy of each task for each pair of training and test language, with a name such as "Tense.de-fr"."""
         return tuple(
             replace(task, name=name_in_languages(task.name, train, test), published="")
             for task, train, test in product(self.tasks, self.train_on, self.test_on)
@@ -96,7 +96,7 @@ def _find_obstacle(task: NaturalTask) -> str:
 class _LanguageItems:
     """The items of a task in one language.
 
-    *keys* maps each sentence to its text and its ``sent_id``; a sentence and its translation share a key.
+    *keys* maps each sentence to its identifiers: text, unchanged text, ``sent_id``. A translation shares ``sent_id``.
     """
 
     table: Table
@@ -110,9 +110,9 @@ class _LanguageItems:
 def build_crossed_datasets(
     crossing: Crossing, tables: Iterable[Table], *, recipe: NaturalRecipe, command: str = ""
 ) -> Iterator[tuple[str, ProbeDataset | TooFewError]]:
-    """Yield the name and dataset of each task and pair of languages.
+    """Yield, for each task, the name and dataset of each pair of a training language and a test language.
 
-    The error that explains why a dataset cannot be built takes the place of the dataset.
+    For a task or a language whose datasets cannot be built, yield one name, with the error that explains why.
     """
     check_natural_size(recipe.size)
     used = [table for table in tables if table.language in {*crossing.train_on, *crossing.test_on}]
@@ -220,10 +220,10 @@ def _find_common_labels(task: str, languages: Mapping[str, _LanguageItems]) -> t
 def _select_training(
     languages: Mapping[str, _LanguageItems], tested: Set[str], labels: Sequence[str], *, task: str, seed: int
 ) -> tuple[dict[str, list[Entry]], dict[str, int]]:
-    """Return the training and validation items of each language, and the number of items left out.
+    """Return, for each language, the training and validation items, and the number of items left out.
 
-    Items with a key in *tested* are left out. Then all languages are cut to equally many items; equally frequent
-    classes remain equally frequent. Raises TooFewError if no training item of a class is left.
+    An item is left out if a test item has one of its keys (*tested*). Then each split is cut to the same size in all
+    languages. If all classes were equally frequent, they remain so. Raises TooFewError if a class has no training item.
     """
     entries = {name: side.list_entries(_TRAINING_SPLITS, labels) for name, side in languages.items()}
     is_balanced = all(
@@ -265,7 +265,7 @@ def _shuffle(entries: Iterable[Entry], key: str) -> list[Entry]:
 
 
 def _take(entries: Iterable[Entry], quotas: Mapping[Split, int], *, by_class: bool) -> list[Entry]:
-    """Return the first items of each split or, with *by_class*, of each class in a split; put training first."""
+    """Return the first ``quotas[split]`` items of each split (*by_class*: of each class in it), training first."""
     counts = Counter[tuple[Split, str]]()
     chosen: list[Entry] = []
     for entry in entries:

@@ -137,7 +137,7 @@ def scale_share(capacity: int, requested: Mapping[Split, int]) -> dict[Split, in
 def select_balanced(
     pool: SentencePool, classes: Sequence[str], size: Size, *, task: str
 ) -> tuple[SplitIndices, ClassShare]:
-    """Return indices of the first sentences of each class, and the number of items per class. Raises TooFewError."""
+    """Return each split's indices in the pool, equally many per class, and this number. Raises TooFewError."""
     counts = np.bincount(pool.labels, minlength=len(classes))
     requested = compute_class_share(size, classes=len(classes))
     obtained = scale_share(int(counts.min()), requested)
@@ -155,7 +155,7 @@ def select_balanced(
 def select_unbalanced(
     pool: SentencePool, classes: Sequence[str], size: Size, *, task: str
 ) -> tuple[SplitIndices, ClassShare]:
-    """Return indices of the pool's first sentences, ignoring classes, and the number of items. Raises TooFewError."""
+    """Return each split's indices in the pool, taken in order from any class, and their number. Raises TooFewError."""
     requested = compute_class_share(size, classes=1)
     obtained = scale_share(len(pool.labels), requested)
     if obtained is None:
@@ -289,7 +289,7 @@ LENGTHS_SQL = "length BETWEEN 5 AND 28"
 
 
 def build_feature_sql(role: str, name: str) -> str:
-    """Return SQL for feature *name* in a role's Universal Dependencies tag; NULL unless the feature has one value."""
+    """Return SQL for the Universal Dependencies feature *name* of the word in *role*; NULL for no or several values."""
     value = f"split_part(split_part({role}_tag || '|', '|{name}=', 2), '|', 1)"
     return f"CASE WHEN {value} <> '' AND {value} NOT LIKE '%,%' THEN {value} END"
 
@@ -354,7 +354,7 @@ def read_entries(
 
 
 def describe_size(request: SelectionRequest, share: ClassShare, *, classes: int, why: str) -> tuple[str, ...]:
-    """Return the card's note if *share* is less than the requested number of items, else an empty tuple."""
+    """Return a note for the card if *share*, the items per class, is less than requested; else an empty tuple."""
     if share == compute_class_share(request.size, classes=classes):
         return ()
     items = {split: number * classes for split, number in share.items()}

@@ -165,7 +165,7 @@ class TablePairs:
         return tallies
 
     def _count_agreeing_pairs(self, a: str, b: str) -> int:
-        """Return the number of pairs (a sentence in A, a sentence in B) with equal labels."""
+        """Pair each label in column *a* with each label in *b*; count equal pairs. Skip sentences that lack a label."""
         counts = (
             f"(SELECT {side} AS value, count(*) AS {name} FROM pairs "
             f"WHERE {a} IS NOT NULL AND {b} IS NOT NULL GROUP BY {side})"
@@ -177,7 +177,7 @@ class TablePairs:
         return int(pair_count)
 
     def list_disagreements(self) -> Iterator[dict[str, Any]]:
-        """Yield a record for each sentence and each measure by which its two labels differ; a missing label is None."""
+        """Yield a record for each measure and each sentence whose two labels differ; a missing label is None."""
         for number, measure in enumerate(self._measures):
             a, b = f"a{number}", f"b{number}"
             rows = self._corpus.stream(

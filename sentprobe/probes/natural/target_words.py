@@ -75,7 +75,7 @@ def _count_agreeing(
     labels: Sequence[str],
     redundancy: Redundancy,
 ) -> dict[str, int]:
-    """Count, for the card, test items whose answer is the commonest label of the sentence's words, or tied for it."""
+    """Return two counts for the card: test items whose answer is the commonest label among the words, and ties."""
     if Split.TEST not in indices:
         return {}
     chosen = indices[Split.TEST]
@@ -88,7 +88,7 @@ def _count_agreeing(
 
 
 def has_any_tag(tag: str, label_tags: Sequence[str]) -> bool:
-    """Return whether a token, as ``TAG+TAG``, has a word whose tag contains all parts (``A|B``) of one of *label_tags*.
+    """Return whether *tag*, word tags joined by ``+``, has a word tag with all parts (``A|B``) of one of *label_tags*.
 
     >>> has_any_tag("AUX|Mood=Ind|Tense=Past|VerbForm=Fin+PART", ("VBD", "Mood=Ind|Tense=Past"))
     True

@@ -31,7 +31,7 @@ class InterruptHandler:
     """A context manager that delays signals such as Ctrl-C while a step changes the model.
 
     After the step, the manager calls the handler that was installed before or, if there is none, raises SystemExit.
-    A closed terminal or a cluster may send several signals, so while the process stops, only a second Ctrl-C counts.
+    While the process stops, all signals but a second Ctrl-C are ignored; a closed terminal or cluster may send several.
     """
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class InterruptHandler:
 
     @contextmanager
     def defer_signals(self) -> Iterator[None]:
-        """Delay signals until the end of the block; if the block raises an exception, no checkpoint may be written."""
+        """Delay signals until the end of the block. ``can_save`` is false in it, and after an exception in it."""
         self._reset()  # the process still runs, so earlier signals are done with
         self._is_consistent = False
         yield
@@ -161,7 +161,7 @@ def train(
 
 
 class _FabricLearner(nn.Module):
-    """Calls a learner with a dictionary of tensors, since Fabric does not find the tensors in a Batch."""
+    """Wraps a learner; makes each Batch from a dictionary of tensors, since Fabric finds no tensors in a Batch."""
 
     def __init__(self, learner: nn.Module) -> None:
         super().__init__()
@@ -180,7 +180,8 @@ LOSSES_PER_CHECK = 20
 class _TrainingLoop:
     """Runs a training in this process, on one device.
 
-    Except in ``defer_signals``, weights, optimizer and state belong to the same step, so a checkpoint can be written.
+    Outside ``with`` blocks of ``defer_signals``, weights, optimizer and state belong to the same step. So a checkpoint
+    can be written there.
     """
 
     def __init__(

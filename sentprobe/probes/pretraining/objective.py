@@ -88,7 +88,7 @@ class Validation:
         return f"{self.metric} {self.value:{_METRIC_FORMATS.get(self.metric, ',.4g')}}"
 
     def is_better_than(self, previous: "Validation | None") -> bool:
-        """Return whether this result is better than *previous* (None: always); at equal values, the loss decides."""
+        """Return whether ``value`` or, if values are equal, ``loss`` is better than in *previous* (None: True)."""
         if previous is None:
             return True
         if self.value == previous.value:

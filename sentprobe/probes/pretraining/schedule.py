@@ -20,12 +20,12 @@ class StepInterval:
     steps: int = 0
 
     def is_due(self, step: int, *, epoch_over: bool) -> bool:
-        """Return whether the action is due after this step."""
+        """Return whether the repeated action is due after step *step*; *epoch_over*: whether it ends an epoch."""
         return step % self.steps == 0 if self.steps else epoch_over
 
 
 def parse_step_interval(text: str, option: str) -> StepInterval:
-    """Parse the value of a command-line option that states an interval. Raises UsageError.
+    """Parse a value of the command-line *option*: a number of steps, or "epoch" for one epoch. Raises UsageError.
 
     >>> parse_step_interval("epoch", "--probe-every"), parse_step_interval("500", "--probe-every")
     (StepInterval(steps=0), StepInterval(steps=500))
@@ -114,7 +114,7 @@ class TrainingState:
         return self.last is not None and self.last.step == self.step
 
     def compute_progress(self, limits: Limits, steps_per_epoch: int) -> float:
-        """Return the completed share of the training, from 0 to 1, by the limit that is nearest; 0 without limits."""
+        """Return the largest completed share of any limit (steps, epochs or minutes), from 0 to 1; 0 without limits."""
         steps, epochs, minutes = limits.steps, limits.epochs, limits.minutes
         completed_epochs = self.epoch + self.batch / steps_per_epoch
         pairs = (self.step, steps), (completed_epochs, epochs), (self.seconds, minutes and 60 * minutes)

@@ -111,7 +111,7 @@ def write_bibliography(keys: Iterable[str], *, version: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A citation of publications in a text. It is written with a space before it."""
+    """A citation of publications in a text. :func:`write_with_citations` puts a space before it."""
 
     keys: tuple[str, ...]
     bare: bool = False

@@ -20,7 +20,7 @@ In the tasks of compeval, at most 0.8% of the test items have an inflected form 
 
 @dataclass(frozen=True, slots=True)
 class SplitOverlap:
-    """The number of test items whose sentence also occurs in training, verbatim or inflected."""
+    """Counts of test items: all; with a sentence that is in training verbatim; with one that is there inflected."""
 
     items: int
     repeated: int
@@ -50,7 +50,7 @@ class SplitOverlap:
         return f"the sentences of {self.repeated / self.items:.1%} of the test items are training sentences"
 
     def format_inflected(self) -> str:
-        """Describe the share of test items whose sentence is an inflected training sentence.
+        """Describe the share of test items that differ from a training sentence only in inflection, case, punctuation.
 
         >>> SplitOverlap(1000, 100, 8).format_inflected()
         '0.8% differ from a training sentence by inflection, case or punctuation only'

@@ -10,7 +10,7 @@ from sentprobe.probes.trainer.codelength import compute_codelength, compute_comp
 
 
 def compute_probe_accuracy(result: Result, seed: SeedScore) -> float:
-    """Return the accuracy of the main probe with the seed of *seed* or, if there is none, of the first main probe."""
+    """Return the accuracy of the Condition.PROBE probe with the seed of *seed*, or of the first one if none has it."""
     seeds = result.scores[Condition.PROBE].seeds
     return next((probe for probe in seeds if probe.seed == seed.seed), seeds[0]).accuracy
 
@@ -29,7 +29,7 @@ class MethodFigure:
     decimals: int = 2
 
     def compute_mean(self, result: Result, condition: Condition) -> float | None:
-        """Return the mean over the probes of a result; None if *condition* is not the condition of the figure."""
+        """Return the mean of this figure over a result's probes; None unless *condition* is this figure's own."""
         if condition is not self.condition:
             return None
         return mean(self.compute(result, seed) for seed in result.scores[condition].seeds)

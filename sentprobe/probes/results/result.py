@@ -133,7 +133,7 @@ class Score:
 
 
 def compute_item_accuracies(seeds: Sequence[SeedScore]) -> NDArray[np.float64]:
-    """Return the share of the probes that answer each test item correctly, (total,) float64."""
+    """Return, for each test item, the share of the probes that answer it correctly, (total,) float64."""
     right = np.stack([seed_score.items() for seed_score in seeds])  # (seeds, total)
     return np.asarray(right.mean(axis=0, dtype=np.float64))
 
@@ -154,7 +154,7 @@ def pack_bits(right: NDArray[np.bool_]) -> str:
 
 
 def unpack_bits(text: str, total: int) -> NDArray[np.bool_]:
-    """Parse hexadecimal bytes into one bit per item, (total,) bool; raise ValueError if the number of bytes differs."""
+    """Parse hexadecimal bytes into *total* bits, (total,) bool; raise ValueError for too few or too many bytes."""
     data = np.frombuffer(bytes.fromhex(text), dtype=np.uint8)
     if len(data) != (total + 7) // 8:
         raise ValueError(f"{len(data)} bytes of answers for {total} items")
@@ -162,7 +162,7 @@ def unpack_bits(text: str, total: int) -> NDArray[np.bool_]:
 
 
 def make_score(seeds: Iterable[SeedScore], units: Sequence[int]) -> Score:
-    """Combine scores of several seeds with a confidence interval; *units* has the unit index of each test item."""
+    """Return the Score of *seeds*, with the confidence interval of accuracy; *units*: unit index of each test item."""
     ordered = tuple(sorted(seeds, key=lambda seed_score: seed_score.seed))
     return Score(ordered, accuracy_interval(compute_item_accuracies(ordered), units))
 
@@ -258,7 +258,7 @@ class Result:
 
     @property
     def cell(self) -> EncoderOnTask:
-        """The names of encoder and task. The draws of a run share this cell of the table."""
+        """The result's cell in a table, as the names of encoder and task. All draws of a run share one cell."""
         return self.encoder, self.task
 
     @property

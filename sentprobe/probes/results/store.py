@@ -121,7 +121,7 @@ def _check_result(result: rs.Result) -> rs.Result:
 
 
 def _check_readings(condition: rs.Condition, score: rs.SeedScore) -> None:
-    """Raise ValueError if curve points are unsorted or out of range, or V-information of portions is missing."""
+    """Raise ValueError if curve points are too few, unsorted or impossible, or a PORTIONS score lacks V-information."""
     positions = [reading.at for reading in score.readings]
     if len(positions) < 2 or not all(left < right for left, right in pairwise(positions)):
         raise ValueError(f"{condition} without its probes")
@@ -370,7 +370,7 @@ def save_result(
     wait: float = WAIT_SECONDS,
     command: str = "",
 ) -> None:
-    """Write a result. Other seeds in its existing file are kept, unless *redone* has the stamp of this file."""
+    """Write a result to its file. Keep seeds that only the old file has, unless *redone* has the old file's stamp."""
     with lock_directory(directory, wait=wait, command=command):
         path = directory / make_file_name(result)
         has_changed = path.is_file() and read_stamp(path) not in redone
@@ -403,7 +403,7 @@ def add_scores(result: rs.Result, new_scores: Mapping[rs.Condition, Iterable[rs.
 
 
 def _drop_shared_provenance(result: rs.Result, score: rs.SeedScore) -> rs.SeedScore:
-    """Remove a score's provenance if command, device and the versions of common packages equal the result's."""
+    """Return *score*, without provenance if *result* has equal command, device and versions (of packages in both)."""
     provenance = score.provenance
     if provenance is None or (provenance.command, provenance.device) != (result.command, result.device):
         return score

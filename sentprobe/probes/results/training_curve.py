@@ -68,7 +68,7 @@ def write_learning_curve(curve: TrainingCurve, folder: Path) -> None:
 
 
 def add_point(curve: TrainingCurve, point: LearningPoint, folder: Path) -> None:
-    """Add *point* to the stored curve of the training of *curve*. A stored curve of any other training is replaced."""
+    """Append *point* to the curve in *folder*. If that curve is of another training than *curve*, replace it first."""
     stored = read_learning_curve(folder)
     points = stored.points if stored and replace(stored, points=()) == curve else ()
     write_learning_curve(replace(curve, points=points).append_point(point), folder)

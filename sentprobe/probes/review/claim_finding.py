@@ -35,7 +35,7 @@ class ClaimFinding:
 
     @property
     def where(self) -> str:
-        """The table, task, encoder and seed of the finding, separated by semicolons; empty for all results."""
+        """The finding's table, task, encoder and seed, separated by semicolons; empty if it concerns all results."""
         draw = f"seed {self.draw}" if self.draw else ""
         return "; ".join(part for part in (self.table, self.task, self.encoder, draw) if part)
 

@@ -23,7 +23,7 @@ SHARE_FOR_WARNING = 0.05
 
 
 def find_models_not_above_unigram(table: PairResults) -> Iterator[ClaimFinding]:
-    """Find paradigms on which a model is not significantly better than both chance and word frequencies."""
+    """Find paradigms on which a model does not significantly beat the better baseline: chance or word frequencies."""
     unigram = {group.value: float(table.frequency_answers[:, group.rows].mean()) for group in table.groups}
     for model, tests in group_by(table.baseline_comparisons, lambda test: test.matched[0][0]).items():
         if ties := [test for test in tests if not test.is_better]:
@@ -82,7 +82,7 @@ def find_unknown_words(table: PairResults) -> Iterator[ClaimFinding]:
 
 
 def find_repeated_pairs(table: PairResults) -> Iterator[ClaimFinding]:
-    """Find paradigms that have more than 5% of their pairs in common."""
+    """Yield a warning if two paradigms have common pairs, more than 5% of the pairs of the smaller paradigm."""
     paradigms = group_by(table.pairs, lambda pair: pair.paradigm)
     sentences = {name: {(pair.good, pair.bad) for pair in pairs} for name, pairs in paradigms.items()}
     common = {names: len(sentences[names[0]] & sentences[names[1]]) for names in combinations(sentences, 2)}
@@ -100,7 +100,7 @@ def find_repeated_pairs(table: PairResults) -> Iterator[ClaimFinding]:
 
 
 def find_different_pairs(tables: PairTables) -> Iterator[ClaimFinding]:
-    """Find models that were scored on other pairs, or by another kind of score, than other models."""
+    """Report if the models were not all scored on the same pairs, by the same kinds of score."""
     models = [{scores.spec or scores.model for scores in table.scores} for table in tables]
     if any(names != models[0] for names in models):
         yield ClaimFinding(

@@ -34,7 +34,7 @@ def compute_units_needed(better: float, worse: float, *, level: float) -> int | 
 
 
 def _compute_sample_size(difference: float, variance_if_none: float, variance: float, *, level: float) -> int | None:
-    """Return the sample size for *difference*, given the variance of an observation without and with a difference."""
+    """Return the sample size to detect *difference*, None for 0; *variance_if_none* is the variance without it."""
     if not difference:
         return None
     level_part = normal_quantile(1 - level) * sqrt(variance_if_none)
@@ -43,10 +43,11 @@ def _compute_sample_size(difference: float, variance_if_none: float, variance: f
 
 
 def compute_items_needed(share: float, chance: float, *, level: float) -> int | None:
-    """Return the number of independent items that make an accuracy significantly different from chance.
+    """Return the number of independent test items needed to show that the accuracy *share* differs from *chance*.
 
-    The power is ``TARGET_POWER``. The number is (z(1 - level / 2) sqrt(c (1 - c)) + z(power) sqrt(p (1 - p)))^2 /
-    (p - c)^2 for the accuracy ``share`` = p and chance c (Fleiss, Levin and Paik 2003, section 2.5). None if p = c.
+    The significance level is *level*, and the power is ``TARGET_POWER``. With p = *share* and c = *chance*, the number
+    is (z(1 - level / 2) sqrt(c (1 - c)) + z(power) sqrt(p (1 - p)))^2 / (p - c)^2, rounded up, and at most MOST_UNITS
+    (Fleiss, Levin and Paik 2003, section 2.5). None if p = c.
 
     >>> compute_items_needed(0.55, 0.5, level=0.05)
     783
@@ -57,10 +58,10 @@ def compute_items_needed(share: float, chance: float, *, level: float) -> int | 
 def compute_draws_needed(
     difference: float, deviation: float, *, level: float, prior_freedom: float = 0.0
 ) -> int | None:
-    """Return the number of draws for which a t-test has the power ``TARGET_POWER``.
+    """Return the smallest number of draws, at most MOST_DRAWS, for which a t-test has the power ``TARGET_POWER``.
 
     - deviation: the standard deviation of the difference over draws
-    - prior_freedom: the degrees of freedom that the variances of other differences add
+    - prior_freedom: the degrees of freedom beyond draws - 1, from a variance estimate shared with other differences
 
     None if the difference or the deviation is 0.
 
@@ -78,11 +79,12 @@ def compute_draws_needed(
 
 
 def compute_t_test_power(effect: float, draws: int, *, level: float, prior_freedom: float = 0.0) -> float:
-    """Return the power of the t-test over draws for an effect in standard deviations of the difference.
+    """Return the power of the two-sided t-test over draws; *effect* is mean difference / standard deviation.
 
     The power is the probability that a noncentral t variable is outside the critical values. It is computed as an
-    average of normal probabilities over the estimated spread w, where freedom * w^2 is chi-squared distributed.
-    ``scipy.special.nctdtr`` returns NaN for large effects.
+    average of normal probabilities over w, the estimated standard deviation divided by the true one. With f degrees of
+    freedom (draws - 1 + *prior_freedom*), f * w^2 is chi-squared distributed. ``scipy.special.nctdtr`` is not used
+    because it returns NaN for large effects.
 
     >>> round(compute_t_test_power(2.0, 5, level=0.05), 2)
     0.91
@@ -111,7 +113,7 @@ def describe_draws_needed(test: GainTest, *, level: float) -> str:
 
 
 def describe_items_needed(number: float, item_count: int) -> str:
-    """Describe the number of test items needed, rounded up to two digits, and the number in this run.
+    """Describe how many test items give 80% power (two significant digits, rounded up), and how many this run has.
 
     >>> describe_items_needed(978.2, 500)
     'about 980 test items give 80% power (this run: 500)'

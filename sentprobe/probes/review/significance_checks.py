@@ -1,4 +1,4 @@
-"""Checks that test figures against chance, against controls and against each other."""
+"""Claim checks that test whether accuracies differ from chance, from those of controls, and from each other."""
 
 from collections.abc import Iterator, Sequence
 
@@ -59,7 +59,7 @@ def find_memorised_words(table: Results) -> Iterator[ClaimFinding]:
 
 
 def _find_not_better(table: Results, control: Condition) -> Iterator[tuple[str, list[Comparison]]]:
-    """Yield each task with its encoders that are worse than the control, then with those that do not differ from it."""
+    """Yield up to two (task, comparisons) per task: encoders worse than *control*, then encoders that tie with it."""
     comparisons = find_table(table).compare_with_control(control)
     for task, on_task in group_by(comparisons, lambda comparison: comparison.first.task).items():
         yield from [(task, worse)] if (worse := [c for c in on_task if c.is_worse]) else []
@@ -67,7 +67,7 @@ def _find_not_better(table: Results, control: Condition) -> Iterator[tuple[str, 
 
 
 def _describe_outcome(compared: Sequence[Comparison]) -> str:
-    """Describe a control compared with encoders that are all significantly worse or all not significantly different."""
+    """Return "significantly better" if the control is better than the encoders, or else "not significantly worse"."""
     return "significantly better" if compared[0].is_worse else "not significantly worse"
 
 

@@ -70,7 +70,7 @@ class UnconvergedProbes:
 
     @property
     def severity(self) -> Severity:
-        """Note for a control that must be at chance; severe if none of the main probes converged; else warning."""
+        """``NOTE`` for a control that must be at chance; ``SEVERE`` if no main probe converged; else ``WARNING``."""
         if self.condition is not Condition.PROBE:
             at_chance = MUST_BE_AT_CHANCE[self.condition](self.first)
             return Severity.NOTE if at_chance else Severity.WARNING

@@ -92,7 +92,7 @@ def run(
     - train, test, validation: the numbers of items of each task that is built; by default those of the task's suite
     - hold_out_structure: a structure, such as ``"passive"``, that the training items of compeval
       lack, and half of the test items have; ``accuracy_by(result, "structure")`` compares both halves
-    - train_on, test_on: languages for training and for testing, such as ``"de,fr"``; by default all of the tables
+    - train_on, test_on: languages for training and for testing, such as ``"de,fr"``; by default those of all tables
     - preset: the classifier, its name, or a function from dataset to classifier; by default the
       classifier of the task's paper (:data:`sentprobe.probes.suites.USUAL_PRESET`)
     - seeds: number of probes under each condition, with the seeds *seed*, *seed* + 1, ...
@@ -191,7 +191,7 @@ def execute_request(request: RunRequest, *, reporter: Reporter | None = None) ->
 
 
 class DrawnRun(NamedTuple):
-    """The settings of a draw, its encoders (specs that need no file are not built), and all specs by encoder name."""
+    """A draw's settings; its encoders, some (such as ``bow``) as unbuilt specs; the user's specs by encoder name."""
 
     run: Run
     encoders: list[resolve.EncoderSource]
@@ -199,7 +199,7 @@ class DrawnRun(NamedTuple):
 
 
 def prepare_draws(encoders: Sequence[resolve.EncoderSource], *, targets: Targets, run: Run) -> Iterator[DrawnRun]:
-    """Yield each draw with its encoders. Raises UsageError for equal encoder names or vectors for one draw only."""
+    """Yield each draw with its encoders. Raises UsageError if encoders share a name or vectors fit only one draw."""
     specs: dict[str, Spec] = {}
     sources = list(encoders)
     for draw in run.iterate_draws():
@@ -216,7 +216,7 @@ def prepare_draws(encoders: Sequence[resolve.EncoderSource], *, targets: Targets
 
 
 def _reject_ordered_vectors(encoders: Iterable[resolve.EncoderSource]) -> None:
-    """Raise UsageError for vectors stored in sentence order, since each draw has other sentences."""
+    """Raise UsageError if vectors are assigned to sentences by order only, since the sentences differ between draws."""
     for encoder in encoders:
         if resolve.depends_on_order(encoder):
             raise UsageError(
@@ -228,7 +228,7 @@ def _reject_ordered_vectors(encoders: Iterable[resolve.EncoderSource]) -> None:
 def _select_reusable(
     source: resolve.EncoderSource, encoders: Sequence[resolve.EncoderSource]
 ) -> Sequence[resolve.EncoderSource]:
-    """Return the built encoders, for use in further draws, or *source* if random weights differ between draws."""
+    """Return the sources of the next draw: *source* again if any encoder is unbuilt or has a seed, else *encoders*."""
     is_random = (isinstance(encoder, Spec) or get_capabilities(encoder).seed is not None for encoder in encoders)
     return [source] if any(is_random) else encoders
 
@@ -288,7 +288,7 @@ def _run_draw(
 def find_finished_outcome(
     requests: Sequence[result_recipes.ResultRequest], results: Mapping[str, Result], *, run: Run
 ) -> Outcome | None:
-    """Return the outcome, without building data, if stored *results*, by recipe, satisfy all requests; else None."""
+    """Return the outcome of *requests* from stored *results*, whose keys are recipes; None if they do not suffice."""
     if run.out is None or not requests:
         return None
     existing = [results.get(request.recipe) for request in requests]

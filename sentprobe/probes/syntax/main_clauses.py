@@ -94,7 +94,7 @@ class Noun:
 
 
 def find_head_noun(tree: Tree, node: int) -> Noun:
-    """Return the head of the noun phrase *node*, with the number of the phrase."""
+    """Return the head of the noun phrase *node*, with the phrase's grammatical number (None if ambiguous)."""
     conjunction = ""
     while (below := list_children(tree, node)) != []:
         categories = [tree.categories[child] for child in below]
@@ -174,7 +174,7 @@ NO_CLAUSE = MainClause()
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """A clause as tree nodes: itself, its children, the child with the verb, the verb, and the verb's parent."""
+    """The nodes of a clause, its children, the child that is or contains the verb, the verb, and the verb's parent."""
 
     node: int
     below: Sequence[int]
@@ -290,7 +290,10 @@ def _list_noun_phrases(tree: Tree, nodes: Sequence[int]) -> list[int]:
 
 
 def _is_temporal(tree: Tree, node: int, *, alone: bool = False) -> bool:
-    """Return whether a noun phrase is temporal; *alone* requires one word, or one of TIME_DETERMINERS as the first."""
+    """Return whether a noun phrase is temporal: by its function tags or, in a tree without such tags, by its head noun.
+
+    In a tree without function tags, *alone* also requires a single word, or a first word from TIME_DETERMINERS.
+    """
     if tree.has_function_tags:
         return "TMP" in tree.list_functions(node)
     words = tree.words[tree.starts[node] : tree.find_end(node)]
@@ -300,7 +303,7 @@ def _is_temporal(tree: Tree, node: int, *, alone: bool = False) -> bool:
 
 
 def _find_object(tree: Tree, clause: _Clause, *, subject: int | None) -> int | None:
-    """Return the last noun phrase after the verb, or None; skip temporal ones, and a reflexive after another phrase."""
+    """Return the object or None: the last noun phrase after the verb; skip times, and *himself* in "did it himself"."""
     verb, host = _find_lexical_verb(tree, clause)
     if verb is None or tree.words[tree.starts[verb]].lower() in COPULAS:
         return None
@@ -331,7 +334,7 @@ def _find_lexical_verb(tree: Tree, clause: _Clause) -> tuple[int | None, int]:
 
 
 def _list_noun_phrases_after(tree: Tree, verb: int, host: int) -> list[int]:
-    """Return the noun phrases under *host* after *verb*; stop at the first verb or conjunction after a noun phrase."""
+    """Return the noun-phrase children of *host* after *verb*; once one is found, stop at a verb or conjunction."""
     noun_phrases: list[int] = []
     for node in list_children(tree, host):
         category = tree.categories[node]

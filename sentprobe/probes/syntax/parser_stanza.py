@@ -48,7 +48,7 @@ class StanzaParser:
     """The function that loads the pipeline for a kind of input."""
 
     def parse(self, sentences: Sequence[Sequence[str]]) -> list[ParserOutcome]:
-        """Return the parse of each tokenised sentence, from one call."""
+        """Return the parse of each tokenised sentence; Stanza gets all sentences in one call."""
         document = self.pipeline(PipelineInput.TOKENS)([list(map(unescape_word, tokens)) for tokens in sentences])
         return [convert_sentence(sentence) for sentence in document.sentences]
 

@@ -22,7 +22,7 @@ class ParserError(SentprobeError):
 
 
 class Parser(Protocol):
-    """A constituency or dependency parser. An exception other than ParserError means that a sentence is unparsable."""
+    """A constituency or dependency parser. If a call raises anything but a SentprobeError, the text has no parse."""
 
     @property
     def fingerprint(self) -> str:

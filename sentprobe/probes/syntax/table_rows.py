@@ -27,7 +27,7 @@ class RowError(SentprobeError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """The data of a sentence that the tasks need. Token numbers start at 0; unknown parts of the parse are None."""
+    """A sentence, and the parts of its parse that tasks use. Token numbers start at 0; unknown parts are None."""
 
     source: str
     place: int
@@ -106,7 +106,7 @@ def _straighten_words(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def _restore_written(parsed: ParsedSentence, words: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the words with the typography of the text, or unchanged if the parser changed their number."""
+    """Return the tokens as the text writes them (``n’t``), from ``parsed.written``; *words* if the lengths differ."""
     if len(parsed.written) != len(words):
         return words
     return tuple(map(unescape_word, parsed.written))

@@ -66,8 +66,8 @@ class _PendingTree:
 def _begins_new_tree(pending: _PendingTree, line: str, *, line_each: bool) -> bool:
     """Return whether a line begins a new tree although the pending tree has open brackets.
 
-    The line does if it has the same beginning as the pending tree. Any beginning of a tree suffices if all trees so far
-    had one line each (*line_each*) and the pending tree is one line with a closing bracket.
+    It does if it starts like the pending tree, for example with "(S". A line with another label begins a new tree, too,
+    if all trees so far had one line each (*line_each*) and the pending tree has one line, with a closing bracket.
     """
     beginning = _BEGINNING.match(line)
     first = _BEGINNING.match(pending.lines[0])

@@ -156,7 +156,7 @@ def parse_trees(text: str) -> list[Tree]:
 
 
 def _parse_arrays(text: str) -> tuple[list[str], list[int], list[int], list[str], list[int]]:  # noqa: C901, PLR0912 - the inner loop
-    """Return the labels, stops, starts and words of all trees in *text*, and the node number after each tree."""
+    """Return labels, stops, starts, words (see Tree) of all trees, and the index after the last node of each tree."""
     labels, stops, starts, words = list[str](), list[int](), list[int](), list[str]()
     stack: list[int] = []
     ends: list[int] = []

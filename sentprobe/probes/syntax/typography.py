@@ -29,7 +29,7 @@ _REMOVED = re.compile(f"{_LINE_BREAK_HYPHEN}|[{_INVISIBLE}]")
 
 @dataclass(frozen=True, slots=True)
 class StraightText:
-    """A text in straight marks (*text*), the original (*written*), and each character's offset in the original."""
+    """A text with ASCII quotes, dashes and spaces (*text*), the original (*written*), and offsets that align them."""
 
     text: str
     written: str
@@ -37,7 +37,7 @@ class StraightText:
     """The offset in *written* of each character of *text* and of its end, (characters + 1,)."""
 
     def restore_form(self, start: int, end: int) -> str:
-        """Return the original of ``text[start:end]``; unchanged if the span begins or ends inside an ellipsis."""
+        """Return the original of ``text[start:end]``, or this span itself if it starts or ends inside "..." or "--"."""
         if self._is_inside_mark(start) or self._is_inside_mark(end):
             return self.text[start:end]
         return _REMOVED.sub("", self.written[self.starts[start] : self.starts[end]])

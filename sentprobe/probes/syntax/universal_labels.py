@@ -105,7 +105,7 @@ def find_universal_labels(parsed: ParsedSentence, words: UniversalWords) -> Univ
 
 
 def _list_token_spans(word_count: int, words: UniversalWords) -> Iterator[tuple[int, int, str | None]]:
-    """Yield the start and end of each token's words, and the form of a multiword token (None for other tokens)."""
+    """Yield (start, end, form) for each token: the range of its words, and a multiword token's form (else None)."""
     place = 0
     for first, end, form in (*words.ranges, (word_count, word_count, "")):
         yield from ((word, word + 1, None) for word in range(place, first))
@@ -144,7 +144,7 @@ def _find_verb(graph: DependencyGraph) -> int | None:
 
 
 def _find_noun(graph: DependencyGraph, relation: str) -> Noun | None:
-    """Return the root's first dependent with *relation*; a coordinated noun has the number None unless it is plural."""
+    """Return the root's first dependent with *relation*. Its number is None if it has a conjunct and is not plural."""
     nodes = graph.find_dependents(graph.root, relation)
     if not nodes:
         return None

@@ -26,7 +26,7 @@ class Dropout:
         self._generators = {key: np.random.Generator(np.random.SFC64(np.random.SeedSequence(key))) for key in keys}
 
     def sample_masks(self, points: Sequence[GridPoint], size: int) -> Masks:
-        """Sample a mask for each probe with dropout, for a batch of *size* items; *points*: the probes' grid points."""
+        """Return random masks for *size* items, by index in *points*, for those probes whose dropout is above 0."""
         mask_keys = {(point.seed, point.hidden, point.dropout): None for point in points if point.dropout}
         random_numbers = {
             key: generator.integers(DROPOUT_STEPS, size=(size, key[1]), dtype=np.uint16)
@@ -90,6 +90,6 @@ def prepare_items(table: Tensor, items: Items, shape: BankShape, *, lexicon: Ten
 def generate_passes(
     count: int, *, size: int, generator: np.random.Generator, device: torch.device
 ) -> Iterator[tuple[Tensor, ...]]:
-    """Yield, without end, the batches of the next pass over *count* items: tensors of item numbers in random order."""
+    """Yield, without end, one tuple for each pass: the shuffled numbers of *count* items, in batches of *size*."""
     while True:
         yield torch.split(torch.from_numpy(generator.permutation(count)).to(device), size)

@@ -41,7 +41,7 @@ class Activation(StrEnum):
 
 
 class Masking(StrEnum):
-    """Where dropout is applied to the hidden layer."""
+    """Whether dropout acts on the hidden units before or after the activation function."""
 
     BEFORE = "before"
     """Before the activation function, which then gets 0 as the input of a dropped unit."""
@@ -77,7 +77,11 @@ class Penalty(StrEnum):
 
 
 class StopCriterion(StrEnum):
-    """Value that must improve for training to continue. With L-BFGS, it only decides among the values of a grid."""
+    """Value that must improve for training to continue; L-BFGS does not stop by it.
+
+    With L-BFGS, VALIDATION_LOSS selects the best probe of a grid by validation loss. With L-BFGS and another criterion,
+    the validation accuracy selects this probe.
+    """
 
     TRAINING_LOSS = "training-loss"
     """Mean training loss of the last pass. The result is the weights after the last pass."""
@@ -150,7 +154,7 @@ class Preset:
             raise UsageError(f"preset {self.name}: {problem}")
 
     def __str__(self) -> str:
-        """Return the name, and all fields that the optimizer uses with their values."""
+        """Return the preset's name, and the names and values of all fields that its optimizer uses."""
         uses_lbfgs = self.optimizer is Optimizer.LBFGS
         widths = "/".join(str(width) if width else "as wide as the input" for width in self.hidden)
         shape = "no hidden layer" if uses_lbfgs else f"hidden {widths}"

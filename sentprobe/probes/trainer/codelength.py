@@ -14,7 +14,7 @@ MIN_PORTIONS = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurvePoint:
-    """The result of one probe, as a point of a curve over numbers of training items or over hidden widths."""
+    """The result of one probe: a point of the curve of results by number of training items, or by hidden width."""
 
     at: int
     """Number of training items, or width of the hidden layer (0: no hidden layer)."""
@@ -61,9 +61,9 @@ def compute_compression(readings: Sequence[CurvePoint], *, labels: int) -> float
 
 
 def compute_curve_area(readings: Sequence[CurvePoint], *, total: int) -> float:
-    """Return the mean accuracy, from 0 to 1, along the curve over log2 of the number of training items.
+    """Return the area under the learning curve, divided by the curve's width: a mean accuracy from 0 to 1.
 
-    *total* is the number of test items.
+    The curve shows accuracy against log2 of the number of training items. *total* is the number of test items.
 
     >>> compute_curve_area([CurvePoint(at=at, correct=at // 4) for at in (1, 4, 16)], total=4)
     0.375
@@ -80,11 +80,11 @@ def compute_pointwise_information(
 ) -> tuple[float, ...]:
     """Return the pointwise V-information of each item in bits (Ethayarajh et al. 2022, section 3).
 
-    The information is the label's cost by its frequency in training, minus the label's cost with the probe.
+    An item's information is -log2 of its label's frequency in training, minus the label's cost with the probe.
 
     - targets: the label of each item
-    - bits: the cost of each label with the probe, in bits
-    - counts: the number of training items with each label, to which 1 is added so that no cost is infinite
+    - bits: the cost of each item's label with the probe, in bits
+    - counts: for each label, its number of training items; 1 is added to it, so that no information is infinite
 
     >>> compute_pointwise_information([0, 1], [0.5, 3.0], [7, 7])
     (0.5, -2.0)

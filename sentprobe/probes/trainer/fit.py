@@ -90,8 +90,8 @@ def fit(
     - threads: number of threads that PyTorch uses in training; None: unchanged
     - pass_limits: by seed, a maximum number of passes below that of the preset; L-BFGS ignores it
     - method: a function that trains several probes for each seed; None: one probe is trained
-    - further_tests: sentence vectors and test items of each further test set, which adds a Fit for each seed. In these
-      vectors and in *vectors*, the training sentences have equal rows
+    - further_tests: (sentence vectors, test items) of each further test set; ignored with *method*. Each set appends a
+      Fit per seed to the result. The rows of training sentences in its vectors equal those in *vectors*
     - arguments: further arguments of :func:`prepare_problem`
 
     The probes of all seeds and grid points are trained together, on the same batches. A seed decides initial weights
@@ -130,9 +130,9 @@ def prepare_problem(
     """Scale the vectors, and copy vectors and items to the device.
 
     - vectors: the vector of each distinct sentence, (sentences, dim) float32
-    - word_vectors: the vector of each probe word, (words, word_dim) float32, which a probe reads beside the sentence
-      vector (Adi et al. 2017, section 3), with scaling learned from training words. None: probe words are one-hot
-    - words, labels: numbers of probe words and of labels
+    - word_vectors: the vector of each probe word, (words, word_dim) float32; None: probe words are one-hot. A probe
+      reads them in addition to the sentence vector (Adi et al. 2017, section 3). Training items determine their scaling
+    - words, labels: how many probe words there are, and how many labels
     """
     if preset.needs_validation and validation is None:
         raise UsageError(f"preset {preset.name} needs validation items, and there are none")
@@ -206,7 +206,7 @@ class TrainingProblem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainedProbe:
-    """A trained probe, or several whose probabilities are averaged; each is the only probe of its bank."""
+    """A trained probe, or several probes whose probabilities are averaged. Each bank in *banks* has only one probe."""
 
     banks: tuple[Bank, ...]
     epochs: int
@@ -240,7 +240,7 @@ class TrainedProbe:
 
 
 def choose_best(candidates: Sequence[TrainedProbe]) -> TrainedProbe:
-    """Return the probe with the smallest ``validation_bits`` or, if any are None, the highest validation accuracy."""
+    """Return the probe with the smallest ``validation_bits`` or, if one has none, the highest validation accuracy."""
     if all(candidate.validation_bits is not None for candidate in candidates):
         return min(candidates, key=lambda candidate: candidate.validation_bits or 0.0)
     return max(candidates, key=lambda candidate: candidate.validation or 0.0)
@@ -331,9 +331,10 @@ INFORMATION_DECIMALS = 4
 
 
 def fit_portions(vectors: Vectors, *, preset: Preset, **arguments: Any) -> tuple[Fit, ...]:
-    """Train a probe for each seed and portion of the training items; return each seed's result of the last portion.
+    """Train a probe for each seed on each portion of the training items; return one Fit for each seed.
 
-    The arguments are those of :func:`fit`. In each result, ``readings`` is the curve over all portions.
+    The arguments are those of :func:`fit`. A Fit describes the probe of the last portion, all training items; its
+    ``readings`` have a point for each portion.
     """
     return fit(vectors, preset=calibrate_stopping(preset), method=_fit_portions, **arguments)
 
@@ -367,9 +368,9 @@ def _compute_information(probe: TrainedProbe, problem: TrainingProblem) -> tuple
 
 
 def fit_widths(vectors: Vectors, **arguments: Any) -> tuple[Fit, ...]:
-    """Train a probe for each seed and hidden width; return the results of the widest probes.
+    """Train a probe for each seed and hidden width; return one Fit for each seed, of its widest probe.
 
-    The arguments are those of :func:`fit`. In each result, ``readings`` is the curve over all widths.
+    The arguments are those of :func:`fit`. ``readings`` of a Fit has a point for each width; 0 means no hidden layer.
     """
     return fit(vectors, method=_fit_widths, **arguments)
 

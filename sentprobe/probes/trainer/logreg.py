@@ -17,7 +17,7 @@ from sentprobe.probes.trainer.scaling import Doubles
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """A fitted classifier, as a bank of one probe, with the loss and gradient at its weights."""
+    """A fitted classifier, stored as a :class:`Bank` with one probe, and the loss and gradient at its weights."""
 
     bank: Bank
     iterations: int

@@ -36,7 +36,7 @@ class ProbeWords:
 
 
 def add_word_contributions(words: ProbeWords, weights: Tensor, *, precision: Precision, into: Tensor) -> None:
-    """Add the product of probe words and *weights*, (word rows, units), to *into*, the inputs of units, (b, units)."""
+    """Multiply the probe words of b items by *weights*, (word rows, units); add the products to *into*, (b, units)."""
     if words.lexicon is None:
         for slot in words.numbers.unbind(dim=1):
             into += functional.embedding(slot, weights)
@@ -47,7 +47,7 @@ def add_word_contributions(words: ProbeWords, weights: Tensor, *, precision: Pre
 
 
 def compute_word_gradients(words: ProbeWords, delta: Tensor, *, precision: Precision, into: Tensor) -> None:
-    """Write the gradient of the words' weights to *into*, (word rows, units). *delta*: gradient of unit inputs."""
+    """Write d loss / d word weights to *into*, (word rows, units). *delta*: d loss / d pre-activations, (b, units)."""
     if words.lexicon is None:
         into.zero_()
         for slot in words.numbers.unbind(dim=1):

@@ -165,9 +165,9 @@ def format_preset_name(preset: cl.Preset) -> str:
 
 
 def override(preset: cl.Preset, options: Iterable[OptionPair]) -> cl.Preset:
-    """Return a preset with other values, given as text, of some fields. Raises UsageError if a value is invalid.
+    """Return a copy of a preset in which *options* replace fields. Raises UsageError for an invalid option.
 
-    Commas separate the values of a grid.
+    An option is the name of a field and its new value as text. Commas separate the values of a grid.
 
     >>> override(find_preset("ettinger"), [("batch", "64"), ("hidden", "50,100")]).hidden
     (50, 100)
@@ -236,7 +236,7 @@ class BankShape:
 
     @property
     def word_rows(self) -> int:
-        """Number of inputs for the probe words of an item, each of which has a row of weights."""
+        """Width of the input for the probe words of an item; also the number of rows of its weights."""
         return self.slots * (self.word_dim or self.words)
 
     @property
@@ -245,7 +245,7 @@ class BankShape:
         return self.dim + self.word_rows
 
     def is_linear(self, preset: cl.Preset) -> bool:
-        """Return whether probes with this preset have no hidden layer, which may depend on the number of labels."""
+        """Return whether probes with *preset* lack a hidden layer. Some presets omit it for tasks with many labels."""
         has_many_labels = 0 < preset.linear_from <= self.labels
         return has_many_labels or preset.activation is cl.Activation.NONE
 
@@ -265,7 +265,7 @@ class GridPoint:
     """With ``scaling=chosen``: whether the probe reads the whitened vectors. None with another scaling."""
 
     def select_grid_values(self, preset: cl.Preset) -> dict[str, float]:
-        """Return this probe's value of each field with several values in the preset, and ``whitened`` as 0.0 or 1.0."""
+        """Return this point's value of each field with several in *preset*; add ``whitened`` (0.0 or 1.0) if set."""
         scaling = {} if self.is_whitened is None else {"whitened": float(self.is_whitened)}
         return {name: getattr(self, name) for name in cl.GRID_FIELDS if len(getattr(preset, name)) > 1} | scaling
 

@@ -42,8 +42,8 @@ class Bank:
     """The weights of P probes; probe p has the hidden units ``segments[p]``.
 
     - sentence: weights of the sentence vector, (units, dim) float32
-    - small: weights of the probe words, hidden biases and output weights, (word_rows + 1 + labels, units) float32. For
-      each slot of probe words, there is a row for each word or, with word vectors, for each dimension
+    - small: rows of probe word weights, one row of hidden biases, and rows of output weights, (word_rows + 1 + labels,
+      units) float32. Each slot has one row for each distinct probe word or, with word vectors, for each dimension
     - output_biases: (P, labels) float32
 
     Without a hidden layer, a probe has a unit for each label. There are no output weights, and output_biases is (P, 0).
@@ -57,7 +57,7 @@ class Bank:
 
     @property
     def segments(self) -> tuple[slice, ...]:
-        """A slice for each probe: the indices of its units."""
+        """A slice for each probe: the indices of its hidden units or, without a hidden layer, of its output units."""
         widths = (point.hidden or self.design.shape.labels for point in self.points)
         return tuple(slice(*ends) for ends in pairwise(accumulate(widths, initial=0)))
 
@@ -68,7 +68,7 @@ class Bank:
 
     @property
     def bias_row(self) -> int:
-        """Row of *small* with the hidden biases. Probe words have the rows before it, output weights those after it."""
+        """Index of the row of hidden biases in ``small``: below the weights of probe words, above output weights."""
         return self.design.shape.word_rows
 
     @property
@@ -170,7 +170,7 @@ def compute_gradients(bank: Bank, inputs: BatchInputs, targets: Tensor, *, masks
 
 
 def _compute_hidden(bank: Bank, inputs: BatchInputs, *, masks: Masks) -> tuple[Tensor, Tensor]:
-    """Return the activations, (b, units), before and after dropout: the same tensor twice unless masking is AFTER."""
+    """Return the activations before and after dropout by Masking.AFTER, (b, units); without it, one tensor twice."""
     precision = bank.design.precision
     sums = multiply(inputs.vectors, bank.sentence.T, precision=precision)  # (b, units)
     sums += bank.small[bank.bias_row]

@@ -1,4 +1,4 @@
-"""Scale sentence vectors; the scaling is learned in float64 from the training sentences, each counted once."""
+"""Scale sentence vectors, by float64 statistics of the training sentences. A sentence of several items counts once."""
 
 from collections.abc import Callable, Mapping
 

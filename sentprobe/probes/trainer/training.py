@@ -54,7 +54,7 @@ class TrainingProgress:
 
     @property
     def pass_limit(self) -> int | None:
-        """The probe's maximum number of passes, if this limit ended training and is below the preset's; else None."""
+        """The maximum number of passes set for this probe, if it ended training below the preset's; else None."""
         is_limited = not self.converged and self.epochs >= self._max_epochs < self._preset.max_epochs
         return self._max_epochs if is_limited else None
 
@@ -93,7 +93,7 @@ MOMENTS = {Optimizer.ADAM: 2, Optimizer.ADAGRAD: 1}
 
 
 class BankUpdater:
-    """Optimizer that updates the weights in ``bank`` in place by their gradients, which are in ``gradient``."""
+    """Optimizer that changes the weights in ``bank`` in place; it reads their gradients from ``gradient``."""
 
     def __init__(self, bank: Bank, preset: Preset, *, items: int) -> None:
         self._preset = preset
@@ -135,7 +135,7 @@ class BankUpdater:
         self._set_bank(self.bank.select_probes(indices), moments, steps=float(self._blocks[0].step))
 
     def _add_penalty(self) -> None:
-        """Add the penalty to the gradients; for sentence weights, the ``weight_decay`` of PyTorch does so."""
+        """Add the penalty to the gradients, except for sentence weights: PyTorch's ``weight_decay`` penalizes these."""
         bank, gradient = self.bank, self.gradient
         rows = self._unit_l2.expand_as(bank.small)
         if self._preset.penalty is Penalty.DECAY:
@@ -147,7 +147,7 @@ class BankUpdater:
 
 
 def _group_by_penalty(l2: Iterable[float], segments: Sequence[slice]) -> list[tuple[float, slice]]:
-    """Join the units of adjacent probes with equal penalty; return each penalty and its range of units."""
+    """Group adjacent probes with equal penalty; return each group's penalty and the range of its units in the Bank."""
     pairs = zip(l2, segments, strict=True)
     blocks = [(value, list(block)) for value, block in groupby(pairs, key=lambda pair: pair[0])]
     return [(value, slice(block[0][1].start, block[-1][1].stop)) for value, block in blocks]
@@ -188,7 +188,7 @@ class TrainedBank(NamedTuple):
 
 
 class _ActiveProbes:
-    """The probes that are still being trained, and the weights that are each probe's result so far."""
+    """The probes still in training, and for every probe the weights to return: its best so far, or its last."""
 
     def __init__(self, updater: BankUpdater, preset: Preset) -> None:
         self.updater = updater
@@ -286,7 +286,7 @@ def predict(banks: Sequence[Bank], items: PreparedItems) -> Indices:
 
 
 def compute_label_costs(banks: Sequence[Bank], items: PreparedItems) -> list[float]:
-    """Return each item's cost in bits: -log2 of its label's mean probability over *banks* of one probe each."""
+    """Return each item's cost in bits, -log2 of its label's probability: the mean over the probes, one in each bank."""
     log_probabilities = [torch.log_softmax(_compute_first_logits(bank, items).double(), dim=1) for bank in banks]
     mean = torch.logsumexp(torch.stack(log_probabilities), dim=0) - math.log(len(banks))  # (n, labels)
     bits: list[float] = (-mean.gather(1, items.targets[:, None])[:, 0] / math.log(2)).tolist()

@@ -232,9 +232,9 @@ class Cache:
         return paths
 
     def _read_file(self, path: Path, missing: dict[bytes, int], *, fingerprint: str) -> tuple[Indices, Vectors] | None:
-        """Return the positions and vectors of a file's sentences in *missing*, a map from key to position.
+        """Return the positions and the vectors of those *missing* sentences that a cache file contains.
 
-        The keys of these sentences are removed from *missing*. Returns None if no vector was read.
+        *missing* maps a sentence's key to its position; keys found are removed. Returns None if no vector was read.
         """
         try:
             with open_vectors(path) as file:

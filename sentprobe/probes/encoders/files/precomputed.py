@@ -65,7 +65,7 @@ class OrderedVectors:
 
     @property
     def capabilities(self) -> Capabilities:
-        """The method :meth:`bind_to_order`; the vectors are not cached."""
+        """The optional properties: :meth:`bind_to_order`, which assigns a sentence to each vector, and no caching."""
         return Capabilities(cacheable=False, bind_to_order=self.bind_to_order)
 
     @property

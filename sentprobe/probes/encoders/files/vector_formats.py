@@ -81,7 +81,7 @@ OPENERS: Mapping[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
 
 
 def read_lookup(path: Path) -> VectorFile:
-    """Read lines of an id, a sentence and a vector, separated by tabs. Raises VectorFileError."""
+    """Read a file with three fields in each line, separated by tabs: id, sentence, vector. Raises VectorFileError."""
     ids: list[str] = []
     sentences: list[str] = []
     rows: list[Vectors] = []

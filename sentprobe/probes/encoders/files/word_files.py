@@ -190,7 +190,7 @@ def read_width(path: Path) -> int:
 
 
 def read_text(path: Path) -> WordVectors:
-    """Read lines of a word and the numbers of its vector, plain or gzip. Raises EncoderError.
+    """Read a text file, plain or gzip, with a word and the numbers of its vector on each line. Raises EncoderError.
 
     The first line may be word2vec's header. If a word is repeated, its first vector is used. Words may contain spaces,
     as some in GloVe 840B do.

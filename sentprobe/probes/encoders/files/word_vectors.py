@@ -70,7 +70,7 @@ class WordVectors:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """A note on the unknown words, unless the logged warning counted every unknown word so far."""
+        """A note on the unknown words so far; empty if there are none, or if the logged warning counts them all."""
         unknown = self._list_unknown_words()
         if len(unknown) == len(self._warned):
             return ()
@@ -105,7 +105,7 @@ class Bow:
 
     @property
     def capabilities(self) -> Capabilities:
-        """Seed, notes and word vectors; the sentence vectors are not cached, since averaging is fast."""
+        """The optional properties: seed, notes, word vectors; sentence vectors are not cached, as averaging is fast."""
         return Capabilities(
             cacheable=False, seed=self.words.seed, notes=self.words.notes, word_vectors=self.words.average_words
         )

@@ -82,7 +82,7 @@ class TextFrame:
         return self.tokenizer(texts, **({"add_special_tokens": False} if self.chat else {}), **settings)
 
     def add_to(self, sentence: str) -> FramedText:
-        """Return the text that frames a sentence. Raises EncoderError if the chat template changes the sentence."""
+        """Return a sentence in its prompt and chat template. Raises EncoderError if the template changes the text."""
         before, _, after = self.prompt.partition(SENTENCE)
         text, start = before + sentence + after, len(before)
         if self.chat:
@@ -97,7 +97,7 @@ class TextFrame:
 
 
 class StatePlace(NamedTuple):
-    """The source of a sentence vector in a model: a layer, and a pooling method or named token (``mean``, ``verb``)."""
+    """Where a sentence vector comes from: a layer, and a pooling method (``mean``) or a named token (``verb``)."""
 
     layer: int
     pool: str
@@ -181,7 +181,7 @@ class HfModel:
     def _find_tokens(
         self, pool: str, framed: Sequence[FramedText], words: Sequence[named_tokens.WordIndices], tokens: Any
     ) -> Tensor:
-        """Return the index of the end token or of a named word's last token, (batch,) int64; -1 if absent."""
+        """Return per text the index of the end token or of the word *pool*'s last token, (batch,) int64; -1: absent."""
         mask = tokens["attention_mask"].bool()
         if pool == EOS:
             matches = mask & (tokens["input_ids"] == self.end_token)
@@ -246,7 +246,7 @@ class LayerStore:
         self._stored: dict[str, Vectors] = {}  # (places, dim) each
 
     def list_notes(self, pool: str) -> tuple[str, ...]:
-        """Return notes for the user on sentences that reached the token limit or lack the named token *pool*."""
+        """Return notes for the user on sentences that reach the token limit or lack the token that *pool* names."""
         texts, limit = self.model.truncated_candidates, self.model.limit
         notes = []
         if texts:
@@ -423,7 +423,7 @@ def _make_model(
 
 
 def _find_end_token(frame: TextFrame, *, name: str) -> tuple[int, str]:
-    """Return the end token's id, and its text (empty if the tokenizer appends it). Raises UsageError."""
+    """Return the end token's id, and the text to append: empty if framed texts end with it. Raises UsageError."""
     tokenizer = frame.tokenizer
     last = frame.tokenize([frame.add_to("a").text])["input_ids"][0][-1]
     if last in {tokenizer.eos_token_id, tokenizer.sep_token_id} - {None}:

@@ -64,14 +64,14 @@ def _make_final_failure(state: RetryCallState) -> _Failure:
 
 @dataclass(frozen=True, slots=True)
 class RequestGroup:
-    """Concurrent requests that stop together. Of all requests that fail at their n-th attempt, only the first warns."""
+    """Concurrent requests that stop together. For each attempt number, only the first failure in the group warns."""
 
     stop: threading.Event
     _warned_attempts: set[int] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def record_failure(self, attempt: int) -> bool:
-        """Record a failure at attempt number *attempt*; return whether it is the first failure at this number."""
+        """Record that try number *attempt* of a request failed; return whether it is the group's first such failure."""
         with self._lock:
             is_first = attempt not in self._warned_attempts
             self._warned_attempts.add(attempt)

@@ -168,7 +168,7 @@ def find_default_device() -> str:
 
 
 def move_to_device(module: Any, *, device: str, precision: ModelPrecision) -> Any:
-    """Convert a PyTorch module to *precision*, and move it to *device*, if given. Raises UsageError or EncoderError."""
+    """Convert a module to *precision*; move it to *device* unless this is "". Raises UsageError or EncoderError."""
     import torch
 
     try:
@@ -202,7 +202,7 @@ def count_truncated(sentences: Sequence[str], tokenizer: Any, *, limit: int | No
 
 
 def count_none_truncated(sentences: Sequence[str]) -> int:  # noqa: ARG001
-    """Return 0, the number of truncated sentences of an encoder without a token limit."""
+    """Return 0: an encoder without a token limit truncates no sentence."""
     return 0
 
 

@@ -31,7 +31,7 @@ WordIndices = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True)
 class GrammarWords:
-    """Finds words by parsing generated sentences. A name is left out if two parses give it to different words."""
+    """Finds words by name, such as ``agent``, by parsing sentences; omits a name whose word differs between parses."""
 
     lexicon: Lexicon
     content: bytes = b""
@@ -52,7 +52,7 @@ class GrammarWords:
         return name in self.names or SLOT.fullmatch(name) is not None
 
     def find_words(self, sentences: Sequence[str]) -> list[WordIndices]:
-        """Return the word indices of each sentence by name and slot; empty for a sentence that cannot be parsed."""
+        """Return, for each sentence, the word index of each name and slot; empty if the sentence cannot be parsed."""
         return [self._find_words_of(sentence) for sentence in sentences]
 
     def _find_words_of(self, sentence: str) -> WordIndices:
@@ -65,7 +65,7 @@ class GrammarWords:
 
 
 def find_event_words(event: ev.Event, language: Language) -> WordIndices:
-    """Return the word indices of an event's sentence by slot, and by name, such as ``agent``.
+    """Return a dictionary from each slot (``agent.clause.verb``) and name (``agent``) of an event to its word's index.
 
     Each name belongs to a word of the main clause or, if the main clause has no such word, of the first relative
     clause that has one.
@@ -81,7 +81,7 @@ def find_event_words(event: ev.Event, language: Language) -> WordIndices:
 
 
 def _iterate_roles(event: ev.Event, path: str = "", head: str = "") -> Iterator[tuple[str, str]]:
-    """Yield pairs of name and slot, the main clause's first; *head*: slot of a relative clause's head noun."""
+    """Yield (name, slot) pairs, the main clause's first; *head*: the slot of the noun that *event* modifies, if any."""
     yield VERB, f"{path}verb"
     slots = {role: head if event.argument(role) is ev.GAP else f"{path}{role.value}.noun" for role in ev.ROLES}
     yield SUBJECT, slots[event.subject]

@@ -66,7 +66,7 @@ class SentenceTransformerEncoder:
 
     @property
     def capabilities(self) -> Capabilities:
-        """The function that counts truncated sentences."""
+        """The only optional property: :meth:`count_truncated`, the function that counts truncated sentences."""
         return Capabilities(count_truncated=self.count_truncated)
 
     def count_truncated(self, sentences: Sequence[str]) -> int | None:

@@ -51,7 +51,7 @@ def make_word_mask(vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor
 
 
 def reverse_sentences(vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-    """Return the vectors, (b, time, n), with the words of each sentence in reverse order, before its padding."""
+    """Return the vectors, (b, time, n), with the words of each sentence in reverse order; padding stays at the end."""
     time = vectors.shape[1]
     if bool((lengths == time).all()):
         return vectors.flip(1)
@@ -71,7 +71,7 @@ CellMaker: TypeAlias = Callable[..., nn.RNNBase]
 
 
 class RecurrentLayer(nn.Module):
-    """A recurrent layer. Its backward direction reads reversed sentences: on a CPU, faster than packed sequences."""
+    """A recurrent layer. Its backward direction reads reversed sentences; packed sequences are slower on a CPU."""
 
     def __init__(self, cells: CellMaker, inputs: int, hidden: int, *, directions: int) -> None:
         super().__init__()
@@ -89,7 +89,7 @@ class RecurrentLayer(nn.Module):
 
 
 class RecurrentKind(NamedTuple):
-    """The cells and directions of a kind of recurrent network, and its sentence vector."""
+    """The cells and directions of a recurrent network, and the way in which its states become a sentence vector."""
 
     cells: CellMaker
     gates: int

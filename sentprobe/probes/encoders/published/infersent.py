@@ -26,7 +26,7 @@ class InferSentVersion(StrEnum):
 
 
 class InferSentPadding(StrEnum):
-    """The states that max pooling includes, in addition to those of the words."""
+    """The padding that max pooling reads in addition to the states of the words: none, or a state of zeros."""
 
     NONE = "none"
     ZEROS = "zeros"
@@ -45,7 +45,7 @@ class InferSentOptions(recurrent_encoder.PublishedOptions):
 
 @dataclass(frozen=True, slots=True)
 class _Preprocessing:
-    """The tokenizer and word vectors of a version, and the tokens that are added before and after a sentence."""
+    """How a version of InferSent splits a sentence into tokens, and which token it adds at each end."""
 
     begin: str
     end: str

@@ -41,7 +41,7 @@ class PublishedEncoder(ABC):
 
     @property
     def capabilities(self) -> Capabilities:
-        """A note on unknown words, and functions that return word vectors and the number of truncated sentences, 0."""
+        """The optional properties: a note on unknown words, word vectors, and the count of truncated sentences: 0."""
         return Capabilities(
             notes=self.words.notes, count_truncated=count_none_truncated, word_vectors=self.inputs.average_words
         )

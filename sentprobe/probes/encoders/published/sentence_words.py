@@ -37,7 +37,7 @@ def tokenize_treebank(sentence: str) -> list[str]:
 
 
 def tokenize_moses(sentence: str) -> list[str]:
-    """Tokenize by Penn Treebank rules, but split "didn't" before the apostrophe (as Moses) if a token follows.
+    """Tokenize by Penn Treebank rules, but split "didn't" into "didn", "'t" as Moses does, except at the end.
 
     >>> tokenize_moses("The man didn't sleep.")
     ['The', 'man', 'didn', "'t", 'sleep', '.']

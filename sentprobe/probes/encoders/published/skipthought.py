@@ -36,7 +36,7 @@ class SkipThoughtOptions(recurrent_encoder.PublishedOptions):
 
 @dataclass(frozen=True, slots=True)
 class SkipThoughtFiles:
-    """File names of a model's weights and word vectors, and the prefixes of its arrays."""
+    """File names of a model's weights and word vectors; ``layers``: prefixes of array names in the file of weights."""
 
     weights: str
     table: str

@@ -157,7 +157,7 @@ def check_shape(name: str, tensor: torch.Tensor, expected_shape: Sequence[int], 
 
 
 def unpickling_error(path: Path, convert: str) -> EncoderError:
-    """Return the error for a pickle; its message includes the command *convert*."""
+    """Return the error for a file that is a pickle; its message ends with *convert*, how to convert the file."""
     return EncoderError(
         f"{path}: a pickle, which may contain code that runs when it is read; if you trust it, convert it: {convert}"
     )

@@ -52,7 +52,7 @@ class ModelVocabulary:
         return [self.rows.get(word, UNKNOWN) for word in self.tokenize(sentence)]
 
     def tokenize(self, sentence: str) -> list[str]:
-        """Split a sentence at spaces; if the vocabulary says so, convert it to lower case and reverse the words."""
+        """Return the words of a sentence, in lower case if ``lower``, and from the last to the first if ``reverse``."""
         words = (sentence.lower() if self.lower else sentence).split()
         return words[::-1] if self.reverse else words
 

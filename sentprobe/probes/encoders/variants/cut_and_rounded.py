@@ -89,7 +89,7 @@ def parse_storage(dims: str | None, quantize: str | None) -> StorageOptions:
 
 
 def make_storage_options(dims: Sequence[int], quantize: Sequence[str]) -> StorageOptions:
-    """Return options for numbers of dimensions and for roundings; add the unchanged vectors. Raises UsageError."""
+    """Return options with these values, and with all dimensions and no rounding as first values. Raises UsageError."""
     for width in dims:
         check_whole("dims", width)
         if width < 1:
@@ -128,7 +128,7 @@ class ReducedEncoder:
 
     @property
     def fingerprint(self) -> str:
-        """A digest of the base encoder's fingerprint and the storage; empty if the base encoder has no fingerprint."""
+        """A digest of the base encoder's fingerprint and ``storage``; empty if the base encoder has no fingerprint."""
         return self.base.fingerprint and digest("stored", self.base.fingerprint, self.storage)
 
     @property
@@ -161,7 +161,7 @@ class ReducedEncoder:
 
 
 def make_stored_encoders(encoder: Encoder | Baseline, options: StorageOptions, *, label: str) -> Iterator[Encoder]:
-    """Yield a variant of the encoder for each storage. Raises UsageError for a baseline.
+    """Yield an encoder for each combination of the options ``dims`` and ``quantize``. Raises UsageError for a baseline.
 
     - label: the user's name for the encoder. If empty, a variant's name is a spec, such as ``bow?dims=64``
     """
@@ -182,7 +182,7 @@ def make_stored_encoders(encoder: Encoder | Baseline, options: StorageOptions, *
 
 
 def add_options(name: str, *options: OptionPair) -> str:
-    """Add options to a spec, such as ``bow``; return the text of the new spec."""
+    """Return the encoder spec *name* with *options* added at its end: "bow" and ("dims", "64") give "bow?dims=64"."""
     spec = parse_spec(name)
     return str(replace(spec, options=(*spec.options, *options)))
 

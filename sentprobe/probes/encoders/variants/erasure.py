@@ -134,7 +134,7 @@ def make_erased_encoders(
 
 
 def add_erasure(spec: Spec, paths: Sequence[str]) -> Spec:
-    """Return a spec with an ``erase`` option for each dataset; a spec that has one already is returned unchanged."""
+    """Add ``erase=none`` and, for each path, ``erase=PATH`` to a spec, unless it has ``erase`` or there is no path."""
     if not paths or any(name == ERASE for name, _ in spec.options):
         return spec
     options = tuple((ERASE, path) for path in (NO_ERASURE, *paths))

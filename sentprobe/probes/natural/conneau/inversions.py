@@ -114,12 +114,12 @@ def _group_by_length(request: selection.SelectionRequest) -> dict[LongerClause, 
 def divide_sentence(
     text: str, tags: Sequence[str], spans: Sequence[int], words: Sequence[str] | None = None
 ) -> CoordinatedSentence | None:
-    """Divide a sentence by the spans of its clauses: start and end of the first, then of the second.
+    """Divide a sentence into two clauses; *spans* are the token indices (start 1, end 1, start 2, end 2).
 
-    *words* are the first words of the clauses as written inside a sentence; if *words* is None, the tags decide on
-    capital letters. Return None if words stand before the first or after the second clause. Also return None if a
-    clause has a double quote (its partner may be in the other clause), or if the second clause begins with a capital
-    letter, except in a name or *I*.
+    *words* are the first words of both clauses, written as inside a sentence. If *words* is None, the tags decide which
+    of these words keep a capital letter. Return None if words stand before the first or after the second clause. Also
+    return None if a clause has a double quote (its partner may be in the other clause), or if the second clause begins
+    with a capital letter that it would lose inside a sentence; names, acronyms and *I* keep theirs.
     """
     tokens = text.split(" ")
     start, end, second_start, second_end = spans

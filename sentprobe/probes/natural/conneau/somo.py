@@ -1,8 +1,8 @@
 """Task SOMO of Conneau et al. 2018, section 2: a noun or verb is replaced by a word that fits less well.
 
-The replaced word and the replacement have the same most frequent tag, and corpus frequencies in the same band. With the
-preceding word, both words form bigrams whose frequencies differ by at most a factor of two. The same holds for bigrams
-with the following word.
+The replaced word and the replacement have the same most frequent tag, and corpus frequencies in the same band. Each
+of them forms a bigram with the preceding word; the frequencies of these two bigrams differ by at most a factor of two.
+The same holds for their two bigrams with the following word.
 """
 
 import math
@@ -33,7 +33,7 @@ Replacement = tuple[ChangedPair, int]
 
 
 def select_odd_man_out(request: selection.SelectionRequest) -> selection.Selection:
-    """Return the items of SOMO; half are changed (C), and no replacement is in two splits. Raises TooFewError."""
+    """Return the items of SOMO. Half are changed (C), and splits share no replacement words. Raises TooFewError."""
     band = request.settings.odd_band or ODD_BAND.scale(request.corpus.token_count)
     replacements = _find_replacements(request, band)
     requested = selection.compute_class_share(request.size, classes=2)
@@ -93,8 +93,8 @@ def create_word_tables(corpus: Corpus, band: selection.FrequencyBand) -> None:
 
     - odd_words (word, tag, rank, form): words in the band whose most frequent tag is that of a noun or verb. *form* is
       the word in lower case; with tags of Universal Dependencies, it is the most frequent spelling, such as *Haus*
-    - before (tag, other, word, rank, n): *n* is how often the word *other* stands before a word of odd_words
-    - after (the same columns): *n* is how often *other* stands after it
+    - before (tag, other, word, rank, n): *n* is how often *other* stands before *word*; *tag* and *rank* are of *word*
+    - after (the same columns): *n* is how often *other* stands after *word*
     """
     tags = ", ".join(f"'{tag}'" for tag in TAGS)
     corpus.query(

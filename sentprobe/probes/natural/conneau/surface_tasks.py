@@ -59,7 +59,7 @@ WORDS = 1000
 
 
 def select_word_content(request: selection.SelectionRequest) -> selection.Selection:
-    """Return the items of WC: each sentence has one of 1,000 words: its class. Raises TooFewError or UsageError.
+    """Return the items of WC. A sentence's class is the one of 1,000 words in it. Raises TooFewError or UsageError.
 
     The words have at least 4 letters and frequency ranks from 2,001 on; small corpora use fewer, commoner words.
     """
@@ -97,7 +97,7 @@ def _check_enough(request: selection.SelectionRequest, pool: SentencePool, words
 
 
 def _find_words(request: selection.SelectionRequest) -> tuple[list[tuple[int, str]], int]:
-    """Return the (rank, word) pairs of the target words, and the rank at which the search began."""
+    """Return the target words as (frequency rank, word) pairs, and the lowest rank that was allowed."""
     scale = min(1.0, request.corpus.token_count / selection.REFERENCE_TOKENS)
     settings = request.settings
     first = settings.first_rank or 1 + round((FIRST_RANK - 1) * scale)

@@ -31,7 +31,7 @@ def select_top_constituents(request: selection.SelectionRequest, answer: str = A
 
 
 def _find_sequences(request: selection.SelectionRequest, answer: str) -> tuple[list[str], tuple[str, ...]]:
-    """Return the most frequent sequences, and a note for the card if their number differs from the paper's."""
+    """Return the most frequent values of *answer*, and a note for the card unless there are 19, as in the paper."""
     max_sequences = request.settings.sequences or SEQUENCES
     class_items = sum(selection.compute_class_share(request.size, classes=max_sequences + 1).values())
     min_sentences = 1 if request.settings.sequences else min(MIN_SENTENCES, class_items)

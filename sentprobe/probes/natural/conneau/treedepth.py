@@ -1,9 +1,9 @@
 """Task TreeDepth of Conneau et al. 2018, section 2: the depth of the tree, nearly uncorrelated with length.
 
-As in the paper, lengths have the same Gaussian distribution at each depth. Depths have a Gaussian distribution, too, as
-wide as corpus and size allow: at its widest, all depths are equally frequent; at its narrowest, the rarest depth has 5%
-of the items. Long shallow trees and short deep trees are rare in any corpus. A dataset may therefore lack up to 7% of
-the items of the target distribution.
+As in the paper, lengths have the same Gaussian distribution at each depth. All depths are equally frequent if the
+corpus has enough sentences for the dataset. Else depths have a Gaussian distribution, too, as wide as the corpus
+allows; in the narrowest, the rarest depth has 5% of the items. Long shallow trees and short deep trees are rare in any
+corpus. A dataset may therefore lack up to 7% of the items of the target distribution.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -134,8 +134,9 @@ def _deal_to_splits(row: Indices, requested: Indices) -> Indices:
 def find_best_target(
     cells: Indices, size: Mapping[Split, int], length_spreads: Sequence[float] = LENGTH_SPREADS
 ) -> tuple[DepthTarget, dict[Split, Indices]] | None:
-    """Return the widest target that the corpus can fill, else the target with most items, and item counts by split.
+    """Return a target, and for each split its item counts by depth and length, (d, 17).
 
+    Targets are tried from wide to narrow: the first with all requested items is returned, else the one with most items.
     Return None if every target leaves a split without items of some depth.
     """
     best: tuple[DepthTarget, dict[Split, Indices]] | None = None
@@ -167,7 +168,7 @@ def _compute_gaussian(values: Weights, mean: float, spread: float) -> Weights:
 
 
 def _find_fitting_size(target: DepthTarget, cells: Indices, total: int) -> int:
-    """Return the largest size up to *total* that meets _MAX_MISSING and _MAX_CORRELATION in this corpus, else 0."""
+    """Return the largest size up to *total* of a dataset within _MAX_MISSING and _MAX_CORRELATION; 0 if none exists."""
     steps = int(np.log(total) / -np.log(_SIZE_STEP)) + 1
     numbers = np.floor(total * _SIZE_STEP ** np.arange(steps))
     target_cells = numbers[:, None, None] * np.outer(target.depths, target.lengths)

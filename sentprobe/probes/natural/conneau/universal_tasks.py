@@ -16,7 +16,7 @@ VOICE_SQL = f"CASE WHEN {selection.LENGTHS_SQL} AND voice IN ('Act', 'Pass') THE
 def select_feature(request: selection.SelectionRequest, role: str, feature: str) -> selection.Selection:
     """Return items about a *feature*, such as Gender, of the main verb or of the subject noun. Raises TooFewError.
 
-    The classes are the most frequent values of the feature, as many as give the largest balanced dataset.
+    The classes are the n most frequent values of the feature; n is the number that gives the largest balanced dataset.
     """
     noun = "" if role == "verb" else f"AND {role}_tag LIKE 'NOUN|%' AND {role}_number IS NOT NULL "
     answer = (

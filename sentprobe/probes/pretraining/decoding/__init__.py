@@ -1,1 +1,1 @@
-"""Decoders that generate text from a sentence vector, and their subword codes."""
+"""Decoders that generate text from a sentence vector, and the conversion of texts to numbers of subwords."""

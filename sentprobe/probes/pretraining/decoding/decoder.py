@@ -198,7 +198,7 @@ EXTRA_CODES = 5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GenerationValidator:
-    """Computes the loss and a metric on held-out items; their noise is the same in each validation."""
+    """Computes the loss and a metric on held-out items. Any noise in their sources is the same in each validation."""
 
     pairs: SequencePairs
     metric: Metric
@@ -233,7 +233,7 @@ class GenerationValidator:
         return sum(text.reference == text.generated for text in texts) / len(texts)
 
     def generate_texts(self, learner: Seq2Seq) -> list["GeneratedText"]:
-        """Return the texts that the first decoder generates for held-out items, with their references."""
+        """Return the first decoder's text and the reference for each of up to MAX_GENERATED_TEXTS held-out items."""
         held_out_items = self.pairs.items
         places = np.linspace(0, len(held_out_items) - 1, min(len(held_out_items), MAX_GENERATED_TEXTS)).round()
         selected_items = held_out_items[places.astype(np.int64)]

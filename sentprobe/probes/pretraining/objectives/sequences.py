@@ -112,9 +112,9 @@ def prepare_seq2tree(texts: corpora.Trees, model: SentenceModel, options: Object
 
 
 def prepare_meaning(texts: Meanings, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
-    """Prepare ``meaning``: generate the notation of the event that a generated sentence states.
+    """Prepare ``meaning``: generate, from the vector of a generated sentence, the notation of the sentence's event.
 
-    The vectors must represent who does what to whom, so they show which accuracy is possible on sentprobe's tasks.
+    Vectors that are trained to encode who does what to whom show which accuracy is possible on sentprobe's tasks.
     """
     task = SequenceTask(texts.sentences, [texts.events], Metric.ACCURACY, targets_are_sentences=False)
     return prepare_sequences(task, model, options)

@@ -65,7 +65,7 @@ def open_file(name: str, file_format: str) -> Iterator[sources.OpenSource]:
 
 
 def read_lines(name: str, encoding: str) -> Iterator[str]:
-    """Yield the lines of a file without line breaks."""
+    """Yield the lines of a file; the line break at the end of each line is removed."""
     with open_file(name, "lines") as opened:
         for line in sources.decode_lines(opened, encoding):
             yield line.removesuffix("\n").removesuffix("\r")

@@ -40,7 +40,7 @@ MIN_ITEMS = 2
 
 
 class TextFilter:
-    """Tokenises texts, decides which items are left out, and counts the omissions."""
+    """Tokenises training texts, decides which sentences, pairs or triplets to leave out, and counts those by reason."""
 
     def __init__(self, options: TextOptions) -> None:
         self.options = options
@@ -78,7 +78,7 @@ class TextFilter:
         return False
 
     def check_enough(self, where: str, items: Sequence[object], noun: str) -> Omissions:
-        """Return how many items were left out. Raises FormatError if there are fewer than MIN_ITEMS *items*."""
+        """Return the numbers of items left out. Raises FormatError if the kept *items* are fewer than MIN_ITEMS."""
         omitted = Omissions(**self._counts)
         if len(items) >= MIN_ITEMS:
             return omitted
@@ -121,7 +121,7 @@ def tokenize(text: str) -> list[str]:
 
 
 def _find_last_word(words: list[str]) -> int:
-    """Return the index of the last word that is not only closing marks; 0 if only the first word is left."""
+    """Return the index of the last word, after the first, that has more than closing marks; 0 if there is none."""
     places = range(len(words) - 1, 0, -1)
     return next((place for place in places if straighten_word(words[place]).strip(_CLOSING_MARKS)), 0)
 
@@ -138,7 +138,7 @@ def _tokenize_inner_word(word: str) -> tuple[str, ...]:
 
 
 def _is_contraction(word: str) -> bool:
-    """Return whether NLTK splits a word of letters into two tokens, such as "cannot"."""
+    """Return whether NLTK splits a word of letters, such as "cannot", into two tokens."""
     from nltk.tokenize.destructive import NLTKWordTokenizer
 
     return any(pattern.search(f"{word} ") for pattern in NLTKWordTokenizer.CONTRACTIONS2)

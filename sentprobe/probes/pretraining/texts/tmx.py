@@ -104,7 +104,7 @@ def _read_units(name: str) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 class _DecodedXml:
-    """An XML file, which returns text instead of bytes if the XML parser cannot decode its encoding."""
+    """A reader of an XML file. It returns bytes, or text if the XML parser cannot decode the file's encoding."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream

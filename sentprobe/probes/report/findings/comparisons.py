@@ -84,7 +84,7 @@ class Comparison(TestedDifference):
 def group_by_encoder(
     results: Results, source: str, *, hint: str = "compare results with only one of them"
 ) -> list[EncoderResults]:
-    """Group results by encoder, then task. Raise UsageError with *hint* unless each group has draws of one run only."""
+    """Group results by encoder, then task. Raise UsageError, ending in *hint*, if a group is not draws of one run."""
     encoders: dict[str, dict[str, tuple[Result, ...]]] = {}
     for record in results.records:
         by_task = encoders.setdefault(record.encoder, {})
@@ -146,10 +146,10 @@ def compare_results(
 def correct_tests(
     tests: Sequence[PairedComparison], draws: Sequence[int], correction: Correction
 ) -> Iterator[tuple[float, float]]:
-    """Yield the corrected p-values of the sign test and the t-test for each comparison.
+    """Yield a pair for each comparison: the corrected p-values of its sign test and of its t-test.
 
-    The t-test decides if a comparison has several draws, else the sign test. The p-values of the deciding tests are
-    corrected as one family. A p-value that does not decide is corrected in the family of its test.
+    A comparison of several draws is decided by its t-test, one of a single draw by its sign test. The p-values of the
+    deciding tests form one family. Any other p-value is corrected with the p-values of that test in all comparisons.
     """
     deciding = [test.t_p if count > 1 else test.sign_p for test, count in zip(tests, draws, strict=True)]
     families = [test.sign_p for test in tests], [test.t_p for test in tests], deciding
@@ -161,10 +161,10 @@ def correct_tests(
 def list_pairs(
     encoders: Sequence[EncoderResults], *, baseline: str | None = None, source: str
 ) -> list[tuple[EncoderResults, EncoderResults]]:
-    """Return the pairs of encoders to compare: all pairs, or each encoder with the one named *baseline*.
+    """Return the pairs of encoders to compare: all pairs, or each other encoder with the one named *baseline*.
 
-    Without *baseline*, variants of one model are paired only if there is no other model. UsageError is raised for fewer
-    than two encoders or an unknown name.
+    Without *baseline*, two encoders of the same model (variants) are paired only if all encoders are of that model.
+    Raises UsageError for fewer than two encoders or an unknown name.
     """
     if len(encoders) < 2:
         raise UsageError(f"{source} has {format_count(len(encoders), 'encoder')}; a comparison needs two")
@@ -308,7 +308,7 @@ def describe_tests(
     correction: Correction,
     note: str = "",
 ) -> str:
-    """Return lines on the paired *observations*, the tests, *note*, and the number of significant differences."""
+    """Return lines: the paired *observations*, such as "items"; tests; *note*; number of significant differences."""
     count = len(comparisons)
     sign_test = "McNemar's for one seed" if observations == "items" else f"over {observations.partition(' (')[0]}"
     corrected = f" Corrected for {count} comparisons: {CORRECTION_NAMES[correction]}; the intervals are not corrected."
@@ -327,7 +327,7 @@ def describe_tests(
 
 
 def describe_pairing(comparisons: Sequence[TestedDifference], units: str, *, draws_note: str = "") -> str:
-    """Name the observations that the tests pair, such as "items", "3 draws" or "items, or 3 draws"."""
+    """Return text that names what the paired tests are over: *units* ("items"), "3 draws", or "items, or 3 draws"."""
     numbers = sorted({comparison.draws for comparison in comparisons} - {1})
     draws = f"{' or '.join(map(str, numbers))} draws{draws_note}"
     if all(comparison.draws > 1 for comparison in comparisons):
@@ -347,8 +347,8 @@ def compare_encoders(
 ) -> tuple[Comparison, ...]:
     """Compare each pair of encoders of a run on each task, as ``probe compare`` does.
 
-    - against: compare each encoder only with the encoder of this name. By default, all pairs are compared, except
-      variants (cut, rounded or erased vectors) of the same model.
+    - against: compare each encoder only with the encoder of this name. By default, compare all encoders of different
+      models or, if there is only one model, all its variants (cut, rounded or erased vectors)
     - correction: the correction of the p-values for the number of comparisons: ``holm``, ``bh`` (Benjamini-Hochberg)
       or ``none``
 

@@ -29,8 +29,8 @@ def compute_expected_interval(score: Score, result: Result, condition: Condition
     """Return the interval, at confidence *level*, of the accuracy of a control that cannot know the answer.
 
     If labels are not equally frequent, the interval begins at 0: a probe without information may be less accurate than
-    the most frequent label. If the probe words alone may reveal the answer, so may random sentence vectors beside the
-    probe words. The interval of this control ends no lower than an interval around the accuracy of the words alone.
+    the most frequent label. A probe on random sentence vectors also gets the probe words. If the words alone may reveal
+    the answer, its interval ends no lower than the interval around the accuracy of a probe on the words alone.
     """
     effective = compute_effective_items(score, result)
     chance = chance_interval(result.majority, effective, confidence=level)
@@ -107,7 +107,7 @@ class ControlRun:
 
     @property
     def strain(self) -> float:
-        """The distance of the accuracy from chance: 0 at chance, 1 at the end of the interval."""
+        """The distance of the accuracy from chance: 0 at chance, 1 at either end of the interval ``expected``."""
         chance, accuracy = self.result.majority, self.score.accuracy
         edge = self.expected.high if accuracy > chance else self.expected.low
         return (accuracy - chance) / (edge - chance) if edge != chance else 0.0
@@ -166,7 +166,7 @@ def find_unchecked(results: Results) -> list[Result]:
 
 
 SOLVERS: Mapping[Condition, tuple[str, str]] = {
-    Condition.BAG_OF_WORDS: ("a bag of random word vectors is", "so the words alone reach this accuracy"),
+    Condition.BAG_OF_WORDS: ("bags of random word vectors are", "so the words alone reach this accuracy"),
     Condition.NO_SENTENCE: ("the probe words without the sentence are", "so they alone reach this accuracy"),
 }
 """For each control that may know the answer, two texts for a note on its accuracy above chance: subject and verb, and

@@ -133,7 +133,7 @@ class Correlations:
 
     @property
     def scores(self) -> tuple[str, ...]:
-        """The names of the downstream scores, in order."""
+        """The names of the downstream scores, in the order of the table's columns."""
         return tuple(dict.fromkeys(pair.score for pair in self.pairs))
 
 

@@ -64,7 +64,7 @@ EncoderPair: TypeAlias = tuple[GeometryTable, GeometryTable]
 
 
 def list_table_pairs(table: GeometryTable, *, against: str | None = None) -> list[EncoderPair]:
-    """Return the pairs of encoders to compare, as :func:`.comparisons.list_pairs` does, with their results."""
+    """Return both encoders' results for each pair to compare, paired as by :func:`.comparisons.list_pairs`."""
     names = list_encoders(table)
     pairs = encoder_variants.list_pairs_to_compare(names)
     if against is not None:
@@ -112,7 +112,7 @@ def _compare_matched(matched: GeometryPairs, kind: NegativeKind, nearness: Nearn
 
 
 def _split_ties(score: GeometryScore) -> NDArray[np.bool_]:
-    """Return answers to n triplets and their mirrors, (2, 2 n) bool: true in both rows if correct, in one for a tie."""
+    """Return two bools for each triplet, then each mirror, (2, 2 n): both true if correct, one for a tie, else none."""
     answers = score.answers().reshape(-1)
     return np.array([answers > 0, answers == 1])
 

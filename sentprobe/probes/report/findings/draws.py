@@ -9,7 +9,7 @@ from sentprobe.values import group_by
 
 
 def join_draws(tables: Sequence[Results]) -> tuple[Results, ...]:
-    """Join the tables that are draws of one run into one table, in order of seed.
+    """Join tables that are draws of the same run; return one table for each run, with its draws in order of seed.
 
     Draws have the same encoders, tasks and settings. Their data and vectors are the same, or were created in the same
     way with another seed. Tables whose data have an unknown origin are not joined. If the name of an encoder contains
@@ -20,10 +20,10 @@ def join_draws(tables: Sequence[Results]) -> tuple[Results, ...]:
 
 
 def _join_by_name(tables: Iterable[tuple[Results, Results]]) -> tuple[Results, ...]:
-    """Join draws of one run.
+    """Join the tables that are draws of one run, and return all tables.
 
-    Each table is given as (table, renamed table). Renamed tables are compared and joined. A table without other draws
-    is returned as it is.
+    Each pair is (table, copy). In the copy, encoder names may lack the seed of the draw. The copies decide which tables
+    are draws of one run, and the copies are joined. A table that is joined with no other is returned, not its copy.
     """
     groups: list[list[tuple[Results, Results]]] = []
     for table, renamed in tables:
@@ -78,7 +78,7 @@ def _list_probe_seeds(record: Result) -> set[int]:
 
 
 def find_missing_cells(tables: Sequence[Results]) -> tuple[tuple[EncoderOnTask, ...], ...]:
-    """Return, for each table, the (encoder, task) pairs that the table lacks, but other draws of the same run have."""
+    """Return, for each table, the (encoder, task) pairs that it lacks, but tables of other draws of its run have."""
     by_preset = group_by(tables, lambda table: table.records[0].preset)  # draws of one run share the preset
     missing = []
     for table in tables:
@@ -95,7 +95,7 @@ def _list_cells(record: Result) -> set[EncoderOnTask]:
 
 
 def _are_other_draws(first: Results, second: Results) -> bool:
-    """Return whether two tables are draws of one run, in which some encoders or tasks may be missing."""
+    """Return whether two tables are different draws of one run; each may lack encoders or tasks of the other."""
     if {*list_seeds(first)} & {*list_seeds(second)}:
         return False
     by_task = _group_datasets(second)

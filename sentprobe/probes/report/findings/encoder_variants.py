@@ -58,7 +58,7 @@ def list_pairs_to_compare(names: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def describe_excluded_pairs(compared: Iterable[tuple[str, str]]) -> str:
-    """Return the note that variants of one model were not compared with each other, or "" if all were."""
+    """Return a note if two of the encoders are variants of one model and were not compared with each other; else ""."""
     compared_pairs = {frozenset(pair) for pair in compared}
     names = sorted({*chain.from_iterable(compared_pairs)})
     same_model_pairs = {frozenset(pair) for pair in combinations(names, 2) if is_same_model(*pair)}
@@ -71,7 +71,7 @@ EXCLUDED_PAIRS_NOTE = (
 
 
 def find_requested_spec(record: Result) -> Spec | None:
-    """Return the spec that requested the encoder of a result, read from its name or the command line, or None."""
+    """Return the spec of a result's encoder, from the encoder's name or else the run's command; None if in neither."""
     try:
         words = shlex.split(record.command)
     except ValueError:  # the text is not a command line

@@ -67,7 +67,7 @@ def partition_values(column: str, values: Iterable[str], *, labels: Sequence[str
 
 
 def _parse_numbers(values: Iterable[str]) -> dict[str, float]:
-    """Return the number of each value, or {} if a value is not a finite number."""
+    """Parse texts as numbers; return the numbers by text, or {} if any text is not a finite number."""
     try:
         numbers = {value: float(value) for value in {*values}}
     except ValueError:
@@ -160,14 +160,14 @@ class PartAccuracy:
 def accuracy_by(
     result: Result, column: str, *, condition: Condition = Condition.PROBE, items: ItemTable | None = None
 ) -> tuple[PartAccuracy, ...]:
-    """Return the accuracy on each part of the test items: items with the same value, or bin of numbers, in a column.
+    """Return the accuracy on each part of the test items: on those with one value, or one bin of numbers, in *column*.
 
     - column: ``"voice"``, ``"clause"``, ``"label"``, ... or any other column of the dataset
     - condition: the condition whose accuracy is returned; by default that of the main probe
     - items: the test items; by default those in the folder that the result was read from
 
     Raises:
-        UsageError: the folder does not store the items, the items lack the column, or each has a different text in it.
+        UsageError: the folder does not store the items, they lack the column, or its texts (over 12) all differ.
         ResultsError: the stored items are damaged.
     """
     table = read_item_tables([result])[0] if items is None else items
@@ -196,10 +196,10 @@ class GeneralizationGap:
 
 
 def compute_gap(parts: Mapping[str, Sequence[Result]], condition: Condition) -> GeneralizationGap | None:
-    """Return the generalisation gap, or None if the parts are not trained structures and one held-out structure.
+    """Return the generalisation gap; None unless *parts* are the trained structures and exactly one held-out structure.
 
     For one draw, or several draws with the same test items, the interval reflects the choice of the test items.
-    Otherwise it is Student's t interval over the draws.
+    Otherwise it is Student's t interval over the draws. Without scores of *condition* in both parts, return None.
 
     - parts: for each part, the results of all draws on it
     """
@@ -219,7 +219,7 @@ def compute_gap(parts: Mapping[str, Sequence[Result]], condition: Condition) -> 
 
 
 def _compute_same_items_gap(draws: Sequence[tuple[Result, Result]], condition: Condition) -> GeneralizationGap:
-    """Return the gap, with an interval for the choice of test items."""
+    """Return the generalisation gap of draws with the same test items; the interval reflects the choice of items."""
     figures = (compute_figure(part, condition) for part in zip(*draws, strict=True))
     trained, unseen = (figure for figure in figures if figure is not None)
     ends = (trained.accuracy, trained.interval), (unseen.accuracy, unseen.interval)

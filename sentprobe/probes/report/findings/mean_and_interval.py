@@ -50,10 +50,10 @@ def compute_figure(draws: Sequence[Result], condition: Condition) -> Figure | No
 def compute_figures(cells: Sequence[ConditionCell]) -> list[Figure]:
     """Return the mean accuracy of each table cell, with its interval and test.
 
-    For one draw, the interval is ``Score.interval``, and the p-value is from a binomial test against chance with the
-    effective number of items. For several draws, interval and p-value are computed by Student's t, with a variance
-    estimate that all cells share. If draws have the same test items, interval and p-value are also computed over
-    items; the wider interval and the larger p-value are returned.
+    A cell with one draw gets ``Score.interval``, and the p-value of a binomial test against chance with the effective
+    number of items. A cell with several draws gets the interval and p-value of a t-test with the draws as sample;
+    these cells share variance estimates. If any of its draws have the same test items, a second interval and p-value
+    are computed with the items as sample; the cell gets the wider interval and the larger p-value.
     """
     tests = iter(_test_draws([cell for cell in cells if len(cell[0]) > 1]))
     figures = [_join_draws(cell, next(tests)) if len(cell[0]) > 1 else _describe_one_draw(cell) for cell in cells]
@@ -61,7 +61,10 @@ def compute_figures(cells: Sequence[ConditionCell]) -> list[Figure]:
 
 
 def _is_fixed(cell: ConditionCell) -> bool:
-    """Return whether all units have the same share of correct answers, as for a bag of words on mirror pairs."""
+    """Return whether all units have the same accuracy; a bag of words, for example, has 0.5 on each mirror pair.
+
+    The result is False if this accuracy is 0 or 1, or if a draw has fewer than LEAST_UNITS units.
+    """
     draws, condition = cell
     sums, sizes = zip(*(paired_tests.sum_answers(result, condition) for result in draws), strict=True)
     has_part = 0 < sums[0][0] < sizes[0][0]
@@ -69,7 +72,7 @@ def _is_fixed(cell: ConditionCell) -> bool:
 
 
 def _fix_figure(figure: Figure) -> Figure:
-    """Set the interval to the accuracy, which is the same for any items or draws. If the accuracy is chance, p is 1."""
+    """Return *figure* with an interval of width 0, since all units have the same accuracy. If it is chance, p is 1."""
     half_width = None if figure.half_width is None else 0.0
     p = 1.0 if abs(figure.accuracy - figure.chance) < paired_tests.ROUNDING else figure.chance_p
     return replace(figure, interval=Interval(figure.accuracy, figure.accuracy), half_width=half_width, chance_p=p)
@@ -119,7 +122,7 @@ def _pool_items(draws: Sequence[Result], condition: Condition) -> tuple[NDArray[
 
 
 def _test_items(draws: Sequence[Result], condition: Condition) -> float:
-    """Return the p-value against chance of the mean accuracy on the distinct test items of all draws."""
+    """Return the p-value of the difference between chance and the mean accuracy on all distinct test items."""
     answers, units = _pool_items(draws, condition)
     effective = len(answers) / design_effect(answers, units.tolist())
     return binomial_p_value(float(answers.mean()) * effective, effective, fmean(result.majority for result in draws))

@@ -61,7 +61,7 @@ class WrongItems:
 
 
 def find_mistakes(result: Result, table: ItemTable, count: int, *, column: str | None = None) -> tuple[WrongItems, ...]:
-    """Return the *count* items with the most incorrect answers by probes; with *column*, *count* for each part."""
+    """Return the *count* items that the most probes get wrong; with *column*, those of each part of the items."""
     seeds = result.scores[Condition.PROBE].seeds
     wrong = np.sum([~seed.items() for seed in seeds], axis=0)  # (items,)
     order = np.argsort(-wrong, kind="stable").tolist()
@@ -99,7 +99,7 @@ def _build_wrong_item(result: Result, table: ItemTable, index: int, wrong: int) 
 
 
 def _find_prediction(result: Result, table: ItemTable, index: int) -> str | None:
-    """Return the most frequent incorrect prediction for an item, the alphabetically first of tied labels, or None."""
+    """Return the wrong label predicted most often for an item (in a tie, the first by name); None if none is stored."""
     seeds = result.scores[Condition.PROBE].seeds
     answers = [seed.answers(table.targets, len(table.labels)) for seed in seeds]
     votes = Counter(int(probe_answers[index]) for probe_answers in answers if probe_answers is not None)

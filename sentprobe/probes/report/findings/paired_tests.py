@@ -40,7 +40,7 @@ class DrawGains:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GainTest:
-    """The t-test of one gain over draws, with a variance estimate that is shared with the other gains."""
+    """The t-test of one gain, with draws as the sample; the variance estimate also uses variances of other gains."""
 
     mean: float
     draws: int
@@ -108,7 +108,7 @@ def compute_shared_t_tests(gains: Sequence[DrawGains]) -> tuple[GainTest, ...]:
 
 
 def _find_groups(gains: Sequence[DrawGains]) -> NDArray[np.bool_]:
-    """Return the groups of gains with the same task, encoder or control, as a mask, (groups, gains) bool."""
+    """Return a mask, (groups, gains) bool. Each task has a group of gains; so has each encoder, control or chance."""
     members: dict[Hashable, list[int]] = {}
     for index, gain in enumerate(gains):
         for group in (("task", gain.task), *(("side", side) for side in gain.sides)):
@@ -120,7 +120,7 @@ def _find_groups(gains: Sequence[DrawGains]) -> NDArray[np.bool_]:
 
 
 def count_independent_gains(sides: Iterable[tuple[Hashable, ...]]) -> int:
-    """Return the number of linearly independent gains, given the two encoders of each gain.
+    """Return the number of linearly independent gains, given the two sides of each: a-c follows from a-b and b-c.
 
     >>> count_independent_gains([("a", "b"), ("b", "c"), ("a", "c"), ("d", "e")])
     3
@@ -145,14 +145,14 @@ def share_variances(
     independent: int,
     varying: NDArray[np.bool_],
 ) -> tuple[st.Floats, st.Floats]:
-    """Combine the variance of each gain over draws with those of the other gains of a table.
+    """Estimate each gain's variance over draws from its own draws and those of the other gains of the table.
 
     Three draws alone have two degrees of freedom and hardly any power; docs/decisions/0013 has the reasons.
 
     Let phi be the ratio of a gain's variance over draws to its variance over items, and nu the degrees of freedom
     (draws - 1). The shared phi is (d phi0 + nu phi) / (d + nu), and at least 1. Here, d is the degrees of freedom of
-    the prior (:func:`estimate_prior_freedom`). phi0 is the mean phi of all gains. If the gains with the same task or
-    encoder have a larger mean phi, phi0 is that mean, to avoid underestimating the variance of a noisy task or encoder.
+    the prior (:func:`estimate_prior_freedom`). phi0 is the largest of these means of phi: over all gains, and over each
+    group of the gain. Thus the variance of a noisy task or encoder is not underestimated.
 
     - variances, item_variances: the variance of each gain over draws and over items, (..., gains)
     - groups: whether each gain belongs to each group, that is, a task or encoder, (groups, gains) bool
@@ -175,14 +175,15 @@ def share_variances(
 
 
 def estimate_prior_freedom(ratios: st.Floats, freedom: st.Floats, *, independent: int) -> st.Floats:
-    """Estimate the degrees of freedom of the prior from the spread of log variances (Smyth 2004); (...) float64.
+    """Estimate the degrees of freedom of the prior from the spread of log ratios (Smyth 2004); (...) float64.
 
-    With z = ln(phi) - digamma(nu / 2) + ln(nu / 2), d0 solves trigamma(d0 / 2) = var(z) - mean(trigamma(nu / 2)). If
-    the right side is not positive, d0 is infinite. Since the gains of one table depend on each other, d0 is too large.
-    Therefore, the minimum of d0 / 2, 8 and (independent - 1) nu / 6 is returned.
+    Smyth's estimate d0 solves trigamma(d0 / 2) = var(z) - mean(trigamma(nu / 2)), where z = ln(phi) - digamma(nu / 2) +
+    ln(nu / 2). It is infinite if the right side is not positive. It assumes independent gains, and is too large because
+    the gains of a table depend on each other. Therefore, the smallest of d0 / 2, 8 and (independent - 1) mean(nu) / 6
+    is returned, but at least 0; with fewer than two gains, 0 is returned.
 
-    - ratios: phi of each gain, (..., gains)
-    - freedom: nu of each gain, (gains,)
+    - ratios: phi of each gain, its variance over draws divided by its variance over items, (..., gains)
+    - freedom: nu of each gain, the degrees of freedom of its variance over draws, (gains,)
     - independent: the number of linearly independent gains
     """
     from scipy.special import digamma, polygamma
@@ -237,7 +238,7 @@ def _sum_answers(score: Score, units: tuple[int, ...]) -> tuple[st.Floats, st.Fl
 
 
 def sum_answers(result: Result, condition: Condition) -> tuple[st.Floats, st.Floats]:
-    """Return, for each unit, the correct answers averaged over seeds, and the number of items, both (units,)."""
+    """Return two arrays, (units,): each unit's number of correct answers (mean over seeds), and its number of items."""
     return _sum_answers(result.scores[condition], result.units)
 
 
@@ -248,18 +249,18 @@ def are_constant(draws: Sequence[Result], condition: Condition) -> bool:
 
 
 def have_shared_items(draws: Sequence[Result]) -> bool:
-    """Return whether any two of the draws have the same test items."""
+    """Return whether at least two of the draws have the same test items."""
     return len({result.dataset_fingerprint for result in draws}) < len(draws)
 
 
 def compare_matched_results(
     matches: Sequence[MatchedResults], conditions: Sequence[ConditionPair]
 ) -> list[st.PairedComparison]:
-    """Compare the two encoders in each of *matches*, under the pair of conditions with the same index.
+    """Compare the two encoders of each match, under the pair of conditions at the same position (one per encoder).
 
-    With one draw, sign test and t-test are over units. With several draws, the sign test is over draws, and the t-test
-    has shared variances. If draws have the same test items, the p-value of this t-test is at least that of the sign
-    test over units. The interval is then at least as wide as an interval over units.
+    With one draw, sign test and t-test are over units. With several draws, both are over draws, and the t-test has
+    shared variances. If some of the draws have the same test items, its p-value is at least that of a sign test over
+    units, and the interval of the gain is at least as wide as an interval over units.
     """
     pairs = [*zip(matches, conditions, strict=True)]
     gains = [_build_gains(matched, pair) for matched, pair in pairs if len(matched) > 1]
@@ -295,7 +296,7 @@ def _build_gains(matched: MatchedResults, conditions: ConditionPair) -> DrawGain
 
 
 def name_side(draws: Sequence[Result], condition: Condition) -> Hashable:
-    """Return the name of an encoder or control; None if all units have the same share of correct answers."""
+    """Return the name that groups gains of an encoder or control; None if it is equally accurate on all units."""
     if are_constant(draws, condition):
         return None
     first = draws[0]
@@ -303,7 +304,7 @@ def name_side(draws: Sequence[Result], condition: Condition) -> Hashable:
 
 
 def _subtract_answers(pair: tuple[Result, Result], conditions: ConditionPair) -> tuple[st.Floats, st.Floats]:
-    """Return the difference in correct answers and the number of items in each unit, both (units,)."""
+    """Return two (units,) arrays: correct answers of the first result minus the second's, and numbers of items."""
     (first, sizes), (second, _) = (sum_answers(result, c) for result, c in zip(pair, conditions, strict=True))
     return first - second, sizes
 

@@ -1,8 +1,8 @@
 """All significance tests of one table, on which its bold accuracies, stars, groups, notes and checks are based.
 
-There are three families of tests, each with Holm's correction: between encoders, of encoders and controls against
-chance, and of encoders against controls. Variants of one model are compared in a fourth family. Only controls that may
-know the answer, such as a bag of words, are tested.
+There are four families of tests, each with its own Holm correction: encoders of different models against each other,
+variants of one model against each other, encoders and controls against chance, and encoders against controls. The only
+controls that are tested are those that may know the answer, such as a bag of words.
 """
 
 from collections import Counter
@@ -28,14 +28,14 @@ from sentprobe.values import group_by
 
 
 class TableComparisons:
-    """The comparisons between encoders on all tasks of a table, corrected for their number.
+    """The comparisons of pairs of encoders on each task of a table, with a Holm correction over all these pairs.
 
     Only the p-value that decides (sign test for one draw, t-test for several) is corrected. All p-values are computed
-    at once. A :class:`Comparison` is built only on access, because 400 encoders on 5 tasks have 400,000 pairs.
+    on creation. A :class:`Comparison` is built only on access: 400 encoders on 5 tasks have about 400,000 pairs.
     """
 
     def __init__(self, matches: Sequence[MatchedResults]) -> None:
-        """Run the tests. In a pair, the better encoder is first; on each task, the best encoder's pairs are first."""
+        """Run the tests. Each match has the better encoder first; a task's first match has the task's best encoder."""
         self._matches = matches
         self._indices = group_by(range(len(matches)), lambda index: matches[index][0][0].task)
         over_draws = [index for index, matched in enumerate(matches) if len(matched) > 1]
@@ -52,7 +52,7 @@ class TableComparisons:
         return map(self._build_comparison, range(len(self)))
 
     def compare_best(self, task: str) -> list[Comparison]:
-        """Return the comparisons of the best encoder on a task with each other encoder."""
+        """Return the comparisons of the best encoder on *task* with the others, one for each other encoder."""
         first_encoders = {index: self._matches[index][0][0].encoder for index in self._indices.get(task, [])}
         best = next(iter(first_encoders.values()), None)
         return [self._build_comparison(index) for index, encoder in first_encoders.items() if encoder == best]
@@ -92,7 +92,7 @@ def run_sign_tests(pairs: Sequence[tuple[Result, Result]]) -> Floats:
 
 
 def _sum_right_answers(results: Sequence[Result]) -> NDArray[np.unsignedinteger[Any]]:
-    """Return the number of correct answers in each unit, (results, units), scaled to equal numbers of seeds."""
+    """Return each result's correct answers by unit, (results, units), scaled as if all had the same number of seeds."""
     scores = [result.scores[Condition.PROBE] for result in results]
     totals = sorted({score.total for score in scores})
     if len(totals) > 1:
@@ -127,7 +127,7 @@ class ChanceTest:
 
     @property
     def verdict(self) -> control_verdicts.ControlVerdict:
-        """Whether the accuracy is above, at or below chance; never below if the labels are not equally frequent."""
+        """Whether the accuracy is above, at or below chance. If label frequencies differ, below counts as at chance."""
         if self.is_above:
             return control_verdicts.ControlVerdict.ABOVE
         is_below = self.p < LEVEL and control_verdicts.is_balanced(self.draws[0])
@@ -150,7 +150,7 @@ class TableFindings:
 
     @cached_property
     def columns(self) -> Mapping[str, Sequence[EncoderOnTask]]:
-        """The (encoder, task) cells of each task, which form a column of the table."""
+        """The columns of the table: for each task, its cells, which are (encoder, task) pairs."""
         return group_by(self.cells, lambda cell: cell[1])
 
     @cached_property
@@ -160,7 +160,7 @@ class TableFindings:
         return frozenset(chain.from_iterable(family.list_significant_pairs() for family in families))
 
     def find_solvable_tasks(self, condition: Condition = Condition.BAG_OF_WORDS) -> frozenset[str]:
-        """Return the tasks on which a control (by default the bag of words) may know the answer and is above chance."""
+        """Return the tasks in which *condition*, a control, can find the answer and is significantly above chance."""
         tests = (test for test in self.free_controls if test.condition is condition)
         return frozenset(test.draws[0].task for test in tests if test.is_above)
 
@@ -208,7 +208,10 @@ def find_table(results: Results) -> TableFindings:
 
 
 def _list_free_controls(results: Results) -> Iterator[ConditionCell]:
-    """Yield the draws of each control that may know the answer; encoders of one width share a control."""
+    """Yield each control that may solve the task, such as a bag of words, as (results, condition).
+
+    There is one result for each seed. A control that several encoders share (:func:`identify_control`) is yielded once.
+    """
     by_control: dict[ControlKey, dict[int, Result]] = {}
     for condition in control_verdicts.SOLVERS:
         for result in results.records:
@@ -266,7 +269,7 @@ def _have_equal_answers(result: Result, control: Result, condition: Condition) -
 
 
 def find_bag_of_words(result: Result, results: Results) -> list[Result]:
-    """Return *result* if it has a bag of words, else the result with the most accurate bag of words on its task."""
+    """Return *result* if it has a bag-of-words score, else the result of its task and seed with the best, if any."""
     if Condition.BAG_OF_WORDS in result.scores:
         return [result]
     candidates = (bag for bag in results.records if (bag.seed, bag.task) == (result.seed, result.task))
@@ -275,7 +278,7 @@ def find_bag_of_words(result: Result, results: Results) -> list[Result]:
 
 
 def find_marked_cells(results: Results) -> frozenset[EncoderOnTask]:
-    """Return bold cells: a task's best cell, if it is above its control and significantly better than other models."""
+    """Return the bold cells: a task's best cell is bold if it beats its control and every other model significantly."""
     findings = find_table(results)
     marked: set[EncoderOnTask] = set()
     for column in findings.columns.values():
@@ -288,7 +291,11 @@ def find_marked_cells(results: Results) -> frozenset[EncoderOnTask]:
 
 
 def _is_above_control(cell: EncoderOnTask, findings: TableFindings, results: Results) -> bool:
-    """Return whether the accuracy in a cell is significantly above its control: a bag of words, or chance."""
+    """Return whether the accuracy in a cell is significantly above its control.
+
+    The control is the bag of words if this is significantly above chance on the task, and chance otherwise. Against
+    chance, unless the items are mirror pairs, the accuracy must also exceed that of the bag of words, which must exist.
+    """
     if cell[1] in findings.find_solvable_tasks():
         comparisons = findings.compare_with_control(Condition.BAG_OF_WORDS)
         return any(comparison.is_better for comparison in comparisons if comparison.first.cell == cell)
@@ -300,7 +307,7 @@ def _is_above_control(cell: EncoderOnTask, findings: TableFindings, results: Res
 
 
 def judge_controls(results: Results) -> tuple[control_verdicts.ControlRun, ...]:
-    """Return all controls. The table's tests against chance decide the verdict if a control may know the answer."""
+    """Return all controls. The verdict on a control that may solve the task is that of its test against chance."""
     tests = find_table(results).free_controls
     verdicts = {identify_control(test.draws[0], test.condition): test.verdict for test in tests}
     return tuple(
@@ -328,7 +335,7 @@ class Standing:
 
     @property
     def shade(self) -> float:
-        """The strength of the cell's colour: the margin divided by the range from chance to 1, or 0 if negative."""
+        """The strength of the cell's colour: margin / (1 - chance), or 0 if the margin is negative or chance is 1."""
         return max(0.0, self.margin) / (1 - self.figure.chance) if self.figure.chance < 1 else 0.0
 
     @property
@@ -341,7 +348,7 @@ Standings: TypeAlias = Mapping[EncoderOnTask, Standing]
 
 
 def compute_standings(results: Results) -> Standings:
-    """Return the accuracy, the control and the group of each encoder on each task."""
+    """Return each encoder's accuracy, control accuracy and group of similarly good encoders, for each task."""
     findings = find_table(results)
     solvable = findings.find_solvable_tasks()
     groups = rank_groups(results)
@@ -364,7 +371,7 @@ def compute_standings(results: Results) -> Standings:
 
 
 def rank_groups(results: Results) -> dict[EncoderOnTask, int]:
-    """Return each cell's group: 1 for a task's best cell and all not significantly worse, 2 for the next best, ..."""
+    """Return each cell's group: 1 if not significantly worse than its task's best, 2 likewise among the rest, ..."""
     findings = find_table(results)
     groups: dict[EncoderOnTask, int] = {}
     for column in findings.columns.values():

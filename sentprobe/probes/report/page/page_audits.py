@@ -137,7 +137,7 @@ def _build_cue_rows(audit: Audit) -> Iterator[pn.DotRow]:
 
 
 def _build_best_row(results: Results, audit: Audit) -> Iterator[pn.DotRow]:
-    """Yield a row for the encoder with the highest accuracy on the audited dataset, if any; baselines do not count."""
+    """Yield a row for the most accurate encoder on the audited dataset; no row if only baselines have results on it."""
     trained = (r for r in results.records if r.dim and r.dataset_fingerprint == audit.fingerprint)
     if best := max(trained, key=lambda record: record.accuracy, default=None):
         percents = pn.to_percent(best.accuracy, best.scores[Condition.PROBE].interval)

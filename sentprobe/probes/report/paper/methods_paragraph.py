@@ -1,4 +1,4 @@
-"""``probe methods``: text for a paper's methods section, built from results, and its references in BibTeX."""
+"""``probe methods``: text about results for a paper's methods section, and the references of this text in BibTeX."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -364,9 +364,9 @@ def write_methods_text(results: Results, style: TableFormat) -> str:
 
 
 def write_references_text(results: Results, added: Iterable[Piece] = (), provenances: Iterable[Provenance] = ()) -> str:
-    """Return the BibTeX entries of all citations in the methods text and in *added*, the text about other results.
+    """Return the BibTeX entries of all citations in the methods text of *results* and in the text *added*.
 
-    - provenances: the provenances of the other results, which name the versions of sentprobe
+    - provenances: those of the results that *added* describes; the entry of sentprobe names their versions too
     """
     pieces = [piece for table in split_settings(results) for piece in write_methods_paragraph(table)]
     all_provenances = chain(*map(find_provenances, results.records), provenances)

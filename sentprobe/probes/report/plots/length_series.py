@@ -19,7 +19,7 @@ from sentprobe.probes.statistics import Interval, accuracy_interval
 
 @dataclass(frozen=True, slots=True)
 class SeriesPoint:
-    """The mean accuracy on the items, or the mean norm of the vectors, of sentences with lengths in one bin."""
+    """A bin of sentence lengths, with the mean accuracy on its test items or the mean norm of its sentence vectors."""
 
     bin: Bin
     count: int
@@ -69,9 +69,9 @@ def norm_by_length(result: Result, *, by: Lengths = Lengths.BINS) -> tuple[Serie
 
 
 def series_records(results: Results, *, by: Lengths = Lengths.BINS) -> list[dict[str, Any]]:
-    """Return a dictionary for each accuracy (by result, condition and bin of lengths) and norm (by result and bin).
+    """Return dictionaries, each with an accuracy or a mean vector norm of a result in one bin of sentence lengths.
 
-    All dictionaries have the same keys. In the last bin, which has no upper end, ``longest`` is None.
+    Accuracies are also by condition. All dictionaries have the same keys; ``longest`` is None in an open-ended bin.
     """
     records = []
     for result in results.records:

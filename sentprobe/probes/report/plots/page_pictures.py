@@ -112,7 +112,7 @@ def draw_position_picture(results: Results) -> Iterator[pn.ResultPicture]:
 
 
 def strip_position(record: Result) -> str:
-    """Return the name of a layer's model without the token position: ``hf:m`` for ``hf:m?pool=verb``."""
+    """Return a result's ``family`` (its model's name) without the token position: ``hf:m`` for ``hf:m?pool=verb``."""
     position = re.escape(record.position)
     return re.sub(rf" at {position}(?=$|,)|[?&]pool={position}$|pool={position}&", "", record.family)
 
@@ -142,7 +142,7 @@ def _draw_positions(results: Results, records: Sequence[Result], *, title: str) 
 
 
 def _shade(percent: float, chance: float) -> str:
-    """Return the colour of an accuracy: transparent at chance, a blue with legible text at 100%."""
+    """Return a cell's colour: from transparent, at chance or below, to a blue on which text is legible, at 100%."""
     share = min(1.0, max(0.0, (percent - chance) / max(100 - chance, 1e-9)))
     return f"#0072b2{round(share * 0x99):02x}"
 
@@ -163,8 +163,8 @@ def draw_lines(
 ) -> pn.ResultPicture:
     """Return a line plot with a panel for each task.
 
-    - points: the points of each line, by task and name of the line
-    - places: the x-positions of numbers, such as their logarithms; by default, the numbers themselves
+    - points: the points of each line, by (task, name of the line)
+    - places: the x-position of each number on the x-axis, such as its logarithm; by default, the number itself
     - tick_names: the labels of numbers on the x-axis
     """
     chance_levels = {task: compute_chance_levels(r for r in records if r.task == task) for task, _ in points}

@@ -204,7 +204,7 @@ class LinePanel:
         return self.x.compute_ticks()
 
     def compute_shift(self, line: Line) -> float:
-        """Return the distance by which a line's interval bars are moved right, so that bars of lines do not overlap."""
+        """Return the x-shift of a line's interval bars (negative: left), which keeps bars of different lines apart."""
         return round(2.4 * (self.lines.index(line) - (len(self.lines) - 1) / 2), 1)
 
     def place_labels(self) -> Iterator[tuple[Line, float]]:

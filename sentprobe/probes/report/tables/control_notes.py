@@ -1,4 +1,4 @@
-"""Notes below a table about its controls: the meaning of each, and whether its accuracy is at chance."""
+"""Notes on the controls of a results table: what each control means, and whether its accuracy is at chance."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -9,7 +9,7 @@ from sentprobe.values import group_by
 
 
 def count_controls(results: Results) -> Iterator[str]:
-    """Yield a line such as "controls: 3 of 4 at chance, not CONTROL"; nothing if no control must be at chance."""
+    """Yield a line such as "controls: 3 of 4 at chance, not X" (X failed), or no line if no control is required."""
     required, failed = _split_controls(cv.find_controls(results))
     names = f", not {'; '.join(run.name for run in failed)}" if failed else ""
     if required:
@@ -106,7 +106,8 @@ def summarize_controls(results: Results) -> Iterator[str]:
             yield "Controls: none (--no-controls), so nothing tests these figures."
         return
     required, failed = _split_controls(runs)
-    text = f"Controls: {len(required) - len(failed)} of {len(required)} at chance"
+    good = len(required) - len(failed)
+    text = f"Controls that must be at chance: {good} of {len(required)} {'is' if good == 1 else 'are'}"
     if failed:
         above = [run for run in failed if run.verdict is cv.ControlVerdict.ABOVE]
         worst = max(failed, key=lambda run: abs(run.strain))
@@ -123,8 +124,8 @@ def summarize_controls(results: Results) -> Iterator[str]:
     for solver, (control, _) in cv.SOLVERS.items():
         tasks = [f"{task} ({figures})" for task, condition, above, figures in judged if above and condition is solver]
         if tasks:
-            verb = f"{control[0].upper()}{control[1:]}"
-            yield f"{verb} above chance on {join_names(tasks)}: compare encoders with that there."
+            text = f"{control[0].upper()}{control[1:]} above chance on {join_names(tasks)}"
+            yield f"{text}: compare encoders with these figures there, not with chance."
 
 
 def join_names(names: Iterable[str]) -> str:
@@ -145,7 +146,7 @@ def format_range(values: Iterable[float], decimals: int = 1, *, sign: str = "") 
 
 
 def _judge_free_controls(results: Results) -> Iterator[tuple[str, Condition, bool, str]]:
-    """Yield (task, control, is above chance, text such as "51.2 to 57.4") for controls that may know the answer."""
+    """Yield (task, control, whether it is above chance, accuracies as text), for controls that may solve a task."""
     by_task = group_by(find_table(results).free_controls, lambda test: (test.draws[0].task, test.condition))
     for (task, condition), tests in by_task.items():
         above = [test for test in tests if test.is_above]

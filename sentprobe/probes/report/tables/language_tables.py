@@ -1,4 +1,4 @@
-"""Tables of accuracy by training and test language, and of losses across languages with significance tests."""
+"""Tables of accuracy by training and test language, with tests of the accuracy lost by training on another language."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -22,14 +22,14 @@ def get_languages(result: Result) -> tuple[str, str]:
 
 
 def split_by_language(results: Results) -> tuple[Results, Results]:
-    """Return the results on tasks without known languages, and those on tasks with training and test language."""
+    """Return (results on tasks outside a crossing, results on tasks of a crossing, which state their languages)."""
     crossed = {result.task for result in results.records if all(get_languages(result))}
     across = group_by(results.records, lambda result: result.task in crossed)
     return Results(tuple(across.get(False, ()))), Results(tuple(across.get(True, ())))
 
 
 def build_language_tables(results: Results, style: CellStyle) -> Iterator[TableWithNotes]:
-    """Yield (grid, notes): for each task, accuracies by training and test language; then losses across languages."""
+    """Yield (grid, notes): for each task, accuracies by language; last, accuracy lost by training in another one."""
     _, across = split_by_language(results)
     if not across.records:
         return
@@ -60,7 +60,7 @@ def _build_matrix(task: str, columns: dict[tuple[str, str], int], grid: Grid) ->
 
 
 def _describe_bags(records: Iterable[Result]) -> Iterator[str]:
-    """Yield a note on bags of words across languages, if such controls were run."""
+    """Yield a note about the bag-of-words control across languages; yield nothing if no result has this control."""
     facts = [record.data for record in records if record.data and Condition.BAG_OF_WORDS in record.scores]
     if facts:
         percents = format_range((100 * (fact.known_words / fact.test) for fact in facts), decimals=0)

@@ -28,10 +28,10 @@ class _DrawTable:
     shared: dict[tuple[str, str], object] = field(default_factory=dict)
 
     def add(self, record: Result) -> bool:
-        """Add a result, or return False if one of its shared values differs from that of the table.
+        """Add *record* if its shared values, such as the data of its task, equal the table's; return whether they do.
 
-        A second result of an encoder on a task replaces the first if the second has more conditions or, if both
-        have as many, more seeds.
+        If the table already has a result of this encoder on this task, *record* replaces that result only if *record*
+        has more conditions or, with equally many conditions, more seeds.
         """
         own_values = _list_shared_values(record)
         if any(self.shared.get(name, value) != value for name, value in own_values.items()):
@@ -88,7 +88,7 @@ def _count_scores(record: Result) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellStyle:
-    """Optional contents of a table: intervals, standard deviations (*sources*), papers' rows, controls (*all_rows*)."""
+    """Whether a table has *intervals*, standard deviations (*sources*), *published* rows and controls (*all_rows*)."""
 
     intervals: bool = False
     sources: bool = False
@@ -202,7 +202,7 @@ def sort_results(results: Results) -> Results:
 
 
 def split_settings(results: Results) -> tuple[Results, ...]:
-    """Divide results into tables of comparable results; the draws of one run form one table."""
+    """Divide results into tables in which all results are comparable. The draws of a run go into the same table."""
     return _split_settings(results, tuple(record.source for record in results.records))
 
 

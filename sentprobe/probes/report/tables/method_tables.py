@@ -35,7 +35,7 @@ class MethodColumn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodTable:
-    """The layout of a method's tables: one table for each task, with a row for each encoder."""
+    """A kind of table of a method such as selectivity; each task gets one such table, with a row for each encoder."""
 
     title: str
     condition: Condition
@@ -153,7 +153,7 @@ TABLES = (
 
 
 def to_method_records(results: Results) -> list[dict[str, Any]]:
-    """Return a dictionary for each method, seed, and number of training items or hidden width (``at``)."""
+    """Return a dictionary for each probe of PORTIONS or WIDTHS; ``at``: its training items or hidden width."""
     return [
         {
             **rc.identify_result(result),

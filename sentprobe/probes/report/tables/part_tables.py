@@ -139,7 +139,7 @@ def _name_column(record: Result, condition: Condition) -> str:
 
 
 def to_part_records(results: Results, items: division.ItemTables, column: str) -> list[dict[str, Any]]:
-    """Return a dictionary for each result, condition and part of the items, and for each generalisation gap."""
+    """Return a dictionary for each accuracy (a result, condition and part of the items) and each generalisation gap."""
     division.check_column(items.values(), column)
     with_column = (r for r in results.records if column in items[r.dataset_fingerprint].columns)
     return [record for result in with_column for record in _to_records(result, items, column)]

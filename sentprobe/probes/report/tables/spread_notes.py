@@ -73,7 +73,7 @@ def describe_spread(results: Results) -> Iterator[str]:
 
 
 def describe_uneven_probes(results: Results) -> Iterator[str]:
-    """Yield a note such as "Fewer than 5 probes: ENCODER on TASK", if numbers of probes differ."""
+    """Yield a note such as "Fewer than 5 probes: ENCODER on TASK." if some results have fewer probes than others."""
     trained = [result for result in results.records if result.dim]
     counts = [len(result.scores[Condition.PROBE].seeds) for result in trained]
     fewer = [result for result, count in zip(trained, counts, strict=True) if count < max(counts)]
@@ -83,7 +83,7 @@ def describe_uneven_probes(results: Results) -> Iterator[str]:
 
 
 def describe_missing_cells(results: Results, missing: Sequence[EncoderOnTask]) -> Iterator[str]:
-    """Yield a note that names the results that this table lacks, although other draws have them."""
+    """Yield a note on *missing*, if any: (encoder, task) pairs that *results* lacks but other draws of the run have."""
     if missing:
         seeds = list_seeds(results)
         names = join_names(f"{encoder} on {task}" for encoder, task in missing)
@@ -171,7 +171,7 @@ def count_probes(results: Results) -> list[int]:
 
 
 def _format_seeds(results: Results) -> str:
-    """Return the probe seeds, such as "seeds 3 to 5, run 0"; the run's seed is named if it is not the lowest."""
+    """Return the probes' seeds, such as "seeds 3 to 5"; add the run's (", run 0") if it is not the lowest of them."""
     scores = [result.scores[Condition.PROBE] for result in results.records]
     seeds = sorted({probe.seed for score in scores for probe in score.seeds})
     text = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {seeds[0]} to {seeds[-1]}"

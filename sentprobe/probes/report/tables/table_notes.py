@@ -87,7 +87,7 @@ def describe_classifiers(results: Results) -> Iterator[str]:
 
 
 def describe_figures(results: Results) -> Iterator[str]:
-    """Yield notes on the figures: unit, uncertainty, data, bold figures, training precision, truncated sentences."""
+    """Yield notes on a table's accuracies: unit, uncertainty, data, bold type, precision, truncated sentences."""
     yield (
         f"Accuracy in % on {describe_sizes(results)}{spread_notes.describe_mean(results)}. Chance, the share of "
         f"the most frequent label, is {describe_chance(results)}."
@@ -164,7 +164,7 @@ def _describe_unconverged(results: Results) -> Iterator[str]:
 
 
 def find_truncated(results: Results) -> list[Result]:
-    """Return, for each encoder and task with truncated sentences, the result of the draw with most such sentences."""
+    """Return, for each encoder and task with truncated sentences, the result of the draw that has the most of them."""
     worst = [max(draws, key=lambda result: result.truncated or 0) for draws in results.records_by_cell.values()]
     return [result for result in worst if result.truncated]
 
@@ -225,7 +225,7 @@ COMPLETE = NoteStyle(complete=True)
 def write_table_notes(
     table: Results, style: CellStyle, notes: NoteStyle, *, folders: bool, missing: Sequence[EncoderOnTask] = ()
 ) -> str:
-    """Return the notes below a table. With *folders*, complete notes name the results folder of each encoder."""
+    """Return all notes below a table, or a summary. With *folders*, all notes include each encoder's results folder."""
     if not notes.complete:
         return "".join(f"{line}\n" for line in summarize(table, style, missing))
     sources = describe_origins(table) if folders else ()
@@ -234,7 +234,7 @@ def write_table_notes(
 
 
 def summarize(table: Results, style: CellStyle, missing: Sequence[EncoderOnTask] = ()) -> Iterator[str]:
-    """Yield a summary of the notes in at most three lines: figures, uncertainty, and controls."""
+    """Yield lines that summarize the notes: one on accuracy, one on uncertainty and, if any, one on controls."""
     yield " ".join(_summarize_figures(table, style))
     missing_notes = spread_notes.describe_missing_cells(table, missing)
     yield " ".join([spread_notes.summarize_spread(table), *missing_notes, *_list_cautions(table)])

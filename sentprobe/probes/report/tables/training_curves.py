@@ -1,4 +1,4 @@
-"""Training curves: accuracies of probes and in triplets, at each checkpoint of an encoder's training."""
+"""Training curves: an encoder's accuracies on probing tasks and on triplets, at each checkpoint of its training."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from sentprobe.values import group_by
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurveSeries:
-    """The key of a line of a training curve: a probing task, or a contrast with one kind of negative."""
+    """The key of a line in ``Curve.lines``. The line is of a probing task, or a contrast with one kind of negative."""
 
     name: str
     kind: NegativeKind | None
@@ -86,7 +86,7 @@ def _get_curve_key(result: Result | GeometryResult) -> CurveKey:
 def separate_training_curves(
     results: Results, distances: Sequence[GeometryResult] = (), learned: Sequence[TrainingCurve] = ()
 ) -> tuple[Results, tuple[GeometryResult, ...], tuple[Curve, ...]]:
-    """Return probe results and geometry results outside training curves, and all curves of at least two checkpoints."""
+    """Build curves of at least two checkpoints; return the probe and geometry results in no curve, and the curves."""
     moments: dict[CurveKey, set[TrainingMoment]] = {}
     all_results: list[Result | GeometryResult] = [*results.records, *distances]
     for result in all_results:
@@ -167,7 +167,7 @@ def build_curve_grid(curve: Curve, *, intervals: bool = False) -> Grid:
 
 
 def group_columns(curve: Curve) -> dict[str, list[CurveSeries]]:
-    """Return the lines of each column. A second line with the same name and kind has the column "NAME (2)"."""
+    """Return the lines of *curve* by table column. A second line with the same name and kind is in "NAME (2)"."""
     columns: dict[str, list[CurveSeries]] = {}
     for line in curve.lines:
         names = chain([line.name], (f"{line.name} ({number})" for number in count(2)))
@@ -185,7 +185,7 @@ def find_axis(curve: Curve) -> str:
 
 
 def describe_kind(kind: NegativeKind | None) -> str:
-    """Return a heading such as "accuracy of probes" (None) or "accuracy, " with the kind of negative."""
+    """Return the heading for a kind of negative: "accuracy, " and its title. For None: "accuracy of probes"."""
     return "accuracy of probes" if kind is None else f"accuracy, {KIND_TITLES[kind]}"
 
 
@@ -213,7 +213,7 @@ def _build_part(
 
 
 def _list_row_moments(curve: Curve, learned: TrainingCurve | None) -> list[TrainingMoment]:
-    """Return the sorted points in training of a curve, and of validations at steps that the curve lacks."""
+    """Return the sorted points in training at which *curve* has accuracies, and those of validations at other steps."""
     known_steps = {step for step, _ in curve.moments}
     points = [point for point in (learned.points if learned else ()) if point.step not in known_steps]
     return sorted([*curve.moments, *((point.step, point.epoch) for point in points)], key=_sort_key)

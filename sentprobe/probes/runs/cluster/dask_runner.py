@@ -79,9 +79,9 @@ def run_on_cluster(
 
 
 class _JobScheduler:
-    """An iterator over the jobs of a run that can start; :meth:`add_result` adds further jobs during the iteration.
+    """An iterator over a run's jobs that are ready to start; :meth:`add_result` adds further jobs during the iteration.
 
-    Jobs that all encoders of one vector width share can start when the width is known.
+    Some jobs are shared by all encoders with the same vector width. These jobs wait until the width is known.
     """
 
     def __init__(self, run: Run, store: ResultStore, reporter: Reporter) -> None:
@@ -107,7 +107,7 @@ class _JobScheduler:
         return self._queue.popleft()
 
     def add_encoder(self, encoder: Encoder | Baseline, spec: Spec) -> None:
-        """Add the jobs that train the missing probes of an encoder, which workers build from *spec*."""
+        """Add the jobs that train an encoder's missing probes. The workers build the encoder from *spec*."""
         results, jobs = self._store.find_missing_jobs(encoder)
         self.results |= {(encoder.name, task): result for task, result in results.items()}
         own_jobs: list[Job] = []
@@ -143,7 +143,7 @@ class _JobScheduler:
                 self._finish_result(result_key)
 
     def _request_shared_jobs(self, result_key: ResultKey) -> None:
-        """Add the stored scores of a result's shared jobs to the result, and schedule the other shared jobs."""
+        """Add stored scores of jobs that encoders of one width share to a result; schedule the jobs without scores."""
         dim = self.results[result_key].dim
         _, task = result_key
         results, jobs = self._store.reuse_shared_scores(
@@ -159,7 +159,7 @@ class _JobScheduler:
         self._finish_result(result_key)
 
     def _queue_ready_jobs(self, result_key: ResultKey) -> None:
-        """Queue those shared jobs of a result that have a known maximum number of passes; skip jobs queued before."""
+        """Queue a result's shared jobs whose maximum number of passes is known or unlimited, unless queued before."""
         result, waiting = self.results[result_key], self._waiting[result_key]
         job_results = ((job, self._job_results.get(key)) for key, job in waiting.items())
         task_jobs = [(job, job_result.scores if job_result else None) for job, job_result in job_results]

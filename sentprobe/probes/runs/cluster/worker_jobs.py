@@ -1,4 +1,4 @@
-"""Jobs for cluster workers: train probes on the vectors of an encoder, or probes that several encoders share."""
+"""Jobs for cluster workers: train an encoder's probes, or a control that is the same for all encoders of one width."""
 
 import threading
 from collections.abc import Hashable, Mapping
@@ -61,7 +61,7 @@ class EncodeAndTrainJob:
     requests: tuple[JobRequest, ...]
 
     def execute(self, shared_state: SharedState) -> "JobResult":
-        """Train the requested probes, and return the encoders' results with the new scores."""
+        """Train the requested probes; return, for each requested encoder and task, the result with its new scores."""
         shared_state = _add_word_source(shared_state)
         tasks, run = shared_state.tasks, shared_state.run
         unbound = build_encoders([self.spec], seed=run.seed)
@@ -87,7 +87,7 @@ class SharedProbeJob:
     pass_limits: Mapping[int, int]
 
     def execute(self, shared_state: SharedState) -> "JobResult":
-        """Train the probes, whose inputs depend on no encoder's vectors, and return their scores."""
+        """Train the job's control probes, without the vectors of any encoder, and return their scores."""
         bow = make_control_bow(seed=shared_state.run.seed, dim=self.dim)
         job = _make_job(self.condition, bow, shared_state)
         if self.condition.condition is Condition.BAG_OF_WORDS:
@@ -133,7 +133,7 @@ def needs_own_vectors(job: missing_jobs.Job) -> bool:
 
 
 def _add_word_source(shared_state: SharedState) -> SharedState:
-    """Build the encoder of probe words, if any; return the shared state, in which all tasks use this encoder."""
+    """Return the shared state with the encoder of probe words in all tasks; unchanged if it names no such encoder."""
     if shared_state.words is None or shared_state.words in (ONE_HOT, ENCODER_WORDS):
         return shared_state
     source = make_word_source(shared_state.words, seed=shared_state.run.seed)
@@ -141,7 +141,7 @@ def _add_word_source(shared_state: SharedState) -> SharedState:
 
 
 def _check_encoder(encoder: Encoder | Baseline | None, request: JobRequest) -> Encoder | Baseline:
-    """Return the encoder; raise SentprobeError if its fingerprint differs from that in the requested results."""
+    """Return the encoder; raise SentprobeError if it is None or has another fingerprint than the request's results."""
     (fingerprint,) = {result.encoder_fingerprint for result in request.results.values()}
     if encoder is None or encoder.fingerprint != fingerprint:
         raise SentprobeError(

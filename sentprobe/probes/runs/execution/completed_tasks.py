@@ -115,7 +115,7 @@ class ResultStore:
         """The names of the tasks whose item tables are stored."""
 
     def find_missing_jobs(self, encoder: Encoder | Baseline) -> tuple[dict[str, Result], list[Job]]:
-        """Return the encoder's stored or blank result on each task, by task name, and the jobs for missing scores."""
+        """Return the encoder's result on each task, by task name (empty if not stored), and jobs for missing scores."""
         results: dict[str, Result] = {}
         jobs: list[Job] = []
         for task in self._tasks:
@@ -140,7 +140,7 @@ class ResultStore:
         return results, jobs
 
     def save_result(self, result: Result, *, wait: float | None = None) -> None:
-        """Write a result into the results folder, if any. *wait*: seconds to wait for the lock; None: ``run.wait``."""
+        """Write a result into ``run.out``, if set. *wait*: seconds to wait for its lock; None: ``run.wait``."""
         run = self._run
         if run.out is not None:
             wait = run.wait if wait is None else wait
@@ -158,7 +158,7 @@ class ResultStore:
     def reuse_shared_scores(
         self, results: Mapping[str, Result], jobs: Iterable[Job], *, dim: int
     ) -> tuple[dict[str, Result], list[Job]]:
-        """Add stored scores that encoders of the width *dim* share; return results by task, and remaining jobs."""
+        """Return *results* with stored scores of controls for encoders of width *dim*, and jobs for missing scores."""
         results, remaining = dict(results), []
         for job in jobs:
             result = results[job.task.name]
@@ -171,6 +171,6 @@ class ResultStore:
         return results, remaining
 
     def collect_results(self, results: Iterable[Result], notes: Iterable[str] = ()) -> CompletedTasks:
-        """Return the results with the scores of this run's seeds only, and *notes* without repetitions."""
+        """Return *results*, without scores of seeds that are not in this run, and *notes*, without repetitions."""
         selected_results = Results(tuple(result.select_seeds(self._run.seeds) for result in results))
         return CompletedTasks(selected_results, self.reused, tuple(dict.fromkeys(notes)))

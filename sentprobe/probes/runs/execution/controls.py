@@ -1,4 +1,4 @@
-"""The data of probes under each condition: the task's own data, or data changed for a control or a method."""
+"""The data of probes under each condition: the task's own, or data changed for a control or for a ``--method``."""
 
 import hashlib
 import re
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 def split_validation(train: Items, groups: Indices, *, share: float = 0.1, seed: int = 0) -> tuple[Items, Items]:
     """Split items into training and validation items, and return both.
 
-    *groups*, (n,), numbers the group of each item; groups are not divided. At most *share* of each label's items
-    become validation items; if every group is too large for this, the smallest possible group does. All labels, and
-    all probe words of each slot, still occur in training. Raises SentprobeError if no group can leave training.
+    *groups*, (n,), numbers the group of each item. A group goes to validation as a whole, and only if the remaining
+    training items still have all its labels and, in each slot, all its probe words. At most *share* of each label's
+    items go; if every allowed group exceeds that, only the smallest one goes. Raises SentprobeError if none is allowed.
 
     >>> items = Items([0, 1, 2, 3], [], [0, 1, 0, 1])
     >>> left, taken = split_validation(items, np.array([0, 0, 1, 1]), share=0.5, seed=0)
@@ -49,7 +49,7 @@ def split_validation(train: Items, groups: Indices, *, share: float = 0.1, seed:
 
 
 def _group_items(groups: Indices, generator: np.random.Generator) -> list[Indices]:
-    """Return an array for each group, in random order, with the indices of its items."""
+    """Return the groups in random order, each as an array of the indices of its items in ascending order."""
     distinct, numbers = np.unique(groups, return_inverse=True)
     order = np.argsort(numbers, kind="stable")
     starts = np.searchsorted(numbers[order], np.arange(1, len(distinct)))
@@ -103,7 +103,7 @@ def _find_smallest_group(members: list[Indices], selection: _ValidationSelection
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeItems:
-    """The items of a dataset by split, without texts, and the numbers of its probe words and labels."""
+    """A dataset's items by split, without texts, and how many different probe words and labels the dataset has."""
 
     name: str
     train: Items
@@ -177,7 +177,7 @@ def train_under_condition(
     word_vectors: Vectors | Path | None = None,
     pass_limits: Mapping[int, int] | None = None,
 ) -> "tuple[Fit, ...]":
-    """Train a probe for each of *seeds* under *condition*; return its fit to each test set, grouped by test set.
+    """Train a probe for each of *seeds* under *condition*. Return a Fit for each pair (test set, seed), in this order.
 
     - items: the items of datasets that differ in test items only
     - vectors: the sentence vectors of each dataset, as an array or a ``numpy.save`` file, of which one is in memory at
@@ -273,9 +273,9 @@ WORD = re.compile(r"\w")
 
 
 def find_word_types(data: ProbeDataset) -> Indices:
-    """Return the type of each sentence for the control task, (sentences,) int64: a number for its last word.
+    """Return the number of each sentence's last word, its word type in the control task, (sentences,) int64.
 
-    If all test sentences occur in training, each sentence is a type of its own.
+    Sentences of one type get the same label. If all test sentences occur in training, each sentence has its own type.
     """
     train, test = (data.splits[split].rows for split in (Split.TRAIN, Split.TEST))
     if np.isin(test, train).all():
@@ -295,11 +295,11 @@ def find_last_word(sentence: str) -> str:
 
 
 def sample_labels(types: Indices, train: Items, labels: int, generator: np.random.Generator) -> Indices:
-    """Return a random label for each sentence, (sentences,) int64, equal within a type (Hewitt & Liang 2019).
+    """Return a random label for each sentence, (sentences,) int64; sentences of a type share it (Hewitt & Liang 2019).
 
-    The types of training sentences are labelled in random order, each with the label whose number of sentences is
-    furthest below the label's number of items in *train*. A type without training sentences gets a random label; labels
-    are drawn with their frequencies in *train*.
+    The types are labelled so that each label has about as many items in *train* as before: in random order, each type
+    in *train* gets the label that still lacks the most items. A type that is not in *train* gets a label drawn with
+    the frequencies of the true labels in *train*.
     """
     type_counts = np.bincount(types[train.rows], minlength=int(types.max()) + 1)
     counts = np.bincount(train.targets, minlength=labels)

@@ -65,7 +65,7 @@ class EncodedTexts:
     """The encoder of the bag-of-words control, whose vectors have the width of *sentences*."""
 
     def make_key(self, job: Job, result: Result) -> Hashable:
-        """Return the key of a job; jobs with the same key have the same fits, even for different encoders."""
+        """Return the key of a job. Jobs with equal keys produce equal fits, even if their encoders differ."""
         condition = job.condition
         encoder_name = "" if condition in SHARED else self.encoder.name
         is_bow = self.encoder.fingerprint == self.bow.fingerprint and not job.task.data.card.test_language
@@ -74,7 +74,7 @@ class EncodedTexts:
         return (encoder_name, *make_shared_key(condition, result, dim=self.sentences.dim), job.seeds)
 
     def make_training_key(self, job: Job, result: Result) -> Hashable:
-        """Return the training key of a job; jobs with the same key train the same probe for several test languages."""
+        """Return the training key of a job. Jobs with equal keys, as for other test languages, share a probe."""
         if job.condition in TRANSFERABLE and job.task.training:
             result = replace(result, dataset_fingerprint=job.task.training)
         return self.make_key(job, result)
@@ -111,7 +111,7 @@ def has_word_vectors(task: Task, encoder: Encoder) -> bool:
 def arrange_vectors(
     jobs: Mapping[Hashable, Sequence[Job]], vectors: EncodedTexts, *, run: Run, other_processes: bool
 ) -> Iterator[TrainingWork]:
-    """Yield the training functions of *jobs* by training key; if *other_processes*, with vectors in temporary files."""
+    """Yield, by training key, functions that train the jobs; *other_processes*: vectors are in temporary files."""
     if not other_processes:
         yield {key: partial(_train_jobs, key_jobs, vectors, run) for key, key_jobs in jobs.items()}
         return
@@ -139,7 +139,7 @@ def _train_jobs(jobs: Sequence[Job], vectors: EncodedTexts, run: Run, *, pass_li
 
 
 def make_trainer(jobs: Sequence[Job], run: Run) -> Callable[..., Fits]:
-    """Return the function that trains the jobs of one training key, given the sentence vectors of each job."""
+    """Return a function that trains probes for *jobs* of one training key. It takes each job's sentence vectors."""
     job = jobs[0]
     return partial(
         train_under_condition,
@@ -161,7 +161,7 @@ class _VectorFiles:
         self._paths: dict[Hashable, Path] = {}
 
     def write(self, key: Hashable, make_vectors: Callable[[], Vectors | None]) -> Path | None:
-        """Return the file of *key*, or None if *make_vectors* returns None; write the file at the first call."""
+        """Return the file of *key*; if it does not exist, write *make_vectors()* to it first (None: return None)."""
         if key not in self._paths and (vectors := make_vectors()) is not None:
             path = self._folder / f"{len(self._paths)}.npy"
             try:

@@ -1,4 +1,4 @@
-"""The jobs of a run: find the probes that stored results lack, and make scores of trained probes."""
+"""Jobs of a run: functions that find probes missing from stored results, and that compute trained probes' scores."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -47,7 +47,7 @@ class Job:
 
 
 def load_result(task: Task, encoder: Encoder | Baseline, *, run: Run, update: bool = True) -> Result:
-    """Return the stored result with the latest facts about the data, or a blank result; *update*: store these facts."""
+    """Return the stored result with the task's origin and held-out structure (*update*: store these) or a blank one."""
     blank_result = _make_blank_result(task, encoder, run=run)
     if run.out is None or run.force or (stored := find_result(blank_result, run.out)) is None:
         return blank_result
@@ -73,10 +73,10 @@ def find_missing_seeds(
 
 
 def find_conditions(encoder: EncoderSource, *, probe_words: bool, run: Run) -> tuple[Condition, ...]:
-    """Return the conditions that the run requests for an encoder on a task with or without *probe_words*.
+    """Return the conditions of an encoder in the run; *probe_words* says whether the task has probe words.
 
-    A baseline has no controls or methods. A variant whose base encoder is probed in the same run is restricted to
-    PROBE and BAG_OF_WORDS.
+    A baseline has only the condition PROBE. A variant whose base encoder is probed in the same run has at most PROBE
+    and BAG_OF_WORDS.
     """
     if isinstance(encoder, Spec):
         is_baseline = find_kind(encoder).argument is SpecArgument.NONE
@@ -104,13 +104,13 @@ SharedScores = Mapping[SharedKey, Mapping[int, SeedScore]]
 
 
 def make_shared_key(condition: Condition, result: Result, *, dim: int) -> SharedKey:
-    """Return the key under which *result* shares scores with other encoders of the vector width *dim*."""
+    """Return the key of the scores of *condition* on the task of *result* that encoders of the width *dim* share."""
     width = 0 if condition is Condition.NO_SENTENCE else dim
     return condition, width, result.dataset_fingerprint, result.probe_fingerprint, result.preset
 
 
 def read_shared_scores(run: Run) -> SharedScores:
-    """Return the stored scores that all encoders of one vector width share, by key and seed."""
+    """Return the stored scores in SHARED conditions, which are equal for all encoders of a width, by key and seed."""
     shared_scores: dict[SharedKey, dict[int, SeedScore]] = {}
     if run.out is None or run.force:
         return shared_scores
@@ -139,10 +139,10 @@ def count_weight_updates(job: Job, *, dim: int) -> int:
 def find_pass_limits(
     job: Job, result: Result, task_jobs: "Iterable[tuple[Job, Sequence[Fit | SeedScore] | None]]"
 ) -> Mapping[int, int] | None:
-    """Return the maximum number of passes of a job's probes, by seed; empty if the job's condition has no limit.
+    """Return the maximum number of training passes by seed; empty if LIMITING_CONDITIONS lacks the job's condition.
 
-    The limits are the epochs of other probes of the task (LIMITING_CONDITIONS) in *result* or *task_jobs*. Returns
-    None if *task_jobs* has None for these probes, which means that they are not trained yet.
+    The maximum is the number of passes of the limiting condition's probe with the same seed, on the same task, from
+    *result* or *task_jobs*. Return None if *task_jobs* has None for that condition: its probes are not trained yet.
     """
     if (limiting := LIMITING_CONDITIONS.get(job.condition)) is None:
         return {}
@@ -203,13 +203,13 @@ def _make_blank_result(task: Task, encoder: Encoder | Baseline, *, run: Run) -> 
 
 
 def add_seconds(result: Result, seconds: Mapping[str, float]) -> Result:
-    """Return the result with *seconds*, by stage, added to the seconds of earlier runs."""
+    """Return the result with *seconds* added to its seconds of earlier runs, stage by stage."""
     total = {key: result.seconds.get(key, 0.0) + value for key, value in seconds.items()}
     return replace(result, seconds={**result.seconds, **total})
 
 
 def make_trained_scores(job: Job, fits: "Iterable[Fit]", *, provenance: Provenance) -> list[SeedScore]:
-    """Return a score for each seed of a job, made of the fit of its probe."""
+    """Return one score for each seed of a job; *fits* has one fit for each seed, in the order of the seeds."""
     return [
         replace(
             _score_predictions(job, seed, fit.predictions, is_correct=fit.right, provenance=provenance),

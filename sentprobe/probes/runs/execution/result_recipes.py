@@ -38,7 +38,7 @@ class ResultRequest:
 
 
 def build_encoders_with_files(source: EncoderSource, *, seed: int) -> list[EncoderSource]:
-    """Build the encoders of a source; leave a spec that needs no file or model, such as ``bow``, unbuilt."""
+    """Build the encoders of a source; return a spec without path, model or variants, such as ``bow``, unchanged."""
     return [source] if _is_determined_by_spec(source) else [*build_encoders([source], seed=seed)]
 
 
@@ -111,7 +111,7 @@ def _digest_dataset(suite: AnySuite, task: BuildableTask) -> str:
 
 
 def digest_origins(targets: Targets) -> dict[str, str]:
-    """Return a digest of all inputs of each built dataset except the seed, by the dataset's name."""
+    """Return {dataset name: digest} for the datasets that the run builds; a digest covers all inputs but the seed."""
     return {task.name: _digest_origin(suite, task) for suite, task in _list_suite_tasks(targets)}
 
 

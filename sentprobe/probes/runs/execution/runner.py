@@ -65,7 +65,7 @@ def run_tasks(
 
 
 class Runner:
-    """A runner that executes the jobs of one encoder after another, and reuses the fits that encoders share."""
+    """A runner that executes all jobs of one encoder, then of the next, and reuses fits that encoders share."""
 
     def __init__(
         self, tasks: Sequence[Task], *, run: Run, engine: Engine, reporter: Reporter, store: ResultStore
@@ -171,7 +171,7 @@ class Runner:
                     log.warning("finished probes of %s on %s are not kept: %s", result.encoder, result.task, error)
 
     def _choose_engine(self, jobs: Iterable[Job], *, dim: int) -> Engine:
-        """Return the engine for the jobs: this process while all work so far is below LITTLE_WORK, else the run's."""
+        """Return INLINE_ENGINE if allowed and all work up to *jobs* is below LITTLE_WORK; else the run's own engine."""
         self._weight_updates += sum(missing_jobs.count_weight_updates(job, dim=dim) for job in jobs)
         is_little = self._run.machines.runs_small_work_inline and self._weight_updates < LITTLE_WORK
         return INLINE_ENGINE if is_little else self._engine
@@ -249,7 +249,7 @@ class Runner:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ReadyWork:
-    """An iterator over training functions whose pass limits are known. Finished jobs make further functions ready."""
+    """An iterator over training functions that can start; some controls wait for a probe that sets their pass limit."""
 
     work: TrainingWork
     waiting_jobs: dict[Hashable, Job]

@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class WordSource:
-    """The source of probe word vectors: ``one-hot``, ``encoder``, or another encoder (Adi et al. 2017, section 3)."""
+    """Source of probe word vectors: one-hot, the probed encoder, or another encoder (Adi et al. 2017, section 3)."""
 
     name: str = ONE_HOT
     other_encoder: Encoder | None = None
@@ -47,7 +47,7 @@ def find_input_word_vectors(encoder: Encoder) -> Callable[[Sequence[str]], Vecto
 
 
 def find_base_encoder(encoder: Encoder) -> Encoder:
-    """Return the encoder whose vectors a variant cuts, rounds or erases; any other encoder itself."""
+    """Return the encoder behind a variant, or behind a variant of a variant; return any other encoder unchanged."""
     while isinstance(encoder, cut_and_rounded.ReducedEncoder | erasure.ErasedEncoder):
         encoder = encoder.base
     return encoder
@@ -70,7 +70,7 @@ def parse_word_source(text: str) -> Spec | str:
 
 
 def make_word_source(source: Encoder | Spec | str, *, seed: int) -> WordSource:
-    """Return the word source for a name, an encoder or a spec; *seed* decides random weights of a spec's encoder."""
+    """Return the word source for "one-hot", "encoder", an encoder or a spec; *seed* is a spec's default seed."""
     if isinstance(source, str) and source not in (ONE_HOT, ENCODER_WORDS):
         source = parse_word_source(source)
     if isinstance(source, str):

@@ -123,7 +123,7 @@ def _reduce_sizes(targets: Targets) -> Targets:
 
 
 def _find_sizes(targets: Targets, data: ProbeDataset) -> dict[Split, int]:
-    """Return the numbers of items that the run itself has, by split; *data* may be a small sample of these."""
+    """Return the number of items in each split that the planned run will use; *data* may be built in a smaller size."""
     for target in targets.items:
         if isinstance(target, CompevalSuite) and data.name in {task.name for task in target.tasks}:
             return {split: count for split in Split if (count := target.size.count_items(split))}
@@ -156,7 +156,7 @@ def _measure_encoder(encoder: Encoder | Baseline, tasks: Sequence[Task], run: Ru
 
 
 def sample_sentences(tasks: Sequence[Task]) -> list[str]:
-    """Return up to TIMED_SENTENCES sentences of about mean length, since a run sorts sentences by length."""
+    """Return up to TIMED_SENTENCES sentences nearest to the mean length; a run also batches sentences by length."""
     sentences = list(dict.fromkeys(text for task in tasks for text in task.data.sentences))
     lengths = dict(zip(sentences, count_tokens(sentences), strict=True))
     mean_length = sum(lengths.values()) / len(lengths)
@@ -164,7 +164,7 @@ def sample_sentences(tasks: Sequence[Task]) -> list[str]:
 
 
 def _find_word_width(task: Task, encoder: Encoder, dim: int) -> int:
-    """Return the width of the probe word vectors; for an unloaded model, that of its sentence vectors, *dim*."""
+    """Return the width of the probe word vectors; if their encoder is not loaded, *dim*, that of sentence vectors."""
     word_encoder = task.words.find_encoder(encoder) or encoder
     if isinstance(word_encoder, UnloadedModel):
         return dim
@@ -176,7 +176,7 @@ def list_missing_fits(
     tasks: Mapping[str, Task],
     encoders: Mapping[str, planned_work.EncoderFacts],
 ) -> list[planned_work.PlannedFit]:
-    """Return the fits of all missing probes; fits that several encoders of one width share are listed once."""
+    """Return the fits that train the missing probes; a fit that several encoders or tasks share is listed once."""
     fits: dict[Hashable, list[planned_work.PlannedFit]] = {}
     for plan in planned:
         task, encoder = tasks[plan.task], encoders[plan.encoder]
@@ -195,7 +195,7 @@ def list_missing_fits(
 def _make_shared_key(
     condition: Condition, task: Task, encoder: planned_work.EncoderFacts
 ) -> tuple[Condition, str, int]:
-    """Return the key of a condition's fits; fits with the same key are trained once for all encoders."""
+    """Return the key of an encoder's fits in a condition. Encoders with equal keys share these fits."""
     if condition is Condition.PROBE and encoder.is_control_bow:
         condition = Condition.BAG_OF_WORDS
     has_own_words = bool(task.data.slots) and task.words.name == ENCODER_WORDS

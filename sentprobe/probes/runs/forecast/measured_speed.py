@@ -28,7 +28,7 @@ MIN_COMPUTING_SHARE = 0.05
 
 
 def measure_training(fits: Sequence[PlannedFit], run: Run) -> float:
-    """Return the estimated seconds of all fits: time the largest of each width and classifier, scale the others."""
+    """Return the estimated seconds of all fits, scaled from one timed fit for each classifier and vector width."""
     groups = group_by(fits, lambda fit: (fit.preset, fit.shape.dim, fit.shape.is_linear(fit.preset)))
     return sum(_measure_group(group, run) for group in groups.values())
 
@@ -44,7 +44,7 @@ def _measure_group(fits: Sequence[PlannedFit], run: Run) -> float:
 
 
 def _time_short_fit(fit: PlannedFit, run: Run) -> tuple[float, float]:
-    """Time a short fit on random vectors; return the seconds for scaling all vectors and for a pass of one probe."""
+    """Estimate the seconds that *fit* needs to scale its vectors, and to train one probe for a pass over all items."""
     import torch
 
     from sentprobe.probes.trainer.fit import prepare_problem
@@ -103,7 +103,7 @@ def measure_encoding(encoder: Encoder, sentences: Sequence[str], *, threads: int
 
 
 def time_call(function: Callable[[], object]) -> float:
-    """Return the seconds that a call takes on idle cores: CPU time, or wall time if it waits for a server."""
+    """Return the seconds of a call: wall time or, if lower, CPU time; but wall time if it waits for a server."""
     wall_start, start = time.perf_counter(), time.process_time()
     function()
     seconds, computing = time.perf_counter() - wall_start, time.process_time() - start

@@ -68,7 +68,7 @@ def plan_missing(
     stored_results: Mapping[str, Result],
     reporter: Reporter,
 ) -> Plan:
-    """Return the seeds that stored results of a draw lack; without recipes, build the data to find the results."""
+    """Return the seeds of the draw *run* without stored results. If a recipe is unknown, build data to find results."""
     preset, words, targets = request.preset, request.probe_vectors, request.targets.replace_seed(run.seed)
     requests = result_recipes.find_requests(targets, encoders, run=run, preset=preset, words=words)
     if requests:
@@ -107,7 +107,7 @@ class PlannedFit:
 
     @property
     def operations(self) -> float:
-        """The number of operations in a pass, up to a constant factor for each width and classifier."""
+        """The work of one pass, in a unit that only fits with the same vector width and classifier have in common."""
         shape = self.shape
         units = sum(point.hidden or shape.labels for point in presets.list_grid_points(self.preset, shape, seed=0))
         # A training item takes three products, a validation item only the forward product.
@@ -163,7 +163,7 @@ def list_fits(
 
 
 def assume_passes(preset: Preset, condition: Condition, encoder: EncoderFacts) -> float:
-    """Return the assumed number of passes of a probe, which is smaller for wider vectors and for controls."""
+    """Return how many passes over the training items the forecast assumes for a probe, at most ``max_epochs``."""
     if preset.optimizer is Optimizer.LBFGS:
         passes = LBFGS_ITERATIONS
     elif preset.stop is StopCriterion.TRAINING_LOSS:

@@ -211,8 +211,8 @@ def make_natural(
     """Return a suite with the natural-text tasks *names*, by default those of Conneau et al. 2018.
 
     *names* may include groups of tasks, such as ``"adi"``. By default, tasks about constituents are left out if no
-    table has trees. Several tables, *train_on* or *test_on* (``"de,fr"``) request tasks across languages. Raises
-    UsageError.
+    table has trees. Tasks train and test on different languages if there are several tables, or if *train_on* or
+    *test_on* lists languages (``"de,fr"``). Raises UsageError.
     """
     tasks = tuple(find_tasks(names))
     size = counts.apply_to(NaturalRecipe().size)

@@ -151,7 +151,7 @@ METHOD_CONDITIONS = {
 
 
 def find_methods(names: Iterable[str], *, control_task: bool) -> tuple[Condition, ...]:
-    """Return the conditions under which the probes of the methods *names* and of the control task are trained.
+    """Return the conditions that the methods *names* need, each once, and CONTROL_TASK if *control_task* is true.
 
     >>> find_methods(["mdl", "v-information"], control_task=False)
     (<Condition.PORTIONS: 'portions'>,)

@@ -66,7 +66,7 @@ ClassifiedTarget: TypeAlias = tuple[TargetWord, str | None]
 
 
 def classify_targets(words: Sequence[TargetWord]) -> list[ClassifiedTarget]:
-    """Return each target with the name of its suite; leave out the word ``natural``, which a table implies."""
+    """Return each target with its suite's name. Omit the word ``natural``: each table has this suite's name already."""
     written_words = [word for word in words if isinstance(word, str)]
     if written_words or not words:
         check_distinct("target", written_words)
@@ -179,7 +179,7 @@ def _to_target_word(value: object) -> TargetWord:
 
 
 def _select_suite_names(names: Sequence[str], suite: str | None) -> tuple[str, ...]:
-    """Return the *names* that *suite* has; all *names* if *suite* is None, as for stored datasets."""
+    """Return those *names* that are tasks or task groups of *suite*; all *names* for datasets of no suite (None)."""
     if suite in GENERATED:
         return tuple(name for name in names if name in SUITE_TASKS[suite])
     if suite == NATURAL:

@@ -102,7 +102,7 @@ Value: TypeAlias = str | int | float | bool
 
 
 def _flatten_fields(values: Any, *, excluded: Sequence[str] = (), **renamed: str) -> dict[str, Value]:
-    """Return the values of a dataclass in JSON form, by field name or the name that *renamed* has for the field."""
+    """Return the values of a dataclass in JSON form, by field name; ``kind="optimizer"`` renames the field ``kind``."""
     names = (entry.name for entry in fields(values) if entry.name not in excluded)
     return {renamed.get(name, name): _to_plain_value(getattr(values, name)) for name in names}
 

@@ -122,9 +122,9 @@ class Scorer:
     - contrasts: the contrasts whose geometry is measured, such as ``"role"``; ``()`` means no contrasts
     - tasks: the tasks on which probes are trained: names of compeval tasks (``"SemRole"``) or datasets
     - triplets: the number of triplets for each contrast
-    - train, test: the numbers of items of each task that is named, not passed as a dataset
+    - train, test: the numbers of training and test items of each compeval task; a dataset keeps all its items
     - preset: the classifier of the probes; by default that of each task's paper
-    - seed: the seed of sentences and probes; equal vectors have equal scores
+    - seed: the seed of sentences and probes; with the same seed, the same vectors get the same scores
     - vocabulary: the vocabulary of the sentences
     - held_out: values of the option ``--held-out`` (``["0.3"]``); sentences then have held-out words only
     - out: a results folder, to which each call adds its results, by step
@@ -179,7 +179,7 @@ class Scorer:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The distinct texts that a call encodes."""
+        """The distinct texts that are encoded each time the scorer is called."""
         return tuple(self._material.rows)
 
     def __call__(
@@ -272,8 +272,8 @@ def score(
     Call this function in a training loop: sentences and items are built once for the same *options*, which are the
     arguments of :class:`Scorer`.
 
-    - ``geometry_role_form``: the share of triplets whose anchor is nearer, by cosine, to the positive than to the
-      negative with the positive's form; ``geometry_role_anchor``: the same for the negative with the anchor's form
+    - ``geometry_role_form``: the share of role triplets whose anchor is nearer, by cosine, to the positive than to the
+      negative in the form (such as the voice) of the positive; ``geometry_role_anchor``: in the form of the anchor
     - ``geometry_mean_form``: the mean over contrasts
     - ``probe_SemRole``: the accuracy of a probe; ``probe_mean``: the mean over tasks
 
@@ -286,7 +286,7 @@ def score(
 
 
 def _make_scoring_run(settings: ScoreSettings, out: Path | str | None) -> Run:
-    """Return the settings of a run; without tasks, the settings are not checked: geometry needs no PyTorch."""
+    """Return the settings of a run. They are checked only if there are tasks, since the check requires PyTorch."""
     if settings.tasks:
         return make_run(seed=settings.seed, controls=False, out=out, force=True)
     return Run(seed=settings.seed, out=None if out is None else Path(out))

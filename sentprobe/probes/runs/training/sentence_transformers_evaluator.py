@@ -1,4 +1,4 @@
-"""The scorer and the gate as evaluators of sentence-transformers, which is imported when an evaluator is made."""
+"""Evaluators for sentence-transformers: model scores and gate rates. Making an evaluator imports this library."""
 
 import csv
 import io
@@ -34,7 +34,7 @@ class SentenceTransformersEvaluator(BaseEvaluator):
     - primary: the key, without the prefix, by which models are compared; by default
       ``geometry_mean_form``, or ``probe_mean`` without contrasts
     - batch_size: the number of sentences in a batch
-    - write_csv: whether a call with a path adds a row to a CSV file in that folder
+    - write_csv: whether a call with *output_path*, a folder, adds a row to a CSV file in this folder
     - options: the arguments of :class:`sentprobe.Scorer`: contrasts, tasks, sizes, seed, and *out*
 
     Raises:
@@ -117,10 +117,10 @@ class SentenceTransformersEvaluator(BaseEvaluator):
 
 
 class GateEvaluator(SentenceTransformersEvaluator):
-    """Shares of pairs with different meanings that pass a threshold (:func:`sentprobe.gate`), during training.
+    """Shares of false hits and of misses (see :func:`sentprobe.gate`) of a model during its training.
 
-    The threshold is set so that the share *keep* of paraphrases passes. Models are compared by the mean share of false
-    hits; lower is better.
+    The threshold is chosen so that a given share of paraphrases passes; *keep* is this share (0.95: 95%). Models are
+    compared by the mean share of false hits (pairs with different meanings that pass); lower is better.
 
     - contrasts, n, seed, vocabulary: the settings of the generated pairs; see :func:`sentprobe.gate`
     - name, batch_size, write_csv: see :class:`SentenceTransformersEvaluator`

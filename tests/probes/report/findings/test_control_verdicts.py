@@ -31,7 +31,7 @@ def test_controls_at_chance() -> None:
     assert "All 6 controls that must be at chance are inside their intervals around chance." in text
     assert "If nothing leaks, this holds in 99% of tables." in text
     assert text.endswith(
-        "content1: a bag of random word vectors is above chance (88.0), so the words alone "
+        "content1: bags of random word vectors are above chance (88.0), so the words alone "
         "reach this accuracy; compare encoders with it, not with chance.\n"
     )
 
@@ -138,7 +138,7 @@ def test_a_bag_of_words_must_not_know_mirror_pairs() -> None:
 
 def test_a_bag_of_words_that_does_not_know() -> None:
     text = describe_all(Results((sample("bow", "content1", 600, 500, 500, 501),)))
-    assert text.endswith("content1: a bag of random word vectors is not above chance (50.1).\n")
+    assert text.endswith("content1: bags of random word vectors are not above chance (50.1).\n")
 
 
 def mirrored_bag(*, agree: bool, right: int) -> Result:

@@ -256,7 +256,7 @@ def test_no_star_stands_above_a_note_that_the_same_figure_is_not_above_chance(ri
     (cell,) = build_grid(results).rows[0].cells
     text = describe_all(results)
     assert not (cell.best and f"not above chance ({cell.text})" in text)
-    assert ("bag of random word vectors is above chance" in text) == bool(find_table(results).find_solvable_tasks())
+    assert ("bags of random word vectors are above chance" in text) == bool(find_table(results).find_solvable_tasks())
 
 
 @examples(20)

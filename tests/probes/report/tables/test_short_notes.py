@@ -26,7 +26,7 @@ def test_three_lines_say_figures_certainty_and_controls() -> None:
         "words that is above chance), and significantly higher than every other encoder."
     )
     assert certainty.startswith("Each figure is from one probe on one draw of the data. 95% intervals: ±")
-    assert controls == "Controls: 4 of 4 at chance."
+    assert controls == "Controls that must be at chance: 4 of 4 are."
 
 
 def test_one_encoder_is_compared_with_its_control_only() -> None:
@@ -37,7 +37,7 @@ def test_one_encoder_is_compared_with_its_control_only() -> None:
 def test_a_failed_control_is_named_with_its_columns() -> None:
     controls = summarize_results(sample("bow", "Order", 900, 800, 505, 500))[2]
     assert controls == (
-        "Controls: 1 of 2 at chance; random sentences (dim 3) on Order is above chance (80.0). "
+        "Controls that must be at chance: 1 of 2 is; random sentences (dim 3) on Order is above chance (80.0). "
         "Do not believe Order before a repetition with another --seed."
     )
 
@@ -51,8 +51,8 @@ def test_a_table_without_controls_says_so() -> None:
 def test_words_that_solve_a_task_are_named() -> None:
     controls = summarize_results(sample("bow", "Content1Probe", 900, 500, 501, 880))[2]
     assert controls == (
-        "Controls: 2 of 2 at chance. A bag of random word vectors is above chance on "
-        "Content1Probe (88.0): compare encoders with that there."
+        "Controls that must be at chance: 2 of 2 are. Bags of random word vectors are above chance on "
+        "Content1Probe (88.0): compare encoders with these figures there, not with chance."
     )
 
 
