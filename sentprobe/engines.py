@@ -137,7 +137,7 @@ def _make_dask_engine(scheduler: str) -> Iterator[Engine]:
 
 
 def _share_with_cluster(client: Any, value: object) -> object:
-    """Return a future of *value* from a task: Dask repeats a task of a lost worker, but loses data from ``scatter``."""
+    """Return a Dask future of *value* that survives the loss of a worker; data sent with ``scatter`` would be lost."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # about the size of the value
         return client.submit(_return_unchanged, value, pure=False)

@@ -72,7 +72,7 @@ WRONG_PATH = {
 def path_error(
     path: PathLike[str] | str, what: str, error: OSError, *, otherwise: type[SentprobeError] = SentprobeError
 ) -> SentprobeError:
-    """Return the exception to raise for *error* at *path*: UsageError if WRONG_PATH has its errno, else *otherwise*.
+    """Return the exception to raise for *error* at *path*: UsageError for a wrong path (WRONG_PATH), else *otherwise*.
 
     >>> path_error("x.txt", "cannot read it", FileNotFoundError(2, "No such file")).exit_code
     2

@@ -86,7 +86,7 @@ def _missing_error(libraries: Sequence[str], extras: Iterable[str] = ()) -> Miss
 
 
 def format_install(*extras: str) -> str:
-    """Return the pip command that installs extras from the source of this sentprobe: PyPI, a folder or a repository."""
+    """Return the pip command that installs *extras* from where sentprobe came: PyPI, a folder or a repository."""
     needed = sorted({*extras} - ({"probe"} if _WITH_PROBE & {*extras} else set()))
     named = f"sentprobe[{','.join(needed)}]"
     try:

@@ -261,7 +261,7 @@ def _end_with_parent() -> None:
 
 
 def choose_jobs(threads: int | None) -> int:
-    """Return how many processes of *threads* threads the available cores can run at a time, at least 1.
+    """Return how many processes can run at a time if each uses *threads* cores (None: one core); at least 1.
 
     >>> choose_jobs(1) == choose_jobs(None) == count_cores()
     True

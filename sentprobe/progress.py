@@ -68,9 +68,9 @@ SECONDS_BETWEEN_LINES = 20.0
 
 
 class LineReporter:
-    """A reporter that writes a line after each step; :meth:`write_progress` writes one about the current step.
+    """A reporter that writes a line at the end of each step; :meth:`write_progress` writes a line during a step.
 
-    - shares: whether lines show the finished work as a percentage instead of as a number, such as "3 of 40"
+    - shares: whether lines show the finished work as a percentage; otherwise, they show numbers such as "3 of 40"
     - title: text before the name of each step
     """
 

@@ -45,7 +45,7 @@ OptionPair = tuple[str, str]
 
 
 class Natural(int):
-    """Type of a field that accepts whole numbers from 0, such as a seed; fields of type int accept them from 1."""
+    """Type of a field that may be 0 or a larger whole number, such as a seed. A field of type int is at least 1."""
 
 
 NAME = "name"

@@ -116,7 +116,7 @@ def _decode(text: bytes) -> str:
 
 
 def _may_break_limits(text: str) -> bool:
-    """Return whether a JSON text may be nested too deep or have a lone surrogate, which :func:`check_value` tests."""
+    """Return whether a JSON text may be nested too deep or have a lone surrogate; if so, call :func:`check_value`."""
     deep = text.count("[") + text.count("{") > MAX_DEPTH
     return deep or re.search(r"\\u[dD][89a-fA-F]", text) is not None
 
@@ -203,7 +203,7 @@ def _check_elements(kind: Any, value: object, place: str) -> None:
 
 
 def _are_plain_numbers(kind: type[int] | type[float], values: Sequence[Any]) -> bool:
-    """Return whether all values are ints of at most 63 bits or, if *kind* is float, finite floats; a fast check."""
+    """Return whether all values have the type *kind*, and are ints of at most 63 bits or finite floats."""
     if {*map(type, values)} - {kind}:
         return False
     return not values or (_has_type(kind, min(values)) and _has_type(kind, max(values)) and not math.isnan(sum(values)))

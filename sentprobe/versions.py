@@ -1,4 +1,4 @@
-"""Versions of sentprobe, Python and libraries, which datasets and results record."""
+"""Versions of sentprobe, Python and libraries; datasets and results record them."""
 
 import platform
 from functools import cache

@@ -38,8 +38,8 @@ def atomic_folder(path: Path, *, check: Callable[[], None] = lambda: None) -> It
     """Provide an empty temporary folder to fill, which replaces the folder *path* on success.
 
     *check* raises an exception if *path* must not be replaced; it is called before and after the ``with`` block. If
-    the process is killed while it replaces *path*, the next process that writes into the parent folder restores it.
-    Raises UsageError or SentprobeError.
+    the process is killed when *path* is missing, the next process that writes into its parent folder restores the old
+    folder (not on Windows). Raises UsageError if the path is wrong, SentprobeError for other write errors.
     """
     check()
     make_parent_folder(path)
@@ -72,7 +72,7 @@ def _open_part(target: Path, path: Path, *, folder: bool = False) -> Iterator[Pa
 
 
 def _replace_folder(new_folder: Path, target: Path) -> None:
-    """Rename *new_folder* to *target*; a non-empty folder there is moved into the folder that held *new_folder*."""
+    """Rename *new_folder* to *target*; a non-empty old *target* is moved into the parent folder of *new_folder*."""
     if not target.exists() or not any(target.iterdir()):
         new_folder.rename(target)
     elif not _exchange_names(new_folder, target):

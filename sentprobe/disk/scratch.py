@@ -147,7 +147,7 @@ NAME_FILE = "name"
 
 @cache
 def remove_left_parts(folder: Path) -> None:
-    """Remove half-written files and folders of killed processes from *folder*; later calls with it do nothing."""
+    """Remove half-written files and folders of killed processes from *folder*; a second call for it does nothing."""
     if os.name != "posix":  # Windows cannot remove open files
         return
     with suppress(OSError):
@@ -167,7 +167,7 @@ def _remove_left_folders(temporary_folder: Path) -> None:
 def _remove_if_left(path: Path, *, ended: bool) -> None:
     """Remove a path of this user if its lock is free or, where locks are unsupported, if the path is 24 hours old.
 
-    - ended: whether a free lock proves that the path's process has ended; if False, the path must also be an hour old
+    - ended: whether a free lock is reason enough; if False, an unlocked path is removed only if it is an hour old
     """
     with suppress(OSError):
         if path.is_symlink() or path.stat().st_uid != os.getuid():

@@ -29,7 +29,7 @@ def check_proportion(unpacked: int, packed: int) -> None:
 
 
 class _LimitedStream(io.RawIOBase):
-    """A stream of unpacked bytes that raises ProportionError when it grows too large."""
+    """A stream of unpacked bytes. It raises ProportionError if they are too many for the packed bytes read so far."""
 
     def __init__(self, unpacked: IO[bytes], position: Callable[[], int]) -> None:
         self._unpacked = unpacked
@@ -54,5 +54,5 @@ class _LimitedStream(io.RawIOBase):
 
 
 def limit_unpacking(unpacked: IO[bytes], position: Callable[[], int]) -> io.BufferedReader:
-    """Return a reader that raises ProportionError if *unpacked* is too large; *position*: packed bytes read so far."""
+    """Return a reader that raises ProportionError if *unpacked* far exceeds the packed bytes read, *position*()."""
     return io.BufferedReader(_LimitedStream(unpacked, position), 1 << 16)

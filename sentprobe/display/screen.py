@@ -102,7 +102,7 @@ def _measure_longest_line(cells: Sequence["Text"]) -> int:
 
 
 def _split_columns(min_widths: Sequence[int], width: int) -> Iterator[list[int]]:
-    """Yield the column indices of each part of a wide table: 0 in every part, and the next columns that fit *width*."""
+    """Yield column indices for each part of a wide table: column 0, then the next columns that fit *width*."""
     part = [0]
     for column in range(1, len(min_widths)):
         if len(part) > 1 and _compute_table_width([min_widths[index] for index in [*part, column]]) > width:

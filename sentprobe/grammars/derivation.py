@@ -47,7 +47,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class FlatItem:
-    """A word or hole, the index of its head (PARENT: outside the constituent), and the brackets before and after it."""
+    """A word or hole, its head's index (PARENT if that is outside the constituent), and brackets before and after."""
 
     content: Leaf | Hole
     head: int
@@ -98,7 +98,7 @@ class _Builder:
         return head, self.attach(dependents, head, filler)
 
     def attach(self, dependents: list[_Dependent], head: int | None, filler: int | None) -> list[_Dependent]:
-        """Attach each dependent to *head* or, if ``wants_filler``, to *filler*; return those for which that is None."""
+        """Set each dependent's head: *filler* if ``wants_filler``, else *head*; return those whose head is None."""
         unattached = []
         for dependent in dependents:
             target = filler if dependent.wants_filler else head

@@ -190,7 +190,7 @@ def _build_clause_goal(shape: ClauseShape, language: Language) -> Any:
 
 
 def _make_placeholder_words(shape: Shape, language: Language) -> tuple[Word, ...]:
-    """Return a placeholder each for noun, verb and so on. Its forms are spelled as their names, such as "NNS"."""
+    """Return one placeholder noun, one placeholder verb and so on. Each form is spelled as its name, such as "NNS"."""
     is_vowel = isinstance(shape, NounShape) and shape.word_class == "vowel"
     verb = Kind(shape.frame) if isinstance(shape, ClauseShape) else Kind.TRANSITIVE
     kinds = {NOUN: Kind.NOUN, VERB: verb, DETERMINER: Kind.DETERMINER, RELATIVIZER: Kind.RELATIVIZER}
@@ -222,7 +222,7 @@ def list_clause_shapes(language: Language) -> Iterator[ClauseShape]:
 
 
 def _list_variants(shape: ClauseShape, heads: Sequence[str], language: Language) -> Iterator[ClauseShape]:
-    """Yield a main clause's shape in each word order, or a relative clause's for each number of the modified noun."""
+    """Yield the variants of a shape: a main clause in each word order, or a relative clause with each ``head``."""
     if not shape.gap:
         yield shape
     for head in heads if shape.gap else ():
@@ -262,7 +262,7 @@ def list_all_shapes(language: Language) -> Iterator[Shape]:
 
 
 class ShapeTable:
-    """The words and holes of each shape. A shape whose key is not in *lines* (JSON by key) is derived by grammar."""
+    """The words of each shape and the holes for its inner constituents, from *lines* (JSON) or else the grammar."""
 
     def __init__(
         self, language: Language, lines: Mapping[str, str] | None = None, contents: Sequence[Leaf | Hole] = ()
@@ -311,7 +311,7 @@ def dump_shapes(table: Iterable[tuple[Shape, FlatItems]], *, source: str) -> str
 
 
 def load_shapes(text: str, language: Language) -> ShapeTable:
-    """Return the table in the JSON of :func:`dump_shapes`, or an empty table if the grammar has changed since."""
+    """Return the table that :func:`dump_shapes` wrote as *text*; it is empty if the grammar has changed since then."""
     *head, shapes = text.split("\n", 3)
     data = json.loads("".join([*head, "]}"]))
     if data["grammar"] != _compute_digest(read_grammar_source(language)):

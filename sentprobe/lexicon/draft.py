@@ -62,7 +62,7 @@ class Draft:
 def make_draft(
     document: Document, lent_words: tuple[Word, ...] = (), *, ask: FormSource = look_up, language: Language = ENGLISH
 ) -> Draft:
-    """Return an unchecked draft of a lexicon file; kinds of words without a section get the words in *lent_words*."""
+    """Return an unchecked draft of a lexicon file. It inherits *lent_words* only of kinds without a section in it."""
     sections = [s for s in document.sections if s.name in language.forms]
     items = tuple(
         DraftWord(_make_word(Kind(section.name), entry, ask, language), entry)
@@ -101,7 +101,7 @@ def _read_text(table: Mapping[str, object], key: str) -> str:
 
 
 def _read_takes(value: object) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield (role, sorts of nouns) for each role in a verb's ``takes``; for other words, the only role is MODIFIED."""
+    """Yield (role, sorts) for each role in an entry's ``takes``. For a mere list of sorts, the role is MODIFIED."""
     for role, sorts in (value if isinstance(value, dict) else {MODIFIED: value}).items():
         if names := tuple(list_strings(sorts)):
             yield role, names

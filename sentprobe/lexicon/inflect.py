@@ -29,7 +29,7 @@ FormSource = Callable[[str, Form], str | None]
 
 
 def inflect(lemma: str, form: Form, ask: FormSource = look_up) -> str | None:
-    """Return the spelling of a form: the lemma, the stored spelling, or the result of *ask* (None if unknown).
+    """Return a form's spelling: the lemma for VBP etc., else from ``inflections.tsv``, else from *ask* (None: unknown).
 
     >>> inflect("child", Form.NNS), inflect("overtake", Form.VBN), inflect("call", Form.VBP)
     ('children', 'overtaken', 'call')

@@ -97,7 +97,7 @@ class Lexicon:
         return self.vocabularies[name]
 
     def replace_words(self, name: str, words: Mapping[Kind, Iterable[str]]) -> "Lexicon":
-        """Return a copy whose vocabulary *name* has the lemmas in *words*; its lemmas of kinds not in *words* stay."""
+        """Return a copy in which the lemmas in *words* replace the lemmas of the same kinds in vocabulary *name*."""
         old = self.vocabulary(name)
         fresh = {kind: tuple(lemmas) for kind, lemmas in words.items()}
         new = replace(old, words={**old.words, **fresh})

@@ -33,7 +33,7 @@ POLAR_KINDS = frozenset({Kind.ADVERB, Kind.DETERMINER})
 
 
 def check_unknown_kind(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Use only kinds of words, vocabularies and the synonyms as sections."""
+    """Write only sections that define a kind of words, a vocabulary or the synonyms."""
     for section in draft.document.sections:
         if section.name not in {*draft.language.forms, SYNONYMS} and not drafts.is_vocabulary(section):
             kinds = draft.language.forms
@@ -65,7 +65,7 @@ def _find_shared_translations(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def check_missing_form(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """State the inflected forms that cannot be derived from the lemma, and a noun's gender if the language needs it."""
+    """State the inflected forms in an entry if the lemma does not show them, and a noun's gender if it is needed."""
     for item in draft.items:
         kind, forms, stated = item.word.kind, item.word.forms, item.stated
         missing = [f for f in draft.language.forms[kind] if f not in forms and isinstance(stated.get(f, ""), str)]
@@ -110,7 +110,7 @@ def _find_shared_forms(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def check_unknown_key(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Use only the keys that the word's kind, a vocabulary or the synonyms can have."""
+    """Use only known keys in the entries of words, vocabularies and synonyms."""
     for item in draft.items:
         kind = item.word.kind
         known_keys = dict.fromkeys((*draft.language.keys[kind], *_list_other_keys(kind)))
@@ -132,7 +132,7 @@ def _list_other_keys(kind: Kind) -> tuple[str, ...]:
 
 
 def check_flags(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Give a word only flags that its kind can have, that are true of the word, and that do not exclude each other."""
+    """Give a word's entry only flags that its kind can have, that are true of the word, and that can occur together."""
     for item in draft.items:
         flags = [flag for flag in Flag if (flag in VERB_FLAGS) is (item.word.kind in VERBS)]
         for flag in drafts.list_strings(item.stated.get(drafts.FLAGS)):
@@ -161,10 +161,7 @@ def check_unknown_word(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def check_tokens(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Write a lemma or form, capitalized if it is a German noun, as one token of lower-case letters.
-
-    Hyphens between letters are allowed.
-    """
+    """Write a lemma or form (capitalized only if it is a German noun) as one token of lower-case letters."""
     for item in draft.items:
         stated = [value for key, value in item.stated.items() if key in frozenset(Form)]
         if draft.language.capitalized_kinds:
@@ -178,7 +175,7 @@ def check_tokens(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def check_empty_vocabulary(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Put at least one noun and one verb in each vocabulary, and leave none of its lists empty."""
+    """Put at least one noun and one verb in each vocabulary, and do not leave any list in a vocabulary empty."""
     for section in draft.vocabularies or (drafts.choose_everything(draft),):
         chosen = drafts.resolve_vocabulary(section, draft)
         if not chosen[Kind.NOUN] or not any(chosen.get(kind) for kind in VERBS):
@@ -194,7 +191,7 @@ def check_empty_vocabulary(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def check_types(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Give each key a value of the type, or one of the names, that the key allows."""
+    """Give each key a value of the right type and, if only certain names are allowed, one of these names."""
     for section in draft.document.sections:
         if not section.is_table:
             yield section.line, f"{section.name!r}, expected a section [{section.name}]"
@@ -236,7 +233,7 @@ def _find_wrong_values(item: drafts.DraftWord) -> Iterator[LexiconFinding]:
 
 
 def check_sorts(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Let a word accept or exclude only sorts that nouns of the lexicon have."""
+    """In 'takes', name only sorts that nouns of the lexicon have, and accept at least one of them."""
     noun_sorts = {word.sort: None for word in draft.words if word.kind is Kind.NOUN}
     known_sorts = {PERSON: None, **noun_sorts}
     for item in draft.items:
@@ -290,7 +287,7 @@ def _is_syncretic(word: Word) -> bool:
 
 
 def _list_taken(kind: Kind, value: object) -> list[object]:
-    """Return the values of ``takes`` that should be lists of sorts; [None], an error, if a verb has no table there."""
+    """Return the values in ``takes`` that must be lists of sorts; an invalid [None] for a verb without a table."""
     return list(value.values()) if kind in VERBS and isinstance(value, dict) else [value if kind not in VERBS else None]
 
 
@@ -312,7 +309,7 @@ def _list_vocabulary_entries(draft: drafts.Draft) -> list[LexiconEntry]:
 
 
 def _list_synonym_sets(draft: drafts.Draft) -> list[LexiconEntry]:
-    """Return an entry, at the line of the first lemma, for each set of synonyms whose key is an open kind of word."""
+    """Return an entry for each set of synonyms of an open kind, such as nouns. Its line is that of the first lemma."""
     sets, line = [], 1
     for entry in draft.synonyms:
         line = entry.line

@@ -53,7 +53,7 @@ TOML_LINE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The first and last line, from 1, of a key with its value or, if ``key`` is None, of a section's header."""
+    """The lines, counted from 1, where a key and its value stand. If ``key`` is None, those of the section's header."""
 
     section: str
     key: str | None
@@ -94,7 +94,7 @@ class Document:
     repeated: tuple[tuple[Place, Place], ...]
 
     def find_line(self, member: str, *, after: int) -> int:
-        """Return the number of the first line, from *after* on, with *member* in quotes; *after* if there is none."""
+        """Return the number of the first line from line *after* on that has *member* in quotes, or else *after*."""
         quoted = (f'"{member}"', f"'{member}'")
         for number, line in enumerate(self.lines[after - 1 :], start=after):
             if any(string in line for string in quoted):

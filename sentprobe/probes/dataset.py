@@ -318,7 +318,7 @@ def _connect_items(first: Indices, second: Indices) -> Indices:
 
 
 def _update_digest(digest: "hashlib._Hash", parts: Iterable[bytes], *, count: int) -> None:
-    """Update the digest with *count* and the parts; their lengths are included, so (ab, c) differs from (a, bc)."""
+    """Update the digest with the number *count*, and with each part and its length: (ab, c) differs from (a, bc)."""
     digest.update(count.to_bytes(8, "little"))
     for part in parts:
         digest.update(len(part).to_bytes(8, "little"))

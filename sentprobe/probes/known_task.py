@@ -43,14 +43,14 @@ def give_reason(reason: str, *cues: Cue) -> dict[Cue, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Redundancy:
-    """How a sentence's other words reveal the answer about one word: other verbs often have the main verb's tense."""
+    """A way to guess an answer: for example, the main verb's tense as the most frequent tense of all verbs."""
 
     feature: str
-    """The property that other words share with the word, such as ``tense of its verbs``."""
+    """The property whose most frequent value is the guess, such as ``tense of its verbs`` (those of the sentence)."""
     tags: Mapping[str, tuple[str, ...]] = field(hash=False)
     """For each label, the part-of-speech tags of words with this property: ``{"PAST": ("VBD",)}``."""
     published: float
-    """Percentage of items in the published test data whose answer can be guessed from the other words."""
+    """Percentage of items in the published test data whose answer is guessed correctly in this way."""
 
 
 AGREEING = "test agreeing"

@@ -90,7 +90,7 @@ def binomial_p_value(correct: float, total: float, share: float) -> float:
 def has_balanced_labels(majority: float, labels: int | None = None) -> bool:
     """Return whether labels are about equally common: *majority* is within 2% of 1 / *labels*.
 
-    - majority: the share of test items that have the most common label; a share of 0 is never balanced
+    - majority: share of the most common label in the test items, or in a part of them; 0 is never balanced
     - labels: number of labels; if None, 1 / *majority* is rounded to a number of labels
 
     >>> [has_balanced_labels(*args) for args in ((167 / 1000, 6), (0.5, 3), (0.5,), (0.6,))]
@@ -135,8 +135,8 @@ def design_effect(scores: ArrayLike, units: Sequence[int]) -> float:
     """Return the design effect (Kish 1965, section 8.2), at least 1: the factor by which units raise a mean's variance.
 
     The design effect is the variance of the mean of items sampled in units, divided by the variance for as many
-    independent items. The numerator estimates the variance of a ratio: the sum of scores divided by the number of
-    items, both added up over U units. The estimate is the usual one, with the factor U / (U - 1). The denominator is
+    independent items. For the numerator, the mean is a ratio of two sums over U units: the sum of the units' scores,
+    and the sum of their sizes. Its variance is estimated as usual, with the factor U / (U - 1). The denominator is
     p (1 - p) / n for n items with the mean score p.
 
     If p is 0 or 1, the design effect cannot be estimated. In this case, the worst case is assumed: all items of a unit
@@ -163,11 +163,11 @@ def design_effect(scores: ArrayLike, units: Sequence[int]) -> float:
 
 
 def accuracy_interval(scores: ArrayLike, units: Sequence[int], *, confidence: float = 0.95) -> Interval:
-    """Return the Wilson interval of the mean score, for the uncertainty due to the random choice of test items.
+    """Return the Wilson interval of the mean score. It covers only the uncertainty due to the choice of test items.
 
     The number of items is replaced by an effective number, n / :func:`design_effect`. The interval is therefore at
-    least as wide as for independent items. It is wider than necessary if scores are means over several probes, since a
-    score counts as one answer. *scores* and *units* are as in :func:`design_effect`.
+    least as wide as for independent items. If each score is a mean over several probes, it is wider than necessary:
+    such a mean is treated as one probe's answer. *scores* and *units* are as in :func:`design_effect`.
     """
     array = np.asarray(scores, dtype=np.float64)
     share = float(np.clip(array.mean(), 0.0, 1.0))
@@ -301,10 +301,10 @@ def compare_items(first: NDArray[np.bool_], second: NDArray[np.bool_], units: Se
     - first, second: whether each item is answered correctly, (seeds, n) bool; the numbers of seeds may differ
     - units: (n,), unit number of each item; if empty, each item is a unit of its own
 
-    An observation is an encoder's accuracy on one unit, over all seeds. The sign test (exact binomial test) compares
-    the numbers of units in which each encoder is better, without ties. For one seed and units of one item, it is
-    McNemar's exact test (McNemar 1947). The t-test is paired over units, as in Adi et al. 2017, appendix III. The
-    interval is that of a ratio: sum of the units' gains in correct answers / sum of their items. It uses Student's t
+    An observation is an encoder's accuracy on one unit, over all seeds. The sign test (exact binomial test) counts the
+    units in which the first encoder is better and those in which the second is; it ignores ties. For one seed and
+    units of one item, it is McNemar's exact test (McNemar 1947). The t-test is paired over units, as in Adi et al.
+    2017, appendix III. The interval of the difference in accuracy allows for units of unequal size. It uses Student's t
     with (number of units) - 1 degrees of freedom. Raises UsageError if the numbers of items differ or are zero.
     """
     if first.shape[1] != second.shape[1] or not first.size or not second.size:
@@ -336,7 +336,7 @@ def compare_draws(first: Sequence[float], second: Sequence[float], *, items: int
     test compares the numbers of draws in which each encoder is better. The t-test is paired over draws.
 
     In the t-test and the interval, the standard deviation is at least 1 / items: in a few draws, all differences may be
-    equal by chance. Without this minimum, equally good encoders differ "significantly" in up to 11% of pairs of draws.
+    equal by chance. Without this minimum, two draws wrongly show a significant difference in up to 11% of cases.
     """
     if len(first) != len(second) or len(first) < 2:
         raise UsageError(f"{len(first)} and {len(second)} draws cannot be paired")
@@ -373,7 +373,7 @@ def compute_sign_tests(wins: NDArray[np.int64], losses: NDArray[np.int64]) -> Fl
 def _t_test(differences: Floats, *, min_spread: float = 0.0) -> float:
     """Return the p-value of the paired t-test. A standard deviation below *min_spread* is replaced by *min_spread*.
 
-    If all differences are equal and *min_spread* is 0, p is 0. If the mean difference is 0, p is 1.
+    With fewer than two differences or a mean of 0, p is 1. Otherwise, if all are equal and *min_spread* is 0, p is 0.
     """
     count, mean = len(differences), abs(float(differences.mean()))
     if count < 2 or mean == 0:
@@ -392,7 +392,7 @@ def _paired_interval(differences: Floats, sizes: Floats, difference: float) -> I
 
 
 def correct_p_values(p_values: Sequence[float], method: Correction) -> list[float]:
-    """Correct p-values for their number; return them in the same order.
+    """Correct p-values for multiple testing by a method such as Holm's; return them in the given order.
 
     >>> [round(p, 4) for p in correct_p_values([0.01, 0.04, 0.03], Correction.HOLM)]
     [0.03, 0.06, 0.06]

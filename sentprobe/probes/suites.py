@@ -24,7 +24,7 @@ class PresetChoice:
     values: tuple[OptionPair, ...] = ()
 
     def find_preset_of(self, *names: str) -> Preset:
-        """Return the chosen preset, else that of the first name of a known task, else a fallback. Raises UsageError."""
+        """Return the chosen preset; by default, that of the first known task in *names*. Raises UsageError."""
         return _make_preset(self.name or find_preset_name(*names), tuple((name, value) for name, value in self.values))
 
     def __call__(self, data: ProbeDataset) -> Preset:
@@ -91,7 +91,7 @@ def find_preset_name(*names: str) -> str:
 
 
 def find_redundancy(*names: str) -> Redundancy | None:
-    """Return how other words reveal the answer in the first known task among *names*; None if that is not known."""
+    """Return the redundancy of the first known task in *names*; None if no task is known or it has no redundancy."""
     task = find_known_task(*names)
     return None if task is None else task.redundancy
 
@@ -103,7 +103,7 @@ def find_usual_words(data: ProbeDataset) -> str:
 
 
 def explain_expected_cue(name: str, cue: Cue) -> str:
-    """Return why a surface cue may predict the answers of the task *name*; empty if the cue may not.
+    """Return why a surface cue is allowed to predict the answers of the task *name*, or "" if it is not allowed to.
 
     >>> explain_expected_cue("Content1Probe", Cue.BAG)
     'the task is about which words there are'

@@ -73,7 +73,7 @@ COUNTS = ("total", "neither", "same", "different", "only_a", "only_b", "kappa")
 
 
 def to_records(agreement: "table_agreement.TableAgreement") -> list[dict[str, Any]]:
-    """Return a record of counts and shares of agreement for each label, for each task, and for the tags of tokens."""
+    """Return a record of agreement (counts and shares) for each label and each task, and one for the tags of tokens."""
     named_tallies = [(measure.kind.value, measure.name, tally) for measure, tally in agreement.tallies.items()]
     return [
         {
@@ -116,7 +116,7 @@ def _format_share(part: int, total: int) -> str:
 
 
 def build_grids(agreement: "table_agreement.TableAgreement") -> tuple[Grid, Grid]:
-    """Return two grids: the agreement on each label; for each task, the share of table B's answers that A has, too."""
+    """Return two grids of how often tables A and B agree: one has a row for each label, one has a row for each task."""
     from sentprobe.probes.natural import table_agreement
 
     rows: dict[table_agreement.MeasureKind, list[GridRow]] = {kind: [] for kind in table_agreement.MeasureKind}
@@ -160,7 +160,7 @@ def describe_agreement(agreement: "table_agreement.TableAgreement", tables: tupl
 
 
 def _list_tasks_needing(need: str) -> str:
-    """Return the names of the tasks of Conneau et al. that need the columns TableNeed[*need*]."""
+    """Return the names of the tasks of Conneau et al. with the TableNeed named *need*; CLAUSES counts as TREE."""
     from sentprobe.probes.natural.datasets import TASKS
     from sentprobe.probes.natural.natural_task import TableNeed, TaskGroup
 

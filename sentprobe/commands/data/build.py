@@ -172,10 +172,10 @@ BASELINES = ("majority", "length", "nb-uni-tfidf", "nb-bi-tfidf")
 
 
 def build_summary(datasets: "Sequence[ProbeDataset]", *, natural: bool) -> "Table":
-    """Return a terminal table with a row for each dataset: the number of items in each split, and more columns.
+    """Return a terminal table with a row for each dataset: the number of items in each split, and further columns.
 
-    For *natural* text, these are the number of classes, and accuracies of the baselines in percent. Otherwise, these
-    are the numbers of sentences and structures, and the share of items with the most frequent structure.
+    For *natural* text, the further columns are the number of classes, and the baselines' accuracies in percent.
+    Otherwise, they are the numbers of sentences and structures, and the share of the most frequent structure.
     """
     from sentprobe.probes.compeval.item_counts import count_templates
     from sentprobe.probes.dataset import Split
@@ -197,7 +197,7 @@ def build_summary(datasets: "Sequence[ProbeDataset]", *, natural: bool) -> "Tabl
 
 
 def build_composition_table(datasets: "Sequence[ProbeDataset]") -> "Table":
-    """Return a terminal table: the percentage of sentences with each feature, in the datasets and in published ones."""
+    """Return a table to print: the percentage of sentences with each feature, in *datasets* and published datasets."""
     table = build_empty_table(["share in %", *(data.name for data in datasets), "published"])
     rows = {name: shares for data in datasets for name, shares in data.card.composition.items()}
     for name, shares in rows.items():

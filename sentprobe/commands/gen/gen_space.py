@@ -106,7 +106,9 @@ def _build_constraints(content: ContentOptions, lexicon: Lexicon) -> tuple[Const
 
 
 def parse_range(text: str, name: str) -> tuple[int, ...]:
-    """Return the numbers in a range; error messages name the counted things by *name*.
+    """Return the numbers in a range. Of the numbers above ENGLISH.max_adverbs, only the first is kept.
+
+    In error messages, *name* says what the numbers count, such as "adverbs".
 
     >>> parse_range("2", "adverbs"), parse_range("0-2", "adverbs")
     ((2,), (0, 1, 2))
@@ -122,7 +124,7 @@ def parse_range(text: str, name: str) -> tuple[int, ...]:
 
 
 def choose_record_format(out: Path | None, name: str | None, *, otherwise: str) -> str:
-    """Return *name* or, if None, the format for a file suffix: the suffix of *out* or, without *out*, *otherwise*.
+    """Return *name* or, if it is None, the format for the suffix of *out*; without *out*, the suffix is *otherwise*.
 
     Raises UsageError for an unknown format, and for Parquet without *out*.
     """

@@ -37,10 +37,9 @@ def parse(
     """Annotate your own sentences (arguments, file or standard input).
 
     Tokens are separated by spaces (did n't). Capitals become lower case and a final . ? ! is dropped; stderr reports
-    this. An ambiguous sentence gives a record for each reading; --format text writes it once.
+    this. An ambiguous sentence gets a record for each reading; --format text prints the sentence once.
 
-    Sentences that the grammar does not cover are reported on stderr, with the token where parsing stopped. The exit
-    code is then 1.
+    If the grammar does not cover a sentence, stderr names the token where parsing stopped, and the exit code is 1.
     """
     from sentprobe.commands.gen.gen_space import choose_record_format
     from sentprobe.generator.bulk.parsed_records import format_parsed, write_parsed
@@ -69,7 +68,7 @@ def parse(
 
 
 def _read_lines(sentences: Sequence[str], file: Path | None) -> Iterator[tuple[int, str, bytes]]:
-    """Yield for each sentence the number of its argument or line, its location (``FILE:3``), and its bytes."""
+    """Yield the number, location (``FILE:3``) and bytes of each sentence; numbers count arguments or lines from 1."""
     if sentences:
         yield from ((number, f"sentence {number}", text.encode()) for number, text in enumerate(sentences, 1))
     elif file is None or str(file) == "-":
@@ -106,7 +105,7 @@ class _SentenceReader:
     ambiguous_count: int = 0
 
     def parse_lines(self, lines: Iterable[tuple[int, str, bytes]]) -> "Iterator[ParsedText]":
-        """Yield the parsed sentences; report sentences that cannot be parsed on stderr."""
+        """Yield the parsed sentences; for each sentence that cannot be parsed, print an error on stderr."""
         from sentprobe.generator.bulk.parsed_records import ParsedText
 
         for number, where, line in lines:

@@ -67,7 +67,7 @@ class RunComparisons:
     language_models: "PairTables" = ()
 
     def tables(self, correction: "Correction") -> Iterator[tuple[str, Grid, str]]:
-        """Yield an empty title, the cells and the notes of each table; notes name the *correction* of p-values."""
+        """Yield (title, cells, notes) for each table. Titles are empty; notes name the *correction* of p-values."""
         from sentprobe.probes.report.findings import comparisons
         from sentprobe.probes.report.findings import distance_comparisons as distances
 
@@ -95,7 +95,7 @@ class RunComparisons:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedRun:
-    """The results of a run. If one encoder is compared, *tables* and *language_models* have only its results."""
+    """A run's results: of all encoders in *results*; in the next two fields, of *encoder* alone unless it is None."""
 
     path: Path
     encoder: str | None

@@ -184,7 +184,7 @@ def show(
 
 
 def _check_options(requested: Sequence[str], results: "Results", style: tw.TableFormat, view_option: str) -> None:
-    """Raise UsageError if a given option is useless with these results, this table format or another given option."""
+    """Raise UsageError if a requested option does not fit the results, the table format or another requested option."""
     if "--notes" in requested and ("--by-length" in requested or style in FLAT):
         raise UsageError("--notes is for tables of encoders by task in text, markdown or latex")
     options_of_probes = [option for option in (*requested, view_option) if option not in ("--plot", "--sources", "")]

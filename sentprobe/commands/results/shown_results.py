@@ -240,7 +240,7 @@ def read_runs(runs: Sequence[Path]) -> Results:
 
 
 def read_reviewed_runs(runs: Sequence[Path]) -> tuple[Results, PairTables]:
-    """Read the results of probes and of language models; raise UsageError if there are none."""
+    """Read the results of probes and of language models; raise UsageError if the folders contain neither."""
     results, pair_tables = read_runs(runs), read_pair_tables(runs)
     if not results.records and not pair_tables:
         raise UsageError(f"{', '.join(map(str, runs))}: no results of probes or language models yet")
@@ -265,7 +265,7 @@ def build_sides(results: Results, source: str, table: int | None = None, *, hint
     """Return the results of each encoder in a run. Raises UsageError if *table* is wrong, or is None but needed.
 
     - source: name of the run for messages
-    - table: number of the table to use, if ``probe show`` prints several; needed if two have an encoder on one task
+    - table: number of a table that ``probe show`` prints; needed if two tables have results of one encoder on one task
     - hint: advice in the message that *table* is needed; by default, to choose a table by --table
     """
     tables = main_table.split_settings(main_table.sort_results(results))

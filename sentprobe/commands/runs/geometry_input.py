@@ -79,7 +79,7 @@ def build_spaces(lexicon: Lexicon, names: Sequence[str], drawing: "TripletSampli
 def parse_sentence_targets(
     words: Sequence[str], tasks: Sequence[str], source: opt.TripletOptions, *, seed: int
 ) -> Targets:
-    """Parse the arguments *words*, which name compeval or datasets. Raises UsageError for natural-text tasks."""
+    """Return the targets that the arguments *words* name: compeval or datasets. Natural-text tasks raise UsageError."""
     names = tasks or (MIRROR_TASKS if [*words] == [COMPEVAL] else ())
     options = opt.CompevalOptions(
         vocabulary=source.vocabulary, lexicon=source.lexicon, language=source.language, held_out=source.held_out

@@ -310,7 +310,7 @@ def _choose_inputs(vectors: str, requested_width: int | None) -> int | None:
 
 
 def _choose_optimizer(default: "OptimizerSettings", details: train_options.DetailChoices) -> "OptimizerSettings":
-    """Return the optimizer settings in *details*; missing values are the defaults of the optimizer."""
+    """Return the optimizer that *details* names, else *default*; replace rate and clip if *details* has them."""
     from sentprobe.probes.pretraining import optimizers as known
 
     if details.optimizer is not None:

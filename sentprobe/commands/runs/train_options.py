@@ -115,7 +115,7 @@ class ProbingChoices:
         list[str] | None, probing_option(metavar="NAME|PATH", help="Task or dataset; repeatable. Default: compeval.")
     ] = None
     contrast: Annotated[
-        list[str] | None, probing_option("--contrast", "-c", help="Also measure a contrast, as in probe geometry.")
+        list[str] | None, probing_option("--contrast", "-c", help="Contrast to measure, as in probe geometry.")
     ] = None
     items: Annotated[
         int | None,

@@ -40,7 +40,7 @@ def reject_unused_options(given_options: Mapping[str, str], suites: Collection[s
     """Raise UsageError for the first option that none of *suites* uses.
 
     - given_options: options by parameter, from :func:`map_given_options`
-    - data_name: name of the suites or datasets for the message
+    - data_name: the chosen suites or datasets, as the error message shows them
     """
     for parameter, option in given_options.items():
         if is_unused(parameter, suites):

@@ -66,7 +66,7 @@ class FoldedHelp:
     """Titles of panels (groups of options) whose options ``--help`` only names; ``--help-all`` explains them."""
 
     def get_help_option_names(self, ctx: Any) -> list[str]:
-        """Return the options that print help: with ``--help-all`` if a panel of the command is folded."""
+        """Return the names of all help options, including ``--help-all`` if a panel of the command is folded."""
         names = sorted(super().get_help_option_names(ctx))  # type: ignore[misc]
         panels = {getattr(parameter, "rich_help_panel", None) for parameter in self.params}  # type: ignore[attr-defined]
         return [*names, HELP_ALL] if panels & {*self.folded} else names

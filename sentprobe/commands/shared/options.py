@@ -344,7 +344,7 @@ class LatexOptions:
 
 
 def expand_option_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """Decorate a command: replace each parameter that is a dataclass of options by these options.
+    """Decorate a command: replace each parameter that is a dataclass by one option for each field of the dataclass.
 
     Options without shell completion get the completer of :data:`~.completion.COMPLETERS`.
     """

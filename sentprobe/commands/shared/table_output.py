@@ -106,7 +106,7 @@ def write_tables(
 
 
 def print_or_write(text: str, out: Path | None, *, wrapped: bool = False) -> None:
-    """Write *text* to the file *out* or, if None, to stdout; if *wrapped*, lines are wrapped in a terminal."""
+    """Write *text* to the file *out*, or print it if *out* is None. If *wrapped*, wrap printed lines at line width."""
     if out is not None:
         write_atomically(out, text)
     elif wrapped:

@@ -1,4 +1,4 @@
-"""Columns of a layout: arrays of indices of the words that vary between sentences of the same structure."""
+"""Columns of a layout: for a word or feature that varies, an array of its index in the string pool in each sentence."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -39,8 +39,8 @@ Origin: TypeAlias = tuple[Shape, int]
 class FiniteForms:
     """The verb forms of a clause: in each field, one entry for each pair in :data:`TENSE_NUMBER_PAIRS`.
 
-    ``verb`` has the main verb's form, as a position in :func:`list_verb_forms`. The other fields have indices in the
-    string pool: of the finite auxiliary ("" if none), and of the tag and features of the finite verb.
+    ``verb`` names the main verb's form by its position in :func:`list_verb_forms`. The other fields are indices in the
+    string pool: ``auxiliary`` is the finite auxiliary ("" if none); ``tag`` and ``feats`` describe the finite verb.
     """
 
     verb: NumberArray
@@ -51,7 +51,7 @@ class FiniteForms:
 
 @cache
 def find_variant_leaves(shape: Shape, at: int, language: Language) -> tuple[Leaf, ...]:
-    """Return one word for each pair in :data:`TENSE_NUMBER_PAIRS`: the word at *at* in this variant of the shape."""
+    """Return the word at position *at* of a shape for each tense and number, in the order of TENSE_NUMBER_PAIRS."""
     leaves = []
     for tense, number in TENSE_NUMBER_PAIRS:
         variant = shape
@@ -112,7 +112,11 @@ INDEX_MARKER = 7_777_777_777_777_777_777
 
 @dataclass(frozen=True, slots=True)
 class LayoutRows:
-    """Events of one layout as rows: value indices by variable; shape indices; finite forms by path and shape index."""
+    """Events of one layout, one in each row.
+
+    ``values`` maps a variable to its value index in each row. ``shapes`` has the shape index of each row. ``finite``
+    maps the path of a clause to a list of its finite forms, one entry for each shape index.
+    """
 
     values: Mapping[str, NumberArray]
     tables: WordTables
@@ -120,7 +124,7 @@ class LayoutRows:
     finite: Mapping[str, list[FiniteForms]]
 
     def look_up(self, table: str, name: str) -> NumberArray:
-        """Return, for each row, entry v of the table *table*, (values,); v is the row's value of variable *name*."""
+        """Look up each row's value of the variable *name* in the table *table*, (values,); return the entries."""
         return cast(NumberArray, getattr(self.tables, table)[self.values[name]])
 
     def find_numbers(self, path: str) -> NumberArray:
@@ -131,7 +135,7 @@ class LayoutRows:
         return self.tables.det_numbers[determiners]
 
     def find_agreement(self, path: str) -> NumberArray:
-        """Return, for each row, 1 if the participant at *path*, as a subject, takes a plural verb, else 0."""
+        """Return, for each row, 1 if a verb that agrees with the participant at *path* is plural, else 0."""
         numbers = self.find_numbers(path)
         return np.full_like(numbers, _PLURAL) if f"{path}conjunct.noun" in self.values else numbers
 
@@ -151,7 +155,10 @@ class LayoutRows:
         return entries
 
     def look_up_agreeing(self, path: str, slot: str, table: NumberArray) -> NumberArray:
-        """Return each row's entry (word, number, class) of *table*; word is the value of *slot*; 0 for a noun ("")."""
+        """Return, for each row, the entry of *table*, (words, numbers, classes), for the word in *slot* at *path*.
+
+        Number and class are those of the noun phrase at *path*. If *slot* is "", the index of the word is 0.
+        """
         word: Any = self.values[f"{path}{slot}"] if slot else 0
         entries: NumberArray = table[word, self.find_numbers(path), self.find_classes(path)]
         return entries
@@ -161,7 +168,7 @@ class LayoutRows:
         return choices[self.find_numbers(path)]
 
     def find_variants(self, site: ClauseSite) -> NumberArray:
-        """Return each row's position in TENSE_NUMBER_PAIRS, by its tense (if any) and the number of its subject."""
+        """Return, for each row, the index in TENSE_NUMBER_PAIRS of a clause's tense (if any) and subject's number."""
         voices = tuple(ev.Voice) if site.voice is None else (site.voice,)
         datives = tuple(ev.Dative) if site.varies_dative else (site.dative or "",)
         choices = [self.find_agreement(find_subject_path(site, *pair)) for pair in product(voices, datives)]
@@ -200,7 +207,7 @@ def find_subject_path(site: ClauseSite, voice: str, dative: str) -> str:
 
 
 class LayoutColumns:
-    """Computes a layout's columns. Makes a sentence of each shape, with column marks in place of the varying words."""
+    """Computes a layout's columns. Makes marked sentences, in which column numbers replace the words that vary."""
 
     def __init__(self, layout: Layout, tables: WordTables, finite: FiniteTable) -> None:
         self._layout = layout
@@ -306,7 +313,7 @@ class LayoutColumns:
             self._constants[name] = self._pool.strings[numbers.pop()]
 
     def compute_shape_keys(self, values: Mapping[str, NumberArray]) -> NumberArray:
-        """Return, for each row, a number that identifies its shape; *values*: each variable's value indices."""
+        """Return each row's shape as a number. *values* maps a variable to the index of its value in each row."""
         key = np.zeros(len(values["verb"]), dtype=np.int64)
         for variable in self._structural:
             value, size = values[variable.name], self._count_values(variable)
@@ -314,7 +321,7 @@ class LayoutColumns:
         return key
 
     def _count_values(self, variable: Variable) -> int:
-        """Return how many shapes a variable's values give; *not* and *n't* differ only in a question's main clause."""
+        """Return the number of shapes that a variable distinguishes; only questions distinguish *not* from *n't*."""
         if variable.name.endswith(".self"):
             return len(variable.values)
         is_question = self._layout.clauses[0].form.mood is ev.Mood.QUESTION
@@ -347,7 +354,7 @@ class LayoutColumns:
         return sentence, finite
 
     def _mark_event(self, event: ev.Event, path: str = "") -> ev.Event:
-        """Return a copy of *event* with column marks for the words, tenses, negators and numbers that vary."""
+        """Return a copy of *event* with marks (see :func:`format_mark`) in place of words and features that vary."""
         marks = self._marks
         fillers: dict[str, Any] = {
             role.value: self._mark_participant(person, f"{path}{role.value}.")
@@ -401,7 +408,7 @@ class LayoutColumns:
 
 
 class _Mark(str):
-    """A column mark that stands in an event for an enum member, such as a tense; it too has a ``value``."""
+    """A column mark in the place of an event's enum member, such as a tense. Its ``value`` is the mark itself."""
 
     __slots__ = ()
 

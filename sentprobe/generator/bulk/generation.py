@@ -35,10 +35,10 @@ class SentenceChunk:
 
 
 class ShapeStore(Protocol):
-    """A store of data for each shape; shapes are added in the order of their numbers."""
+    """A store that keeps data about all shapes; shapes are added in the order of their numbers."""
 
     def add(self, marked: Sentence) -> frozenset[int]:
-        """Add the shape of a marked sentence (see MARK_START); return the numbers of the columns that its data use."""
+        """Add a shape, given as a marked sentence (see MARK_START). Return the numbers of the columns that it needs."""
 
 
 class Decoder:
@@ -131,11 +131,11 @@ class RaggedRows:
         self._new.append(np.array(elements, dtype=np.int32).T)
 
     def gather(self, chunk: SentenceChunk) -> tuple[NumberArray, NumberArray, NDArray[np.int32]]:
-        """Return, as three arrays, the rows of all sentences of a chunk; the row of a sentence is the row of its shape.
+        """Return the rows of all sentences of a chunk as three arrays. A sentence has the row of its shape.
 
-        - for each sentence, the position of its first element; then the number of all elements, (sentences + 1,)
-        - for each element, the position in the flattened ``chunk.words`` where its sentence starts, (elements,)
-        - the elements, (width, elements)
+        - bounds, (sentences + 1,): the row of sentence i consists of the elements from bounds[i] to bounds[i + 1] - 1
+        - word starts, (elements,): where in the flattened ``chunk.words`` the words of the element's sentence start
+        - elements, (width, elements): the elements of all rows, one row after another
         """
         if self._new:
             ends = np.cumsum([row.shape[1] for row in self._new])
@@ -153,7 +153,7 @@ class RaggedRows:
 
 
 class RecordStore:
-    """Records of shapes, with marks for words; *write* formats a sentence, *escape* encodes a word for a record."""
+    """Records of shapes: output texts with marks where words go. *write* makes a record, *escape* encodes a word."""
 
     def __init__(
         self, words: word_tables.StringPool, write: Callable[[Sentence], str], escape: Callable[[str], str] = str
@@ -167,7 +167,7 @@ class RecordStore:
         self._numbered = False
 
     def add(self, marked: Sentence) -> frozenset[int]:
-        """Add a shape's record, made from its marked sentence; return its column numbers, which include EMPTY."""
+        """Add a shape's record, made from a marked sentence; return the numbers of the columns that it needs."""
         text = self._write(marked).replace(str(columns.INDEX_MARKER), columns.format_mark(columns.INDEX))
         parts = [*_MARK.split(text), str(columns.EMPTY)]
         places = [int(part) for part in parts[1::2]]
@@ -188,7 +188,7 @@ class RecordStore:
         return strings
 
     def build_pieces(self, chunk: SentenceChunk) -> tuple[NumberArray, NDArray[np.int32]]:
-        """Return (bounds, pieces). Record i joins strings ``pieces[bounds[i]:bounds[i + 1]]`` of ``build_strings``."""
+        """Return (bounds, pieces): ``pieces[bounds[i]:bounds[i + 1]]`` index the strings of record i, in order."""
         bounds, rows, (literals, places) = self._pieces.gather(chunk)
         numbers = np.empty((len(rows), 2), dtype=np.int32)
         numbers[:, 0] = literals
@@ -197,7 +197,7 @@ class RecordStore:
 
 
 class Renderer:
-    """Renderer of sentences as records. *write* makes the record of a sentence; *escape* encodes a word for it."""
+    """Renderer of sentences as records. *write* makes a record from a sentence; *escape* encodes a word in a record."""
 
     def __init__(
         self, space: NumberedEvents, write: Callable[[Sentence], str], *, escape: Callable[[str], str] = str

@@ -1,4 +1,4 @@
-"""Parquet files of sentences; Arrow looks words up by index, so that writing creates no Python strings."""
+"""Parquet files of sentences; for speed, Arrow builds the texts from arrays of word indices, not of Python strings."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -38,9 +38,10 @@ _NEGATION = pa.struct([("cue", pa.int32()), ("verb", pa.int32())])
 
 
 def build_schema(size: int, *, has_recipients: bool = False) -> Any:
-    """Return the Arrow schema of a file of sentences; *has_recipients*: a predicate has the field ``recipient``.
+    """Return the Arrow schema of a file of sentences whose indices are below *size*.
 
-    Every sentence's index is below *size*. If *size* exceeds 10**38 (a decimal has 38 digits), indices are strings.
+    Indices are int64 if *size* allows it, else decimals of 38 digits, else strings. If *has_recipients* is True, each
+    predicate has the field ``recipient``.
     """
     small, large = pa.int64(), pa.decimal128(38, 0)
     index = small if size <= 2**63 else large if size <= 10**38 else pa.string()
@@ -59,7 +60,7 @@ def build_schema(size: int, *, has_recipients: bool = False) -> Any:
 
 
 class _TokenStore:
-    """A store of the tokens of each shape. A field (form, lemma, ...) is a constant text or, if it varies, a column."""
+    """A store of all shapes' tokens. A field, such as lemma, is a fixed text or, if it varies by sentence, a column."""
 
     def __init__(self, words: StringPool) -> None:
         self._words = words
@@ -67,9 +68,10 @@ class _TokenStore:
         self._dictionary = pa.array([], pa.string())
 
     def add(self, marked: Sentence) -> frozenset[int]:
-        """Add the tokens of a shape, given as a sentence with column marks; return the numbers of its columns.
+        """Add the tokens of a shape; return the numbers of the columns that they need.
 
-        A field of a token is stored as (index of its text, 0) or, if the field varies, as (0, number of its column).
+        In *marked*, a column mark replaces the text of each token field that varies by sentence. Such a field is stored
+        as (0, number of the column), and any other field as (index of its text, 0).
         """
         used: set[int] = set()
         elements = []
@@ -98,7 +100,7 @@ class _TokenStore:
 
 
 class _SharedStore:
-    """A table with a row for each shape, of the fields in which all sentences with the same shape are equal."""
+    """A table of the sentence fields that depend only on the shape, such as ``upos``. It has one row for each shape."""
 
     _names = ("template", "upos", "head", "deprel", "predicates", "negations")
 
@@ -123,7 +125,7 @@ class _SharedStore:
 
 
 class _StringStore(generation.RecordStore):
-    """A store of records that builds an Arrow string column by joining the bytes of all pieces."""
+    """A store of records that returns the records of a chunk of sentences as an Arrow column of strings."""
 
     _table = pa.array([], pa.string())
 
@@ -165,7 +167,7 @@ class TableMaker:
         self._decoder = generation.Decoder(space, tables, stores)
 
     def build_row_group(self, indices: IndexArray, start: int) -> Any:
-        """Return the sentences at *indices* as a row group, with ids from *start* + 1 and sorted word dictionaries."""
+        """Return the sentences at *indices* as a row group; ids begin at *start* + 1, Arrow dictionaries are sorted."""
         table = pa.concat_tables(self.build_tables(indices, start))
         columns = [_sort_dictionaries(column.combine_chunks()) for column in table.columns]
         return pa.table(columns, schema=self.schema)
@@ -200,7 +202,7 @@ def _sort_dictionaries(array: Any) -> Any:
 
 
 def write_parquet(sentences: Iterable[Sentence], path: Path) -> None:
-    """Write sentences to a Parquet file; indices are text if one of the first PART_SIZE has more than 38 digits."""
+    """Write sentences to a Parquet file. The first PART_SIZE sentences decide whether indices are numbers or text."""
     iterator = iter(sentences)
     groups = iter(lambda: [*islice(iterator, generation.PART_SIZE)], [])
     first = next(groups, [])

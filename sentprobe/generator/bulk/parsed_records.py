@@ -53,7 +53,7 @@ def write_parsed(sentences: Iterable[ParsedText], lexicon: Lexicon, path: Path, 
 def format_parsed(
     sentences: Iterable[ParsedText], lexicon: Lexicon, fmt: str, *, is_interactive: bool = False
 ) -> Iterator[str]:
-    """Yield the records of the sentences. If *is_interactive*, read no sentence before the last one's are yielded."""
+    """Yield the records of the sentences. If *is_interactive*, yield a sentence's records before reading the next."""
     if fmt == TEXT:  # all readings of a sentence have the same text
         yield from (f"{' '.join(sentence.text.split())}\n" for sentence in sentences)
         return
@@ -73,11 +73,11 @@ class _ParsedRenderer:
         self._renderer = Renderer(self._events, self._write_marked, escape=form.escape)
 
     def _write_marked(self, sentence: Sentence) -> str:
-        """Return the record of a marked sentence; the id is "s" followed by the number in the column INDEX."""
+        """Return the record of a sentence with marks instead of words. Its id is "s" and a placeholder."""
         return self._write(replace(sentence, id=f"s{INDEX_MARKER}", index=None, template="")) + _RECORD_END
 
     def render_records(self, sentences: Sequence[ParsedText]) -> Iterator[str]:
-        """Yield the records in order; ambiguous sentences, and those without a layout, are formatted one by one."""
+        """Yield the records of all sentences in order; unambiguous sentences with a layout are rendered in bulk."""
         has_layout = self._events.load_clauses([find_only_reading(sentence.clauses) for sentence in sentences])
         numbers = [sentence.number for sentence, is_covered in zip(sentences, has_layout, strict=True) if is_covered]
         text = "".join(text for _, text in self._renderer.render_chunks(np.array(numbers, dtype=np.int64)))
@@ -95,7 +95,7 @@ _RECORD_END = "\ue002"
 
 
 class _ParsedEvents:
-    """The main clauses of parsed sentences, as ``NumberedEvents``. Clauses can have all words of the lexicon."""
+    """The main clauses of parsed sentences, as ``NumberedEvents``. Any word of the lexicon can occur in them."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self.lexicon = lexicon
@@ -111,7 +111,7 @@ class _ParsedEvents:
         self._layouts: dict[object, Layout] = {}
 
     def load_clauses(self, clauses: Iterable[ParsedClause | None]) -> list[bool]:
-        """Load main clauses as events; return whether each was loaded. None, an ambiguous sentence, is not."""
+        """Load main clauses (None: ambiguous sentence) as events. Return, for each clause, whether it was loaded."""
         self._rows = {}
         numbers = count()
         has_layout = []
@@ -154,7 +154,7 @@ class _ParsedEvents:
         return self._layouts[key]
 
     def _list_values(self, clause: ParsedClause) -> list[int]:
-        """Return each variable's value index. Raises LookupError for a relative clause inside a relative clause."""
+        """Return the value of each variable of a clause as an index. Raises LookupError for nested relative clauses."""
         finite = self._modals[clause.modal] if clause.modal else _TENSES.get(clause.shape.tense)
         values = [*_number_features(clause.shape, finite, self.lexicon.language.aspects), self._verbs[clause.verb]]
         values += [self._adverbs[adverb] for adverb in clause.adverbs]
@@ -204,9 +204,9 @@ def _list_words(lexicon: Lexicon) -> Words:
 
 @cache
 def _number_features(shape: ClauseShape, finite: int | None, aspects: tuple[str, ...]) -> tuple[int, ...]:
-    """Return the index of the value of each variable: voice, dative, tense/modal (*finite*), aspect, negation.
+    """Return the indices of a clause's voice, dative, tense or modal (*finite*, already an index), aspect and negation.
 
-    Variables that the layout of such a clause lacks are left out, such as voice in a relative clause.
+    Features that are no variables of the clause's layout are left out, such as voice in a relative clause.
     """
     values = [aspects.index(shape.aspect), NEGATIONS.index(shape.negation)]
     if finite is not None:  # not an order

@@ -85,7 +85,7 @@ def _open_text(path: Path) -> IO[str]:
 
 
 def read_file(path: Path | str, lexicon: Lexicon, fmt: str | None = None) -> Iterator[Sentence]:
-    """Yield the sentences of a file; plain text and trees are parsed, and other formats hold the annotation.
+    """Yield the annotated sentences of a file. The parser annotates text and trees; other formats contain annotations.
 
     Raises:
         UsageError: the file cannot be read, or its format is unknown.

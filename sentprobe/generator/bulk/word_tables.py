@@ -79,7 +79,7 @@ class WordTables:
         self.negators = self.pool.numbers(["", *NEGATIONS[1:]])
 
     def _add_auxiliaries(self, space: NumberedEvents) -> None:
-        """Add the forms and lemmas of the perfect auxiliaries, and each verb's auxiliary as a position among them."""
+        """Add tables of forms and lemmas of perfect auxiliaries, and for each verb the column of its auxiliary."""
         auxiliaries = self.language.perfect_auxiliaries
         if not auxiliaries:
             return

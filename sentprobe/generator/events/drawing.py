@@ -66,13 +66,13 @@ def _format_lemma(lemma: str | None) -> str:
 
 
 def _list_participant_features(person: ev.Participant) -> tuple[str, ...]:
-    """Return the number of a participant ("singular") and, if its relative clause is open, "clause *"."""
+    """Return texts about a participant: its number, such as "singular"; also "clause *" if its ``clause`` is None."""
     number = " and ".join(f"number {OPEN}" if p.number is None else _NUMBERS[p.number] for p in person.conjuncts)
     return (number, f"clause {OPEN}") if person.clause is None else (number,)
 
 
 def get_clause(filler: ev.Argument | None) -> ev.RelativeClause | None:
-    """Return the relative clause of *filler*; None if it is open or absent, or if *filler* is no participant."""
+    """Return the relative clause that modifies *filler*; None if there is none or the event leaves it open."""
     clause = filler.clause if isinstance(filler, ev.Participant) else None
     return clause if isinstance(clause, ev.RelativeClause) else None
 
@@ -229,7 +229,7 @@ def _compute_slot_width(label: str, child: _Node) -> float:
 
 
 def _compute_side_width(node: _Node) -> float:
-    """Return the width needed right of a relative clause for its dashed edge to the noun; 0 if *node* has no gap."""
+    """Return the width to reserve beside a relative clause for the dashed edge to its noun; 0 if *node* has no gap."""
     return _compute_label_width(node.gap) + 8 if node.gap else 0
 
 

@@ -12,7 +12,7 @@ from sentprobe.errors import UsageError
 
 
 class Frame(StrEnum):
-    """The set of roles that a verb has. A transitive partial event also matches ditransitive and dative events."""
+    """A verb's set of roles. A partial event with the frame TRANSITIVE also matches ditransitive and dative events."""
 
     INTRANSITIVE = "intransitive"
     TRANSITIVE = "transitive"
@@ -208,9 +208,9 @@ class Event:
 
     Implied fields are filled in. Without a stated frame, a passive or a patient makes the event transitive, and a
     recipient makes it ditransitive. An intransitive frame or a reflexive makes the event active. A negator makes the
-    polarity negative, and an asked participant makes the event a question. An order, or an event with a modal, has no
-    tense. Mood, modal and fronting have a default instead of an open value; in a pattern, the default matches every
-    value.
+    polarity negative, and an asked participant makes the event a question. An imperative has no tense, and neither has
+    an event with a modal. Mood, modal and fronting are never open: an event is by default a statement without a modal
+    or a fronted object. In a partial event, these defaults match every value.
 
     Raises:
         Contradiction: two fields exclude each other, such as an intransitive frame and a patient.
@@ -352,9 +352,9 @@ class Event:
         return Role.RECIPIENT if self.dative is Dative.DOUBLE else Role.PATIENT
 
     def can_extract(self, role: Role) -> bool:
-        """Say whether the argument in *role* can be the gap of a relative clause, or asked for by a question.
+        """Return whether a relative clause can have its gap in *role*, and a question can ask for *role*.
 
-        Ditransitive clauses allow only the subject and, if active, objects; but not "me" in "gave me it" (``double``).
+        A passive ditransitive clause allows only its subject; an active one allows all roles but "me" in "gave me it".
         """
         is_double = self.dative is Dative.DOUBLE and role is Role.RECIPIENT
         is_possible = self.voice is Voice.ACTIVE and not is_double
@@ -365,8 +365,8 @@ class Event:
 class RelativeClause:
     """An event with a gap, which modifies a noun; the noun fills the gap.
 
-    Open values are filled in if others imply them. An intransitive frame makes the agent the gap. In other frames, kind
-    and voice imply an open gap if only one role fits, and gap and voice imply an open kind.
+    A gap that is not stated is filled in if only one role is possible: the agent of an intransitive clause, or the only
+    role that fits kind and voice. A kind that is not stated is filled in if gap and voice determine it.
 
     Raises:
         Contradiction: the stated gap or kind differs from the implied value, or the event is a question or an order.

@@ -81,7 +81,7 @@ class JsonNode:
         return names[text]
 
     def read_member(self, values: type[Member]) -> Member:
-        """Return the member of an enum with this value. Raises JsonError if there is none."""
+        """Return the member of the enum *values* that has this node's value. Raises JsonError if there is none."""
         return self.read_choice({member.value: member for member in values})
 
 

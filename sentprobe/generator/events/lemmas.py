@@ -96,7 +96,7 @@ def _find_contradiction(
 
 
 def accepts_asked(asked: ev.Asked, verb: Word, role: ev.Role, lexicon: Lexicon) -> bool:
-    """Say whether *asked*, "who" for persons or "what" for other sorts, can be the argument of *verb* in *role*."""
+    """Say whether *verb* accepts *asked* in *role*: "who" if it accepts persons there, "what" if another sort."""
     sorts = {PERSON, *(noun.sort for noun in lexicon.words(Kind.NOUN))}
     return any(verb.accepts(sort, role.value) for sort in sorts if (sort == PERSON) is (asked is ev.Asked.WHO))
 
@@ -119,7 +119,7 @@ def _add_article(sort: str) -> str:
 
 
 def check_predicate(event: ev.Event, lexicon: Lexicon) -> None:
-    """Raise UsageError if *lexicon* has an event's verb not at all, or only with frames that do not fit the event."""
+    """Raise UsageError if the event's verb is not in *lexicon*, or has no frame there that fits the event."""
     if event.predicate is None:
         return
     frames = find_frames(event.predicate, lexicon)
@@ -177,7 +177,7 @@ def check_clause(clause: ev.RelativeClause, lexicon: Lexicon) -> None:
 
 
 def infer_frames(event: ev.Event, lexicon: Lexicon) -> ev.Event:
-    """Return *event* with the frames of verbs for which *lexicon* has only one frame. Raises Contradiction.
+    """Return *event* with missing frames filled in, for verbs with only one frame in *lexicon*. Raises Contradiction.
 
     >>> from sentprobe.lexicon import english
     >>> infer_frames(ev.Event(predicate="sleep"), english()).frame

@@ -1,4 +1,4 @@
-"""The meaning of events, and the differences between two meanings; a sentence must not repeat a noun or a verb."""
+"""The meaning of events, and differences in meaning. Verbs and nouns are keys: none may occur twice in an event."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -41,7 +41,7 @@ class Property(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ClauseMeaning:
-    """The meaning of a clause: features, nouns or pronoun in each role, and the noun that it modifies (``head``)."""
+    """The meaning of a clause: features, words in each role, and the noun that the clause modifies (``head``)."""
 
     head: str
     agent: tuple[str, ...]
@@ -80,7 +80,7 @@ class EventMeaning:
 
 
 def compute_meaning(event: ev.Event) -> EventMeaning:
-    """Return the meaning of a complete event. Relativizer and negator never matter, voice and dative only for scope."""
+    """Return the meaning of a complete event. It lacks relativizer and negator; only ``scope`` has voice and dative."""
     clauses, nouns = {}, {}
     for clause, head in ev.iterate_clauses(event):
         clauses[clause.predicate or ""] = _compute_clause_meaning(clause, head)

@@ -18,7 +18,7 @@ ParsedValue = TypeVar("ParsedValue")
 
 
 class SyntaxHint(NamedTuple):
-    """An error message for places where the grammar allows all ``terminals``; ``examples`` are texts that cause it."""
+    """The message for a syntax error where each of ``terminals`` is allowed; ``examples`` are texts with this error."""
 
     message: str
     terminals: str
@@ -125,7 +125,7 @@ class NotationReader:
         return self._build_value(ev.RelativeClause, word.start_pos or 0, **fields)
 
     def _read_features(self, node: ParseNode | None, owner: str) -> dict[str, Any]:
-        """Return field values by name, from features of "a predicate", "a noun" or "a relative clause" (*owner*)."""
+        """Return the values that features of *owner*, such as "a noun", give to fields, by name of the field."""
         fields: dict[str, Any] = {}
         for feature in [] if node is None else _list_subtrees(node):
             name = _find_first_token(feature)
@@ -271,7 +271,7 @@ def _list_subtrees(node: ParseNode) -> list[ParseNode]:
 
 
 def _index_subtrees(node: ParseNode) -> dict[str, ParseNode]:
-    """Return the children of a parse tree, without tokens, by grammar rule."""
+    """Return the child nodes of a parse tree by the name of their grammar rule; tokens are left out."""
     return {str(child.data): child for child in _list_subtrees(node)}
 
 

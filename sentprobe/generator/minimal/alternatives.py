@@ -28,10 +28,10 @@ _NUMBER_FORMS = (
 def build_alternatives(
     name: str, lexicon: Lexicon, vocabulary: Vocabulary, substitutes: Sequence[str] = ()
 ) -> Alternatives:
-    """Return the table *name*: for each good word, the wrong words that can replace it.
+    """Return the table *name*, which maps a good word to the wrong words that can replace it.
 
-    *name* is the feature that becomes wrong ("number"), or the tag of the wrong words ("VBG"). If *substitutes* is not
-    empty, only these lemmas can replace another verb. Words are escaped as in JSON strings.
+    *name* is a table's name, such as "number", or the tag of the wrong words, such as "VBG". Only verbs in
+    *substitutes*, if it is not empty, can replace a different verb. Words are escaped as in JSON strings.
     """
     tables = _TABLES[lexicon.language.code]
     if name in tables:
@@ -50,7 +50,7 @@ def _list_words(kinds: frozenset[Kind], lexicon: Lexicon, vocabulary: Vocabulary
 
 
 def _list_forms(target: Form, verbs: Sequence[Word]) -> _Rows:
-    """Yield each verb form's key and its one wrong word, the verb's form *target*: "VBZ helps", ["helping"] for VBG."""
+    """Yield the key of each verb form, such as "VBZ helps", with one wrong word: the same verb in the form *target*."""
     for verb in verbs:
         for form in VERB_FORMS:
             yield name_form(verb.forms[form], form), [verb.forms[target]]
@@ -75,9 +75,10 @@ def _exchange_forms(words: Iterator[Word] | Sequence[Word], pairs: Sequence[tupl
 
 
 def _list_verbs(kind: Kind, lexicon: Lexicon, vocabulary: Vocabulary, substitutes: Sequence[str]) -> _Rows:
-    """Yield the key and wrong words of each form of each verb: the wrong words are the same form of verbs of *kind*.
+    """Yield, for each form of each verb, its key and the wrong words: the same form of the verbs that can replace it.
 
-    These verbs have clear forms, can take persons in every role, and are among *substitutes* unless it is empty.
+    A verb that can replace it is of *kind*, has clear forms, accepts persons in every role, and is in *substitutes* (if
+    *substitutes* is not empty).
     """
     verbs = [verb for verb in _list_words(frozenset({kind}), lexicon, vocabulary) if has_clear_forms(verb, lexicon)]
     verbs = [verb for verb in verbs if takes_persons(verb) and (not substitutes or verb.lemma in substitutes)]
@@ -92,7 +93,7 @@ def _list_nouns(lexicon: Lexicon, vocabulary: Vocabulary, _: Sequence[str]) -> _
 
 
 def _list_relativizers(lexicon: Lexicon, _: Vocabulary, __: Sequence[str]) -> _Rows:
-    """Yield, for each form of each relativizer, the same wrong words: all relativizers that cannot refer to persons."""
+    """Yield each relativizer form with its wrong words: always all relativizers that cannot refer to persons."""
     words = lexicon.words(Kind.RELATIVIZER)
     impersonal_forms = [form for word in words if not word.accepts(PERSON) for form in word.forms.values()]
     for word in words:
@@ -101,7 +102,7 @@ def _list_relativizers(lexicon: Lexicon, _: Vocabulary, __: Sequence[str]) -> _R
 
 
 def _list_polarity_items(lexicon: Lexicon, _: Vocabulary, __: Sequence[str]) -> _Rows:
-    """Yield the polarity items (*ever* or *any*) as the wrong words for each other adverb or determiner."""
+    """Yield the wrong words: polarity items (*ever* in place of an adverb, *any* in place of a determiner)."""
     for kind in (Kind.ADVERB, Kind.DETERMINER):
         items = [word for word in lexicon.words(kind) if Flag.NPI in word.flags]
         for word in lexicon.words(kind):

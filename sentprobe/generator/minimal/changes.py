@@ -36,8 +36,8 @@ _EFFECTS = {"swap": SAME_WORDS, "move": SAME_WORDS, "replace": SAME_LENGTH, "ins
 class EditToken(NamedTuple):
     """A token of the bad sentence.
 
-    It is the token at ``position``, from 0, in the good sentence or, if ``position`` is PARENT, the new word ``word``.
-    If ``table`` is not "", it is a word from that table instead.
+    It is the good sentence's token at ``position``, from 0, or a word from ``table`` that replaces this token. If
+    ``position`` is PARENT, it is a new word: ``word``, or a word from ``table``. An empty ``table`` is not used.
     """
 
     position: int
@@ -49,7 +49,7 @@ SentenceEdit: TypeAlias = tuple[EditToken, ...]
 
 
 def name_form(form: str, tag: str) -> str:
-    """Return the key, such as "VBZ helps", by which a table lists the words that can replace an inflected form."""
+    """Return the key of an inflected form, such as "VBZ helps", in a table of the words that can replace the form."""
     return f"{tag} {form}"
 
 

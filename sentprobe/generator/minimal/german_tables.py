@@ -34,7 +34,7 @@ def _list_numbers(words: Sequence[Word]) -> _Rows:
 
 
 def _list_articles(target: str, _: Sequence[Word]) -> _Rows:
-    """Yield *target* as the wrong word for each different masculine article and relative pronoun: *den* for *der*."""
+    """Yield *target* as the wrong word for the other masculine articles and relative pronouns, as *den* for *der*."""
     for article in _CASES.values():
         if article != target:
             yield from ((name_form(article, tag), [target]) for tag in ("ART", "PRELS"))

@@ -30,7 +30,7 @@ ROW_GROUP_SIZE = 32_768
 
 
 def sample_pairs(spaces: Sequence[MinimalPairSpace], n: int, *, seed: int) -> Iterator[tuple[str, str]]:
-    """Sample *n* pairs per space; yield, as JSON texts, each pair's fields in BLiMP and its annotated good sentence."""
+    """Sample *n* pairs per space; yield two JSON texts for each: BLiMP's fields, and the annotated good sentence."""
     for space in spaces:
         format_fields = make_field_writer(space)
         for number, pair in enumerate(space.iterate_pairs(space.sample(n, seed=seed))):

@@ -20,7 +20,7 @@ from sentprobe.lexicon.words import PERSON, ROLES, VERBS, Word
 
 
 class PrefixMethod(StrEnum):
-    """The word, if any, whose probability after the preceding words tells the good sentence of a pair from the bad."""
+    """How a word's probability after the preceding words tells the good sentence of a pair from the bad, if at all."""
 
     ONE = "one"
     """The only word that differs, after the same preceding words (BLiMP's one-prefix method)."""
@@ -102,7 +102,7 @@ def takes_things(verb: Word) -> bool:
 
 
 def has_clear_forms(verb: Word, lexicon: Lexicon) -> bool:
-    """Say whether both hold: a verb's plain form is unlike its past and participle, and no other verb has its forms."""
+    """Say whether a verb's plain form is unlike its past and participle, and no other verb entry shares any form."""
     forms = verb.forms
     readings = [word for form in forms.values() for word, _ in lexicon.find(form)]
     is_shared = any(word.kind in VERBS and word is not verb for word in readings)
@@ -115,7 +115,7 @@ def _has_regular_plural(noun: Word) -> bool:
 
 
 def _is_strong_masculine(noun: Word) -> bool:
-    """Say whether a German noun is masculine with equal nominative and accusative: only its article shows case."""
+    """Say whether a German noun is masculine, and its nominative and accusative are equal (*der Arzt*, *den Arzt*)."""
     return noun.gender == "masc" and noun.forms["NN.sg.nom"] == noun.forms["NN.sg.acc"]
 
 

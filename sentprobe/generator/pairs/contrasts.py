@@ -34,7 +34,7 @@ def _find_clause(pattern: Pattern, path: str) -> ClausePattern | None:
 
 
 def find_voice_paths(pattern: Pattern) -> tuple[str, ...]:
-    """Return the paths of clauses that can be passive: transitive, or ditransitive with a gap other than the agent."""
+    """Return the paths of clauses that can be passive: transitive, or ditransitive if the agent is not the gap."""
     return tuple(p for p in find_clause_paths(pattern) if _has_passive(_find_clause(pattern, p) or pattern))
 
 
@@ -62,7 +62,7 @@ def build_structure_event(pattern: Pattern) -> ev.Event:
 
 
 def _constrain_clause(pattern: Pattern, path: str, clause_event: ev.Event) -> ev.Event:
-    """Return the partial event that requires the structure *pattern* and, in the clause at *path*, *clause_event*."""
+    """Return a partial event for events with the structure *pattern* whose clause at *path* matches *clause_event*."""
     structure = build_structure_event(pattern)
     if path == MAIN:
         return unify(structure, clause_event)
@@ -97,7 +97,7 @@ def _find_recipient_places(pattern: Pattern) -> Iterator[str]:
 
 
 def _build_equal_recipient_conditions(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield a partial event for each number, which the noun at *path* and the recipient of its clause both have."""
+    """Yield two partial events: the noun at *path* and the recipient of its clause are both singular or both plural."""
     clause_path = drafts.find_noun_clause(path)
     for number in ev.Number:
         person = ev.Participant(number=number)
@@ -114,18 +114,18 @@ def _build_opposite_polarity_conditions(pattern: Pattern, path: str) -> Iterator
 
 
 def _build_progressive_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield one partial event: the clause at *path* is progressive, so that its verb is one that has a progressive."""
+    """Yield one partial event that requires a progressive clause at *path*, and so a verb that can be progressive."""
     yield _constrain_clause(pattern, path, ev.Event(aspect=ev.Aspect.PROGRESSIVE))
 
 
 def _build_modal_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield a partial event with a simple, positive clause at *path*: a new modal could change the scope of "not"."""
+    """Yield a partial event: its clause at *path* has simple aspect and no "not", whose scope a new modal may alter."""
     clause_event = ev.Event(polarity=ev.Polarity.POSITIVE, aspect=ev.Aspect.SIMPLE)
     yield _constrain_clause(pattern, path, clause_event)
 
 
 def _build_auxiliary_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield a partial event. The main clause is progressive if its adverb could also belong to a relative clause."""
+    """Yield one partial event. The main clause is progressive if its adverb might modify another clause's verb."""
     has_two_verbs = path == MAIN and pattern.clauses
     conditions = _build_progressive_condition if has_two_verbs else _build_structure_condition
     yield from conditions(pattern, path)

@@ -25,7 +25,7 @@ _USUAL_CONTRASTS = ("role", "modifier", "polarity", "tense", "aspect", "number",
 def render_distractors(triplets: TripletSet, count: int) -> list[list[str]]:
     """Return *count* lists, each with one distractor for every triplet, in the voice and word order of the positive.
 
-    The first list holds the negatives. Edits for the other lists are sampled from all possible edits.
+    The first list holds the negatives. The other lists hold sentences with a different change, chosen at random.
 
     Raises:
         UsageError: a triplet has fewer than *count* distractors.
@@ -59,7 +59,7 @@ def _draft_distractor(
 def _choose_edits(
     triplets: TripletSet, part: TripletPart, count: int, possible_edits: dict[tuple[str, str, str], bool]
 ) -> list[_Edit]:
-    """Return *count* edits of a positive: the edit that makes the negative, then others, sampled by the triplets' seed.
+    """Return *count* edits of a positive. The first makes the negative; the triplets' seed determines the others.
 
     *possible_edits* caches whether an edit is possible, by contrast, path and pattern.
     """
@@ -91,10 +91,10 @@ def _is_possible(
 
 
 def _find_applicable_contrasts(triplets: TripletSet) -> Iterator[Contrast]:
-    """Yield the contrasts that can apply to every anchor of the triplets.
+    """Yield the contrasts from which distractors of the triplets can be made.
 
-    Aspect is excluded if the language or a verb has no progressive, or if the triplets' own contrast is adverb: then
-    the progressive may have to show which verb takes the adverb. Contrasts that exchange nouns or adjectives are
+    Aspect is excluded if the language or a verb has no progressive. It is also excluded if the negatives differ in an
+    adverb, because some anchors need the progressive to show which verb the adverb modifies. Role and modifier are
     excluded unless all nouns have one sort (such as person), and all verbs and adjectives accept it.
     """
     space = triplets.space

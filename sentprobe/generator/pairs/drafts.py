@@ -1,7 +1,7 @@
-"""Drafts: many events with the same structure, as a column of values for each variable, and edits of all events.
+"""Drafts, each of many events with the same structure, and edits that change all events of a draft.
 
-An edit can change the structure, for example move a relative clause to the other noun. So the layout (the list of
-variables) is built only after the last edit.
+A draft has a column of values for each variable. An edit can change the structure, for example move a relative clause
+to the other noun. So the layout (the list of variables) is built only after the last edit.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -101,8 +101,8 @@ def swap_role(role: ev.Role) -> ev.Role:
 def exchange_form(draft: EventDraft, path: str) -> EventDraft:
     """Return the events of *draft* in another construction that has the same meaning.
 
-    If *path* is the path of a clause, the clause changes between active and passive. If *path* is a variable
-    ``dative``, its value changes between *double* and *to*. With FRONTING, the object opens the active main clause.
+    If *path* is a clause's path, the clause changes between active and passive. If it is a variable ``dative``, the
+    value changes between *double* and *to*. If it is FRONTING, the object comes first in the (active) main clause.
     """
     if path == FRONTING:
         values = {name: column for name, column in draft.values.items() if name != "voice"}

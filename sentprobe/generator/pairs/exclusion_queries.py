@@ -1,7 +1,7 @@
 """Exclusion queries for retrieval: "who helped the doctor but did not help the lawyer".
 
-A document consists of two statements about one agent: "the man helped the doctor. the man did not help the lawyer."
-The relevant document has the same words as the document in which the two patients are exchanged.
+A document is two statements. The relevant one is "the man helped the doctor. the man did not help the lawyer."
+An irrelevant one has the same words: "the man did not help the doctor. the man helped the lawyer."
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ DOCUMENTS = {"positive": (False, True), "both": (False, False), "exchanged": (Tr
 
 
 class ExclusionSpace(TripletSpace):
-    """All exclusion queries of a vocabulary: transitive events, each with a second patient, which is excluded."""
+    """All exclusion queries of a vocabulary, such as "who helped the doctor but did not help the lawyer"."""
 
     ITEM_NAME: ClassVar[str] = "queries"
     SENTENCES_PER_ITEM: ClassVar[int] = 2 + 2 * len(DOCUMENTS)
@@ -36,7 +36,7 @@ class ExclusionSpace(TripletSpace):
         self.strata = tuple(stratum for stratum in self.strata if stratum.place == _PATIENT)
 
     def list_makers(self) -> Mapping[str, tuple[SentenceMaker, ...]]:
-        """Return pairs of sentence makers: "query": the two questions; a document's name: its two statements."""
+        """Return two sentence makers for each text, by its name: of questions for "query", of statements for others."""
         makers: dict[str, tuple[SentenceMaker, ...]] = {
             "query": (self.make_question(0), self.make_question(1, negated=True))
         }

@@ -56,7 +56,7 @@ def adapt_aspects(event: ev.Event, language: Language) -> ev.Event:
 
 
 def find_form_changes(pattern: Pattern, language: Language) -> Iterator[tuple[tuple[str, ...], ev.Voice | None]]:
-    """Yield pairs: a path per change, for ``exchange_form``; the voice of the anchor's main clause (None: any)."""
+    """Yield pairs: paths for ``exchange_form``, and the voice required of the anchor's main clause (None: any)."""
     if not language.has_fronting:
         yield from _find_voice_changes(pattern)
     elif pattern.frame is not ev.Frame.INTRANSITIVE:
@@ -66,9 +66,9 @@ def find_form_changes(pattern: Pattern, language: Language) -> Iterator[tuple[tu
 def _find_voice_changes(pattern: Pattern) -> Iterator[tuple[tuple[str, ...], ev.Voice | None]]:
     """Yield pairs: paths at which the form changes, and the voice required of the anchor's main clause (None: any).
 
-    First come paths of clauses whose voice changes. The number of passive clauses changes too: otherwise the positive
-    might have all words of the anchor, and no negative could share more words with the anchor than the positive does.
-    Last come variables ``dative``, one in each pair, for recipients whose form can change.
+    In the first pairs, the paths are clauses whose voice changes. These pairs must change the number of passive
+    clauses. Otherwise the positive might have all words of the anchor, and no negative could share more of them.
+    In the last pairs, the only path is a variable ``dative``: the form of one recipient changes.
     """
     paths = contrasts.find_voice_paths(pattern)
     for size in range(1, len(paths) + 1):

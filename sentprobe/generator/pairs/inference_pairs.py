@@ -105,10 +105,10 @@ class NliSpace(tr.TripletSpace):
             yield _build_pairs(zip(*_render_sentences(portion), strict=True))
 
     def _find_strata(self, pattern: Pattern) -> Iterator[tr.Stratum]:
-        """Yield, for each form of the positive, only the stratum of one clause that the contrast can change.
+        """Yield one stratum for each form of the positive, even if the contrast can change several clauses.
 
-        For every such clause, the same anchors have the same positives. The strata of further clauses would therefore
-        repeat entailments and contradictions.
+        An anchor has the same positive in the stratum of each such clause. A second stratum would therefore repeat
+        entailments and contradictions.
         """
         places = [*self.contrast.find_places(pattern)]
         for stratum in super()._find_strata(pattern):
@@ -117,7 +117,7 @@ class NliSpace(tr.TripletSpace):
 
 
 def _render_sentences(triplets: tr.TripletSet) -> list[list[str]]:
-    """Return two lists of hypotheses, then four lists of premises; each list has one sentence for each triplet."""
+    """Return six lists: all triplets' first hypotheses, their second hypotheses, and their first to fourth premises."""
 
     def negate(part: tr.TripletPart, side: tr.TripletSide) -> drafts.EventDraft:
         return drafts.toggle_negation(triplets.build_draft(part, side=side), drafts.MAIN)
@@ -127,7 +127,7 @@ def _render_sentences(triplets: tr.TripletSet) -> list[list[str]]:
 
 
 def _find_distinct_groups(triplets: tr.TripletSet) -> list[int]:
-    """Return, for each distinct group, the position of its first triplet; a group may have its hypotheses exchanged."""
+    """Return the position of the first triplet of each distinct group; the order of pairs in a group does not count."""
     positions: list[int] = []
     digests: set[bytes] = set()
     for start, portion in triplets.iterate_portions(PART_SIZE):

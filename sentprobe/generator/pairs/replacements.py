@@ -37,8 +37,9 @@ def is_exchangeable_adverb(lemma: str, lexicon: Lexicon) -> bool:
 def build_replacements(lexicon: Lexicon, words: Words) -> ReplacementTables:
     """Return, for each kind of word, a table that says which words of this kind may replace which.
 
-    Synonyms do not replace each other. Verbs without a progressive, volitional adverbs and polarity items replace no
-    word. The replacement of a noun has its sort (such as person); that of a verb accepts all nouns of the verb.
+    Polarity items, volitional adverbs, and verbs that have no progressive never replace a word. Synonyms do not replace
+    each other. A noun replaces only nouns of its sort (such as person). A verb or adjective replaces another only if it
+    accepts all nouns that the other accepts.
     """
     without_progressive = find_verbs_without_progressive(words, lexicon)
     lemmas_by_kind = {Kind.NOUN: words.nouns, Kind.ADJECTIVE: words.adjectives, Kind.MODAL: words.modals}
@@ -88,7 +89,7 @@ def find_replaced_kind(layout: Layout, name: str) -> Kind:
 
 
 def find_irreplaceable_words(replacements: ReplacementTables, layout: Layout, name: str) -> list[int]:
-    """Return value indices of variable *name*: words with so few replacements that other variables may use them all."""
+    """Return the indices of words in variable *name* whose replacements may all be taken by other variables."""
     table = replacements[find_replaced_kind(layout, name)]
     (variable,) = (variable for variable in layout.variables if variable.name == name)
     rivals = np.zeros(len(table), np.int64)
@@ -109,7 +110,7 @@ def find_near_adjectives(replacements: ReplacementTables, words: Words) -> set[s
 
 
 def find_unexchangeable_verbs(words: Words, lexicon: Lexicon, role: ev.Role) -> set[str]:
-    """Return the ditransitive verbs that accept different sorts of nouns in *role* and as the recipient."""
+    """Return the ditransitive verbs that accept a sort of noun in *role* but not as the recipient, or vice versa."""
     sorts = {lexicon.get(noun, Kind.NOUN).sort for noun in words.nouns}
     verbs = (lexicon.get(words.verbs[i], Kind.DITRANSITIVE) for i in words.verbs_by_frame[ev.Frame.DITRANSITIVE])
     return {v.lemma for v in verbs if any(v.accepts(s, role) != v.accepts(s, ev.Role.RECIPIENT) for s in sorts)}

@@ -27,7 +27,7 @@ from sentprobe.generator.spaces.layout import build_layout_event
 def sample_distinct_meanings(spaces: Sequence[TripletSpace], count: int, *, seed: int) -> list[TripletSet]:
     """Return *count* triplets of each space; no two triplets have an anchor or negative with the same meaning.
 
-    In exclusion queries, the two questions ("who helped the doctor"), one for each patient, are compared instead.
+    Two exclusion queries have no question in common ("who helped X but did not help Y" asks who helped X and Y).
 
     Raises:
         UsageError: a space has too few triplets with different meanings.
@@ -55,7 +55,7 @@ def _select_distinct(space: TripletSpace, count: int, seed: int, meanings: set[H
 
 
 def _list_meanings(triplets: TripletSet) -> Iterable[Iterable[Hashable]]:
-    """Return two meanings per triplet: of its anchor and negative or, in an exclusion query, of its two questions."""
+    """Return, for each triplet, the meanings of anchor and negative, or of the two questions of an exclusion query."""
     space = triplets.space
     if isinstance(space, ExclusionSpace):
         questions = (_compute_meanings(triplets, space.make_question(number)) for number in range(2))
@@ -70,7 +70,7 @@ def _compute_meanings(triplets: TripletSet, maker: SentenceMaker) -> list[Hashab
 
 
 def _build_events(triplets: TripletSet, maker: SentenceMaker) -> list[Event]:
-    """Return one event for each triplet, in order: that of the sentence that *maker* makes, such as the positive."""
+    """Return the event of one sentence of each triplet, in order. *maker* determines which, such as the positive."""
     events: dict[int, Event] = {}
     for part in triplets.parts:
         draft = maker(part)

@@ -16,7 +16,7 @@ from sentprobe.lexicon import Lexicon
 
 
 class RowSource:
-    """The sentences that a renderer reads: ``rows``. They can be replaced; the words of new ones must be in *words*."""
+    """The sentences that a renderer reads. Callers assign them to ``rows``; *words* must contain all their words."""
 
     def __init__(self, lexicon: Lexicon, words: Words) -> None:
         self.lexicon = lexicon
@@ -33,7 +33,7 @@ class RowSource:
 
 
 class RowRenderer:
-    """Renderer of sentences as records. *write* makes a record without line breaks; *escape* encodes a word for it."""
+    """Renderer of sentences as records. *write* makes a record of one line; *escape* encodes a word for a record."""
 
     def __init__(
         self, lexicon: Lexicon, words: Words, write: Callable[[Sentence], str], escape: Callable[[str], str] = str

@@ -27,9 +27,9 @@ def iterate_training_columns(
 ) -> Iterator[dict[str, list[str]]]:
     """Yield the triplets in batches; a batch has the columns ``anchor``, ``positive`` and ``negative``.
 
-    The column ``negative`` has the negative (in the positive's voice and word order) of a random half of the triplets,
-    and the hard negative (in the anchor's) of the others. *render* returns four lists of sentences: anchors, positives,
-    negatives and hard negatives.
+    For a random half of the triplets, ``negative`` has the negative, in the voice and word order of the positive. For
+    the other half, it has the hard negative, in the voice and word order of the anchor. *render* returns four lists of
+    sentences: anchors, positives, negatives and hard negatives.
 
     >>> from sentprobe.generator.pairs.triplets import TripletSpace
     >>> from sentprobe.lexicon import english

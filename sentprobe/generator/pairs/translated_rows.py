@@ -1,4 +1,4 @@
-"""Translation of many triplets at once. For each variable, a column has the values of all translated sentences."""
+"""Translation of many triplets at once. Each variable has an array with one value for each translated sentence."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -46,7 +46,7 @@ class _DraftClause(NamedTuple):
 
 
 class RowTranslator:
-    """Translator of drafts. ``words``: the translations in the order of the English words, but each verb only once."""
+    """Translator of drafts. ``words`` has the translated words; verbs with the same translation share one entry."""
 
     def __init__(self, words: Words, translator: Translator) -> None:
         self.lexicon = translator.target
@@ -78,7 +78,7 @@ class RowTranslator:
         self._is_ambiguous = np.array([self._has_two_readings(lemma) for lemma in lemmas], bool)
 
     def _has_two_readings(self, lemma: str) -> bool:
-        """Say whether a verb has a finite form with two readings (without participles): its sentences are parsed."""
+        """Say whether a finite form of a verb can also be another form (participles do not count)."""
         words = [self.lexicon.get(lemma, kind) for kind in self.lexicon.kinds_of(lemma)]
         texts = {text for word in words for form, text in word.forms.items() if str(form).startswith("VVFIN")}
         readings = ([form for _, form in self.lexicon.find(text) if form != "VVPP"] for text in texts)
@@ -128,7 +128,7 @@ class RowTranslator:
         make_layout: Callable[[list[_DraftClause]], Layout],
         values: dict[str, ValueColumn],
     ) -> Iterator[EventBatch]:
-        """Yield the unambiguous events as one batch, and the ambiguous events, put into the passive, as another."""
+        """Yield up to two batches: the unambiguous events, and the ambiguous ones, made unambiguous by the passive."""
         layout, count = make_layout(clauses), len(values["verb"])
         is_ambiguous = self._find_ambiguous(layout, clauses, values, count)
         passive = [c._replace(voice=ev.Voice.PASSIVE) if c.frame is ev.Frame.TRANSITIVE else c for c in clauses]
@@ -157,7 +157,7 @@ class RowTranslator:
     def _find_ambiguous(
         self, layout: Layout, clauses: list[_DraftClause], values: Mapping[str, ValueColumn], count: int
     ) -> Mask:
-        """Return a mask of the translated events that have two readings and an active transitive clause."""
+        """Return, for each translated event, whether it is ambiguous and has an active transitive clause."""
         is_ambiguous, is_active, is_special = (np.zeros(count, bool) for _ in range(3))
         for clause in clauses:
             is_special |= self._is_ambiguous[values[f"{clause.path}verb"]]
@@ -196,7 +196,7 @@ class TranslatedRows(TripletRows):
         self._translator = translator
 
     def make_batches(self, draft: EventDraft, rows: NDArray[np.int64]) -> Iterator[EventBatch]:
-        """Yield the translated events of *draft*; *rows*: each event's position in the list of requested sentences."""
+        """Translate the events of *draft*; *rows* has, for each event, its position among the requested sentences."""
         for batch in self._translator.translate(draft):
             yield replace(batch, positions=rows[batch.positions])
 
@@ -226,7 +226,7 @@ _DRAWS = 4
 
 
 def format_translated_lines(space: TripletSpace, n: int, seed: int, translator: Translator) -> Iterator[str]:
-    """Yield *n* lines of :func:`format_translated_rows`. Raises UsageError."""
+    """Yield *n* translated triplets as lines of JSON (see :func:`format_translated_rows`). Raises UsageError."""
     space.check_count(n)
     triplets = space.sample_unchecked(min(_DRAWS * n, space.count()), seed=seed)
     number = 0

@@ -1,9 +1,9 @@
 """Translation of triplets: the anchor stays English, and the positive and the negatives are in another language.
 
-An entry of the other lexicon names its English lemma under the key ``english``. The progressive, which the other
-language lacks, becomes simple. A verb with a dative object in the other language has no passive there. A passive
-English clause with such a verb becomes active; in a main clause, the object then comes first. If a translated sentence
-has two readings, its transitive clauses become passive, except those with a dative object.
+An entry of the other lexicon names its English lemma under the key ``english``. The other language has no progressive:
+its translation has simple aspect. Verbs that take a dative object in the other language have no passive there. With
+such a verb, a passive English clause becomes active; in a main clause, the object then comes first. If a translation
+would have two readings, its transitive clauses become passive, except those with a dative object.
 """
 
 from sentprobe.errors import UsageError
@@ -33,13 +33,13 @@ class Translator:
         self._words[Kind.DETERMINER, source.language.determiner] = article
 
     def restrict(self, vocabulary: str) -> Lexicon:
-        """Return a lexicon whose *vocabulary* has only words with a translation that is not a sentence adverb."""
+        """Return the source lexicon; *vocabulary* keeps words whose translation exists and is no sentence adverb."""
         words = self.source.vocabulary(vocabulary).words
         usable = {kind: [lemma for lemma in words[kind] if self._is_usable(kind, lemma)] for kind in words}
         return self.source.replace_words(vocabulary, usable)
 
     def _is_usable(self, kind: Kind, lemma: str) -> bool:
-        """Say whether a word has a translation that is no sentence adverb, which a negated clause must not have."""
+        """Say whether a word has a translation, and this is not a sentence adverb (forbidden in negated clauses)."""
         word = self._words.get((kind, lemma))
         return word is not None and Flag.SENTENCE not in word.flags
 

@@ -101,7 +101,7 @@ def format_triplet_lines(triplets: TripletSet, triplet_format: TripletFormat) ->
 def pair_records(
     portion: TripletSet, columns: Iterable[Sequence[str]], *, first: int, total: int
 ) -> Iterator[tuple[dict[str, str], dict[TripletSide, "SentenceJson"]]]:
-    """Yield each triplet's fields and sentences; *columns* has, for each side, the ``format_record`` texts of all."""
+    """Yield each triplet's fields and sentences. *columns*: for each side, one ``format_record`` text per triplet."""
     facts = _describe_triplets(portion, first)
     for place, (fact, *records) in enumerate(zip(facts, *columns, strict=True), first + 1):
         yield (
@@ -122,7 +122,7 @@ class SentenceJson(NamedTuple):
 
 
 def format_record(sentence: Sentence) -> str:
-    """Return the text of a sentence as a JSON string, a tab, and the record as in :class:`SentenceJson`."""
+    """Return ``text`` and ``fields`` of :class:`SentenceJson` for a sentence, separated by a tab."""
     text = json.dumps(sentence.text, ensure_ascii=False)
     record = write_json(replace(sentence, id="", index=None))
     return f"{text}\t{record.removeprefix(_NO_ID).rstrip()}"

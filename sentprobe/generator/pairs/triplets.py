@@ -59,8 +59,8 @@ SIDES = tuple(TripletSide)
 class Stratum:
     """The triplets with the same structure, the same changed clause or noun, and the same changes of form.
 
-    ``place`` is the path of the clause or noun that the contrast changes. ``voices`` has a path for each change of form
-    from anchor to positive (see :func:`~.drafts.exchange_form`). The anchors are the events of ``spaces``.
+    ``place`` is the path of the clause or noun that the contrast changes. ``voices`` lists all changes of form from
+    anchor to positive, as paths for :func:`~.drafts.exchange_form`. The anchors are the events of ``spaces``.
     """
 
     pattern: Pattern
@@ -76,7 +76,7 @@ class Stratum:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TripletPart:
-    """The triplets with anchors from one space of a stratum; ``positions`` has their indices in the TripletSet."""
+    """Triplets of a stratum, with anchors from one of its spaces; ``positions`` are their numbers in the TripletSet."""
 
     stratum: Stratum
     positions: NDArray[np.int64]
@@ -159,7 +159,7 @@ class TripletSpace:
         return self.sample_unchecked(count, seed=seed)
 
     def sample_unchecked(self, count: int, *, seed: int) -> "TripletSet":
-        """Return *count* different triplets as :meth:`sample` does, without checking *count*."""
+        """Return *count* different triplets as :meth:`sample` does, but do not call :meth:`check_count`."""
         rng = np.random.default_rng(seed)
         order = np.random.default_rng((seed, 1)).permutation(count)
         shares = divide_evenly(count, [stratum.count for stratum in self.strata], Random(seed))
@@ -172,7 +172,7 @@ class TripletSpace:
         return TripletSet(self, tuple(parts), count, seed)
 
     def check_count(self, count: int) -> None:
-        """Raise UsageError if *count* is not positive, or larger than the size of the space or than the limit."""
+        """Raise UsageError if *count* is below 1, above :meth:`count`, or needs more than MAX_SENTENCES sentences."""
         most = MAX_SENTENCES // self.SENTENCES_PER_ITEM
         if count <= 0:
             raise UsageError(f"the number of {self.ITEM_NAME} must be positive, not {count}")
@@ -219,7 +219,7 @@ class TripletSpace:
 
     @cached_property
     def replacements(self) -> ReplacementTables:
-        """For each kind of words, the table of the words that may replace each word."""
+        """For each kind of word, a table that says which words of this kind may replace which."""
         return build_replacements(self.lexicon, self.words)
 
     def _choose_words(self) -> Words:
@@ -350,7 +350,7 @@ class TripletSet:
         return TripletRows(self).render_texts()
 
     def iterate_portions(self, size: int) -> Iterator[tuple[int, "TripletSet"]]:
-        """Yield the triplets in portions of up to *size*, as pairs (position of its first triplet, portion)."""
+        """Yield portions of up to *size* triplets, each as a pair: position of the portion's first triplet, portion."""
         orders = [np.argsort(part.positions) for part in self.parts]
         for start in range(0, len(self), size):
             positions = np.arange(start, min(start + size, len(self)))
@@ -392,7 +392,7 @@ class TripletSet:
         return units
 
     def list_makers(self, sides: Sequence[TripletSide] = SIDES) -> list[SentenceMaker]:
-        """Return one function for each of *sides*: it makes the event of that side for each triplet of a part."""
+        """Return, for each of *sides*, a function. For a part, it returns that side's event of each triplet."""
         return [partial(self.build_draft, side=side) for side in sides]
 
     def build_draft(self, part: TripletPart, *, side: TripletSide) -> drafts.EventDraft:
@@ -407,10 +407,10 @@ class TripletSet:
 
 
 class TripletRows:
-    """The sentences of a set of triplets as numbered events: all anchors, then all positives, and so on.
+    """The sentences of a set of triplets, numbered from 0: by default, all anchors, all positives, then negatives.
 
-    Each function in *columns* makes one sentence of every triplet, such as the positive. By default, there are four
-    functions: for the anchor, the positive and two negatives.
+    Each function in *columns* makes one sentence for each triplet. The sentences of the first function come first. By
+    default, there are four functions: for the anchor, the positive and two negatives.
     """
 
     def __init__(self, triplets: TripletSet, columns: Sequence[SentenceMaker] = ()) -> None:
@@ -424,7 +424,7 @@ class TripletRows:
         return len(self._triplets) * len(self._columns)
 
     def render_texts(self) -> list[list[str]]:
-        """Return a list for each function in *columns*: its sentence, such as the anchor, of each triplet, in order."""
+        """Return, for each function in *columns*, the list of sentences that it makes, in the order of the triplets."""
         return make_text_renderer(self.lexicon, self.words).render_columns(self, len(self._columns))
 
     def batches(self, indices: IndexArray) -> Iterator[EventBatch]:

@@ -9,7 +9,8 @@ from sentprobe.lexicon.languages.language import Language
 def find_subject_number(event: Event, head_number: str) -> str:
     """Return the grammatical number of a clause's subject, "sg" or "pl"; the finite verb agrees with the subject.
 
-    If the subject is a gap, *who* or *what*, return *head_number*: the number of the noun that is modified, or "sg".
+    If the subject is a gap, return *head_number*, the number of the modified noun. If the subject is *who* or *what*,
+    *head_number* is "sg" and is also returned.
     """
     subject = event.argument(event.subject)
     return str(subject.agreement if isinstance(subject, Participant) else head_number)
@@ -18,7 +19,7 @@ def find_subject_number(event: Event, head_number: str) -> str:
 def choose_clause_shape(event: Event, head_number: str, language: Language) -> shapes.ClauseShape:
     """Return the shape of a clause; *head_number* is the number of the noun that the clause modifies.
 
-    In an order and in a clause with a modal, no verb agrees with the subject.
+    The verb of an order (an imperative), or of a clause with a modal, does not agree with the subject.
     """
     tense, number = str(event.tense), find_subject_number(event, head_number)
     if event.modal is not None or event.mood is Mood.ORDER:

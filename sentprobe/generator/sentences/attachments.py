@@ -21,7 +21,7 @@ WITHOUT_AUXILIARY = ev.Event(aspect=ev.Aspect.SIMPLE, voice=ev.Voice.ACTIVE, pol
 
 
 class AdverbSite(NamedTuple):
-    """Adverbs that can modify the verb of the clause at ``path``, or of a relative clause that precedes the adverbs."""
+    """Adverbs that can modify the verb of the clause at ``path`` or the verb of a clause in ``closed_clause_paths``."""
 
     path: str
     adverbs: tuple[str, ...]
@@ -33,7 +33,7 @@ Attachment: TypeAlias = tuple[tuple[AdverbSite, str], ...]
 
 
 def find_adverb_sites(event: ev.Event, path: str = "") -> Iterator[AdverbSite]:
-    """Yield, for a fully specified event, each list of adverbs that may modify any of several verbs."""
+    """Yield a site for each clause of *event* whose adverbs could also modify the verb of a relative clause."""
     for role, person in ev.iterate_participants(event):
         if isinstance(person.clause, ev.RelativeClause):
             inner_path = f"{path}{role.value}.clause."
@@ -50,7 +50,7 @@ def has_adverb_place_after_subject(event: ev.Event) -> bool:
 
 
 def _find_final_clauses(event: ev.Event, path: str) -> Iterator[str]:
-    """Yield *path*, that of the relative clause *event*, and the paths of inner clauses that end at the same token."""
+    """Yield the paths of the relative clause *event*, first *path*, and of inner clauses that end at its last token."""
     yield path
     last = find_last_role(event)
     person = None if last is event.subject else event.argument(last)
@@ -59,7 +59,7 @@ def _find_final_clauses(event: ev.Event, path: str) -> Iterator[str]:
 
 
 def find_last_role(event: ev.Event) -> ev.Role:
-    """Return the role of the last participant in a clause, or of the gap if a verb or preposition ends the clause."""
+    """Return the role of the noun that ends a relative clause. If no noun ends it, return the role of its gap."""
     if event.voice is ev.Voice.PASSIVE or event.frame is ev.Frame.INTRANSITIVE:
         return ev.Role.AGENT
     is_recipient_last = event.dative is ev.Dative.TO or (event.dative and event.patient is ev.GAP)

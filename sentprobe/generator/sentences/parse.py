@@ -95,7 +95,7 @@ def _count_early_objects(clause: ParsedClause) -> int:
 
 
 def find_only_reading(clauses: Sequence[ParsedClause]) -> ParsedClause | None:
-    """Return the first of a sentence's parses if the sentence has only one reading, or None if it is ambiguous."""
+    """Return the first of a sentence's parses if they all mean the same; None if the sentence is ambiguous."""
     if any(map(_has_adverb_site, clauses)) or (len(clauses) > 1 and len({*map(build_event, clauses)}) > 1):
         return None
     return clauses[0]
@@ -117,7 +117,7 @@ def _has_adverb_place_after_subject(shape: shapes.ClauseShape) -> bool:
 
 
 def parse_clauses(sentence: str, lexicon: Lexicon) -> list[ParsedClause]:
-    """Return all parses of a sentence; ambiguous adverbs modify the verb after them. Raises ParseError if none."""
+    """Return all parses of a sentence; an adverb that two verbs could take modifies the later. Raises ParseError."""
     tokens = sentence.split()
     derived_clauses = _Parser(tokens, lexicon).parse_main_clauses()
     clauses = _select_licensed(derived_clauses, tokens, lexicon)
@@ -234,7 +234,7 @@ _Step = tuple[int, Trie, int, _Match]
 
 
 class _Parser:
-    """A recursive-descent parser along tries of clause shapes; *expected* collects what its furthest failure lacked."""
+    """A recursive-descent parser along tries of shapes. *expected* collects what fits at the first wrong token."""
 
     def __init__(self, tokens: list[str], lexicon: Lexicon, expected: set[str] | None = None) -> None:
         self.tokens = tokens
@@ -294,7 +294,7 @@ class _Parser:
         return steps
 
     def _find_constituent_steps(self, node: Trie, at: int, match: _Match) -> Iterator[_Step]:
-        """Yield the steps from *node* along a list of adverbs, or a noun phrase, that starts at token *at*."""
+        """Yield the steps from *node* that read a list of adverbs or a noun phrase. The first token read is *at*."""
         verb, adverbs, relativizer, phrases, modal = match
         for step in node.adverbs:
             for end, lemmas in self._parse_adverbs(at):
@@ -354,7 +354,7 @@ class _Parser:
         return phrases
 
     def _find_clauses(self, at: int, phrase: ParsedPhrase, word_class: str) -> Iterator[tuple[int, ParsedPhrase]]:
-        """Yield end position and extended *phrase* for each relative clause that begins at token *at*."""
+        """Yield, for each relative clause that begins at token *at*, its end position and *phrase* with this clause."""
         ends: list[tuple[int, ParsedClause]] = []
         has_commas = self._language.closes_clauses
         if has_commas and self._readings[at].text != ",":
@@ -372,7 +372,7 @@ class _Parser:
                 self._record_failure(end, "','")
 
     def _find_bare_phrases(self, at: int) -> Iterator[tuple[int, ParsedPhrase, str]]:
-        """Yield (end, phrase, noun class) of each noun phrase at token *at*, up to its noun: no relative clause."""
+        """Yield (end, phrase, noun class) for each noun phrase (determiner, adjectives, noun) that begins at *at*."""
         determiners = self._readings[at].determiners
         if not determiners:
             self._record_failure(at, "a determiner")
@@ -389,7 +389,7 @@ class _Parser:
                 self._record_failure(place, f"a noun that goes with {self.tokens[at]!r}")
 
     def _find_nouns(self, at: int) -> Iterator[tuple[int, NounReading, tuple[str, ...], str]]:
-        """Yield (end, noun, adjectives, determiner form) for each reading as a noun, with any adjectives, at *at*."""
+        """Yield (end, noun, adjectives, determiner form) for each noun, with any adjectives, that can begin at *at*."""
         for noun in self._readings[at].nouns:
             yield at + 1, noun, (), noun.determiner_form
         starts: list[tuple[tuple[str, ...], tuple[str, ...], str]] = [((), (), "")]

@@ -27,7 +27,7 @@ class Predicate:
     """A verb and the nouns of its participants, as token numbers from 1.
 
     In a relative clause, the participant in the gap's role is the noun that the clause modifies. An intransitive verb
-    has no patient, and an order has no agent.
+    has no patient, and an imperative has no agent.
     """
 
     verb: int

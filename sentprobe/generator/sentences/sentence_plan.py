@@ -52,7 +52,7 @@ class PlanToken:
 
     ``leaf.form`` is the function word, or the name of the inflected form that fills the slot. ``path`` is the path of
     the token's clause or noun phrase. ``origin`` is the shape of that constituent, and the token's position in the
-    shape. ``head`` is the position, from 0, of the token's head, or :data:`PARENT` for the head of the plan.
+    shape. ``head`` is the position in the plan, from 0, of the token's head. The head of the plan has :data:`PARENT`.
     """
 
     slot: str
@@ -93,7 +93,7 @@ class _StructureKey:
     """The cache key of a plan: all that determines the plan of a clause.
 
     ``event`` is not compared, so that events with the same structure share a plan. ``head_number`` is the grammatical
-    number of the noun that the clause modifies, or "".
+    number of the noun that a relative clause modifies; "sg" for main clauses.
     """
 
     structure: EventStructure
@@ -133,7 +133,7 @@ class _Planner:
         self._shapes = shapes.load_language_shapes(language)
 
     def plan_clause(self, event: Event, path: str, head_number: str) -> SentencePlan:
-        """Return the plan of a clause; *head_number* is the number of the noun that the clause modifies, or ""."""
+        """Return the plan of a clause; *head_number* is "sg" or "pl", as the modified noun (main clause: "sg")."""
         shape = choose_clause_shape(event, head_number, self._language)
         items = self._shapes.find_items(shape)
         parts = [self._plan_clause_part((shape, i), item.content, event, path) for i, item in enumerate(items)]
@@ -219,7 +219,7 @@ def _plan_leaf(leaf: Leaf, path: str, origin: tuple[shapes.Shape, int]) -> Sente
 
 
 def _number_slots(plan: SentencePlan, lemma: str, path: str) -> None:
-    """Set the slot of each *lemma* token (such as "@adverb") at *path*: *path* and ``adverb0``, ``adverb1``, ..."""
+    """Name the slots of *lemma* tokens at *path*: "@adjective" at "agent." gives agent.adjective0, agent.adjective1."""
     tokens = (token for token in plan.tokens if token.leaf.lemma == lemma and token.path == path)
     for number, token in enumerate(tokens):
         token.slot = f"{path}{lemma.removeprefix('@')}{number}"

@@ -62,7 +62,7 @@ def from_json(record: Mapping[str, Any]) -> Sentence:
 
 
 def _check_types(sentence: Sentence) -> None:
-    """Raise TypeError if a field of a sentence has a value of the wrong type. The index may be any integer."""
+    """Raise TypeError or FormatError if a field of a sentence has the wrong type. The index may be of any size."""
     for part in (*sentence.tokens, *sentence.predicates, *sentence.negations):
         check_record(part)
     for text in (sentence.id, sentence.tree, sentence.template):
@@ -109,8 +109,8 @@ def annotate_text(text: str, lexicon: Lexicon, *, id: str = "") -> Sentence:
 def annotate_readings(clauses: Iterable[ParsedClause], lexicon: Lexicon, *, id: str = "") -> list[Sentence]:
     """Return an annotated sentence for each licensed reading of a sentence, whose parses are *clauses*.
 
-    A parse has a reading for each choice of the verbs that its adverbs modify (see :mod:`.attachments`), and its own
-    choice comes first. If a sentence has several readings, their identifiers are numbered (``s1.1``, ``s1.2``).
+    If adverbs could modify several verbs, each choice of verbs is a reading; the choice in the parse comes first (see
+    :mod:`.attachments`). If a sentence has several readings, their identifiers are numbered (``s1.1``, ``s1.2``).
     """
     events = dict.fromkeys(map(build_event, clauses))
     by_event = {s.event: s for event in events for s in realize_readings(event, lexicon, id=id)}

@@ -15,9 +15,9 @@ from sentprobe.lexicon.words import VERBS
 class TokenReadings(NamedTuple):
     """The words that a token can be.
 
-    ``inputs`` are inputs of the trie, such as "VBD transitive", with lemmas of verb, relativizer and modal ("": none).
-    ``determiners`` are pairs of a lemma and the name of its form. ``adjectives`` are triples of a lemma, the name of
-    its form, and its class.
+    Each tuple of ``inputs`` has a key of the trie, such as "VBD transitive", and three lemmas: of the verb, relativizer
+    and modal. A lemma is "" if this reading is no such word. ``determiners`` are pairs of a lemma and the name of its
+    form. ``adjectives`` are triples of a lemma, the name of its form, and its class.
     """
 
     text: str

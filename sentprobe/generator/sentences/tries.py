@@ -17,9 +17,9 @@ PhraseKey: TypeAlias = tuple[str, str, str, bool]
 class Trie:
     """A node of a trie: a step for each possible next input, and the shapes that end at this node.
 
-    A step is a pair: its rank among the steps of the node, and the next node. ``tokens`` holds the steps by input: a
-    function word, the form and frame of a verb ("VBD transitive"), the form of a modal ("MD modal"), RELATIVIZER or
-    QUESTION_WORD. ``phrases`` holds the steps for noun phrases, and ``adverbs`` the step for a list of adverbs, if any.
+    A step is a pair (rank, next node); the ranks of a node's steps are 0, 1, ... ``tokens`` has the steps that read one
+    token: a function word, a form and frame of a verb ("VBD transitive"), a form of a modal ("MD modal"), RELATIVIZER
+    or QUESTION_WORD. Steps in ``phrases`` read a noun phrase; a step in ``adverbs`` (at most one) reads all adverbs.
     """
 
     tokens: dict[str, tuple[int, "Trie"]] = field(default_factory=dict)
@@ -28,7 +28,7 @@ class Trie:
     ends: list[shapes.ClauseShape] = field(default_factory=list)
 
     def make_step(self) -> tuple[int, "Trie"]:
-        """Return the next step of this node: its rank and a new node. The caller stores the step in this node."""
+        """Return a new step of this node: a pair of the step's rank and an empty node. The caller stores the step."""
         return len(self.tokens) + len(self.phrases) + len(self.adverbs), Trie()
 
 
@@ -48,7 +48,7 @@ _NAMES = {
 def load_tries(language: Language) -> tuple[Trie, dict[tuple[str, str], Trie]]:
     """Return the trie of main clauses, and the tries of relative clauses by number and class of the modified noun.
 
-    In a language whose relativizers do not agree with the noun, there is one trie for each number, for all classes.
+    If the language's relativizers do not vary with the noun's class, all classes of nouns of one number share a trie.
     """
     main = Trie()
     classes = language.classes if "rel" in language.agreeing_slots else ("",)

@@ -51,7 +51,7 @@ class Constraints:
 class Choices:
     """The features of the sentences in a space: fixed values, and lists of allowed values.
 
-    ``main`` and ``clause`` are partial events that fix features of the main clause and of every relative clause. Each
+    The partial event ``main`` fixes features of the main clause, and ``clause`` those of each relative clause. Each
     tuple lists the allowed values of a feature; repeated values count once.
 
     In all clauses: ``numbers`` of nouns; lemmas of ``determiners`` and ``relativizers`` (if empty: the language's usual
@@ -63,10 +63,10 @@ class Choices:
     In main clauses: ``moods``; ``frontings`` (None: subject first); ``asked``, the role that a question asks for (None:
     a yes/no question); ``reflexives``, the role of a reflexive (None: no reflexive).
 
-    ``allow`` lists flags of verbs that are excluded by default: stative, punctual and psych verbs in the progressive,
-    and syncretic verbs ("the men hit": present or past). ``ambiguous`` admits sentences with two readings, in which an
-    adverb or object can belong to two verbs, or a conjunct to two nouns. ``decided`` excludes main clauses in which
-    only the word order tells the object from the subject.
+    ``allow`` admits verbs with the flags that it lists. By default, stative, punctual and psych verbs have no
+    progressive, and syncretic verbs ("the men hit": present or past) do not occur. ``ambiguous`` admits sentences with
+    two readings, such as those in which an adverb can belong to either of two verbs. ``decided`` excludes main clauses
+    in which only the word order tells the object from the subject.
     """
 
     main: ev.Event = field(default_factory=ev.Event)
@@ -107,7 +107,7 @@ class Choices:
 
 
 def choose_words(lexicon: Lexicon, vocabulary: str, choices: Choices, constraints: Constraints) -> Words:
-    """Return the words for sentences. Raises UsageError, or Contradiction if *vocabulary* lacks needed adjectives."""
+    """Return the words for use in sentences. Raises UsageError, or Contradiction if needed adjectives are missing."""
     lexicon.vocabulary(vocabulary)
     _check_choices(choices, lexicon.language)
     for count in (*choices.adverbs, *choices.adverbs_in_clauses):

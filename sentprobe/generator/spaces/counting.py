@@ -2,8 +2,8 @@
 
 A *layout* lists the variables of a sentence structure. A *box* has a set of allowed values for each variable. The
 variables of a group (nouns, verbs, adverbs, adjectives) must have different values. A *cell* is a part of a box in
-which the sets of any two variables of a group are equal or disjoint. So the size of a cell is a product, and the i-th
-event of a cell follows from the mixed-radix digits of i.
+which the sets of any two variables of a group are equal or disjoint. Each variable of a cell thus has a fixed number
+of choices. The product of these numbers is the size of the cell; as radices, they decode i into the i-th event.
 """
 
 from bisect import bisect_left, bisect_right
@@ -47,7 +47,7 @@ def intersect(box: Box, restriction: Restriction) -> Box | None:
 
 
 def require(boxes: Iterable[Box], union: Iterable[Restriction]) -> list[Box]:
-    """Return disjoint boxes with those events of *boxes* that at least one restriction in *union* allows."""
+    """Restrict *boxes* to the events that at least one restriction in *union* allows; return disjoint boxes."""
     required = []
     remaining = list(boxes)
     for restriction in map(_convert_restriction, union):
@@ -98,8 +98,8 @@ class Choice(NamedTuple):
 class Cell:
     """A part of a box in which any two variables of a group (e.g. nouns) have equal or disjoint sets of allowed values.
 
-    Each field has an entry for each variable. ``rivals``: the positions of the earlier variables with the same allowed
-    values, from which the variable must differ. ``radices``: how many values the rivals leave to the variable.
+    Each field has an entry for each variable. A variable must differ from its ``rivals``: the earlier variables of its
+    group with the same allowed values, by position. Its radix in ``radices`` is how many values remain for it then.
     """
 
     variables: tuple[Variable, ...]
@@ -113,7 +113,7 @@ class Cell:
         return prod(self.radices)
 
     def decode_one(self, index: int) -> list[int]:
-        """Return the value index of each variable in the event at *index*; a CellTable is faster for many events."""
+        """Return, for each variable, the index of its value in the event at *index*. CellTable decodes many events."""
         digits: list[int] = []
         for radix in reversed(self.radices):
             index, digit = divmod(index, radix)
@@ -124,7 +124,7 @@ class Cell:
         return [choice.numbers[position] for choice, position in zip(self.choices, positions, strict=True)]
 
     def encode(self, values: Mapping[str, int]) -> int | None:
-        """Return the index of the event with these value indices (by variable name), or None if the cell lacks it."""
+        """Return an event's index in the cell, or None if the cell lacks it. *values*: variable name to value index."""
         index = 0
         positions: list[int] = []
         radices = self.radices
@@ -146,7 +146,7 @@ _NOWHERE = np.iinfo(np.int64).max
 
 
 class _CellColumn:
-    """One variable in all cells of a layout: arrays with an entry for each cell, or one entry if all are equal."""
+    """Arrays that describe one variable in all cells of a layout; if all entries are equal, only one is stored."""
 
     def __init__(
         self, name: str, choices: Sequence[Choice], radices: Sequence[int], rivals: Sequence[tuple[int, ...]]
@@ -175,7 +175,7 @@ def _look_up(entries: NDArray[Any], cells: NDArray[np.int64]) -> NDArray[Any]:
 
 
 class CellTable:
-    """Arrays of the cells of a layout's boxes (see :class:`Cell`), to decode the indices of many events at once."""
+    """The cells (see :class:`Cell`) of a layout's boxes as arrays, which decode the indices of many events at once."""
 
     def __init__(self, cells: Sequence[Cell]) -> None:
         fields = [
@@ -185,9 +185,9 @@ class CellTable:
         self._columns = [_CellColumn(*column) for column in zip(names, *fields, strict=True)]
 
     def decode(self, indices: IndexArray, cells: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
-        """Return a dictionary with, for each variable's name, an array of the variable's value index in each event.
+        """Map each variable's name to an array with the index of the variable's value in each event.
 
-        For each event, *cells* has the number of its cell, and *indices* the index of the event in that cell.
+        *cells* has the number of each event's cell. *indices* has each event's index among the events of its cell.
         """
         positions: list[NDArray[np.int64]] = []
         values = {}
@@ -204,7 +204,7 @@ class CellTable:
         return values
 
     def _split_digits(self, indices: IndexArray, cells: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-        """Return, for each variable, its digit in each mixed-radix index, (n,) int64; *indices* may exceed int64."""
+        """Split mixed-radix indices of events; return, for each variable, one digit for each event, (n,) int64."""
         digits: list[NDArray[np.int64]] = []
         end = len(self._columns)
         while end:
@@ -230,7 +230,7 @@ class CellTable:
 
 
 def _skip_positions(digit: NDArray[np.int64], taken_positions: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Return, for each digit d, the d-th position (from 0) that is not in *taken_positions*."""
+    """Return one position for each event: free position *digit*. If 0 and 2 are taken, digits 0 and 1 give 1 and 3."""
     if not taken_positions:
         return digit
     position = digit.copy()
@@ -247,7 +247,7 @@ def _skip_position(digit: int, taken_positions: list[int]) -> int:
 
 @dataclass(frozen=True)
 class CountedBox:
-    """A box of a layout, with the number of its events; cells are computed on first use."""
+    """A box of a layout, with the number of its events. Its parts (see :class:`Cell`) are computed on first use."""
 
     layout: Layout
     box: Box
@@ -255,16 +255,16 @@ class CountedBox:
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
-        """The nonempty cells of the box, in the order of the indices of their events."""
+        """The nonempty cells of the box. The events of an earlier cell have smaller indices."""
         return tuple(_split_into_cells(self.layout, self.box))
 
     def has_values(self, values: Mapping[str, int]) -> bool:
-        """Say whether the box allows each of the given *values* (name of a variable to value index)."""
+        """Say whether the box allows all *values*, which map names of variables to indices of values."""
         return all(self.box[name] >> value & 1 for name, value in values.items())
 
 
 def count_box(layout: Layout, box: Box) -> CountedBox:
-    """Return a box with the number of its events; in an event, all variables of a group, such as nouns, differ."""
+    """Return *box* with the number of its events. In an event, variables of one group have different values."""
     groups, free = _group_names(layout)
     size = prod([box[name].bit_count() for name in free])
     for names in groups:
@@ -312,7 +312,7 @@ def _group_variables(layout: Layout) -> tuple[tuple[int, ...], ...]:
 
 
 def _choose_atoms(domains: tuple[Bits, ...]) -> Iterator[tuple[Bits, ...]]:
-    """Yield, for each cell of a group, one value set (*atom*) per variable; any two sets are equal or disjoint."""
+    """Split the values of a group's variables into cells. Yield, for each cell, each variable's value set (*atom*)."""
     atoms: list[tuple[tuple[bool, ...], Bits]] = [((), reduce(or_, domains, 0))]
     for domain in domains:
         parts = (((*s, is_in), atom & (domain if is_in else ~domain)) for s, atom in atoms for is_in in (False, True))
@@ -329,7 +329,7 @@ _Share: TypeAlias = tuple[Choice, tuple[int, ...]]
 
 @lru_cache(maxsize=1024)
 def _split_group(domains: tuple[Bits, ...]) -> tuple[tuple[_Share, ...], ...]:
-    """Return, for each cell of a group, one _Share for each variable. *domains*: each variable's allowed values."""
+    """Split the allowed values of a group's variables into cells. Return, for each cell, one _Share per variable."""
     return tuple(
         tuple((_sort_values(atom), tuple(j for j in range(i) if chosen[j] == atom)) for i, atom in enumerate(chosen))
         for chosen in _choose_atoms(domains)
@@ -362,7 +362,7 @@ _FEW = 1000
 
 
 def divide_evenly(count: int, sizes: Sequence[int], rng: Random) -> list[int]:
-    """Divide *count* into integer shares as equal as their upper limits *sizes* allow; *rng* breaks ties.
+    """Divide *count* as equally as possible into integer shares, each at most its entry in *sizes*; *rng* breaks ties.
 
     >>> divide_evenly(10, [2, 100, 100], Random(0))
     [2, 4, 4]

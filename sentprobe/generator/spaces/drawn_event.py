@@ -67,9 +67,9 @@ STRUCTURAL = ("voice", "dative", "aspect", "negation", "self")
 class LayoutParts:
     """The positions of a layout's variables: nouns, determiners, adjectives, and the variables of each clause.
 
-    ``determiners`` maps each noun to its determiner, whose value includes the number of the noun. ``adjectives`` maps
-    each adjective to its noun. The ``structural`` variables determine the shape of the sentence, and so its word order;
-    ``compute_shape`` returns the value indices of the structural variables in an event.
+    ``determiners`` maps each noun to its determiner, whose value also says whether the noun is singular or plural.
+    ``adjectives`` maps each adjective to its noun. The ``structural`` variables determine the shape of the sentence,
+    and so its word order. ``compute_shape`` takes the values of an event (as indices) and returns the structural ones.
     """
 
     nouns: tuple[int, ...]

@@ -16,10 +16,10 @@ DIVIDED_KINDS = (Kind.NOUN, Kind.TRANSITIVE, Kind.INTRANSITIVE, Kind.DITRANSITIV
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitSide:
-    """One side of a split: the held-out words and structures for test, or all other words and structures for training.
+    """One side of a split: the held-out words and structures for test, or the remaining ones for training.
 
-    ``share`` is the held-out share of the words; None if all words are on both sides. Raises UsageError for a share
-    that is not between 0 and 1, or if ``structures`` lacks a structure of paraphrases or negatives of its sentences.
+    ``share`` is the share of held-out words; if None, both sides have all words. Raises UsageError for a share not
+    between 0 and 1, or if ``structures`` names a structure without the structures of its paraphrases and negatives.
 
     >>> training = SplitSide(share=0.3, held_out=False)
     >>> training.has_word("professor"), training.has_word("lawyer"), str(training)
@@ -54,7 +54,7 @@ class SplitSide:
 
     @property
     def values(self) -> tuple[str, ...]:
-        """The values of the command-line option for this side; the inverse of :func:`parse_side`."""
+        """The option values from which :func:`parse_side` makes this side: the share, if any, and the structures."""
         share = () if self.share is None else (str(self.share),)
         return share + self.structures
 
@@ -66,7 +66,7 @@ class SplitSide:
         return (rank < self.share) is self.held_out
 
     def has_structure(self, pattern: Pattern) -> bool:
-        """Say whether a structure is on this side."""
+        """Say whether the structure *pattern* is on this side of the split between training and test."""
         return not self.structures or self._is_listed(pattern) is self.held_out
 
     def _is_listed(self, pattern: Pattern) -> bool:

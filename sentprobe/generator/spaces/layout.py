@@ -78,7 +78,7 @@ class ClauseSite:
 
     @property
     def dative(self) -> ev.Dative | None:
-        """The form of the recipient if the gap implies it; None if it is a variable or the frame has no recipient."""
+        """The only form of the recipient that the clause allows; None if it allows both forms or has no recipient."""
         is_passive = self.voice is ev.Voice.PASSIVE
         if self.gap is ev.Role.RECIPIENT:
             return ev.Dative.DOUBLE if is_passive else ev.Dative.TO
@@ -150,7 +150,7 @@ def has_passive(frame: ev.Frame, fronting: object) -> bool:
 
 
 def can_have_form(pattern: Pattern, form: ClauseForm) -> bool:
-    """Say whether the main clause of *pattern* has the roles that *form* needs, and a noun for each relative clause."""
+    """Say whether the main clause of *pattern* can have *form*, with a noun for each relative clause to modify."""
     main = ClauseSite("", pattern.frame, None, None, 0, "", form=form)
     asked = () if form.asked is None else form.asked[:1]
     is_intransitive = pattern.frame is ev.Frame.INTRANSITIVE
@@ -301,7 +301,7 @@ def _build_participant(path: str, values: Mapping[str, LayoutValue], layout: Lay
 
 
 def read_values(event: ev.Event, layout: Layout) -> dict[str, int] | None:
-    """Return the value index of each variable in *event*, by name; None if the event does not fit the layout."""
+    """Map each variable's name to the index of its value in *event*; None if the event does not fit the layout."""
     values: dict[str, LayoutValue] = {}
     if not _read_clause(event, layout.clauses[0], layout, values):
         return None

@@ -1,4 +1,4 @@
-"""Profiles: weights of structures and features, by which sentences are sampled instead of uniformly.
+"""Profiles: weights that decide how often a structure or the value of a feature occurs in sampled sentences.
 
 A *stratum* is the part of a space whose sentences have the same value of each weighted feature. Strata are counted
 exactly.
@@ -57,7 +57,7 @@ RELATIVES: Mapping[tuple[Role, Voice], str] = {
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A feature of main clauses, relative clauses or nouns. ``variable`` ends variable names: "det" in "agent.det"."""
+    """A feature of clauses or nouns. ``variable`` is the last part of its variables' names: "det" in "agent.det"."""
 
     name: str
     place: str
@@ -95,9 +95,9 @@ _VALUES: Mapping[str, Sequence[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Trait:
-    """A feature of one clause or noun in a layout, and the position of its variable (None: the value is fixed).
+    """A feature of one clause or noun in a layout; ``variable``: its variable's position (None: the layout fixes it).
 
-    ``allowed`` maps each value of the feature to the variable's value indices.
+    ``allowed`` maps each value of the feature to the indices of those values of the variable that express it.
     """
 
     feature: str
@@ -105,7 +105,7 @@ class Trait:
     allowed: Mapping[str, Allowed]
 
     def find_value(self, values: Sequence[int]) -> str:
-        """Return the value of ``feature`` in an event; *values* has its value index for each layout variable."""
+        """Return the value of ``feature`` in an event; *values* has the index of each layout variable's value."""
         if self.variable is None:
             (value,) = self.allowed
             return value
@@ -187,7 +187,7 @@ class Profile:
         return self._structures.get(pattern)
 
     def weigh_templates(self, names: Iterable[str]) -> dict[str, float]:
-        """Return the weight of each named sub-template, from the weights of its structure and its relative clauses."""
+        """Return each named sub-template's weight, from the profile's weights of structures and relative clauses."""
         groups: dict[tuple[str | None, str, object], dict[str, float]] = {}
         for name in names:
             patterns = find_patterns((name,))
@@ -213,7 +213,7 @@ class Profile:
 
 @cache
 def read_published() -> tuple[Profile, FeatureWeights]:
-    """Return the published profile, and the share (in percent) of each value in the published datasets, by feature."""
+    """Return the published profile and, for each feature, the percentages of its values in the published datasets."""
     data = tomllib.loads((files(__package__) / "published_profile.toml").read_text(encoding="utf-8"))
     unweighted = data.pop(_UNWEIGHTED)
     return Profile(PUBLISHED, data), data | unweighted
@@ -238,7 +238,7 @@ def load_profile(name: str | None) -> Profile | None:
 
 
 def count_features(events: Iterable[DrawnEvent]) -> dict[str, Counter[str]]:
-    """Count each value of each feature in events; structures are named as in the published profile."""
+    """Return, for each feature, how often each value occurs in *events*: ``{"tense": {"past": 3, "pres": 1}}``."""
     published, _ = read_published()
     counts: dict[str, Counter[str]] = {}
     for layout, values in events:
@@ -278,7 +278,7 @@ def find_strata(boxes: Iterable[tuple[Layout, Box]], profile: Profile) -> list[S
 
 
 def _split_box(layout: Layout, box: Box, profile: Profile) -> Iterator[tuple[FeaturePath, Box]]:
-    """Split a box by weighted features: yield (path, part), where *part* has the values in *path*, none of weight 0."""
+    """Split a box by weighted features. Yield (path, part): *part* has the values in *path*, all of weight > 0."""
     head: FeaturePath = ()
     if STRUCTURE in profile.weights:
         structure = profile.find_structure(layout.pattern)
@@ -310,9 +310,10 @@ def _split_by_traits(
 def _compute_shares(
     sizes: dict[FeaturePath, int], profile: Profile, depth: int = 0
 ) -> Iterator[tuple[FeaturePath, float]]:
-    """Yield each stratum's path and its share of a sample: the product of the relative weights of the path's pairs.
+    """Yield each stratum's path and the stratum's share of a sample.
 
-    A (feature, value) pair has its weight in the profile. For feature "", the weight is the number of sentences.
+    The share is a product with one factor for each (feature, value) pair of the path: the pair's weight, divided by the
+    sum of the weights of all pairs at that place. For feature "", the weight is the number of sentences.
     """
     branches: dict[tuple[str, str], dict[FeaturePath, int]] = {}
     for path, size in sizes.items():
@@ -333,8 +334,8 @@ def _compute_shares(
 def sample_strata(strata: Sequence[SpaceStratum], count: int, excluded: Sequence[int], rng: Generator) -> IndexArray:
     """Return *count* different indices of sentences, in random order; none is in *excluded*, which is sorted.
 
-    A stratum is drawn for each sentence, with its share as weight; then all sentences of the stratum are equally
-    likely. Raises UsageError if a stratum has too few sentences.
+    For each sentence, a stratum is drawn in proportion to the strata's shares. Within a stratum, all sentences are
+    equally likely. Raises UsageError if a stratum has too few sentences.
     """
     shares = np.array([stratum.share for stratum in strata])
     parts: list[IndexArray] = []

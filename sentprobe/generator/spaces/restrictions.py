@@ -23,7 +23,7 @@ class _ImpossibleStructure(Exception):  # noqa: N818 - not an error but the outc
 
 
 def list_restrictions(partial: ev.Event, site: ClauseSite, layout: Layout) -> Iterator[Restriction]:
-    """Yield one restriction for each order of coordinated nouns in which the clause at *site* can match *partial*."""
+    """Yield restrictions that let the clause at *site* match *partial*: one per possible order of coordinated nouns."""
     paths = layout.coordinations
     for reversed_paths in chain.from_iterable(combinations(paths, size) for size in range(len(paths) + 1)):
         matcher = _Matcher(layout, reversed_paths)
@@ -35,7 +35,7 @@ def list_restrictions(partial: ev.Event, site: ClauseSite, layout: Layout) -> It
 
 
 class _Matcher:
-    """Collector of the values that a layout's variables may have in an event that matches a partial event."""
+    """Matches a partial event against a layout; ``restriction`` collects the values that this allows for variables."""
 
     def __init__(self, layout: Layout, reversed_paths: tuple[str, ...]) -> None:
         self._layout = layout
@@ -109,7 +109,7 @@ class _Matcher:
             self._require_value(f"{path}adjective{i}", lemma)
 
     def _require_feature(self, name: str, required: str | None, actual: str | None) -> None:
-        """Require the value *required* (None: any) of the variable *name* or, if the layout lacks it, of *actual*."""
+        """Require the value *required* (None: any) of the feature *name*. Without a variable, its value is *actual*."""
         if name in self._variables:
             self._require_value(name, required)
         else:

@@ -1,4 +1,4 @@
-"""The rules of a space: constraints, choices and grammar as boxes (allowed values) to require or exclude."""
+"""The rules of a space, from its settings and the grammar. A rule excludes the events inside or outside some boxes."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -25,7 +25,7 @@ POLARITY = "negations and questions around ever and any"
 def iterate_rules(
     words: Words, lexicon: Lexicon, choices: Choices, constraints: Constraints, *, is_detailed: bool = False
 ) -> Iterator[Rule]:
-    """Yield the rules of a space; if *is_detailed*, one rule for each flag of verbs without a progressive."""
+    """Yield the rules of a space. If *is_detailed*, flags in NO_PROGRESSIVE have a rule each; else they share one."""
     if choices.main != Event():
         text = f"the main clause {write_event(choices.main)}"
         yield Rule(text, lambda layout: _restrict_clauses(choices.main, layout, layout.clauses[:1]))
@@ -89,7 +89,7 @@ def _iterate_license_rules(words: Words, lexicon: Lexicon, choices: Choices) -> 
 
 
 def _find_question_boxes(layout: Layout) -> list[Restriction]:
-    """Return a box for each voice and Dative form in which a ditransitive clause has no question for the asked role."""
+    """Return a box for each pair of voice and dative form that a question about the role ``form.asked`` cannot have."""
     main = layout.clauses[0]
     if main.form.asked is None or not main.varies_dative:
         return []
@@ -117,7 +117,7 @@ def _find_ambiguous_boxes(layout: Layout) -> list[Restriction]:
 
 
 def _find_pair_boxes(layout: Layout) -> Iterator[Restriction]:
-    """Yield boxes of the events with coordinated nouns at the end of a relative clause, which are ambiguous."""
+    """Yield boxes of events in which a relative clause ends in coordinated nouns: it could also end before "and"."""
     for site in layout.clauses[1:] if layout.coordinations else ():
         for i, dative in enumerate(Dative) if site.varies_dative else ((0, site.dative),):
             assert site.gap is not None
@@ -154,7 +154,7 @@ def _make_event_boxes(*events: Event) -> Callable[[Layout], Iterable[Restriction
 
 
 def _restrict_relatives(event: Event, layout: Layout) -> list[Restriction]:
-    """Return the restrictions under each of which all relative clauses of *layout* match the partial event *event*."""
+    """Return alternative restrictions: under each of them, all relative clauses match the partial *event*."""
     merged: list[dict[str, Allowed]] = [{}]
     for site in layout.clauses[1:]:
         pairs = product(merged, list_restrictions(event, site, layout))
@@ -184,7 +184,7 @@ def _find_word_positions(lemma: str, variable: Variable) -> Allowed:
 def find_verbs_without_progressive(
     words: Words, lexicon: Lexicon, flags: frozenset[Flag] = NO_PROGRESSIVE
 ) -> dict[Kind, Allowed]:
-    """Return the positions of the verbs with one of *flags* (such as stative), by kind of verb; skip empty kinds."""
+    """Return, by kind of verb, the positions in ``words.verbs`` of the verbs with any of *flags*, such as stative."""
     flagged_by_kind: dict[Kind, Allowed] = {}
     for frame, verbs in words.verbs_by_frame.items():
         kind = Kind(frame.value)

@@ -14,9 +14,9 @@ from sentprobe.lexicon.words import MODIFIED, ROLES
 
 @dataclass(frozen=True, slots=True)
 class SortBan:
-    """Words of a kind, and the nouns that each of these words excludes, both as positions in the vocabulary.
+    """Words of one kind that exclude the same nouns. Both words and nouns are positions in the vocabulary.
 
-    ``role`` is the role of the nouns if the words are verbs, and ``MODIFIED`` if they modify the nouns.
+    ``role`` is the role of the nouns if the words are verbs, and ``MODIFIED`` if the words modify the nouns.
     """
 
     kind: Kind
@@ -27,7 +27,7 @@ class SortBan:
 
 @lru_cache(maxsize=64)  # a task makes thousands of spaces from the same words
 def find_sort_bans(words: Words, lexicon: Lexicon) -> tuple[SortBan, ...]:
-    """Return the bans on nouns whose sort a word excludes; words that ban the same nouns share a ban, for few boxes."""
+    """Return which nouns words exclude by sort; words that exclude the same nouns share a ban, which saves boxes."""
     nouns_by_sort: dict[str, set[int]] = {}
     for i, noun in enumerate(words.nouns):
         nouns_by_sort.setdefault(lexicon.get(noun, Kind.NOUN).sort, set()).add(i)
@@ -47,7 +47,7 @@ def find_sort_bans(words: Words, lexicon: Lexicon) -> tuple[SortBan, ...]:
 
 
 def find_asked_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> list[Restriction]:
-    """Return, as a list of at most one box, verbs that do not accept the main clause's question word (who, what)."""
+    """Return at most one box to exclude: the verbs that do not accept the main clause's question word (who, what)."""
     main = layout.clauses[0]
     if main.form.asked is None:
         return []
@@ -67,7 +67,7 @@ def find_sort_boxes(bans: Iterable[SortBan], layout: Layout) -> Iterator[Restric
 
 
 def _list_sort_pairs(layout: Layout) -> Iterator[tuple[Kind, str, str, str]]:
-    """Yield (word's kind, noun's role, word's variable, noun's variable) for each noun and word that restricts it."""
+    """Yield (word's kind, noun's role, word's variable, noun's variable) for each noun that a word can exclude."""
     for site in layout.clauses:
         kind = Kind(site.frame.value)
         yield Kind.RELATIVIZER, MODIFIED, f"{site.owner}rel", f"{site.owner}noun"

@@ -36,7 +36,7 @@ MAX_SENTENCES = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class EventBatch:
-    """Events of one layout, with their positions in the request and, for each variable, the indices of their values."""
+    """Events of one layout: their positions among all requested events, and the value of each variable as an index."""
 
     layout: Layout
     positions: NDArray[np.int64]
@@ -199,7 +199,7 @@ class Space:
         return counting.skip_excluded(excluded, counting.sample_distinct(count, available, rng))
 
     def batches(self, indices: counting.IndexArray) -> Iterator[EventBatch]:
-        """Yield the events at *indices*, in a batch for each layout."""
+        """Yield the events at *indices*, grouped by layout: one batch for each layout."""
         small = self.count() < 2**63
         numbers = np.asarray(indices, dtype=np.int64 if small else object)
         self._check_range(numbers.min(initial=0), numbers.max(initial=0))
@@ -221,7 +221,7 @@ class Space:
             )
 
     def _index_cells(self, numbers: counting.IndexArray) -> "_CellIndex":
-        """Return the cells of all boxes or, if *numbers* is short, only of the boxes with an event at these indices."""
+        """Return the cells of the boxes that have the events at indices *numbers*, or of all boxes for many indices."""
         if len(numbers) >= len(self._boxes):
             return self._all_cells
         box_numbers = sorted({bisect_right(self._ends, number) for number in numbers.tolist()})
@@ -270,7 +270,7 @@ class Space:
         return f"no sentence satisfies all of these together {where}: {texts}"
 
     def _describe_culprits(self, culprits: Sequence[Rule], where: str) -> str:
-        """Return a message on the contradiction between rules, or between rules and a choice of values."""
+        """Return a message that explains why no sentence satisfies the rules in *culprits* (none, one or two)."""
         if reasons := [rule.text for rule in culprits if rule.text.endswith("no form with n't")]:
             return f"{reasons[0]}; use the negator not"
         for name, layouts in self._widen_choices():
@@ -288,7 +288,7 @@ class Space:
         return f"{culprits[0].text} and {culprits[1].text} contradict each other {where}"
 
     def _widen_choices(self) -> Iterator[tuple[str, tuple[Layout, ...]]]:
-        """Yield (name, layouts) for most lists in ``choices``: the layouts if that list had all usual values."""
+        """Yield (name, layouts) for most lists in ``choices``: the layouts if the list *name* had all usual values."""
         language = self.lexicon.language
         all_values: dict[str, Any] = {
             "numbers": tuple(Number),
@@ -317,7 +317,7 @@ def join_batches(batches: Sequence[EventBatch]) -> EventBatch:
 
 
 class _CellIndex:
-    """Cells (parts of boxes): each cell's range of event indices, its layout's number, and its place in this layout."""
+    """Cells (parts of boxes): each cell's range of event indices, its layout, and its rank among the layout's cells."""
 
     def __init__(self, boxes: Sequence[tuple[counting.CountedBox, int]]) -> None:
         self.starts: list[int] = []
@@ -368,7 +368,7 @@ def _build_cached_layouts(
     negators: tuple[Negator, ...],
     forms: tuple[tuple[ClauseForm, ...], tuple[ClauseForm, ...]],
 ) -> tuple[Layout, ...]:
-    """Return the layouts of templates for every combination of *counts* (of modifiers) and *forms* of clauses."""
+    """Return the layouts of *templates*, with every possible combination of modifier *counts* and clause *forms*."""
     main, inner, adjectives, coordinations = counts
     main_forms, inner_forms = forms
     return tuple(
@@ -399,7 +399,7 @@ def _count_boxes(layouts: Iterable[Layout], rules: Iterable[Rule]) -> Iterator[c
 
 
 def _describe_choice(name: str, texts: Sequence[str]) -> str:
-    """Return a message that rules, described by *texts*, contradict the choice *name*, such as "moods"."""
+    """Return a message: the choice of *name*, such as "moods", and *texts*, such as rules, contradict each other."""
     if name == "determiners" and POLARITY in texts:
         reason = "it needs a negation or question before it; add --determiner the"
         return f"any cannot be the only determiner here: {reason}"

@@ -35,7 +35,7 @@ class Pattern:
 
 @cache
 def _read_templates() -> tuple[Mapping[str, tuple[Pattern, ...]], Mapping[str, tuple[str, ...]]]:
-    """Return, by name, each template's patterns (one per choice of clauses) and each collection's template names."""
+    """Return the patterns of each template, and the template names in each collection, such as "all"."""
     text = (files(__package__) / "templates.toml").read_text(encoding="utf-8")
     data = tomllib.loads(text)
     clauses = tuple(
@@ -81,7 +81,7 @@ def list_template_names(*, deep: bool = False, language: Language = ENGLISH) -> 
 
 
 def expand_templates(names: Iterable[str], language: Language) -> tuple[str, ...]:
-    """Return *names*, and for `all` the language's own templates; raise UsageError if no verbs fit a template."""
+    """Return *names*; "all" adds the language's own templates. Raises UsageError if the language lacks needed verbs."""
     names = tuple(names)
     for name in names:
         frames = {frame for pattern in find_patterns([name]) for frame in list_frames(pattern)}
@@ -116,7 +116,7 @@ def find_pattern(frame: Frame, clauses: tuple[tuple[Role, ClausePattern], ...]) 
 
 
 def find_event_pattern(event: Event) -> Pattern:
-    """Return the pattern of a fully specified event. Raises LookupError if no template has it."""
+    """Return the pattern of a fully specified event. Raises LookupError if no template has this pattern."""
     clauses = []
     for role, person in iterate_participants(event):
         if isinstance(relative := person.clause, RelativeClause):

@@ -100,7 +100,7 @@ class Language:
         return next(iter(self.perfect_auxiliaries.values()), ())
 
     def has_determiner(self, determiner: Word, number: str, word_class: str = "") -> bool:
-        """Say whether a determiner has a form for *number* ("sg" or "pl") and for the class with which it agrees."""
+        """Say whether a determiner has a form for *number* ("sg" or "pl") and *word_class* (default: the first)."""
         form = self.find_form("det", number, self.cases[0], word_class or self.classes[0])
         return form in determiner.forms
 
@@ -109,7 +109,7 @@ class Language:
         return verb.auxiliary or next(iter(self.perfect_auxiliaries), "")
 
     def replace_auxiliary(self, form: str, auxiliary: str) -> str:
-        """Return *form*; a form of the usual auxiliary ("hat") is replaced by the same form of *auxiliary* ("ist")."""
+        """Return *form* or, for a form of the usual auxiliary ("hat"), the matching form of *auxiliary* ("ist")."""
         forms = dict(zip(self.usual_auxiliary_forms, self.perfect_auxiliaries.get(auxiliary, ()), strict=False))
         return forms.get(form, form)
 

@@ -31,7 +31,7 @@ from sentprobe.specs import choose_member
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """The highest accuracy, on the items of a split, of any function whose only input is a cue."""
+    """The highest accuracy that a classifier can reach on a split if it sees only the value of a cue."""
 
     best: int
     """The number of items that the best function answers correctly."""
@@ -333,7 +333,7 @@ def _compute_redundancy(data: ProbeDataset) -> float | None:
 
 
 def _judge_cue(data: ProbeDataset, cue: Cue, trial: Trial, chance: float, *, reason: str) -> Finding:
-    """Return the verdict on a cue; *reason* is why the user expects the cue to be above chance; empty if not."""
+    """Return the verdict on a cue. *reason* is the user's explanation of accuracy above chance; "" if there is none."""
     reason = explain_expected_cue(data.name, cue) or reason
     if trial.score.strict.low > chance:
         return Finding(cue, trial, Verdict.EXPECTED if reason else Verdict.LEAK, reason)

@@ -154,7 +154,7 @@ _Answers = Mapping[Classifier, Indices]
 def _choose_classifier(
     kinds: Sequence[Classifier], train: TrialItems, test: TrialItems, validation: TrialItems | None, *, seed: int
 ) -> tuple[Classifier, _Answers]:
-    """Return the best classifier on validation or held-out training items, and the test predictions of all *kinds*."""
+    """Return the classifier that is best on validation or held-out training items, and all kinds' test predictions."""
     if validation and len(validation.targets):  # the same trained model serves both choice and test
         held_answers, answers = _predict(kinds, train, [validation, test], seed=seed)
         return _find_best(held_answers, validation), answers
@@ -173,7 +173,7 @@ def _find_best(answers: _Answers, items: TrialItems) -> Classifier:
 
 
 def _hold_out_units(train: TrialItems, *, seed: int) -> tuple[TrialItems, TrialItems]:
-    """Split the training items: return those of three quarters of the units, and those of a random quarter."""
+    """Hold out the training items of a random quarter of the units; return the other items, then those held out."""
     units = np.unique(train.units)
     held_units = np.random.default_rng([seed, 1]).permutation(units)[: int(_HELD_OUT_SHARE * len(units))]
     is_held = np.isin(train.units, held_units)
@@ -230,10 +230,10 @@ def predict_with_linear_model(train: Any, matrices: Sequence[Any], targets: Indi
 
 
 def _merge_equal_columns(matrix: Any) -> Any:
-    """Return a matrix M, (features, distinct columns): *matrix* @ M has one column, times sqrt(k), for k equal columns.
+    """Return M, (features, distinct columns): *matrix* @ M merges k equal columns into one, which is scaled by sqrt(k).
 
-    Most n-grams occur in one item only, and the columns of one item's such n-grams are equal, so about a tenth remain.
-    Predictions do not change: the penalty on k equal weights equals that on one weight of a column scaled by sqrt(k).
+    Most n-grams occur in one item only. In one item, all these n-grams have equal columns. Merging leaves about a tenth
+    of the columns. It does not change predictions: with the scaling, one weight is penalised as much as k equal ones.
     """
     from scipy.sparse import csr_matrix
 

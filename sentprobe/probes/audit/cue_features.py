@@ -16,7 +16,7 @@ BLANK = "_"
 
 
 class Structures:
-    """A cache of sentence structures: events without lemmas or, for sentences that cannot be parsed, function words."""
+    """A cache of each sentence's structure: the event without lemmas or, without a unique parse, the function words."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon = lexicon
@@ -117,12 +117,12 @@ class CueKind:
         return self.title if probed else self.plain_title or self.title
 
     def get_description(self, *, probed: bool) -> str:
-        """Return the description for a task with or without probe words."""
+        """Return the description of the cue; *probed* states whether the task has probe words."""
         return self.description if probed else self.plain_description or self.description
 
 
 def build_cue_items(data: ProbeDataset, items: Items, lexicon: Lexicon) -> list[CueItem]:
-    """Return a :class:`CueItem` for each item of a split. A probe word that is not in the lexicon is its only form."""
+    """Return a :class:`CueItem` for each item. A probe word outside the lexicon has one form: the word itself."""
     forms = []
     for lemma in data.probe_words:
         words = [lexicon.get(lemma, kind) for kind in lexicon.kinds_of(lemma)]
@@ -150,7 +150,7 @@ def _extract_probe(item: CueItem) -> Features:
 
 
 def _cross_with_probe(item: CueItem, features: Mapping[str, float]) -> Features:
-    """Return *features*, probe word features, and each feature times each probe word: linear models cannot multiply."""
+    """Return *features*, features of the probe words, and products of the two, which linear models cannot form."""
     probes = [f"probe {slot} is {word}" for slot, word in enumerate(item.probes)]
     products = {f"{name} & {probe}": value for name, value in features.items() for probe in probes}
     return {**features, **products, **_extract_probe(item)}

@@ -31,7 +31,7 @@ def select_usable_words(lexicon: Lexicon, vocabulary: str) -> WordsByKind:
 
 
 def select_probes(words: WordsByKind, kinds: Sequence[Kind], *, rng: Random) -> ProbesBySplit:
-    """Sample probe words of *kinds*, as 1-tuples, the same in all splits; if *kinds* is empty, return only ``()``."""
+    """Return the same sample for all splits: a 1-tuple for each sampled word of *kinds*; only ``()`` without kinds."""
     probes: tuple[Probe, ...] = tuple((word,) for word in _sample_probed(words, kinds, rng)) if kinds else ((),)
     return dict.fromkeys(Split, probes)
 
@@ -44,9 +44,9 @@ def build_pairs(
 ) -> ProbesBySplit:
     """Return, for each split, the pairs of a noun and a word of *kinds* that items ask about. Raises TooFewError.
 
-    Every probe word is in a test pair, and no test pair is in another split. *validation* requests validation pairs.
-    They are not training pairs, unless training would then lack a word: then validation has all training pairs.
-    *absent*: sentences may lack the verb, so in training each noun can also occur with another verb of the same kind.
+    Every probe word is in a test pair, and no test pair is in another split. *validation* requests validation pairs,
+    which are not in training. If training would thereby lack a word, training and validation have the same pairs.
+    *absent*: a sentence may have another verb of the same kind instead. Training omits pairs that allow no other verb.
     """
     verbs = _sample_probed(words, kinds, rng)
     nouns = _sample_probed(words, (Kind.NOUN,), rng)
@@ -157,7 +157,7 @@ def split_adverbs(
 
 
 def restrict_to_probed_words(lexicon: Lexicon, vocabulary: str, probes: Sequence[Probe]) -> Lexicon:
-    """Return the lexicon with no verbs but those of *probes* and, if *probes* have nouns, no other nouns."""
+    """Return a lexicon with only the (in)transitive verbs of *probes* and, if *probes* have nouns, only these nouns."""
     verbs = {probe[-1] for probe in probes}
     nouns = {probe[0] for probe in probes if len(probe) > 1}
     words = select_usable_words(lexicon, vocabulary)

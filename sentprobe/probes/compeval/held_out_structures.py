@@ -61,5 +61,5 @@ def list_test_parts(held_out: Structure | None) -> tuple[Part, ...]:
 
 
 def get_trained_part(held_out: Structure | None) -> Part:
-    """Return the part that has the training and validation items: sentences without *held_out*; if None, all."""
+    """Return the part for training and validation: sentences without *held_out*, or all sentences if it is None."""
     return ALL_SENTENCES if held_out is None else Part(name=TRAINED, lacking=held_out.events)

@@ -84,12 +84,12 @@ class Drawer:
 
     @property
     def may_lack_units(self) -> bool:
-        """Whether probe words may have too few units, due to part, profile or cases; others then get more units."""
+        """Whether some probe words may lack units, due to *part*, *profile* or cases; the rest then gets more."""
         has_cases = len(self.wording.lexicon.language.cases) > 1  # nouns of different genders cannot be swapped
         return bool(self.part.name) or self.profile is not None or has_cases
 
     def list_template_drawers(self, templates: Sequence[str]) -> list["Drawer"]:
-        """Return a drawer for each sub-template of *templates* with a weight above 0, in random order."""
+        """Return one drawer for each sub-template of *templates*, in random order; skip sub-templates of weight 0."""
         names = list(dict.fromkeys(pattern.name for pattern in find_patterns(templates)))
         weights = self.profile.weigh_templates(names) if self.profile else dict.fromkeys(names, 1.0)
         return [replace(self, template=name, weight=weights[name]) for name in self.shuffle(names) if weights[name]]
@@ -101,7 +101,7 @@ class Drawer:
     def sample_events(self, **limits: Any) -> Iterator[DrawnEvent]:
         """Yield distinct events of ``make_space(**limits)`` in random order.
 
-        With a profile, each event is from a random stratum of the space; stop when the chosen stratum is exhausted.
+        With a profile, each event is from a random part of the space. Sampling ends if that part has no event left.
         """
         space = self.make_space(**limits)
         if space is not None:
@@ -115,7 +115,7 @@ class Drawer:
         forbidden_words: tuple[str, ...] = (),
         choices: Choices | None = None,
     ) -> Space | None:
-        """Return the space of events with all *words* and *required* events, no *forbidden_words*; None if empty."""
+        """Return the space of the template under these constraints (*words* are required); None if no event fits."""
         choices = choices or Choices()
         if self.wording.lexicon.language.has_fronting:  # objects come first too, if that is unambiguous
             choices = replace(choices, frontings=(None, Fronting.OBJECT), decided=True)

@@ -62,7 +62,7 @@ def make_semrole_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
 
 
 def make_order_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield units that ask whether the noun precedes the verb; the mirror swaps two nouns around the verb."""
+    """Yield mirror pairs that ask whether the noun precedes the verb. Two nouns are exchanged between the sentences."""
     has_last_verb = drawer.wording.lexicon.language.closes_clauses
     choices = Choices(main=WITHOUT_BE) if has_last_verb else None  # no noun follows a participle
     events = drawer.sample_events(words=probe, choices=choices)
@@ -76,7 +76,7 @@ MirrorFinder: TypeAlias = Callable[[Drawer, ProbedSentence, Probe], Iterable[Dra
 def make_mirror_pairs(
     drawer: Drawer, probe: Probe, question: Question, events: Iterator[DrawnEvent], find_mirrors: MirrorFinder
 ) -> Iterator[Unit]:
-    """Yield a unit for each event: the event, and its first mirror with the same words and the opposite label."""
+    """Yield mirror pairs: an event and the first of *find_mirrors* with the same words and the opposite label."""
 
     def make_pair(event: DrawnEvent) -> Unit | None:
         probed = ProbedSentence(event, drawer.wording)
@@ -105,7 +105,7 @@ def skip_misses(units: Iterator[Unit | None]) -> Iterator[Unit]:
 
 
 def swap_noun(drawer: Drawer, probed: ProbedSentence, probe: Probe) -> Iterator[DrawnEvent]:
-    """Yield, for each other noun of the probed noun's number and sort, the event with the two nouns exchanged."""
+    """Yield events in which the probed noun has changed places with a noun that has the same number and sort."""
     event, parts = probed.event, find_layout_parts(probed.event.layout)
     lexicon = drawer.wording.lexicon
 
@@ -126,7 +126,7 @@ def list_adverb_counts(language: Language) -> tuple[int, ...]:
 
 
 def make_negation_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield units that ask whether the verb is positive; the mirror negates the other verb instead."""
+    """Yield mirror pairs that ask if the verb is positive: it is negated in one item, another verb in the other."""
     (verb,) = probe
     needs_be = not drawer.wording.lexicon.language.closes_clauses
     if needs_be and (drawer.part.name or drawer.profile):  # few events may be left, which rejection finds slowly
@@ -136,7 +136,7 @@ def make_negation_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
 
 
 def _move_negation(drawer: Drawer, event: DrawnEvent) -> Unit | None:
-    """Move the negation to the other verb; return both items, or None if the new one is invalid or has other words."""
+    """Return a mirror pair: the event, and the same with the other verb negated instead; None if that is impossible."""
     main, inner = find_layout_parts(event.layout).clauses
     mirror = event.swap_values(main.negation, inner.negation)
     if drawer.wording.lexicon.language.closes_clauses:
@@ -161,7 +161,7 @@ def sample_negations(
 ) -> Iterator[DrawnEvent]:
     """Yield events of two clauses, of which one is negated (the clause of *verb*, if set).
 
-    Without *accept*, no ambiguous event is yielded.
+    Ambiguous events are yielded only if there is an *accept*, and it accepts them.
 
     The number of adverbs before each verb is sampled first: otherwise nearly all events would have the maximum number.
     """
@@ -178,7 +178,7 @@ def sample_with_adverbs(
     accept: Callable[[DrawnEvent], bool] = bool,
     choices: Choices = Choices(),  # noqa: B008 - frozen
 ) -> Iterator[DrawnEvent]:
-    """Yield events of a main and a relative clause, balanced over *features* and the number of adverbs per clause."""
+    """Yield events with a relative clause, in turn for each pair in *features* and number of adverbs in each clause."""
     counts = list_adverb_counts(drawer.wording.lexicon.language)
     adverb_counts = drawer.rng.sample(list(product(counts, counts)), len(counts) ** 2)
     all_choices = [
@@ -210,10 +210,10 @@ def take_units(sources: Sequence[Iterator[Unit]], count: int, used: set[str]) ->
 def take_weighted_units(
     sources: Sequence[Iterator[Unit]], weights: Sequence[float], count: int, used: set[str], rng: Random
 ) -> tuple[list[Unit], int | None]:
-    """Return up to *count* units from sources sampled by weight, and None or the index of an exhausted source.
+    """Return up to *count* units from sources sampled by weight, and the index of a source that ran out, or None.
 
-    No sentence of a unit is in *used* before the unit is taken; then its sentences are added. If a source is exhausted
-    after it yielded a unit, sampling stops and its index is returned. Other exhausted sources are dropped.
+    Units with a sentence in *used* are skipped; the sentences of returned units are added to *used*. If a source runs
+    out after it gave a unit, sampling stops and the source's index is returned. A source without any unit is dropped.
     """
     units: list[Unit] = []
     remaining, productive = dict(enumerate(weights)), set[int]()

@@ -73,6 +73,6 @@ def has_role(sentence: ProbedSentence, probe: Probe, role: Role) -> bool | None:
 
 
 def is_positive(sentence: ProbedSentence, probe: Probe) -> bool | None:
-    """Answer whether the verb is not negated (Negation)."""
+    """Answer whether the verb is positive (Negation); None if it does not occur. A negated verb is not positive."""
     clause = sentence.verbs.get(probe[0])
     return None if clause is None else sentence.event.get_value(clause.negation) == Polarity.POSITIVE

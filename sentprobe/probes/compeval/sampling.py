@@ -34,7 +34,7 @@ class SplitWords:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawRequest:
-    """The number of items of each split, in sampling order, and the settings by which they are sampled."""
+    """The number of items of each split, and the settings for sampling. The order of *counts* is the sampling order."""
 
     vocabulary: str
     counts: Mapping[Split, int]
@@ -43,7 +43,7 @@ class DrawRequest:
     profile: Profile | None = None
 
     def list_parts(self, split: Split) -> tuple[Part, ...]:
-        """Return the parts of a split's items, all of equal size: test has two if a structure is held out."""
+        """Return the parts of a split: one or, in test, two of equal size (with and without a held-out structure)."""
         return list_test_parts(self.structure) if split is Split.TEST else (get_trained_part(self.structure),)
 
 
@@ -71,7 +71,7 @@ ITEM_BYTES = 800
 
 
 def check_sentence_count(task: CompevalTask, words: SplitWords, request: DrawRequest, sampling: Sampling) -> None:
-    """Raise TooManyItemsError if a split of LARGE_REQUEST items or more exceeds the possible sentences or memory."""
+    """Raise TooManyItemsError if a split of at least LARGE_REQUEST items lacks possible sentences or memory."""
     for split, count in request.counts.items():
         if count < LARGE_REQUEST:
             continue
@@ -109,7 +109,7 @@ class TooManyItemsError(TooFewError, UsageError):
 
 
 def _sample_mirrored(task: CompevalTask, words: SplitWords, request: DrawRequest) -> dict[Split, list[ProbedItem]]:
-    """Sample the items of each split as units, evenly over probe words and (without a profile) sub-templates."""
+    """Sample the items of each split as units. Each tuple of probe words gets about equally many units."""
     counts = {split: ceil(count / task.unit) for split, count in request.counts.items()}
     probes: held_out_pairs.ProbesBySplit = {split: words.probes[split][:count] for split, count in counts.items()}
     held_out_pairs.check_probe_words_trained(probes, task=task.name)
@@ -144,9 +144,10 @@ def _make_drawer(words: SplitWords, request: DrawRequest, split: Split, separate
 def _restrict_to_usable_probes(
     task: CompevalTask, drawer: Drawer, probes: held_out_pairs.ProbesBySplit
 ) -> held_out_pairs.ProbesBySplit:
-    """Return *probes* (tuples of probe words) without the training tuples for which *drawer* can draw no training unit.
+    """Return *probes*, without the training tuples of probe words for which *drawer* can draw no items.
 
-    Other splits keep the tuples whose words all remain in training. Raises NoStructureError if training keeps none.
+    A validation or test tuple remains if each of its words is in a remaining training tuple. Raises NoStructureError
+    if no training tuple remains.
     """
     if not drawer.may_lack_units:
         return probes

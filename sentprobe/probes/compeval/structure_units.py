@@ -27,7 +27,7 @@ from sentprobe.probes.compeval.questions import ProbedSentence, has_role
 
 
 def is_modified(sentence: ProbedSentence, probe: Probe) -> bool | None:
-    """Answer whether the relative clause with the verb modifies the noun (Attachment); None if either is absent."""
+    """Answer whether the verb's relative clause modifies the noun (Attachment); None without this noun or clause."""
     noun, verb = probe
     clause = sentence.verbs.get(verb)
     if clause is None or clause.site.gap is None or noun not in sentence.nouns:
@@ -52,7 +52,7 @@ def is_agent_plural(sentence: ProbedSentence, probe: Probe) -> bool | None:
 
 
 def is_under_modal(sentence: ProbedSentence, probe: Probe) -> bool | None:
-    """Answer whether the verb is under a modal (Modality)."""
+    """Answer the question of task Modality: does the verb have a modal? None if the sentence lacks the verb."""
     clause = sentence.verbs.get(probe[0])
     return None if clause is None else clause.site.form.is_modal
 
@@ -85,10 +85,10 @@ def change_layout(
     forms: tuple[ClauseForm, ...] | None = None,
     fixed: Mapping[str, int] = MappingProxyType({}),
 ) -> DrawnEvent:
-    """Return the event with a new *pattern* or *forms* (default: the same); renamed variables keep their values.
+    """Return *event* with a new template (*pattern*) or new *forms* of its clauses; None leaves them unchanged.
 
-    - rename: returns the new name of a variable
-    - fixed: value indices of variables by new name, such as ``{"aspect": 0}``
+    - rename: returns the new name of a variable, which keeps its value
+    - fixed: new values for some variables, as indices; ``{"aspect": 0}`` selects the first aspect
     """
     old = event.layout
     choices = Choices(modals=list_modals(drawer))
@@ -149,7 +149,7 @@ def _swap_agents(_: Drawer, probed: ProbedSentence, __: Probe) -> Iterator[Drawn
 
 
 def make_modality_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield units that ask whether the verb is under a modal. The mirror moves the modal to the other verb."""
+    """Yield units that ask whether the verb has a modal. The mirror moves the modal to the other clause."""
     features = (ev.Event(predicate=probe[0]), ev.Event())
     choices = Choices(modals=list_modals(drawer))
     events = sample_with_adverbs(drawer, (features, features[::-1]), accept=_has_one_modal, choices=choices)
@@ -168,7 +168,7 @@ def _move_modal(drawer: Drawer, probed: ProbedSentence, _: Probe) -> Iterator[Dr
 
 
 def keep_words(find_mirrors: MirrorFinder) -> MirrorFinder:
-    """Return *find_mirrors* limited to unambiguous mirrors with exactly the sentence's words, not *is* for *was*."""
+    """Return *find_mirrors*, limited to unambiguous mirrors that only reorder the words of the sentence."""
 
     def find_same_words(drawer: Drawer, probed: ProbedSentence, probe: Probe) -> Iterable[DrawnEvent]:
         words = sorted(probed.text.split())
@@ -225,7 +225,7 @@ MOODS = tuple(ev.Mood)
 
 
 def is_patient_asked(sentence: ProbedSentence, _: Probe) -> bool | None:
-    """Answer whether a question asks for the patient, not the agent (Question)."""
+    """Answer the question of task Question: does the sentence ask for the patient? None without *who* or *what*."""
     open_participant = sentence.event.layout.clauses[0].form.asked
     return None if open_participant is None else open_participant[0] is ev.Role.PATIENT
 
@@ -236,7 +236,7 @@ def get_mood(sentence: ProbedSentence, _: Probe) -> int:
 
 
 def _sample_sentences(drawer: Drawer, choices: Choices) -> Iterator[DrawnEvent]:
-    """Yield alternately an event with a tense and one with a modal, balanced over the number of adverbs per clause."""
+    """Yield events with a tense and with a modal in turn. All numbers of adverbs in a clause are equally frequent."""
     tensed, *modals = list_modals(drawer)
     all_choices = [replace(choices, modals=chosen) for chosen in ((tensed,), tuple(modals)) if chosen]
     features = ((ev.Event(), ev.Event()),)
@@ -244,14 +244,14 @@ def _sample_sentences(drawer: Drawer, choices: Choices) -> Iterator[DrawnEvent]:
 
 
 def make_question_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield units of two questions: *who is helping the man* asks for the agent, its mirror for the patient."""
+    """Yield mirror pairs of questions: one asks for the agent (*who is helping the man*), one for the patient."""
     choices = Choices(moods=(ev.Mood.QUESTION,), asked=(ev.Role.AGENT, ev.Role.PATIENT))
     events = _sample_sentences(drawer, choices)
     return make_mirror_pairs(drawer, probe, is_patient_asked, events, keep_words(_ask_other_role))
 
 
 def _ask_other_role(drawer: Drawer, probed: ProbedSentence, _: Probe) -> Iterator[DrawnEvent]:
-    """Yield a *who* question's mirror: it asks for the patient instead of the agent, or vice versa. Skip *what*."""
+    """Yield a *who* question's mirror, which asks for the patient, not the agent, or vice versa; nothing for *what*."""
     layout = probed.event.layout
     main, *inner = (site.form for site in layout.clauses)
     assert main.asked is not None

@@ -72,14 +72,14 @@ class CompevalTask(KnownTask):
         return [f"{need}s" for need in self.needs if need not in (*language.forms, *language.moods)]
 
     def adapt(self, language: Language) -> "CompevalTask":
-        """Return the task with its probed word kinds in a language; raise UsageError if that lacks a construction."""
+        """Return the task as it is for *language*; raise UsageError if the language lacks a needed construction."""
         if missing := self.list_missing(language):
             raise UsageError(f"{self.name}: sentprobe's {language.name} has no {' and no '.join(missing)}")
         has_cases = len(language.cases) > 1
         return replace(self, probed_kinds=(has_cases and self.probed_kinds_with_cases) or self.probed_kinds)
 
     def get_unit_size(self, sampling: Sampling) -> int:
-        """Return the number that must divide each split's size so that two labels balance; 1 for three or more."""
+        """Return the number that must divide each split's size so that two labels balance. With more labels: 1."""
         if len(self.labels) > 2:
             return 1
         return self.unit if sampling is Sampling.MIRROR else 2

@@ -69,7 +69,7 @@ def analyze(
     The bytes of the table do not depend on the engine or the number of workers. Sentences are counted in *progress*.
 
     Raises:
-        UsageError: the output folder has other files or, unless ``plan.force`` is set, a finished table.
+        UsageError: the output folder has a finished table (unless ``plan.force`` is set), or unrelated files.
         SentprobeError: the corpus cannot be read, or no sentence can be used.
     """
     reporter, progress = reporter or SilentReporter(), progress or AnalysisProgress()

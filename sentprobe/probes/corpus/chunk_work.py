@@ -206,7 +206,7 @@ def _parse_batch(parser: Parser, sentences: Sequence[Sequence[str]]) -> Sequence
 
 
 def _parse_guarded(parse: Callable[[], Sequence[ParserOutcome]], *, count: int) -> Sequence[ParserOutcome]:
-    """Call *parse*, which parses *count* texts. If the parser fails, return [error message] for one text, else []."""
+    """Return what *parse* returns for *count* texts. If it crashes, return [] or, for one text, [error message]."""
     try:
         with _parser_lock:
             return parse()

@@ -36,7 +36,7 @@ def parse_digests(digests: Iterable[str]) -> Digests:
 def mark_first_rows(
     read_parts: Callable[[], Iterable[Digests]], total: int, path: Path, *, limit: int = MAX_DIGESTS
 ) -> NDArray[np.bool_]:
-    """Return whether each digest occurs for the first time, (total,) bool, as a memory map of the file *path*."""
+    """Return a mask of the rows whose digest no earlier row has, (total,) bool. It is a memory map of *path*."""
     if not total:
         return np.zeros(0, np.bool_)
     is_first = np.lib.format.open_memmap(path, mode="w+", dtype=np.bool_, shape=(total,))
@@ -215,7 +215,7 @@ def _write_shard(kept_rows: KeptRows, folder: Path, number: int) -> Shard:
 
 
 def _read_kept_rows(kept_rows: KeptRows, low: int, high: int) -> pa.Table:
-    """Return kept rows *low* to *high* - 1; ``id`` numbers the kept rows, ``place`` the sentences of a source."""
+    """Return kept rows *low* to *high* - 1, with ``id`` (index among kept rows) and ``place`` (index in the source)."""
     parts = []
     number = bisect_right(kept_rows.kept_starts, low) - 1
     while number < len(kept_rows.chunks) and kept_rows.kept_starts[number] < high:

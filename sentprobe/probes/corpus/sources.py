@@ -199,7 +199,7 @@ class ChunkSize:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Some consecutive pieces (lines, paragraphs, trees) of a source that a worker analyses together."""
+    """Consecutive pieces (lines, paragraphs or trees) of one source. A worker analyses one chunk at a time."""
 
     number: int
     source: Source

@@ -1,4 +1,4 @@
-"""The table of an analysed corpus: its head (``table.json``), Parquet files of rows (shards), and failures."""
+"""The table of an analysed corpus: its head (``table.json``), Parquet files of rows (shards), and failed sentences."""
 
 import json
 import re
@@ -300,7 +300,7 @@ def make_staged_folder(out: Path) -> Path:
 
 
 def replace_table(table: Table) -> Table:
-    """Replace an older table: write a header that names ``shards.new``, then move that folder's files into place."""
+    """Replace the table: write a header that points to ``shards.new``, then move the new files from there."""
     sync_folder(table.path / STAGED_SHARDS)
     write_atomically(table.path / HEAD_NAME, format_head(replace(table, folder=STAGED_SHARDS)))
     _move_staged_shards(table.path)
@@ -308,7 +308,7 @@ def replace_table(table: Table) -> Table:
 
 
 def _move_staged_shards(out: Path) -> None:
-    """Replace a table's older shards and failures with those in ``shards.new`` if its head names this folder."""
+    """Replace a table's older shards and failures with those in ``shards.new`` if the header names that folder."""
     if _read_head_field(out, "folder") != STAGED_SHARDS:
         return
     if (out / STAGED_SHARDS).is_dir():

@@ -62,7 +62,7 @@ class EncoderKind:
 
 
 def _load_builder(path: str, *, seeded: bool = False) -> Callable[[Spec, int], Sequence[Encoder | Baseline]]:
-    """Return a builder that imports a function, such as ``models.hf:load_hf``, and calls it (*seeded*: with a seed)."""
+    """Return a builder that imports the function *path* and passes it an encoder spec and, if *seeded*, a seed."""
 
     def build(spec: Spec, seed: int) -> Sequence[Encoder | Baseline]:
         module, _, name = path.partition(":")
@@ -241,7 +241,7 @@ def check_installed(specs: Iterable[Spec], *libraries: str) -> None:
 
 
 def find_kind(spec: Spec | str, *other_kinds: str) -> EncoderKind:
-    """Return the encoder kind of a spec. Raises UsageError; if the kind is unknown, the message lists *other_kinds*."""
+    """Return the encoder kind of a spec. Raises UsageError, which lists *other_kinds*, too, if the kind is unknown."""
     parsed = read_spec(spec) if isinstance(spec, str) else spec
     kinds = {kind.name: kind for kind in ENCODERS}
     if parsed.kind not in kinds:

@@ -26,11 +26,11 @@ class Encoder(Protocol):
     """An object that encodes n sentences as n vectors of the same width.
 
     The encoders of this package have an attribute ``capabilities`` with optional properties (:class:`Capabilities`). A
-    user's object may instead have an attribute for each property but ``position``. Three have other names:
+    user's object may instead have each property as an attribute, except ``position``. Three properties are renamed:
 
-    - ``together`` for ``needs_all_sentences``
-    - ``truncated(sentences)`` for ``count_truncated``
-    - ``in_order(sentences)`` for ``bind_to_order``
+    - ``needs_all_sentences`` is the attribute ``together``
+    - ``count_truncated`` is the method ``truncated(sentences)``
+    - ``bind_to_order`` is the method ``in_order(sentences)``
     """
 
     @property
@@ -149,7 +149,7 @@ def get_capabilities(encoder: Encoder | Baseline) -> Capabilities:
 
 
 def read_attributes(encoder: object, *, cacheable: bool = True) -> Capabilities:
-    """Return the properties that a user's object has as attributes; *cacheable*: the default of ``cacheable``."""
+    """Return the properties that a user's object has as attributes; *cacheable* is used if it lacks ``cacheable``."""
     return Capabilities(
         cacheable=bool(getattr(encoder, "cacheable", cacheable)),
         needs_all_sentences=bool(getattr(encoder, "together", False)),

@@ -45,10 +45,10 @@ def build_encoders(sources: Iterable[EncoderSource], *, seed: int) -> list[proto
 def expand_variants(
     sources: Iterable[EncoderSource], storage: StorageOptions, *, erase: Sequence[str] = ()
 ) -> list[EncoderSource]:
-    """Return the encoders and their variants. For each spec, return one spec, whose options state its variants.
+    """Return the encoders and their variants. An encoder that is a spec stays one spec; its options state its variants.
 
     - storage: numbers of dimensions and roundings
-    - erase: paths of datasets; for each dataset, a variant from whose vectors the dataset's labels are erased
+    - erase: paths of datasets; each dataset adds a variant, whose vectors lack information on the dataset's labels
     """
     variants: list[EncoderSource] = []
     for source in sources:
@@ -65,12 +65,12 @@ def expand_variants(
 
 
 def depends_on_order(source: EncoderSource) -> bool:
-    """Return whether an encoder's vectors are assigned by order: vector i belongs to distinct sentence i of a run."""
+    """Return whether vectors belong to sentences by position: vector i to the i-th distinct sentence of a run."""
     return not isinstance(source, Spec) and protocol.get_capabilities(source).bind_to_order is not None
 
 
 def bind_to_sentence_order(encoders: Iterable[Bindable], texts: Iterable[Iterable[str]]) -> list[Bindable]:
-    """Return the encoders; vectors without sentences get the distinct ones of *texts* in order. Raises EncoderError."""
+    """Return the encoders; give vectors without sentences the distinct sentences of *texts*. Raises EncoderError."""
     unbound = list(encoders)
     if not any(map(depends_on_order, unbound)):
         return unbound

@@ -57,7 +57,7 @@ def check_place(path: Path) -> None:
 
 
 def _is_dataset_file(file: Path, dataset_files: Collection[str]) -> bool:
-    """Check whether *file* is a file of a dataset, or the folder ``parquet`` with only the split files of a dataset."""
+    """Return whether *file* belongs to a dataset. The folder ``parquet`` does if it has nothing but split files."""
     name = _strip_part_suffix(file.name)
     if name == hub.PARQUET and file.is_dir():
         split_files = set(map(hub.name_split_file, Split))
@@ -68,7 +68,7 @@ def _is_dataset_file(file: Path, dataset_files: Collection[str]) -> bool:
 
 
 def _strip_part_suffix(name: str) -> str:
-    """Return NAME for a file ``.NAME.x.part``, which an interrupted command may leave; any other name is unchanged."""
+    """Return an unfinished file's final name (``a.txt`` for ``.a.txt.x.part``), or else *name* itself."""
     partial_name = re.fullmatch(r"\.(.+)\.[^.]+\.part", name)
     return partial_name[1] if partial_name else name
 
@@ -139,7 +139,7 @@ _ITEM_COLUMNS = {"split": "string", "row": "int64", "label": "string"}
 
 
 def write_directory(data: ProbeDataset, path: Path) -> None:
-    """Write the dataset; equal datasets give equal bytes. Raises UsageError if *path* has files that no dataset has."""
+    """Write the dataset; equal datasets give equal bytes. Raises UsageError if *path* has a file of no dataset."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -284,5 +284,5 @@ def write_card(data: ProbeDataset, path: Path) -> None:
 
 
 def is_directory(path: Path) -> bool:
-    """Check whether a directory looks like a dataset in this format."""
+    """Say whether a directory looks like a dataset in the default format, with sentences.parquet and items.parquet."""
     return read_format_name(path) == FORMAT or (path / SENTENCES).exists() or (path / ITEMS).exists()

@@ -1,4 +1,4 @@
-"""Items one by one, as they stand in text files, and the dataset built from them."""
+"""Items as texts (:class:`Entry`), and the dataset that is built from them."""
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -40,7 +40,10 @@ def get_hub_facts(data: ProbeDataset) -> HubFacts:
 
 
 def write_split_files(data: ProbeDataset, folder: Path) -> None:
-    """Replace *folder* by a Parquet file per split; equal data give equal bytes. Raises UsageError or DatasetError."""
+    """Write one Parquet file for each split, as the new content of *folder*. Raises UsageError or DatasetError.
+
+    Equal data give equal bytes.
+    """
     with atomic_folder(folder, check=partial(_check_split_files, folder)) as fresh:
         for split in data.splits:
             write_split_file(data, split, fresh, with_task=True)
@@ -52,7 +55,7 @@ def name_split_file(split: Split) -> str:
 
 
 def write_split_file(data: ProbeDataset, split: Split, folder: Path, *, with_task: bool = False) -> None:
-    """Write the Parquet file of a split; *with_task* adds a column ``task``, and stores the probe words as one list."""
+    """Write a split's Parquet file. *with_task* adds the column ``task`` and puts the probe words in a list."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -181,7 +184,7 @@ def write_folder_readme(out: Path) -> bool:
 
 
 def replace_folder_readme(out: Path, lines: Iterable[str]) -> bool:
-    """Write *lines* as the README of the folder *out*; return False if another author wrote the README."""
+    """Write *lines* to the README in *out*. If sentprobe did not write the present README, keep it and return False."""
     readme = out / README
     if readme.exists() and not is_sentprobe_readme(readme):
         return False

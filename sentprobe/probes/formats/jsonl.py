@@ -26,7 +26,7 @@ def get_card_path(path: Path) -> Path:
 
 
 def write_jsonl(data: ProbeDataset, path: Path) -> None:
-    """Write the items and, to a second file, the card; unused sentences and probe words are lost. Raises UsageError."""
+    """Write the items, and the card to a second file. Sentences without an item are lost. Raises UsageError."""
     card_path = get_card_path(path)
     try:
         is_replaceable = not card_path.exists() or _is_header(parse_json(card_path.read_bytes()))
@@ -57,7 +57,7 @@ stays readable if the command is killed."""
 
 
 def _resolve_transition(card: Mapping[str, Any], path: Path) -> Mapping[str, Any] | None:
-    """Return the card of the items at *path*: *card* or, if the old items are still there, the old card kept in it."""
+    """Return *card* or, if the file at *path* still has the old items, the old card, which *card* contains."""
     if _ITEMS_DIGEST not in card:
         return card
     if _compute_digest(path) == card[_ITEMS_DIGEST]:

@@ -211,7 +211,7 @@ def read_table_rows(path: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def find_delimiter(path: Path, line: str) -> str:
-    """Return the most frequent separator in *line*, a table's first line; in a tie, the suffix's default separator."""
+    """Return the most frequent separator in a table's first line; ties favour the default of the file's suffix."""
     default = TABLES.get(path.suffix, ",")
     return max((default, ",", "\t", ";"), key=line.count)
 

@@ -54,7 +54,7 @@ def read_dataset(path: Path | str, *, format: str | None = None) -> ProbeDataset
     """Read a dataset from a file or directory; without *format*, the content decides about the format.
 
     Raises:
-        UsageError: there is no such file or format, or *path* is not UTF-8.
+        UsageError: there is no such file or format, or *path* (the name, not the content) is not UTF-8.
         DatasetError: the format is not recognised, or the content is wrong; the message says where.
     """
     path = Path(path)
@@ -82,7 +82,7 @@ def write_dataset(data: ProbeDataset, path: Path | str, *, format: str | None = 
     Without a suffix, or with an unknown one (Order.v2), the format is ``directory``.
 
     Raises:
-        UsageError: the format is unknown or cannot hold the dataset, or *path* is a folder with files of no dataset.
+        UsageError: the format is unknown or cannot hold the dataset, or writing would destroy other files in *path*.
     """
     path = Path(path)
     check_format(format or _FORMAT_BY_SUFFIX.get(path.suffix, "directory")).write(data, path)

@@ -63,7 +63,7 @@ def find_split_files(path: Path) -> dict[Split, Path]:
 
 
 def is_splits(path: Path) -> bool:
-    """Return whether a directory has the format splits, by its card, or by table or JSONL files train and test."""
+    """Return whether a directory has the format splits: its card says so, or it has a training and a test file."""
     if directory.read_format_name(path) == directory.SPLITS_FORMAT:
         return True
     try:

@@ -111,6 +111,6 @@ def _read_senteval_entries(path: Path) -> Iterator[entries.Entry]:
 
 
 def looks_like_senteval(line: str) -> bool:
-    """Check whether a line could be an item in this format."""
+    """Check whether a line could be an item in the format senteval: a split's code, and at least two more fields."""
     fields = line.split("\t")
     return len(fields) >= _LEAST_FIELDS and fields[0] in SPLIT_CODES

@@ -32,7 +32,7 @@ class Cascade:
         self._limit = find_sign(self._first.measure) * threshold
 
     def score_columns(self, firsts: Sequence[str], *columns: Sequence[str]) -> list[Floats]:
-        """Return the current run's scores of each column, whose texts are compared with *firsts* row by row."""
+        """Compare each of *columns* with *firsts*, row by row; return the current run's scores of each column."""
         if self._limit is None:
             scores = self._time(0, self._first, firsts, *columns)
             self._first_scores.extend(scores)

@@ -60,7 +60,7 @@ class CrossEncoderOptions:
 
 
 def load_cross_encoder(spec: Spec) -> PairModel:
-    """Load the cross-encoder ``ce:MODEL?...``. Its score is its only output, or the probability of entailment.
+    """Load the cross-encoder ``ce:MODEL?...``. With several outputs, the score is the probability of entailment.
 
     Raises:
         EncoderError: the model cannot be loaded.

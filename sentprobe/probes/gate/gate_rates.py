@@ -142,7 +142,7 @@ def _select_units(pairs: ScoredPairs, remainder: int) -> ScoredPairs:
 
 
 def _join_paraphrases(scored: Sequence[ScoredPairs]) -> Floats:
-    """Return the scores of all paraphrases, each once: groups with the same contrast have the same paraphrases."""
+    """Return the scores of the paraphrases of each contrast. All groups of a contrast have the same paraphrases."""
     return np.concatenate([*{pairs.contrast: pairs.same_scores for pairs in scored}.values()])
 
 
@@ -212,7 +212,7 @@ def compute_auc(same: Floats, different: Floats) -> float:
 
 
 def compute_equal_error_rate(same: Floats, different: Floats) -> float:
-    """Return the rate at which false hits and misses are equally frequent, interpolated between thresholds.
+    """Return the equal error rate: at some threshold (interpolated), false hits and misses both have this rate.
 
     >>> compute_equal_error_rate(np.array([0.9, 0.5]), np.array([0.6, 0.1]))
     0.5

@@ -62,15 +62,15 @@ def gate(
     - score: instead of a model, a function from a list of pairs of texts to their scores
     - then: a second model, which scores only the pairs that pass the first one. The threshold of the
       second model is chosen so that the share *keep* of the paraphrases among these pairs passes
-    - threshold: by default, the strictest value that the share *keep* of the paraphrases passes. It is chosen on one
-      half of the units, and the rates are measured on the other half
+    - threshold: by default, the strictest value at which at least the share *keep* of the paraphrases passes. It is
+      chosen on one half of the units, and the rates are measured on the other half
     - contrasts: by default, all that the templates allow
-    - n: the number of triplets of each contrast. Without *pairs*, ``gen pairs`` writes the same triplets if it has the
-      same *n* and seed
+    - n: the number of triplets of each contrast. Without *pairs*, these are the triplets that ``gen pairs``
+      writes with this *n* and this seed
     - measure: cosine, dot or euclid (for which the threshold is a distance)
     - mood: the mood of all sentences: statement (the default), question or order
-    - pairs: a file of pairs, with the columns a, b and same. The rates of these pairs are measured, and for comparison
-      those of generated pairs, selected so that lengths in tokens are as frequent as in column a
+    - pairs: a file of pairs, with the columns a, b and same. The rates of these pairs are measured. For comparison,
+      generated pairs are measured, too; their anchors have about the same distribution of token counts as column a
 
     Raises:
         UsageError: a value is wrong, or the model has no vectors.

@@ -26,7 +26,7 @@ class FalseHitsError(SentprobeError):
 
 @dataclass(frozen=True, slots=True)
 class GateResults:
-    """The rates of a scorer, or of a cascade, in each draw; ``str`` is a sentence about the worst contrast."""
+    """The rates of a scorer or cascade in each draw. ``str(results)`` describes the contrast with most false hits."""
 
     draws: tuple[GateDraw, ...]
     left_out: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class GateResults:
         return [*zip(*(draw.rates for draw in self.draws), strict=True)]
 
     def list_generated_cells(self) -> list[tuple[GateRates, ...]]:
-        """Return a tuple for each contrast and form of generated pairs that all draws have: its rates in each draw."""
+        """Return, for each contrast and form of generated pairs, the rates in each draw, if no draw lacks them."""
         cells = group_by((rates for draw in self.draws for rates in draw.generated), lambda rates: rates.name)
         return [tuple(rates) for rates in cells.values() if len(rates) == len(self.draws)]
 
@@ -165,7 +165,7 @@ def _describe_generated(draw: GateDraw) -> list[str]:
 
 
 def find_exceeding(results: GateResults, max_false_hits: float) -> list[tuple[str, float]]:
-    """Return (name, rate) of each contrast and form of negatives whose mean rate of false hits exceeds the maximum."""
+    """Return (name, rate) for each kind of negatives whose rate of false hits, averaged over draws, is too high."""
     rates = ((draws[0].name, _average(draws, "false_hits")) for draws in results.list_cells())
     return [(name, share) for name, share in rates if share > max_false_hits]
 
@@ -178,7 +178,7 @@ def check_false_hits(results: GateResults, max_false_hits: float) -> None:
 
 
 def format_junit(results: GateResults, max_false_hits: float | None) -> str:
-    """Return JUnit XML with a test case for each contrast and form, which fails if false hits exceed the maximum."""
+    """Return JUnit XML. Each contrast and form of negatives is a test case that fails above *max_false_hits*."""
     exceeding = {} if max_false_hits is None else dict(find_exceeding(results, max_false_hits))
     cells = results.list_cells()
     counts = {"tests": str(len(cells)), "failures": str(len(exceeding)), "errors": "0"}

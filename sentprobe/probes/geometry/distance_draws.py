@@ -29,7 +29,7 @@ EncoderNaming: TypeAlias = Callable[[GeometryResult], str]
 
 
 def _join_draws(tables: Sequence[GeometryTable], naming: EncoderNaming) -> list[GeometryTable]:
-    """Rename encoders by *naming*, and join the tables that then differ only in their draw."""
+    """Join tables that differ only in their draw once *naming* renames encoders; only joined tables are renamed."""
     joined: list[GeometryTable] = []
     for draw in tables:
         renamed = _rename_encoders(draw, naming)
@@ -78,7 +78,7 @@ def group_by_cell(table: Iterable[GeometryResult]) -> dict[tuple[str, str], list
 
 
 def _get_setting(result: GeometryResult) -> tuple[bool, TripletSampling]:
-    """Return the settings that all results of a draw share; n is 0 for triplets from datasets, which differ in size."""
+    """Return the settings that all results of a draw share; n is 0 for datasets, whose numbers of triplets differ."""
     return bool(result.dataset), replace(result.drawing, n=0) if result.dataset else result.drawing
 
 
@@ -137,7 +137,10 @@ class TripletEstimate:
 def estimate_accuracy(
     draws: Sequence[GeometryResult], kind: NegativeKind, nearness: Nearness, *, paired: bool = False
 ) -> TripletEstimate | None:
-    """Return the mean accuracy over draws; None if a draw has no score. *paired*: a triplet needs a correct mirror."""
+    """Return the mean accuracy over draws, or None if a draw has no score.
+
+    With *paired*, a triplet counts as correct only if its mirror is also correct.
+    """
     scores = [score for draw in draws if (score := draw.find_overall(kind, nearness))]
     if not scores or len(scores) < len(draws):
         return None

@@ -46,7 +46,7 @@ class GeometryScore:
     """A digit for each triplet, then for each mirror: 0 incorrect, 1 tie, 2 correct. Empty if ``by`` is a property."""
 
     def answers(self) -> Floats:
-        """Return the scores of triplets (row 0) and mirrors (row 1), (2, n): 0 incorrect, 0.5 tie, 1 correct."""
+        """Return scores of 0, 0.5 (tie) or 1, (2, n): row 0 for triplets, row 1 for mirrors (a negative as anchor)."""
         digits = np.frombuffer(self.right.encode("ascii"), dtype=np.uint8)
         return (digits - float(ord("0"))).reshape(2, -1) / 2
 
@@ -109,7 +109,7 @@ class GeometryResult:
 
 
 def build_file_name(encoder: str, fingerprint: str, contrast: str, material: str) -> str:
-    """Return the file name of the result that has the arguments as its ``GeometryResult.identity``."""
+    """Return the file name of a geometry result; the arguments are the parts of its ``GeometryResult.identity``."""
     safe_encoder, safe_contrast = (
         re.sub(r"[^A-Za-z0-9_.=-]+", "_", name).lstrip(".")
         for name in (encoder[-60:], contrast[:60])  # a dataset may have any name

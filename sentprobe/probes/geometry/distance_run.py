@@ -94,7 +94,7 @@ def _find_result(encoder: Encoder, material: TripletSentences, settings: Geometr
 def measure_encoder(
     encoder: Encoder, material: TripletSentences, vectors: Vectors, whitening: ms.Whitening | None, *, command: str = ""
 ) -> rs.GeometryResult:
-    """Score an encoder's vectors of a contrast's sentences, (sentences, dim); whitened too if *whitening* is given."""
+    """Score the vectors of a contrast's sentences, (sentences, dim). With *whitening*, also score whitened vectors."""
     raw = ms.Sides(*(vectors[rows] for rows in material.rows))
     return rs.GeometryResult(
         encoder=encoder.name,

@@ -49,7 +49,7 @@ def build_geometry_grid(
 
 
 def list_contrasts(results: Sequence[GeometryResult]) -> list[str]:
-    """Return the distinct contrasts: those of ``CONTRASTS`` in its order, then names of tasks by appearance."""
+    """Return the distinct contrasts in the order of ``CONTRASTS``, then the names of tasks in order of appearance."""
     contrasts = dict.fromkeys(result.contrast for result in results)
     return [*(name for name in CONTRASTS if name in contrasts), *(name for name in contrasts if name not in CONTRASTS)]
 
@@ -107,7 +107,7 @@ LEAST_TRIPLETS = 20
 
 
 def _find_large_groups(draws: CellDraws, kind: NegativeKind) -> list[float]:
-    """Return one accuracy for each ``VOICE`` group with LEAST_TRIPLETS triplets or more; draws are pooled."""
+    """Return the accuracy, over all draws, of each ``GroupedBy.VOICE`` group with at least LEAST_TRIPLETS triplets."""
     measures_by_group: dict[str, list[TripletMeasures]] = {}
     for draw in draws:
         for group, measures in draw.find_by_group(kind, by=GroupedBy.VOICE).items():
@@ -167,7 +167,7 @@ def _build_section(title: str, results: Sequence[GeometryResult], format_cell: C
 
 
 def build_group_grid(results: Sequence[GeometryResult], by: GroupedBy, *, intervals: bool) -> Grid:
-    """Build a table of accuracies under cosine similarity: for each encoder and negative's form, a row per group."""
+    """Build a table of accuracies by cosine: a section per encoder and form of the negative, with a row per group."""
     rows = [
         row
         for encoder in list_encoders(results)
@@ -253,7 +253,7 @@ def _describe_triplets(results: Sequence[GeometryResult]) -> str:
 
 
 def describe_held_out(drawing: TripletSampling) -> list[str]:
-    """Return the note that triplets have held-out words and structures only; [] if none were held out."""
+    """Return a list with a note on the held-out words and structures of the triplets; [] if nothing was held out."""
     return [f"only held-out words and structures ({' '.join(drawing.held_out)})"] if drawing.held_out else []
 
 
@@ -262,7 +262,7 @@ def _format_counts(results: Iterable[GeometryResult]) -> str:
 
 
 def check_nearness(results: Sequence[GeometryResult], nearness: Nearness) -> None:
-    """Raise UsageError if no result has *nearness*, as happens if there are too few sentences to estimate whitening."""
+    """Raise UsageError if no result was measured by *nearness*: with few sentences, whitening cannot be estimated."""
     if not any(result.find_by_group(NegativeKind.FORM, nearness) for result in results):
         raise UsageError(
             f"no result has {nearness.value}: there are more dimensions than sentences to estimate whitening from"

@@ -14,7 +14,7 @@ Bools = NDArray[np.bool_]
 
 
 class NegativeKind(StrEnum):
-    """The sentence whose form, such as voice, the negative has: the positive (``FORM``) or the anchor (``ANCHOR``)."""
+    """The form (such as voice) of a triplet's negative: the positive's (``FORM``) or the anchor's (``ANCHOR``)."""
 
     FORM = "form"
     ANCHOR = "anchor"
@@ -51,14 +51,14 @@ class Sides:
         return self._dots[key]
 
     def compute_nearness(self, first: int, second: int, nearness: Nearness) -> Floats:
-        """Return the nearness of two sides in each triplet, (n,) float64. Larger is nearer: a distance is negated."""
+        """Return how near two sides (``ANCHOR``, ...) are in each triplet, (n,) float64. Larger values mean nearer."""
         return NEARNESS_FUNCTIONS[nearness](*self._compute_products(first, second))
 
     def _compute_products(self, first: int, second: int) -> tuple[Floats, Floats, Floats]:
         return self.compute_dot(first, second), self.compute_dot(first, first), self.compute_dot(second, second)
 
     def find_same(self, first: int, second: int) -> Bools:
-        """Return whether two sides have equal vectors, up to rounding, in each triplet, (n,) bool."""
+        """Return, for each of n triplets, whether two of its sides have equal vectors, up to rounding, (n,) bool."""
         dot, left, right = self._compute_products(first, second)
         tolerance = ROUNDING_TOLERANCE * np.sqrt(np.maximum(left, right))
         is_same: Bools = -_compute_negative_distance(dot, left, right) <= tolerance
@@ -97,7 +97,7 @@ NEARNESS_FUNCTIONS: Mapping[Nearness, Callable[[Floats, Floats, Floats], Floats]
 
 
 def score_margins(margin: Floats, tied: Bools) -> Floats:
-    """Return 1 for a positive margin, 0 for a negative one, and 0.5 for a margin of 0 or a tie, (n,) float64.
+    """Return the score of each margin, (n,) float64: 1 if it is positive, 0 if negative, 0.5 if 0 or marked in *tied*.
 
     >>> score_margins(np.array([0.2, -0.1, 0.0, 0.3]), np.array([0, 0, 0, 1]) == 1).tolist()
     [1.0, 0.0, 0.5, 0.5]
@@ -107,7 +107,7 @@ def score_margins(margin: Floats, tied: Bools) -> Floats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TripletMeasures:
-    """Measures of a set of triplets and of their mirrors, whose anchors have the meaning of the triplets' negatives."""
+    """Measures of triplets and their mirrors. A mirror exchanges the two meanings: its anchor is the hard negative."""
 
     accuracy: float
     """The share of triplets and mirrors whose positive is nearer to the anchor than the negative; a tie counts half."""
@@ -124,14 +124,14 @@ class TripletMeasures:
 
 @dataclass(frozen=True, slots=True)
 class TripletScores:
-    """Scores (1 correct, 0.5 tie, 0 incorrect), margins and ties, each (2, n): row 0 triplets, row 1 their mirrors."""
+    """Scores (1 correct, 0.5 tie, 0 wrong), margins, ties, each (2, n): row 0 triplets, row 1 mirrors (DIRECTIONS)."""
 
     scores: Floats
     margins: Floats
     ties: Bools
 
     def measure(self, is_chosen: Bools, units: Sequence[int]) -> TripletMeasures:
-        """Return measures of the chosen triplets together with their mirrors. *units*: the unit of each triplet."""
+        """Return measures over the triplets that *is_chosen* marks, and their mirrors. *units*: each triplet's unit."""
         scores, chosen_units = self.scores[:, is_chosen], np.asarray(units)[is_chosen]
         pair_scores = scores[0] * scores[1]
         return TripletMeasures(
@@ -162,7 +162,10 @@ def score_triplets(sides: Sides, raw: Sides, kind: NegativeKind, nearness: Nearn
 
 
 def rank_positives(sides: Sides) -> tuple[Floats, Floats]:
-    """Return each positive's expected rank by cosine among distractors, and its probability of rank 1; ties: random."""
+    """Return, for each triplet, the expected rank of the positive, and the probability that its rank is 1.
+
+    The positive and the distractors are ranked by their cosine with the anchor; ties are broken at random.
+    """
     positive_nearness = sides.compute_nearness(ANCHOR, POSITIVE, Nearness.COSINE)
     distractors = range(HARD + 1, len(sides))
     margins = (positive_nearness - sides.compute_nearness(ANCHOR, side, Nearness.COSINE) for side in distractors)

@@ -77,7 +77,7 @@ def build_mirror_material(
 
 
 def find_mirror_triplets(data: ProbeDataset, lexicon: Lexicon) -> list[MirrorTriplet]:
-    """Return a triplet for each mirror pair of test items if the same clause of both can change its voice."""
+    """Return triplets built from mirror pairs of test items. A pair needs a clause that can change its voice."""
     candidates = (_build_triplet(data, pair, lexicon) for pair in find_mirror_items(data))
     return [triplet for triplet in candidates if triplet is not None]
 

@@ -59,7 +59,7 @@ class TripletSentences:
     - columns: lists of n sentences: anchors, positives, negatives, hard negatives, then a list for each distractor
     - units: the number of each triplet's unit, (n,)
     - dataset: the fingerprint of the dataset from which the anchors come
-    - items: indices of test items: the anchors of the n triplets, then those of their n mirrors; () without a dataset
+    - items: indices of test items that are anchors: of the n triplets, then of their n mirrors; () without a dataset
     """
 
     contrast: str
@@ -78,7 +78,7 @@ class TripletSentences:
 
     @cached_property
     def rows(self) -> NDArray[np.int64]:
-        """The index in ``sentences`` of each text of ``columns``, (columns, n) int64."""
+        """For each text in ``columns``, its index in ``sentences``, (columns, n) int64."""
         numbers = {text: number for number, text in enumerate(self.sentences)}
         return np.array([[numbers[text] for text in column] for column in self.columns])
 
@@ -172,12 +172,11 @@ def _name_groups(triplets: tr.TripletSet) -> GroupNames:
 
 
 def name_voice_group(place: str, voices: Collection[str], clause_count: int) -> str:
-    """Return the name of a triplet's group, which says where negative and positive differ from the anchor.
+    """Return the name of a triplet's group, which depends on the clauses that the negative and the positive change.
 
     - place: the path of the clause or noun that the negative changes, such as ``"agent.clause."``; "": the main clause
-    - voices: the paths of the clauses in which anchor and positive differ in voice or, if the path ends in ``dative``,
-      in the form of the recipient ("gave the man a book", "gave a book to the man"); or only ``fronting``, if they
-      differ in the word order of the main clause
+    - voices: what the positive changes. The path of a clause: its voice. A path that ends in ``dative``: the form of
+      the recipient ("gave the man a book", "gave a book to the man"). ``fronting``: the word order of the main clause.
     - clause_count: the number of relative clauses in the anchor
 
     >>> name_voice_group("", ("", "agent.clause."), 1), name_voice_group("", ("",), 0)
@@ -195,7 +194,7 @@ def name_voice_group(place: str, voices: Collection[str], clause_count: int) -> 
 
 
 def _compute_distances(part: tr.TripletPart) -> NDArray[np.int64]:
-    """Return each anchor's distance in tokens from the changed clause's verb to its farthest noun, (n,) int64."""
+    """Return, for each anchor, the distance in tokens from verb to farthest noun of the changed clause, (n,) int64."""
     structural = {
         name: np.minimum(column, int(name.rpartition(".")[2] in STRUCTURAL))
         for name, column in part.anchors.values.items()

@@ -33,7 +33,7 @@ class NgramOptions:
 
 @dataclass(slots=True)
 class NgramModel:
-    """A back-off model (Katz 1987) in an ARPA file, which is read again for texts with another set of words."""
+    """A back-off model (Katz 1987) in an ARPA file. It loads only the n-grams whose words are in the scored texts."""
 
     name: str
     read_entries: Callable[[frozenset[str]], tuple[Mapping[NGram, NgramValues], int]] = field(repr=False)

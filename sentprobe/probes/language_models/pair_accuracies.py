@@ -45,8 +45,8 @@ COLUMN_NAMES = (
 def check_column(pairs: Sequence[sp.SentencePair], by: str) -> None:
     """Raise UsageError if accuracy cannot be broken down by the field *by*.
 
-    Reasons: no pair has the field, the output already has a column of this name, or the field has too many values that
-    are not numbers.
+    Reasons: no pair has the field, the output already has a column of this name, or the field has more than MAX_PARTS
+    different values and they are not divided into bins, as numbers are.
     """
     if by in COLUMN_NAMES:
         raise UsageError(f"--by {by}: the output has a column of this name; rename the field of the pairs")
@@ -85,7 +85,7 @@ class PairScores:
 
     @cached_property
     def answers(self) -> sp.PairAnswers:
-        """Whether each good sentence scores higher, (2, pairs); a tie is True only in row 0, so its mean is 0.5."""
+        """Whether each good sentence scores higher, (2, pairs). A tie counts half: True in row 0, False in row 1."""
         return sp.compare_scores(self.good, self.bad)
 
     @property
@@ -120,7 +120,7 @@ def load_or_find_scores(
 
 
 def list_models_with_vocabulary(models: Sequence[Spec | StoredScores]) -> list[Spec]:
-    """Return the models that report unknown words: all but functions and stored scores. Raises UsageError."""
+    """Return the models that report unknown words (no functions or score files). Raises UsageError if none do."""
     if chosen := [model for model in models if isinstance(model, Spec) and model.kind != FUNCTION]:
         return chosen
     raise UsageError("--known-words: files of scores and functions do not say which words a model knows")
@@ -129,7 +129,7 @@ def list_models_with_vocabulary(models: Sequence[Spec | StoredScores]) -> list[S
 def select_known_pairs(
     models: Sequence[Spec], pairs: Sequence[sp.SentencePair], load: ModelLoader
 ) -> list[sp.SentencePair]:
-    """Return the pairs whose words are all known to every model. Raises SentprobeError, also if no pair is left."""
+    """Return the pairs whose words every model knows. Raises SentprobeError if a model fails or no pair is left."""
     texts = _list_texts(pairs)
     unknown = {*chain.from_iterable(compress(texts, load(model).find_unknown(texts)) for model in models)}
     if chosen := [pair for pair in pairs if unknown.isdisjoint((pair.good, pair.bad))]:
@@ -168,7 +168,7 @@ def score_pairs(
 class PairGroup(NamedTuple):
     """A group of pairs, for which the accuracy of each model is reported.
 
-    - value: a paradigm or value of the field :attr:`PairResults.by`; "" for the group of a phenomenon or of all pairs
+    - value: the group's paradigm, or its value of the field :attr:`PairResults.by`; "" for a phenomenon or all pairs
     - rows: the indices of the group's pairs
     """
 
@@ -179,7 +179,7 @@ class PairGroup(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairComparison(tested.TestedDifference):
-    """A comparison of two models, or of a model and the baseline, on one paradigm or one value or bin of ``by``."""
+    """A comparison of two models, or of a model and the baseline, on one group of pairs, such as a paradigm."""
 
     value: str
     """The paradigm, or the value of the field :attr:`PairResults.by`."""
@@ -211,12 +211,12 @@ class PairResults:
 
     @cached_property
     def units(self) -> NDArray[np.int64]:
-        """The number of each pair's unit, (pairs,); pairs whose good sentences have the same words are one unit."""
+        """The unit of each pair as a number, (pairs,). Pairs whose good sentences have the same words share a unit."""
         return np.array(sp.number_units(self.pairs))
 
     @cached_property
     def frequency_answers(self) -> sp.PairAnswers:
-        """Answers of unigram models, (2, pairs), like :attr:`PairScores.answers`; each paradigm has its own models."""
+        """Answers of each paradigm's unigram models, (2, pairs); for the two rows, see :attr:`PairScores.answers`."""
         answers = np.empty((2, len(self.pairs)), dtype=bool)
         rows = group_by(range(len(self.pairs)), lambda row: self.pairs[row].paradigm)
         for group in rows.values():
@@ -228,8 +228,8 @@ class PairResults:
     def groups(self) -> list[PairGroup]:
         """The groups of pairs: one for each paradigm, one for each phenomenon with several paradigms, one for all.
 
-        If :attr:`by` is another field, there is one for each value (or bin, if the values are many numbers) and one for
-        all pairs. The group for all pairs is omitted if there is only one other group.
+        If :attr:`by` is not "paradigm" but another field of the pairs, there is one group for each of its values (or
+        bins of numbers), and one for all pairs. If all pairs are in one group, this group is not repeated.
         """
         rows: dict[str, dict[str, list[int]]] = {}
         if self.by == PARADIGM:
@@ -284,13 +284,13 @@ class PairResults:
 
     @cached_property
     def comparisons(self) -> list[PairComparison]:
-        """The comparisons of models on each paradigm, or each value of :attr:`by`, with corrected p-values."""
+        """One comparison for each two models of ``matched`` and each value of the field ``by``; p is corrected."""
         matched = combinations(self.scores, 2) if self.matched is None else self.matched
         return self._compare([((a.model, a.answers), (b.model, b.answers)) for a, b in matched])
 
     @cached_property
     def baseline_comparisons(self) -> list[PairComparison]:
-        """Comparisons of each model, on each paradigm or value of :attr:`by`, with unigrams or, if better, chance."""
+        """Comparisons of each model with the better of unigrams and chance, on each paradigm or value of :attr:`by`."""
         baseline = self.frequency_answers.copy()
         for group in self.groups:
             if group.value and baseline[:, group.rows].mean() < CHANCE:
@@ -301,7 +301,7 @@ class PairResults:
     def _compare(
         self, matched: Sequence[tuple[tuple[str, sp.PairAnswers], tuple[str, sp.PairAnswers]]]
     ) -> list[PairComparison]:
-        """Compare the models in each tuple of *matched* on each paradigm (or value of :attr:`by`); correct p-values."""
+        """Return a comparison, with corrected p-values, for each pair of models and each value of :attr:`by`."""
         groups = [group for group in self.groups if group.value]
         cases = [(group, first, second) for first, second in matched for group in groups]
         tests = [

@@ -40,8 +40,8 @@ class SentencePair:
     def find_regions(self) -> tuple[TextSpan, TextSpan]:
         """Return, for the good and the bad sentence, the span from the first to the last changed word.
 
-        If words were only inserted or only deleted, both spans also include the word after them, or, at the end of the
-        sentence, the word before them.
+        If words were only inserted or only deleted, one span would be empty. Then both spans also include the next word
+        or, at the end of the sentence, the previous word.
 
         >>> SentencePair("the men sleep .", "the men sleeps .").find_regions()
         ((8, 13), (8, 14))
@@ -106,7 +106,7 @@ def compare_scores(good: Iterable[float], bad: Iterable[float]) -> PairAnswers:
 
 
 def number_units(pairs: Sequence[SentencePair]) -> list[int]:
-    """Return each pair's unit as a number: a hash of the good sentence's words, sorted."""
+    """Return the unit of each pair, a hash number. Good sentences with the same words, in any order, share a unit."""
     return [hash_words(sorted(pair.good.split())) for pair in pairs]
 
 

@@ -65,7 +65,7 @@ class TransformerModel:
         return ScoringMethod.CAUSAL if self._find_start() else ScoringMethod.CAUSAL_WITHOUT_START
 
     def find_unknown(self, texts: Sequence[str]) -> list[list[str]]:
-        """Return, for each text, the strings that become the tokenizer's unknown token, split at white space."""
+        """Return, for each text, the words and parts of words that the tokenizer replaces by its unknown token."""
         encoded = self.tokenizer([*texts], add_special_tokens=False, return_offsets_mapping=True, verbose=False)
         parts = (
             [text[slice(*span)] for token, span in zip(*row, strict=True) if token == self.tokenizer.unk_token_id]
@@ -110,7 +110,7 @@ class TransformerModel:
         return [TokenScores(part, spans[text][len(spans[text]) - len(part) :]) for text, part in enumerate(values)]
 
     def _find_start(self) -> list[int]:
-        """Return a list of the start token that a causal model reads before a text; empty if there is none."""
+        """Return, as a list of one id, the start token that a causal model reads before a text; [] if there is none."""
         has_start = self.options.bos and not self.is_masked
         ids = (self.tokenizer.bos_token_id, self.tokenizer.eos_token_id) if has_start else ()
         return [token for token in ids if token is not None][:1]
@@ -138,9 +138,9 @@ class TransformerModel:
     def _predict(self, batch: Sequence[ScoredSequence]) -> Tensor:
         """Return the log probabilities of the targets of all sequences, (targets,) float64.
 
-        The model reads equal sequences once: with the changed word masked, the sentences of a pair are often equal.
-        A hook before the output layer keeps one position for each different context (the tokens that a prediction
-        depends on), so that logits are computed at these positions only.
+        The model reads equal sequences once. If the changed word is masked, the sentences of a pair are often equal.
+        Logits are computed at one position for each different context (the tokens on which a prediction depends). A
+        hook before the output layer selects these positions.
         """
         numbers: dict[tuple[int, ...], int] = {}
         inputs = [numbers.setdefault(tuple(sequence.ids), len(numbers)) for sequence in batch]

@@ -158,7 +158,7 @@ class ProbingTask:
 def make_probing_task(data: ProbeDataset, path: Path, *, run: Run, preset: Preset | None) -> Any:
     """Return the MTEB task of the dataset in *path*. Each task has its own Python class, as is usual in MTEB.
 
-    ``samples_per_label`` is the number of training items of the most frequent label, so it leaves out no item.
+    ``samples_per_label`` is the number of training items of the most frequent label, so that no item is left out.
     """
     from mteb.abstasks import AbsTaskClassification
 

@@ -46,8 +46,8 @@ def make_probing_scores(result: Result) -> MtebScores:
 def make_geometry_scores(result: GeometryResult) -> MtebScores:
     """Return the scores of an encoder on a contrast.
 
-    ``accuracy``, its interval and ``items`` are for cosine, with negatives in the positive's form. Each further name
-    joins the form of the negatives, the nearness and the measure, as in ``anchor_euclid_margin``.
+    ``accuracy``, ``low`` to ``high`` (its interval) and ``items`` are for cosine, and negatives in the positive's form.
+    Longer names have three parts: the form of the negatives, the nearness and the score (``anchor_euclid_margin``).
     """
     main = result.find_by_group(NegativeKind.FORM)[ALL_TRIPLETS]
     scores: MtebScores = {
@@ -110,10 +110,10 @@ class MtebModelResults:
 
 
 def make_mteb_results(sides: Sequence[EncoderResults], distances: Sequence[GeometryResult]) -> list[MtebModelResults]:
-    """Return the content of the MTEB result files of each encoder: probing (*sides*) and geometry (*distances*).
+    """Return, for each encoder, the content of its MTEB files, from probing (*sides*) and geometry (*distances*).
 
-    Raises UsageError if two encoders have the same name in MTEB, if *distances* has two results of an encoder on one
-    contrast, or if a task has different languages in training and test.
+    Raises UsageError if two encoders have the same name in MTEB, if *distances* has two results for the same encoder
+    and contrast, or if a task has its training and test items in different languages.
     """
     probing_results = {side.encoder: [*make_probing_results(side)] for side in sides}
     first_results: dict[str, Result | GeometryResult] = {result.encoder: result for result in distances}

@@ -37,7 +37,7 @@ def keep_sentences(texts: Sequence[str], _: Random) -> Mapping[str, str]:
 
 
 def change_sentences(texts: Sequence[str], request: selection.SelectionRequest, change: Change) -> Mapping[str, str]:
-    """Map sentences to changed ones. If sampled as in the paper, random words are drawn uniformly from all types."""
+    """Map sentences to changed ones. With ``Sampling.PAPER``, all distinct words are equally likely as random words."""
     if request.as_published and change is sample_corpus_words:
         change = sample_dictionary_words
     return change(texts, request.make_random("change"))
@@ -48,8 +48,8 @@ def select_word_items(
 ) -> selection.Selection:
     """Return the items of AdiContent or AdiOrder; all probe words occur in training items. Raises TooFewError.
 
-    The first function in *askers* builds at most one item from each sentence. Published sampling uses the second
-    function instead. From a sentence, it builds a TRUE item and a FALSE item, or none.
+    *askers* has two functions, of which one builds the items. The first builds at most one item from each sentence. The
+    second is for sampling as in the paper: from each sentence, it builds a TRUE item and a FALSE item, or none.
     """
     pool = request.select_pool(
         "SELECT digest, 0 AS label, 0 AS form FROM sentences "
@@ -112,7 +112,7 @@ def sample_corpus_words(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
 
 
 def sample_dictionary_words(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
-    """Map each sentence to equally many random tokens; all types are equally likely (Adi et al. 2017, section 7)."""
+    """Map each sentence to an equally long text of tokens drawn uniformly from all types (Adi et al. 2017, sec. 7)."""
     types = sorted({token for text in texts for token in text.split(" ")})
     return _change_distinctly(texts, lambda text: " ".join(rng.choices(types, k=text.count(" ") + 1)))
 
@@ -142,7 +142,7 @@ def make_adi_tasks(
     control_reasons: Reasons | None = None,
     slots: int = 0,
 ) -> list[NaturalTask]:
-    """Return a task and its controls; *control_reasons* replaces *may_answer* in the controls."""
+    """Return a task and its controls (with changed sentences); *control_reasons*: their *may_answer*, if different."""
     task = NaturalTask(
         name=name,
         suite=TaskGroup.ADI,

@@ -16,7 +16,7 @@ from sentprobe.probes.natural import selection
 
 @dataclass(frozen=True, slots=True)
 class ChangedPair:
-    """A sentence and its changed version; a dataset has an item about one of the two."""
+    """A sentence and its changed version. A dataset contains at most one of the two, as an item."""
 
     original: str
     changed: str
@@ -59,7 +59,7 @@ def alternate_versions(pairs: list[ChangedPair], split: Split, *, labels: tuple[
 
 
 def _make_pairs(request: selection.SelectionRequest, sql: str, change: Changer) -> list[ChangedPair]:
-    """Return enough pairs for all splits, or all pairs of a small corpus, without reading all of a large corpus."""
+    """Return enough pairs for all splits or, if the corpus has fewer, all pairs. Read only as much as is needed."""
     needed = 2 * sum(selection.compute_class_share(request.size, classes=2).values())
     limit = 2 * needed + 100
     while True:

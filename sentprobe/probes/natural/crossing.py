@@ -1,6 +1,6 @@
 """Natural-text tasks across languages: training items from one language, test items from another.
 
-No training sentence is a test sentence of any language, or the translation of a test sentence (with the same
+The test items of all languages contain no training sentence, and no translation of one (a sentence with the same
 ``sent_id``). All training languages have equally many training items. A test language has the same test items for every
 training language.
 """
@@ -96,7 +96,8 @@ def _find_obstacle(task: NaturalTask) -> str:
 class _LanguageItems:
     """The items of a task in one language.
 
-    *keys* maps each sentence to its identifiers: text, unchanged text, ``sent_id``. A translation shares ``sent_id``.
+    *keys* maps each sentence to its identifiers: its text, its text before the task changed it, and its ``sent_id``.
+    A sentence and its translation have the same ``sent_id``.
     """
 
     table: Table
@@ -110,9 +111,9 @@ class _LanguageItems:
 def build_crossed_datasets(
     crossing: Crossing, tables: Iterable[Table], *, recipe: NaturalRecipe, command: str = ""
 ) -> Iterator[tuple[str, ProbeDataset | TooFewError]]:
-    """Yield, for each task, the name and dataset of each pair of a training language and a test language.
+    """Yield a dataset and its name for each task and each pair of a training language and a test language.
 
-    For a task or a language whose datasets cannot be built, yield one name, with the error that explains why.
+    If a task fails, yield its name and the error; if it fails only in German, yield ``Tense.de-de`` and the error.
     """
     check_natural_size(recipe.size)
     used = [table for table in tables if table.language in {*crossing.train_on, *crossing.test_on}]
@@ -220,10 +221,10 @@ def _find_common_labels(task: str, languages: Mapping[str, _LanguageItems]) -> t
 def _select_training(
     languages: Mapping[str, _LanguageItems], tested: Set[str], labels: Sequence[str], *, task: str, seed: int
 ) -> tuple[dict[str, list[Entry]], dict[str, int]]:
-    """Return, for each language, the training and validation items, and the number of items left out.
+    """Return two dictionaries by language: the training and validation items, and the number of items left out.
 
-    An item is left out if a test item has one of its keys (*tested*). Then each split is cut to the same size in all
-    languages. If all classes were equally frequent, they remain so. Raises TooFewError if a class has no training item.
+    *tested* has the keys of the test items, such as ``sent_id``. Items with such a key are left out. Then each split is
+    cut to one size for all languages; balanced classes stay so. Raises TooFewError if a class has no training item.
     """
     entries = {name: side.list_entries(_TRAINING_SPLITS, labels) for name, side in languages.items()}
     is_balanced = all(
@@ -265,7 +266,7 @@ def _shuffle(entries: Iterable[Entry], key: str) -> list[Entry]:
 
 
 def _take(entries: Iterable[Entry], quotas: Mapping[Split, int], *, by_class: bool) -> list[Entry]:
-    """Return the first ``quotas[split]`` items of each split (*by_class*: of each class in it), training first."""
+    """Return the first ``quotas[split]`` items of each split or, if *by_class*, of each class of each split."""
     counts = Counter[tuple[Split, str]]()
     chosen: list[Entry] = []
     for entry in entries:

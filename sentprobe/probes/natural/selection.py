@@ -137,7 +137,7 @@ def scale_share(capacity: int, requested: Mapping[Split, int]) -> dict[Split, in
 def select_balanced(
     pool: SentencePool, classes: Sequence[str], size: Size, *, task: str
 ) -> tuple[SplitIndices, ClassShare]:
-    """Return each split's indices in the pool, equally many per class, and this number. Raises TooFewError."""
+    """Return each split's pool indices, balanced over classes, and its items per class. Raises TooFewError."""
     counts = np.bincount(pool.labels, minlength=len(classes))
     requested = compute_class_share(size, classes=len(classes))
     obtained = scale_share(int(counts.min()), requested)
@@ -155,7 +155,7 @@ def select_balanced(
 def select_unbalanced(
     pool: SentencePool, classes: Sequence[str], size: Size, *, task: str
 ) -> tuple[SplitIndices, ClassShare]:
-    """Return each split's indices in the pool, taken in order from any class, and their number. Raises TooFewError."""
+    """Return the pool indices of the sentences in each split, and each split's size. Raises TooFewError."""
     requested = compute_class_share(size, classes=1)
     obtained = scale_share(len(pool.labels), requested)
     if obtained is None:
@@ -212,10 +212,11 @@ def deal_forms(pool: SentencePool, *, classes: int, requested: Mapping[Split, in
 def _deal_with_excess(
     counts: Indices, order: Indices, split_shares: NDArray[np.float64], *, excess: float
 ) -> tuple[Indices, NDArray[np.float64]]:
-    """Assign word forms to splits; *counts*, (forms, classes), is the number of sentences of each form and class.
+    """Assign each word form, with all its sentences, to one split.
 
-    A form may exceed its split's share by *excess* sentences. Return the index of each form's split, (forms,), and the
-    number of sentences, (splits, classes).
+    *counts*, (forms, classes), is the number of sentences of each form and class. A split should get at most *excess*
+    sentences more than its share. Return the index of each form's split, (forms,), and the number of sentences in each
+    split and class, (splits, classes).
     """
     room = split_shares[:, None] * counts.sum(axis=0)
     split_counts = np.zeros_like(room)
@@ -354,7 +355,7 @@ def read_entries(
 
 
 def describe_size(request: SelectionRequest, share: ClassShare, *, classes: int, why: str) -> tuple[str, ...]:
-    """Return a note for the card if *share*, the items per class, is less than requested; else an empty tuple."""
+    """Return one note for the card if *share* (items per class in each split) is smaller than requested, else ()."""
     if share == compute_class_share(request.size, classes=classes):
         return ()
     items = {split: number * classes for split, number in share.items()}
@@ -364,7 +365,7 @@ def describe_size(request: SelectionRequest, share: ClassShare, *, classes: int,
 def select_classes(
     request: SelectionRequest, pool: SentencePool, labels: tuple[str, ...], *, notes: Iterable[str] = ()
 ) -> Selection:
-    """Return items from equally many sentences of each class, with *notes* for the card. Raises TooFewError."""
+    """Return equally many items of each class, one item per sentence. *notes* are for the card. Raises TooFewError."""
     indices, share = select_balanced(pool, labels, request.size, task=request.task)
     size_notes = describe_size(request, share, classes=len(labels), why=describe_rarest_class(pool, labels))
     return Selection(labels, read_entries(request, pool, indices, labels=labels), (*notes, *size_notes))

@@ -15,7 +15,7 @@ from sentprobe.probes.natural.natural_task import ParseLabel, TableNeed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgreementCounts:
-    """Numbers of sentences with equal or different labels in tables A and B, a label in only one, or in neither."""
+    """Numbers of sentences by their labels in tables A and B: same, different, only in A, only in B, in neither."""
 
     neither: int = 0
     same: int = 0
@@ -90,7 +90,7 @@ class AgreementMeasure:
 
 
 def list_measures() -> tuple[AgreementMeasure, ...]:
-    """Return all measures: first the labels of all tasks, then the answers of all tasks."""
+    """Return all measures: first those for labels from parses, of all tasks; then those for the answers of tasks."""
     tasks = TASKS.values()
     labels = [(task, MeasureKind.LABEL, name, label) for task in tasks for name, label in task.labels.items()]
     answers = [(task, MeasureKind.TASK, task.name, task.answer) for task in tasks if task.answer is not None]
@@ -165,7 +165,7 @@ class TablePairs:
         return tallies
 
     def _count_agreeing_pairs(self, a: str, b: str) -> int:
-        """Pair each label in column *a* with each label in *b*; count equal pairs. Skip sentences that lack a label."""
+        """Count equal pairs of any sentence's label *a* and any sentence's *b*. Skip sentences that lack a label."""
         counts = (
             f"(SELECT {side} AS value, count(*) AS {name} FROM pairs "
             f"WHERE {a} IS NOT NULL AND {b} IS NOT NULL GROUP BY {side})"

@@ -1,4 +1,4 @@
-"""Items about one word of a sentence, such as its main verb; words are of medium frequency, none in two splits."""
+"""Items about one word of a sentence, such as its main verb. No word is rare, very frequent, or in two splits."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ def build_form_sql(role: str) -> str:
 
 
 def build_askable_sql(role: str) -> str:
-    """Return the SQL condition that the word in a role can be a target."""
+    """Return SQL that is true if the word in *role* can be a target word: it matches WORD_PATTERN."""
     return f"regexp_full_match({build_form_sql(role)}, '{WORD_PATTERN}')"
 
 
@@ -75,7 +75,7 @@ def _count_agreeing(
     labels: Sequence[str],
     redundancy: Redundancy,
 ) -> dict[str, int]:
-    """Return two counts for the card: test items whose answer is the commonest label among the words, and ties."""
+    """Return counts of test items: AGREEING, most labelled words have the answer; TIED, as many have another label."""
     if Split.TEST not in indices:
         return {}
     chosen = indices[Split.TEST]
@@ -88,7 +88,7 @@ def _count_agreeing(
 
 
 def has_any_tag(tag: str, label_tags: Sequence[str]) -> bool:
-    """Return whether *tag*, word tags joined by ``+``, has a word tag with all parts (``A|B``) of one of *label_tags*.
+    """Return whether a word of *tag* has all parts of at least one label tag. ``+`` separates words, ``|`` parts.
 
     >>> has_any_tag("AUX|Mood=Ind|Tense=Past|VerbForm=Fin+PART", ("VBD", "Mood=Ind|Tense=Past"))
     True

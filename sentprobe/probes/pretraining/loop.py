@@ -28,10 +28,10 @@ _SIGNAL_NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 class InterruptHandler:
-    """A context manager that delays signals such as Ctrl-C while a step changes the model.
+    """A context manager that delays signals such as Ctrl-C while a training step changes the model.
 
-    After the step, the manager calls the handler that was installed before or, if there is none, raises SystemExit.
-    While the process stops, all signals but a second Ctrl-C are ignored; a closed terminal or cluster may send several.
+    After the step, a delayed signal goes to the handler that was installed before; if there is none, SystemExit is
+    raised. While the process stops, further signals are ignored, except for a second Ctrl-C.
     """
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class InterruptHandler:
 
     @contextmanager
     def defer_signals(self) -> Iterator[None]:
-        """Delay signals until the end of the block. ``can_save`` is false in it, and after an exception in it."""
+        """Delay signals until the end of the block. ``can_save`` is false until then, and after an exception."""
         self._reset()  # the process still runs, so earlier signals are done with
         self._is_consistent = False
         yield
@@ -140,9 +140,9 @@ def train(
 ) -> TrainingState:
     """Train until a limit is reached, resuming the checkpoint in the folder if it exists; return the final state.
 
-    If the checkpoint's training had ended, no step is repeated, but the model is probed if probing is requested. When
-    Ctrl-C, SIGTERM or SIGHUP stop a training, a checkpoint of its last complete step is written. PyTorch's global
-    random generators are restored at the end.
+    If the checkpoint comes from a finished training, no step follows; the model is only probed, if *settings* ask for
+    it. When Ctrl-C, SIGTERM or SIGHUP stop a training, a checkpoint of its last complete step is written. PyTorch's
+    global random generators are restored at the end.
 
     - probe_model: function that probes the model; it is called at the steps of ``settings.probe_every``
 
@@ -161,7 +161,7 @@ def train(
 
 
 class _FabricLearner(nn.Module):
-    """Wraps a learner; makes each Batch from a dictionary of tensors, since Fabric finds no tensors in a Batch."""
+    """Wrapper of a learner: makes a Batch from a dictionary of tensors, because Fabric cannot process a Batch."""
 
     def __init__(self, learner: nn.Module) -> None:
         super().__init__()
@@ -180,8 +180,8 @@ LOSSES_PER_CHECK = 20
 class _TrainingLoop:
     """Runs a training in this process, on one device.
 
-    Outside ``with`` blocks of ``defer_signals``, weights, optimizer and state belong to the same step. So a checkpoint
-    can be written there.
+    A checkpoint may be written only outside the ``with`` blocks of ``defer_signals``. Inside such a block, weights,
+    optimizer and state may belong to different steps.
     """
 
     def __init__(

@@ -20,7 +20,7 @@ class StepInterval:
     steps: int = 0
 
     def is_due(self, step: int, *, epoch_over: bool) -> bool:
-        """Return whether the repeated action is due after step *step*; *epoch_over*: whether it ends an epoch."""
+        """Return whether the action is due after step *step*. *epoch_over*: whether this step ends an epoch."""
         return step % self.steps == 0 if self.steps else epoch_over
 
 

@@ -34,7 +34,7 @@ EPOCHS = 5
 
 
 def learn_skip_gram(texts: Sequence[str], *, dim: int, words: int, seed: int) -> WordVectors:
-    """Learn skip-gram vectors, (dim,), of at most *words* frequent words (Adi et al. 2017, appendix I).
+    """Learn a skip-gram vector, (dim,), for each frequent word, up to *words* in number (Adi et al. 2017, appendix I).
 
     One thread is used, so that the same seed gives the same vectors. Raises EncoderError if gensim is not installed.
     """

@@ -20,7 +20,7 @@ In the tasks of compeval, at most 0.8% of the test items have an inflected form 
 
 @dataclass(frozen=True, slots=True)
 class SplitOverlap:
-    """Counts of test items: all; with a sentence that is in training verbatim; with one that is there inflected."""
+    """Numbers of test items: all, copies of a training sentence, and inflected copies of a training sentence."""
 
     items: int
     repeated: int
@@ -38,7 +38,7 @@ class SplitOverlap:
 
     @property
     def has_near_copies(self) -> bool:
-        """Whether the sentences of more than 1% of the test items occur in training, verbatim or inflected."""
+        """Whether, for more than 1% of the test items, a training sentence has the same lemmas in the same order."""
         return self.repeated + self.inflected > MAX_OVERLAP * self.items
 
     def format_repeated(self) -> str:
@@ -148,7 +148,7 @@ class DataFacts:
         """Return whether two datasets were built in the same way and differ only in the seed.
 
         Datasets from natural text may differ in size by up to a quarter, because the number of balanced items in a
-        corpus depends on the draw. Datasets of unknown origin never match, since two vocabularies may share a name.
+        corpus depends on the draw. The answer is False if the origin of either dataset is unknown.
         """
         if None in (self.seed, facts.seed) or "" in (self.origin, facts.origin) or self.seed == facts.seed:
             return False

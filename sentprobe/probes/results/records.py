@@ -1,4 +1,4 @@
-"""Results as flat dictionaries for data frames, with the figures of methods such as selectivity and codelength."""
+"""Results as flat dictionaries for data frames, and the computation of measures such as selectivity and codelength."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from sentprobe.probes.trainer.codelength import compute_codelength, compute_comp
 
 
 def compute_probe_accuracy(result: Result, seed: SeedScore) -> float:
-    """Return the accuracy of the Condition.PROBE probe with the seed of *seed*, or of the first one if none has it."""
+    """Return the accuracy of the Condition.PROBE probe with the seed ``seed.seed``, or else of the first such probe."""
     seeds = result.scores[Condition.PROBE].seeds
     return next((probe for probe in seeds if probe.seed == seed.seed), seeds[0]).accuracy
 
@@ -29,7 +29,7 @@ class MethodFigure:
     decimals: int = 2
 
     def compute_mean(self, result: Result, condition: Condition) -> float | None:
-        """Return the mean of this figure over a result's probes; None unless *condition* is this figure's own."""
+        """Return the mean of this figure over a result's probes; None if the figure belongs to another condition."""
         if condition is not self.condition:
             return None
         return mean(self.compute(result, seed) for seed in result.scores[condition].seeds)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Condition(StrEnum):
-    """The data that a probe is trained on: the task itself, or data of a control or method."""
+    """The data that a probe is trained on: the task's own, or data changed for a control or for a ``--method``."""
 
     PROBE = "probe"
     RANDOM_SENTENCES = "random-sentences"
@@ -139,7 +139,7 @@ def compute_item_accuracies(seeds: Sequence[SeedScore]) -> NDArray[np.float64]:
 
 
 def find_provenances(result: "Result") -> tuple[Provenance, ...]:
-    """Return the distinct provenances of a result's probes; the provenance of the result itself comes first."""
+    """Return the provenance of a result, then those of its probes; each distinct provenance is returned once."""
     provenances = (seed_score.provenance for score in result.scores.values() for seed_score in score.seeds)
     return tuple(dict.fromkeys([result.provenance, *filter(None, provenances)]))
 

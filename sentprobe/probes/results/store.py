@@ -121,7 +121,7 @@ def _check_result(result: rs.Result) -> rs.Result:
 
 
 def _check_readings(condition: rs.Condition, score: rs.SeedScore) -> None:
-    """Raise ValueError if curve points are too few, unsorted or impossible, or a PORTIONS score lacks V-information."""
+    """Raise ValueError if a score lacks curve points or has impossible ones, or lacks V-information for PORTIONS."""
     positions = [reading.at for reading in score.readings]
     if len(positions) < 2 or not all(left < right for left, right in pairwise(positions)):
         raise ValueError(f"{condition} without its probes")
@@ -357,7 +357,7 @@ def read_stamps(directory: Path) -> frozenset[Stamp]:
 
 
 def read_stamp(path: Path) -> Stamp:
-    """Return the stamp of a file."""
+    """Return a file's name, inode number and modification time, which show whether it was rewritten."""
     status = path.stat()
     return path.name, status.st_ino, status.st_mtime_ns
 
@@ -370,7 +370,7 @@ def save_result(
     wait: float = WAIT_SECONDS,
     command: str = "",
 ) -> None:
-    """Write a result to its file. Keep seeds that only the old file has, unless *redone* has the old file's stamp."""
+    """Write a result to its file, and keep the file's other seeds. A file whose stamp is in *redone* is overwritten."""
     with lock_directory(directory, wait=wait, command=command):
         path = directory / make_file_name(result)
         has_changed = path.is_file() and read_stamp(path) not in redone
@@ -403,7 +403,7 @@ def add_scores(result: rs.Result, new_scores: Mapping[rs.Condition, Iterable[rs.
 
 
 def _drop_shared_provenance(result: rs.Result, score: rs.SeedScore) -> rs.SeedScore:
-    """Return *score*, without provenance if *result* has equal command, device and versions (of packages in both)."""
+    """Return *score*, without provenance if *result* has the same command, device and versions of shared packages."""
     provenance = score.provenance
     if provenance is None or (provenance.command, provenance.device) != (result.command, result.device):
         return score

@@ -68,7 +68,7 @@ def write_learning_curve(curve: TrainingCurve, folder: Path) -> None:
 
 
 def add_point(curve: TrainingCurve, point: LearningPoint, folder: Path) -> None:
-    """Append *point* to the curve in *folder*. If that curve is of another training than *curve*, replace it first."""
+    """Append *point* to the training curve stored in *folder*. A stored curve of another training is overwritten."""
     stored = read_learning_curve(folder)
     points = stored.points if stored and replace(stored, points=()) == curve else ()
     write_learning_curve(replace(curve, points=points).append_point(point), folder)

@@ -1,4 +1,4 @@
-"""Checks whether compared figures differ in data, classifier, precision, device or software versions."""
+"""Checks whether compared results differ in data, classifier, precision, device or software versions."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
@@ -112,7 +112,7 @@ def _find_unrecorded(task: str, tables: Sequence[Sequence[Result]]) -> Iterator[
 
 
 def find_machine_differences(table: Results) -> Iterator[ClaimFinding]:
-    """Yield findings if rows of a table differ in precision, device or software versions, or if all used bfloat16."""
+    """Yield findings if probes in a table differ in precision, device or software versions, or all use bfloat16."""
     trained = Results(tuple(record for record in table.records if record.dim))
     yield from _check_precision(trained)
     devices = _group_by_value(trained, lambda record: [making.device for making in find_provenances(record)])
@@ -159,7 +159,7 @@ def _group_by_value(table: Results, list_values: Callable[[Result], list[str]]) 
 
 
 def _list_versions(record: Result) -> list[str]:
-    """Return a text such as "python 3.12, torch 2.4" for each distinct provenance of a result that states versions."""
+    """Return the versions in a result: a text such as "python 3.12, torch 2.4" for each provenance with versions."""
     stated = ("python", "sentprobe", "torch", "numpy", "scikit-learn")
     return [
         ", ".join(f"{name} {making.versions[name]}" for name in stated if name in making.versions)

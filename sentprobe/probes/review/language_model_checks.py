@@ -82,7 +82,7 @@ def find_unknown_words(table: PairResults) -> Iterator[ClaimFinding]:
 
 
 def find_repeated_pairs(table: PairResults) -> Iterator[ClaimFinding]:
-    """Yield a warning if two paradigms have common pairs, more than 5% of the pairs of the smaller paradigm."""
+    """Yield a warning if more than 5% of the pairs of a paradigm are also in another paradigm."""
     paradigms = group_by(table.pairs, lambda pair: pair.paradigm)
     sentences = {name: {(pair.good, pair.bad) for pair in pairs} for name, pairs in paradigms.items()}
     common = {names: len(sentences[names[0]] & sentences[names[1]]) for names in combinations(sentences, 2)}
@@ -100,7 +100,7 @@ def find_repeated_pairs(table: PairResults) -> Iterator[ClaimFinding]:
 
 
 def find_different_pairs(tables: PairTables) -> Iterator[ClaimFinding]:
-    """Report if the models were not all scored on the same pairs, by the same kinds of score."""
+    """Report if the tables have different models. A table has one set of pairs and one kind of score."""
     models = [{scores.spec or scores.model for scores in table.scores} for table in tables]
     if any(names != models[0] for names in models):
         yield ClaimFinding(

@@ -34,7 +34,11 @@ def compute_units_needed(better: float, worse: float, *, level: float) -> int | 
 
 
 def _compute_sample_size(difference: float, variance_if_none: float, variance: float, *, level: float) -> int | None:
-    """Return the sample size to detect *difference*, None for 0; *variance_if_none* is the variance without it."""
+    """Return the number of units or items needed to detect a true *difference*; None if *difference* is 0.
+
+    - variance_if_none: the variance of one unit or item if there is no difference
+    - variance: its variance if there is this *difference*
+    """
     if not difference:
         return None
     level_part = normal_quantile(1 - level) * sqrt(variance_if_none)
@@ -58,10 +62,10 @@ def compute_items_needed(share: float, chance: float, *, level: float) -> int | 
 def compute_draws_needed(
     difference: float, deviation: float, *, level: float, prior_freedom: float = 0.0
 ) -> int | None:
-    """Return the smallest number of draws, at most MOST_DRAWS, for which a t-test has the power ``TARGET_POWER``.
+    """Return the smallest number of draws for which a t-test has the power ``TARGET_POWER``; at most MOST_DRAWS.
 
     - deviation: the standard deviation of the difference over draws
-    - prior_freedom: the degrees of freedom beyond draws - 1, from a variance estimate shared with other differences
+    - prior_freedom: degrees of freedom added to draws - 1, if the variance estimate also uses other differences
 
     None if the difference or the deviation is 0.
 
@@ -81,10 +85,10 @@ def compute_draws_needed(
 def compute_t_test_power(effect: float, draws: int, *, level: float, prior_freedom: float = 0.0) -> float:
     """Return the power of the two-sided t-test over draws; *effect* is mean difference / standard deviation.
 
-    The power is the probability that a noncentral t variable is outside the critical values. It is computed as an
-    average of normal probabilities over w, the estimated standard deviation divided by the true one. With f degrees of
-    freedom (draws - 1 + *prior_freedom*), f * w^2 is chi-squared distributed. ``scipy.special.nctdtr`` is not used
-    because it returns NaN for large effects.
+    The power is the probability that a noncentral t variable is outside the critical values. Let w be the estimated
+    standard deviation divided by the true one. For a fixed w, a normal distribution gives the probability; the power is
+    its mean over w. With f degrees of freedom (draws - 1 + *prior_freedom*), f * w^2 is chi-squared distributed.
+    ``scipy.special.nctdtr`` is not used because it returns NaN for large effects.
 
     >>> round(compute_t_test_power(2.0, 5, level=0.05), 2)
     0.91

@@ -33,7 +33,7 @@ def find_bag_of_words_ties(table: Results) -> Iterator[ClaimFinding]:
 
 
 def find_memorised_words(table: Results) -> Iterator[ClaimFinding]:
-    """Find tasks where probe words alone are above chance, and encoders not better than these words."""
+    """Find tasks whose probe words alone predict the labels above chance, and encoders that do not beat this."""
     controls = find_table(table).free_controls
     above = [test for test in controls if test.condition is Condition.NO_SENTENCE and test.is_above]
     for task, tests in group_by(above, lambda test: test.draws[0].task).items():
@@ -59,7 +59,7 @@ def find_memorised_words(table: Results) -> Iterator[ClaimFinding]:
 
 
 def _find_not_better(table: Results, control: Condition) -> Iterator[tuple[str, list[Comparison]]]:
-    """Yield up to two (task, comparisons) per task: encoders worse than *control*, then encoders that tie with it."""
+    """Yield, for each task, comparisons of encoders worse than *control*, then of encoders that tie with it."""
     comparisons = find_table(table).compare_with_control(control)
     for task, on_task in group_by(comparisons, lambda comparison: comparison.first.task).items():
         yield from [(task, worse)] if (worse := [c for c in on_task if c.is_worse]) else []
@@ -99,7 +99,7 @@ def describe_test(comparison: TestedDifference) -> str:
 
 
 def format_equation(p: float) -> str:
-    """Format a p-value after an equals or less-than sign.
+    """Return a p-value as text that starts with an equals sign or, for a tiny value, a less-than sign.
 
     >>> format_equation(0.25), format_equation(0.0001)
     ('= 0.250', '< 0.001')

@@ -96,8 +96,8 @@ def run(
     - preset: the classifier, its name, or a function from dataset to classifier; by default the
       classifier of the task's paper (:data:`sentprobe.probes.suites.USUAL_PRESET`)
     - seeds: number of probes under each condition, with the seeds *seed*, *seed* + 1, ...
-    - draws: number of repetitions, each with its own data (if they are built), weights of untrained
-      encoders, and probes, with the seeds *seed*, *seed* + 10, ...; stored datasets stay as they are
+    - draws: number of repetitions, with the seeds *seed*, *seed* + 10, ... Each repetition has new datasets,
+      untrained encoders and probes; stored datasets stay as they are
     - controls: whether controls are run; a baseline has none
     - out: the folder of the results, each written atomically as soon as it is finished. Existing
       results are reused, unless *force* is true
@@ -113,10 +113,10 @@ def run(
     - probe_vectors: the vectors of probe words: ``"one-hot"``; ``"encoder"``, each encoder's input
       word vector or else its vector of the word alone; or an encoder (or its spec) for all tasks; by
       default ``"encoder"`` for the tasks of Adi et al. 2017 and ``"one-hot"`` for all others
-    - dims, quantize: the vectors of each encoder are also probed when cut to these widths
-      and rounded to ``"int8"`` or ``"binary"``, in each combination
-    - erase: paths of datasets without probe words; the vectors are also probed when the labels of
-      each of these datasets are erased from them
+    - dims, quantize: widths to which vectors are cut, and formats (``"int8"``, ``"binary"``) to which they are rounded;
+      each combination is probed in addition to the full vectors
+    - erase: paths of datasets without probe words; for each of these datasets, vectors from which the
+      dataset's labels are erased are also probed
     - control_task, methods: further probes of the unchanged vectors of each encoder: see
       :class:`sentprobe.probes.runs.request.settings.MethodName`
 
@@ -191,7 +191,7 @@ def execute_request(request: RunRequest, *, reporter: Reporter | None = None) ->
 
 
 class DrawnRun(NamedTuple):
-    """A draw's settings; its encoders, some (such as ``bow``) as unbuilt specs; the user's specs by encoder name."""
+    """A draw: settings; encoders, or specs (such as ``bow``) to build later; the user's spec for each encoder name."""
 
     run: Run
     encoders: list[resolve.EncoderSource]
@@ -199,7 +199,7 @@ class DrawnRun(NamedTuple):
 
 
 def prepare_draws(encoders: Sequence[resolve.EncoderSource], *, targets: Targets, run: Run) -> Iterator[DrawnRun]:
-    """Yield each draw with its encoders. Raises UsageError if encoders share a name or vectors fit only one draw."""
+    """Yield each draw with its encoders. Raises UsageError for equal names, or vectors that fit a single draw only."""
     specs: dict[str, Spec] = {}
     sources = list(encoders)
     for draw in run.iterate_draws():
@@ -228,7 +228,7 @@ def _reject_ordered_vectors(encoders: Iterable[resolve.EncoderSource]) -> None:
 def _select_reusable(
     source: resolve.EncoderSource, encoders: Sequence[resolve.EncoderSource]
 ) -> Sequence[resolve.EncoderSource]:
-    """Return the sources of the next draw: *source* again if any encoder is unbuilt or has a seed, else *encoders*."""
+    """Return *encoders* if the next draw can reuse them; [*source*] if any of them has a seed or is not built yet."""
     is_random = (isinstance(encoder, Spec) or get_capabilities(encoder).seed is not None for encoder in encoders)
     return [source] if any(is_random) else encoders
 

@@ -57,9 +57,9 @@ _ATTRIBUTE = "attr"
 def find_main_clause_from_dependencies(
     tokens: Sequence[str], tags: Sequence[str], heads: Sequence[int], relations: Sequence[str] = ()
 ) -> main_clauses.MainClause:
-    """Return the main clause of a sentence, or NO_CLAUSE if it has no main verb or all *relations* are "" or "_".
+    """Return the main clause of a sentence, or NO_CLAUSE if there is no main verb or no relation other than "" and "_".
 
-    *heads* has the number of each token's head, from 1, and 0 for the root. Raises DependencyError.
+    *heads* counts tokens from 1 and has 0 for the root; the returned clause counts from 0. Raises DependencyError.
 
     >>> find_main_clause_from_dependencies(
     ...     ("We", "saw", "stars"), ("PRP", "VBD", "NNS"), (2, 0, 2), ("nsubj", "root", "obj"))

@@ -53,7 +53,7 @@ class Coordination:
 
 
 def find_coordination(tree: Tree) -> Coordination | None:
-    """Return the two top clauses, each with a VP, that the tree's only conjunction joins (CoordInv); else None."""
+    """Return the two main clauses that a tree's only conjunction joins (CoordInv); None if it has no such clauses."""
     if tree.categories.count(_CONJUNCTION) != 1:
         return None
     below = list_children(tree, find_top_node(tree))

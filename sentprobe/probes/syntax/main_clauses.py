@@ -127,7 +127,7 @@ def _find_first_conjunct(categories: Sequence[str], place: int) -> int:
 
 
 def _find_conjunction(tree: Tree, below: Sequence[int], categories: Sequence[str], place: int) -> str:
-    """Return the conjunction that follows the head at *place* and joins a noun to this head, or the empty string."""
+    """Return the conjunction that joins the child at *place*, the head of a noun phrase, to a later child; or ""."""
     for position in range(place + 1, len(below) - 1):
         if categories[position] in _CONJUNCTION_CATEGORIES and _CONJUNCTS.intersection(categories[position + 1 :]):
             return tree.words[tree.starts[below[position]]].lower()
@@ -174,7 +174,7 @@ NO_CLAUSE = MainClause()
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """The nodes of a clause, its children, the child that is or contains the verb, the verb, and the verb's parent."""
+    """A clause as nodes: itself, its children, the child that is or contains its verb, the verb, the verb's parent."""
 
     node: int
     below: Sequence[int]
@@ -303,7 +303,7 @@ def _is_temporal(tree: Tree, node: int, *, alone: bool = False) -> bool:
 
 
 def _find_object(tree: Tree, clause: _Clause, *, subject: int | None) -> int | None:
-    """Return the object or None: the last noun phrase after the verb; skip times, and *himself* in "did it himself"."""
+    """Return the object or None: the last noun phrase after the verb except times and "himself" in "did it himself"."""
     verb, host = _find_lexical_verb(tree, clause)
     if verb is None or tree.words[tree.starts[verb]].lower() in COPULAS:
         return None
@@ -334,7 +334,7 @@ def _find_lexical_verb(tree: Tree, clause: _Clause) -> tuple[int | None, int]:
 
 
 def _list_noun_phrases_after(tree: Tree, verb: int, host: int) -> list[int]:
-    """Return the noun-phrase children of *host* after *verb*; once one is found, stop at a verb or conjunction."""
+    """Return *host*'s noun-phrase children after *verb*, up to the first verb or conjunction after a noun phrase."""
     noun_phrases: list[int] = []
     for node in list_children(tree, host):
         category = tree.categories[node]

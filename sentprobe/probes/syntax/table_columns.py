@@ -17,7 +17,7 @@ _TEXT, _TEXTS, _SMALL, _LARGE = pa.string(), pa.list_(pa.string()), pa.int16(), 
 
 
 def _find_main_tag(row: Row, role: int, word: Noun | int | None) -> str | None:
-    """Return the tag of the main verb (*role* 0), subject (1) or object (2), without tags of other words of a token."""
+    """Return the tag of the main verb (*role* 0), subject (1) or object (2): one tag, even in a multiword token."""
     if row.universal is not None:
         return row.universal.main_tags[role]
     index = word.index if isinstance(word, Noun) else word

@@ -54,8 +54,8 @@ class Row:
 def build_row(parsed: ParsedSentence, *, universal: bool = False) -> Row:
     """Return the row of *parsed*. Raises RowError if the parse contradicts itself, or is too long or too deep.
 
-    Labels come from Universal Dependencies if the sentence has neither a tree nor Penn tags. With *universal*, trees
-    and Penn tags are ignored if the sentence has Universal Dependencies.
+    The row's labels, such as tags and subject, come from a tree or Penn tags and, without these, from Universal
+    Dependencies. With *universal*, Universal Dependencies are preferred to a tree and to Penn tags.
 
     >>> row = build_row(ParsedSentence(tree="(S (NP (NNS men)) (VP (VBD slept)) (. .))"))
     >>> row.text, row.top, row.depth, row.tags[row.verb], row.subject.number.value

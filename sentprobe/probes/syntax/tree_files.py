@@ -26,7 +26,7 @@ def read_trees(source: FilePiece) -> list[Tree] | list[Mistake]:
 
 
 def split_trees(lines: Iterable[str]) -> Iterator[FilePiece | Mistake]:
-    """Yield each tree's text, found by counting brackets, or its mistake. Only one tree is in memory at a time."""
+    """Yield each tree as a FilePiece, and each unclosed tree or stray line as a Mistake; keep one tree in memory."""
     pending = _PendingTree()
     line_counts: set[int] = set()  # numbers of lines of the trees so far
     for number, line in enumerate(lines, 1):
@@ -66,8 +66,8 @@ class _PendingTree:
 def _begins_new_tree(pending: _PendingTree, line: str, *, line_each: bool) -> bool:
     """Return whether a line begins a new tree although the pending tree has open brackets.
 
-    It does if it starts like the pending tree, for example with "(S". A line with another label begins a new tree, too,
-    if all trees so far had one line each (*line_each*) and the pending tree has one line, with a closing bracket.
+    A line begins a new tree if it starts like the pending tree, for example with "(S". Any other line that starts with
+    "(" does, too, if each tree so far was on one line (*line_each*) and the pending tree is one line with a ")".
     """
     beginning = _BEGINNING.match(line)
     first = _BEGINNING.match(pending.lines[0])

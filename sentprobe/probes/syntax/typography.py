@@ -37,7 +37,7 @@ class StraightText:
     """The offset in *written* of each character of *text* and of its end, (characters + 1,)."""
 
     def restore_form(self, start: int, end: int) -> str:
-        """Return the original of ``text[start:end]``, or this span itself if it starts or ends inside "..." or "--"."""
+        """Return the original form of ``text[start:end]``; a span that cuts the "--" of a dash stays unchanged."""
         if self._is_inside_mark(start) or self._is_inside_mark(end):
             return self.text[start:end]
         return _REMOVED.sub("", self.written[self.starts[start] : self.starts[end]])
@@ -73,7 +73,7 @@ def _has_marks(text: str) -> bool:
 
 
 def straighten_word(word: str) -> str:
-    """Return a token in straight marks. It stays one token: spaces become ``_``, and it is never empty.
+    """Return a token with ASCII marks in place of typographic marks, and ``_`` in place of special spaces.
 
     >>> straighten_word("n\u2019t"), straighten_word("\u2014"), straighten_word("caf\u00e9")
     ("n't", '--', 'café')

@@ -28,7 +28,7 @@ _NUMBERS = {"Sing": Number.SINGULAR, "Plur": Number.PLURAL, "Ptan": Number.PLURA
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UniversalLabels:
-    """The labels of a sentence. Indices are those of tokens; a token may consist of several words, each with a tag."""
+    """The labels of a sentence; ``clause`` and ``coordination`` have token indices. A token may have several words."""
 
     tokens: tuple[str, ...]
     tags: tuple[str, ...]
@@ -144,7 +144,7 @@ def _find_verb(graph: DependencyGraph) -> int | None:
 
 
 def _find_noun(graph: DependencyGraph, relation: str) -> Noun | None:
-    """Return the root's first dependent with *relation*. Its number is None if it has a conjunct and is not plural."""
+    """Return the root's first dependent with *relation*. A singular noun with a conjunct gets the number None."""
     nodes = graph.find_dependents(graph.root, relation)
     if not nodes:
         return None
@@ -154,9 +154,9 @@ def _find_noun(graph: DependencyGraph, relation: str) -> Noun | None:
 
 
 def _find_voice(graph: DependencyGraph) -> str | None:
-    """Return Pass if a dependent of the root has a relation ending in ``:pass``, else the root's Voice, by default Act.
+    """Return the main clause's voice: Pass if a dependent of the root has a relation such as ``nsubj:pass``.
 
-    If the root is not a verb, return None.
+    Otherwise, return the voice in the root's tag, or Act if the tag has none; None if the root is not a verb.
     """
     tag = graph.tags[graph.root]
     if any(graph.relations[node].endswith(":pass") for node in graph.dependents[graph.root]):
@@ -165,10 +165,10 @@ def _find_voice(graph: DependencyGraph) -> str | None:
 
 
 def _find_coordination(graph: DependencyGraph) -> Coordination | None:
-    """Return the clauses of the root and of its only ``conj``, joined by the sentence's only ``cc``, as spans of words.
+    """Return the word positions of two coordinated main clauses and their conjunction; None if not found.
 
-    Both clauses must have a verb. Both or neither must have a subject, and both or neither a finite verb; otherwise
-    return None.
+    The root heads the first clause, its only ``conj`` the second; the conjunction is the sentence's only ``cc``.
+    Both clauses must have a verb. If one has a subject, so must the other; likewise for a finite verb.
     """
     second = graph.find_dependents(graph.root, "conj")
     relations = [relation.split(":")[0] for relation in graph.relations]
@@ -200,7 +200,7 @@ def _describe_clause(graph: DependencyGraph, node: int) -> tuple[bool, bool] | N
 
 
 def _map_coordination(words: Coordination, token_of: Sequence[int]) -> Coordination | None:
-    """Convert spans of words to spans of tokens; return None if a clause ends within a token."""
+    """Convert positions of words to positions of tokens; return None if a clause starts or ends inside a token."""
     bounds = (*words.first, words.conjunction, *words.second)
     if any(0 < bound < len(token_of) and token_of[bound] == token_of[bound - 1] for bound in bounds):
         return None

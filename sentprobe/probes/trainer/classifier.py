@@ -13,10 +13,10 @@ from sentprobe.values import MAX_INTEGER
 class Scaling(StrEnum):
     """Scaling of sentence vectors before training, learned from the training sentences.
 
-    One-hot probe words have length 1. If sentence vectors are many times longer, training makes no progress in the
-    first passes, and early stopping ends it at chance, which says nothing about the encoder. On the published SemRole
-    data with preset ``ettinger``, an untrained BiLSTM has an accuracy of 51.2% with ``as-is`` and 65.6% with ``unit``;
-    MiniLM has 58.3% with ``as-is`` and 51.4% with ``variance``.
+    One-hot vectors of probe words have length 1. If sentence vectors are many times longer, early stopping can end the
+    training while accuracy is still at chance. Accuracies on the published SemRole data with preset ``ettinger`` show
+    the effect: an untrained BiLSTM has 51.2% with ``as-is`` and 65.6% with ``unit``. Vectors that are scaled by
+    ``variance`` are long: MiniLM has 51.4% with ``variance`` and 58.3% with ``as-is``.
     """
 
     AS_IS = "as-is"
@@ -77,10 +77,10 @@ class Penalty(StrEnum):
 
 
 class StopCriterion(StrEnum):
-    """Value that must improve for training to continue; L-BFGS does not stop by it.
+    """The value that must improve for training to continue, except with L-BFGS.
 
-    With L-BFGS, VALIDATION_LOSS selects the best probe of a grid by validation loss. With L-BFGS and another criterion,
-    the validation accuracy selects this probe.
+    With L-BFGS, the criterion only decides how the best probe of a grid is selected: VALIDATION_LOSS selects by
+    validation loss, any other criterion by validation accuracy.
     """
 
     TRAINING_LOSS = "training-loss"

@@ -14,7 +14,7 @@ MIN_PORTIONS = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurvePoint:
-    """The result of one probe: a point of the curve of results by number of training items, or by hidden width."""
+    """The result of one probe: a point of a curve whose x-axis is the number of training items or the hidden width."""
 
     at: int
     """Number of training items, or width of the hidden layer (0: no hidden layer)."""

@@ -63,7 +63,7 @@ def has_fast_bfloat16() -> bool:
 
 
 def uses_bfloat16_instructions() -> bool:
-    """Return whether PyTorch uses instructions for bfloat16: with them, products of subnormal factors are 0."""
+    """Return whether PyTorch uses bfloat16 instructions. The test is that these treat subnormal numbers as 0."""
     subnormal = torch.full((64, 64), 2.0**-130, dtype=torch.bfloat16)
     return bool((subnormal @ torch.full((64, 64), 2.0**10, dtype=torch.bfloat16) == 0).all())
 
@@ -85,7 +85,7 @@ def choose_precision(precision: Precision, *, device: torch.device) -> Precision
 
 
 def multiply(left: Tensor, right: Tensor, *, precision: Precision, out: Tensor | None = None) -> Tensor:
-    """Return the float32 product of two matrices. BFLOAT16 rounds factors and product, but not intermediate sums."""
+    """Return the product of two matrices as float32. With BFLOAT16, factors and product have bfloat16 precision."""
     if precision is not Precision.BFLOAT16:
         return torch.mm(left, right, out=out)
     product = left.to(torch.bfloat16) @ right.to(torch.bfloat16)

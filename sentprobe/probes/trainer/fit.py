@@ -89,16 +89,16 @@ def fit(
 
     - threads: number of threads that PyTorch uses in training; None: unchanged
     - pass_limits: by seed, a maximum number of passes below that of the preset; L-BFGS ignores it
-    - method: a function that trains several probes for each seed; None: one probe is trained
-    - further_tests: (sentence vectors, test items) of each further test set; ignored with *method*. Each set appends a
-      Fit per seed to the result. The rows of training sentences in its vectors equal those in *vectors*
+    - method: a function that trains several probes for each seed, such as one for each hidden width; None: one probe
+    - further_tests: (sentence vectors, test items) of each further test set; ignored with *method*. The returned tuple
+      then also has a Fit for each set and seed. These vectors equal *vectors* in the rows of training sentences
     - arguments: further arguments of :func:`prepare_problem`
 
     The probes of all seeds and grid points are trained together, on the same batches. A seed decides initial weights
     and dropout. A probe's result depends on its own seed; the other seeds affect rounding only. If the preset averages
-    several probes, they have the seeds of :func:`derive_member_seeds`. Random numbers are drawn on the CPU, so that
-    results on other devices differ by rounding only. Raises UsageError if validation items are needed but missing, or
-    bfloat16 is not available, and SentprobeError if training diverged.
+    several probes for each seed, :func:`derive_member_seeds` gives their seeds. Random numbers are drawn on the CPU, so
+    that results on other devices differ by rounding only. Raises UsageError if validation items are needed but missing,
+    or bfloat16 is not available, and SentprobeError if training diverged.
     """
     start = time.perf_counter()
     with limit_threads(threads), torch.inference_mode():
@@ -127,11 +127,11 @@ def prepare_problem(
     device: str = "cpu",
     word_vectors: Vectors | None = None,
 ) -> "TrainingProblem":
-    """Scale the vectors, and copy vectors and items to the device.
+    """Scale the vectors, and copy vectors and items to the device. Training items alone determine the scaling.
 
     - vectors: the vector of each distinct sentence, (sentences, dim) float32
-    - word_vectors: the vector of each probe word, (words, word_dim) float32; None: probe words are one-hot. A probe
-      reads them in addition to the sentence vector (Adi et al. 2017, section 3). Training items determine their scaling
+    - word_vectors: the vector of each probe word, (words, word_dim) float32; None: one-hot vectors. A probe reads the
+      sentence vector and the vectors of the item's probe words (Adi et al. 2017, section 3)
     - words, labels: how many probe words there are, and how many labels
     """
     if preset.needs_validation and validation is None:
@@ -206,7 +206,7 @@ class TrainingProblem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainedProbe:
-    """A trained probe, or several probes whose probabilities are averaged. Each bank in *banks* has only one probe."""
+    """A trained probe, or several probes whose probabilities are averaged. Each bank has the weights of one probe."""
 
     banks: tuple[Bank, ...]
     epochs: int
@@ -240,7 +240,7 @@ class TrainedProbe:
 
 
 def choose_best(candidates: Sequence[TrainedProbe]) -> TrainedProbe:
-    """Return the probe with the smallest ``validation_bits`` or, if one has none, the highest validation accuracy."""
+    """Return the best probe: smallest ``validation_bits`` or, if any probe lacks these, highest validation accuracy."""
     if all(candidate.validation_bits is not None for candidate in candidates):
         return min(candidates, key=lambda candidate: candidate.validation_bits or 0.0)
     return max(candidates, key=lambda candidate: candidate.validation or 0.0)
@@ -276,7 +276,7 @@ def _average_probes(problem: TrainingProblem, members: Sequence[TrainedProbe]) -
 
 
 def _split_points(points: Iterable[GridPoint], problem: TrainingProblem) -> Iterator[list[GridPoint]]:
-    """Sort grid points by penalty and yield groups whose probes have at most MAX_WEIGHTS first-layer weights."""
+    """Yield groups of grid points to train together, sorted by penalty; MAX_WEIGHTS limits the size of a group."""
     shape = problem.design.shape
     point_group: list[GridPoint] = []
     weights = 0
@@ -331,10 +331,10 @@ INFORMATION_DECIMALS = 4
 
 
 def fit_portions(vectors: Vectors, *, preset: Preset, **arguments: Any) -> tuple[Fit, ...]:
-    """Train a probe for each seed on each portion of the training items; return one Fit for each seed.
+    """Train one probe for each seed and portion of the training items; return one Fit for each seed.
 
-    The arguments are those of :func:`fit`. A Fit describes the probe of the last portion, all training items; its
-    ``readings`` have a point for each portion.
+    The arguments are those of :func:`fit`. A Fit describes the probe that is trained on all training items; the
+    ``readings`` of the Fit have a point for each portion.
     """
     return fit(vectors, preset=calibrate_stopping(preset), method=_fit_portions, **arguments)
 
@@ -368,9 +368,9 @@ def _compute_information(probe: TrainedProbe, problem: TrainingProblem) -> tuple
 
 
 def fit_widths(vectors: Vectors, **arguments: Any) -> tuple[Fit, ...]:
-    """Train a probe for each seed and hidden width; return one Fit for each seed, of its widest probe.
+    """Train probes of several hidden widths for each seed; return, for each seed, the Fit of the widest probe.
 
-    The arguments are those of :func:`fit`. ``readings`` of a Fit has a point for each width; 0 means no hidden layer.
+    The arguments are those of :func:`fit`. A Fit's ``readings`` have a point for each width; 0 is no hidden layer.
     """
     return fit(vectors, method=_fit_widths, **arguments)
 
@@ -385,7 +385,7 @@ def _fit_widths(problem: TrainingProblem, seeds: Sequence[int]) -> list[Fit]:
 
 
 def _fit_each_width(problem: TrainingProblem, preset: Preset, seeds: Sequence[int]) -> list[dict[int, Fit]]:
-    """Train probes of several hidden widths together; return, for each seed, the best result of each width."""
+    """Train the probes of all hidden widths together; return, for each seed and width, the fit of the best probe."""
     problem = replace(problem, preset=preset)
     fits: list[dict[int, Fit]] = []
     for candidates in problem.train_grids(seeds, {}):

@@ -1,6 +1,6 @@
-"""Probe words as input of probes: one-hot words, whose weights are looked up, or word vectors.
+"""Probe words as an input of probes, either as one-hot vectors or as word vectors.
 
-A one-hot word times the weight matrix is one row of the matrix: the row is looked up, and no product is computed.
+A one-hot vector times the weight matrix is one row of the matrix. This row is looked up, and no product is computed.
 """
 
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class ProbeWords:
 
 
 def add_word_contributions(words: ProbeWords, weights: Tensor, *, precision: Precision, into: Tensor) -> None:
-    """Multiply the probe words of b items by *weights*, (word rows, units); add the products to *into*, (b, units)."""
+    """Add each item's probe words times *weights*, (word rows, neurons), to the item's row of *into*, (b, neurons)."""
     if words.lexicon is None:
         for slot in words.numbers.unbind(dim=1):
             into += functional.embedding(slot, weights)

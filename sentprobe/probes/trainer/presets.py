@@ -178,8 +178,8 @@ def override(preset: cl.Preset, options: Iterable[OptionPair]) -> cl.Preset:
 def calibrate_stopping(preset: cl.Preset) -> cl.Preset:
     """Return the preset with early stopping on validation loss, so that probabilities are calibrated.
 
-    Patience is longer, since probes on few items may learn nothing for many passes. With L-BFGS, the validation loss
-    decides the penalty and the scaling.
+    Patience is at least 30 passes, since probes on few items may learn nothing for many passes. L-BFGS does not stop
+    early: there, the validation loss selects the best probe of a grid.
     """
     if preset.optimizer is cl.Optimizer.LBFGS:
         return replace(preset, stop=cl.StopCriterion.VALIDATION_LOSS) if preset.needs_validation else preset
@@ -222,7 +222,7 @@ def set_hidden_widths(preset: cl.Preset) -> cl.Preset:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BankShape:
-    """Input and output sizes of probes, the same for all probes of a bank."""
+    """Input and output sizes that all probes of a bank share; a bank holds the weights of probes trained together."""
 
     dim: int
     """Width of the sentence vectors."""
@@ -236,7 +236,7 @@ class BankShape:
 
     @property
     def word_rows(self) -> int:
-        """Width of the input for the probe words of an item; also the number of rows of its weights."""
+        """Width of the part of the input that encodes an item's probe words. The part has as many rows of weights."""
         return self.slots * (self.word_dim or self.words)
 
     @property
@@ -265,7 +265,7 @@ class GridPoint:
     """With ``scaling=chosen``: whether the probe reads the whitened vectors. None with another scaling."""
 
     def select_grid_values(self, preset: cl.Preset) -> dict[str, float]:
-        """Return this point's value of each field with several in *preset*; add ``whitened`` (0.0 or 1.0) if set."""
+        """Return this point's values of the fields that the grid varies, including ``whitened`` (0.0 or 1.0)."""
         scaling = {} if self.is_whitened is None else {"whitened": float(self.is_whitened)}
         return {name: getattr(self, name) for name in cl.GRID_FIELDS if len(getattr(preset, name)) > 1} | scaling
 

@@ -43,10 +43,11 @@ class Bank:
 
     - sentence: weights of the sentence vector, (units, dim) float32
     - small: rows of probe word weights, one row of hidden biases, and rows of output weights, (word_rows + 1 + labels,
-      units) float32. Each slot has one row for each distinct probe word or, with word vectors, for each dimension
+      units) float32. ``word_rows`` is the width of the input for the probe words of an item
     - output_biases: (P, labels) float32
 
-    Without a hidden layer, a probe has a unit for each label. There are no output weights, and output_biases is (P, 0).
+    Without a hidden layer, a probe's units are its outputs, one for each label, and the row of hidden biases has their
+    biases. There are no output weights, and output_biases is (P, 0).
     """
 
     points: tuple[GridPoint, ...]
@@ -73,7 +74,7 @@ class Bank:
 
     @property
     def word_weights(self) -> Tensor:
-        """A view of the weights of the probe words, (word_rows, units)."""
+        """A view of the rows of ``small`` that have the weights of the probe words, (word_rows, units)."""
         return self.small[: self.bias_row]
 
     def list_weights(self) -> tuple[Tensor, Tensor, Tensor]:
@@ -170,7 +171,7 @@ def compute_gradients(bank: Bank, inputs: BatchInputs, targets: Tensor, *, masks
 
 
 def _compute_hidden(bank: Bank, inputs: BatchInputs, *, masks: Masks) -> tuple[Tensor, Tensor]:
-    """Return the activations before and after dropout by Masking.AFTER, (b, units); without it, one tensor twice."""
+    """Return the activations and the input of _compute_output, each (b, units). They differ only with Masking.AFTER."""
     precision = bank.design.precision
     sums = multiply(inputs.vectors, bank.sentence.T, precision=precision)  # (b, units)
     sums += bank.small[bank.bias_row]

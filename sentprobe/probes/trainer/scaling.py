@@ -40,7 +40,7 @@ def scale_to_tensor(
 
 
 def _learn_unit_length(vectors: Vectors, rows: Indices) -> ScalePart:
-    """Return a function that subtracts the mean and, unless all rows are equal, divides by the mean length."""
+    """Return a function that subtracts the mean of *rows*, then divides by the mean length of the centred *rows*."""
     mean = _compute_mean(vectors, rows)
     lengths = [np.linalg.norm(vectors[row_part] - mean, axis=1) for row_part in _split_rows(rows)]
     length = np.concatenate(lengths).mean()

@@ -54,7 +54,7 @@ class TrainingProgress:
 
     @property
     def pass_limit(self) -> int | None:
-        """The maximum number of passes set for this probe, if it ended training below the preset's; else None."""
+        """The probe's maximum number of passes, if it ended training and is below the preset's maximum; else None."""
         is_limited = not self.converged and self.epochs >= self._max_epochs < self._preset.max_epochs
         return self._max_epochs if is_limited else None
 
@@ -135,7 +135,7 @@ class BankUpdater:
         self._set_bank(self.bank.select_probes(indices), moments, steps=float(self._blocks[0].step))
 
     def _add_penalty(self) -> None:
-        """Add the penalty to the gradients, except for sentence weights: PyTorch's ``weight_decay`` penalizes these."""
+        """Add the penalty to the gradients. For the sentence vector's weights, PyTorch's ``weight_decay`` does it."""
         bank, gradient = self.bank, self.gradient
         rows = self._unit_l2.expand_as(bank.small)
         if self._preset.penalty is Penalty.DECAY:
@@ -147,7 +147,7 @@ class BankUpdater:
 
 
 def _group_by_penalty(l2: Iterable[float], segments: Sequence[slice]) -> list[tuple[float, slice]]:
-    """Group adjacent probes with equal penalty; return each group's penalty and the range of its units in the Bank."""
+    """Group adjacent probes with equal penalty. Return each group's penalty and slice of the rows of Bank.sentence."""
     pairs = zip(l2, segments, strict=True)
     blocks = [(value, list(block)) for value, block in groupby(pairs, key=lambda pair: pair[0])]
     return [(value, slice(block[0][1].start, block[-1][1].stop)) for value, block in blocks]
@@ -277,7 +277,7 @@ def evaluate_probes(bank: Bank, validation: PreparedItems | None) -> list[Valida
 
 
 def predict(banks: Sequence[Bank], items: PreparedItems) -> Indices:
-    """Return, for each item, the label with the largest mean probability over *banks* of one probe each, (n,) int64."""
+    """Return each item's most probable label, (n,) int64. Probabilities are averaged over probes, one in each bank."""
     logits_by_bank = [_compute_first_logits(bank, items) for bank in banks]
     if len(logits_by_bank) > 1:  # not for one probe: a softmax may round different scores to equal probabilities
         logits_by_bank = [torch.softmax(scores.double(), dim=1) for scores in logits_by_bank]
@@ -286,7 +286,7 @@ def predict(banks: Sequence[Bank], items: PreparedItems) -> Indices:
 
 
 def compute_label_costs(banks: Sequence[Bank], items: PreparedItems) -> list[float]:
-    """Return each item's cost in bits, -log2 of its label's probability: the mean over the probes, one in each bank."""
+    """Return each item's cost in bits: -log2 of its label's mean probability over the probes, one in each bank."""
     log_probabilities = [torch.log_softmax(_compute_first_logits(bank, items).double(), dim=1) for bank in banks]
     mean = torch.logsumexp(torch.stack(log_probabilities), dim=0) - math.log(len(banks))  # (n, labels)
     bits: list[float] = (-mean.gather(1, items.targets[:, None])[:, 0] / math.log(2)).tolist()

@@ -58,10 +58,10 @@ def list_cached_encoders(directory: Path) -> tuple[CachedEncoder, ...]:
 
 
 def clear_vectors(directory: Path, *, encoder: str | None = None, older_than: float | None = None) -> RemovedFiles:
-    """Remove the cached vectors of encoders that match *encoder* and *older_than*. Raises UsageError or SentprobeError.
+    """Remove the cached vectors of the encoders that meet both conditions. Raises UsageError or SentprobeError.
 
-    - encoder: the encoder's name, or at least eight digits of its fingerprint; None: any encoder
-    - older_than: the encoder was last used more than this number of days ago; None: at any time
+    - encoder: an encoder's name, or at least the first eight digits of its fingerprint; None: all encoders
+    - older_than: only encoders that were last used more than this number of days ago; None: all encoders
     """
     chosen = list_cached_encoders(directory)
     if encoder is not None:

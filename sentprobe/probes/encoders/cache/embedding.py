@@ -77,7 +77,7 @@ class _VectorTable:
         self._missing[positions] = False
 
     def iterate_missing(self, size: int) -> Iterator[Indices]:
-        """Yield batches of positions of sentences without a vector: the longest first, equal lengths alphabetically."""
+        """Yield batches of the positions of sentences without a vector: longest sentences first, ties by alphabet."""
         positions = np.flatnonzero(self._missing).tolist()
         positions.sort(key=lambda position: (-len(self._sentences[position]), self._sentences[position]))
         for start in range(0, len(positions), size):

@@ -65,7 +65,7 @@ class OrderedVectors:
 
     @property
     def capabilities(self) -> Capabilities:
-        """The optional properties: :meth:`bind_to_order`, which assigns a sentence to each vector, and no caching."""
+        """Capabilities: :meth:`bind_to_order` assigns a sentence to each vector; the vectors are not cached."""
         return Capabilities(cacheable=False, bind_to_order=self.bind_to_order)
 
     @property
@@ -78,7 +78,7 @@ class OrderedVectors:
         raise vector_formats.VectorFileError(_describe_missing_sentences(self.source))
 
     def bind_to_order(self, sentences: Sequence[str]) -> Precomputed:
-        """Return an encoder that maps sentence i to vector i. Raises VectorFileError for more or fewer sentences."""
+        """Return an encoder that maps sentence i to vector i. Raises VectorFileError if their counts differ."""
         if len(sentences) != len(self.vectors):
             raise vector_formats.VectorFileError(
                 f"{self.source}: {len(self.vectors)} vectors for {len(sentences)} different "

@@ -70,7 +70,7 @@ class WordVectors:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """A note on the unknown words so far; empty if there are none, or if the logged warning counts them all."""
+        """A note on the unknown words so far; empty if none is unknown, or a logged warning states the same number."""
         unknown = self._list_unknown_words()
         if len(unknown) == len(self._warned):
             return ()

@@ -77,7 +77,7 @@ class TextFrame:
     """The end token to append; empty if no vector is read at an end token, or if the tokenizer appends it."""
 
     def tokenize(self, texts: list[str], **settings: Any) -> Any:
-        """Return the tokenizer's output for framed texts."""
+        """Return the tokenizer's output for texts that already have the prompt, chat template and end token."""
         # A chat template has its own special tokens.
         return self.tokenizer(texts, **({"add_special_tokens": False} if self.chat else {}), **settings)
 
@@ -144,7 +144,7 @@ class HfModel:
         return out
 
     def count_truncated(self, sentences: Sequence[str]) -> int | None:
-        """Return how many sentences exceed the token limit when they are in the prompt or chat template."""
+        """Return how many sentences exceed the token limit, counting the tokens of the prompt and chat template."""
         texts = [self.frame.add_to(sentence).text for sentence in sentences]
         return loading.count_truncated(texts, self.frame.tokenize, limit=self.limit)
 
@@ -181,7 +181,10 @@ class HfModel:
     def _find_tokens(
         self, pool: str, framed: Sequence[FramedText], words: Sequence[named_tokens.WordIndices], tokens: Any
     ) -> Tensor:
-        """Return per text the index of the end token or of the word *pool*'s last token, (batch,) int64; -1: absent."""
+        """Return for each text the index of one token, (batch,) int64, or -1 if the text lacks this token.
+
+        The token is the end token if *pool* is EOS, else the last token of the word named *pool*, such as "verb".
+        """
         mask = tokens["attention_mask"].bool()
         if pool == EOS:
             matches = mask & (tokens["input_ids"] == self.end_token)
@@ -225,7 +228,7 @@ class HfModel:
 
 
 def _find_end(framed: FramedText, word: int | None) -> int:
-    """Return the index in the framed text of the first character after a word of the sentence; 0 if *word* is None."""
+    """Return the position in ``framed.text`` at which word number *word* of the sentence ends; 0 if *word* is None."""
     if word is None:
         return 0
     ends = [match.end() for match in re.finditer(r"\S+", framed.sentence)]
@@ -277,7 +280,7 @@ class LayerStore:
 
 @dataclass(frozen=True, slots=True)
 class HfEncoder:
-    """An encoder that reads one layer of a model, with one pooling method or named token."""
+    """An encoder that reads one layer of a model, by one pooling method or at one named token, such as ``verb``."""
 
     name: str
     fingerprint: str
@@ -423,7 +426,7 @@ def _make_model(
 
 
 def _find_end_token(frame: TextFrame, *, name: str) -> tuple[int, str]:
-    """Return the end token's id, and the text to append: empty if framed texts end with it. Raises UsageError."""
+    """Return the end token's id, and its text, or "" if texts already end with the token. Raises UsageError."""
     tokenizer = frame.tokenizer
     last = frame.tokenize([frame.add_to("a").text])["input_ids"][0][-1]
     if last in {tokenizer.eos_token_id, tokenizer.sep_token_id} - {None}:

@@ -64,14 +64,14 @@ def _make_final_failure(state: RetryCallState) -> _Failure:
 
 @dataclass(frozen=True, slots=True)
 class RequestGroup:
-    """Concurrent requests that stop together. For each attempt number, only the first failure in the group warns."""
+    """Concurrent requests that stop together. If several requests fail at the first try, only one logs a warning."""
 
     stop: threading.Event
     _warned_attempts: set[int] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def record_failure(self, attempt: int) -> bool:
-        """Record that try number *attempt* of a request failed; return whether it is the group's first such failure."""
+        """Record that a try with number *attempt* failed; return True if no other with this number failed before."""
         with self._lock:
             is_first = attempt not in self._warned_attempts
             self._warned_attempts.add(attempt)

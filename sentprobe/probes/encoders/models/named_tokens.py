@@ -31,7 +31,7 @@ WordIndices = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True)
 class GrammarWords:
-    """Finds words by name, such as ``agent``, by parsing sentences; omits a name whose word differs between parses."""
+    """Finds named words, such as ``agent``, by parsing a sentence; omits names to which parses give different words."""
 
     lexicon: Lexicon
     content: bytes = b""
@@ -48,11 +48,11 @@ class GrammarWords:
         )
 
     def has_name(self, name: str) -> bool:
-        """Return whether *name* is a slot or one of *names*."""
+        """Return whether *name* is in ``self.names`` or has the form of a slot, such as ``agent.clause.verb``."""
         return name in self.names or SLOT.fullmatch(name) is not None
 
     def find_words(self, sentences: Sequence[str]) -> list[WordIndices]:
-        """Return, for each sentence, the word index of each name and slot; empty if the sentence cannot be parsed."""
+        """Return, for each sentence, a dictionary from names and slots to word indices; empty if parsing fails."""
         return [self._find_words_of(sentence) for sentence in sentences]
 
     def _find_words_of(self, sentence: str) -> WordIndices:
@@ -81,7 +81,7 @@ def find_event_words(event: ev.Event, language: Language) -> WordIndices:
 
 
 def _iterate_roles(event: ev.Event, path: str = "", head: str = "") -> Iterator[tuple[str, str]]:
-    """Yield (name, slot) pairs, the main clause's first; *head*: the slot of the noun that *event* modifies, if any."""
+    """Yield pairs such as ("agent", "agent.noun"), main clause first. *head*: slot of the noun that fills a gap."""
     yield VERB, f"{path}verb"
     slots = {role: head if event.argument(role) is ev.GAP else f"{path}{role.value}.noun" for role in ev.ROLES}
     yield SUBJECT, slots[event.subject]

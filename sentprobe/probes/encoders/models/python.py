@@ -1,4 +1,4 @@
-"""The encoder ``python:``, which calls the user's function or object as SentEval, MTEB or others would."""
+"""The encoder ``python:``, which calls the user's function or object in one of several styles, such as SentEval's."""
 
 import hashlib
 import importlib
@@ -102,10 +102,10 @@ def make_caller(model: Any, style: CallStyle, *, batch: int, seed: int) -> Encod
 
 
 def _make_senteval_caller(model: Any, *, batch: int, seed: int) -> EncodeFunction:
-    """Return a function that calls the object's ``prepare`` with all sentences, then its ``batcher`` for each batch.
+    """Return a function that calls the model's ``prepare`` with all sentences, then its ``batcher`` for each batch.
 
-    The parameters are SentEval's defaults (Conneau & Kiela 2018), updated from the object's attributes ``params`` and
-    ``params_senteval``.
+    Both methods get SentEval's parameters (Conneau & Kiela 2018): default values, or those in the model's attributes
+    ``params`` and ``params_senteval``.
     """
     prepare = getattr(model, "prepare", None)
     settings: dict[str, Any] = {

@@ -66,7 +66,7 @@ class SentenceTransformerEncoder:
 
     @property
     def capabilities(self) -> Capabilities:
-        """The only optional property: :meth:`count_truncated`, the function that counts truncated sentences."""
+        """The optional properties of the encoder: only a function that counts the sentences that are truncated."""
         return Capabilities(count_truncated=self.count_truncated)
 
     def count_truncated(self, sentences: Sequence[str]) -> int | None:

@@ -71,7 +71,7 @@ CellMaker: TypeAlias = Callable[..., nn.RNNBase]
 
 
 class RecurrentLayer(nn.Module):
-    """A recurrent layer. Its backward direction reads reversed sentences; packed sequences are slower on a CPU."""
+    """A recurrent layer. Backward, it reads reversed sentences, because packed sequences are slower on a CPU."""
 
     def __init__(self, cells: CellMaker, inputs: int, hidden: int, *, directions: int) -> None:
         super().__init__()
@@ -177,7 +177,7 @@ class GatedConvolutions(Network):
     The sentence vector is the maximum over the words. Other details follow Gehring et al. 2017, without weight
     normalization and dropout. Position vectors are added to the word vectors (section 3.1), and a linear map leads to
     512 units. Each layer adds the output of a gated convolution to its input (3.2) and scales the sum by sqrt(0.5)
-    (3.4). Initial weights are Gaussian, for n inputs with variance 4/n before a gate and 1/n elsewhere (3.5).
+    (3.4). With n inputs, Gaussian initial weights have variance 4/n in convolutions, 1/n in the linear map (3.5).
     """
 
     def __init__(self, architecture: Architecture) -> None:

@@ -26,7 +26,7 @@ class InferSentVersion(StrEnum):
 
 
 class InferSentPadding(StrEnum):
-    """The padding that max pooling reads in addition to the states of the words: none, or a state of zeros."""
+    """Whether max pooling reads a state of zeros (padding) in addition to the states of the words."""
 
     NONE = "none"
     ZEROS = "zeros"

@@ -41,7 +41,7 @@ class PublishedEncoder(ABC):
 
     @property
     def capabilities(self) -> Capabilities:
-        """The optional properties: a note on unknown words, word vectors, and the count of truncated sentences: 0."""
+        """The encoder's notes on unknown words, its word vectors, and a truncation counter that always returns 0."""
         return Capabilities(
             notes=self.words.notes, count_truncated=count_none_truncated, word_vectors=self.inputs.average_words
         )

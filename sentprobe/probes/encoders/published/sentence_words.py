@@ -37,7 +37,7 @@ def tokenize_treebank(sentence: str) -> list[str]:
 
 
 def tokenize_moses(sentence: str) -> list[str]:
-    """Tokenize by Penn Treebank rules, but split "didn't" into "didn", "'t" as Moses does, except at the end.
+    """Tokenize by Penn Treebank rules, but split "didn't" as Moses does, unless it is the end of the sentence.
 
     >>> tokenize_moses("The man didn't sleep.")
     ['The', 'man', 'didn', "'t", 'sleep', '.']
@@ -77,7 +77,7 @@ class NumberedWords:
 
     @property
     def row_count(self) -> int:
-        """Number of rows of a table of vectors that has a row for each word's number."""
+        """Number of rows that a table of word vectors must have: the largest number of a word, plus 1."""
         return max(self.numbers.values()) + 1
 
     def make_word_vectors(self, tables: Sequence[Vectors]) -> WordVectors:

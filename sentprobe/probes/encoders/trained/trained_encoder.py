@@ -53,7 +53,7 @@ class TrainedEncoder:
 
     @property
     def capabilities(self) -> Capabilities:
-        """The checkpoint's family, step and epoch, the word vectors, and a note on unknown words."""
+        """The checkpoint's family, step and epoch, a note on unknown words, and a function that finds word vectors."""
         return Capabilities(
             family=self._point.family,
             step=self._point.step,

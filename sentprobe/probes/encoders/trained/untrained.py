@@ -95,7 +95,7 @@ class RandomPositions(torch.nn.Module):
         self._words, self._seed = words, seed
 
     def forward(self, time: int) -> torch.Tensor:
-        """Return the vectors of the first *time* positions, (time, dim)."""
+        """Return the vectors of the positions from 0 to *time* - 1, (time, dim)."""
         keys = (int(digest("position", self._seed, position), 16) for position in range(time))
         generators = (np.random.default_rng(key) for key in keys)
         rows = [g.standard_normal(self._words.dim, dtype=np.float32) for g in generators]

@@ -66,7 +66,7 @@ class StorageOptions:
 
     @property
     def variants(self) -> tuple[Storage, ...]:
-        """A storage for each combination of a number of dimensions and a rounding."""
+        """The storage of each variant: every value of ``dims`` combined with every value of ``quantize``."""
         return tuple(Storage(dims=dims, rounding=rounding) for dims, rounding in product(self.dims, self.quantize))
 
     def to_options(self) -> tuple[OptionPair, ...]:
@@ -89,7 +89,7 @@ def parse_storage(dims: str | None, quantize: str | None) -> StorageOptions:
 
 
 def make_storage_options(dims: Sequence[int], quantize: Sequence[str]) -> StorageOptions:
-    """Return options with these values, and with all dimensions and no rounding as first values. Raises UsageError."""
+    """Return two options, each with its value for unchanged vectors first, then the given values. Raises UsageError."""
     for width in dims:
         check_whole("dims", width)
         if width < 1:

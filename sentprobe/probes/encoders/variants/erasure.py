@@ -38,7 +38,7 @@ class Eraser:
 
 
 def find_eraser(vectors: Vectors, targets: Indices) -> Eraser:
-    """Return the eraser of labels *targets*, (n,) int64, fitted to the training vectors, (n, dim) float32."""
+    """Fit an eraser of labels to the training vectors, (n, dim) float32, and their labels *targets*, (n,) int64."""
     mean = vectors.mean(axis=0, dtype=np.float64)
     centred = vectors - mean
     labels = np.eye(int(targets.max()) + 1)[targets]

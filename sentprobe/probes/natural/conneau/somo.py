@@ -1,8 +1,8 @@
 """Task SOMO of Conneau et al. 2018, section 2: a noun or verb is replaced by a word that fits less well.
 
-The replaced word and the replacement have the same most frequent tag, and corpus frequencies in the same band. Each
-of them forms a bigram with the preceding word; the frequencies of these two bigrams differ by at most a factor of two.
-The same holds for their two bigrams with the following word.
+The replaced word and its replacement have the same most frequent tag, and corpus frequencies in the same band. The
+two bigrams that they form with the preceding word differ in frequency by at most a factor of two. So do the two
+bigrams that they form with the following word.
 """
 
 import math
@@ -33,7 +33,7 @@ Replacement = tuple[ChangedPair, int]
 
 
 def select_odd_man_out(request: selection.SelectionRequest) -> selection.Selection:
-    """Return the items of SOMO. Half are changed (C), and splits share no replacement words. Raises TooFewError."""
+    """Return the items of SOMO, half with a replaced word (C). Splits share no replacements. Raises TooFewError."""
     band = request.settings.odd_band or ODD_BAND.scale(request.corpus.token_count)
     replacements = _find_replacements(request, band)
     requested = selection.compute_class_share(request.size, classes=2)

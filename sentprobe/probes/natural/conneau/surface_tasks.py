@@ -59,9 +59,9 @@ WORDS = 1000
 
 
 def select_word_content(request: selection.SelectionRequest) -> selection.Selection:
-    """Return the items of WC. A sentence's class is the one of 1,000 words in it. Raises TooFewError or UsageError.
+    """Return the items of WC. A sentence's class is the only target word in it. Raises TooFewError or UsageError.
 
-    The words have at least 4 letters and frequency ranks from 2,001 on; small corpora use fewer, commoner words.
+    The 1,000 targets have at least 4 letters and frequency ranks from 2,001 on; small corpora use fewer, commoner ones.
     """
     words, first = _find_words(request)
     rows = ", ".join(f"({rank}, {label})" for label, (rank, _) in enumerate(words))
@@ -97,7 +97,7 @@ def _check_enough(request: selection.SelectionRequest, pool: SentencePool, words
 
 
 def _find_words(request: selection.SelectionRequest) -> tuple[list[tuple[int, str]], int]:
-    """Return the target words as (frequency rank, word) pairs, and the lowest rank that was allowed."""
+    """Return (frequency rank, word) for each target word, and the rank of the most frequent word that was allowed."""
     scale = min(1.0, request.corpus.token_count / selection.REFERENCE_TOKENS)
     settings = request.settings
     first = settings.first_rank or 1 + round((FIRST_RANK - 1) * scale)

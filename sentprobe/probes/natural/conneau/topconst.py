@@ -16,9 +16,9 @@ ANSWER_SQL = rf"CASE WHEN {selection.LENGTHS_SQL} AND regexp_full_match(top, '([
 
 
 def select_top_constituents(request: selection.SelectionRequest, answer: str = ANSWER_SQL) -> selection.Selection:
-    """Return the items of TopConst and TopDeps. Raises TooFewError.
+    """Return the items of TopConst or, with its own SQL, of TopDeps. Raises TooFewError.
 
-    The classes are the 19 most frequent values of the SQL *answer*, and OTHER.
+    The classes are the most frequent values of the SQL expression *answer* (19 by default), and OTHER for the rest.
     """
     tops, notes = _find_sequences(request, answer)
     cases = " ".join(f"WHEN '{top}' THEN {n}" for n, top in enumerate(tops))
@@ -31,7 +31,7 @@ def select_top_constituents(request: selection.SelectionRequest, answer: str = A
 
 
 def _find_sequences(request: selection.SelectionRequest, answer: str) -> tuple[list[str], tuple[str, ...]]:
-    """Return the most frequent values of *answer*, and a note for the card unless there are 19, as in the paper."""
+    """Return the most frequent values of the SQL *answer*, and a note for the card if there are not 19 values."""
     max_sequences = request.settings.sequences or SEQUENCES
     class_items = sum(selection.compute_class_share(request.size, classes=max_sequences + 1).values())
     min_sentences = 1 if request.settings.sequences else min(MIN_SENTENCES, class_items)

@@ -1,9 +1,9 @@
 """Task TreeDepth of Conneau et al. 2018, section 2: the depth of the tree, nearly uncorrelated with length.
 
 As in the paper, lengths have the same Gaussian distribution at each depth. All depths are equally frequent if the
-corpus has enough sentences for the dataset. Else depths have a Gaussian distribution, too, as wide as the corpus
-allows; in the narrowest, the rarest depth has 5% of the items. Long shallow trees and short deep trees are rare in any
-corpus. A dataset may therefore lack up to 7% of the items of the target distribution.
+corpus has enough sentences for the dataset. Otherwise depths also have a Gaussian distribution, as wide as the corpus
+allows. If this has the smallest width that is tried, the rarest of the depths 5 to 12 has 5% of the items. Long shallow
+trees and short deep trees are rare in any corpus. A dataset may therefore lack up to 7% of its target items.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -76,7 +76,7 @@ def select_tree_depth(
     usual: range = selection.DEPTHS,
     length_spreads: Sequence[float] = LENGTH_SPREADS,
 ) -> selection.Selection:
-    """Return items whose class is the depth in *column*, nearly independent of length. Raises TooFewError."""
+    """Return items whose class, the depth in *column*, is nearly independent of sentence length. Raises TooFewError."""
     depths = usual if request.settings.depths == selection.DEPTHS else request.settings.depths
     pool = request.select_pool(
         f"SELECT digest, answer - {depths[0]} AS label, length AS form "
@@ -134,9 +134,9 @@ def _deal_to_splits(row: Indices, requested: Indices) -> Indices:
 def find_best_target(
     cells: Indices, size: Mapping[Split, int], length_spreads: Sequence[float] = LENGTH_SPREADS
 ) -> tuple[DepthTarget, dict[Split, Indices]] | None:
-    """Return a target, and for each split its item counts by depth and length, (d, 17).
+    """Return the best target, and for each split the number of items by depth and length, (d, 17).
 
-    Targets are tried from wide to narrow: the first with all requested items is returned, else the one with most items.
+    Wide distributions are tried first. The first that gives all requested items is best, else the one with most items.
     Return None if every target leaves a split without items of some depth.
     """
     best: tuple[DepthTarget, dict[Split, Indices]] | None = None
@@ -168,7 +168,7 @@ def _compute_gaussian(values: Weights, mean: float, spread: float) -> Weights:
 
 
 def _find_fitting_size(target: DepthTarget, cells: Indices, total: int) -> int:
-    """Return the largest size up to *total* of a dataset within _MAX_MISSING and _MAX_CORRELATION; 0 if none exists."""
+    """Return the largest size, at most *total*, at which the corpus can match *target* closely enough; else 0."""
     steps = int(np.log(total) / -np.log(_SIZE_STEP)) + 1
     numbers = np.floor(total * _SIZE_STEP ** np.arange(steps))
     target_cells = numbers[:, None, None] * np.outer(target.depths, target.lengths)
@@ -215,7 +215,7 @@ def describe_target(target: DepthTarget, quotas: Mapping[Split, Indices], depths
 
 
 def compute_correlation(quota: NDArray[Any]) -> Weights:
-    """Return the correlation of depth and length, (...), from item counts, (..., d, 17); 0 where undefined."""
+    """Return the correlation of depth and length, (...), from item counts, (..., depths, lengths); 0 if undefined."""
     shares = quota / np.maximum(quota.sum(axis=(-2, -1), keepdims=True), 1e-12)
     depth, length = (np.arange(n) for n in quota.shape[-2:])
     by_depth, by_length = shares.sum(axis=-1), shares.sum(axis=-2)

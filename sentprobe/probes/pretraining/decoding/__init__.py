@@ -1,1 +1,1 @@
-"""Decoders that generate text from a sentence vector, and the conversion of texts to numbers of subwords."""
+"""Decoders that generate a text from a sentence vector, and the conversion between texts and subword codes."""

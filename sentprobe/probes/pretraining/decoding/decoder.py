@@ -26,13 +26,13 @@ SOURCES, LENGTHS = "sources", "lengths"
 
 
 def format_target_name(decoder: int) -> str:
-    """Return the name of the tensor with a decoder's target codes, (b, time), such as ``targets0``, in a batch."""
+    """Return the name of a batch's tensor, (b, time), with a decoder's target codes: ``targets0`` for decoder 0."""
     return f"targets{decoder}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SequencePairs:
-    """Batches of source sentences, with a target text for each decoder to generate from the sentence vector."""
+    """Batches of source sentences and target texts. From each sentence's vector, each decoder generates one text."""
 
     sources: TokenRows
     targets: tuple[TokenRows, ...]
@@ -122,7 +122,7 @@ class VectorDecoder(nn.Module):
 
     @torch.no_grad()
     def generate(self, vectors: torch.Tensor, *, max_length: int) -> torch.Tensor:
-        """Generate the most likely code at each step, until END or *max_length*, (b, time); PADDING follows END."""
+        """Return the likeliest subword code at each step, (b, time), up to END or *max_length*; PADDING follows END."""
         last_codes = torch.full((len(vectors), 1), START, device=vectors.device)
         ended = torch.zeros_like(last_codes, dtype=torch.bool)
         previous_state = None
@@ -174,7 +174,7 @@ class Seq2Seq(Learner):
 
     @torch.no_grad()
     def generate(self, batch: Batch, *, max_length: int) -> torch.Tensor:
-        """Return the codes that the first decoder generates from a batch's sources, (b, time)."""
+        """Return the subword codes of the text that the first decoder generates for each source sentence, (b, time)."""
         first_decoder = self.decoders[0]
         assert isinstance(first_decoder, VectorDecoder)
         return first_decoder.generate(self.encode_sources(batch), max_length=max_length)
@@ -198,7 +198,7 @@ EXTRA_CODES = 5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GenerationValidator:
-    """Computes the loss and a metric on held-out items. Any noise in their sources is the same in each validation."""
+    """Computes the loss and a metric on held-out items. Noise in source sentences is the same in each validation."""
 
     pairs: SequencePairs
     metric: Metric

@@ -53,7 +53,7 @@ def prepare_nli(texts: NliPairs, model: SentenceModel, options: ObjectiveOptions
 
 
 class ContrastiveLearner(ItemLearner):
-    """Selects an anchor's positive from all positives and negatives of a batch by cosine (van den Oord et al. 2018)."""
+    """Classifies which sentence of a batch is an anchor's positive, from their cosines (van den Oord et al. 2018)."""
 
     def __init__(self, encoder: SentenceModel, options: ObjectiveOptions) -> None:
         super().__init__(encoder)

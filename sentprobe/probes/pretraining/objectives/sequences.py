@@ -55,7 +55,7 @@ def prepare_sequences(task: SequenceTask, model: SentenceModel, options: Objecti
 
 
 def prepare_autoencoder(texts: corpora.Sentences, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
-    """Prepare ``autoencoder``: generate the sentence itself."""
+    """Prepare the objective ``autoencoder``: generate a sentence from its own vector."""
     return prepare_sequences(SequenceTask(texts.texts, [texts.texts], Metric.BLEU), model, options)
 
 
@@ -114,7 +114,7 @@ def prepare_seq2tree(texts: corpora.Trees, model: SentenceModel, options: Object
 def prepare_meaning(texts: Meanings, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
     """Prepare ``meaning``: generate, from the vector of a generated sentence, the notation of the sentence's event.
 
-    Vectors that are trained to encode who does what to whom show which accuracy is possible on sentprobe's tasks.
+    The vectors learn who does what to whom. They show which accuracy is possible on sentprobe's tasks.
     """
     task = SequenceTask(texts.sentences, [texts.events], Metric.ACCURACY, targets_are_sentences=False)
     return prepare_sequences(task, model, options)

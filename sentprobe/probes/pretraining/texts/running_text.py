@@ -36,8 +36,8 @@ def read_sentences(
 ) -> corpora.Sentences:
     """Read sentences in text order from files or analysed tables. Raises UsageError or FormatError.
 
-    Each line of a text file is a sentence, except in the format ``text``: running text, which is split into sentences.
-    A document ends at an empty line, at a sentence that is left out, and at the end of a file.
+    In plain text, each line is a sentence, and an empty line ends a document. In the format ``text``, paragraphs are
+    split into sentences. In all formats, a sentence that is left out and the end of a file also end a document.
     """
     if files.format is not None and files.format not in FORMATS:
         suggestion = suggest(files.format, FORMATS)
@@ -113,7 +113,7 @@ def _read_parsed(file_format: str, file: _SentenceFile) -> _Texts:
 
 
 def _read_analysed_table(file: _SentenceFile) -> _Texts:
-    """Yield an analysed table's sentences, with DOCUMENT_BREAK at the start of each source and at gaps in a source."""
+    """Yield an analysed table's sentences, with DOCUMENT_BREAK before each source and where sentences are missing."""
     last_place: tuple[str, int] = ("", 0)
     for shard in open_table(Path(file.name)).files:
         columns = ("text", "source", "place")

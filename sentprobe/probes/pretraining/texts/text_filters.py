@@ -18,7 +18,7 @@ from sentprobe.probes.syntax.typography import restore_written_forms, straighten
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextOptions:
-    """The options for reading texts of all kinds."""
+    """The options for reading training texts, whether these are sentences, pairs or triplets."""
 
     tokenised: bool = False
     """Whether the texts are tokenised already, with spaces between tokens."""
@@ -78,7 +78,7 @@ class TextFilter:
         return False
 
     def check_enough(self, where: str, items: Sequence[object], noun: str) -> Omissions:
-        """Return the numbers of items left out. Raises FormatError if the kept *items* are fewer than MIN_ITEMS."""
+        """Return how many items were left out. Raises FormatError if fewer than MIN_ITEMS items are kept (*items*)."""
         omitted = Omissions(**self._counts)
         if len(items) >= MIN_ITEMS:
             return omitted
@@ -121,7 +121,7 @@ def tokenize(text: str) -> list[str]:
 
 
 def _find_last_word(words: list[str]) -> int:
-    """Return the index of the last word, after the first, that has more than closing marks; 0 if there is none."""
+    """Return the index of the last word that does not consist of closing marks only; 0 if there is no such word."""
     places = range(len(words) - 1, 0, -1)
     return next((place for place in places if straighten_word(words[place]).strip(_CLOSING_MARKS)), 0)
 

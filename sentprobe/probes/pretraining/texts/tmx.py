@@ -104,7 +104,7 @@ def _read_units(name: str) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 class _DecodedXml:
-    """A reader of an XML file. It returns bytes, or text if the XML parser cannot decode the file's encoding."""
+    """A reader of an XML file. It returns bytes if the XML parser can decode them, and otherwise decoded text."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
@@ -121,7 +121,7 @@ class _DecodedXml:
 
 
 def _make_decoder(start: bytes) -> codecs.IncrementalDecoder | None:
-    """Return a decoder of the declared encoding; None if the XML parser can decode it. Raises LookupError."""
+    """Return a decoder of the declared encoding (None: the XML parser has one). Raises LookupError if it is unknown."""
     declaration = _DECLARATION.match(start.replace(b"\0", b""))
     encoding = declaration[1].decode("latin-1") if declaration else "utf-8"
     if encoding.lower() in _PARSER_ENCODINGS:

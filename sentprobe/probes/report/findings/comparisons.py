@@ -84,7 +84,7 @@ class Comparison(TestedDifference):
 def group_by_encoder(
     results: Results, source: str, *, hint: str = "compare results with only one of them"
 ) -> list[EncoderResults]:
-    """Group results by encoder, then task. Raise UsageError, ending in *hint*, if a group is not draws of one run."""
+    """Group results by encoder, then task. Raise UsageError with *hint* unless each group has draws of one run."""
     encoders: dict[str, dict[str, tuple[Result, ...]]] = {}
     for record in results.records:
         by_task = encoders.setdefault(record.encoder, {})
@@ -148,8 +148,8 @@ def correct_tests(
 ) -> Iterator[tuple[float, float]]:
     """Yield a pair for each comparison: the corrected p-values of its sign test and of its t-test.
 
-    A comparison of several draws is decided by its t-test, one of a single draw by its sign test. The p-values of the
-    deciding tests form one family. Any other p-value is corrected with the p-values of that test in all comparisons.
+    The t-test decides a comparison of several draws, the sign test that of a single draw. All deciding tests are
+    corrected together. A sign test that does not decide is corrected with all sign tests; likewise a t-test.
     """
     deciding = [test.t_p if count > 1 else test.sign_p for test, count in zip(tests, draws, strict=True)]
     families = [test.sign_p for test in tests], [test.t_p for test in tests], deciding
@@ -308,7 +308,7 @@ def describe_tests(
     correction: Correction,
     note: str = "",
 ) -> str:
-    """Return lines: the paired *observations*, such as "items"; tests; *note*; number of significant differences."""
+    """Return lines that describe the tests, and *note*; *observations* names what the tests pair, such as "items"."""
     count = len(comparisons)
     sign_test = "McNemar's for one seed" if observations == "items" else f"over {observations.partition(' (')[0]}"
     corrected = f" Corrected for {count} comparisons: {CORRECTION_NAMES[correction]}; the intervals are not corrected."
@@ -327,7 +327,7 @@ def describe_tests(
 
 
 def describe_pairing(comparisons: Sequence[TestedDifference], units: str, *, draws_note: str = "") -> str:
-    """Return text that names what the paired tests are over: *units* ("items"), "3 draws", or "items, or 3 draws"."""
+    """Return text that names the paired observations: *units* (such as "items"), "3 draws", or "items, or 3 draws"."""
     numbers = sorted({comparison.draws for comparison in comparisons} - {1})
     draws = f"{' or '.join(map(str, numbers))} draws{draws_note}"
     if all(comparison.draws > 1 for comparison in comparisons):

@@ -28,9 +28,9 @@ def list_shared_properties(result: Result, condition: Condition) -> list[str]:
 def compute_expected_interval(score: Score, result: Result, condition: Condition, *, level: float) -> Interval:
     """Return the interval, at confidence *level*, of the accuracy of a control that cannot know the answer.
 
-    If labels are not equally frequent, the interval begins at 0: a probe without information may be less accurate than
-    the most frequent label. A probe on random sentence vectors also gets the probe words. If the words alone may reveal
-    the answer, its interval ends no lower than the interval around the accuracy of a probe on the words alone.
+    If labels are not equally frequent, the interval begins at 0: without information, a probe may be less accurate
+    than the constant answer with the most frequent label. A probe on random sentence vectors also gets the probe words.
+    If these words may reveal the answer, the interval's end is raised to what a probe on the words alone may reach.
     """
     effective = compute_effective_items(score, result)
     chance = chance_interval(result.majority, effective, confidence=level)
@@ -74,7 +74,7 @@ def name_control(result: Result, condition: Condition) -> str:
 
 
 class ControlVerdict(StrEnum):
-    """Whether an accuracy is at chance, above or below it, by an interval around chance or a significance test."""
+    """Whether an accuracy is at, above or below chance. An interval around chance or a significance test decides."""
 
     AT_CHANCE = "at chance"
     ABOVE = "above chance"
@@ -132,10 +132,11 @@ class ControlRun:
 
 @lru_cache(maxsize=8)
 def find_controls(results: Results) -> tuple[ControlRun, ...]:
-    """Return all controls of the results, with the intervals in which their accuracies are expected.
+    """Return all controls of the results, each with the interval in which its accuracy is expected.
 
     A control that several encoders share is returned once. The intervals have Bonferroni's correction for the number of
-    controls that must be at chance. If the data have no flaw, all these controls are inside with a probability of 99%.
+    controls that cannot know the answer. If the data have no flaw, the accuracies of all controls that cannot know it
+    lie in their intervals with a probability of at least 99%.
     """
     runs: dict[object, ControlRun] = {}
     several = len({record.seed for record in results.records}) > 1

@@ -91,8 +91,8 @@ def _read_task(path: Path) -> tuple[str, float]:
 def match_names(encoders: Sequence[str], scored: Sequence[str]) -> dict[str, str]:
     """Return, for each probed encoder that has scores, its name in the table of scores.
 
-    Two names match if they are equal, or if they name the same model and neither list has another name for it. Names
-    of the same model may differ in prefixes such as ``st:``, folders, organisations and options.
+    An encoder's name matches itself and the result of :func:`to_mteb_name`. If each list has exactly one name of a
+    model, these two names also match. They may differ in prefixes such as ``st:``, folders, organisations and options.
 
     >>> match_names(["bow", "st:./all-MiniLM-L6-v2"], ["sentence-transformers/all-MiniLM-L6-v2"])
     {'st:./all-MiniLM-L6-v2': 'sentence-transformers/all-MiniLM-L6-v2'}

@@ -11,19 +11,19 @@ from sentprobe.values import group_by
 def join_draws(tables: Sequence[Results]) -> tuple[Results, ...]:
     """Join tables that are draws of the same run; return one table for each run, with its draws in order of seed.
 
-    Draws have the same encoders, tasks and settings. Their data and vectors are the same, or were created in the same
-    way with another seed. Tables whose data have an unknown origin are not joined. If the name of an encoder contains
-    the seed of the draw (``bow?seed=10`` in draw 10), the joined table leaves this seed out of the name.
+    Draws of a run have different seeds, but the same encoders, tasks and settings. They have the same data, or data
+    that differ only in the seed. They have the same vectors, or vectors that differ only in the seed. If the name of an
+    encoder contains its draw's seed (``bow?seed=10`` in draw 10), the joined table leaves this seed out of the name.
     """
     joined = _join_by_name([(table, table) for table in tables])
     return _join_by_name([(table, _remove_seeds(table)) for table in joined])
 
 
 def _join_by_name(tables: Iterable[tuple[Results, Results]]) -> tuple[Results, ...]:
-    """Join the tables that are draws of one run, and return all tables.
+    """Join tables that are draws of one run; return the joined tables, and the other tables unchanged.
 
-    Each pair is (table, copy). In the copy, encoder names may lack the seed of the draw. The copies decide which tables
-    are draws of one run, and the copies are joined. A table that is joined with no other is returned, not its copy.
+    Each pair is (table, copy). In the copy, encoder names may lack the seed of the draw. Copies are compared to find
+    the draws of one run, and the copies of these draws are joined.
     """
     groups: list[list[tuple[Results, Results]]] = []
     for table, renamed in tables:
@@ -78,7 +78,7 @@ def _list_probe_seeds(record: Result) -> set[int]:
 
 
 def find_missing_cells(tables: Sequence[Results]) -> tuple[tuple[EncoderOnTask, ...], ...]:
-    """Return, for each table, the (encoder, task) pairs that it lacks, but tables of other draws of its run have."""
+    """Return, for each table, the (encoder, task) pairs that it lacks and that another draw of the same run has."""
     by_preset = group_by(tables, lambda table: table.records[0].preset)  # draws of one run share the preset
     missing = []
     for table in tables:
@@ -90,7 +90,7 @@ def find_missing_cells(tables: Sequence[Results]) -> tuple[tuple[EncoderOnTask, 
 
 
 def _list_cells(record: Result) -> set[EncoderOnTask]:
-    """Return two (encoder, task) pairs of a result: with and without the seed of the run in the encoder's name."""
+    """Return a result's (encoder, task) pair, and the pair without the run's seed in the encoder's name."""
     return {record.cell, (remove_run_seed(record.encoder, record.seed), record.task)}
 
 

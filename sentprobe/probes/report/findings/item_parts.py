@@ -130,7 +130,7 @@ def _select_seed_items(score: SeedScore, chosen: NDArray[np.bool_]) -> SeedScore
 
 
 def split_by_part(draws: Sequence[Result], items: ItemTables, column: str) -> dict[str, list[Result]]:
-    """Return the results of the draws, restricted to each part of the test items, as in ``{"passive": [...]}``."""
+    """Map each part of the test items, such as "passive", to the results of the draws on this part alone."""
     tables = [items[result.dataset_fingerprint] for result in draws]
     values = [table.columns[column] for table in tables]
     parts = partition_values(column, (v for draw_values in values for v in draw_values), labels=tables[0].labels)
@@ -167,7 +167,7 @@ def accuracy_by(
     - items: the test items; by default those in the folder that the result was read from
 
     Raises:
-        UsageError: the folder does not store the items, they lack the column, or its texts (over 12) all differ.
+        UsageError: the folder has no items, they lack *column*, or over 12 items all have different texts in it.
         ResultsError: the stored items are damaged.
     """
     table = read_item_tables([result])[0] if items is None else items
@@ -196,10 +196,10 @@ class GeneralizationGap:
 
 
 def compute_gap(parts: Mapping[str, Sequence[Result]], condition: Condition) -> GeneralizationGap | None:
-    """Return the generalisation gap; None unless *parts* are the trained structures and exactly one held-out structure.
+    """Return the generalisation gap, or None if *parts* are not the trained structures and one held-out structure.
 
-    For one draw, or several draws with the same test items, the interval reflects the choice of the test items.
-    Otherwise it is Student's t interval over the draws. Without scores of *condition* in both parts, return None.
+    The result is also None if no draw has scores of *condition* in both parts. The gap's interval reflects the choice
+    of the test items if all draws have the same items. Otherwise, it is Student's t interval over the draws.
 
     - parts: for each part, the results of all draws on it
     """
@@ -219,7 +219,7 @@ def compute_gap(parts: Mapping[str, Sequence[Result]], condition: Condition) -> 
 
 
 def _compute_same_items_gap(draws: Sequence[tuple[Result, Result]], condition: Condition) -> GeneralizationGap:
-    """Return the generalisation gap of draws with the same test items; the interval reflects the choice of items."""
+    """Return the generalisation gap if all draws share their test items. It has an interval from both accuracies'."""
     figures = (compute_figure(part, condition) for part in zip(*draws, strict=True))
     trained, unseen = (figure for figure in figures if figure is not None)
     ends = (trained.accuracy, trained.interval), (unseen.accuracy, unseen.interval)

@@ -48,12 +48,12 @@ def compute_figure(draws: Sequence[Result], condition: Condition) -> Figure | No
 
 
 def compute_figures(cells: Sequence[ConditionCell]) -> list[Figure]:
-    """Return the mean accuracy of each table cell, with its interval and test.
+    """Return, for each table cell, the mean accuracy with its interval and its test against chance.
 
-    A cell with one draw gets ``Score.interval``, and the p-value of a binomial test against chance with the effective
-    number of items. A cell with several draws gets the interval and p-value of a t-test with the draws as sample;
-    these cells share variance estimates. If any of its draws have the same test items, a second interval and p-value
-    are computed with the items as sample; the cell gets the wider interval and the larger p-value.
+    A cell with one draw gets ``Score.interval``, and the p-value of a binomial test with the effective number of items.
+    A cell with several draws gets the interval and p-value of a t-test over draws. Its variance is estimated from all
+    cells with several draws. If some draws of a cell have the same test items, a second interval and p-value are
+    computed over the items. The cell then gets the wider interval and the larger p-value.
     """
     tests = iter(_test_draws([cell for cell in cells if len(cell[0]) > 1]))
     figures = [_join_draws(cell, next(tests)) if len(cell[0]) > 1 else _describe_one_draw(cell) for cell in cells]
@@ -61,9 +61,9 @@ def compute_figures(cells: Sequence[ConditionCell]) -> list[Figure]:
 
 
 def _is_fixed(cell: ConditionCell) -> bool:
-    """Return whether all units have the same accuracy; a bag of words, for example, has 0.5 on each mirror pair.
+    """Return whether all units have the same accuracy, neither 0 nor 1. A bag of words has 0.5 on each mirror pair.
 
-    The result is False if this accuracy is 0 or 1, or if a draw has fewer than LEAST_UNITS units.
+    The result is False if a draw has fewer than LEAST_UNITS units.
     """
     draws, condition = cell
     sums, sizes = zip(*(paired_tests.sum_answers(result, condition) for result in draws), strict=True)
@@ -72,7 +72,7 @@ def _is_fixed(cell: ConditionCell) -> bool:
 
 
 def _fix_figure(figure: Figure) -> Figure:
-    """Return *figure* with an interval of width 0, since all units have the same accuracy. If it is chance, p is 1."""
+    """Return *figure*, for units of equal accuracy, with an interval of width 0, and p = 1 if accuracy is chance."""
     half_width = None if figure.half_width is None else 0.0
     p = 1.0 if abs(figure.accuracy - figure.chance) < paired_tests.ROUNDING else figure.chance_p
     return replace(figure, interval=Interval(figure.accuracy, figure.accuracy), half_width=half_width, chance_p=p)

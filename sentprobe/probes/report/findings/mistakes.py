@@ -61,7 +61,7 @@ class WrongItems:
 
 
 def find_mistakes(result: Result, table: ItemTable, count: int, *, column: str | None = None) -> tuple[WrongItems, ...]:
-    """Return the *count* items that the most probes get wrong; with *column*, those of each part of the items."""
+    """Return the items that the most probes get wrong, up to *count* from each part; *column* defines the parts."""
     seeds = result.scores[Condition.PROBE].seeds
     wrong = np.sum([~seed.items() for seed in seeds], axis=0)  # (items,)
     order = np.argsort(-wrong, kind="stable").tolist()
@@ -99,7 +99,7 @@ def _build_wrong_item(result: Result, table: ItemTable, index: int, wrong: int) 
 
 
 def _find_prediction(result: Result, table: ItemTable, index: int) -> str | None:
-    """Return the wrong label predicted most often for an item (in a tie, the first by name); None if none is stored."""
+    """Return the most frequent wrong prediction for an item (in a tie, the first by name); None if none is stored."""
     seeds = result.scores[Condition.PROBE].seeds
     answers = [seed.answers(table.targets, len(table.labels)) for seed in seeds]
     votes = Counter(int(probe_answers[index]) for probe_answers in answers if probe_answers is not None)
@@ -133,7 +133,7 @@ def _check_name(kind: str, name: str | None, known_names: Sequence[str]) -> None
 
 
 def find_all_mistakes(results: Results, items: ItemTables, count: int, *, column: str | None) -> list[WrongItems]:
-    """Call :func:`find_mistakes` for each result, with the test items of its dataset; check the column first."""
+    """Return the wrongly answered test items of all results. Raises UsageError if no items have the column *column*."""
     if column is not None:
         check_column(items.values(), column)
     return [

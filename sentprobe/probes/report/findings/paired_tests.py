@@ -1,8 +1,8 @@
 """Paired tests of the differences in accuracy in a table.
 
-With one draw, a difference is tested over test items. With several draws, it is tested over draws, with a variance
-estimate that all differences of the table share. A *gain* is the difference in accuracy between two encoders, between
-an encoder and its control, or between an encoder and chance.
+With one draw, a difference is tested over test items. With several draws, it is tested over draws; its variance is
+estimated from its own draws and from the other differences of the table. A *gain* is the difference in accuracy between
+two encoders, between an encoder and its control, or between an encoder and chance.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -40,7 +40,7 @@ class DrawGains:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GainTest:
-    """The t-test of one gain, with draws as the sample; the variance estimate also uses variances of other gains."""
+    """The t-test of an encoder's gain over another encoder, its control or chance; each draw is one observation."""
 
     mean: float
     draws: int
@@ -65,7 +65,7 @@ class GainTest:
 
 
 def compute_unit_variance(sums: st.Floats, sizes: st.Floats) -> float:
-    """Return the variance of a mean over items, given sum and size of each unit, (units,) (Kish 1965, section 8.2).
+    """Return the variance of the items' mean, from size and sum of values of each unit, (units,) (Kish 1965, sec. 8.2).
 
     >>> compute_unit_variance(*st.sum_by_unit([1, 0, 1, 0], [])), compute_unit_variance(np.ones(2), np.full(2, 2))
     (0.08333333333333333, 0.0)
@@ -78,7 +78,7 @@ def compute_unit_variance(sums: st.Floats, sizes: st.Floats) -> float:
 
 
 def compute_shared_t_tests(gains: Sequence[DrawGains]) -> tuple[GainTest, ...]:
-    """Run a t-test of each gain over its draws (at least two), with a variance estimate that all gains share."""
+    """Run a t-test of each gain, with draws (at least two) as observations. Variances are estimated from all gains."""
     if not gains:
         return ()
     draws = np.array([len(gain.by_draw) for gain in gains])
@@ -108,7 +108,7 @@ def compute_shared_t_tests(gains: Sequence[DrawGains]) -> tuple[GainTest, ...]:
 
 
 def _find_groups(gains: Sequence[DrawGains]) -> NDArray[np.bool_]:
-    """Return a mask, (groups, gains) bool. Each task has a group of gains; so has each encoder, control or chance."""
+    """Return which gains are in each group, (groups, gains) bool. A group is all gains with the same task or side."""
     members: dict[Hashable, list[int]] = {}
     for index, gain in enumerate(gains):
         for group in (("task", gain.task), *(("side", side) for side in gain.sides)):
@@ -120,7 +120,7 @@ def _find_groups(gains: Sequence[DrawGains]) -> NDArray[np.bool_]:
 
 
 def count_independent_gains(sides: Iterable[tuple[Hashable, ...]]) -> int:
-    """Return the number of linearly independent gains, given the two sides of each: a-c follows from a-b and b-c.
+    """Return how many gains are linearly independent, from the sides of each. The gain a - c is a - b plus b - c.
 
     >>> count_independent_gains([("a", "b"), ("b", "c"), ("a", "c"), ("d", "e")])
     3
@@ -145,18 +145,18 @@ def share_variances(
     independent: int,
     varying: NDArray[np.bool_],
 ) -> tuple[st.Floats, st.Floats]:
-    """Estimate each gain's variance over draws from its own draws and those of the other gains of the table.
+    """Estimate the variance of each gain over draws, from the draws of all gains of the table.
 
-    Three draws alone have two degrees of freedom and hardly any power; docs/decisions/0013 has the reasons.
+    A t-test over three draws of one gain has two degrees of freedom and hardly any power (docs/decisions/0013).
 
-    Let phi be the ratio of a gain's variance over draws to its variance over items, and nu the degrees of freedom
+    Let phi be a gain's variance over draws, divided by its variance over items, and nu its degrees of freedom
     (draws - 1). The shared phi is (d phi0 + nu phi) / (d + nu), and at least 1. Here, d is the degrees of freedom of
-    the prior (:func:`estimate_prior_freedom`). phi0 is the largest of these means of phi: over all gains, and over each
-    group of the gain. Thus the variance of a noisy task or encoder is not underestimated.
+    the prior (:func:`estimate_prior_freedom`). phi0 is the largest of several means of phi: the mean over all gains,
+    and the means over the groups to which the gain belongs. Thus the variance of a noisy group is not underestimated.
 
     - variances, item_variances: the variance of each gain over draws and over items, (..., gains)
-    - groups: whether each gain belongs to each group, that is, a task or encoder, (groups, gains) bool
-    - varying: whether each gain varies between items, (gains,) bool; other gains are left out of phi0
+    - groups: which gains are in each group, (groups, gains) bool. Each task and each encoder has a group
+    - varying: whether each gain varies between items, (gains,) bool. The means of phi leave out the other gains
 
     Returns:
         The shared variance of each gain, (..., gains), and the degrees of freedom of the prior, (...).
@@ -177,13 +177,13 @@ def share_variances(
 def estimate_prior_freedom(ratios: st.Floats, freedom: st.Floats, *, independent: int) -> st.Floats:
     """Estimate the degrees of freedom of the prior from the spread of log ratios (Smyth 2004); (...) float64.
 
-    Smyth's estimate d0 solves trigamma(d0 / 2) = var(z) - mean(trigamma(nu / 2)), where z = ln(phi) - digamma(nu / 2) +
-    ln(nu / 2). It is infinite if the right side is not positive. It assumes independent gains, and is too large because
-    the gains of a table depend on each other. Therefore, the smallest of d0 / 2, 8 and (independent - 1) mean(nu) / 6
-    is returned, but at least 0; with fewer than two gains, 0 is returned.
+    A gain is a difference in accuracy. Smyth's estimate d0 solves trigamma(d0 / 2) = var(z) - mean(trigamma(nu / 2)),
+    where z = ln(phi) - digamma(nu / 2) + ln(nu / 2); it is infinite if the right side is not positive. d0 is too large
+    for a table: it assumes independent gains, but the gains of a table depend on each other. Therefore, the result is
+    the smallest of d0 / 2, 8 and (independent - 1) mean(nu) / 6, but at least 0; with fewer than two gains, it is 0.
 
-    - ratios: phi of each gain, its variance over draws divided by its variance over items, (..., gains)
-    - freedom: nu of each gain, the degrees of freedom of its variance over draws, (gains,)
+    - ratios: phi of each gain: the gain's variance over draws divided by the gain's variance over items, (..., gains)
+    - freedom: nu of each gain: the degrees of freedom of the gain's variance over draws, (gains,)
     - independent: the number of linearly independent gains
     """
     from scipy.special import digamma, polygamma
@@ -256,11 +256,11 @@ def have_shared_items(draws: Sequence[Result]) -> bool:
 def compare_matched_results(
     matches: Sequence[MatchedResults], conditions: Sequence[ConditionPair]
 ) -> list[st.PairedComparison]:
-    """Compare the two encoders of each match, under the pair of conditions at the same position (one per encoder).
+    """Compare the two encoders of each match. *conditions* has a pair for each match: the condition of each encoder.
 
-    With one draw, sign test and t-test are over units. With several draws, both are over draws, and the t-test has
-    shared variances. If some of the draws have the same test items, its p-value is at least that of a sign test over
-    units, and the interval of the gain is at least as wide as an interval over units.
+    With one draw, sign test and t-test are over units. With several draws, both are over draws, and the t-tests of all
+    matches share a variance estimate. If some draws have the same test items, the p-value of the t-test is at least
+    that of a sign test over units. Then the interval of the gain is at least as wide as an interval over units.
     """
     pairs = [*zip(matches, conditions, strict=True)]
     gains = [_build_gains(matched, pair) for matched, pair in pairs if len(matched) > 1]
@@ -296,7 +296,7 @@ def _build_gains(matched: MatchedResults, conditions: ConditionPair) -> DrawGain
 
 
 def name_side(draws: Sequence[Result], condition: Condition) -> Hashable:
-    """Return the name that groups gains of an encoder or control; None if it is equally accurate on all units."""
+    """Return the name of an encoder or control for grouping gains, or None if its accuracy is the same on all units."""
     if are_constant(draws, condition):
         return None
     first = draws[0]
@@ -304,7 +304,7 @@ def name_side(draws: Sequence[Result], condition: Condition) -> Hashable:
 
 
 def _subtract_answers(pair: tuple[Result, Result], conditions: ConditionPair) -> tuple[st.Floats, st.Floats]:
-    """Return two (units,) arrays: correct answers of the first result minus the second's, and numbers of items."""
+    """Return two arrays, (units,): each unit's gain in correct answers (first minus second) and number of items."""
     (first, sizes), (second, _) = (sum_answers(result, c) for result, c in zip(pair, conditions, strict=True))
     return first - second, sizes
 

@@ -35,7 +35,7 @@ class TableComparisons:
     """
 
     def __init__(self, matches: Sequence[MatchedResults]) -> None:
-        """Run the tests. Each match has the better encoder first; a task's first match has the task's best encoder."""
+        """Run the tests. In each match, and among the matches of a task, better encoders must come first."""
         self._matches = matches
         self._indices = group_by(range(len(matches)), lambda index: matches[index][0][0].task)
         over_draws = [index for index, matched in enumerate(matches) if len(matched) > 1]
@@ -77,7 +77,7 @@ class TableComparisons:
 
 
 def run_sign_tests(pairs: Sequence[tuple[Result, Result]]) -> Floats:
-    """Return the p-value of the sign test over units for each of n pairs of results on the same items, (n,) float64."""
+    """Run a sign test, unit by unit, on each pair of results for the same items. Return p-values, (pairs,) float64."""
     wins, losses = np.zeros(len(pairs), np.int64), np.zeros(len(pairs), np.int64)
     by_dataset = group_by(range(len(pairs)), lambda index: pairs[index][0].dataset_fingerprint)
     for indices in by_dataset.values():
@@ -92,7 +92,7 @@ def run_sign_tests(pairs: Sequence[tuple[Result, Result]]) -> Floats:
 
 
 def _sum_right_answers(results: Sequence[Result]) -> NDArray[np.unsignedinteger[Any]]:
-    """Return each result's correct answers by unit, (results, units), scaled as if all had the same number of seeds."""
+    """Count each result's correct answers in each unit, (results, units), scaled to an equal number of seeds."""
     scores = [result.scores[Condition.PROBE] for result in results]
     totals = sorted({score.total for score in scores})
     if len(totals) > 1:
@@ -127,7 +127,7 @@ class ChanceTest:
 
     @property
     def verdict(self) -> control_verdicts.ControlVerdict:
-        """Whether the accuracy is above, at or below chance. If label frequencies differ, below counts as at chance."""
+        """Whether the accuracy is above, at or below chance. It is never "below" if labels are not equally frequent."""
         if self.is_above:
             return control_verdicts.ControlVerdict.ABOVE
         is_below = self.p < LEVEL and control_verdicts.is_balanced(self.draws[0])
@@ -160,7 +160,7 @@ class TableFindings:
         return frozenset(chain.from_iterable(family.list_significant_pairs() for family in families))
 
     def find_solvable_tasks(self, condition: Condition = Condition.BAG_OF_WORDS) -> frozenset[str]:
-        """Return the tasks in which *condition*, a control, can find the answer and is significantly above chance."""
+        """Return the tasks that the control *condition* may solve and on which it is significantly above chance."""
         tests = (test for test in self.free_controls if test.condition is condition)
         return frozenset(test.draws[0].task for test in tests if test.is_above)
 
@@ -208,9 +208,9 @@ def find_table(results: Results) -> TableFindings:
 
 
 def _list_free_controls(results: Results) -> Iterator[ConditionCell]:
-    """Yield each control that may solve the task, such as a bag of words, as (results, condition).
+    """Yield (results, condition) for each control that need not be at chance, such as a bag of words.
 
-    There is one result for each seed. A control that several encoders share (:func:`identify_control`) is yielded once.
+    A control has one result for each seed. If several encoders share it (:func:`identify_control`), it is yielded once.
     """
     by_control: dict[ControlKey, dict[int, Result]] = {}
     for condition in control_verdicts.SOLVERS:
@@ -228,7 +228,7 @@ def identify_control(result: Result, condition: Condition) -> ControlKey:
 
 
 def _match_cells(cells: Sequence[Sequence[Result]]) -> Iterator[MatchedResults]:
-    """Yield the paired draws of every two encoders with the same test items; the better encoder is first."""
+    """Yield the paired draws of any two encoders probed on the same test items; the better encoder is first."""
     ordered = sorted(cells, key=lambda draws: fmean(result.accuracy for result in draws), reverse=True)
     by_task = group_by(ordered, lambda draws: draws[0].task)
     for first, second in chain.from_iterable(combinations(ranked, 2) for ranked in by_task.values()):
@@ -269,7 +269,7 @@ def _have_equal_answers(result: Result, control: Result, condition: Condition) -
 
 
 def find_bag_of_words(result: Result, results: Results) -> list[Result]:
-    """Return *result* if it has a bag-of-words score, else the result of its task and seed with the best, if any."""
+    """Return *result* if it has a bag-of-words score, else the result with the best one for the same task and seed."""
     if Condition.BAG_OF_WORDS in result.scores:
         return [result]
     candidates = (bag for bag in results.records if (bag.seed, bag.task) == (result.seed, result.task))
@@ -293,8 +293,8 @@ def find_marked_cells(results: Results) -> frozenset[EncoderOnTask]:
 def _is_above_control(cell: EncoderOnTask, findings: TableFindings, results: Results) -> bool:
     """Return whether the accuracy in a cell is significantly above its control.
 
-    The control is the bag of words if this is significantly above chance on the task, and chance otherwise. Against
-    chance, unless the items are mirror pairs, the accuracy must also exceed that of the bag of words, which must exist.
+    The control is the bag of words on a task where the bag of words is significantly above chance, and chance on other
+    tasks. On these other tasks, the accuracy must also exceed the bag of words' accuracy, except on mirror pairs.
     """
     if cell[1] in findings.find_solvable_tasks():
         comparisons = findings.compare_with_control(Condition.BAG_OF_WORDS)
@@ -307,7 +307,7 @@ def _is_above_control(cell: EncoderOnTask, findings: TableFindings, results: Res
 
 
 def judge_controls(results: Results) -> tuple[control_verdicts.ControlRun, ...]:
-    """Return all controls. The verdict on a control that may solve the task is that of its test against chance."""
+    """Return all controls. A control that need not be at chance gets the verdict of its test against chance."""
     tests = find_table(results).free_controls
     verdicts = {identify_control(test.draws[0], test.condition): test.verdict for test in tests}
     return tuple(
@@ -318,7 +318,7 @@ def judge_controls(results: Results) -> tuple[control_verdicts.ControlRun, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """The accuracy of an encoder on a task (``figure``), its control, and its group of similarly good encoders."""
+    """An encoder's accuracy on a task (``figure``), a control's accuracy, and the number of the encoder's group."""
 
     figure: Figure
     control: float
@@ -371,7 +371,10 @@ def compute_standings(results: Results) -> Standings:
 
 
 def rank_groups(results: Results) -> dict[EncoderOnTask, int]:
-    """Return each cell's group: 1 if not significantly worse than its task's best, 2 likewise among the rest, ..."""
+    """Return the group of each table cell. Group 1: the task's best encoder and all that are not significantly worse.
+
+    Group 2 is formed in the same way from the remaining encoders, and so on.
+    """
     findings = find_table(results)
     groups: dict[EncoderOnTask, int] = {}
     for column in findings.columns.values():

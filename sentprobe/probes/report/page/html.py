@@ -80,7 +80,7 @@ class PageTable:
 
 
 def build_page_table(grid: Grid, standings: tf.Standings, *, intervals: bool) -> PageTable:
-    """Build the page's main table from its encoders' standings and a grid, which shows intervals if *intervals*."""
+    """Build the main table of the page. *intervals* says whether the cell texts of *grid* include 95% intervals."""
     tasks = grid.header[1:]
     parts = (rows for _, rows in groupby(grid.rows, key=lambda row: row.section))
     return PageTable(
@@ -207,7 +207,7 @@ class PageMistakes:
 
 
 def build_page_mistakes(results: Results, items: ItemTables) -> Iterator[PageMistakes]:
-    """Yield the mistakes of the first ``MAX_ENCODERS`` encoders on each task in the first draw. Layers are left out."""
+    """Yield the first-draw mistakes of ``MAX_ENCODERS`` encoders on each task; probes of single layers are left out."""
     records = [record for record in results.records if record.layer is None]
     encoders = [*dict.fromkeys(record.encoder for record in records)][:MAX_ENCODERS]
     first = {record.cell: record for record in reversed(records) if record.encoder in encoders}

@@ -71,7 +71,7 @@ def norm_by_length(result: Result, *, by: Lengths = Lengths.BINS) -> tuple[Serie
 def series_records(results: Results, *, by: Lengths = Lengths.BINS) -> list[dict[str, Any]]:
     """Return dictionaries, each with an accuracy or a mean vector norm of a result in one bin of sentence lengths.
 
-    Accuracies are also by condition. All dictionaries have the same keys; ``longest`` is None in an open-ended bin.
+    Each condition has an accuracy. All dictionaries have the same keys; ``longest`` is None in an open-ended bin.
     """
     records = []
     for result in results.records:
@@ -116,7 +116,7 @@ def check_lengths(results: Results) -> None:
 def build_series_grids(
     results: Results, *, by: Lengths = Lengths.BINS, style: CellStyle | None = None
 ) -> Iterator[Grid]:
-    """Yield a table of accuracies and norms by sentence length for each task that has sentence lengths."""
+    """Yield, for each task with sentence lengths, a table: accuracies and norms of vectors, by sentence length."""
     for task in results.tasks:
         task_records = [record for record in results.records if record.task == task and record.lengths]
         if task_records:

@@ -41,7 +41,7 @@ DIMS = pn.ResultPicture(
 
 
 def draw_method_pictures(results: Results) -> Iterator[pn.ResultPicture]:
-    """Yield up to three plots of accuracy, by probe width, training items and vector width, if they have results."""
+    """Yield plots of accuracy by probe width, by training items and by vector width; plots without data are omitted."""
     yield from _draw_condition(results, Condition.WIDTHS, SIZES, "width of the hidden layer")
     yield from _draw_condition(results, Condition.PORTIONS, ITEMS, "training items")
     yield from _draw_widths(results)
@@ -58,7 +58,7 @@ def _draw_condition(
 
 
 def _average_probes(records: Sequence[Result], condition: Condition) -> page_pictures.Points:
-    """Return mean ± one standard deviation (percent) by point, over probes with as many points as the first probe."""
+    """Return mean accuracy ± one standard deviation, in percent, for each probe width or number of training items."""
     seeds = [seed for record in records for seed in record.scores[condition].seeds]
     complete = [seed for seed in seeds if len(seed.readings) == len(seeds[0].readings)]
     points = {}

@@ -204,7 +204,7 @@ def compute_chance_levels(records: Iterable[Result]) -> tuple[float, ...]:
 
 
 def draw_length_pictures(results: Results, by: Lengths) -> Iterator[pn.ResultPicture]:
-    """Yield the plot of accuracies and norms by sentence length, if sentences differ in length."""
+    """Yield one picture of accuracy and vector norm by sentence length, or none if no task has several lengths."""
     tasks = [*dict.fromkeys(record.task for record in results.records if len(set(record.lengths)) > 1)]
     if not tasks:
         return

@@ -150,7 +150,7 @@ class LinePoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A named line of a panel; ``mark`` is the number of its marker and colour."""
+    """A named line of a panel; ``mark`` is an index (from 0) that determines the line's marker and colour."""
 
     name: str
     mark: int

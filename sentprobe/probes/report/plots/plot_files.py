@@ -44,7 +44,7 @@ class PlacedPanel:
 
 @dataclass(frozen=True, slots=True)
 class PlacedName:
-    """A name in the legend with its position; ``mark`` is the number of its shape and colour."""
+    """A name in the legend and its position; ``mark`` is the index (from 0) of the marker and the colour."""
 
     name: str
     mark: int

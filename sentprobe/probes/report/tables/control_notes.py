@@ -146,7 +146,7 @@ def format_range(values: Iterable[float], decimals: int = 1, *, sign: str = "") 
 
 
 def _judge_free_controls(results: Results) -> Iterator[tuple[str, Condition, bool, str]]:
-    """Yield (task, control, whether it is above chance, accuracies as text), for controls that may solve a task."""
+    """Yield (task, control, whether it is above chance, accuracies as text) for controls that need not be at chance."""
     by_task = group_by(find_table(results).free_controls, lambda test: (test.draws[0].task, test.condition))
     for (task, condition), tests in by_task.items():
         above = [test for test in tests if test.is_above]

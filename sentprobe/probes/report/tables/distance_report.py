@@ -1,4 +1,4 @@
-"""Tables of ``probe geometry``, with the accuracies of probes that were trained on the same sentences."""
+"""Tables of ``probe geometry``, and the accuracies of probes that were trained on vectors of the tables' encoders."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -26,7 +26,7 @@ SEMROLE = "SemRole"
 
 
 def sort_by_task(results: Iterable[GeometryResult]) -> tuple[GeometryResult, ...]:
-    """Sort geometry results by task as in the papers' tables; contrasts without a task of the same name come last."""
+    """Sort geometry results in the order of the papers' tasks; results whose contrast names no task come last."""
     ranks = {task.name: rank for rank, task in enumerate(list_known_tasks())}
     return tuple(sorted(results, key=lambda result: ranks.get(result.contrast, len(ranks))))
 
@@ -134,5 +134,5 @@ def fill_missing_keys(*groups: Sequence[Mapping[str, Any]]) -> list[dict[str, An
 def join_records(
     results: Results, geometry: Sequence[GeometryResult], *other_records: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Return the records of probe results, *other_records* and geometry results as dictionaries with equal keys."""
+    """Return the records of *results*, *other_records* and *geometry* in one list; all records get the same keys."""
     return fill_missing_keys(results.to_records(), *other_records, to_geometry_records(geometry))

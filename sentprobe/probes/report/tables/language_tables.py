@@ -22,14 +22,14 @@ def get_languages(result: Result) -> tuple[str, str]:
 
 
 def split_by_language(results: Results) -> tuple[Results, Results]:
-    """Return (results on tasks outside a crossing, results on tasks of a crossing, which state their languages)."""
+    """Return (results outside crossings, results on crossings). The latter state a training and a test language."""
     crossed = {result.task for result in results.records if all(get_languages(result))}
     across = group_by(results.records, lambda result: result.task in crossed)
     return Results(tuple(across.get(False, ()))), Results(tuple(across.get(True, ())))
 
 
 def build_language_tables(results: Results, style: CellStyle) -> Iterator[TableWithNotes]:
-    """Yield (grid, notes): for each task, accuracies by language; last, accuracy lost by training in another one."""
+    """Yield each task's accuracies by language; then yield the accuracy lost by training in another language."""
     _, across = split_by_language(results)
     if not across.records:
         return

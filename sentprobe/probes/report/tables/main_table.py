@@ -88,7 +88,7 @@ def _count_scores(record: Result) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellStyle:
-    """Whether a table has *intervals*, standard deviations (*sources*), *published* rows and controls (*all_rows*)."""
+    """What a table shows: *intervals*, standard deviations (*sources*), *published* rows, controls (*all_rows*)."""
 
     intervals: bool = False
     sources: bool = False
@@ -100,8 +100,8 @@ def build_grid(results: Results, *, style: CellStyle | None = None) -> Grid:
     """Build a table of comparable results, with rows of encoders and, if *style* has them, of papers and controls.
 
     A cell is the mean accuracy over draws and seeds in %, with ± half its 95% interval if there are several probes.
-    The best cell of a column is marked if it is above its control and significantly better than the cells of all other
-    encoders (:mod:`.table_findings`). Encoders of one width share the row of a control that depends only on the width.
+    The best cell of a column is marked if it is above its control and significantly better than every other model
+    (:mod:`.table_findings`). A control that depends only on the vector width has one row for each width.
     """
     style = style or CellStyle()
     rows = [*_build_encoder_rows(results, Condition.PROBE, style)]
@@ -212,7 +212,7 @@ def _split_settings(results: Results, sources: tuple[str, ...]) -> tuple[Results
 
 
 def describe_differences(tables: Sequence[Results]) -> tuple[str, ...]:
-    """Return titles such as "table 2 of 3, seed 1", with the settings that differ; "" for a single table."""
+    """Return a title that tells each table from the others, such as "table 2 of 3, seed 1"; "" for a single table."""
     if len(tables) == 1:
         return ("",)
     differences = [""] * len(tables)

@@ -35,7 +35,7 @@ class MethodColumn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodTable:
-    """A kind of table of a method such as selectivity; each task gets one such table, with a row for each encoder."""
+    """A kind of table, such as that of selectivity. Each task has its own table, with a row for each encoder."""
 
     title: str
     condition: Condition
@@ -153,7 +153,7 @@ TABLES = (
 
 
 def to_method_records(results: Results) -> list[dict[str, Any]]:
-    """Return a dictionary for each probe of PORTIONS or WIDTHS; ``at``: its training items or hidden width."""
+    """Return a dictionary for each probe. ``at``: number of training items (PORTIONS) or hidden width (WIDTHS)."""
     return [
         {
             **rc.identify_result(result),

@@ -1,4 +1,4 @@
-"""Accuracy on parts of the test items, such as items of one sentence length or structure: tables and records."""
+"""Tables and records of the accuracy on parts of the test items, such as items of one sentence length or structure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -44,7 +44,7 @@ def index_by_fingerprint(items: Iterable[ItemTable]) -> division.ItemTables:
 def build_part_tables(
     results: Results, items: division.ItemTables, column: str, style: CellStyle
 ) -> Iterator[ShownTable]:
-    """Yield, for each task, (title, grid, notes) of the accuracy by the value of an item column, such as "voice"."""
+    """Yield, for each task, a table (title, grid, notes) with a row of accuracies for each value of an item column."""
     division.check_column(items.values(), column)
     tables = split_settings(results)
     for title, setting in zip(describe_differences(tables), tables, strict=True):
@@ -139,7 +139,7 @@ def _name_column(record: Result, condition: Condition) -> str:
 
 
 def to_part_records(results: Results, items: division.ItemTables, column: str) -> list[dict[str, Any]]:
-    """Return a dictionary for each accuracy (a result, condition and part of the items) and each generalisation gap."""
+    """Return, for each result and condition, a dictionary per part of the items and one for a generalisation gap."""
     division.check_column(items.values(), column)
     with_column = (r for r in results.records if column in items[r.dataset_fingerprint].columns)
     return [record for result in with_column for record in _to_records(result, items, column)]

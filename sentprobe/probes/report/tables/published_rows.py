@@ -109,7 +109,7 @@ def _describe_table(table: PublishedTable, tasks: Sequence[str]) -> str:
 
 
 def to_published_records(results: Results) -> list[dict[str, Any]]:
-    """Return the papers' accuracies on the tasks of the results, with the keys of ``results.to_records()``."""
+    """Return a record for each accuracy that a paper reports on a task of *results*; keys as in ``to_records()``."""
     keys = dict.fromkeys(results.to_records()[0]) if results.records else {}
     return [
         {

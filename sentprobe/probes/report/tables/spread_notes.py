@@ -10,7 +10,7 @@ from sentprobe.probes.results.result import Condition, EncoderOnTask, Results
 
 
 def describe_mean(results: Results) -> str:
-    """Return text such as ", mean ± half the 95% interval over 5 seeds"; empty if each figure is from one probe."""
+    """Return a note such as ", mean ± half the 95% interval over 5 seeds"; it is empty if no accuracy is a mean."""
     counts = " or ".join(map(str, count_probes(results)))
     seeds = list_seeds(results)
     if len(seeds) > 1:
@@ -47,7 +47,7 @@ def _summarize_draws(results: Results) -> str:
 
 
 def describe_spread(results: Results) -> Iterator[str]:
-    """Yield the complete notes on the uncertainty of the figures."""
+    """Yield the long notes on the uncertainty of the figures; :func:`summarize_spread` returns a short text."""
     if len(list_seeds(results)) > 1:
         yield from _describe_draws(results)
     elif max(count_probes(results)) > 1:
@@ -171,7 +171,7 @@ def count_probes(results: Results) -> list[int]:
 
 
 def _format_seeds(results: Results) -> str:
-    """Return the probes' seeds, such as "seeds 3 to 5"; add the run's (", run 0") if it is not the lowest of them."""
+    """Return the probes' seeds, such as "seeds 3 to 5". Add the run's seed (", run 0") unless it is the lowest."""
     scores = [result.scores[Condition.PROBE] for result in results.records]
     seeds = sorted({probe.seed for score in scores for probe in score.seeds})
     text = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {seeds[0]} to {seeds[-1]}"

@@ -23,7 +23,7 @@ DIGEST_LENGTH = 12
 
 
 def describe_datasets(results: Results) -> Iterator[str]:
-    """Yield a line for each group of datasets of equal size and settings, with digests and numbers of word types."""
+    """Yield a line about each group of datasets of equal size and settings, with the digest of each dataset."""
     groups: dict[str, list[str]] = {}
     for record in results.records:
         digest = record.dataset_fingerprint[:DIGEST_LENGTH]
@@ -77,7 +77,7 @@ def describe_papers(results: Results, style: CellStyle | None) -> tuple[str, ...
 
 
 def list_presets(results: Results) -> list[Preset]:
-    """Return the classifier preset of each result, except the results of baselines."""
+    """Return each result's classifier preset, in order and with repetitions; leave out the results of baselines."""
     return [result.preset for result in results.records if result.dim]
 
 
@@ -164,7 +164,7 @@ def _describe_unconverged(results: Results) -> Iterator[str]:
 
 
 def find_truncated(results: Results) -> list[Result]:
-    """Return, for each encoder and task with truncated sentences, the result of the draw that has the most of them."""
+    """Return one result for each encoder and task: the draw with the most truncated sentences, if there are any."""
     worst = [max(draws, key=lambda result: result.truncated or 0) for draws in results.records_by_cell.values()]
     return [result for result in worst if result.truncated]
 
@@ -225,7 +225,7 @@ COMPLETE = NoteStyle(complete=True)
 def write_table_notes(
     table: Results, style: CellStyle, notes: NoteStyle, *, folders: bool, missing: Sequence[EncoderOnTask] = ()
 ) -> str:
-    """Return all notes below a table, or a summary. With *folders*, all notes include each encoder's results folder."""
+    """Return all notes (with the results folders if *folders* is True) if ``notes.complete``, else a summary."""
     if not notes.complete:
         return "".join(f"{line}\n" for line in summarize(table, style, missing))
     sources = describe_origins(table) if folders else ()

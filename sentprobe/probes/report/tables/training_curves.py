@@ -20,7 +20,7 @@ from sentprobe.values import group_by
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurveSeries:
-    """The key of a line in ``Curve.lines``. The line is of a probing task, or a contrast with one kind of negative."""
+    """The key of a line in ``Curve.lines``. A line belongs to a probing task, or to a contrast and kind of negative."""
 
     name: str
     kind: NegativeKind | None
@@ -86,7 +86,7 @@ def _get_curve_key(result: Result | GeometryResult) -> CurveKey:
 def separate_training_curves(
     results: Results, distances: Sequence[GeometryResult] = (), learned: Sequence[TrainingCurve] = ()
 ) -> tuple[Results, tuple[GeometryResult, ...], tuple[Curve, ...]]:
-    """Build curves of at least two checkpoints; return the probe and geometry results in no curve, and the curves."""
+    """Return the probe results and geometry results that have no curve, and curves of at least two checkpoints each."""
     moments: dict[CurveKey, set[TrainingMoment]] = {}
     all_results: list[Result | GeometryResult] = [*results.records, *distances]
     for result in all_results:
@@ -213,7 +213,7 @@ def _build_part(
 
 
 def _list_row_moments(curve: Curve, learned: TrainingCurve | None) -> list[TrainingMoment]:
-    """Return the sorted points in training at which *curve* has accuracies, and those of validations at other steps."""
+    """Return, sorted, the points in training at which *curve* has accuracies or *learned* has a validation."""
     known_steps = {step for step, _ in curve.moments}
     points = [point for point in (learned.points if learned else ()) if point.step not in known_steps]
     return sorted([*curve.moments, *((point.step, point.epoch) for point in points)], key=_sort_key)

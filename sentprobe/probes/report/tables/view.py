@@ -31,7 +31,7 @@ EMPTY_TEXT = "no results"
 
 
 def build_sections(results: Results, style: main_table.CellStyle, notes: NoteStyle = SHORT) -> Iterator[ShownTable]:
-    """Yield each table of comparable results as (title, grid, notes)."""
+    """Yield tables of results as (title, grid, notes). Results that are not comparable are in different tables."""
     tables = [*divide_by_setting(results)]
     missing = find_missing_cells([table for _, table, _ in tables])
     for n, (title, table, origins) in enumerate(tables):
@@ -48,7 +48,7 @@ def build_sections(results: Results, style: main_table.CellStyle, notes: NoteSty
 
 
 def divide_by_setting(results: Results) -> Iterator[tuple[str, Results, tuple[str, ...]]]:
-    """Yield (title, results, origins) of each table. Origins: a line per results folder; () if there is only one."""
+    """Yield (title, results, origins) for each table of comparable results. Origins name the folders if several."""
     tables = main_table.split_settings(results)
     has_several = len({record.source for record in results.records}) > 1
     for title, table in zip(main_table.describe_differences(tables), tables, strict=True):

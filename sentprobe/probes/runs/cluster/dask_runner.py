@@ -143,7 +143,7 @@ class _JobScheduler:
                 self._finish_result(result_key)
 
     def _request_shared_jobs(self, result_key: ResultKey) -> None:
-        """Add stored scores of jobs that encoders of one width share to a result; schedule the jobs without scores."""
+        """Add the stored scores of a result's shared jobs to the result; schedule the shared jobs that lack scores."""
         dim = self.results[result_key].dim
         _, task = result_key
         results, jobs = self._store.reuse_shared_scores(
@@ -159,7 +159,7 @@ class _JobScheduler:
         self._finish_result(result_key)
 
     def _queue_ready_jobs(self, result_key: ResultKey) -> None:
-        """Queue a result's shared jobs whose maximum number of passes is known or unlimited, unless queued before."""
+        """Queue those shared jobs of a result that are not queued yet and do not depend on an unfinished job."""
         result, waiting = self.results[result_key], self._waiting[result_key]
         job_results = ((job, self._job_results.get(key)) for key, job in waiting.items())
         task_jobs = [(job, job_result.scores if job_result else None) for job, job_result in job_results]

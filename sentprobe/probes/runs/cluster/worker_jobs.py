@@ -55,7 +55,7 @@ class JobRequest:
 
 @dataclass(frozen=True, slots=True)
 class EncodeAndTrainJob:
-    """A job that builds the encoders of a spec, encodes sentences, and trains probes."""
+    """A job that builds one or more encoders from a spec, encodes sentences, and trains probes."""
 
     spec: Spec
     requests: tuple[JobRequest, ...]
@@ -79,7 +79,7 @@ class EncodeAndTrainJob:
 
 @dataclass(frozen=True, slots=True)
 class SharedProbeJob:
-    """A job that trains control probes, which all encoders with vectors of the width *dim* share."""
+    """A job that trains control probes without an encoder's vectors; encoders of the width *dim* share the scores."""
 
     condition: RequestedCondition
     dim: int
@@ -126,14 +126,14 @@ def run_job(job: WorkerJob, shared_state: SharedState) -> JobResult:
 
 
 def needs_own_vectors(job: missing_jobs.Job) -> bool:
-    """Check whether a job's scores may depend on more than the vector width of its encoder."""
+    """Return whether a job may have different scores for two encoders with the same vector width."""
     if job.condition not in missing_jobs.SHARED or not isinstance(job.encoder, Encoder):
         return True
     return bool(job.task.data.slots) and job.task.words.name != ONE_HOT
 
 
 def _add_word_source(shared_state: SharedState) -> SharedState:
-    """Return the shared state with the encoder of probe words in all tasks; unchanged if it names no such encoder."""
+    """Build the encoder that ``words`` names, if any, for all tasks; return the shared state with these tasks."""
     if shared_state.words is None or shared_state.words in (ONE_HOT, ENCODER_WORDS):
         return shared_state
     source = make_word_source(shared_state.words, seed=shared_state.run.seed)
@@ -141,7 +141,7 @@ def _add_word_source(shared_state: SharedState) -> SharedState:
 
 
 def _check_encoder(encoder: Encoder | Baseline | None, request: JobRequest) -> Encoder | Baseline:
-    """Return the encoder; raise SentprobeError if it is None or has another fingerprint than the request's results."""
+    """Return *encoder*. Raises SentprobeError if it is None, or if the request's results are from another encoder."""
     (fingerprint,) = {result.encoder_fingerprint for result in request.results.values()}
     if encoder is None or encoder.fingerprint != fingerprint:
         raise SentprobeError(

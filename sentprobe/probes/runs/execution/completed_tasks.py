@@ -80,7 +80,7 @@ def _make_event_columns(events: Sequence[ProbedEvent | None]) -> dict[str, tuple
 
 
 def _find_marks(sentence: str, probes: Sequence[str], event: ProbedEvent | None) -> tuple[int, ...]:
-    """Return the token positions of the probe words: those in *event* or, if None, all tokens equal to a probe word."""
+    """Return the token positions of the probe words. Without *event*, these are all tokens equal to a probe word."""
     if event is not None:
         return event.probe_positions
     folded_probes = {probe.casefold() for probe in probes}
@@ -115,7 +115,7 @@ class ResultStore:
         """The names of the tasks whose item tables are stored."""
 
     def find_missing_jobs(self, encoder: Encoder | Baseline) -> tuple[dict[str, Result], list[Job]]:
-        """Return the encoder's result on each task, by task name (empty if not stored), and jobs for missing scores."""
+        """Return results by task name, and jobs for missing scores. If no result is stored, it has no scores."""
         results: dict[str, Result] = {}
         jobs: list[Job] = []
         for task in self._tasks:
@@ -158,7 +158,7 @@ class ResultStore:
     def reuse_shared_scores(
         self, results: Mapping[str, Result], jobs: Iterable[Job], *, dim: int
     ) -> tuple[dict[str, Result], list[Job]]:
-        """Return *results* with stored scores of controls for encoders of width *dim*, and jobs for missing scores."""
+        """Return the results with stored scores of controls for width *dim*, and the jobs that still lack scores."""
         results, remaining = dict(results), []
         for job in jobs:
             result = results[job.task.name]

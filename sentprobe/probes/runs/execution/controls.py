@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 def split_validation(train: Items, groups: Indices, *, share: float = 0.1, seed: int = 0) -> tuple[Items, Items]:
     """Split items into training and validation items, and return both.
 
-    *groups*, (n,), numbers the group of each item. A group goes to validation as a whole, and only if the remaining
-    training items still have all its labels and, in each slot, all its probe words. At most *share* of each label's
-    items go; if every allowed group exceeds that, only the smallest one goes. Raises SentprobeError if none is allowed.
+    *groups*, (n,), has the number of each item's group. A group moves to validation as a whole. It can move only if
+    the remaining training items have all its labels and, in each slot, all its probe words. Of the items with a label,
+    at most the fraction *share* moves. If every group that can move exceeds this limit, only the smallest one moves.
+    Raises SentprobeError if no group can move.
 
     >>> items = Items([0, 1, 2, 3], [], [0, 1, 0, 1])
     >>> left, taken = split_validation(items, np.array([0, 0, 1, 1]), share=0.5, seed=0)
@@ -58,7 +59,7 @@ def _group_items(groups: Indices, generator: np.random.Generator) -> list[Indice
 
 
 class _ValidationSelection:
-    """Counts of the labels and probe words left in training, and quotas of labels for validation."""
+    """Decides which groups of training items move to validation. Training keeps all labels and all probe words."""
 
     def __init__(self, train: Items, share: float) -> None:
         columns = np.column_stack([train.targets, train.probes])
@@ -177,11 +178,11 @@ def train_under_condition(
     word_vectors: Vectors | Path | None = None,
     pass_limits: Mapping[int, int] | None = None,
 ) -> "tuple[Fit, ...]":
-    """Train a probe for each of *seeds* under *condition*. Return a Fit for each pair (test set, seed), in this order.
+    """Train a probe for each of *seeds* under *condition*. Return, for each test set in turn, a Fit for each seed.
 
     - items: the items of datasets that differ in test items only
-    - vectors: the sentence vectors of each dataset, as an array or a ``numpy.save`` file, of which one is in memory at
-      a time; RANDOM_SENTENCES and NO_SENTENCE use only their shape
+    - vectors: for each dataset, its sentence vectors as an array or a ``numpy.save`` file. They are loaded one after
+      another. RANDOM_SENTENCES and NO_SENTENCE use only their shape
     - seed: determines, with the name of the first dataset, how *condition* randomizes the data
     - word_vectors: the vectors of the probe words, as an array or a file; None means one-hot
     - pass_limits: the maximum number of passes, by seed
@@ -273,9 +274,9 @@ WORD = re.compile(r"\w")
 
 
 def find_word_types(data: ProbeDataset) -> Indices:
-    """Return the number of each sentence's last word, its word type in the control task, (sentences,) int64.
+    """Return each sentence's word type in the control task, (sentences,) int64: equal numbers for equal last words.
 
-    Sentences of one type get the same label. If all test sentences occur in training, each sentence has its own type.
+    Sentences of one type get the same label. If all test sentences occur in training, no two sentences share a type.
     """
     train, test = (data.splits[split].rows for split in (Split.TRAIN, Split.TEST))
     if np.isin(test, train).all():
@@ -297,8 +298,8 @@ def find_last_word(sentence: str) -> str:
 def sample_labels(types: Indices, train: Items, labels: int, generator: np.random.Generator) -> Indices:
     """Return a random label for each sentence, (sentences,) int64; sentences of a type share it (Hewitt & Liang 2019).
 
-    The types are labelled so that each label has about as many items in *train* as before: in random order, each type
-    in *train* gets the label that still lacks the most items. A type that is not in *train* gets a label drawn with
+    In *train*, each label keeps about its true number of items. For this, the types in *train* are labelled in random
+    order, each with the label that still lacks the most items. A type that is not in *train* gets a label drawn with
     the frequencies of the true labels in *train*.
     """
     type_counts = np.bincount(types[train.rows], minlength=int(types.max()) + 1)

@@ -48,7 +48,7 @@ class Embedding:
         return self.vectors[[self.rows[text] for text in texts]]
 
     def compute_norms(self) -> NDArray[np.float64]:
-        """Return the Euclidean norm of each vector, (texts,) float64, without a copy."""
+        """Return the Euclidean norm of each vector, (texts,) float64, without copying all vectors to float64."""
         squares = np.einsum("ij,ij->i", self.vectors, self.vectors, dtype=np.float64)
         return np.asarray(np.sqrt(squares), np.float64)
 
@@ -74,7 +74,7 @@ class EncodedTexts:
         return (encoder_name, *make_shared_key(condition, result, dim=self.sentences.dim), job.seeds)
 
     def make_training_key(self, job: Job, result: Result) -> Hashable:
-        """Return the training key of a job. Jobs with equal keys, as for other test languages, share a probe."""
+        """Return a job's training key. Jobs with equal keys share probes, even if their test languages differ."""
         if job.condition in TRANSFERABLE and job.task.training:
             result = replace(result, dataset_fingerprint=job.task.training)
         return self.make_key(job, result)
@@ -111,7 +111,10 @@ def has_word_vectors(task: Task, encoder: Encoder) -> bool:
 def arrange_vectors(
     jobs: Mapping[Hashable, Sequence[Job]], vectors: EncodedTexts, *, run: Run, other_processes: bool
 ) -> Iterator[TrainingWork]:
-    """Yield, by training key, functions that train the jobs; *other_processes*: vectors are in temporary files."""
+    """Yield a dictionary from each training key to a function that trains the key's jobs.
+
+    If *other_processes* is True, the functions read the vectors from temporary files.
+    """
     if not other_processes:
         yield {key: partial(_train_jobs, key_jobs, vectors, run) for key, key_jobs in jobs.items()}
         return
@@ -139,7 +142,7 @@ def _train_jobs(jobs: Sequence[Job], vectors: EncodedTexts, run: Run, *, pass_li
 
 
 def make_trainer(jobs: Sequence[Job], run: Run) -> Callable[..., Fits]:
-    """Return a function that trains probes for *jobs* of one training key. It takes each job's sentence vectors."""
+    """Return a function that trains the probes that *jobs* share. Its first argument: each job's sentence vectors."""
     job = jobs[0]
     return partial(
         train_under_condition,
@@ -161,7 +164,7 @@ class _VectorFiles:
         self._paths: dict[Hashable, Path] = {}
 
     def write(self, key: Hashable, make_vectors: Callable[[], Vectors | None]) -> Path | None:
-        """Return the file of *key*; if it does not exist, write *make_vectors()* to it first (None: return None)."""
+        """Return the file of *key*'s vectors, and write it if the key is new; None if *make_vectors* returns None."""
         if key not in self._paths and (vectors := make_vectors()) is not None:
             path = self._folder / f"{len(self._paths)}.npy"
             try:

@@ -47,7 +47,10 @@ class Job:
 
 
 def load_result(task: Task, encoder: Encoder | Baseline, *, run: Run, update: bool = True) -> Result:
-    """Return the stored result with the task's origin and held-out structure (*update*: store these) or a blank one."""
+    """Return the stored result, or a result without scores if none is stored or the run has ``force``.
+
+    The stored result gets the task's origin and held-out structure; *update* says whether this change is stored, too.
+    """
     blank_result = _make_blank_result(task, encoder, run=run)
     if run.out is None or run.force or (stored := find_result(blank_result, run.out)) is None:
         return blank_result
@@ -104,13 +107,13 @@ SharedScores = Mapping[SharedKey, Mapping[int, SeedScore]]
 
 
 def make_shared_key(condition: Condition, result: Result, *, dim: int) -> SharedKey:
-    """Return the key of the scores of *condition* on the task of *result* that encoders of the width *dim* share."""
+    """Return the key under which encoders of width *dim* share their scores in *condition* on the task of *result*."""
     width = 0 if condition is Condition.NO_SENTENCE else dim
     return condition, width, result.dataset_fingerprint, result.probe_fingerprint, result.preset
 
 
 def read_shared_scores(run: Run) -> SharedScores:
-    """Return the stored scores in SHARED conditions, which are equal for all encoders of a width, by key and seed."""
+    """Return the stored scores that encoders of the same width share (in SHARED conditions), by key, then by seed."""
     shared_scores: dict[SharedKey, dict[int, SeedScore]] = {}
     if run.out is None or run.force:
         return shared_scores
@@ -139,10 +142,10 @@ def count_weight_updates(job: Job, *, dim: int) -> int:
 def find_pass_limits(
     job: Job, result: Result, task_jobs: "Iterable[tuple[Job, Sequence[Fit | SeedScore] | None]]"
 ) -> Mapping[int, int] | None:
-    """Return the maximum number of training passes by seed; empty if LIMITING_CONDITIONS lacks the job's condition.
+    """Return the maximum number of training passes for a job's probes, by seed; empty if the job has no maximum.
 
-    The maximum is the number of passes of the limiting condition's probe with the same seed, on the same task, from
-    *result* or *task_jobs*. Return None if *task_jobs* has None for that condition: its probes are not trained yet.
+    LIMITING_CONDITIONS names another condition that sets the maximum. A probe may train for as many passes as that
+    condition's probe with the same seed did. Return None if *task_jobs* shows that those probes are not trained yet.
     """
     if (limiting := LIMITING_CONDITIONS.get(job.condition)) is None:
         return {}
@@ -228,7 +231,7 @@ def make_trained_scores(job: Job, fits: "Iterable[Fit]", *, provenance: Provenan
 
 
 def score_baseline(job: Job, encoder: Baseline, *, provenance: Provenance) -> list[SeedScore]:
-    """Return a score for each seed of a job, made of the baseline's predictions for the test items."""
+    """Return a score for each seed of a job: which test items the baseline predicts correctly with that seed."""
     scores = []
     for seed in job.seeds:
         predictions = np.asarray(encoder.predict(job.task.data, seed=seed))

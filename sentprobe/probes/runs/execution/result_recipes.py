@@ -38,7 +38,7 @@ class ResultRequest:
 
 
 def build_encoders_with_files(source: EncoderSource, *, seed: int) -> list[EncoderSource]:
-    """Build the encoders of a source; return a spec without path, model or variants, such as ``bow``, unchanged."""
+    """Build the encoders of a source. A spec without file, model or variant, such as ``bow``, is returned as it is."""
     return [source] if _is_determined_by_spec(source) else [*build_encoders([source], seed=seed)]
 
 
@@ -66,7 +66,7 @@ def find_requests(
     preset: ClassifierChoice | None,
     words: EncoderSource | str | None,
 ) -> list[ResultRequest]:
-    """Return a request for each encoder and task; empty if a recipe is unknown, such as that of a stored dataset."""
+    """Return a request for each encoder and task; [] if a result has no known recipe, as for a stored dataset."""
     choice = USUAL_PRESET if preset is None else preset
     suite_tasks = _list_suite_tasks(targets)
     known_names = {*TaskGroup, *(to_own_name(task.name) for _, task in suite_tasks)}
@@ -103,7 +103,7 @@ def _list_suite_tasks(targets: Targets) -> list[tuple[AnySuite, BuildableTask]]:
 
 
 def _digest_dataset(suite: AnySuite, task: BuildableTask) -> str:
-    """Return a digest of all inputs of a built dataset; empty if code outside of sentprobe builds it."""
+    """Return a digest of all that determines a built dataset; "" if code outside of sentprobe builds it."""
     if isinstance(task, NaturalTask) and not task.module.startswith("sentprobe."):
         return ""
     seed = suite.seed if isinstance(suite, CompevalSuite) else suite.recipe.seed

@@ -162,7 +162,7 @@ class Runner:
         self._shared_fits.update((key, finished_fits[key]) for key in shared)
 
     def _save_unfinished_results(self, results: Iterable[Result]) -> None:
-        """Save the unfinished results that have a score under PROBE; with ``--force``, keep the old results instead."""
+        """Save the unfinished results that have a score of the task's own probes; with ``--force``, save nothing."""
         for result in results if not self._run.force else ():
             if Condition.PROBE in result.scores:
                 try:
@@ -171,7 +171,7 @@ class Runner:
                     log.warning("finished probes of %s on %s are not kept: %s", result.encoder, result.task, error)
 
     def _choose_engine(self, jobs: Iterable[Job], *, dim: int) -> Engine:
-        """Return INLINE_ENGINE if allowed and all work up to *jobs* is below LITTLE_WORK; else the run's own engine."""
+        """Return INLINE_ENGINE if settings allow it and the work so far, with *jobs*, is small; else the usual one."""
         self._weight_updates += sum(missing_jobs.count_weight_updates(job, dim=dim) for job in jobs)
         is_little = self._run.machines.runs_small_work_inline and self._weight_updates < LITTLE_WORK
         return INLINE_ENGINE if is_little else self._engine
@@ -249,7 +249,7 @@ class Runner:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ReadyWork:
-    """An iterator over training functions that can start; some controls wait for a probe that sets their pass limit."""
+    """An iterator over training functions that can start. Some controls wait for a probe whose passes limit theirs."""
 
     work: TrainingWork
     waiting_jobs: dict[Hashable, Job]

@@ -156,7 +156,7 @@ def _measure_encoder(encoder: Encoder | Baseline, tasks: Sequence[Task], run: Ru
 
 
 def sample_sentences(tasks: Sequence[Task]) -> list[str]:
-    """Return up to TIMED_SENTENCES sentences nearest to the mean length; a run also batches sentences by length."""
+    """Return up to TIMED_SENTENCES sentences of about the mean length. A batch of a run also has similar lengths."""
     sentences = list(dict.fromkeys(text for task in tasks for text in task.data.sentences))
     lengths = dict(zip(sentences, count_tokens(sentences), strict=True))
     mean_length = sum(lengths.values()) / len(lengths)
@@ -164,7 +164,7 @@ def sample_sentences(tasks: Sequence[Task]) -> list[str]:
 
 
 def _find_word_width(task: Task, encoder: Encoder, dim: int) -> int:
-    """Return the width of the probe word vectors; if their encoder is not loaded, *dim*, that of sentence vectors."""
+    """Return the width of the probe words' vectors, or the sentence width *dim* if the words' encoder is not loaded."""
     word_encoder = task.words.find_encoder(encoder) or encoder
     if isinstance(word_encoder, UnloadedModel):
         return dim

@@ -103,7 +103,7 @@ def measure_encoding(encoder: Encoder, sentences: Sequence[str], *, threads: int
 
 
 def time_call(function: Callable[[], object]) -> float:
-    """Return the seconds of a call: wall time or, if lower, CPU time; but wall time if it waits for a server."""
+    """Return the seconds of a call: wall or CPU time, whichever is lower; wall time if the call waits for a server."""
     wall_start, start = time.perf_counter(), time.process_time()
     function()
     seconds, computing = time.perf_counter() - wall_start, time.process_time() - start

@@ -68,7 +68,7 @@ def plan_missing(
     stored_results: Mapping[str, Result],
     reporter: Reporter,
 ) -> Plan:
-    """Return the seeds of the draw *run* without stored results. If a recipe is unknown, build data to find results."""
+    """Return, for each encoder and task of a draw, the seeds without results. Build datasets only if necessary."""
     preset, words, targets = request.preset, request.probe_vectors, request.targets.replace_seed(run.seed)
     requests = result_recipes.find_requests(targets, encoders, run=run, preset=preset, words=words)
     if requests:
@@ -107,7 +107,7 @@ class PlannedFit:
 
     @property
     def operations(self) -> float:
-        """The work of one pass, in a unit that only fits with the same vector width and classifier have in common."""
+        """The estimated work of one pass. Compare it only between fits with the same vector width and classifier."""
         shape = self.shape
         units = sum(point.hidden or shape.labels for point in presets.list_grid_points(self.preset, shape, seed=0))
         # A training item takes three products, a validation item only the forward product.

@@ -47,7 +47,7 @@ class Targets:
 
     @property
     def built(self) -> list[built.AnySuite]:
-        """The suites among the targets, whose datasets are built."""
+        """The targets whose datasets must be built: the suites. Other targets are datasets in files or in memory."""
         return [target for target in self.items if not isinstance(target, StoredDatasets | ProbeDataset)]
 
     @property
@@ -66,7 +66,7 @@ ClassifiedTarget: TypeAlias = tuple[TargetWord, str | None]
 
 
 def classify_targets(words: Sequence[TargetWord]) -> list[ClassifiedTarget]:
-    """Return each target with its suite's name. Omit the word ``natural``: each table has this suite's name already."""
+    """Return each target with its suite's name. Omit the word ``natural``, since each analysed table gets this name."""
     written_words = [word for word in words if isinstance(word, str)]
     if written_words or not words:
         check_distinct("target", written_words)
@@ -99,8 +99,8 @@ def make_targets(
     """Return the targets that *words* request, restricted to the tasks *names*.
 
     - classified: the result of :func:`classify_targets` for *words*
-    - make_compeval: a function from the name of a generated suite and task names to the suite
-    - make_natural: a function from all tables and task names to the suite natural
+    - make_compeval: makes a generated suite from its name and the names of its tasks
+    - make_natural: makes the suite ``natural`` from all analysed tables in *words* and the names of its tasks
     """
     targets: list[Target] = []
     tables = [word for word, suite in classified if suite == NATURAL]
@@ -179,7 +179,7 @@ def _to_target_word(value: object) -> TargetWord:
 
 
 def _select_suite_names(names: Sequence[str], suite: str | None) -> tuple[str, ...]:
-    """Return those *names* that are tasks or task groups of *suite*; all *names* for datasets of no suite (None)."""
+    """Return those *names* that are tasks or task groups of *suite*; if *suite* is None, return all *names*."""
     if suite in GENERATED:
         return tuple(name for name in names if name in SUITE_TASKS[suite])
     if suite == NATURAL:

@@ -102,7 +102,7 @@ Value: TypeAlias = str | int | float | bool
 
 
 def _flatten_fields(values: Any, *, excluded: Sequence[str] = (), **renamed: str) -> dict[str, Value]:
-    """Return the values of a dataclass in JSON form, by field name; ``kind="optimizer"`` renames the field ``kind``."""
+    """Return a dataclass's values in JSON form, by name; ``kind="optimizer"`` names the field ``kind`` "optimizer"."""
     names = (entry.name for entry in fields(values) if entry.name not in excluded)
     return {renamed.get(name, name): _to_plain_value(getattr(values, name)) for name in names}
 
@@ -133,7 +133,7 @@ def _digest_path(path: Path) -> str:
 
 
 def _find_finished_training(plan: TrainingPlan, identity: checkpoint.Identity) -> TrainingReport | None:
-    """Return the report if the training is finished, else None. Raises OtherTrainingError for another training."""
+    """Return the report if the training is finished, else None. OtherTrainingError: the folder has another training."""
     stored = checkpoint.read_state(plan.out)
     if stored is not None:
         checkpoint.check_same_training(plan.out, stored.identity, identity)

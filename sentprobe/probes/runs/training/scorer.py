@@ -174,7 +174,7 @@ class Scorer:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys of the scores of any call, in order, such as ``geometry_role_form`` and ``probe_mean``."""
+        """The keys of the scores that a call returns, in order, such as ``geometry_role_form`` and ``probe_mean``."""
         return self._settings.keys
 
     @property
@@ -273,7 +273,8 @@ def score(
     arguments of :class:`Scorer`.
 
     - ``geometry_role_form``: the share of role triplets whose anchor is nearer, by cosine, to the positive than to the
-      negative in the form (such as the voice) of the positive; ``geometry_role_anchor``: in the form of the anchor
+      negative. This negative has the form (such as the voice) of the positive
+    - ``geometry_role_anchor``: the same share for another negative, which has the form of the anchor
     - ``geometry_mean_form``: the mean over contrasts
     - ``probe_SemRole``: the accuracy of a probe; ``probe_mean``: the mean over tasks
 

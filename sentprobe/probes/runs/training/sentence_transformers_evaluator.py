@@ -1,4 +1,4 @@
-"""Evaluators for sentence-transformers: model scores and gate rates. Making an evaluator imports this library."""
+"""Evaluators for sentence-transformers: model scores and gate rates. Making one imports sentence-transformers."""
 
 import csv
 import io
@@ -82,7 +82,7 @@ class SentenceTransformersEvaluator(BaseEvaluator):
     def __call__(
         self, model: Any, output_path: str | None = None, epoch: float = NOT_GIVEN, steps: int = NOT_GIVEN
     ) -> dict[str, float]:
-        """Return the scores of a model; with a path, also add them to the CSV file in that folder.
+        """Return the scores of a model. With ``write_csv``, also add them to a CSV file in *output_path*, if given.
 
         Raises:
             EncoderError: see :class:`sentprobe.Scorer`.

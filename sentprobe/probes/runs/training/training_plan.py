@@ -40,10 +40,10 @@ class ProbingPlan:
 
 
 def plan_probing(tasks: Sequence[str], contrasts: Sequence[str], *, items: int) -> ProbingPlan:
-    """Return the plan for probing *tasks* (names or paths), by default all compeval tasks, and *contrasts*.
+    """Return the plan for probing *tasks* (names or paths) and *contrasts*; if both are empty, all compeval tasks.
 
-    *items* is the number of training items of each task that is built. There are half as many test items, and a fifth
-    as many triplets. Raises UsageError or DatasetError.
+    A task given by name has *items* training items and half as many test items. A contrast has a fifth as many
+    triplets. Raises UsageError or DatasetError.
     """
     if items < 2:
         raise UsageError(f"items={items}: at least 2 are needed, for one test item")
@@ -132,7 +132,7 @@ _EXPECTED_TEXTS: Mapping[TextKind, str] = {
 
 
 def check_texts(plan: TrainingPlan) -> None:
-    """Raise UsageError if the text files do not fit the objective; no file is read."""
+    """Raise UsageError if the options about text files do not fit the objective; the files are not read."""
     kind, texts = plan.kind, plan.texts
     option = f"--objective {kind.name}"
     if kind.texts is TextKind.EVENTS:
