@@ -116,7 +116,7 @@ def _decode(text: bytes) -> str:
 
 
 def _may_break_limits(text: str) -> bool:
-    """Return whether a JSON text may be nested too deep or have a lone surrogate; if so, call :func:`check_value`."""
+    """Return whether a JSON text may be nested too deep or have a lone surrogate, so it needs :func:`check_value`."""
     deep = text.count("[") + text.count("{") > MAX_DEPTH
     return deep or re.search(r"\\u[dD][89a-fA-F]", text) is not None
 
@@ -147,7 +147,7 @@ def _check_scalar(value: object) -> None:
 
 
 def is_unicode(text: str) -> bool:
-    r"""Return whether a text can be written as UTF-8, because it has no lone surrogate.
+    r"""Return whether a text can be written as UTF-8; a text with a surrogate cannot.
 
     >>> is_unicode("é"), is_unicode("\ud800")
     (True, False)

@@ -38,8 +38,8 @@ def atomic_folder(path: Path, *, check: Callable[[], None] = lambda: None) -> It
     """Provide an empty temporary folder to fill, which replaces the folder *path* on success.
 
     *check* raises an exception if *path* must not be replaced; it is called before and after the ``with`` block. If
-    the process is killed when *path* is missing, the next process that writes into its parent folder restores the old
-    folder (not on Windows). Raises UsageError if the path is wrong, SentprobeError for other write errors.
+    the process is killed during the replacement, the next process that writes into the parent folder of *path* restores
+    the old folder (not on Windows). Raises UsageError if the path is wrong, SentprobeError for other write errors.
     """
     check()
     make_parent_folder(path)

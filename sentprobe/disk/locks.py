@@ -1,7 +1,7 @@
-"""Locks of files and folders by ``flock``, which end when their process ends; on Windows they have no effect.
+"""Locks of files and folders by ``flock``. A lock ends when its process ends. On Windows, locks have no effect.
 
-Libraries of lock files are not used: they lock neither folders nor files that are being written, and the lock file of
-a killed process may remain.
+sentprobe uses no library for lock files: such a library locks neither folders nor files that are being written, and
+the lock file of a killed process may remain.
 """
 
 import os

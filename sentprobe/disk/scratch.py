@@ -55,7 +55,7 @@ def make_part(target: Path, *, folder: bool = False) -> Iterator[Path]:
 
 @contextmanager
 def make_scratch_folder() -> Iterator[Path]:
-    """Provide a temporary folder; first remove such folders of killed processes."""
+    """Provide a temporary folder; first remove the temporary folders that killed sentprobe processes left behind."""
     _remove_left_folders(Path(tempfile.gettempdir()))
     with _hold(lambda: Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))) as folder:
         yield folder
@@ -147,7 +147,7 @@ NAME_FILE = "name"
 
 @cache
 def remove_left_parts(folder: Path) -> None:
-    """Remove half-written files and folders of killed processes from *folder*; a second call for it does nothing."""
+    """Remove half-written files and folders of killed processes from *folder*, on the first call for *folder*."""
     if os.name != "posix":  # Windows cannot remove open files
         return
     with suppress(OSError):
@@ -165,9 +165,9 @@ def _remove_left_folders(temporary_folder: Path) -> None:
 
 
 def _remove_if_left(path: Path, *, ended: bool) -> None:
-    """Remove a path of this user if its lock is free or, where locks are unsupported, if the path is 24 hours old.
+    """Remove a temporary path of this user if it is unlocked or, where locks are unsupported, if it is 24 hours old.
 
-    - ended: whether a free lock is reason enough; if False, an unlocked path is removed only if it is an hour old
+    - ended: whether an unlocked path is removed at any age; if False, it must be at least an hour old
     """
     with suppress(OSError):
         if path.is_symlink() or path.stat().st_uid != os.getuid():

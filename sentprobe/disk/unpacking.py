@@ -54,5 +54,5 @@ class _LimitedStream(io.RawIOBase):
 
 
 def limit_unpacking(unpacked: IO[bytes], position: Callable[[], int]) -> io.BufferedReader:
-    """Return a reader that raises ProportionError if *unpacked* far exceeds the packed bytes read, *position*()."""
+    """Return a reader. It raises ProportionError if *unpacked* far exceeds the packed bytes; *position* counts them."""
     return io.BufferedReader(_LimitedStream(unpacked, position), 1 << 16)

@@ -52,8 +52,8 @@ def print_table(table: "Table", screen: "Console | None" = None) -> None:
 def split_table(table: "Table", width: int) -> Iterator["Table | str"]:
     """Yield the title and cells of *table* as one or more tables, or as lines of text.
 
-    Each table is at most *width* characters wide, and repeats the first column. If another column does not fit beside
-    it, each row becomes a list of lines.
+    Each table is at most *width* characters wide, and repeats the first column. If any column is too wide to stand
+    beside the first, there is no table, and each row becomes a list of lines.
     """
     if table.title:
         yield escape_control_characters(str(table.title))

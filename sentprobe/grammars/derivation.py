@@ -57,7 +57,7 @@ class FlatItem:
 
 
 class _Dependent(NamedTuple):
-    """A leaf that has no head yet: its position and relation, and whether its head will be the filler of a gap."""
+    """A word or hole without a head so far. If ``wants_filler``, its head will be the relativizer or question word."""
 
     position: int
     rel: str
@@ -98,7 +98,7 @@ class _Builder:
         return head, self.attach(dependents, head, filler)
 
     def attach(self, dependents: list[_Dependent], head: int | None, filler: int | None) -> list[_Dependent]:
-        """Set each dependent's head: *filler* if ``wants_filler``, else *head*; return those whose head is None."""
+        """Attach each dependent to *filler* if it ``wants_filler``, else to *head*; return those that get no head."""
         unattached = []
         for dependent in dependents:
             target = filler if dependent.wants_filler else head

@@ -87,7 +87,7 @@ class _Search:
                     yield structure["lhs"], _build_node(structure["lhs"], children)
 
     def _keep_hole(self, goal: FeatStruct) -> Iterator[tuple[FeatStruct, Hole]]:
-        """Yield *goal*, unified with the first rule that fits, and a Hole in place of a tree; nothing if none fits."""
+        """Yield at most one pair: *goal* unified with the first rule that fits, and a Hole instead of a tree."""
         for rule in self.rules[goal[TYPE]]:
             unified = unify(rule.structure, FeatStruct({"lhs": goal}))
             if unified is not None:

@@ -190,7 +190,7 @@ def _build_clause_goal(shape: ClauseShape, language: Language) -> Any:
 
 
 def _make_placeholder_words(shape: Shape, language: Language) -> tuple[Word, ...]:
-    """Return one placeholder noun, one placeholder verb and so on. Each form is spelled as its name, such as "NNS"."""
+    """Return a placeholder noun, verb, determiner and so on. The text of each form is the form's tag, such as "NNS"."""
     is_vowel = isinstance(shape, NounShape) and shape.word_class == "vowel"
     verb = Kind(shape.frame) if isinstance(shape, ClauseShape) else Kind.TRANSITIVE
     kinds = {NOUN: Kind.NOUN, VERB: verb, DETERMINER: Kind.DETERMINER, RELATIVIZER: Kind.RELATIVIZER}
@@ -222,7 +222,7 @@ def list_clause_shapes(language: Language) -> Iterator[ClauseShape]:
 
 
 def _list_variants(shape: ClauseShape, heads: Sequence[str], language: Language) -> Iterator[ClauseShape]:
-    """Yield the variants of a shape: a main clause in each word order, or a relative clause with each ``head``."""
+    """Yield a main clause in each word order, or a relative clause with each possible ``head`` (number of the noun)."""
     if not shape.gap:
         yield shape
     for head in heads if shape.gap else ():
@@ -262,7 +262,7 @@ def list_all_shapes(language: Language) -> Iterator[Shape]:
 
 
 class ShapeTable:
-    """The words of each shape and the holes for its inner constituents, from *lines* (JSON) or else the grammar."""
+    """The words and holes of each shape, from the stored JSON *lines*; the grammar derives shapes that these lack."""
 
     def __init__(
         self, language: Language, lines: Mapping[str, str] | None = None, contents: Sequence[Leaf | Hole] = ()
@@ -273,7 +273,7 @@ class ShapeTable:
         self._items: dict[Shape, FlatItems] = {}
 
     def find_items(self, shape: Shape) -> FlatItems:
-        """Return the words and holes of *shape* as FlatItems; the grammar derives them if they are not stored."""
+        """Return the words and holes (unexpanded constituents) of *shape*, from the store or else from the grammar."""
         if shape not in self._items:
             line = self._lines.get(_build_key(shape))
             self._items[shape] = derive_shape(shape, self._language) if line is None else self._read_line(line)[1]

@@ -1,4 +1,4 @@
-"""The words of a lexicon file before its checks. Wrong values are skipped here; the checks report them."""
+"""The words of a lexicon file that is not yet checked. Wrong values are skipped here; lexicon_checks reports them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -62,7 +62,7 @@ class Draft:
 def make_draft(
     document: Document, lent_words: tuple[Word, ...] = (), *, ask: FormSource = look_up, language: Language = ENGLISH
 ) -> Draft:
-    """Return an unchecked draft of a lexicon file. It inherits *lent_words* only of kinds without a section in it."""
+    """Return an unchecked draft of a lexicon file. Add *lent_words* of the kinds for which it has no section."""
     sections = [s for s in document.sections if s.name in language.forms]
     items = tuple(
         DraftWord(_make_word(Kind(section.name), entry, ask, language), entry)
@@ -101,7 +101,7 @@ def _read_text(table: Mapping[str, object], key: str) -> str:
 
 
 def _read_takes(value: object) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield (role, sorts) for each role in an entry's ``takes``. For a mere list of sorts, the role is MODIFIED."""
+    """Yield (role, sorts) for each role in ``takes``. If ``takes`` is only a list of sorts, yield (MODIFIED, sorts)."""
     for role, sorts in (value if isinstance(value, dict) else {MODIFIED: value}).items():
         if names := tuple(list_strings(sorts)):
             yield role, names

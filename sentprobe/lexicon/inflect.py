@@ -29,7 +29,9 @@ FormSource = Callable[[str, Form], str | None]
 
 
 def inflect(lemma: str, form: Form, ask: FormSource = look_up) -> str | None:
-    """Return a form's spelling: the lemma for VBP etc., else from ``inflections.tsv``, else from *ask* (None: unknown).
+    """Return the spelling of a lemma's form, or None if it is unknown.
+
+    Forms such as VBP are spelled like the lemma. Other forms are from ``inflections.tsv`` or, if not in it, *ask*.
 
     >>> inflect("child", Form.NNS), inflect("overtake", Form.VBN), inflect("call", Form.VBP)
     ('children', 'overtaken', 'call')

@@ -304,7 +304,7 @@ class ProbeDataset:
 
 
 def _connect_items(first: Indices, second: Indices) -> Indices:
-    """Return the index of each item's unit, (n,) int64; equal values in *first* or *second* link items into a unit."""
+    """Return the index of each item's unit, (n,) int64. Items with an equal value in *first* or *second* share one."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -318,7 +318,7 @@ def _connect_items(first: Indices, second: Indices) -> Indices:
 
 
 def _update_digest(digest: "hashlib._Hash", parts: Iterable[bytes], *, count: int) -> None:
-    """Update the digest with the number *count*, and with each part and its length: (ab, c) differs from (a, bc)."""
+    """Add *count* (texts or probe words) and each part with its length to the digest: (ab, c) differs from (a, bc)."""
     digest.update(count.to_bytes(8, "little"))
     for part in parts:
         digest.update(len(part).to_bytes(8, "little"))

@@ -88,10 +88,10 @@ def binomial_p_value(correct: float, total: float, share: float) -> float:
 
 
 def has_balanced_labels(majority: float, labels: int | None = None) -> bool:
-    """Return whether labels are about equally common: *majority* is within 2% of 1 / *labels*.
+    """Return whether labels are about equally common: *majority* differs from 1 / *labels* by less than 2%.
 
-    - majority: share of the most common label in the test items, or in a part of them; 0 is never balanced
-    - labels: number of labels; if None, 1 / *majority* is rounded to a number of labels
+    - majority: share of the most common label; for 0, return False
+    - labels: number of labels; None: 1 / *majority*, rounded to an integer
 
     >>> [has_balanced_labels(*args) for args in ((167 / 1000, 6), (0.5, 3), (0.5,), (0.6,))]
     [True, False, True, False]
@@ -134,10 +134,10 @@ def _number_units(units: tuple[int, ...]) -> tuple[NDArray[np.int64], Floats]:
 def design_effect(scores: ArrayLike, units: Sequence[int]) -> float:
     """Return the design effect (Kish 1965, section 8.2), at least 1: the factor by which units raise a mean's variance.
 
-    The design effect is the variance of the mean of items sampled in units, divided by the variance for as many
-    independent items. For the numerator, the mean is a ratio of two sums over U units: the sum of the units' scores,
-    and the sum of their sizes. Its variance is estimated as usual, with the factor U / (U - 1). The denominator is
-    p (1 - p) / n for n items with the mean score p.
+    The design effect is the quotient of two variances of the mean of n items. The first is the variance if the items
+    are sampled in U units. It is estimated for a ratio, the sum of all scores divided by the sum of all unit sizes,
+    with the factor U / (U - 1). The second is the variance if all items are independent: p (1 - p) / n, where p is the
+    mean score.
 
     If p is 0 or 1, the design effect cannot be estimated. In this case, the worst case is assumed: all items of a unit
     agree. The result is then the sum of squared unit sizes, divided by n. For a single unit, the result is n.
@@ -213,11 +213,11 @@ def decompose_spread(groups: Sequence[Sequence[float]]) -> SpreadParts:
     Casella and McCulloch 1992, Variance Components, chapter 3). With n_i probes in draw i, d draws and N probes:
 
     - mean squares: MSB = sum n_i (y_i. - y..)^2 / (d - 1), MSW = sum (y_ij - y_i.)^2 / (N - d)
-    - probes: the variance of e is MSW
-    - draws: the variance of a is (MSB - MSW) / n_0, or 0 if that is negative, with
-      n_0 = (N - sum n_i^2 / N) / (d - 1), which is n if all n_i are n
+    - ``probes``: the square root of the estimated variance of e, MSW
+    - ``draws``: the square root of the estimated variance of a, (MSB - MSW) / n_0, or 0 if that is negative, with
+      n_0 = (N - sum n_i^2 / N) / (d - 1), which is n if each draw has n probes
 
-    The interval of the mean is Student's t over the draws' means, with d - 1 degrees of freedom.
+    ``interval`` is the 95% t interval of the mean of the draws' means, with d - 1 degrees of freedom.
 
     >>> spread = decompose_spread([[0.80, 0.82], [0.90, 0.92], [0.85, 0.87]])
     >>> round(spread.mean, 3), round(spread.draws, 4), round(spread.probes, 4)

@@ -1,4 +1,4 @@
-"""Look up the tasks of all suites, by sentprobe's name or by the name of the published file."""
+"""Find a task of any suite by its name in sentprobe or by the name of its published file."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -24,7 +24,7 @@ class PresetChoice:
     values: tuple[OptionPair, ...] = ()
 
     def find_preset_of(self, *names: str) -> Preset:
-        """Return the chosen preset; by default, that of the first known task in *names*. Raises UsageError."""
+        """Return the chosen preset; by default, the one that :func:`find_preset_name` names. Raises UsageError."""
         return _make_preset(self.name or find_preset_name(*names), tuple((name, value) for name, value in self.values))
 
     def __call__(self, data: ProbeDataset) -> Preset:
@@ -50,7 +50,7 @@ def list_known_tasks() -> tuple[KnownTask, ...]:
 
 
 def to_own_name(name: str) -> str:
-    """Return sentprobe's name for a published task, without languages; any other name is returned unchanged.
+    """Return sentprobe's name of a known task, without languages such as ``.de-fr``; return other names unchanged.
 
     >>> to_own_name("bigram_shift"), to_own_name("WordContent"), to_own_name("BShift.de-fr"), to_own_name("mine")
     ('BShift', 'WC', 'BShift', 'mine')
@@ -91,7 +91,7 @@ def find_preset_name(*names: str) -> str:
 
 
 def find_redundancy(*names: str) -> Redundancy | None:
-    """Return the redundancy of the first known task in *names*; None if no task is known or it has no redundancy."""
+    """Return the redundancy of the first known task among *names*; None if that task has none or no name is known."""
     task = find_known_task(*names)
     return None if task is None else task.redundancy
 

@@ -21,12 +21,10 @@ if TYPE_CHECKING:
 
 
 def agree(
-    first: Annotated[Path, typer.Argument(metavar="GOLD", help="Table A, such as a table of gold trees."), INPUT],
-    second: Annotated[Path, typer.Argument(metavar="PARSED", help="Table B, such as a parser's table."), INPUT],
+    first: Annotated[Path, typer.Argument(metavar="GOLD", help="First table, such as gold trees."), INPUT],
+    second: Annotated[Path, typer.Argument(metavar="PARSED", help="Second table, such as a parser's."), INPUT],
     disagreements: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help=f"JSONL file to write with every disagreement; {REPLACED}"),
-        OUTPUT_FILE,
+        Path | None, typer.Option(metavar="FILE", help=f"JSONL file for every disagreement; {REPLACED}"), OUTPUT_FILE
     ] = None,
     format_: TableFormatOption = "text",
 ) -> None:
@@ -73,7 +71,7 @@ COUNTS = ("total", "neither", "same", "different", "only_a", "only_b", "kappa")
 
 
 def to_records(agreement: "table_agreement.TableAgreement") -> list[dict[str, Any]]:
-    """Return a record of agreement (counts and shares) for each label and each task, and one for the tags of tokens."""
+    """Return records of agreement (counts and shares): one for each label, one for each task, one for token tags."""
     named_tallies = [(measure.kind.value, measure.name, tally) for measure, tally in agreement.tallies.items()]
     return [
         {
@@ -160,7 +158,7 @@ def describe_agreement(agreement: "table_agreement.TableAgreement", tables: tupl
 
 
 def _list_tasks_needing(need: str) -> str:
-    """Return the names of the tasks of Conneau et al. with the TableNeed named *need*; CLAUSES counts as TREE."""
+    """Return the names of Conneau et al.'s tasks with the TableNeed named *need*; for TREE, also those with CLAUSES."""
     from sentprobe.probes.natural.datasets import TASKS
     from sentprobe.probes.natural.natural_task import TableNeed, TaskGroup
 

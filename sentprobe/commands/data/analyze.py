@@ -49,22 +49,23 @@ class ReadingOptions:
         Path | None,
         reading_option(
             metavar="DIR",
-            help="Split text into sentences by Punkt, with the parameters in this folder. Default: as the parser does.",
+            help="Split text into sentences by Punkt, with the parameters in this folder. "
+            "Default: the parser splits it.",
         ),
         INPUT,
     ] = None
     text_column: Annotated[str, reading_option(help="Text column of JSONL and Parquet.")] = "text"
-    holds: Annotated[str, reading_option(help="Content of the text column: text, sentence or tokens.")] = "text"
+    holds: Annotated[str, reading_option(help="The text column holds: text, sentence or tokens.")] = "text"
     max_tokens: Annotated[int, reading_option(min=1, help="Skip sentences of more than N tokens.")] = MAX_TOKENS
     language: Annotated[
         str | None,
         reading_option(
-            help="Language of the sentences, such as de. Default: from the names of the files "
+            help="Language of the sentences, such as de. Default: from the files' names "
             "(de_gsd-ud-test.conllu) or of --out (de.table)."
         ),
     ] = None
     universal: Annotated[
-        bool, reading_option(help="Take labels from Universal Dependencies, even if there are Penn tags.")
+        bool, reading_option(help="Derive labels of tasks from Universal Dependencies, even if there are Penn tags.")
     ] = False
 
 
@@ -88,8 +89,8 @@ def analyze(
 ) -> None:
     """Turn a corpus into a table, from which natural-text tasks are built.
 
-    The table has a row for each distinct sentence, with its tokens, tags, trees and labels. The same command resumes a
-    stopped run.
+    The table has a row for each distinct sentence, with its tokens, tags, trees and labels. To resume after an
+    interruption, repeat the command.
     """
     from sentprobe.probes.corpus.analysis import Analysis, AnalysisProgress
     from sentprobe.probes.corpus.analysis import analyze as make_table

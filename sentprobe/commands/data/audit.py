@@ -51,7 +51,7 @@ def audit(
         typer.Option(
             metavar="CUE",
             help="Accept this cue: probe (probe words), length, bag-of-words, n-grams, position, template or sentence "
-            "(without probe words); repeatable. Exit with 1 if another cue leaks.",
+            "(its n-grams, without knowing the probe words); repeatable. Exit with 1 if another cue leaks.",
         ),
     ] = None,
     read_as: Annotated[
@@ -63,7 +63,7 @@ def audit(
     ] = None,
     seed: Annotated[int, opt.build_seed_option("the classifiers")] = 0,
     lexicon: Annotated[
-        Path | None, typer.Option(help="Your own lexicon file, with the forms of the probe words."), INPUT
+        Path | None, typer.Option(help="Your own lexicon file, to find forms of the probe words."), INPUT
     ] = None,
     jobs: Annotated[
         int | None, opt.build_jobs_option("Default: 1 for small datasets, else up to one per core.")
@@ -71,7 +71,7 @@ def audit(
 ) -> None:
     """Measure the accuracy of surface cues, and report cues that leak the answer.
 
-    A surface cue is a partial view of an item, such as the length or the words of its sentence.
+    A surface cue is a partial view of an item, such as its sentence's length, or the words without order.
     """
     from sentprobe.probes.formats import registry
     from sentprobe.probes.known_task import Cue

@@ -44,7 +44,7 @@ def build(
     seed: Annotated[int, opt.build_seed_option("the datasets")] = 0,
     format_: Annotated[str, opt.build_format_option(opt.DATASET_FORMATS)] = "directory",
     licence: Annotated[
-        str | None, typer.Option("--license", help="With --format hub: name of the licence in the README.")
+        str | None, typer.Option("--license", help="With --format hub: licence to name in the README.")
     ] = None,
     *,
     compeval: opt.CompevalOptions,

@@ -30,7 +30,7 @@ def embed(
         str | None,
         typer.Option(
             "--format",
-            help="npz, npy, safetensors, parquet, lookup (text lines: id, sentence, numbers). Default: by the suffix.",
+            help="npz, npy, safetensors, parquet, lookup (text lines: id, sentence, vector). Default: by the suffix.",
         ),
     ] = None,
     seed: Annotated[int, opt.build_seed_option("data and encoder")] = 0,

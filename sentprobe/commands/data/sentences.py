@@ -47,10 +47,10 @@ def sentences(
     items: opt.ItemOptions,
     natural: opt.NaturalOptions,
 ) -> None:
-    """Write the sentences of a run to a file, to encode them elsewhere.
+    """Write the sentences that a run needs, to encode them elsewhere.
 
-    Each distinct sentence is written once, in a fixed order. Give the suites and options that you will give to
-    probe run. probe run then reads their vectors by -e file:VECTORS.
+    Each distinct sentence is written once, in a fixed order. Give the suites and options of the later
+    probe run, which reads the vectors by -e file:VECTORS.
     """
     from sentprobe.commands.shared.target_options import parse_targets
     from sentprobe.probes.runs.request.built_suites import build_failure_error

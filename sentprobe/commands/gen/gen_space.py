@@ -84,7 +84,7 @@ def _build_choices(features: FeatureOptions, words: WordOptions) -> Choices:
 
 
 def _build_constraints(content: ContentOptions, lexicon: Lexicon) -> tuple[Constraints, tuple[str, ...]]:
-    """Return the constraints from the options and the file ``--config``, and the default templates."""
+    """Return the constraints of the options and of the file ``--config``, and the templates if no option names any."""
     base = Constraints()
     templates: tuple[str, ...] = ("all",)
     if content.config is not None:
@@ -106,7 +106,7 @@ def _build_constraints(content: ContentOptions, lexicon: Lexicon) -> tuple[Const
 
 
 def parse_range(text: str, name: str) -> tuple[int, ...]:
-    """Return the numbers in a range. Of the numbers above ENGLISH.max_adverbs, only the first is kept.
+    """Return the numbers in a range. At most one number above ENGLISH.max_adverbs is kept; it suffices for an error.
 
     In error messages, *name* says what the numbers count, such as "adverbs".
 
@@ -124,7 +124,7 @@ def parse_range(text: str, name: str) -> tuple[int, ...]:
 
 
 def choose_record_format(out: Path | None, name: str | None, *, otherwise: str) -> str:
-    """Return *name* or, if it is None, the format for the suffix of *out*; without *out*, the suffix is *otherwise*.
+    """Return *name* or, if it is None, the format for the suffix of *out* (without *out*, for the suffix *otherwise*).
 
     Raises UsageError for an unknown format, and for Parquet without *out*.
     """

@@ -30,7 +30,7 @@ def minimal(
         typer.Option(
             "--paradigm",
             "-p",
-            help="Kind of error, from --list; repeatable. all: every kind that the vocabulary has words for.",
+            help="Kind of error, from --list, or all (that the vocabulary has words for); repeatable.",
             autocompletion=build_completer(_list_paradigms),
         ),
     ] = None,
@@ -39,7 +39,7 @@ def minimal(
     show_list: Annotated[
         bool,
         typer.Option(
-            "--list", help="List the paradigms, and how often word frequency or length alone picks the good sentence."
+            "--list", help="List the paradigms, each with an example and the accuracy of word frequency and of length."
         ),
     ] = False,
     out: Annotated[
@@ -57,10 +57,10 @@ def minimal(
     """Write minimal pairs: a sentence, and the same with one error.
 
     The good sentence has exactly one parse, and the bad sentence has none. Exception: in the s-selection
-    paradigms, the bad sentence has a parse, but a person stands where only a thing is possible, or the reverse.
+    paradigms, the bad sentence has a parse, but has a person where only a thing is possible, or the reverse.
 
-    The fields are those of BLiMP, and two more. The field critical is the number of the first token that differs,
-    counted from 1; the field annotation describes the good sentence.
+    The fields are those of BLiMP, and two more. The field 'critical' is the position of the first token that
+    differs (from 1); the field 'annotation' describes the good sentence.
     """
     from sentprobe.generator.minimal import minimal_files as files
     from sentprobe.generator.minimal.minimal_pairs import build_pair_spaces

@@ -47,7 +47,7 @@ def pairs(
     contrast: Annotated[
         str, typer.Option("--contrast", "-c", help=f"Property in which a negative differs: {opt.CONTRASTS}.")
     ],
-    n: Annotated[int, typer.Option("--n", "-n", help="Number of triplets; with --nli, of groups of 8 pairs.")] = 10,
+    n: Annotated[int, typer.Option("--n", "-n", help="Number of triplets (--nli: of groups of 8 pairs).")] = 10,
     seed: Annotated[int, opt.build_seed_option("the sample")] = 0,
     count: Annotated[bool, typer.Option("--count", help="Only print the number of possible triplets.")] = False,
     use: Annotated[
@@ -59,10 +59,7 @@ def pairs(
         ),
     ] = "probing",
     nli: Annotated[
-        bool,
-        typer.Option(
-            "--nli", help="With --for training: entailment pairs (premise, hypothesis, label) in groups of 8."
-        ),
+        bool, typer.Option("--nli", help="With --for training: NLI pairs (premise, hypothesis, label) in groups of 8.")
     ] = False,
     translate: Annotated[
         str | None,
@@ -80,8 +77,8 @@ def pairs(
     """Write triplets: an anchor, a paraphrase, and negatives.
 
     The paraphrase (positive) differs from the anchor in form, not in meaning. Each negative differs from the anchor in
-    one property of meaning, the contrast. The sentence in the column negative has the form of the positive; the one in
-    hard_negative has the form of the anchor. All sentences are annotated.
+    one property of meaning, the contrast: the column 'negative' has a negative in the form of the positive,
+    'hard_negative' one in the form of the anchor. All sentences are annotated.
 
     The format blimp has the positive as sentence_good and the negative as sentence_bad; both are grammatical.
     """

@@ -27,7 +27,10 @@ class QueryKind(StrEnum):
 @opt.expand_option_groups
 def retrieval(
     out: Annotated[Path, opt.build_out_option("New or empty folder for the files."), OUTPUT_FOLDER],
-    contrast: Annotated[opt.Repeatable, typer.Option("--contrast", "-c", help=f"{opt.CONTRASTS}; repeatable.")] = None,
+    contrast: Annotated[
+        opt.Repeatable,
+        typer.Option("--contrast", "-c", help=f"{opt.CONTRASTS}; repeatable. Only exclusion needs none."),
+    ] = None,
     kind: Annotated[
         str,
         typer.Option(

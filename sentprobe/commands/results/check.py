@@ -18,7 +18,7 @@ def check(
 ) -> None:
     """List problems that weaken claims about results, and how to fix them.
 
-    The exit code is 1 if a finding is severe.
+    The exit code is 1 if a problem is severe.
     """
     from sentprobe.commands.results.shown_results import read_reviewed_runs
     from sentprobe.probes.review.checks import render_review, review_results

@@ -95,7 +95,7 @@ class RunComparisons:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedRun:
-    """A run's results: of all encoders in *results*; in the next two fields, of *encoder* alone unless it is None."""
+    """A run's results. If ``encoder`` is not None, ``tables`` and ``language_models`` have only its results."""
 
     path: Path
     encoder: str | None

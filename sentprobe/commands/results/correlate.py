@@ -20,7 +20,7 @@ def correlate(
     with_: Annotated[
         Path,
         typer.Option(
-            "--with", metavar="SCORES", help="CSV file (columns: encoder, then tasks), or folder of MTEB results."
+            "--with", metavar="SCORES", help="CSV file (columns: encoder, then scores), or folder of MTEB results."
         ),
         INPUT,
     ],

@@ -21,7 +21,9 @@ def methods(
     ] = None,
     out: opt.OutFileOption = None,
     bib: Annotated[
-        Path | None, typer.Option(help=f"File for the BibTeX, instead of below the text; {opt.REPLACED}"), OUTPUT_FILE
+        Path | None,
+        typer.Option(help=f"File for the BibTeX, which otherwise follows the text; {opt.REPLACED}"),
+        OUTPUT_FILE,
     ] = None,
 ) -> None:
     """Write a paragraph for the methods section of a paper, and its BibTeX."""

@@ -85,7 +85,7 @@ def show(
     plot: Annotated[
         Path | None,
         typer.Option(
-            help=f"File for a plot (.svg, .png, .pdf); {opt.REPLACED} It shows accuracy by layer, by training "
+            help=f"File for a plot (.svg, .png, .pdf); {opt.REPLACED} The plot shows accuracy by layer, by training "
             "step or, with --by-length, by length. For probe geometry, it shows distances."
         ),
         OUTPUT_FILE,
@@ -107,7 +107,7 @@ def show(
 ) -> None:
     """Print the tables of one or more runs.
 
-    Several runs are shown as one. With --out, the tables are written to a file.
+    The results of several runs are merged. With --out, the tables are written to a file.
     """
     from sentprobe.commands.results import shown_results as shown
     from sentprobe.probes.geometry.measures import Nearness

@@ -72,7 +72,7 @@ def _load_stored_items(results: Results) -> tuple[ItemTable, ...]:
 
 
 def _load_items(result: Result) -> tuple[ItemTable, ...]:
-    """Read the test items of a result; if they are damaged, print the reason on stderr, and return none."""
+    """Return the table of a result's test items. If it cannot be read, print the reason on stderr and return ()."""
     try:
         return read_item_tables([result])
     except SentprobeError as error:
@@ -183,7 +183,7 @@ def build_tables(results: Results, view: View) -> Iterator[ShownTable]:
 
 
 def build_pair_sections(view: View) -> Iterator[ShownTable]:
-    """Yield a table of accuracies of language models for each set of pairs and kind of score."""
+    """Yield the accuracies of language models: one table for each combination of a set of pairs and a kind of score."""
     titles = name_pair_tables(len(view.pair_tables))
     for title, table in zip(titles, view.pair_tables, strict=True):
         yield title, *table.build_accuracy_grid(intervals=view.style.intervals)
@@ -234,7 +234,7 @@ def write_item_view(
 
 
 def read_runs(runs: Sequence[Path]) -> Results:
-    """Read the results of several runs, in the order in which tables show tasks and layers."""
+    """Return the results of several runs, sorted by encoder, then layer, then task."""
     records = [record for path in runs for record in read_results(path).records]
     return main_table.sort_results(Results(tuple(records)))
 
@@ -266,7 +266,7 @@ def build_sides(results: Results, source: str, table: int | None = None, *, hint
 
     - source: name of the run for messages
     - table: number of a table that ``probe show`` prints; needed if two tables have results of one encoder on one task
-    - hint: advice in the message that *table* is needed; by default, to choose a table by --table
+    - hint: advice at the end of the error message if *table* is needed. Default: choose a table with --table
     """
     tables = main_table.split_settings(main_table.sort_results(results))
     if table is not None and len(tables) > 1:

@@ -37,18 +37,21 @@ def gate(
     keep: Annotated[
         str,
         typer.Option(
-            metavar="SHARE", help="Share of paraphrases that must pass. The threshold is set on half of the triplets."
+            metavar="SHARE",
+            help="Share of paraphrases that must pass; set on half of the triplets, tested on the others.",
         ),
     ] = "95%",
     max_false_hits: Annotated[
-        str | None, typer.Option(metavar="SHARE", help="Exit with 1 if a contrast has more false hits.")
+        str | None, typer.Option(metavar="SHARE", help="Exit with 1 if a contrast has a greater share.")
     ] = None,
     contrast: opt.ContrastsOption = None,
     pairs: Annotated[
-        Path | None, typer.Option(metavar="CSV", help="Also measure your own pairs (columns a, b, same)."), INPUT
+        Path | None,
+        typer.Option(metavar="CSV", help="Also measure your pairs (columns a, b, same=0/1)."),
+        INPUT,
     ] = None,
     n: Annotated[int, typer.Option("--n", "-n", help="Number of triplets for each contrast.")] = 400,
-    draws: Annotated[int, typer.Option(help="Repetitions: new triplets and encoders.")] = 1,
+    draws: Annotated[int, typer.Option(help="Repetitions with new triplets and weights.")] = 1,
     seed: Annotated[int, opt.build_seed_option("triplets and encoder")] = 0,
     nearness: Annotated[str, typer.Option(help="Similarity: cosine, dot or euclid.")] = "cosine",
     intervals: Annotated[
@@ -64,10 +67,10 @@ def gate(
     source: opt.TripletOptions,
     mood: opt.MoodOption = None,
 ) -> None:
-    """Measure how often sentences of different meaning pass a similarity threshold.
+    """Measure how often pairs of different meaning pass a similarity threshold.
 
     A false hit is a pair of sentences that passes the threshold but differs in meaning; a miss is a paraphrase that
-    does not pass. Pairs are sampled as by gen pairs: an anchor with its paraphrase or with a negative.
+    does not pass. Each pair is an anchor of gen pairs with its paraphrase or with a negative.
     """
     from sentprobe.probes.encoders.cache.vector_cache import Cache
     from sentprobe.probes.gate import gate_tables as tables

@@ -37,8 +37,8 @@ def geometry(
         list[str] | None,
         typer.Argument(
             metavar="compeval|PATH...",
-            help="Triplet files of gen pairs. Or compeval, or datasets: their test items become triplets. Default: "
-            "generated ones.",
+            help="Triplet files of gen pairs; or compeval or datasets, whose test items become triplets. Default: "
+            "new triplets.",
             autocompletion=completion.complete_suite,
         ),
         INPUT,
@@ -49,7 +49,7 @@ def geometry(
     out: opt.ResultsOption = None,
     n: Annotated[int, typer.Option("--n", "-n", help="Number of triplets for each contrast.")] = 400,
     distractors: Annotated[
-        int, typer.Option(help="Rank the positive among N sentences with other meanings, 0 to 8.")
+        int, typer.Option(help="Rank the positive among N (0 to 8) sentences with other meanings.")
     ] = 5,
     seed: Annotated[int, opt.build_seed_option("triplets and encoders")] = 0,
     nearness: Annotated[
@@ -57,7 +57,7 @@ def geometry(
     ] = "cosine",
     by: Annotated[
         str | None,
-        typer.Option(help="Accuracy by structure, place (of the change), distance (from verb to noun) or voice."),
+        typer.Option(help="Show accuracy by structure, place of the contrast, distance (verb to noun) or voice."),
     ] = None,
     intervals: opt.IntervalsOption = False,
     format_: opt.TableFormatOption = "text",
@@ -68,10 +68,10 @@ def geometry(
     source: opt.TripletOptions,
     latex: opt.LatexOptions,
 ) -> None:
-    """Measure whether paraphrases have nearer vectors than other sentences.
+    """Measure whether paraphrases are nearer to a sentence than others are.
 
     A triplet has an anchor, a positive (its paraphrase), and negatives that differ from it in one property of meaning.
-    An encoder is right if the positive's vector is nearer to the anchor's than the negative's is.
+    An encoder is right if the anchor's vector is nearer to the positive's than to the negative's.
     """
     from sentprobe.commands.runs import geometry_input as inputs
     from sentprobe.generator.pairs.distractors import check_distractors

@@ -67,7 +67,7 @@ def read_triplet_materials(files: Sequence[Path], *, seed: int) -> "list[Triplet
 
 
 def build_spaces(lexicon: Lexicon, names: Sequence[str], drawing: "TripletSampling") -> "list[TripletSpace]":
-    """Return the triplet spaces of the named contrasts (default: all); print on stderr which are impossible."""
+    """Return a triplet space for each named contrast. By default, try all; print on stderr which are impossible."""
     from sentprobe.probes.geometry.triplet_sentences import build_triplet_spaces
 
     spaces, errors = build_triplet_spaces(lexicon, names, drawing)

@@ -48,17 +48,18 @@ def lm(
     ] = None,
     paradigm: Annotated[
         list[str] | None,
-        typer.Option("--paradigm", "-p", help="Instead of --pairs: paradigm of gen minimal, or all; repeatable."),
+        typer.Option("--paradigm", "-p", help="Paradigm of gen minimal, or all (without --pairs); repeatable."),
     ] = None,
     n: Annotated[
         int | None, typer.Option("--n", "-n", help="Number of pairs for each --paradigm. [default: 1000]")
     ] = None,
     seed: Annotated[int, opt.build_seed_option("the pairs of --paradigm")] = 0,
     known_words: Annotated[
-        bool, typer.Option("--known-words", help="Leave out pairs with words that a model does not know.")
+        bool, typer.Option("--known-words", help="Leave out pairs with words that any of the models does not know.")
     ] = False,
     score: Annotated[
-        str, typer.Option(help="Score: sentence, token (mean over tokens) or critical (first to last changed word).")
+        str,
+        typer.Option(help="Score: sentence (sum over tokens), token (mean) or critical (first to last changed word)."),
     ] = "sentence",
     by: Annotated[
         str, typer.Option(help="Show accuracy by a field of the pairs, such as distance or attractors.")
@@ -67,7 +68,7 @@ def lm(
     format_: Annotated[str | None, opt.build_format_option(opt.TABLE_FORMATS, opt.DEFAULT_FORMAT_HELP)] = None,
     out: Annotated[
         Path | None,
-        opt.build_out_option(f"File to write; {opt.REPLACED} Or a results folder, in which scores are stored."),
+        opt.build_out_option("File to write (replaced if it exists), or results folder, which keeps the scores."),
         OUTPUT_FILE,
     ] = None,
     scores: Annotated[

@@ -57,7 +57,7 @@ def run(
     ] = False,
     seed: Annotated[int, opt.build_seed_option("data, encoders, probes")] = 0,
     seeds: Annotated[int, typer.Option(help="Number of probes with different seeds.")] = 1,
-    draws: Annotated[int, typer.Option(help="Repetitions with new data and encoders.")] = 1,
+    draws: Annotated[int, typer.Option(help="Repetitions with new data and weights.")] = 1,
     intervals: opt.IntervalsOption = False,
     sources: opt.SourcesOption = False,
     controls: Annotated[bool, typer.Option("--controls/--no-controls", help="Also train controls.")] = True,

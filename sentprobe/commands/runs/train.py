@@ -296,7 +296,7 @@ def _find_first_value(*values: int | None) -> int:
 
 
 def _choose_inputs(vectors: str, requested_width: int | None) -> int | None:
-    """Return the width of the word vectors: that in the file *vectors*, else the requested one (None: default).
+    """Return the width of the word vectors in the file *vectors*, or *requested_width* if *vectors* names no file.
 
     Raises UsageError if the requested width differs from the width in the file.
     """

@@ -63,7 +63,7 @@ class TextChoices:
     longest: Annotated[int, detail_option(metavar="N", help="Skip sentences with more than N tokens.")] = 50
 
     def build_options(self) -> "TextOptions":
-        """Return the options that apply to texts in all formats."""
+        """Return the options for decoding, tokenising and filtering the texts."""
         from sentprobe.probes.pretraining.texts.text_filters import TextOptions
 
         return TextOptions(**{field.name: getattr(self, field.name) for field in fields(TextOptions)})
@@ -112,7 +112,7 @@ class ProbingChoices:
         str | None, probing_option(metavar="N|epoch", help="Probe every N steps; results are in OUT/probes.")
     ] = None
     task: Annotated[
-        list[str] | None, probing_option(metavar="NAME|PATH", help="Task or dataset; repeatable. Default: compeval.")
+        list[str] | None, probing_option(metavar="NAME|PATH", help="Task or dataset; repeatable. Default: compeval's.")
     ] = None
     contrast: Annotated[
         list[str] | None, probing_option("--contrast", "-c", help="Contrast to measure, as in probe geometry.")

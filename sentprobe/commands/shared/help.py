@@ -1,4 +1,4 @@
-"""Help of the commands: examples, usage and options. For folded panels, ``--help`` prints option names only."""
+"""Help of commands: examples, usage and options. ``--help`` only names some options; ``--help-all`` explains all."""
 
 import inspect
 import re

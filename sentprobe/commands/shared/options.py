@@ -91,7 +91,7 @@ InsteadOfStdoutOption = Annotated[
     Path | None, build_out_option(f"File to write instead of stdout; {REPLACED}"), OUTPUT_FILE
 ]
 RunsArgument = Annotated[
-    list[Path], typer.Argument(metavar="RUN...", help="Results folders, such as probe run --out writes."), INPUT
+    list[Path], typer.Argument(metavar="RUN...", help="Results folders, as written by probe run --out."), INPUT
 ]
 TABLE_FORMATS = ("text", "markdown", "latex", "csv", "json")
 TableFormatOption = Annotated[str, build_format_option(TABLE_FORMATS)]
@@ -100,7 +100,7 @@ AllRowsOption = Annotated[bool, typer.Option("--all-rows", help="Also show the r
 NotesOption = Annotated[bool, typer.Option("--notes", help="Print all notes, not only a summary.")]
 IntervalsOption = Annotated[bool, typer.Option("--intervals", help="Show 95% confidence intervals.")]
 SourcesOption = Annotated[bool, typer.Option("--sources", help="Show standard deviations between and within draws.")]
-PublishedOption = Annotated[bool, typer.Option("--published", help="Add rows with results that the papers published.")]
+PublishedOption = Annotated[bool, typer.Option("--published", help="Add rows with results from the tasks' papers.")]
 
 ByLengthOption = Annotated[
     str | None,
@@ -134,7 +134,7 @@ NearnessOption = Annotated[
 ]
 
 TableOption = Annotated[
-    int | None, typer.Option(metavar="N", help="Which table to use, if probe show prints several: 1, 2, ...")
+    int | None, typer.Option(metavar="N", help="Number of the table to use, if probe show prints several.")
 ]
 CorrectionOption = Annotated[
     str, typer.Option(help="Correction for multiple comparisons: holm, bh (Benjamini-Hochberg) or none.")
@@ -202,7 +202,7 @@ def _find_mood(name: str | None) -> "Mood | None":
 MoodOption = Annotated[
     Mood | None,
     data_option(
-        callback=_find_mood, help=f"Mood of all sentences: {names.enumerate_names(names.MOODS)}. [default: statement]"
+        callback=_find_mood, help=f"Mood of the anchors: {names.enumerate_names(names.MOODS)}. [default: statement]"
     ),
 ]
 
@@ -211,7 +211,7 @@ HeldOutOption = Annotated[
     declare_option(
         HELD_OUT,
         metavar="SHARE|TEMPLATE",
-        help="Use only the words or structures left out by gen pairs --hold-out (give the same value); repeatable.",
+        help="Use only the words or structures that gen pairs --hold-out with this value leaves out; repeatable.",
     ),
 ]
 
@@ -240,7 +240,9 @@ class TripletOptions:
     template: Annotated[
         Repeatable,
         data_option(
-            "--template", "-t", help="Sentence structure, from gen templates; repeatable. Default: all that fit."
+            "--template",
+            "-t",
+            help="Sentence structure, from gen templates; repeatable. Default: all with the contrast.",
         ),
     ] = None
     vocabulary: Annotated[str | None, build_vocabulary_option("compeval")] = None
@@ -273,12 +275,12 @@ class CompevalOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemOptions:
-    """Options for the sampling of items, and their numbers per task; None means the suite's default."""
+    """Options for items: how they are sampled, and how many each split of a task has (None: the suite's default)."""
 
     SUITES: ClassVar = SUITES
 
     sampling: Annotated[
-        str, data_option(help="Items: mirror (same words, opposite labels), or paper (as published; not for conneau).")
+        str, data_option(help="Items: mirror (same words, opposite labels), or paper (as published). Not for conneau.")
     ] = "mirror"
 
     train: Annotated[int | None, data_option(help="Training items. Default: 4000; natural text: 100000.")] = None
@@ -339,7 +341,7 @@ class NaturalOptions:
 class LatexOptions:
     """Caption and label of a LaTeX table."""
 
-    caption: Annotated[str | None, typer.Option(help="Caption of a floating LaTeX table.")] = None
+    caption: Annotated[str | None, typer.Option(help="Caption; the LaTeX table then floats.")] = None
     label: Annotated[str | None, typer.Option(help="Label of the LaTeX table, such as tab:results.")] = None
 
 

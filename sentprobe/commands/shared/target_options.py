@@ -1,4 +1,4 @@
-"""Build suites from options, and the targets of a run: suites, corpus tables and datasets."""
+"""Conversion of options to suites, and of command arguments to targets: suites, corpus tables and datasets."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,7 +18,7 @@ from sentprobe.specs import choose_member
 def parse_compeval(
     suite: str, names: Sequence[str], options: opt.CompevalOptions, items: opt.ItemOptions, *, seed: int
 ) -> built.CompevalSuite:
-    """Return the suite compeval or structure with the tasks in *names*, by default all."""
+    """Return the suite named *suite* with the tasks *names* or, without *names*, all tasks that the language has."""
     return built.make_compeval(
         names,
         suite=suite,

@@ -1,4 +1,4 @@
-"""Columns of a layout: for a word or feature that varies, an array of its index in the string pool in each sentence."""
+"""Columns of a layout, one for each varying word or feature. A column has one string-pool index for each sentence."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -124,7 +124,7 @@ class LayoutRows:
     finite: Mapping[str, list[FiniteForms]]
 
     def look_up(self, table: str, name: str) -> NumberArray:
-        """Look up each row's value of the variable *name* in the table *table*, (values,); return the entries."""
+        """Return each row's entry of the table *table*, shape (values,), for the row's value of the variable *name*."""
         return cast(NumberArray, getattr(self.tables, table)[self.values[name]])
 
     def find_numbers(self, path: str) -> NumberArray:
@@ -144,20 +144,21 @@ class LayoutRows:
         return self.tables.noun_forms[case][self.find_numbers(path), self.values[f"{path}noun"]]
 
     def find_classes(self, path: str) -> NumberArray:
-        """Return, for each row, the class with which the determiner agrees, as an index in ``language.classes``."""
+        """Return each row's class (such as gender) of the determiner at *path*, as an index in ``language.classes``."""
         if self.tables.language.class_of_next_word and f"{path}adjective0" in self.values:
             return self.look_up("adjective_classes", f"{path}adjective0")
         return self.look_up("noun_classes", f"{path}noun")
 
     def look_up_determiners(self, path: str, table: NumberArray) -> NumberArray:
-        """Return each row's entry of *table*, the forms or features of determiners, for the determiner at *path*."""
+        """Look up each row's determiner at *path* in *table*, which has the forms or the features of determiners."""
         entries: NumberArray = table[self.values[f"{path}det"], 0, self.find_classes(path)]
         return entries
 
     def look_up_agreeing(self, path: str, slot: str, table: NumberArray) -> NumberArray:
-        """Return, for each row, the entry of *table*, (words, numbers, classes), for the word in *slot* at *path*.
+        """Return, for each row, one entry of *table*, whose shape is (words, numbers, classes).
 
-        Number and class are those of the noun phrase at *path*. If *slot* is "", the index of the word is 0.
+        The entry is for the word in *slot* at *path*, and for the number and class of the noun phrase at *path*. If
+        *slot* is "", *table* has only one word.
         """
         word: Any = self.values[f"{path}{slot}"] if slot else 0
         entries: NumberArray = table[word, self.find_numbers(path), self.find_classes(path)]
@@ -168,7 +169,7 @@ class LayoutRows:
         return choices[self.find_numbers(path)]
 
     def find_variants(self, site: ClauseSite) -> NumberArray:
-        """Return, for each row, the index in TENSE_NUMBER_PAIRS of a clause's tense (if any) and subject's number."""
+        """Return, for each row, the index of (tense of a clause, number of its subject) in TENSE_NUMBER_PAIRS."""
         voices = tuple(ev.Voice) if site.voice is None else (site.voice,)
         datives = tuple(ev.Dative) if site.varies_dative else (site.dative or "",)
         choices = [self.find_agreement(find_subject_path(site, *pair)) for pair in product(voices, datives)]
@@ -195,7 +196,7 @@ class LayoutRows:
         return table[self.find_variants(site), auxiliaries]
 
     def look_up_finite(self, site: ClauseSite, part: str) -> NumberArray:
-        """Return, for each row, the value of the :class:`FiniteForms` field *part* for a clause's tense and number."""
+        """Return each row's value of the :class:`FiniteForms` field *part*, for the tense and number of a clause."""
         table = np.array([getattr(finite, part) for finite in self.finite[site.path]])
         return table[self.shapes, self.find_variants(site)]
 
@@ -313,7 +314,7 @@ class LayoutColumns:
             self._constants[name] = self._pool.strings[numbers.pop()]
 
     def compute_shape_keys(self, values: Mapping[str, NumberArray]) -> NumberArray:
-        """Return each row's shape as a number. *values* maps a variable to the index of its value in each row."""
+        """Return a number for each row's shape. *values*: for each variable, the index of its value in every row."""
         key = np.zeros(len(values["verb"]), dtype=np.int64)
         for variable in self._structural:
             value, size = values[variable.name], self._count_values(variable)
@@ -321,7 +322,7 @@ class LayoutColumns:
         return key
 
     def _count_values(self, variable: Variable) -> int:
-        """Return the number of shapes that a variable distinguishes; only questions distinguish *not* from *n't*."""
+        """Return how many shapes a variable's values lead to; *not* and *n't* differ in shape only in questions."""
         if variable.name.endswith(".self"):
             return len(variable.values)
         is_question = self._layout.clauses[0].form.mood is ev.Mood.QUESTION
@@ -336,7 +337,7 @@ class LayoutColumns:
         return build_layout_event(values, self._layout)
 
     def build_marked_sentence(self, shape: int) -> tuple[Sentence, dict[str, FiniteForms]]:
-        """Return a shape's sentence, with marks in place of words that vary, and each clause's finite forms by path."""
+        """Return a shape's marked sentence (see MARK_START), and a mapping from clause paths to finite forms."""
         event = self._build_event(shape)
         plan = plan_new_sentence(event, self._tables.language)
         finite = {site.path: self._finite.look_up(plan, site.path) for site in self._layout.clauses}
@@ -408,7 +409,7 @@ class LayoutColumns:
 
 
 class _Mark(str):
-    """A column mark in the place of an event's enum member, such as a tense. Its ``value`` is the mark itself."""
+    """A mark that replaces an enum member in an event, such as a tense. Its ``value`` is the mark, as a string."""
 
     __slots__ = ()
 
@@ -418,5 +419,5 @@ class _Mark(str):
 
 
 def format_mark(number: int) -> str:
-    """Return the mark that stands for an entry of column *number* in a marked sentence (see MARK_START)."""
+    """Return the mark of the column with this number. Marks replace the columns' strings in marked sentences."""
     return f"{MARK_START}{number}{MARK_END}"

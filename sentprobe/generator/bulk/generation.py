@@ -1,4 +1,4 @@
-"""Bulk generation: each shape has one record with marks in place of words; columns hold the words of many sentences."""
+"""Bulk generation: a shape is built once, with marks in place of words; columns hold the words of many sentences."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -42,7 +42,7 @@ class ShapeStore(Protocol):
 
 
 class Decoder:
-    """Decoder of sentence indices into shapes and words; it adds each new shape to every :class:`ShapeStore` given."""
+    """Decoder of sentence indices into shapes and words. Each shape that it meets is added once to all *stores*."""
 
     def __init__(self, space: NumberedEvents, tables: word_tables.WordTables, stores: Sequence[ShapeStore]) -> None:
         self._space = space
@@ -127,15 +127,15 @@ class RaggedRows:
         self._ends = np.zeros(1, dtype=np.int64)
 
     def add(self, elements: Sequence[tuple[int, ...]]) -> None:
-        """Append a row with these elements; rows are added in the order of shapes, as row i belongs to shape i."""
+        """Append *elements* as the row of the next shape; the first call adds the row of shape 0."""
         self._new.append(np.array(elements, dtype=np.int32).T)
 
     def gather(self, chunk: SentenceChunk) -> tuple[NumberArray, NumberArray, NDArray[np.int32]]:
-        """Return the rows of all sentences of a chunk as three arrays. A sentence has the row of its shape.
+        """Return the row of each sentence in a chunk, as three arrays. All sentences of one shape have the same row.
 
         - bounds, (sentences + 1,): the row of sentence i consists of the elements from bounds[i] to bounds[i + 1] - 1
-        - word starts, (elements,): where in the flattened ``chunk.words`` the words of the element's sentence start
-        - elements, (width, elements): the elements of all rows, one row after another
+        - word starts, (elements,): for each element, where its sentence's words start in the flattened ``chunk.words``
+        - elements, (width, elements): all elements as columns: the row of sentence 0, then the row of sentence 1, ...
         """
         if self._new:
             ends = np.cumsum([row.shape[1] for row in self._new])
@@ -153,7 +153,7 @@ class RaggedRows:
 
 
 class RecordStore:
-    """Records of shapes: output texts with marks where words go. *write* makes a record, *escape* encodes a word."""
+    """One record (output text) for each shape, with blanks for words. *write* formats a sentence, *escape* a word."""
 
     def __init__(
         self, words: word_tables.StringPool, write: Callable[[Sentence], str], escape: Callable[[str], str] = str
@@ -167,7 +167,7 @@ class RecordStore:
         self._numbered = False
 
     def add(self, marked: Sentence) -> frozenset[int]:
-        """Add a shape's record, made from a marked sentence; return the numbers of the columns that it needs."""
+        """Add the record of a sentence with marks for words; return the numbers of the columns the record needs."""
         text = self._write(marked).replace(str(columns.INDEX_MARKER), columns.format_mark(columns.INDEX))
         parts = [*_MARK.split(text), str(columns.EMPTY)]
         places = [int(part) for part in parts[1::2]]

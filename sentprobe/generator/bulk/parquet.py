@@ -68,10 +68,10 @@ class _TokenStore:
         self._dictionary = pa.array([], pa.string())
 
     def add(self, marked: Sentence) -> frozenset[int]:
-        """Add the tokens of a shape; return the numbers of the columns that they need.
+        """Add the tokens of a shape; return the numbers of the columns that the tokens need.
 
-        In *marked*, a column mark replaces the text of each token field that varies by sentence. Such a field is stored
-        as (0, number of the column), and any other field as (index of its text, 0).
+        *marked* is a sentence of the shape in which a column mark replaces each text that differs between sentences. A
+        token field with a mark is stored as (0, number of the column), and any other field as (index of its text, 0).
         """
         used: set[int] = set()
         elements = []
@@ -202,7 +202,7 @@ def _sort_dictionaries(array: Any) -> Any:
 
 
 def write_parquet(sentences: Iterable[Sentence], path: Path) -> None:
-    """Write sentences to a Parquet file. The first PART_SIZE sentences decide whether indices are numbers or text."""
+    """Write sentences to a Parquet file. Indices are text if any of the first PART_SIZE is at least 10**38."""
     iterator = iter(sentences)
     groups = iter(lambda: [*islice(iterator, generation.PART_SIZE)], [])
     first = next(groups, [])

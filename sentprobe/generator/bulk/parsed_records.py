@@ -73,7 +73,7 @@ class _ParsedRenderer:
         self._renderer = Renderer(self._events, self._write_marked, escape=form.escape)
 
     def _write_marked(self, sentence: Sentence) -> str:
-        """Return the record of a sentence with marks instead of words. Its id is "s" and a placeholder."""
+        """Return the record of a sentence in which marks replace words. In its id, INDEX_MARKER replaces the number."""
         return self._write(replace(sentence, id=f"s{INDEX_MARKER}", index=None, template="")) + _RECORD_END
 
     def render_records(self, sentences: Sequence[ParsedText]) -> Iterator[str]:
@@ -176,7 +176,7 @@ class _ParsedEvents:
 
 
 def _list_phrase_forms(clause: ParsedClause, path: str = "") -> tuple[PhraseForm, ...]:
-    """Return the forms of the noun phrases in a clause that have adjectives or a conjunct."""
+    """Return the form of each noun phrase of a clause, if the noun phrase has adjectives or a conjunct."""
     return tuple(
         PhraseForm(
             f"{path}{role}.", len(phrase.adjectives), len(phrase.conjunct.adjectives) if phrase.conjunct else None
@@ -204,9 +204,9 @@ def _list_words(lexicon: Lexicon) -> Words:
 
 @cache
 def _number_features(shape: ClauseShape, finite: int | None, aspects: tuple[str, ...]) -> tuple[int, ...]:
-    """Return the indices of a clause's voice, dative, tense or modal (*finite*, already an index), aspect and negation.
+    """Return a clause's voice, dative, tense or modal, aspect and negation, each as the index of its value.
 
-    Features that are no variables of the clause's layout are left out, such as voice in a relative clause.
+    *finite* is the index of the tense or modal. Features that the clause's layout lacks are left out.
     """
     values = [aspects.index(shape.aspect), NEGATIONS.index(shape.negation)]
     if finite is not None:  # not an order

@@ -79,7 +79,7 @@ class WordTables:
         self.negators = self.pool.numbers(["", *NEGATIONS[1:]])
 
     def _add_auxiliaries(self, space: NumberedEvents) -> None:
-        """Add tables of forms and lemmas of perfect auxiliaries, and for each verb the column of its auxiliary."""
+        """Add two tables, of forms and of lemmas of perfect auxiliaries; for each verb, add its auxiliary's column."""
         auxiliaries = self.language.perfect_auxiliaries
         if not auxiliaries:
             return

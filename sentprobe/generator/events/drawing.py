@@ -41,7 +41,7 @@ def _list_event_features(event: ev.Event) -> tuple[str, ...]:
 
 
 def _format_finite(event: ev.Event) -> str:
-    """Return the modal or the tense of an event; for an order, which has neither, return "no tense"."""
+    """Return the modal or the tense of an event. An imperative has neither: return "no tense"."""
     if event.modal is not None:
         return event.modal
     return "no tense" if event.mood is ev.Mood.ORDER else _format_feature("tense", event.tense)
@@ -66,7 +66,7 @@ def _format_lemma(lemma: str | None) -> str:
 
 
 def _list_participant_features(person: ev.Participant) -> tuple[str, ...]:
-    """Return texts about a participant: its number, such as "singular"; also "clause *" if its ``clause`` is None."""
+    """Return a participant's number, such as "plural", and the text "clause *" if its relative clause is open."""
     number = " and ".join(f"number {OPEN}" if p.number is None else _NUMBERS[p.number] for p in person.conjuncts)
     return (number, f"clause {OPEN}") if person.clause is None else (number,)
 

@@ -70,7 +70,7 @@ class Mood(StrEnum):
 
 
 class Dative(StrEnum):
-    """The form of a recipient: double is "gave the doctor the book", and to is "gave the book to the doctor"."""
+    """The form of a recipient: DOUBLE in "gave the doctor the book", TO in "gave the book to the doctor"."""
 
     DOUBLE = "double"
     TO = "to"
@@ -209,8 +209,8 @@ class Event:
     Implied fields are filled in. Without a stated frame, a passive or a patient makes the event transitive, and a
     recipient makes it ditransitive. An intransitive frame or a reflexive makes the event active. A negator makes the
     polarity negative, and an asked participant makes the event a question. An imperative has no tense, and neither has
-    an event with a modal. Mood, modal and fronting are never open: an event is by default a statement without a modal
-    or a fronted object. In a partial event, these defaults match every value.
+    an event with a modal. By default, an event is a statement, has no modal, and has no fronted object. In a partial
+    event, each of these three defaults matches every value.
 
     Raises:
         Contradiction: two fields exclude each other, such as an intransitive frame and a patient.
@@ -333,7 +333,7 @@ class Event:
 
     @property
     def roles(self) -> tuple[Role, ...]:
-        """The roles of the frame (an open one counts as transitive); an imperative (``Mood.ORDER``) lacks the agent."""
+        """The roles of the frame (an open frame counts as transitive). An imperative (``Mood.ORDER``) has no agent."""
         roles = FRAME_ROLES[self.frame or Frame.TRANSITIVE]
         return roles[1:] if self.mood is Mood.ORDER else roles
 
@@ -354,7 +354,7 @@ class Event:
     def can_extract(self, role: Role) -> bool:
         """Return whether a relative clause can have its gap in *role*, and a question can ask for *role*.
 
-        A passive ditransitive clause allows only its subject; an active one allows all roles but "me" in "gave me it".
+        A passive ditransitive clause allows only its subject. An active one forbids only the recipient in "gave me it".
         """
         is_double = self.dative is Dative.DOUBLE and role is Role.RECIPIENT
         is_possible = self.voice is Voice.ACTIVE and not is_double
@@ -423,7 +423,7 @@ def iterate_clauses(event: Event) -> Iterator[tuple[Event, Participant | None]]:
 
 
 def iterate_participants(event: Event) -> Iterator[tuple[Role, Participant]]:
-    """Yield role and participant of each noun phrase of a clause, agent first; skip all other arguments."""
+    """Yield (role, participant) for each participant of a clause, agent first. Gaps and reflexives are left out."""
     for role in ROLES:
         filler = event.argument(role)
         if isinstance(filler, Participant):

@@ -74,7 +74,7 @@ class JsonNode:
         return self.value
 
     def read_choice(self, names: Mapping[str, Named]) -> Named:
-        """Return ``names[value]`` for this value, which must be a key of *names*. Raises JsonError."""
+        """Return the entry of *names* whose key is this node's value. Raises JsonError if there is none."""
         text = self.read_text()
         if text not in names:
             self.fail(f"unknown value {text!r}{_suggest_name(text, names)}")

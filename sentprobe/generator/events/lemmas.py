@@ -96,7 +96,7 @@ def _find_contradiction(
 
 
 def accepts_asked(asked: ev.Asked, verb: Word, role: ev.Role, lexicon: Lexicon) -> bool:
-    """Say whether *verb* accepts *asked* in *role*: "who" if it accepts persons there, "what" if another sort."""
+    """Say whether *asked* can fill *role* of *verb*: "who" if the role accepts persons, "what" if it accepts others."""
     sorts = {PERSON, *(noun.sort for noun in lexicon.words(Kind.NOUN))}
     return any(verb.accepts(sort, role.value) for sort in sorts if (sort == PERSON) is (asked is ev.Asked.WHO))
 

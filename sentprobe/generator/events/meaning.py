@@ -1,4 +1,4 @@
-"""The meaning of events, and differences in meaning. Verbs and nouns are keys: none may occur twice in an event."""
+"""The meaning of events, and differences in meaning. No verb and no noun may occur twice in an event."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -80,7 +80,7 @@ class EventMeaning:
 
 
 def compute_meaning(event: ev.Event) -> EventMeaning:
-    """Return the meaning of a complete event. It lacks relativizer and negator; only ``scope`` has voice and dative."""
+    """Return the meaning of a complete event. It omits relativizer and negator. Voice and dative affect scope only."""
     clauses, nouns = {}, {}
     for clause, head in ev.iterate_clauses(event):
         clauses[clause.predicate or ""] = _compute_clause_meaning(clause, head)

@@ -125,7 +125,7 @@ class NotationReader:
         return self._build_value(ev.RelativeClause, word.start_pos or 0, **fields)
 
     def _read_features(self, node: ParseNode | None, owner: str) -> dict[str, Any]:
-        """Return the values that features of *owner*, such as "a noun", give to fields, by name of the field."""
+        """Return {field: value} as stated by the features in *node*; *owner* says what has them, such as "a noun"."""
         fields: dict[str, Any] = {}
         for feature in [] if node is None else _list_subtrees(node):
             name = _find_first_token(feature)
@@ -266,7 +266,7 @@ def _find_message(error: UnexpectedToken) -> str:
 
 
 def _list_subtrees(node: ParseNode) -> list[ParseNode]:
-    """Return the children of a parse tree, without tokens."""
+    """Return those children of a parse node that are nodes, not tokens."""
     return [child for child in node.children if isinstance(child, Tree)]
 
 

@@ -30,8 +30,8 @@ def build_alternatives(
 ) -> Alternatives:
     """Return the table *name*, which maps a good word to the wrong words that can replace it.
 
-    *name* is a table's name, such as "number", or the tag of the wrong words, such as "VBG". Only verbs in
-    *substitutes*, if it is not empty, can replace a different verb. Words are escaped as in JSON strings.
+    *name* is a table's name, such as "number", or the tag of a verb form: "VBG" maps *helps* to *helping*. A non-empty
+    *substitutes* lists the only verbs that can replace other verbs. Words are escaped as in JSON strings.
     """
     tables = _TABLES[lexicon.language.code]
     if name in tables:
@@ -50,14 +50,14 @@ def _list_words(kinds: frozenset[Kind], lexicon: Lexicon, vocabulary: Vocabulary
 
 
 def _list_forms(target: Form, verbs: Sequence[Word]) -> _Rows:
-    """Yield the key of each verb form, such as "VBZ helps", with one wrong word: the same verb in the form *target*."""
+    """Yield the key of each form of each verb ("VBZ helps") and, as its wrong word, the verb in the form *target*."""
     for verb in verbs:
         for form in VERB_FORMS:
             yield name_form(verb.forms[form], form), [verb.forms[target]]
 
 
 def _list_numbers(lexicon: Lexicon, vocabulary: Vocabulary, _: Sequence[str]) -> _Rows:
-    """Yield the wrong words for each verb, noun, determiner and reflexive: its forms in the other number."""
+    """Yield the key of each singular or plural form ("VBZ helps") and its wrong words: forms in the other number."""
     for pair in _AUXILIARIES:
         for key, counterpart in (pair, pair[::-1]):
             yield key, [counterpart.partition(" ")[2]]
@@ -75,10 +75,10 @@ def _exchange_forms(words: Iterator[Word] | Sequence[Word], pairs: Sequence[tupl
 
 
 def _list_verbs(kind: Kind, lexicon: Lexicon, vocabulary: Vocabulary, substitutes: Sequence[str]) -> _Rows:
-    """Yield, for each form of each verb, its key and the wrong words: the same form of the verbs that can replace it.
+    """Yield the key of each verb form ("VBZ helps") and its wrong words: the same form of the substitute verbs.
 
-    A verb that can replace it is of *kind*, has clear forms, accepts persons in every role, and is in *substitutes* (if
-    *substitutes* is not empty).
+    A substitute verb is of *kind*, has clear forms, and accepts persons in every role. If *substitutes* is not empty,
+    it lists the only possible substitute verbs.
     """
     verbs = [verb for verb in _list_words(frozenset({kind}), lexicon, vocabulary) if has_clear_forms(verb, lexicon)]
     verbs = [verb for verb in verbs if takes_persons(verb) and (not substitutes or verb.lemma in substitutes)]
@@ -93,7 +93,7 @@ def _list_nouns(lexicon: Lexicon, vocabulary: Vocabulary, _: Sequence[str]) -> _
 
 
 def _list_relativizers(lexicon: Lexicon, _: Vocabulary, __: Sequence[str]) -> _Rows:
-    """Yield each relativizer form with its wrong words: always all relativizers that cannot refer to persons."""
+    """Yield each relativizer form with its wrong words: for any form, all relativizers that cannot refer to persons."""
     words = lexicon.words(Kind.RELATIVIZER)
     impersonal_forms = [form for word in words if not word.accepts(PERSON) for form in word.forms.values()]
     for word in words:
@@ -131,7 +131,7 @@ _ENGLISH: Mapping[str, _Table] = {
 
 
 def _adapt_table(build: Callable[[Sequence[Word]], _Rows]) -> _Table:
-    """Return a builder that takes a lexicon and a vocabulary, from a builder that takes a list of verbs and nouns."""
+    """Return a table builder: it takes a lexicon and a vocabulary, and calls *build* with the vocabulary's words."""
     return lambda lexicon, vocabulary, _: build(_list_words(VERBS | {Kind.NOUN}, lexicon, vocabulary))
 
 

@@ -34,10 +34,10 @@ _EFFECTS = {"swap": SAME_WORDS, "move": SAME_WORDS, "replace": SAME_LENGTH, "ins
 
 
 class EditToken(NamedTuple):
-    """A token of the bad sentence.
+    """A token of the bad sentence: the good sentence's token at ``position`` (from 0), its replacement, or a new word.
 
-    It is the good sentence's token at ``position``, from 0, or a word from ``table`` that replaces this token. If
-    ``position`` is PARENT, it is a new word: ``word``, or a word from ``table``. An empty ``table`` is not used.
+    ``table`` names the table that has the replacement; it is empty if the token stays the same. For a new word,
+    ``position`` is PARENT, and the word is ``word`` or, if ``word`` is empty, comes from ``table``.
     """
 
     position: int
@@ -111,7 +111,7 @@ def _take_step(tokens: Sequence[Token], place: int, step: str) -> int:
 
 
 def compile_change(change: str, sentence: Sentence) -> SentenceEdit:
-    """Return the edit that makes the bad sentence from a good sentence with the same shape as *sentence*."""
+    """Return *change* as an edit, which makes any good sentence with the shape of *sentence* into a bad one."""
     name, *arguments = change.split()
     edit = [EditToken(i) for i in range(len(sentence.tokens))]
     if name == "insert":

@@ -1,4 +1,4 @@
-"""Tables of wrong words for German: forms in another number, case or gender, and the other auxiliary."""
+"""Tables of wrong words for German: forms in another number, case or gender, and *haben* exchanged with *sein*."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -34,7 +34,7 @@ def _list_numbers(words: Sequence[Word]) -> _Rows:
 
 
 def _list_articles(target: str, _: Sequence[Word]) -> _Rows:
-    """Yield *target* as the wrong word for the other masculine articles and relative pronouns, as *den* for *der*."""
+    """Yield each masculine article and relative pronoun but *target*; its wrong word is *target*: *den* for *der*."""
     for article in _CASES.values():
         if article != target:
             yield from ((name_form(article, tag), [target]) for tag in ("ART", "PRELS"))

@@ -30,7 +30,7 @@ ROW_GROUP_SIZE = 32_768
 
 
 def sample_pairs(spaces: Sequence[MinimalPairSpace], n: int, *, seed: int) -> Iterator[tuple[str, str]]:
-    """Sample *n* pairs per space; yield two JSON texts for each: BLiMP's fields, and the annotated good sentence."""
+    """Sample *n* pairs from each space. Yield (BLiMP's fields, annotated good sentence) for each pair, both as JSON."""
     for space in spaces:
         format_fields = make_field_writer(space)
         for number, pair in enumerate(space.iterate_pairs(space.sample(n, seed=seed))):

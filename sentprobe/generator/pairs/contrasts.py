@@ -45,7 +45,7 @@ def _has_passive(clause: ClausePattern | Pattern) -> bool:
 
 
 def find_dative_paths(pattern: Pattern) -> Iterator[str]:
-    """Yield a variable, such as ``agent.clause.dative``, for each clause whose recipient can have both Dative forms."""
+    """Yield the ``dative`` variable of each clause that allows "gave the man the pen" and "gave the pen to the man"."""
     for path in find_transitive_paths(pattern, ev.Frame.DITRANSITIVE):
         clause = _find_clause(pattern, path)
         if clause is None or (clause.voice is ev.Voice.ACTIVE and clause.gap is not ev.Role.RECIPIENT):
@@ -62,7 +62,7 @@ def build_structure_event(pattern: Pattern) -> ev.Event:
 
 
 def _constrain_clause(pattern: Pattern, path: str, clause_event: ev.Event) -> ev.Event:
-    """Return a partial event for events with the structure *pattern* whose clause at *path* matches *clause_event*."""
+    """Return a partial event: its structure is *pattern*, and its clause at *path* matches *clause_event*."""
     structure = build_structure_event(pattern)
     if path == MAIN:
         return unify(structure, clause_event)
@@ -97,7 +97,7 @@ def _find_recipient_places(pattern: Pattern) -> Iterator[str]:
 
 
 def _build_equal_recipient_conditions(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield two partial events: the noun at *path* and the recipient of its clause are both singular or both plural."""
+    """Yield a partial event for each number: the noun at *path* and the recipient of its clause have this number."""
     clause_path = drafts.find_noun_clause(path)
     for number in ev.Number:
         person = ev.Participant(number=number)
@@ -114,18 +114,18 @@ def _build_opposite_polarity_conditions(pattern: Pattern, path: str) -> Iterator
 
 
 def _build_progressive_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield one partial event that requires a progressive clause at *path*, and so a verb that can be progressive."""
+    """Yield one partial event: its clause at *path* is progressive. This excludes verbs without a progressive."""
     yield _constrain_clause(pattern, path, ev.Event(aspect=ev.Aspect.PROGRESSIVE))
 
 
 def _build_modal_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield a partial event: its clause at *path* has simple aspect and no "not", whose scope a new modal may alter."""
+    """Yield one partial event: its clause at *path* has simple aspect and no "not". Modals alter the scope of "not"."""
     clause_event = ev.Event(polarity=ev.Polarity.POSITIVE, aspect=ev.Aspect.SIMPLE)
     yield _constrain_clause(pattern, path, clause_event)
 
 
 def _build_auxiliary_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield one partial event. The main clause is progressive if its adverb might modify another clause's verb."""
+    """Yield one partial event, in which the adverb of the clause at *path* clearly modifies the verb of that clause."""
     has_two_verbs = path == MAIN and pattern.clauses
     conditions = _build_progressive_condition if has_two_verbs else _build_structure_condition
     yield from conditions(pattern, path)

@@ -59,9 +59,9 @@ def _draft_distractor(
 def _choose_edits(
     triplets: TripletSet, part: TripletPart, count: int, possible_edits: dict[tuple[str, str, str], bool]
 ) -> list[_Edit]:
-    """Return *count* edits of a positive. The first makes the negative; the triplets' seed determines the others.
+    """Return *count* edits that turn a positive into distractors: first the negative's edit, then randomly chosen ones.
 
-    *possible_edits* caches whether an edit is possible, by contrast, path and pattern.
+    The choice depends on the seed of *triplets*. *possible_edits* is a cache of which edits are possible.
     """
     stratum, own_contrast = part.stratum, triplets.space.contrast
     other_edits = [

@@ -31,7 +31,7 @@ ADJECTIVE = "adjective0"
 class EventDraft:
     """Events with the same structure and mood.
 
-    ``clauses`` maps a noun's role to the noun's relative clause, and ``adverbs`` the path of a clause to a number of
+    ``clauses`` maps a noun's role to the noun's relative clause. ``adverbs`` maps a clause's path to its number of
     adverbs. ``values`` maps a variable to its value index in each event. ``salts`` has a pseudo-random number for each
     event (uint64), which selects replacement words.
     """
@@ -53,7 +53,7 @@ class EventDraft:
         return replace(self, values=values, salts=self.salts[rows])
 
     def build_layout(self) -> Layout:
-        """Return the variables of the events."""
+        """Return the layout (the list of variables) that all events of the draft share."""
         where = tuple((role, self.clauses[role]) for role in ev.ROLES if role in self.clauses)
         paths = (MAIN, *(format_clause_path(role) for role, _ in where))
         counts = tuple(self.adverbs[path] for path in paths)
@@ -70,7 +70,7 @@ Edit: TypeAlias = Callable[[EventDraft, str], EventDraft]
 
 
 def format_clause_path(role: ev.Role) -> str:
-    """Return the path of the relative clause that modifies the noun in *role*: ``agent.clause.``."""
+    """Return the path of the relative clause that modifies the noun in *role*, such as "agent.clause." for AGENT."""
     return f"{role.value}.clause."
 
 
@@ -200,7 +200,7 @@ def _replace_clause(draft: EventDraft, path: str, clause: ClausePattern) -> Even
 
 
 def _rename_prefixes(draft: EventDraft, prefixes: Mapping[str, str]) -> EventDraft:
-    """Move nouns or relative clauses to other roles by replacing prefixes (old to new) of variables and paths."""
+    """Replace prefixes of variables and paths: {"agent.": "patient."} turns a main clause's agent into its patient."""
 
     def rename(text: str) -> str:
         prefix = next((old for old in prefixes if text.startswith(old)), "")

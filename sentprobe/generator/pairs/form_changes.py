@@ -56,7 +56,7 @@ def adapt_aspects(event: ev.Event, language: Language) -> ev.Event:
 
 
 def find_form_changes(pattern: Pattern, language: Language) -> Iterator[tuple[tuple[str, ...], ev.Voice | None]]:
-    """Yield pairs: paths for ``exchange_form``, and the voice required of the anchor's main clause (None: any)."""
+    """Yield ways to make a positive: paths for ``exchange_form``, and the voice the anchor must have (None: any)."""
     if not language.has_fronting:
         yield from _find_voice_changes(pattern)
     elif pattern.frame is not ev.Frame.INTRANSITIVE:
@@ -64,11 +64,11 @@ def find_form_changes(pattern: Pattern, language: Language) -> Iterator[tuple[tu
 
 
 def _find_voice_changes(pattern: Pattern) -> Iterator[tuple[tuple[str, ...], ev.Voice | None]]:
-    """Yield pairs: paths at which the form changes, and the voice required of the anchor's main clause (None: any).
+    """Yield (paths, voice): what changes in form, and the voice required of the anchor's main clause (None: any).
 
-    In the first pairs, the paths are clauses whose voice changes. These pairs must change the number of passive
-    clauses. Otherwise the positive might have all words of the anchor, and no negative could share more of them.
-    In the last pairs, the only path is a variable ``dative``: the form of one recipient changes.
+    First come sets of clauses whose voice changes, so that the positive has more or fewer passive clauses than the
+    anchor. If both had equally many, they might have the same words, and no negative could share more words with the
+    anchor. Then comes each variable ``dative`` alone: one recipient changes its form.
     """
     paths = contrasts.find_voice_paths(pattern)
     for size in range(1, len(paths) + 1):

@@ -1,8 +1,9 @@
 """Natural language inference (NLI): pairs of premise and hypothesis, labelled entailment, neutral or contradiction.
 
-A group pairs each of four premises with each of two hypotheses: eight pairs. Half of the pairs with a given premise are
-neutral. The same is true for a given hypothesis, and for given bags of words of premise and hypothesis. So a classifier
-that sees only the premise, only the hypothesis or only the bags of words gets at most half of a group right.
+A group pairs each of four premises with each of two hypotheses: eight pairs. Half of the pairs with equal premises are
+neutral. So are half of the pairs with equal hypotheses. The same is true of pairs whose premises have the same words
+and whose hypotheses have the same words. So a classifier that sees only the premise, only the hypothesis or only the
+bags of words gets at most half of a group right.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -107,8 +108,8 @@ class NliSpace(tr.TripletSpace):
     def _find_strata(self, pattern: Pattern) -> Iterator[tr.Stratum]:
         """Yield one stratum for each form of the positive, even if the contrast can change several clauses.
 
-        An anchor has the same positive in the stratum of each such clause. A second stratum would therefore repeat
-        entailments and contradictions.
+        An anchor and its positive occur together in one stratum for each clause that the contrast can change. Only one
+        of these strata is used, since the others would repeat entailments and contradictions.
         """
         places = [*self.contrast.find_places(pattern)]
         for stratum in super()._find_strata(pattern):
@@ -127,7 +128,7 @@ def _render_sentences(triplets: tr.TripletSet) -> list[list[str]]:
 
 
 def _find_distinct_groups(triplets: tr.TripletSet) -> list[int]:
-    """Return the position of the first triplet of each distinct group; the order of pairs in a group does not count."""
+    """Return, for each distinct group of NLI pairs, the position of the first triplet that results in it."""
     positions: list[int] = []
     digests: set[bytes] = set()
     for start, portion in triplets.iterate_portions(PART_SIZE):

@@ -89,7 +89,7 @@ def find_replaced_kind(layout: Layout, name: str) -> Kind:
 
 
 def find_irreplaceable_words(replacements: ReplacementTables, layout: Layout, name: str) -> list[int]:
-    """Return the indices of words in variable *name* whose replacements may all be taken by other variables."""
+    """Return the indices of the words of variable *name* whose replacements could all occur elsewhere in the anchor."""
     table = replacements[find_replaced_kind(layout, name)]
     (variable,) = (variable for variable in layout.variables if variable.name == name)
     rivals = np.zeros(len(table), np.int64)

@@ -27,7 +27,8 @@ from sentprobe.generator.spaces.layout import build_layout_event
 def sample_distinct_meanings(spaces: Sequence[TripletSpace], count: int, *, seed: int) -> list[TripletSet]:
     """Return *count* triplets of each space; no two triplets have an anchor or negative with the same meaning.
 
-    Two exclusion queries have no question in common ("who helped X but did not help Y" asks who helped X and Y).
+    No two exclusion queries share a question. The query "who helped X but did not help Y" has two questions:
+    "who helped X" and "who helped Y".
 
     Raises:
         UsageError: a space has too few triplets with different meanings.
@@ -55,7 +56,7 @@ def _select_distinct(space: TripletSpace, count: int, seed: int, meanings: set[H
 
 
 def _list_meanings(triplets: TripletSet) -> Iterable[Iterable[Hashable]]:
-    """Return, for each triplet, the meanings of anchor and negative, or of the two questions of an exclusion query."""
+    """Return two meanings for each triplet: of anchor and negative or, in an exclusion query, of its two questions."""
     space = triplets.space
     if isinstance(space, ExclusionSpace):
         questions = (_compute_meanings(triplets, space.make_question(number)) for number in range(2))
@@ -114,7 +115,7 @@ Record: TypeAlias = dict[str, object]
 
 
 def _iterate_queries(triplets: TripletSet) -> Iterator[tuple[Record, list[Record]]]:
-    """Yield each query's record and its documents' records; if a document has two statements, their order is random."""
+    """Yield, for each query, its record and its documents' records. Sentences of a document are in random order."""
     space = triplets.space
     makers: Mapping[str, tuple[SentenceMaker, ...]] = (
         space.list_makers()

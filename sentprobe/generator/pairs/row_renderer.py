@@ -16,7 +16,7 @@ from sentprobe.lexicon import Lexicon
 
 
 class RowSource:
-    """The sentences that a renderer reads. Callers assign them to ``rows``; *words* must contain all their words."""
+    """A source of events for a renderer. The caller assigns events to ``rows``; *words* must contain their lemmas."""
 
     def __init__(self, lexicon: Lexicon, words: Words) -> None:
         self.lexicon = lexicon
@@ -43,7 +43,7 @@ class RowRenderer:
         self._renderer = Renderer(self._source, lambda sentence: f"{write(sentence)}\n", escape=escape)
 
     def render_columns(self, rows: NumberedEvents, count: int) -> list[list[str]]:
-        """Return the records of *rows*, cut in order into *count* columns of equal length (first all anchors, ...)."""
+        """Return one record for each sentence of *rows*, in *count* lists of equal length (anchors, positives, ...)."""
         with self._lock:  # threads share a renderer
             self._source.rows = rows
             try:

@@ -78,7 +78,7 @@ class RowTranslator:
         self._is_ambiguous = np.array([self._has_two_readings(lemma) for lemma in lemmas], bool)
 
     def _has_two_readings(self, lemma: str) -> bool:
-        """Say whether a finite form of a verb can also be another form (participles do not count)."""
+        """Say whether a finite form of a verb is spelled like another form in the lexicon, except past participles."""
         words = [self.lexicon.get(lemma, kind) for kind in self.lexicon.kinds_of(lemma)]
         texts = {text for word in words for form, text in word.forms.items() if str(form).startswith("VVFIN")}
         readings = ([form for _, form in self.lexicon.find(text) if form != "VVPP"] for text in texts)
@@ -188,7 +188,7 @@ def _find_kind(clause: _DraftClause) -> ev.ClauseKind:
 
 
 class TranslatedRows(TripletRows):
-    """The translated sentences of a set of triplets: all positives, all negatives, then all hard negatives."""
+    """The translated sentences of triplets: all ``POSITIVE``, then ``NEGATIVE``, then ``HARD``; no anchors."""
 
     def __init__(self, triplets: TripletSet, translator: RowTranslator) -> None:
         super().__init__(triplets, triplets.list_makers(SIDES[1:]))
@@ -196,7 +196,7 @@ class TranslatedRows(TripletRows):
         self._translator = translator
 
     def make_batches(self, draft: EventDraft, rows: NDArray[np.int64]) -> Iterator[EventBatch]:
-        """Translate the events of *draft*; *rows* has, for each event, its position among the requested sentences."""
+        """Yield the translated events of *draft*. *rows* has each event's index in the list of requested sentences."""
         for batch in self._translator.translate(draft):
             yield replace(batch, positions=rows[batch.positions])
 

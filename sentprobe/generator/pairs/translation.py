@@ -33,13 +33,13 @@ class Translator:
         self._words[Kind.DETERMINER, source.language.determiner] = article
 
     def restrict(self, vocabulary: str) -> Lexicon:
-        """Return the source lexicon; *vocabulary* keeps words whose translation exists and is no sentence adverb."""
+        """Return a copy of the source lexicon in which *vocabulary* has only words with a usable translation."""
         words = self.source.vocabulary(vocabulary).words
         usable = {kind: [lemma for lemma in words[kind] if self._is_usable(kind, lemma)] for kind in words}
         return self.source.replace_words(vocabulary, usable)
 
     def _is_usable(self, kind: Kind, lemma: str) -> bool:
-        """Say whether a word has a translation, and this is not a sentence adverb (forbidden in negated clauses)."""
+        """Return whether a word has a translation that is no sentence adverb. Negated clauses forbid such adverbs."""
         word = self._words.get((kind, lemma))
         return word is not None and Flag.SENTENCE not in word.flags
 

@@ -101,7 +101,7 @@ def format_triplet_lines(triplets: TripletSet, triplet_format: TripletFormat) ->
 def pair_records(
     portion: TripletSet, columns: Iterable[Sequence[str]], *, first: int, total: int
 ) -> Iterator[tuple[dict[str, str], dict[TripletSide, "SentenceJson"]]]:
-    """Yield each triplet's fields and sentences. *columns*: for each side, one ``format_record`` text per triplet."""
+    """Yield, for each triplet, its fields and its sentences. *columns* has the formatted sentences of each side."""
     facts = _describe_triplets(portion, first)
     for place, (fact, *records) in enumerate(zip(facts, *columns, strict=True), first + 1):
         yield (

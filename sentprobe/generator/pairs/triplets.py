@@ -59,8 +59,8 @@ SIDES = tuple(TripletSide)
 class Stratum:
     """The triplets with the same structure, the same changed clause or noun, and the same changes of form.
 
-    ``place`` is the path of the clause or noun that the contrast changes. ``voices`` lists all changes of form from
-    anchor to positive, as paths for :func:`~.drafts.exchange_form`. The anchors are the events of ``spaces``.
+    ``place`` is the path of the clause or noun that the contrast changes. The anchors are the events of ``spaces``. An
+    anchor becomes a positive by :func:`~.drafts.exchange_form`, which is called for each path in ``voices``.
     """
 
     pattern: Pattern
@@ -76,7 +76,7 @@ class Stratum:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TripletPart:
-    """Triplets of a stratum, with anchors from one of its spaces; ``positions`` are their numbers in the TripletSet."""
+    """Triplets of a stratum with anchors from one space; ``positions`` has the triplets' numbers in the TripletSet."""
 
     stratum: Stratum
     positions: NDArray[np.int64]
@@ -392,11 +392,11 @@ class TripletSet:
         return units
 
     def list_makers(self, sides: Sequence[TripletSide] = SIDES) -> list[SentenceMaker]:
-        """Return, for each of *sides*, a function. For a part, it returns that side's event of each triplet."""
+        """Return one function for each of *sides*. The positive's function returns the positives of a TripletPart."""
         return [partial(self.build_draft, side=side) for side in sides]
 
     def build_draft(self, part: TripletPart, *, side: TripletSide) -> drafts.EventDraft:
-        """Return, for each triplet of *part*, the event of its sentence *side*, such as the positive."""
+        """Return, for each triplet of *part*, the event of one sentence: the one that *side* names."""
         draft = part.anchors
         if side in (TripletSide.POSITIVE, TripletSide.NEGATIVE):
             for path in part.stratum.voices:
@@ -444,5 +444,5 @@ class TripletRows:
         yield from map(join_batches, batches_by_layout.values())
 
     def make_batches(self, draft: drafts.EventDraft, rows: NDArray[np.int64]) -> Iterator[EventBatch]:
-        """Yield the events of a draft; *rows* has, for each event, its position among the requested sentences."""
+        """Yield the events of *draft* as a batch. *rows* has the index of each event's sentence in the output."""
         yield EventBatch(draft.build_layout(), rows, draft.values)

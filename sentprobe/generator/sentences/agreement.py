@@ -9,8 +9,8 @@ from sentprobe.lexicon.languages.language import Language
 def find_subject_number(event: Event, head_number: str) -> str:
     """Return the grammatical number of a clause's subject, "sg" or "pl"; the finite verb agrees with the subject.
 
-    If the subject is a gap, return *head_number*, the number of the modified noun. If the subject is *who* or *what*,
-    *head_number* is "sg" and is also returned.
+    A gap has the number of the noun that the clause modifies, *head_number*. *Who* and *what* are singular: in a main
+    clause, callers pass "sg" as *head_number*.
     """
     subject = event.argument(event.subject)
     return str(subject.agreement if isinstance(subject, Participant) else head_number)
@@ -42,9 +42,9 @@ def choose_clause_shape(event: Event, head_number: str, language: Language) -> s
 
 
 def choose_form(slot: str, form: str, words: dict[str, Word], language: Language) -> tuple[str, str]:
-    """Return the name of a slot's form, such as "DT.sg.vowel", and the class of the word with which it agrees, or "".
+    """Return the name of a slot's form, such as "DT.sg.vowel", and the class of the agreeing noun or adjective, or "".
 
-    *form* is the name in the sentence plan, "DT.sg", without a class: plans do not depend on the *words* in slots.
+    *form* is the name in the sentence plan, such as "DT.sg". Plans do not know the *words*, so they state no class.
     """
     path, dot, last = slot.rpartition(".")
     name = last.rstrip("0123456789")

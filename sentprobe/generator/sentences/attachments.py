@@ -33,7 +33,7 @@ Attachment: TypeAlias = tuple[tuple[AdverbSite, str], ...]
 
 
 def find_adverb_sites(event: ev.Event, path: str = "") -> Iterator[AdverbSite]:
-    """Yield a site for each clause of *event* whose adverbs could also modify the verb of a relative clause."""
+    """Yield an AdverbSite for each clause of *event* that has ambiguous adverbs: "the man who sleeps often helps"."""
     for role, person in ev.iterate_participants(event):
         if isinstance(person.clause, ev.RelativeClause):
             inner_path = f"{path}{role.value}.clause."
@@ -50,7 +50,7 @@ def has_adverb_place_after_subject(event: ev.Event) -> bool:
 
 
 def _find_final_clauses(event: ev.Event, path: str) -> Iterator[str]:
-    """Yield the paths of the relative clause *event*, first *path*, and of inner clauses that end at its last token."""
+    """Yield *path*, the path of the clause *event*, then the path of each inner clause with the same last token."""
     yield path
     last = find_last_role(event)
     person = None if last is event.subject else event.argument(last)
@@ -95,7 +95,7 @@ def _move_adverbs(event: ev.Event, attachment: Attachment, path: str = "") -> ev
 
 
 def realize_readings(event: ev.Event, lexicon: Lexicon, *, id: str = "") -> list[Sentence]:
-    """Return one sentence for each way in which an event's adverbs can attach; only heads, tree and event differ."""
+    """Return a sentence for each way to attach an event's adverbs. Texts are equal; heads, tree and event differ."""
     sentence = realize(event, lexicon, id=id, checked=True)
     language = lexicon.language
     _, *alternatives = [()] if language.closes_clauses else list_attachments(event)

@@ -88,7 +88,7 @@ def parse_once(sentence: str, lexicon: Lexicon) -> ParsedClause:
 
 
 def _count_early_objects(clause: ParsedClause) -> int:
-    """Return how many clauses, of *clause* and all relative clauses in it, have the object before the subject."""
+    """Count the clauses with the object before the subject: *clause* and all relative clauses in it are examined."""
     shape = clause.shape
     is_early = bool(shape.front) or (shape.is_relative and shape.gap != shape.subject)
     return is_early + sum(_count_early_objects(phrase.clause) for _, phrase in clause.phrases if phrase.clause)
@@ -234,7 +234,7 @@ _Step = tuple[int, Trie, int, _Match]
 
 
 class _Parser:
-    """A recursive-descent parser along tries of shapes. *expected* collects what fits at the first wrong token."""
+    """A recursive-descent parser on prefix trees of shapes. *expected* gets what can replace the first wrong token."""
 
     def __init__(self, tokens: list[str], lexicon: Lexicon, expected: set[str] | None = None) -> None:
         self.tokens = tokens

@@ -53,7 +53,7 @@ def _check_modal(clause: ev.Event, modal: Word) -> None:
 
 
 def _check_gap(clause: ev.Event) -> None:
-    """Raise UsageError if a ditransitive clause has a gap, or asks for a participant, in a role that forbids it."""
+    """Raise UsageError if a gap or question word has a role that the clause forbids (see ``Event.can_extract``)."""
     role = clause.gap or clause.asked
     if role is not None and not clause.can_extract(role):
         form = "a passive" if clause.voice is ev.Voice.PASSIVE else "an active double-object"

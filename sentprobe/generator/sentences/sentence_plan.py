@@ -52,7 +52,7 @@ class PlanToken:
 
     ``leaf.form`` is the function word, or the name of the inflected form that fills the slot. ``path`` is the path of
     the token's clause or noun phrase. ``origin`` is the shape of that constituent, and the token's position in the
-    shape. ``head`` is the position in the plan, from 0, of the token's head. The head of the plan has :data:`PARENT`.
+    shape. ``head`` is the position in the plan, from 0, of the token's head; :data:`PARENT` if the plan lacks it.
     """
 
     slot: str
@@ -133,7 +133,7 @@ class _Planner:
         self._shapes = shapes.load_language_shapes(language)
 
     def plan_clause(self, event: Event, path: str, head_number: str) -> SentencePlan:
-        """Return the plan of a clause; *head_number* is "sg" or "pl", as the modified noun (main clause: "sg")."""
+        """Return the plan of a clause. *head_number* is the modified noun's number, "sg" or "pl"; if none, "sg"."""
         shape = choose_clause_shape(event, head_number, self._language)
         items = self._shapes.find_items(shape)
         parts = [self._plan_clause_part((shape, i), item.content, event, path) for i, item in enumerate(items)]
@@ -219,14 +219,14 @@ def _plan_leaf(leaf: Leaf, path: str, origin: tuple[shapes.Shape, int]) -> Sente
 
 
 def _number_slots(plan: SentencePlan, lemma: str, path: str) -> None:
-    """Name the slots of *lemma* tokens at *path*: "@adjective" at "agent." gives agent.adjective0, agent.adjective1."""
+    """Give numbers to a phrase's slots of one kind: "@adjective" in "agent." becomes agent.adjective0 and so on."""
     tokens = (token for token in plan.tokens if token.leaf.lemma == lemma and token.path == path)
     for number, token in enumerate(tokens):
         token.slot = f"{path}{lemma.removeprefix('@')}{number}"
 
 
 def _join_parts(items: tuple[FlatItem, ...], parts: list[SentencePlan]) -> tuple[SentencePlan, list[int]]:
-    """Return the plan of the joined *parts*, with an empty first clause, and the start position of each part."""
+    """Join *parts* into one plan, whose first clause is empty. Return the plan and the start position of each part."""
     starts = list(accumulate((len(part.tokens) for part in parts[:-1]), initial=0))
     heads = [start + part.head for start, part in zip(starts, parts, strict=True)]
     tokens: list[PlanToken] = []

@@ -21,7 +21,7 @@ _TOKEN_FIELDS = tuple(field.name for field in fields(Token))
 
 
 def to_json(sentence: Sentence) -> dict[str, Any]:
-    """Return *sentence* as a dictionary that :mod:`json` can write; ``tokens`` has a list for each field of a token."""
+    """Return *sentence* as a dictionary for :mod:`json`. ``tokens`` has one list for each field, such as "form"."""
     return {
         "id": sentence.id,
         "text": sentence.text,
@@ -145,7 +145,7 @@ def _annotate_tree(tree: str, lexicon: Lexicon, *, id: str) -> Sentence:
 
 
 def write_conllu(sentence: Sentence) -> str:
-    """Return *sentence* in CoNLL-U; MISC has token numbers, as in ``Agent=2|Patient=5`` and ``Negates=4`` (0: none)."""
+    """Return *sentence* in CoNLL-U. MISC: ``Agent=2|Patient=5`` at verbs (0: no agent), ``Negates=4`` at negations."""
     misc = {p.verb: f"Agent={p.agent or 0}" for p in sentence.predicates}
     for p in sentence.predicates:
         if p.patient is not None:

@@ -15,8 +15,8 @@ from sentprobe.lexicon.words import VERBS
 class TokenReadings(NamedTuple):
     """The words that a token can be.
 
-    Each tuple of ``inputs`` has a key of the trie, such as "VBD transitive", and three lemmas: of the verb, relativizer
-    and modal. A lemma is "" if this reading is no such word. ``determiners`` are pairs of a lemma and the name of its
+    Each tuple of ``inputs`` has a key of the trie, and three lemmas: of a verb, a relativizer and a modal. At most one
+    lemma is not "", as in ("VBD transitive", "help", "", ""). ``determiners`` are pairs of a lemma and the name of its
     form. ``adjectives`` are triples of a lemma, the name of its form, and its class.
     """
 

@@ -28,7 +28,7 @@ class Trie:
     ends: list[shapes.ClauseShape] = field(default_factory=list)
 
     def make_step(self) -> tuple[int, "Trie"]:
-        """Return a new step of this node: a pair of the step's rank and an empty node. The caller stores the step."""
+        """Return a new step (rank, empty node) with this node's next free rank. The caller stores the step."""
         return len(self.tokens) + len(self.phrases) + len(self.adverbs), Trie()
 
 

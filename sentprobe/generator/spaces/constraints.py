@@ -107,7 +107,7 @@ class Choices:
 
 
 def choose_words(lexicon: Lexicon, vocabulary: str, choices: Choices, constraints: Constraints) -> Words:
-    """Return the words for use in sentences. Raises UsageError, or Contradiction if needed adjectives are missing."""
+    """Return the words for sentences. Raises UsageError, or Contradiction if there are no adjectives to be drawn."""
     lexicon.vocabulary(vocabulary)
     _check_choices(choices, lexicon.language)
     for count in (*choices.adverbs, *choices.adverbs_in_clauses):
@@ -146,7 +146,7 @@ def _check_choices(choices: Choices, language: Language) -> None:
 
 
 def list_other_vocabularies(lexicon: Lexicon, kind: Kind) -> str:
-    """Return the end of a message, which names the vocabularies with words of *kind*; "" if no vocabulary has any."""
+    """Return the end of an error message: which vocabularies have words of *kind*; "" if no vocabulary has any."""
     names = [repr(name) for name, vocabulary in lexicon.vocabularies.items() if vocabulary.words[kind]]
     return f"; vocabulary {' or '.join(names)} has" if names else ""
 

@@ -3,7 +3,8 @@
 A *layout* lists the variables of a sentence structure. A *box* has a set of allowed values for each variable. The
 variables of a group (nouns, verbs, adverbs, adjectives) must have different values. A *cell* is a part of a box in
 which the sets of any two variables of a group are equal or disjoint. Each variable of a cell thus has a fixed number
-of choices. The product of these numbers is the size of the cell; as radices, they decode i into the i-th event.
+of choices. The product of these numbers is the size of the cell. An event's index in the cell is a mixed-radix number:
+it has one digit for each variable, and the variable's number of choices is the radix of the digit.
 """
 
 from bisect import bisect_left, bisect_right
@@ -98,8 +99,8 @@ class Choice(NamedTuple):
 class Cell:
     """A part of a box in which any two variables of a group (e.g. nouns) have equal or disjoint sets of allowed values.
 
-    Each field has an entry for each variable. A variable must differ from its ``rivals``: the earlier variables of its
-    group with the same allowed values, by position. Its radix in ``radices`` is how many values remain for it then.
+    Each field has one entry for each variable. A variable must differ from its rivals: earlier variables of its group
+    with the same allowed values (``rivals`` has their positions). ``radices`` counts the values that they leave free.
     """
 
     variables: tuple[Variable, ...]
@@ -113,7 +114,7 @@ class Cell:
         return prod(self.radices)
 
     def decode_one(self, index: int) -> list[int]:
-        """Return, for each variable, the index of its value in the event at *index*. CellTable decodes many events."""
+        """Return the event at *index* as a list: the index of each variable's value. CellTable decodes many events."""
         digits: list[int] = []
         for radix in reversed(self.radices):
             index, digit = divmod(index, radix)
@@ -146,7 +147,7 @@ _NOWHERE = np.iinfo(np.int64).max
 
 
 class _CellColumn:
-    """Arrays that describe one variable in all cells of a layout; if all entries are equal, only one is stored."""
+    """Arrays that describe one variable in each :class:`Cell`. An array of equal entries keeps only the first entry."""
 
     def __init__(
         self, name: str, choices: Sequence[Choice], radices: Sequence[int], rivals: Sequence[tuple[int, ...]]
@@ -175,7 +176,7 @@ def _look_up(entries: NDArray[Any], cells: NDArray[np.int64]) -> NDArray[Any]:
 
 
 class CellTable:
-    """The cells (see :class:`Cell`) of a layout's boxes as arrays, which decode the indices of many events at once."""
+    """Decoder of many event indices at once. It stores the cells (see :class:`Cell`) of a layout's boxes as arrays."""
 
     def __init__(self, cells: Sequence[Cell]) -> None:
         fields = [
@@ -204,7 +205,7 @@ class CellTable:
         return values
 
     def _split_digits(self, indices: IndexArray, cells: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-        """Split mixed-radix indices of events; return, for each variable, one digit for each event, (n,) int64."""
+        """Return one array for each variable, (n,) int64: its digit in the mixed-radix index of each event."""
         digits: list[NDArray[np.int64]] = []
         end = len(self._columns)
         while end:
@@ -230,7 +231,7 @@ class CellTable:
 
 
 def _skip_positions(digit: NDArray[np.int64], taken_positions: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Return one position for each event: free position *digit*. If 0 and 2 are taken, digits 0 and 1 give 1 and 3."""
+    """Return, for each event, the free position with number *digit*, from 0. If 0 and 2 are taken, digit 1 gives 3."""
     if not taken_positions:
         return digit
     position = digit.copy()
@@ -312,7 +313,7 @@ def _group_variables(layout: Layout) -> tuple[tuple[int, ...], ...]:
 
 
 def _choose_atoms(domains: tuple[Bits, ...]) -> Iterator[tuple[Bits, ...]]:
-    """Split the values of a group's variables into cells. Yield, for each cell, each variable's value set (*atom*)."""
+    """Yield the cells (see :class:`Cell`) of a group of variables: in each cell, a set of values for each variable."""
     atoms: list[tuple[tuple[bool, ...], Bits]] = [((), reduce(or_, domains, 0))]
     for domain in domains:
         parts = (((*s, is_in), atom & (domain if is_in else ~domain)) for s, atom in atoms for is_in in (False, True))

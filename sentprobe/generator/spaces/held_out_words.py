@@ -18,8 +18,8 @@ DIVIDED_KINDS = (Kind.NOUN, Kind.TRANSITIVE, Kind.INTRANSITIVE, Kind.DITRANSITIV
 class SplitSide:
     """One side of a split: the held-out words and structures for test, or the remaining ones for training.
 
-    ``share`` is the share of held-out words; if None, both sides have all words. Raises UsageError for a share not
-    between 0 and 1, or if ``structures`` names a structure without the structures of its paraphrases and negatives.
+    ``share`` is the share of held-out words; if None, both sides have all words. Raises UsageError if ``share`` is not
+    between 0 and 1, or if a sentence of one of ``structures`` has paraphrases or negatives of unlisted structures.
 
     >>> training = SplitSide(share=0.3, held_out=False)
     >>> training.has_word("professor"), training.has_word("lawyer"), str(training)
@@ -100,7 +100,7 @@ def _find_family(pattern: Pattern) -> tuple[Frame, tuple[Frame, ...]]:
 
 
 def parse_side(values: Sequence[str], *, held_out: bool) -> SplitSide | None:
-    """Return the side of a split that option values (share, structures) select; None without values. Raises UsageError.
+    """Return the split side that *values* select (a share, structures, or both); None if empty. Raises UsageError.
 
     >>> parse_side(["0.3", "transitive"], held_out=True)
     SplitSide(share=0.3, structures=('transitive',), held_out=True)

@@ -127,7 +127,7 @@ def make_layout(
     *,
     phrases: tuple[PhraseForm, ...] = (),
 ) -> Layout:
-    """Return the layout of *pattern*; *adverbs* (counts) and *forms* have an entry per clause, main clause first."""
+    """Return the layout of *pattern*. *adverbs* lists the number of adverbs in each clause, main clause first."""
     forms = forms or (TENSED,) * len(adverbs)
     is_active = forms[0].mood is ev.Mood.ORDER or not has_passive(pattern.frame, forms[0].fronting)
     is_active = is_active or forms[0].reflexive is not None
@@ -150,7 +150,7 @@ def has_passive(frame: ev.Frame, fronting: object) -> bool:
 
 
 def can_have_form(pattern: Pattern, form: ClauseForm) -> bool:
-    """Say whether the main clause of *pattern* can have *form*, with a noun for each relative clause to modify."""
+    """Say whether *form* suits the main clause of *pattern* and keeps each noun that a relative clause modifies."""
     main = ClauseSite("", pattern.frame, None, None, 0, "", form=form)
     asked = () if form.asked is None else form.asked[:1]
     is_intransitive = pattern.frame is ev.Frame.INTRANSITIVE

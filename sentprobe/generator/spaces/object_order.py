@@ -1,6 +1,6 @@
 """Rules for languages such as German, in which the case of a noun tells the subject from the object.
 
-Where no case decides ("die Frau sieht die Katze"), the subject precedes the object, and relative clauses are left out.
+If no case decides ("die Frau sieht die Katze"), a main clause has the subject first, and a relative clause is excluded.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from sentprobe.lexicon import Flag, Kind, Lexicon
 
 
 def iterate_order_rules(words: Words, lexicon: Lexicon, choices: Choices) -> Iterator[Rule]:
-    """Yield rules that forbid clauses whose object could be the subject, and negated clauses with a sentence adverb."""
+    """Yield a rule against ambiguous clauses ("die die Katze sieht") and one against sentence adverbs after "nicht"."""
     if not choices.ambiguous:
         text = "leaving out relative clauses and early objects where no case decides"
         yield Rule(text, partial(_find_undecided_boxes, words, lexicon, choices), is_ban=True)
@@ -44,7 +44,7 @@ def _find_undecided_boxes(words: Words, lexicon: Lexicon, choices: Choices, layo
 
 @lru_cache(maxsize=1024)
 def list_undecided(words: Words, lexicon: Lexicon, path: str) -> tuple[dict[str, Allowed], ...]:
-    """Return at most one box per determiner, with the nouns whose nominative and accusative phrases look the same."""
+    """Return boxes of noun phrases that look the same in nominative and accusative, at most one for each determiner."""
     boxes = []
     for i, (number, lemma) in enumerate(words.determiners):
         phrases = [_list_phrases(lemma, number, noun, lexicon) for noun in words.nouns]

@@ -65,7 +65,7 @@ def _find_readings(main: ObjectFrame, clause: ObjectFrame) -> tuple[tuple[ev.Fra
 
 @lru_cache(maxsize=1024)
 def _find_shared_verbs(words: Words, lexicon: Lexicon, frame: ev.Frame, other: ev.Frame) -> Allowed:
-    """Return the positions, in ``words.verbs``, of verbs of *frame* that have the frame *other* in the lexicon, too."""
+    """Return the positions in ``words.verbs`` of the verbs that have *frame* and, in the lexicon, *other*, too."""
     verbs = words.verbs_by_frame[frame]
     if frame is other:
         return verbs
@@ -81,7 +81,7 @@ def has_object_readings(words: Words, lexicon: Lexicon) -> bool:
 
 
 def find_object_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> Iterator[Restriction]:
-    """Yield the boxes of sentences with an object that can belong to the main verb or to a relative clause's verb."""
+    """Yield the boxes of ambiguous sentences: one object could belong to the main clause or to a relative clause."""
     main = layout.clauses[0]
     if main.frame is ev.Frame.INTRANSITIVE or main.voice is ev.Voice.PASSIVE:
         return

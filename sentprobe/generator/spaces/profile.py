@@ -57,7 +57,7 @@ RELATIVES: Mapping[tuple[Role, Voice], str] = {
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A feature of clauses or nouns. ``variable`` is the last part of its variables' names: "det" in "agent.det"."""
+    """A feature of clauses or nouns. Its variables have names that end in ``variable``: "agent.det" ends in "det"."""
 
     name: str
     place: str
@@ -95,9 +95,10 @@ _VALUES: Mapping[str, Sequence[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Trait:
-    """A feature of one clause or noun in a layout; ``variable``: its variable's position (None: the layout fixes it).
+    """A feature of one clause or noun in a layout, and the number of the variable that expresses the feature.
 
-    ``allowed`` maps each value of the feature to the indices of those values of the variable that express it.
+    If the layout fixes the feature, ``variable`` is None. ``allowed`` maps each value of the feature to the indices of
+    the variable's values that express it, as in ``{"sg": {0, 1}, "pl": {2}}``.
     """
 
     feature: str
@@ -313,7 +314,8 @@ def _compute_shares(
     """Yield each stratum's path and the stratum's share of a sample.
 
     The share is a product with one factor for each (feature, value) pair of the path: the pair's weight, divided by the
-    sum of the weights of all pairs at that place. For feature "", the weight is the number of sentences.
+    total weight of all pairs that follow the same earlier pairs. A pair of "" and feature names groups the layouts that
+    have these features; the weight of this pair is the number of sentences of these layouts.
     """
     branches: dict[tuple[str, str], dict[FeaturePath, int]] = {}
     for path, size in sizes.items():

@@ -31,7 +31,7 @@ FEATURES: Mapping[str, tuple[str, Mapping[str, StrEnum]]] = {
 
 
 def read_published_event(node: JsonNode, lexicon: Lexicon, depth: int = 0) -> ev.Event:
-    """Return the partial event that a JSON value states; verbs imply frames. Raises UsageError with the JSON path."""
+    """Return the partial event that a JSON value states. Raises UsageError, which names the path in the JSON text."""
     if depth > ev.MAX_DEPTH:
         node.fail(f"relative clauses nest deeper than {ev.MAX_DEPTH}")
     parts = node.read_object(("name", *FEATURES, "participants"))

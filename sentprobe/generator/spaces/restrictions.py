@@ -23,7 +23,7 @@ class _ImpossibleStructure(Exception):  # noqa: N818 - not an error but the outc
 
 
 def list_restrictions(partial: ev.Event, site: ClauseSite, layout: Layout) -> Iterator[Restriction]:
-    """Yield restrictions that let the clause at *site* match *partial*: one per possible order of coordinated nouns."""
+    """Yield restrictions under which the clause at *site* matches *partial*: one for each order of coordinate nouns."""
     paths = layout.coordinations
     for reversed_paths in chain.from_iterable(combinations(paths, size) for size in range(len(paths) + 1)):
         matcher = _Matcher(layout, reversed_paths)
@@ -35,7 +35,7 @@ def list_restrictions(partial: ev.Event, site: ClauseSite, layout: Layout) -> It
 
 
 class _Matcher:
-    """Matches a partial event against a layout; ``restriction`` collects the values that this allows for variables."""
+    """Collects in ``restriction`` the values of a layout's variables with which events match a partial event."""
 
     def __init__(self, layout: Layout, reversed_paths: tuple[str, ...]) -> None:
         self._layout = layout
@@ -109,7 +109,7 @@ class _Matcher:
             self._require_value(f"{path}adjective{i}", lemma)
 
     def _require_feature(self, name: str, required: str | None, actual: str | None) -> None:
-        """Require the value *required* (None: any) of the feature *name*. Without a variable, its value is *actual*."""
+        """Require the feature *name* to be *required* (None: any). A feature without a variable is always *actual*."""
         if name in self._variables:
             self._require_value(name, required)
         else:

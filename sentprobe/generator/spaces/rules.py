@@ -25,7 +25,7 @@ POLARITY = "negations and questions around ever and any"
 def iterate_rules(
     words: Words, lexicon: Lexicon, choices: Choices, constraints: Constraints, *, is_detailed: bool = False
 ) -> Iterator[Rule]:
-    """Yield the rules of a space. If *is_detailed*, flags in NO_PROGRESSIVE have a rule each; else they share one."""
+    """Yield the rules of a space. If *is_detailed*, each verb flag in NO_PROGRESSIVE has its own rule."""
     if choices.main != Event():
         text = f"the main clause {write_event(choices.main)}"
         yield Rule(text, lambda layout: _restrict_clauses(choices.main, layout, layout.clauses[:1]))
@@ -117,7 +117,7 @@ def _find_ambiguous_boxes(layout: Layout) -> list[Restriction]:
 
 
 def _find_pair_boxes(layout: Layout) -> Iterator[Restriction]:
-    """Yield boxes of events in which a relative clause ends in coordinated nouns: it could also end before "and"."""
+    """Yield boxes of ambiguous events: a relative clause ends in "the man and the boy", but could end before "and"."""
     for site in layout.clauses[1:] if layout.coordinations else ():
         for i, dative in enumerate(Dative) if site.varies_dative else ((0, site.dative),):
             assert site.gap is not None
@@ -145,7 +145,7 @@ def _iterate_event_rules(constraints: Constraints) -> Iterator[Rule]:
 
 
 def _restrict_clauses(event: Event, layout: Layout, sites: Iterable[ClauseSite]) -> list[Restriction]:
-    """Return alternative restrictions: under each of them, the clause at one of *sites* matches the partial *event*."""
+    """Return a restriction for each way in which the clause at one of *sites* can match the partial *event*."""
     return [restriction for site in sites for restriction in list_restrictions(event, site, layout)]
 
 

@@ -1,4 +1,4 @@
-"""Combinations of nouns with other words that the sorts of the nouns exclude, such as a thing that sleeps."""
+"""Forbidden combinations of a noun and a word that does not accept the noun's sort, such as a thing that sleeps."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ from sentprobe.lexicon.words import MODIFIED, ROLES
 
 @dataclass(frozen=True, slots=True)
 class SortBan:
-    """Words of one kind that exclude the same nouns. Both words and nouns are positions in the vocabulary.
+    """Words of one kind, and the nouns that none of these words accepts, as indices into the tuples of ``Words``.
 
-    ``role`` is the role of the nouns if the words are verbs, and ``MODIFIED`` if the words modify the nouns.
+    ``role``: if the words are verbs, the role in which they do not accept the nouns; otherwise ``MODIFIED``.
     """
 
     kind: Kind
@@ -27,7 +27,7 @@ class SortBan:
 
 @lru_cache(maxsize=64)  # a task makes thousands of spaces from the same words
 def find_sort_bans(words: Words, lexicon: Lexicon) -> tuple[SortBan, ...]:
-    """Return which nouns words exclude by sort; words that exclude the same nouns share a ban, which saves boxes."""
+    """Return the bans: each has words of one kind, and the nouns whose sorts these words do not accept."""
     nouns_by_sort: dict[str, set[int]] = {}
     for i, noun in enumerate(words.nouns):
         nouns_by_sort.setdefault(lexicon.get(noun, Kind.NOUN).sort, set()).add(i)
@@ -47,7 +47,7 @@ def find_sort_bans(words: Words, lexicon: Lexicon) -> tuple[SortBan, ...]:
 
 
 def find_asked_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> list[Restriction]:
-    """Return at most one box to exclude: the verbs that do not accept the main clause's question word (who, what)."""
+    """Return a list with the box in which the main verb does not accept the question word, or an empty list."""
     main = layout.clauses[0]
     if main.form.asked is None:
         return []
@@ -67,7 +67,7 @@ def find_sort_boxes(bans: Iterable[SortBan], layout: Layout) -> Iterator[Restric
 
 
 def _list_sort_pairs(layout: Layout) -> Iterator[tuple[Kind, str, str, str]]:
-    """Yield (word's kind, noun's role, word's variable, noun's variable) for each noun that a word can exclude."""
+    """Yield (word's kind, noun's role, word's variable, noun's variable) for a verb, adjective or relativizer."""
     for site in layout.clauses:
         kind = Kind(site.frame.value)
         yield Kind.RELATIVIZER, MODIFIED, f"{site.owner}rel", f"{site.owner}noun"

@@ -221,7 +221,7 @@ class Space:
             )
 
     def _index_cells(self, numbers: counting.IndexArray) -> "_CellIndex":
-        """Return the cells of the boxes that have the events at indices *numbers*, or of all boxes for many indices."""
+        """Return the cells in which to look for the events at indices *numbers*. For many events, return all cells."""
         if len(numbers) >= len(self._boxes):
             return self._all_cells
         box_numbers = sorted({bisect_right(self._ends, number) for number in numbers.tolist()})
@@ -288,7 +288,7 @@ class Space:
         return f"{culprits[0].text} and {culprits[1].text} contradict each other {where}"
 
     def _widen_choices(self) -> Iterator[tuple[str, tuple[Layout, ...]]]:
-        """Yield (name, layouts) for most lists in ``choices``: the layouts if the list *name* had all usual values."""
+        """Yield (name, layouts): the layouts the space would have if the list *name* in ``choices`` had more values."""
         language = self.lexicon.language
         all_values: dict[str, Any] = {
             "numbers": tuple(Number),
@@ -399,7 +399,7 @@ def _count_boxes(layouts: Iterable[Layout], rules: Iterable[Rule]) -> Iterator[c
 
 
 def _describe_choice(name: str, texts: Sequence[str]) -> str:
-    """Return a message: the choice of *name*, such as "moods", and *texts*, such as rules, contradict each other."""
+    """Return the message that the choice of *name*, such as "moods", contradicts the requirements in *texts*."""
     if name == "determiners" and POLARITY in texts:
         reason = "it needs a negation or question before it; add --determiner the"
         return f"any cannot be the only determiner here: {reason}"

@@ -81,7 +81,7 @@ def list_template_names(*, deep: bool = False, language: Language = ENGLISH) -> 
 
 
 def expand_templates(names: Iterable[str], language: Language) -> tuple[str, ...]:
-    """Return *names*; "all" adds the language's own templates. Raises UsageError if the language lacks needed verbs."""
+    """Return *names*; for "all", append the language's own templates. Raises UsageError if needed verbs are missing."""
     names = tuple(names)
     for name in names:
         frames = {frame for pattern in find_patterns([name]) for frame in list_frames(pattern)}
@@ -116,7 +116,7 @@ def find_pattern(frame: Frame, clauses: tuple[tuple[Role, ClausePattern], ...]) 
 
 
 def find_event_pattern(event: Event) -> Pattern:
-    """Return the pattern of a fully specified event. Raises LookupError if no template has this pattern."""
+    """Return the pattern (structure) of a fully specified event. Raises LookupError if no template allows it."""
     clauses = []
     for role, person in iterate_participants(event):
         if isinstance(relative := person.clause, RelativeClause):

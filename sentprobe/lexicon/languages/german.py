@@ -37,7 +37,7 @@ FORMS = {
 
 
 def make_forms(lemma: str, kind: Kind, table: EntryValues, _ask: object = None) -> Iterator[tuple[str, str]]:
-    """Yield each form and its spelling. If an entry states no plural, for example, the plural forms are left out.
+    """Yield (name, spelling) for each form of a word. Without a stated plural, for example, a noun has no plural forms.
 
     >>> dict(make_forms("alt", Kind.ADJECTIVE, {}))["ADJA.sg.acc.masc"]
     'alten'

@@ -96,11 +96,11 @@ class Language:
 
     @cached_property
     def usual_auxiliary_forms(self) -> tuple[str, ...]:
-        """The forms of the usual perfect auxiliary ("haben"). Clause shapes use these even for verbs with "sein"."""
+        """The forms of the usual perfect auxiliary ("haben"). In clause shapes, these forms also stand for "sein"."""
         return next(iter(self.perfect_auxiliaries.values()), ())
 
     def has_determiner(self, determiner: Word, number: str, word_class: str = "") -> bool:
-        """Say whether a determiner has a form for *number* ("sg" or "pl") and *word_class* (default: the first)."""
+        """Say whether a determiner has a form for *number* ("sg" or "pl") and *word_class* ("": ``classes[0]``)."""
         form = self.find_form("det", number, self.cases[0], word_class or self.classes[0])
         return form in determiner.forms
 

@@ -95,7 +95,7 @@ def format_notes(audit: Audit) -> str:
 
 
 def _format_redundancy(audit: Audit) -> Iterator[str]:
-    """Yield the note, if known: how often most verbs (or nouns) show the answer (Conneau et al. 2018, section 4)."""
+    """Yield a note on how often most verbs (or nouns) show the answer (Conneau et al. 2018, section 4), if counted."""
     redundancy = find_redundancy(audit.task)
     if audit.agreeing is not None and redundancy is not None:
         yield (

@@ -154,7 +154,7 @@ _Answers = Mapping[Classifier, Indices]
 def _choose_classifier(
     kinds: Sequence[Classifier], train: TrialItems, test: TrialItems, validation: TrialItems | None, *, seed: int
 ) -> tuple[Classifier, _Answers]:
-    """Return the classifier that is best on validation or held-out training items, and all kinds' test predictions."""
+    """Return the best classifier on validation or held-out training items, and all classifiers' test predictions."""
     if validation and len(validation.targets):  # the same trained model serves both choice and test
         held_answers, answers = _predict(kinds, train, [validation, test], seed=seed)
         return _find_best(held_answers, validation), answers
@@ -232,8 +232,9 @@ def predict_with_linear_model(train: Any, matrices: Sequence[Any], targets: Indi
 def _merge_equal_columns(matrix: Any) -> Any:
     """Return M, (features, distinct columns): *matrix* @ M merges k equal columns into one, which is scaled by sqrt(k).
 
-    Most n-grams occur in one item only. In one item, all these n-grams have equal columns. Merging leaves about a tenth
-    of the columns. It does not change predictions: with the scaling, one weight is penalised as much as k equal ones.
+    Most n-grams occur in a single item. All n-grams that occur only in this item have equal columns. Merging leaves
+    about a tenth of the columns. It does not change predictions: the penalty on the merged column's weight equals the
+    penalty on the k weights that it replaces.
     """
     from scipy.sparse import csr_matrix
 

@@ -150,7 +150,7 @@ def _extract_probe(item: CueItem) -> Features:
 
 
 def _cross_with_probe(item: CueItem, features: Mapping[str, float]) -> Features:
-    """Return *features*, features of the probe words, and products of the two, which linear models cannot form."""
+    """Return *features*, one-hot probe words and, for linear models, products of each feature with each probe word."""
     probes = [f"probe {slot} is {word}" for slot, word in enumerate(item.probes)]
     products = {f"{name} & {probe}": value for name, value in features.items() for probe in probes}
     return {**features, **products, **_extract_probe(item)}
@@ -265,7 +265,7 @@ CUES: Mapping[Cue, CueKind] = {
     ),
     Cue.SENTENCE: CueKind(
         "sentence alone",
-        "which one to three words are adjacent, without the probe words",
+        "which one to three words are adjacent, without knowing the probe words",
         lambda _: lambda item: _count_names(_list_ngrams(item.tokens, (1, 2, 3))),
         needs_probe=True,
     ),

@@ -1,4 +1,4 @@
-"""Choice of the lexicon and probe words of each split; training lacks the noun-verb pairs or adverbs of test."""
+"""Choice of each split's probe words and lexicon. Some noun-verb pairs are probed, or adverbs used, in test only."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ Intransitive verbs occur in few structures. With more intransitive probe words, 
 
 
 def select_usable_words(lexicon: Lexicon, vocabulary: str) -> WordsByKind:
-    """Return a vocabulary's lemmas by kind: nouns of one sort only, no verbs with equal past and plain form (*hit*)."""
+    """Return a vocabulary's lemmas by kind: nouns that all have the same sort, no verbs like *hit* (past: *hit*)."""
     vocabulary_words = dict(lexicon.vocabulary(vocabulary).words)
     vocabulary_words[Kind.NOUN] = restrict_to_one_sort(lexicon, vocabulary).vocabulary(vocabulary).words[Kind.NOUN]
     return {
@@ -31,7 +31,7 @@ def select_usable_words(lexicon: Lexicon, vocabulary: str) -> WordsByKind:
 
 
 def select_probes(words: WordsByKind, kinds: Sequence[Kind], *, rng: Random) -> ProbesBySplit:
-    """Return the same sample for all splits: a 1-tuple for each sampled word of *kinds*; only ``()`` without kinds."""
+    """Return, for each split, the same random words of *kinds*, each in a 1-tuple; if *kinds* is empty, one ``()``."""
     probes: tuple[Probe, ...] = tuple((word,) for word in _sample_probed(words, kinds, rng)) if kinds else ((),)
     return dict.fromkeys(Split, probes)
 
@@ -44,9 +44,9 @@ def build_pairs(
 ) -> ProbesBySplit:
     """Return, for each split, the pairs of a noun and a word of *kinds* that items ask about. Raises TooFewError.
 
-    Every probe word is in a test pair, and no test pair is in another split. *validation* requests validation pairs,
-    which are not in training. If training would thereby lack a word, training and validation have the same pairs.
-    *absent*: a sentence may have another verb of the same kind instead. Training omits pairs that allow no other verb.
+    Every probe word is in a test pair, and no test pair is in another split. With *validation*, validation has pairs
+    that training lacks, unless training would then lack a probe word. With *absent*, a sentence may have another verb
+    of the same kind instead of the probed one. Training omits a pair if no such verb is left for its noun.
     """
     verbs = _sample_probed(words, kinds, rng)
     nouns = _sample_probed(words, (Kind.NOUN,), rng)
@@ -92,7 +92,7 @@ def _sample_probed(words: WordsByKind, kinds: Sequence[Kind], rng: Random) -> li
 
 
 def order_evenly(probes: Sequence[Probe]) -> tuple[Probe, ...]:
-    """Order the probes: the next probe is one whose words occurred least often in the probes before.
+    """Order tuples of probe words so that the words of each tuple occur as rarely as possible in the tuples before.
 
     >>> order_evenly([("man", "call"), ("man", "help"), ("doctor", "call"), ("doctor", "help")])
     (('man', 'call'), ('doctor', 'help'), ('man', 'help'), ('doctor', 'call'))
@@ -138,8 +138,8 @@ def split_adverbs(
 ) -> Mapping[Split, Lexicon]:
     """Return a lexicon for each split; training lacks the adverbs of test. Raises TooFewError.
 
-    Test has a quarter of the adverbs. With *validation*, validation has another quarter, or the training adverbs if
-    there are too few.
+    Test has a quarter of the adverbs, but at least MIN_ADVERBS. With *validation*, validation has as many others.
+    Without it, or if the vocabulary has too few adverbs for three groups, validation has the training adverbs.
     """
     all_adverbs = lexicon.vocabulary(vocabulary).words[Kind.ADVERB]
     adverbs = rng.sample(all_adverbs, len(all_adverbs))
@@ -157,7 +157,7 @@ def split_adverbs(
 
 
 def restrict_to_probed_words(lexicon: Lexicon, vocabulary: str, probes: Sequence[Probe]) -> Lexicon:
-    """Return a lexicon with only the (in)transitive verbs of *probes* and, if *probes* have nouns, only these nouns."""
+    """Return a lexicon without unprobed nouns, transitives and intransitives. If no noun is probed, all nouns stay."""
     verbs = {probe[-1] for probe in probes}
     nouns = {probe[0] for probe in probes if len(probe) > 1}
     words = select_usable_words(lexicon, vocabulary)

@@ -40,7 +40,7 @@ def filter_bounded(accept: Callable[[Item], bool], items: Iterator[Item], limit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitItem:
-    """An item of a unit: a sentence with its event and sub-template, and its label for the unit's probe words."""
+    """An item of a unit: a sentence, its event, the name of its structure, and its label for the unit's probe words."""
 
     event: DrawnEvent
     text: str
@@ -84,12 +84,12 @@ class Drawer:
 
     @property
     def may_lack_units(self) -> bool:
-        """Whether some probe words may lack units, due to *part*, *profile* or cases; the rest then gets more."""
+        """Whether some probe words may have too few units, so that other probe words must get more."""
         has_cases = len(self.wording.lexicon.language.cases) > 1  # nouns of different genders cannot be swapped
         return bool(self.part.name) or self.profile is not None or has_cases
 
     def list_template_drawers(self, templates: Sequence[str]) -> list["Drawer"]:
-        """Return one drawer for each sub-template of *templates*, in random order; skip sub-templates of weight 0."""
+        """Return a drawer for each pattern of *templates*, in random order; skip patterns that have weight 0."""
         names = list(dict.fromkeys(pattern.name for pattern in find_patterns(templates)))
         weights = self.profile.weigh_templates(names) if self.profile else dict.fromkeys(names, 1.0)
         return [replace(self, template=name, weight=weights[name]) for name in self.shuffle(names) if weights[name]]
@@ -101,7 +101,8 @@ class Drawer:
     def sample_events(self, **limits: Any) -> Iterator[DrawnEvent]:
         """Yield distinct events of ``make_space(**limits)`` in random order.
 
-        With a profile, each event is from a random part of the space. Sampling ends if that part has no event left.
+        With a profile, a part of the space is drawn at random for each event. Sampling ends when the drawn part has no
+        event left, even if other parts still have events.
         """
         space = self.make_space(**limits)
         if space is not None:

@@ -62,7 +62,7 @@ def make_semrole_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
 
 
 def make_order_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield mirror pairs that ask whether the noun precedes the verb. Two nouns are exchanged between the sentences."""
+    """Yield mirror pairs that ask whether the noun precedes the verb. The second sentence has two nouns swapped."""
     has_last_verb = drawer.wording.lexicon.language.closes_clauses
     choices = Choices(main=WITHOUT_BE) if has_last_verb else None  # no noun follows a participle
     events = drawer.sample_events(words=probe, choices=choices)
@@ -76,7 +76,7 @@ MirrorFinder: TypeAlias = Callable[[Drawer, ProbedSentence, Probe], Iterable[Dra
 def make_mirror_pairs(
     drawer: Drawer, probe: Probe, question: Question, events: Iterator[DrawnEvent], find_mirrors: MirrorFinder
 ) -> Iterator[Unit]:
-    """Yield mirror pairs: an event and the first of *find_mirrors* with the same words and the opposite label."""
+    """Yield mirror pairs: an event, and the first event from *find_mirrors* with equal words and the opposite label."""
 
     def make_pair(event: DrawnEvent) -> Unit | None:
         probed = ProbedSentence(event, drawer.wording)
@@ -126,7 +126,7 @@ def list_adverb_counts(language: Language) -> tuple[int, ...]:
 
 
 def make_negation_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield mirror pairs that ask if the verb is positive: it is negated in one item, another verb in the other."""
+    """Yield mirror pairs that ask if a verb is positive. One item negates this verb; the other negates another verb."""
     (verb,) = probe
     needs_be = not drawer.wording.lexicon.language.closes_clauses
     if needs_be and (drawer.part.name or drawer.profile):  # few events may be left, which rejection finds slowly
@@ -178,7 +178,7 @@ def sample_with_adverbs(
     accept: Callable[[DrawnEvent], bool] = bool,
     choices: Choices = Choices(),  # noqa: B008 - frozen
 ) -> Iterator[DrawnEvent]:
-    """Yield events with a relative clause, in turn for each pair in *features* and number of adverbs in each clause."""
+    """Yield events with a relative clause. Each combination of a pair in *features* and adverb counts gets its turn."""
     counts = list_adverb_counts(drawer.wording.lexicon.language)
     adverb_counts = drawer.rng.sample(list(product(counts, counts)), len(counts) ** 2)
     all_choices = [
@@ -197,7 +197,7 @@ def interleave(sources: Iterable[Iterator[DrawnEvent]]) -> Iterator[DrawnEvent]:
 
 
 def take_units(sources: Sequence[Iterator[Unit]], count: int, used: set[str]) -> list[Unit]:
-    """Return up to *count* new units, one from each source in turn, and add their sentences to *used*."""
+    """Return up to *count* units with unused sentences, from each source in turn; add the sentences to *used*."""
     units: list[Unit] = []
     while sources and len(units) < count:
         turn = [(source, take_new_unit(source, used)) for source in sources[: count - len(units)]]

@@ -65,7 +65,7 @@ def is_agent(sentence: ProbedSentence, probe: Probe) -> bool | None:
 
 
 def has_role(sentence: ProbedSentence, probe: Probe, role: Role) -> bool | None:
-    """Answer whether the noun has the role *role* in the clause of the verb."""
+    """Answer whether the noun in *probe* has *role* in the clause of *probe*'s verb; None unless both words occur."""
     if not do_both_occur(sentence, probe):
         return None
     noun, verb = probe
@@ -73,6 +73,6 @@ def has_role(sentence: ProbedSentence, probe: Probe, role: Role) -> bool | None:
 
 
 def is_positive(sentence: ProbedSentence, probe: Probe) -> bool | None:
-    """Answer whether the verb is positive (Negation); None if it does not occur. A negated verb is not positive."""
+    """Answer whether the probe word, a verb, is not negated (Negation); None if the sentence lacks the verb."""
     clause = sentence.verbs.get(probe[0])
     return None if clause is None else sentence.event.get_value(clause.negation) == Polarity.POSITIVE

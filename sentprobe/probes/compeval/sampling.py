@@ -43,7 +43,7 @@ class DrawRequest:
     profile: Profile | None = None
 
     def list_parts(self, split: Split) -> tuple[Part, ...]:
-        """Return the parts of a split: one or, in test, two of equal size (with and without a held-out structure)."""
+        """Return a split's parts: two in test if a structure is held out (with and without the structure), else one."""
         return list_test_parts(self.structure) if split is Split.TEST else (get_trained_part(self.structure),)
 
 
@@ -71,7 +71,7 @@ ITEM_BYTES = 800
 
 
 def check_sentence_count(task: CompevalTask, words: SplitWords, request: DrawRequest, sampling: Sampling) -> None:
-    """Raise TooManyItemsError if a split of at least LARGE_REQUEST items lacks possible sentences or memory."""
+    """Raise TooManyItemsError if the vocabulary or memory is too small for a split of LARGE_REQUEST items or more."""
     for split, count in request.counts.items():
         if count < LARGE_REQUEST:
             continue
@@ -96,7 +96,7 @@ def check_sentence_count(task: CompevalTask, words: SplitWords, request: DrawReq
 
 
 def _count_sentences(task: CompevalTask, drawer: Drawer, probes: Sequence[Probe]) -> int:
-    """Return the sum, over *probes*, of the number of the task's sentences that have all words of the probe."""
+    """Count, for each tuple of probe words, the task's sentences with all these words; return the sum of the counts."""
     counts = list_adverb_counts(drawer.wording.lexicon.language)
     choices = Choices(adverbs=counts if task.held_out is HeldOutKind.ADVERBS else (0,))
     drawers = [replace(drawer, template=name) for name in task.templates]

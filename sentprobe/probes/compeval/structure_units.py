@@ -1,4 +1,4 @@
-"""Questions and mirror pairs of the suite structure; the items of a pair differ in structure, not in words."""
+"""Questions and units of the suite ``structure``. The items of a mirror pair differ in structure, not in words."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -27,7 +27,7 @@ from sentprobe.probes.compeval.questions import ProbedSentence, has_role
 
 
 def is_modified(sentence: ProbedSentence, probe: Probe) -> bool | None:
-    """Answer whether the verb's relative clause modifies the noun (Attachment); None without this noun or clause."""
+    """Answer: does the relative clause with the verb modify the noun (Attachment)? None if either is missing."""
     noun, verb = probe
     clause = sentence.verbs.get(verb)
     if clause is None or clause.site.gap is None or noun not in sentence.nouns:
@@ -113,7 +113,7 @@ def _rename_moved(role: ev.Role, name: str) -> str:
 
 
 def make_tense_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield units that ask whether the verb is past. The mirror exchanges the tenses of both clauses."""
+    """Yield units that ask whether the probe verb is past. The mirror swaps the tenses of main and relative clause."""
     past, present = ev.Event(predicate=probe[0], tense=ev.Tense.PAST), ev.Event(tense=ev.Tense.PRESENT)
     has_cases = len(drawer.wording.lexicon.language.cases) > 1  # such a language negates without an auxiliary
     drawer = drawer.exclude(WITHOUT_BE if has_cases else WITHOUT_AUXILIARY)
@@ -168,7 +168,7 @@ def _move_modal(drawer: Drawer, probed: ProbedSentence, _: Probe) -> Iterator[Dr
 
 
 def keep_words(find_mirrors: MirrorFinder) -> MirrorFinder:
-    """Return *find_mirrors*, limited to unambiguous mirrors that only reorder the words of the sentence."""
+    """Return *find_mirrors*, limited to mirrors that have exactly the sentence's words and add no ambiguity."""
 
     def find_same_words(drawer: Drawer, probed: ProbedSentence, probe: Probe) -> Iterable[DrawnEvent]:
         words = sorted(probed.text.split())
@@ -196,7 +196,7 @@ def _find_adjective(sentence: ProbedSentence, adjective: str) -> int | None:
 
 
 def make_binding_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield mirror pairs that ask if the adjective modifies the noun; two nouns swap adjectives in the second item."""
+    """Yield mirror pairs: does *probe*'s adjective modify its noun? Item 2 swaps the adjective with another one."""
     events = drawer.sample_events(words=probe, choices=Choices(adjectives=(1,)))
     return make_mirror_pairs(drawer, probe, is_bound, events, _swap_adjective)
 
@@ -214,7 +214,7 @@ def is_recipient(sentence: ProbedSentence, probe: Probe) -> bool | None:
 
 
 def make_recipient_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield units that ask whether the noun is the recipient. The mirror swaps it with a noun of the same number."""
+    """Yield mirror pairs: is *probe*'s noun the recipient of the verb? In item 2, another noun swaps places with it."""
     noun, verb = probe
     event = ev.Event(predicate=verb, recipient=ev.Participant(noun=noun))
     events = drawer.sample_events(required=(event,), words=probe)
@@ -225,7 +225,7 @@ MOODS = tuple(ev.Mood)
 
 
 def is_patient_asked(sentence: ProbedSentence, _: Probe) -> bool | None:
-    """Answer the question of task Question: does the sentence ask for the patient? None without *who* or *what*."""
+    """Answer the question of task Question: is the patient asked for? None if no participant is asked for."""
     open_participant = sentence.event.layout.clauses[0].form.asked
     return None if open_participant is None else open_participant[0] is ev.Role.PATIENT
 
@@ -236,7 +236,7 @@ def get_mood(sentence: ProbedSentence, _: Probe) -> int:
 
 
 def _sample_sentences(drawer: Drawer, choices: Choices) -> Iterator[DrawnEvent]:
-    """Yield events with a tense and with a modal in turn. All numbers of adverbs in a clause are equally frequent."""
+    """Yield events, alternately without and with a modal. All adverb counts of a clause are equally frequent."""
     tensed, *modals = list_modals(drawer)
     all_choices = [replace(choices, modals=chosen) for chosen in ((tensed,), tuple(modals)) if chosen]
     features = ((ev.Event(), ev.Event()),)
@@ -251,7 +251,7 @@ def make_question_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
 
 
 def _ask_other_role(drawer: Drawer, probed: ProbedSentence, _: Probe) -> Iterator[DrawnEvent]:
-    """Yield a *who* question's mirror, which asks for the patient, not the agent, or vice versa; nothing for *what*."""
+    """Yield the mirror of a *who* question: "who did the man help" for "who helped the man". Skip *what* questions."""
     layout = probed.event.layout
     main, *inner = (site.form for site in layout.clauses)
     assert main.asked is not None

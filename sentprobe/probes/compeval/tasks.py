@@ -72,7 +72,7 @@ class CompevalTask(KnownTask):
         return [f"{need}s" for need in self.needs if need not in (*language.forms, *language.moods)]
 
     def adapt(self, language: Language) -> "CompevalTask":
-        """Return the task as it is for *language*; raise UsageError if the language lacks a needed construction."""
+        """Return the task's version for *language*; raise UsageError if the language lacks a needed construction."""
         if missing := self.list_missing(language):
             raise UsageError(f"{self.name}: sentprobe's {language.name} has no {' and no '.join(missing)}")
         has_cases = len(language.cases) > 1

@@ -81,7 +81,7 @@ def split_paragraphs(lines: Iterable[str]) -> Iterator[FilePiece | Mistake]:
 
 
 def split_blocks(lines: Iterable[str]) -> Iterator[FilePiece | Mistake]:
-    """Yield each block of lines between empty lines as an unchanged piece."""
+    """Yield one piece for each block of lines, such as a sentence in CoNLL-U. Blank lines separate blocks."""
     for has_text, group in groupby(enumerate(lines, 1), key=lambda entry: bool(entry[1].strip())):
         if has_text:
             block = list(group)

@@ -72,7 +72,7 @@ class TfidfOptions:
 
 @dataclass(frozen=True, slots=True)
 class Majority:
-    """The baseline that predicts the most frequent training label for all items; the first such label in a tie."""
+    """The baseline that predicts the most frequent training label; in a tie, the first in the dataset's labels."""
 
     name: str = "majority"
     fingerprint: str = digest("majority")

@@ -57,7 +57,7 @@ class EncoderKind:
 
     @property
     def installed(self) -> bool:
-        """Whether the extra is installed; true if the kind has no extra."""
+        """Whether sentprobe's pip extra for this kind is installed; true if the kind needs no extra."""
         return not self.extra or find_spec(MODULES.get(self.extra, self.extra)) is not None
 
 
@@ -189,7 +189,7 @@ def read_spec(text: str) -> Spec:
 
 
 def make_encoders(spec: Spec | str, *, seed: int = 0) -> list[Encoder | Baseline]:
-    """Build a spec's encoders; *seed* is the default of its option ``seed``. Raises UsageError or EncoderError."""
+    """Build the encoders of a spec; *seed* is used if the spec sets no seed. Raises UsageError or EncoderError."""
     spec = read_spec(spec) if isinstance(spec, str) else spec
     kind = find_kind(spec)
     check_installed([spec])

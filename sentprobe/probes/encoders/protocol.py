@@ -25,12 +25,12 @@ class EncoderError(SentprobeError):
 class Encoder(Protocol):
     """An object that encodes n sentences as n vectors of the same width.
 
-    The encoders of this package have an attribute ``capabilities`` with optional properties (:class:`Capabilities`). A
-    user's object may instead have each property as an attribute, except ``position``. Three properties are renamed:
+    Optional properties are in the attribute ``capabilities`` (:class:`Capabilities`). A user's object may instead have
+    an attribute for each property except ``position``. The attribute has the property's name, with three exceptions:
 
-    - ``needs_all_sentences`` is the attribute ``together``
-    - ``count_truncated`` is the method ``truncated(sentences)``
-    - ``bind_to_order`` is the method ``in_order(sentences)``
+    - the attribute ``together`` stands for ``needs_all_sentences``
+    - the method ``truncated(sentences)`` stands for ``count_truncated``
+    - the method ``in_order(sentences)`` stands for ``bind_to_order``
     """
 
     @property
@@ -149,7 +149,7 @@ def get_capabilities(encoder: Encoder | Baseline) -> Capabilities:
 
 
 def read_attributes(encoder: object, *, cacheable: bool = True) -> Capabilities:
-    """Return the properties that a user's object has as attributes; *cacheable* is used if it lacks ``cacheable``."""
+    """Return the properties in the attributes of a user's encoder; the default of ``cacheable`` is *cacheable*."""
     return Capabilities(
         cacheable=bool(getattr(encoder, "cacheable", cacheable)),
         needs_all_sentences=bool(getattr(encoder, "together", False)),

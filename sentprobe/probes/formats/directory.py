@@ -35,7 +35,7 @@ _FILES_BY_FORMAT = {
 
 
 def open_new_directory(path: Path) -> AbstractContextManager[Path]:
-    """Open an empty directory that replaces *path* at the end of the block, if :func:`check_place` allows that."""
+    """Open an empty folder that replaces *path* after the ``with`` block. Raises UsageError (:func:`check_place`)."""
     return atomic_folder(path, check=partial(check_place, path))
 
 
@@ -139,7 +139,7 @@ _ITEM_COLUMNS = {"split": "string", "row": "int64", "label": "string"}
 
 
 def write_directory(data: ProbeDataset, path: Path) -> None:
-    """Write the dataset; equal datasets give equal bytes. Raises UsageError if *path* has a file of no dataset."""
+    """Write the dataset; equal datasets give equal bytes. Raises UsageError if *path* holds anything but a dataset."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

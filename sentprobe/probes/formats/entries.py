@@ -32,7 +32,7 @@ class Entry:
 
 
 def iterate_entries(data: ProbeDataset, splits: Iterable[Split] = tuple(Split)) -> Iterator[Entry]:
-    """Yield the items of a dataset, or only of *splits*, split by split; the inverse of :func:`build_dataset`."""
+    """Yield a dataset's items in *splits* (default: all), split after split; the inverse of :func:`build_dataset`."""
     for split in [split for split in data.splits if split in splits]:
         items = data.splits[split]
         for i, (row, words) in enumerate(zip(items.rows, items.probes, strict=True)):

@@ -57,7 +57,7 @@ stays readable if the command is killed."""
 
 
 def _resolve_transition(card: Mapping[str, Any], path: Path) -> Mapping[str, Any] | None:
-    """Return *card* or, if the file at *path* still has the old items, the old card, which *card* contains."""
+    """Return *card*, or the previous card stored inside *card* if the file at *path* still has the previous items."""
     if _ITEMS_DIGEST not in card:
         return card
     if _compute_digest(path) == card[_ITEMS_DIGEST]:

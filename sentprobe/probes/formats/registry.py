@@ -89,7 +89,7 @@ def write_dataset(data: ProbeDataset, path: Path | str, *, format: str | None = 
 
 
 def read_datasets(path: Path | str, *, format: str | None = None) -> list[ProbeDataset]:
-    """Read the dataset at *path*, or all in the folder *path* by file name. Raises UsageError or DatasetError."""
+    """Read the dataset *path*, or all datasets in a folder, sorted by file name. Raises UsageError or DatasetError."""
     path = Path(path)
     if not path.is_dir() or recognise(path) is not None:
         return [read_dataset(path, format=format)]

@@ -14,7 +14,7 @@ JSONL = ".jsonl"
 
 
 def write_splits(data: ProbeDataset, path: Path) -> None:
-    """Write the dataset without unused sentences and probe words. Raises UsageError if *path* has other files."""
+    """Write a dataset without texts that no item uses. Raises UsageError if *path* holds anything but a dataset."""
     with directory.open_new_directory(path) as folder:
         for split in data.splits:
             write_lines(map(format_entry, iterate_entries(data, [split])), folder / f"{split.value}{JSONL}")
@@ -63,7 +63,7 @@ def find_split_files(path: Path) -> dict[Split, Path]:
 
 
 def is_splits(path: Path) -> bool:
-    """Return whether a directory has the format splits: its card says so, or it has a training and a test file."""
+    """Return whether a directory is in the splits format: its card says so, or it has a training and a test file."""
     if directory.read_format_name(path) == directory.SPLITS_FORMAT:
         return True
     try:

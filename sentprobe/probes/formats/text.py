@@ -16,7 +16,7 @@ _FIXED_FIELDS = 3
 
 
 def write_published(data: ProbeDataset, path: Path) -> None:
-    """Write the dataset to the directory *path*, without unused sentences and probe words. Raises UsageError."""
+    """Write the dataset to the folder *path*. Sentences and probe words without an item are lost. Raises UsageError."""
     entries.check_line_texts(data, format_name="published")
     ids = {sentence: f"s{row}" for row, sentence in enumerate(data.sentences)}
     with directory.open_new_directory(path) as folder:

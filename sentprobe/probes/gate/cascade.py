@@ -13,10 +13,10 @@ from sentprobe.probes.statistics import Floats
 
 
 class Cascade:
-    """A pair scorer that is run twice over the same pairs, first with one scorer and then with another.
+    """A pair scorer that combines two pair scorers. It must score the same pairs in two runs, in the same order.
 
-    In the first run, it returns the scores of the first scorer. After :meth:`ask_second`, it returns the scores of the
-    second scorer, and minus infinity for pairs that do not pass the threshold of the first.
+    In the first run, it returns the scores of the first scorer. After :meth:`ask_second`, it returns the second
+    scorer's scores of pairs that passed the first scorer's threshold, and minus infinity for all other pairs.
     """
 
     def __init__(self, first: PairScorer, second: PairScorer) -> None:
@@ -32,7 +32,7 @@ class Cascade:
         self._limit = find_sign(self._first.measure) * threshold
 
     def score_columns(self, firsts: Sequence[str], *columns: Sequence[str]) -> list[Floats]:
-        """Compare each of *columns* with *firsts*, row by row; return the current run's scores of each column."""
+        """Compare each column with *firsts*, row by row, by the first or second scorer; return each column's scores."""
         if self._limit is None:
             scores = self._time(0, self._first, firsts, *columns)
             self._first_scores.extend(scores)

@@ -107,7 +107,7 @@ def gate(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairSource:
-    """The sources of the pairs in all draws: triplet spaces and, optionally, a file of the user."""
+    """Triplet spaces, from which each draw samples pairs, and optionally a file with the user's own pairs."""
 
     spaces: Sequence[TripletSpace]
     left_out: tuple[str, ...]

@@ -57,7 +57,7 @@ class GateResults:
         return [*zip(*(draw.rates for draw in self.draws), strict=True)]
 
     def list_generated_cells(self) -> list[tuple[GateRates, ...]]:
-        """Return, for each contrast and form of generated pairs, the rates in each draw, if no draw lacks them."""
+        """Return what list_cells does, but for generated pairs. Leave out each contrast and form that a draw lacks."""
         cells = group_by((rates for draw in self.draws for rates in draw.generated), lambda rates: rates.name)
         return [tuple(rates) for rates in cells.values() if len(rates) == len(self.draws)]
 
@@ -79,7 +79,7 @@ def _average(draws: Sequence[GateRates], field: str) -> float:
 
 
 def build_gate_grid(results: GateResults, *, intervals: bool) -> Grid:
-    """Build the table of rates, with a row for each contrast and form of the negatives."""
+    """Build the table of rates. It has a row for each contrast and each form (voice, word order) of its negatives."""
     rows = []
     for draws in (*results.list_cells(), *results.list_generated_cells()):
         rates = draws[0]
@@ -178,7 +178,7 @@ def check_false_hits(results: GateResults, max_false_hits: float) -> None:
 
 
 def format_junit(results: GateResults, max_false_hits: float | None) -> str:
-    """Return JUnit XML. Each contrast and form of negatives is a test case that fails above *max_false_hits*."""
+    """Return JUnit XML. A test case is one kind of negatives. It fails if the rate of false hits is too high."""
     exceeding = {} if max_false_hits is None else dict(find_exceeding(results, max_false_hits))
     cells = results.list_cells()
     counts = {"tests": str(len(cells)), "failures": str(len(exceeding)), "errors": "0"}

@@ -52,7 +52,7 @@ class VectorScorer:
         self._encoder, self._nearness, self._cache = encoder, nearness, cache
 
     def score_columns(self, firsts: Sequence[str], *columns: Sequence[str]) -> list[Floats]:
-        """Return each column's scores against *firsts*. Vectors equal to those of ``columns[0]`` get equal scores."""
+        """Score *columns* against *firsts* row by row. If a vector equals that in ``columns[0]``, so does its score."""
         texts = list(dict.fromkeys(chain(firsts, *columns)))
         rows = {text: row for row, text in enumerate(texts)}
         vectors = embed(self._encoder, texts, cache=self._cache)
@@ -82,7 +82,7 @@ NEAREST = 20
 
 
 def _find_nearest(nearest: list[ScoredPair], scores: Floats, *texts: Sequence[str]) -> list[ScoredPair]:
-    """Return the NEAREST pairs with the highest scores, chosen from *nearest* and the pairs in *scores* and *texts*."""
+    """Return the pairs with the highest scores (at most NEAREST), from *nearest* and new pairs (*scores*, *texts*)."""
     pairs = map(ScoredPair, scores.tolist(), *texts)
     return nlargest(NEAREST, chain(nearest, pairs), key=lambda pair: pair.score)
 
@@ -108,7 +108,7 @@ class ScoredPairs:
 
 
 def score_triplets(scorer: PairScorer, triplets: TripletSet, reporter: Reporter) -> list[ScoredPairs]:
-    """Return two groups of scored pairs: negatives have the anchor's form in the first, the positive's in the other."""
+    """Return two ScoredPairs: first for negatives in the anchor's form (such as voice), then in the positive's form."""
     scores, units = np.empty((3, len(triplets))), np.empty(len(triplets), np.int64)
     examples: list[list[tuple[str, str]]] = [[], []]
     nearest: list[list[ScoredPair]] = [[], []]
@@ -198,9 +198,9 @@ def count_lengths(path: Path) -> Counter[int]:
 
 
 def select_lengths(space: TripletSpace, n: int, lengths: Counter[int], *, seed: int) -> TripletSet:
-    """Sample about *n* triplets, with the lengths of anchors, in tokens, in the proportions of the counts in *lengths*.
+    """Sample about *n* triplets so that the lengths of their anchors, in tokens, are distributed as in *lengths*.
 
-    A length is underrepresented if too few of the sampled anchors have it.
+    A length has fewer triplets than its share if too few of the sampled anchors have this length.
     """
     triplets = space.sample(min(SURPLUS * n, space.count()), seed=seed)
     quotas = {length: ceil(n * count / lengths.total()) for length, count in lengths.items()}

@@ -29,7 +29,7 @@ EncoderNaming: TypeAlias = Callable[[GeometryResult], str]
 
 
 def _join_draws(tables: Sequence[GeometryTable], naming: EncoderNaming) -> list[GeometryTable]:
-    """Join tables that differ only in their draw once *naming* renames encoders; only joined tables are renamed."""
+    """Join tables that differ only in the draw if *naming* names the encoders. Only joined tables get these names."""
     joined: list[GeometryTable] = []
     for draw in tables:
         renamed = _rename_encoders(draw, naming)
@@ -47,7 +47,7 @@ def _rename_encoders(table: GeometryTable, naming: EncoderNaming) -> GeometryTab
 
 
 def _split_draws(results: Iterable[GeometryResult]) -> list[GeometryTable]:
-    """Group results into tables of one draw each, sorted by seed; drop duplicates (same encoder, contrast, seed)."""
+    """Divide results into tables that have one draw each, in the order of seeds; drop repeated results."""
     tables: list[GeometryTable] = []
     for result in sorted(results, key=_get_sort_key):
         matches = (i for i, table in enumerate(tables) if not _is_incompatible(table, result))
@@ -73,12 +73,12 @@ def get_cell(result: GeometryResult) -> tuple[str, str]:
 
 
 def group_by_cell(table: Iterable[GeometryResult]) -> dict[tuple[str, str], list[GeometryResult]]:
-    """Return the results of each cell of a table, by encoder and contrast: a result per draw."""
+    """Return the results of a table, grouped by (encoder, contrast). Each group has one result for each draw."""
     return group_by(table, get_cell)
 
 
 def _get_setting(result: GeometryResult) -> tuple[bool, TripletSampling]:
-    """Return the settings that all results of a draw share; n is 0 for datasets, whose numbers of triplets differ."""
+    """Return the settings that all results of a draw share. For datasets, numbers of triplets may differ, so n is 0."""
     return bool(result.dataset), replace(result.drawing, n=0) if result.dataset else result.drawing
 
 
@@ -139,7 +139,7 @@ def estimate_accuracy(
 ) -> TripletEstimate | None:
     """Return the mean accuracy over draws, or None if a draw has no score.
 
-    With *paired*, a triplet counts as correct only if its mirror is also correct.
+    With *paired*, a triplet is correct only if its mirror (the triplet with both meanings exchanged) is also correct.
     """
     scores = [score for draw in draws if (score := draw.find_overall(kind, nearness))]
     if not scores or len(scores) < len(draws):

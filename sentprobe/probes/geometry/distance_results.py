@@ -46,7 +46,7 @@ class GeometryScore:
     """A digit for each triplet, then for each mirror: 0 incorrect, 1 tie, 2 correct. Empty if ``by`` is a property."""
 
     def answers(self) -> Floats:
-        """Return scores of 0, 0.5 (tie) or 1, (2, n): row 0 for triplets, row 1 for mirrors (a negative as anchor)."""
+        """Return scores (1 correct, 0.5 tie, 0 incorrect) as an array (2, n): row 0 for triplets, row 1 for mirrors."""
         digits = np.frombuffer(self.right.encode("ascii"), dtype=np.uint8)
         return (digits - float(ord("0"))).reshape(2, -1) / 2
 
@@ -104,7 +104,7 @@ class GeometryResult:
 
     @property
     def identity(self) -> tuple[str, str, str, str]:
-        """Encoder, its fingerprint, contrast and fingerprint of the sentences, which together identify the result."""
+        """The parts of the result's identity: encoder, encoder fingerprint, contrast and sentence fingerprint."""
         return self.encoder, self.encoder_fingerprint, self.contrast, self.material
 
 

@@ -167,7 +167,7 @@ def _build_section(title: str, results: Sequence[GeometryResult], format_cell: C
 
 
 def build_group_grid(results: Sequence[GeometryResult], by: GroupedBy, *, intervals: bool) -> Grid:
-    """Build a table of accuracies by cosine: a section per encoder and form of the negative, with a row per group."""
+    """Build a table of accuracies by cosine. Each encoder has a section for each NegativeKind, with a row per group."""
     rows = [
         row
         for encoder in list_encoders(results)
@@ -262,7 +262,7 @@ def _format_counts(results: Iterable[GeometryResult]) -> str:
 
 
 def check_nearness(results: Sequence[GeometryResult], nearness: Nearness) -> None:
-    """Raise UsageError if no result was measured by *nearness*: with few sentences, whitening cannot be estimated."""
+    """Raise UsageError if no result has scores by *nearness*. Too few sentences give no scores by ``WHITENED``."""
     if not any(result.find_by_group(NegativeKind.FORM, nearness) for result in results):
         raise UsageError(
             f"no result has {nearness.value}: there are more dimensions than sentences to estimate whitening from"

@@ -14,7 +14,7 @@ Bools = NDArray[np.bool_]
 
 
 class NegativeKind(StrEnum):
-    """The form (such as voice) of a triplet's negative: the positive's (``FORM``) or the anchor's (``ANCHOR``)."""
+    """Whether a triplet's negative has the form (such as voice) of the positive (``FORM``) or anchor (``ANCHOR``)."""
 
     FORM = "form"
     ANCHOR = "anchor"
@@ -107,7 +107,7 @@ def score_margins(margin: Floats, tied: Bools) -> Floats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TripletMeasures:
-    """Measures of triplets and their mirrors. A mirror exchanges the two meanings: its anchor is the hard negative."""
+    """Measures of triplets and of their mirrors. The anchor of a mirror is the hard negative of its triplet."""
 
     accuracy: float
     """The share of triplets and mirrors whose positive is nearer to the anchor than the negative; a tie counts half."""
@@ -124,14 +124,14 @@ class TripletMeasures:
 
 @dataclass(frozen=True, slots=True)
 class TripletScores:
-    """Scores (1 correct, 0.5 tie, 0 wrong), margins, ties, each (2, n): row 0 triplets, row 1 mirrors (DIRECTIONS)."""
+    """Scores (1 right, 0.5 tie, 0 wrong), margins and ties, each (2, n): triplets, then their mirrors (DIRECTIONS)."""
 
     scores: Floats
     margins: Floats
     ties: Bools
 
     def measure(self, is_chosen: Bools, units: Sequence[int]) -> TripletMeasures:
-        """Return measures over the triplets that *is_chosen* marks, and their mirrors. *units*: each triplet's unit."""
+        """Measure the triplets that *is_chosen* marks, and the mirror of each. *units* has the unit of each triplet."""
         scores, chosen_units = self.scores[:, is_chosen], np.asarray(units)[is_chosen]
         pair_scores = scores[0] * scores[1]
         return TripletMeasures(
@@ -147,9 +147,9 @@ class TripletScores:
 
 
 def score_triplets(sides: Sides, raw: Sides, kind: NegativeKind, nearness: Nearness) -> TripletScores:
-    """Score each triplet and its mirror, in which the hard negative is the anchor (see DIRECTIONS).
+    """Score each triplet, and its mirror, whose anchor is the triplet's hard negative (see DIRECTIONS).
 
-    A tie means that the positive and the negative have the same *raw* (unwhitened) vector, up to rounding.
+    A tie means that the positive and the negative have equal vectors in *raw* (before whitening), up to rounding.
     """
     margins = np.array(
         [
@@ -164,7 +164,7 @@ def score_triplets(sides: Sides, raw: Sides, kind: NegativeKind, nearness: Nearn
 def rank_positives(sides: Sides) -> tuple[Floats, Floats]:
     """Return, for each triplet, the expected rank of the positive, and the probability that its rank is 1.
 
-    The positive and the distractors are ranked by their cosine with the anchor; ties are broken at random.
+    The positive and the distractors (sides after HARD) are ranked by cosine with the anchor; ties are broken at random.
     """
     positive_nearness = sides.compute_nearness(ANCHOR, POSITIVE, Nearness.COSINE)
     distractors = range(HARD + 1, len(sides))

@@ -59,7 +59,7 @@ class TripletSentences:
     - columns: lists of n sentences: anchors, positives, negatives, hard negatives, then a list for each distractor
     - units: the number of each triplet's unit, (n,)
     - dataset: the fingerprint of the dataset from which the anchors come
-    - items: indices of test items that are anchors: of the n triplets, then of their n mirrors; () without a dataset
+    - items: 2n indices of test items: the n triplets' anchors, then the n mirrors' anchors; () without a dataset
     """
 
     contrast: str
@@ -175,8 +175,8 @@ def name_voice_group(place: str, voices: Collection[str], clause_count: int) -> 
     """Return the name of a triplet's group, which depends on the clauses that the negative and the positive change.
 
     - place: the path of the clause or noun that the negative changes, such as ``"agent.clause."``; "": the main clause
-    - voices: what the positive changes. The path of a clause: its voice. A path that ends in ``dative``: the form of
-      the recipient ("gave the man a book", "gave a book to the man"). ``fronting``: the word order of the main clause.
+    - voices: what the positive changes: the voice of a clause (its path), the form of a recipient (a path that ends in
+      ``dative``: "gave him a book", "gave a book to him"), or the word order of the main clause (``fronting``)
     - clause_count: the number of relative clauses in the anchor
 
     >>> name_voice_group("", ("", "agent.clause."), 1), name_voice_group("", ("",), 0)

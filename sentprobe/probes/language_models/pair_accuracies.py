@@ -46,7 +46,7 @@ def check_column(pairs: Sequence[sp.SentencePair], by: str) -> None:
     """Raise UsageError if accuracy cannot be broken down by the field *by*.
 
     Reasons: no pair has the field, the output already has a column of this name, or the field has more than MAX_PARTS
-    different values and they are not divided into bins, as numbers are.
+    different values, not all of them numbers. (Numbers are divided into bins.)
     """
     if by in COLUMN_NAMES:
         raise UsageError(f"--by {by}: the output has a column of this name; rename the field of the pairs")
@@ -85,7 +85,7 @@ class PairScores:
 
     @cached_property
     def answers(self) -> sp.PairAnswers:
-        """Whether each good sentence scores higher, (2, pairs). A tie counts half: True in row 0, False in row 1."""
+        """Whether each good sentence scores higher, (2, pairs). The rows differ only in ties: True, then False."""
         return sp.compare_scores(self.good, self.bad)
 
     @property
@@ -120,7 +120,7 @@ def load_or_find_scores(
 
 
 def list_models_with_vocabulary(models: Sequence[Spec | StoredScores]) -> list[Spec]:
-    """Return the models that report unknown words (no functions or score files). Raises UsageError if none do."""
+    """Return the models that report unknown words: all but functions and score files. Raises UsageError if none do."""
     if chosen := [model for model in models if isinstance(model, Spec) and model.kind != FUNCTION]:
         return chosen
     raise UsageError("--known-words: files of scores and functions do not say which words a model knows")
@@ -144,7 +144,7 @@ def _list_texts(pairs: Sequence[sp.SentencePair]) -> list[str]:
 def score_pairs(
     model: LanguageModel, pairs: Sequence[sp.SentencePair], kind: ScoreKind, reporter: Reporter
 ) -> PairScores:
-    """Return a model's scores of both sentences of each pair. Raises UsageError if tokens have no score."""
+    """Return a model's scores of both sentences of each pair. Raises UsageError if the model cannot compute one."""
     texts = _list_texts(pairs)
     unknown = dict(zip(texts, model.find_unknown(texts), strict=True))
     reporter.begin(f"score with {shorten(model.name)}", len(texts))
@@ -168,7 +168,8 @@ def score_pairs(
 class PairGroup(NamedTuple):
     """A group of pairs, for which the accuracy of each model is reported.
 
-    - value: the group's paradigm, or its value of the field :attr:`PairResults.by`; "" for a phenomenon or all pairs
+    - value: the paradigm, or the value of the field :attr:`PairResults.by`; "" in a group of a whole phenomenon or of
+      all pairs
     - rows: the indices of the group's pairs
     """
 
@@ -216,7 +217,7 @@ class PairResults:
 
     @cached_property
     def frequency_answers(self) -> sp.PairAnswers:
-        """Answers of each paradigm's unigram models, (2, pairs); for the two rows, see :attr:`PairScores.answers`."""
+        """Answers of unigram models, as in :attr:`PairScores.answers`, (2, pairs). Each paradigm has its own models."""
         answers = np.empty((2, len(self.pairs)), dtype=bool)
         rows = group_by(range(len(self.pairs)), lambda row: self.pairs[row].paradigm)
         for group in rows.values():
@@ -228,8 +229,8 @@ class PairResults:
     def groups(self) -> list[PairGroup]:
         """The groups of pairs: one for each paradigm, one for each phenomenon with several paradigms, one for all.
 
-        If :attr:`by` is not "paradigm" but another field of the pairs, there is one group for each of its values (or
-        bins of numbers), and one for all pairs. If all pairs are in one group, this group is not repeated.
+        If :attr:`by` is a field other than "paradigm", there is one group for each value of the field (many numbers are
+        divided into bins), and one for all pairs. If a paradigm or value has all pairs, no second such group is added.
         """
         rows: dict[str, dict[str, list[int]]] = {}
         if self.by == PARADIGM:
@@ -284,13 +285,13 @@ class PairResults:
 
     @cached_property
     def comparisons(self) -> list[PairComparison]:
-        """One comparison for each two models of ``matched`` and each value of the field ``by``; p is corrected."""
+        """One comparison, with corrected p-values, for each two models to compare and each value of ``by``."""
         matched = combinations(self.scores, 2) if self.matched is None else self.matched
         return self._compare([((a.model, a.answers), (b.model, b.answers)) for a, b in matched])
 
     @cached_property
     def baseline_comparisons(self) -> list[PairComparison]:
-        """Comparisons of each model with the better of unigrams and chance, on each paradigm or value of :attr:`by`."""
+        """For each model and value of :attr:`by`: the model compared with unigrams or chance, whichever is better."""
         baseline = self.frequency_answers.copy()
         for group in self.groups:
             if group.value and baseline[:, group.rows].mean() < CHANCE:

@@ -36,7 +36,7 @@ class LanguageModelResult(PairScores):
     """A model's scores of the pairs in a file, with the model's fingerprint and the kind of score."""
 
     fingerprint: str
-    """A digest of the model's files, or its commit; if it is empty (unknown), the scores are not reused."""
+    """A digest of the model's files or commit; if it is empty (unknown), the scores are not reused."""
     pairs: str
     """The digest of the pairs, which is also the name of their file."""
     kind: ScoreKind
@@ -95,7 +95,7 @@ class PairFolder:
 
 
 def compute_fingerprint(spec: Spec) -> str:
-    """Return a digest of a model's files, or its commit; an empty text for functions and stored scores."""
+    """Return a digest of a model's files, or of a hub model's commit; an empty text for functions and stored scores."""
     path = Path(spec.argument).expanduser()
     if spec.kind == "hf":
         return find_model(spec.argument, revision=dict(spec.options).get("revision", "")).content

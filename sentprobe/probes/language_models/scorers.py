@@ -50,7 +50,7 @@ class ScoringMethod(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TokenScores:
-    """The log probability and the span of each token. If there are no spans: only the log probability of the text."""
+    """The log probability and the span of each token, or one log probability of the whole text, without a span."""
 
     log_probabilities: Sequence[float]
     spans: Sequence[TextSpan] = ()

@@ -1,4 +1,4 @@
-"""Minimal pairs with BLiMP's fields: read them, find their changed words, and answer them by word frequencies."""
+"""Minimal pairs with BLiMP's fields: read them, find changed words, predict the good sentence by word frequencies."""
 
 import re
 from collections import Counter

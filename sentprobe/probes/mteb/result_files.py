@@ -46,7 +46,7 @@ def make_probing_scores(result: Result) -> MtebScores:
 def make_geometry_scores(result: GeometryResult) -> MtebScores:
     """Return the scores of an encoder on a contrast.
 
-    ``accuracy``, ``low`` to ``high`` (its interval) and ``items`` are for cosine, and negatives in the positive's form.
+    ``accuracy``, its interval (``low`` to ``high``) and ``items`` use cosine. Their negatives have the positive's form.
     Longer names have three parts: the form of the negatives, the nearness and the score (``anchor_euclid_margin``).
     """
     main = result.find_by_group(NegativeKind.FORM)[ALL_TRIPLETS]

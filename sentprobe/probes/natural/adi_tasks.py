@@ -37,7 +37,7 @@ def keep_sentences(texts: Sequence[str], _: Random) -> Mapping[str, str]:
 
 
 def change_sentences(texts: Sequence[str], request: selection.SelectionRequest, change: Change) -> Mapping[str, str]:
-    """Map sentences to changed ones. With ``Sampling.PAPER``, all distinct words are equally likely as random words."""
+    """Map sentences to changed ones. If *change* draws words, ``Sampling.PAPER`` makes all types equally likely."""
     if request.as_published and change is sample_corpus_words:
         change = sample_dictionary_words
     return change(texts, request.make_random("change"))
@@ -48,8 +48,8 @@ def select_word_items(
 ) -> selection.Selection:
     """Return the items of AdiContent or AdiOrder; all probe words occur in training items. Raises TooFewError.
 
-    *askers* has two functions, of which one builds the items. The first builds at most one item from each sentence. The
-    second is for sampling as in the paper: from each sentence, it builds a TRUE item and a FALSE item, or none.
+    Usually, the first function in *askers* builds the items: at most one from each sentence. With ``Sampling.PAPER``,
+    the second does: from each sentence, it builds a TRUE item and a FALSE item, or none.
     """
     pool = request.select_pool(
         "SELECT digest, 0 AS label, 0 AS form FROM sentences "
@@ -142,7 +142,7 @@ def make_adi_tasks(
     control_reasons: Reasons | None = None,
     slots: int = 0,
 ) -> list[NaturalTask]:
-    """Return a task and its controls (with changed sentences); *control_reasons*: their *may_answer*, if different."""
+    """Return a task and its controls (with changed sentences). In controls, *control_reasons* replaces *may_answer*."""
     task = NaturalTask(
         name=name,
         suite=TaskGroup.ADI,
@@ -224,7 +224,7 @@ def _sample_word(text: str, trained_words: set[str], rng: Random) -> str:
 
 
 def _assign_absent_words(texts: Iterable[str], words: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield each sentence with the first unused word of *words* that it lacks; skip sentences without such a word."""
+    """Yield pairs of a sentence and a word that is not in it; use each entry of *words* at most once."""
     remaining = deque(words)
     for text in texts:
         sentence_words = set(list_words(text))

@@ -1,8 +1,8 @@
-"""Natural-text tasks across languages: training items from one language, test items from another.
+"""Natural-text tasks across languages: training items from one language, test items from the same or another.
 
-The test items of all languages contain no training sentence, and no translation of one (a sentence with the same
-``sent_id``). All training languages have equally many training items. A test language has the same test items for every
-training language.
+No training sentence of any language is a test sentence of any language, or the translation of one. Translations have
+the same ``sent_id``. All training languages have equally many training items. A test language has the same test items
+for every training language.
 """
 
 from collections import Counter
@@ -113,7 +113,7 @@ def build_crossed_datasets(
 ) -> Iterator[tuple[str, ProbeDataset | TooFewError]]:
     """Yield a dataset and its name for each task and each pair of a training language and a test language.
 
-    If a task fails, yield its name and the error; if it fails only in German, yield ``Tense.de-de`` and the error.
+    If task Tense fails as a whole, yield "Tense" and the error; if it fails in German, "Tense.de-de" and the error.
     """
     check_natural_size(recipe.size)
     used = [table for table in tables if table.language in {*crossing.train_on, *crossing.test_on}]
@@ -223,8 +223,9 @@ def _select_training(
 ) -> tuple[dict[str, list[Entry]], dict[str, int]]:
     """Return two dictionaries by language: the training and validation items, and the number of items left out.
 
-    *tested* has the keys of the test items, such as ``sent_id``. Items with such a key are left out. Then each split is
-    cut to one size for all languages; balanced classes stay so. Raises TooFewError if a class has no training item.
+    *tested* has the keys of the test items, such as ``sent_id``. Items with such a key are left out. Then all languages
+    get equally many items in each split. If the classes were balanced in all languages, they are balanced again. Raises
+    TooFewError if a class has no training item.
     """
     entries = {name: side.list_entries(_TRAINING_SPLITS, labels) for name, side in languages.items()}
     is_balanced = all(

@@ -137,7 +137,7 @@ def scale_share(capacity: int, requested: Mapping[Split, int]) -> dict[Split, in
 def select_balanced(
     pool: SentencePool, classes: Sequence[str], size: Size, *, task: str
 ) -> tuple[SplitIndices, ClassShare]:
-    """Return each split's pool indices, balanced over classes, and its items per class. Raises TooFewError."""
+    """Return each split's pool indices and number of items per class, equal for all classes. Raises TooFewError."""
     counts = np.bincount(pool.labels, minlength=len(classes))
     requested = compute_class_share(size, classes=len(classes))
     obtained = scale_share(int(counts.min()), requested)
@@ -214,9 +214,9 @@ def _deal_with_excess(
 ) -> tuple[Indices, NDArray[np.float64]]:
     """Assign each word form, with all its sentences, to one split.
 
-    *counts*, (forms, classes), is the number of sentences of each form and class. A split should get at most *excess*
-    sentences more than its share. Return the index of each form's split, (forms,), and the number of sentences in each
-    split and class, (splits, classes).
+    *counts*, (forms, classes), is the number of sentences of each form and class. If possible, no split exceeds its
+    share of a class by more than *excess* sentences. Return the index of each form's split, (forms,), and the number of
+    sentences in each split and class, (splits, classes).
     """
     room = split_shares[:, None] * counts.sum(axis=0)
     split_counts = np.zeros_like(room)
@@ -254,7 +254,7 @@ def make_too_few_error(task: str, counts: Mapping[str, int], *, needed: int, for
 
 
 def format_scaled_note(size: Size, items: Mapping[Split, int], *, why: str) -> str:
-    """Return the note for the card that a dataset is smaller than requested; *why* states the reason."""
+    """Return a note for a dataset's card: the dataset is smaller than requested, and *why* states the reason."""
     requested = ", ".join(f"{size.count_items(split):,} {split.value}" for split in items)
     obtained = ", ".join(f"{number:,} {split.value}" for split, number in items.items())
     return f"scaled down: {requested} items were asked for, the corpus gives {obtained}; {why}"

@@ -1,4 +1,4 @@
-"""Agreement of two analysed tables on the labels of the same sentences, such as of gold trees and of a parser."""
+"""Agreement of two analysed tables, such as gold trees and a parser's output, on the labels of the same sentences."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -90,7 +90,7 @@ class AgreementMeasure:
 
 
 def list_measures() -> tuple[AgreementMeasure, ...]:
-    """Return all measures: first those for labels from parses, of all tasks; then those for the answers of tasks."""
+    """Return the measures of all tasks: first those for labels from parses, then those for the tasks' answers."""
     tasks = TASKS.values()
     labels = [(task, MeasureKind.LABEL, name, label) for task in tasks for name, label in task.labels.items()]
     answers = [(task, MeasureKind.TASK, task.name, task.answer) for task in tasks if task.answer is not None]
@@ -165,7 +165,7 @@ class TablePairs:
         return tallies
 
     def _count_agreeing_pairs(self, a: str, b: str) -> int:
-        """Count equal pairs of any sentence's label *a* and any sentence's *b*. Skip sentences that lack a label."""
+        """Count pairs (s, t) of sentences with both labels; label *a* of s must equal label *b* of t. s may be t."""
         counts = (
             f"(SELECT {side} AS value, count(*) AS {name} FROM pairs "
             f"WHERE {a} IS NOT NULL AND {b} IS NOT NULL GROUP BY {side})"

@@ -75,7 +75,7 @@ def _count_agreeing(
     labels: Sequence[str],
     redundancy: Redundancy,
 ) -> dict[str, int]:
-    """Return counts of test items: AGREEING, most labelled words have the answer; TIED, as many have another label."""
+    """Count test items whose answer is the words' commonest label (AGREEING), or ties for commonest (TIED)."""
     if Split.TEST not in indices:
         return {}
     chosen = indices[Split.TEST]
@@ -88,7 +88,7 @@ def _count_agreeing(
 
 
 def has_any_tag(tag: str, label_tags: Sequence[str]) -> bool:
-    """Return whether a word of *tag* has all parts of at least one label tag. ``+`` separates words, ``|`` parts.
+    """Return whether a word in *tag* has all parts of at least one label tag. ``+`` joins words, ``|`` joins parts.
 
     >>> has_any_tag("AUX|Mood=Ind|Tense=Past|VerbForm=Fin+PART", ("VBD", "Mood=Ind|Tense=Past"))
     True

@@ -46,7 +46,7 @@ def check_machine(machine: TrainingMachine) -> None:
 
 
 def make_fabric(machine: TrainingMachine) -> Any:
-    """Return a Fabric object for these devices. Raises UsageError, or EncoderError if Fabric is not installed."""
+    """Return a Fabric object for the devices of *machine*. Raises UsageError, or EncoderError if Fabric is missing."""
     try:
         import lightning_fabric as lightning
     except ModuleNotFoundError:

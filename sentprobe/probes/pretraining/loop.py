@@ -62,7 +62,7 @@ class InterruptHandler:
 
     @contextmanager
     def defer_signals(self) -> Iterator[None]:
-        """Delay signals until the end of the block. ``can_save`` is false until then, and after an exception."""
+        """Delay signals until the end of the block. ``can_save`` is false in the block and after a block that fails."""
         self._reset()  # the process still runs, so earlier signals are done with
         self._is_consistent = False
         yield

@@ -167,7 +167,7 @@ def hold_out(*columns: Sequence[str], count: int, seed: int) -> TrainValidationS
     """Split items at random into training and validation items. Raises UsageError if there are too few items.
 
     - columns: the texts of the items; item i consists of ``columns[0][i]``, ``columns[1][i]`` and so on
-    - count: number of validation items, but at most a tenth of all items
+    - count: number of validation items, lowered to a tenth of all items if above that; at least one item is held out
 
     No two validation items share a text. All other items with a text of a validation item are left out.
 

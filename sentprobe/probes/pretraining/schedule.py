@@ -154,7 +154,7 @@ class TrainingPace:
         self._clock = time.monotonic()
 
     def add_step_time(self, state: TrainingState, batch: Batch) -> TrainingState:
-        """Report a step that has just ended, and return *state* with the time of this step added."""
+        """Return *state* with the time of the last step added to its seconds; send the progress to the reporter."""
         previous, self._clock = self._clock, time.monotonic()
         elapsed = self._clock - previous
         self._targets += batch.targets

@@ -370,7 +370,7 @@ def save_result(
     wait: float = WAIT_SECONDS,
     command: str = "",
 ) -> None:
-    """Write a result to its file, and keep the file's other seeds. A file whose stamp is in *redone* is overwritten."""
+    """Write a result to its file. Keep seeds that only the old file has, unless its stamp is in *redone*."""
     with lock_directory(directory, wait=wait, command=command):
         path = directory / make_file_name(result)
         has_changed = path.is_file() and read_stamp(path) not in redone
@@ -380,7 +380,7 @@ def save_result(
 
 
 def merge_seeds(result: rs.Result, stored: rs.Result) -> rs.Result:
-    """Return *result* with the additional seeds of *stored*, a result of the same encoder and task."""
+    """Return *result* with the seeds that only *stored* has. Both are results of the same encoder and task."""
     additional_scores = {}
     for condition, score in stored.scores.items():
         own_seeds = result.scores[condition].seeds if condition in result.scores else ()

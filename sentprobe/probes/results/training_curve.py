@@ -49,7 +49,7 @@ class TrainingCurve:
         return 100 * point.value if self.metric == ACCURACY else point.value
 
     def find_point(self, step: int | None) -> LearningPoint | None:
-        """Return the scores after a training step, or None if the curve has no validation after this step."""
+        """Return the scores of the validation at a training step, or None if there was no validation at this step."""
         return next((point for point in self.points if point.step == step), None)
 
     def append_point(self, point: LearningPoint) -> "TrainingCurve":

@@ -100,7 +100,7 @@ def find_repeated_pairs(table: PairResults) -> Iterator[ClaimFinding]:
 
 
 def find_different_pairs(tables: PairTables) -> Iterator[ClaimFinding]:
-    """Report if the tables have different models. A table has one set of pairs and one kind of score."""
+    """Report if some model is not in every table: models in different tables are not scored on the same pairs."""
     models = [{scores.spec or scores.model for scores in table.scores} for table in tables]
     if any(names != models[0] for names in models):
         yield ClaimFinding(

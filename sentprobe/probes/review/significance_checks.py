@@ -33,7 +33,7 @@ def find_bag_of_words_ties(table: Results) -> Iterator[ClaimFinding]:
 
 
 def find_memorised_words(table: Results) -> Iterator[ClaimFinding]:
-    """Find tasks whose probe words alone predict the labels above chance, and encoders that do not beat this."""
+    """Find tasks whose probe words alone predict the labels above chance, and encoders no better than those words."""
     controls = find_table(table).free_controls
     above = [test for test in controls if test.condition is Condition.NO_SENTENCE and test.is_above]
     for task, tests in group_by(above, lambda test: test.draws[0].task).items():
@@ -59,7 +59,7 @@ def find_memorised_words(table: Results) -> Iterator[ClaimFinding]:
 
 
 def _find_not_better(table: Results, control: Condition) -> Iterator[tuple[str, list[Comparison]]]:
-    """Yield, for each task, comparisons of encoders worse than *control*, then of encoders that tie with it."""
+    """Yield (task, comparisons): for each task, first of encoders worse than *control*, then of encoders that tie."""
     comparisons = find_table(table).compare_with_control(control)
     for task, on_task in group_by(comparisons, lambda comparison: comparison.first.task).items():
         yield from [(task, worse)] if (worse := [c for c in on_task if c.is_worse]) else []
@@ -67,7 +67,7 @@ def _find_not_better(table: Results, control: Condition) -> Iterator[tuple[str, 
 
 
 def _describe_outcome(compared: Sequence[Comparison]) -> str:
-    """Return "significantly better" if the control is better than the encoders, or else "not significantly worse"."""
+    """Return "significantly better" if the control beats the encoders significantly, else "not significantly worse"."""
     return "significantly better" if compared[0].is_worse else "not significantly worse"
 
 
@@ -148,7 +148,7 @@ def _find_missing(table: Results) -> Iterator[ClaimFinding]:
 
 
 def find_near_chance(table: Results) -> Iterator[ClaimFinding]:
-    """Find encoders whose accuracy is above chance, but not significantly, on tasks that words cannot solve."""
+    """Find encoders that are above chance, but not significantly. Tasks that a bag of words can solve are left out."""
     findings = find_table(table)
     solvable = findings.find_solvable_tasks()
     near = [

@@ -99,7 +99,7 @@ def run(
     - draws: number of repetitions, with the seeds *seed*, *seed* + 10, ... Each repetition has new datasets,
       untrained encoders and probes; stored datasets stay as they are
     - controls: whether controls are run; a baseline has none
-    - out: the folder of the results, each written atomically as soon as it is finished. Existing
+    - out: the folder of the results; a result is written atomically as soon as it is finished. Existing
       results are reused, unless *force* is true
     - cache: a store of sentence vectors, which further runs reuse
     - progress: whether progress is shown on stderr; a *reporter* receives it instead
@@ -109,7 +109,7 @@ def run(
     - jobs: number of processes that train probes (started by spawning: a script needs its
       ``__main__`` guard); the results do not depend on it
     - engine, scheduler: ``"dask"`` and the address of a Dask cluster, whose workers then encode and
-      train; encoders are specs, which the workers build. The results are the same
+      train. This needs encoders as specs, which the workers build. The results are the same
     - probe_vectors: the vectors of probe words: ``"one-hot"``; ``"encoder"``, each encoder's input
       word vector or else its vector of the word alone; or an encoder (or its spec) for all tasks; by
       default ``"encoder"`` for the tasks of Adi et al. 2017 and ``"one-hot"`` for all others
@@ -191,7 +191,7 @@ def execute_request(request: RunRequest, *, reporter: Reporter | None = None) ->
 
 
 class DrawnRun(NamedTuple):
-    """A draw: settings; encoders, or specs (such as ``bow``) to build later; the user's spec for each encoder name."""
+    """A draw: its settings; its encoders, some still as specs to build; and the user's specs, by encoder name."""
 
     run: Run
     encoders: list[resolve.EncoderSource]
@@ -199,7 +199,11 @@ class DrawnRun(NamedTuple):
 
 
 def prepare_draws(encoders: Sequence[resolve.EncoderSource], *, targets: Targets, run: Run) -> Iterator[DrawnRun]:
-    """Yield each draw with its encoders. Raises UsageError for equal names, or vectors that fit a single draw only."""
+    """Yield each draw with its encoders.
+
+    Raises UsageError if two encoders have the same name. It is also raised if the run has several draws, but an encoder
+    has vectors for the sentences of one draw only.
+    """
     specs: dict[str, Spec] = {}
     sources = list(encoders)
     for draw in run.iterate_draws():
@@ -228,7 +232,7 @@ def _reject_ordered_vectors(encoders: Iterable[resolve.EncoderSource]) -> None:
 def _select_reusable(
     source: resolve.EncoderSource, encoders: Sequence[resolve.EncoderSource]
 ) -> Sequence[resolve.EncoderSource]:
-    """Return *encoders* if the next draw can reuse them; [*source*] if any of them has a seed or is not built yet."""
+    """Return *encoders* if the next draw can reuse them (all are built, none has random weights), else [*source*]."""
     is_random = (isinstance(encoder, Spec) or get_capabilities(encoder).seed is not None for encoder in encoders)
     return [source] if any(is_random) else encoders
 

@@ -23,7 +23,7 @@ class DependencyGraph:
     root: int
 
     def find_dependents(self, node: int, *relations: str) -> list[int]:
-        """Return the dependents of *node* with one of *relations*; subtypes (``nsubj:pass``) are ignored."""
+        """Return the dependents of *node* with one of *relations*; subtypes such as ``nsubj:pass`` count too."""
         return [child for child in self.dependents[node] if self.relations[child].split(":")[0] in relations]
 
 
@@ -57,7 +57,7 @@ _ATTRIBUTE = "attr"
 def find_main_clause_from_dependencies(
     tokens: Sequence[str], tags: Sequence[str], heads: Sequence[int], relations: Sequence[str] = ()
 ) -> main_clauses.MainClause:
-    """Return the main clause of a sentence, or NO_CLAUSE if there is no main verb or no relation other than "" and "_".
+    """Return the main clause of a sentence, or NO_CLAUSE if it has no main verb, or if all relations are "" or "_".
 
     *heads* counts tokens from 1 and has 0 for the root; the returned clause counts from 0. Raises DependencyError.
 

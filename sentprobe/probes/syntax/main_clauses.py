@@ -127,7 +127,7 @@ def _find_first_conjunct(categories: Sequence[str], place: int) -> int:
 
 
 def _find_conjunction(tree: Tree, below: Sequence[int], categories: Sequence[str], place: int) -> str:
-    """Return the conjunction that joins the child at *place*, the head of a noun phrase, to a later child; or ""."""
+    """Return the conjunction ("and" in "dogs and cats") after a noun phrase's head, the child at *place*, or ""."""
     for position in range(place + 1, len(below) - 1):
         if categories[position] in _CONJUNCTION_CATEGORIES and _CONJUNCTS.intersection(categories[position + 1 :]):
             return tree.words[tree.starts[below[position]]].lower()
@@ -162,7 +162,7 @@ _NEXT_VERB = VERB_TAGS | {"CC"}
 
 @dataclass(frozen=True, slots=True)
 class MainClause:
-    """The main clause: the index of its finite verb (the first auxiliary), and the heads of its subject and object."""
+    """The main clause: the index of its verb (of *have* in *have seen*), and the heads of its subject and object."""
 
     verb: int | None = None
     subject: Noun | None = None
@@ -174,7 +174,7 @@ NO_CLAUSE = MainClause()
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """A clause as nodes: itself, its children, the child that is or contains its verb, the verb, the verb's parent."""
+    """A clause's nodes: *below* are its children, *predicate* is a VP or verb among them, *host* the verb's parent."""
 
     node: int
     below: Sequence[int]
@@ -303,7 +303,7 @@ def _is_temporal(tree: Tree, node: int, *, alone: bool = False) -> bool:
 
 
 def _find_object(tree: Tree, clause: _Clause, *, subject: int | None) -> int | None:
-    """Return the object or None: the last noun phrase after the verb except times and "himself" in "did it himself"."""
+    """Return the verb's object: in "he did it himself yesterday", the noun phrase "it". None: there is no object."""
     verb, host = _find_lexical_verb(tree, clause)
     if verb is None or tree.words[tree.starts[verb]].lower() in COPULAS:
         return None
@@ -334,7 +334,7 @@ def _find_lexical_verb(tree: Tree, clause: _Clause) -> tuple[int | None, int]:
 
 
 def _list_noun_phrases_after(tree: Tree, verb: int, host: int) -> list[int]:
-    """Return *host*'s noun-phrase children after *verb*, up to the first verb or conjunction after a noun phrase."""
+    """Return *host*'s noun-phrase children after *verb*. A verb or conjunction after the first one ends the list."""
     noun_phrases: list[int] = []
     for node in list_children(tree, host):
         category = tree.categories[node]

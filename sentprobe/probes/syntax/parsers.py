@@ -22,7 +22,7 @@ class ParserError(SentprobeError):
 
 
 class Parser(Protocol):
-    """A constituency or dependency parser. If a call raises anything but a SentprobeError, the text has no parse."""
+    """A constituency or dependency parser. If parsing crashes, the text has no parse; a SentprobeError is passed on."""
 
     @property
     def fingerprint(self) -> str:

@@ -64,10 +64,10 @@ class _PendingTree:
 
 
 def _begins_new_tree(pending: _PendingTree, line: str, *, line_each: bool) -> bool:
-    """Return whether a line begins a new tree although the pending tree has open brackets.
+    """Return whether a line begins a new tree although the pending tree (the lines before) has open brackets.
 
-    A line begins a new tree if it starts like the pending tree, for example with "(S". Any other line that starts with
-    "(" does, too, if each tree so far was on one line (*line_each*) and the pending tree is one line with a ")".
+    This is so if the line starts like the pending tree, for example with "(S". If all earlier trees have one line each
+    (*line_each*) and the pending tree is one line with a ")", it is so for every line that starts with "(".
     """
     beginning = _BEGINNING.match(line)
     first = _BEGINNING.match(pending.lines[0])

@@ -28,7 +28,7 @@ _NUMBERS = {"Sing": Number.SINGULAR, "Plur": Number.PLURAL, "Ptan": Number.PLURA
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UniversalLabels:
-    """The labels of a sentence; ``clause`` and ``coordination`` have token indices. A token may have several words."""
+    """Labels of a sentence. Indices in ``clause`` and ``coordination`` count tokens: German *zum* is one token."""
 
     tokens: tuple[str, ...]
     tags: tuple[str, ...]

@@ -26,7 +26,7 @@ class Dropout:
         self._generators = {key: np.random.Generator(np.random.SFC64(np.random.SeedSequence(key))) for key in keys}
 
     def sample_masks(self, points: Sequence[GridPoint], size: int) -> Masks:
-        """Return, by index in *points*, a random mask for each probe with dropout above 0. It is for *size* items."""
+        """Return a mask for *size* items for each probe with dropout above 0, by the probe's index in *points*."""
         mask_keys = {(point.seed, point.hidden, point.dropout): None for point in points if point.dropout}
         random_numbers = {
             key: generator.integers(DROPOUT_STEPS, size=(size, key[1]), dtype=np.uint16)
@@ -90,6 +90,6 @@ def prepare_items(table: Tensor, items: Items, shape: BankShape, *, lexicon: Ten
 def generate_passes(
     count: int, *, size: int, generator: np.random.Generator, device: torch.device
 ) -> Iterator[tuple[Tensor, ...]]:
-    """Yield the batches of one pass after another, endlessly. A batch has up to *size* of *count* shuffled indices."""
+    """Yield, endlessly, the batches of a new pass: all indices below *count*, shuffled, at most *size* per batch."""
     while True:
         yield torch.split(torch.from_numpy(generator.permutation(count)).to(device), size)

@@ -157,7 +157,7 @@ class Preset:
         """Return the preset's name, and the names and values of all fields that its optimizer uses."""
         uses_lbfgs = self.optimizer is Optimizer.LBFGS
         widths = "/".join(str(width) if width else "as wide as the input" for width in self.hidden)
-        shape = "no hidden layer" if uses_lbfgs else f"hidden {widths}"
+        shape = "no hidden layer" if uses_lbfgs else f"hidden layer {widths}"
         settings = ", ".join(
             f"{entry.name}={_format_value(getattr(self, entry.name))}"
             for entry in fields(self)

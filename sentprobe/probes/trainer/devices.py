@@ -63,7 +63,7 @@ def has_fast_bfloat16() -> bool:
 
 
 def uses_bfloat16_instructions() -> bool:
-    """Return whether PyTorch uses bfloat16 instructions. The test is that these treat subnormal numbers as 0."""
+    """Return whether PyTorch uses bfloat16 instructions: if so, a product with subnormal numbers is 0."""
     subnormal = torch.full((64, 64), 2.0**-130, dtype=torch.bfloat16)
     return bool((subnormal @ torch.full((64, 64), 2.0**10, dtype=torch.bfloat16) == 0).all())
 
@@ -85,7 +85,7 @@ def choose_precision(precision: Precision, *, device: torch.device) -> Precision
 
 
 def multiply(left: Tensor, right: Tensor, *, precision: Precision, out: Tensor | None = None) -> Tensor:
-    """Return the product of two matrices as float32. With BFLOAT16, factors and product have bfloat16 precision."""
+    """Return the product of two matrices as float32; with BFLOAT16, it is computed in bfloat16 and then converted."""
     if precision is not Precision.BFLOAT16:
         return torch.mm(left, right, out=out)
     product = left.to(torch.bfloat16) @ right.to(torch.bfloat16)

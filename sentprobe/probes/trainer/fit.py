@@ -88,10 +88,10 @@ def fit(
     """Train a probe for each seed and predict the test items; return a Fit for each seed, in order.
 
     - threads: number of threads that PyTorch uses in training; None: unchanged
-    - pass_limits: by seed, a maximum number of passes below that of the preset; L-BFGS ignores it
+    - pass_limits: from seed to a maximum number of passes that replaces a higher one of the preset; L-BFGS ignores it
     - method: a function that trains several probes for each seed, such as one for each hidden width; None: one probe
-    - further_tests: (sentence vectors, test items) of each further test set; ignored with *method*. The returned tuple
-      then also has a Fit for each set and seed. These vectors equal *vectors* in the rows of training sentences
+    - further_tests: (sentence vectors, test items) of each further test set, which adds one Fit for each seed. The
+      training sentences must have the same vectors here as in *vectors*. Ignored if *method* is given
     - arguments: further arguments of :func:`prepare_problem`
 
     The probes of all seeds and grid points are trained together, on the same batches. A seed decides initial weights
@@ -276,7 +276,7 @@ def _average_probes(problem: TrainingProblem, members: Sequence[TrainedProbe]) -
 
 
 def _split_points(points: Iterable[GridPoint], problem: TrainingProblem) -> Iterator[list[GridPoint]]:
-    """Yield groups of grid points to train together, sorted by penalty; MAX_WEIGHTS limits the size of a group."""
+    """Sort grid points by penalty, and yield groups of them to train together; MAX_WEIGHTS limits a group's size."""
     shape = problem.design.shape
     point_group: list[GridPoint] = []
     weights = 0
@@ -368,9 +368,9 @@ def _compute_information(probe: TrainedProbe, problem: TrainingProblem) -> tuple
 
 
 def fit_widths(vectors: Vectors, **arguments: Any) -> tuple[Fit, ...]:
-    """Train probes of several hidden widths for each seed; return, for each seed, the Fit of the widest probe.
+    """Train, for each seed, probes of several hidden widths; return one Fit for each seed: that of the widest probe.
 
-    The arguments are those of :func:`fit`. A Fit's ``readings`` have a point for each width; 0 is no hidden layer.
+    The arguments are those of :func:`fit`. ``Fit.readings`` has a point for each width; width 0 means no hidden layer.
     """
     return fit(vectors, method=_fit_widths, **arguments)
 
@@ -385,7 +385,7 @@ def _fit_widths(problem: TrainingProblem, seeds: Sequence[int]) -> list[Fit]:
 
 
 def _fit_each_width(problem: TrainingProblem, preset: Preset, seeds: Sequence[int]) -> list[dict[int, Fit]]:
-    """Train the probes of all hidden widths together; return, for each seed and width, the fit of the best probe."""
+    """Train all probes together. For each seed, return a dictionary from hidden width to the fit of its best probe."""
     problem = replace(problem, preset=preset)
     fits: list[dict[int, Fit]] = []
     for candidates in problem.train_grids(seeds, {}):

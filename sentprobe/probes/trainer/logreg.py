@@ -50,7 +50,7 @@ class LogregObjective:
         self._indices = None if in_order else indices
 
     def split_weights(self, flat: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return weights of sentence vectors, (dim, columns); of probe words, (rest, columns); biases, (columns,)."""
+        """Return the weights of sentence vectors (dim, columns) and probe words (rest, columns); biases (columns,)."""
         rows = flat.view(-1, self.columns)
         return rows[: self._dim], rows[self._dim : -1], rows[-1]
 
@@ -97,7 +97,7 @@ def _compute_binary_loss(sums: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]
 
 
 def _compute_multinomial_loss(sums: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the mean loss of n items (a scalar) and its gradient with respect to the logits, *sums*, (n, labels)."""
+    """Return the mean loss of n items (a scalar) and its gradient, (n, labels); *sums* are the logits, (n, labels)."""
     scores = functional.log_softmax(sums, dim=1)
     loss = functional.nll_loss(scores, targets)
     error = scores.exp_()

@@ -36,7 +36,7 @@ class ProbeWords:
 
 
 def add_word_contributions(words: ProbeWords, weights: Tensor, *, precision: Precision, into: Tensor) -> None:
-    """Add each item's probe words times *weights*, (word rows, neurons), to the item's row of *into*, (b, neurons)."""
+    """Add item i's probe-word vector times *weights*, (word rows, neurons), to row i of *into*, (b, neurons)."""
     if words.lexicon is None:
         for slot in words.numbers.unbind(dim=1):
             into += functional.embedding(slot, weights)

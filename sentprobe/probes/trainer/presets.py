@@ -236,7 +236,7 @@ class BankShape:
 
     @property
     def word_rows(self) -> int:
-        """Width of the part of the input that encodes an item's probe words. The part has as many rows of weights."""
+        """Width of the part of the input that encodes an item's probe words, and number of rows of their weights."""
         return self.slots * (self.word_dim or self.words)
 
     @property

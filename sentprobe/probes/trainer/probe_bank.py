@@ -42,12 +42,12 @@ class Bank:
     """The weights of P probes; probe p has the hidden units ``segments[p]``.
 
     - sentence: weights of the sentence vector, (units, dim) float32
-    - small: rows of probe word weights, one row of hidden biases, and rows of output weights, (word_rows + 1 + labels,
-      units) float32. ``word_rows`` is the width of the input for the probe words of an item
+    - small: the units' other weights, (word_rows + 1 + labels, units) float32. The first ``word_rows`` rows have the
+      weights of probe words, the next row has the hidden biases, and the last rows have the output weights
     - output_biases: (P, labels) float32
 
-    Without a hidden layer, a probe's units are its outputs, one for each label, and the row of hidden biases has their
-    biases. There are no output weights, and output_biases is (P, 0).
+    Without a hidden layer, a probe's units are its outputs, one for each label. The output biases then take the row of
+    the hidden biases. There are no output weights, and output_biases is (P, 0).
     """
 
     points: tuple[GridPoint, ...]
@@ -74,11 +74,11 @@ class Bank:
 
     @property
     def word_weights(self) -> Tensor:
-        """A view of the rows of ``small`` that have the weights of the probe words, (word_rows, units)."""
+        """The weights of the probe words, (word_rows, units), as a view of the first rows of the tensor ``small``."""
         return self.small[: self.bias_row]
 
     def list_weights(self) -> tuple[Tensor, Tensor, Tensor]:
-        """Return ``sentence``, ``small`` and ``output_biases``."""
+        """Return the three tensors that hold all weights of the bank: ``sentence``, ``small`` and ``output_biases``."""
         return self.sentence, self.small, self.output_biases
 
     def replace_weights(self, sentence: Tensor, small: Tensor, output_biases: Tensor) -> "Bank":
@@ -171,7 +171,7 @@ def compute_gradients(bank: Bank, inputs: BatchInputs, targets: Tensor, *, masks
 
 
 def _compute_hidden(bank: Bank, inputs: BatchInputs, *, masks: Masks) -> tuple[Tensor, Tensor]:
-    """Return the activations and the input of _compute_output, each (b, units). They differ only with Masking.AFTER."""
+    """Return the hidden activations, (b, units), and the output layer's input: the same, masked for Masking.AFTER."""
     precision = bank.design.precision
     sums = multiply(inputs.vectors, bank.sentence.T, precision=precision)  # (b, units)
     sums += bank.small[bank.bias_row]

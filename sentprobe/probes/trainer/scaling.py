@@ -27,9 +27,9 @@ CPU = torch.device("cpu")
 def scale_to_tensor(
     vectors: Vectors, rows: Indices, *, scaling: Scaling, device: torch.device = CPU, dtype: torch.dtype = torch.float32
 ) -> Tensor:
-    """Return the scaled vectors as a tensor on *device*, (sentences, dim).
+    """Return all vectors, scaled, as a tensor on *device*, (sentences, dim).
 
-    - rows: the row in *vectors* of each training item's sentence, (n,) int64; scaling is learned from these rows
+    - rows: for each training item, the row of its sentence in *vectors*, (n,) int64; only these rows set the scale
     """
     scale_part = SCALINGS[scaling](vectors, np.unique(rows))
     table = torch.empty(vectors.shape, device=device, dtype=dtype)

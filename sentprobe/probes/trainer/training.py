@@ -54,7 +54,7 @@ class TrainingProgress:
 
     @property
     def pass_limit(self) -> int | None:
-        """The probe's maximum number of passes, if it ended training and is below the preset's maximum; else None."""
+        """The limit on passes that stopped the probe before the preset's maximum of passes; None if no limit did."""
         is_limited = not self.converged and self.epochs >= self._max_epochs < self._preset.max_epochs
         return self._max_epochs if is_limited else None
 
@@ -135,7 +135,7 @@ class BankUpdater:
         self._set_bank(self.bank.select_probes(indices), moments, steps=float(self._blocks[0].step))
 
     def _add_penalty(self) -> None:
-        """Add the penalty to the gradients. For the sentence vector's weights, PyTorch's ``weight_decay`` does it."""
+        """Add the penalty to the gradients. Skip ``sentence``, whose penalty PyTorch's ``weight_decay`` adds."""
         bank, gradient = self.bank, self.gradient
         rows = self._unit_l2.expand_as(bank.small)
         if self._preset.penalty is Penalty.DECAY:
@@ -147,7 +147,7 @@ class BankUpdater:
 
 
 def _group_by_penalty(l2: Iterable[float], segments: Sequence[slice]) -> list[tuple[float, slice]]:
-    """Group adjacent probes with equal penalty. Return each group's penalty and slice of the rows of Bank.sentence."""
+    """Group adjacent probes with equal penalty. For each group, return the penalty and its rows in Bank.sentence."""
     pairs = zip(l2, segments, strict=True)
     blocks = [(value, list(block)) for value, block in groupby(pairs, key=lambda pair: pair[0])]
     return [(value, slice(block[0][1].start, block[-1][1].stop)) for value, block in blocks]
@@ -181,7 +181,7 @@ PREDICTION_BATCH = 2048
 
 
 class TrainedBank(NamedTuple):
-    """A trained probe, as a bank of one probe, and its record of training."""
+    """The weights of one trained probe, and the number of passes, loss and stopping decision of its training."""
 
     bank: Bank
     progress: TrainingProgress
@@ -286,7 +286,7 @@ def predict(banks: Sequence[Bank], items: PreparedItems) -> Indices:
 
 
 def compute_label_costs(banks: Sequence[Bank], items: PreparedItems) -> list[float]:
-    """Return each item's cost in bits: -log2 of its label's mean probability over the probes, one in each bank."""
+    """Return each item's cost in bits: -log2 of its label's mean probability over probes. Each bank has one probe."""
     log_probabilities = [torch.log_softmax(_compute_first_logits(bank, items).double(), dim=1) for bank in banks]
     mean = torch.logsumexp(torch.stack(log_probabilities), dim=0) - math.log(len(banks))  # (n, labels)
     bits: list[float] = (-mean.gather(1, items.targets[:, None])[:, 0] / math.log(2)).tolist()

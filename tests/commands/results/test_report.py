@@ -77,14 +77,14 @@ def test_a_failed_sanity_run_stands_at_the_top(tmp_path: Path, command: Command)
     assert "1 of 3 controls that must be at chance is outside the interval" in top
     assert "do not believe that column" in top
     assert '<details class="bad"' in remaining
-    assert "controls: 2 of 3 at chance, not random sentences" in remaining
+    assert "controls: 2 of 3 that must be at chance are at chance, not random sentences" in remaining
 
 
 def test_sound_sanity_runs_are_folded(first: Path, command: Command) -> None:
     page = command("show", first, "-f", "html")[1]
     assert "Before you believe" not in page
     assert '<details class="good">' in page
-    assert "</span> controls: 6 of 6 at chance</summary>" in page
+    assert "</span> controls: 6 of 6 that must be at chance are at chance</summary>" in page
 
 
 def test_how_to_do_it_again(tmp_path: Path, command: Command) -> None:

@@ -51,7 +51,7 @@ class CacheCheck:
 
 
 def list_cached_encoders(directory: Path) -> tuple[CachedEncoder, ...]:
-    """Return the encoders with cached vectors, last used first. Raises SentprobeError if a file cannot be read."""
+    """Return the encoders with cached vectors, most recently used first. Raises SentprobeError on a read error."""
     with _report_failures(directory, "cannot read the cache"):
         encoders = [_summarize_folder(folder) for folder in vector_cache.list_cache_folders(directory)]
     return tuple(sorted(encoders, key=lambda entry: (-entry.used, entry.folder)))

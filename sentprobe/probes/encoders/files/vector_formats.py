@@ -132,7 +132,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def write_lookup(temporary: Path, vectors: Vectors, sentences: Texts, path: Path) -> None:
-    """Write the look-up format with row numbers as ids. Files that end in ``.gz`` or ``.xz`` are compressed."""
+    """Write a line for each sentence: its number from 0, its text, its vector. Compress ``.gz`` and ``.xz`` files."""
     for text in sentences:
         if not set("\t\n\r").isdisjoint(text):
             raise VectorFileError(f"{path}: {text!r} contains a tab or a line break")

@@ -70,7 +70,7 @@ class WordVectors:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """A note on the unknown words so far; empty if none is unknown, or a logged warning states the same number."""
+        """A note on the unknown words so far; empty if there are none or a logged warning already counted them all."""
         unknown = self._list_unknown_words()
         if len(unknown) == len(self._warned):
             return ()

@@ -280,7 +280,7 @@ class LayerStore:
 
 @dataclass(frozen=True, slots=True)
 class HfEncoder:
-    """An encoder that reads one layer of a model, by one pooling method or at one named token, such as ``verb``."""
+    """An encoder that reads one layer of a model, pooled or at one token (for example the verb: ``pool=verb``)."""
 
     name: str
     fingerprint: str
@@ -426,7 +426,7 @@ def _make_model(
 
 
 def _find_end_token(frame: TextFrame, *, name: str) -> tuple[int, str]:
-    """Return the end token's id, and its text, or "" if texts already end with the token. Raises UsageError."""
+    """Return the end token's id, and what to append to texts: this token, or "" if they have it. Raises UsageError."""
     tokenizer = frame.tokenizer
     last = frame.tokenize([frame.add_to("a").text])["input_ids"][0][-1]
     if last in {tokenizer.eos_token_id, tokenizer.sep_token_id} - {None}:

@@ -71,7 +71,7 @@ class RequestGroup:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def record_failure(self, attempt: int) -> bool:
-        """Record that a try with number *attempt* failed; return True if no other with this number failed before."""
+        """Record that a request failed at try *attempt*; return whether it is the first request to fail at this try."""
         with self._lock:
             is_first = attempt not in self._warned_attempts
             self._warned_attempts.add(attempt)

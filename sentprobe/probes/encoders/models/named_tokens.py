@@ -31,7 +31,7 @@ WordIndices = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True)
 class GrammarWords:
-    """Finds named words, such as ``agent``, by parsing a sentence; omits names to which parses give different words."""
+    """Finds named words, such as ``agent``, by parsing a sentence; omits a name if parses disagree on its word."""
 
     lexicon: Lexicon
     content: bytes = b""
@@ -52,7 +52,7 @@ class GrammarWords:
         return name in self.names or SLOT.fullmatch(name) is not None
 
     def find_words(self, sentences: Sequence[str]) -> list[WordIndices]:
-        """Return, for each sentence, a dictionary from names and slots to word indices; empty if parsing fails."""
+        """Return, for each sentence, a map from a word's name or slot to its index; it is empty if parsing fails."""
         return [self._find_words_of(sentence) for sentence in sentences]
 
     def _find_words_of(self, sentence: str) -> WordIndices:
@@ -81,7 +81,7 @@ def find_event_words(event: ev.Event, language: Language) -> WordIndices:
 
 
 def _iterate_roles(event: ev.Event, path: str = "", head: str = "") -> Iterator[tuple[str, str]]:
-    """Yield pairs such as ("agent", "agent.noun"), main clause first. *head*: slot of the noun that fills a gap."""
+    """Yield pairs such as ("agent", "agent.noun"), main clause first. *head*: slot of the noun *event* modifies."""
     yield VERB, f"{path}verb"
     slots = {role: head if event.argument(role) is ev.GAP else f"{path}{role.value}.noun" for role in ev.ROLES}
     yield SUBJECT, slots[event.subject]
@@ -107,7 +107,7 @@ class TableWords:
         return name in self.names
 
     def find_words(self, sentences: Sequence[str]) -> list[WordIndices]:
-        """Return a dictionary for each sentence: from the name of a word, such as "subject", to its word indices.
+        """Return a dictionary for each sentence: it maps the name of a word, such as "subject", to the word's index.
 
         It is empty for a sentence that is not in the analysed table. Raises EncoderError.
         """

@@ -66,7 +66,7 @@ class SentenceTransformerEncoder:
 
     @property
     def capabilities(self) -> Capabilities:
-        """The optional properties of the encoder: only a function that counts the sentences that are truncated."""
+        """The only optional property of the encoder: a function that counts truncated sentences."""
         return Capabilities(count_truncated=self.count_truncated)
 
     def count_truncated(self, sentences: Sequence[str]) -> int | None:

@@ -71,7 +71,7 @@ CellMaker: TypeAlias = Callable[..., nn.RNNBase]
 
 
 class RecurrentLayer(nn.Module):
-    """A recurrent layer. Backward, it reads reversed sentences, because packed sequences are slower on a CPU."""
+    """A recurrent layer. ``back`` reads reversed sentences; PyTorch's packed sequences would be slower on a CPU."""
 
     def __init__(self, cells: CellMaker, inputs: int, hidden: int, *, directions: int) -> None:
         super().__init__()
@@ -198,7 +198,7 @@ class GatedConvolutions(Network):
         return before + architecture.layers * 2 * hidden * (hidden * KERNEL_WIDTH + 1)
 
     def sample_weights(self, generator: torch.Generator) -> None:
-        """Set random initial weights: first those of the layers, then learned position vectors."""
+        """Set random initial weights of the layers, then of the position vectors if they are learned; biases are 0."""
         gaussian = nn.init.normal_
         gaussian(self.projection.weight, 0, math.sqrt(1 / self.projection.in_features), generator=generator)
         for layer in self.convolutions:

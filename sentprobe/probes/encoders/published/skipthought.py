@@ -73,7 +73,7 @@ class SkipThought(recurrent_encoder.PublishedEncoder):
 
     @property
     def inputs(self) -> word_vectors.WordVectors:
-        """The word vectors that the models read, concatenated."""
+        """The word vectors that the encoder reads. With ``mode=combine``, a word's two vectors are concatenated."""
         return self.words.make_word_vectors([model.table for model in self.models])
 
     def _forward(self, sentences: Sequence[str]) -> torch.Tensor:

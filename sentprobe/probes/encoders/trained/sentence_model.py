@@ -25,7 +25,7 @@ WORD_VECTOR_STD = 0.1
 
 @dataclass(frozen=True, slots=True)
 class ModelVocabulary:
-    """The words of a sentence model. The vector of the first word is in row SPECIAL_ROWS.
+    """The words of a sentence model, and the row of each word's vector; the first word has row 2 (SPECIAL_ROWS).
 
     >>> ModelVocabulary(("the", "man")).find_ids("the old man")
     [2, 1, 3]

@@ -76,7 +76,7 @@ class StorageOptions:
 
 
 def parse_storage(dims: str | None, quantize: str | None) -> StorageOptions:
-    """Parse the command-line options --dims and --quantize. The unchanged vectors are always added.
+    """Parse the command-line options --dims and --quantize. The unchanged vectors (0, float32) are always included.
 
     An option that the user left out is None. Raises UsageError.
 
@@ -89,7 +89,7 @@ def parse_storage(dims: str | None, quantize: str | None) -> StorageOptions:
 
 
 def make_storage_options(dims: Sequence[int], quantize: Sequence[str]) -> StorageOptions:
-    """Return two options, each with its value for unchanged vectors first, then the given values. Raises UsageError."""
+    """Return both options. 0 and FLOAT32 (unchanged vectors) precede *dims* and *quantize*. Raises UsageError."""
     for width in dims:
         check_whole("dims", width)
         if width < 1:

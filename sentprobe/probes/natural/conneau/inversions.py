@@ -116,10 +116,10 @@ def divide_sentence(
 ) -> CoordinatedSentence | None:
     """Divide a sentence into two clauses; *spans* are the token indices (start 1, end 1, start 2, end 2).
 
-    *words* are the first words of both clauses, written as inside a sentence: *the* for *The*, but *Paris*. If *words*
-    is None, *tags* decide whether these words are names. Return None if words stand before the first or after the
-    second clause, or if a clause has a double quote (its partner may be in the other clause). Also return None if the
-    second clause begins as if it began a sentence (*The*), which would reveal the original order.
+    *words* has the first word of each clause, written as inside a sentence: *the* for *The*, but *Paris*. If *words*
+    is None, *tags* decide whether these words are names. Return None if a word of the sentence is before the first
+    clause or after the second, or if a clause has a double quote (its partner may be in the other clause). Also return
+    None if the second clause begins as if it began a sentence (*The*), which would reveal the original order.
     """
     tokens = text.split(" ")
     start, end, second_start, second_end = spans

@@ -16,9 +16,9 @@ ANSWER_SQL = rf"CASE WHEN {selection.LENGTHS_SQL} AND regexp_full_match(top, '([
 
 
 def select_top_constituents(request: selection.SelectionRequest, answer: str = ANSWER_SQL) -> selection.Selection:
-    """Return the items of TopConst or, with its own SQL, of TopDeps. Raises TooFewError.
+    """Return the items of TopConst or, if *answer* is the SQL of TopDeps, of TopDeps. Raises TooFewError.
 
-    The classes are the most frequent values of the SQL expression *answer* (19 by default), and OTHER for the rest.
+    The classes are the most frequent values of *answer*, up to 19 by default, and OTHER for all other values.
     """
     tops, notes = _find_sequences(request, answer)
     cases = " ".join(f"WHEN '{top}' THEN {n}" for n, top in enumerate(tops))
@@ -31,7 +31,7 @@ def select_top_constituents(request: selection.SelectionRequest, answer: str = A
 
 
 def _find_sequences(request: selection.SelectionRequest, answer: str) -> tuple[list[str], tuple[str, ...]]:
-    """Return the most frequent values of the SQL *answer*, and a note for the card if there are not 19 values."""
+    """Return the most frequent values of the SQL expression *answer* and, unless they are 19, a note for the card."""
     max_sequences = request.settings.sequences or SEQUENCES
     class_items = sum(selection.compute_class_share(request.size, classes=max_sequences + 1).values())
     min_sentences = 1 if request.settings.sequences else min(MIN_SENTENCES, class_items)

@@ -1,9 +1,10 @@
 """Task TreeDepth of Conneau et al. 2018, section 2: the depth of the tree, nearly uncorrelated with length.
 
 As in the paper, lengths have the same Gaussian distribution at each depth. All depths are equally frequent if the
-corpus has enough sentences for the dataset. Otherwise depths also have a Gaussian distribution, as wide as the corpus
-allows. If this has the smallest width that is tried, the rarest of the depths 5 to 12 has 5% of the items. Long shallow
-trees and short deep trees are rare in any corpus. A dataset may therefore lack up to 7% of its target items.
+corpus has enough sentences for the dataset. Otherwise, ever narrower Gaussian distributions of depth are tried. The
+first that gives all items is used; if none does, the distribution that gives most items is used. In the narrowest, the
+rarest of the depths 5 to 12 each have 5% of the items. Long shallow trees and short deep trees are rare in any corpus.
+A dataset may therefore have up to 7% fewer items than the distributions require.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -44,7 +45,11 @@ _MAX_CORRELATION = 0.07
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DepthTarget:
-    """A target distribution: the share of each of d depths, (d,), and of each length from 6 to 22, (17,)."""
+    """The shares of tree depths and of sentence lengths that a dataset should have.
+
+    ``depths`` has a share for each depth, (d,), and ``lengths`` for each length from 6 to 22 tokens, (17,). The other
+    fields are parameters of the Gaussians that give the shares; an infinite ``depth_spread`` gives equal shares.
+    """
 
     depths: Weights
     lengths: Weights
@@ -53,9 +58,9 @@ class DepthTarget:
     length_spread: float
 
     def compute_quotas(self, size: Mapping[Split, int], cells: Indices) -> dict[Split, Indices]:
-        """Return for each split the number of items by depth and length, (d, 17) int64.
+        """Return, for each split, the number of items of each depth and length, (d, 17) int64.
 
-        *cells*, of the same shape, is the number of sentences in the corpus by depth and length.
+        *cells* has the number of corpus sentences of each of the d depths and 17 lengths (6 to 22 tokens), (d, 17).
         """
         is_even, depths = np.isinf(self.depth_spread), len(self.depths)
         requested = np.stack(
@@ -134,10 +139,10 @@ def _deal_to_splits(row: Indices, requested: Indices) -> Indices:
 def find_best_target(
     cells: Indices, size: Mapping[Split, int], length_spreads: Sequence[float] = LENGTH_SPREADS
 ) -> tuple[DepthTarget, dict[Split, Indices]] | None:
-    """Return the best target, and for each split the number of items by depth and length, (d, 17).
+    """Return the best target, and for each split the number of items of each depth and length, (d, 17).
 
-    Wide distributions are tried first. The first that gives all requested items is best, else the one with most items.
-    Return None if every target leaves a split without items of some depth.
+    Wide targets are tried first. The best target is the first that gives all requested items. If none does, it is the
+    one with the most items. Return None if every target leaves a split without items of some depth.
     """
     best: tuple[DepthTarget, dict[Split, Indices]] | None = None
     best_count = 0
@@ -168,7 +173,7 @@ def _compute_gaussian(values: Weights, mean: float, spread: float) -> Weights:
 
 
 def _find_fitting_size(target: DepthTarget, cells: Indices, total: int) -> int:
-    """Return the largest size, at most *total*, at which the corpus can match *target* closely enough; else 0."""
+    """Return the largest number of items, up to *total*, that the corpus can supply nearly as in *target*; or 0."""
     steps = int(np.log(total) / -np.log(_SIZE_STEP)) + 1
     numbers = np.floor(total * _SIZE_STEP ** np.arange(steps))
     target_cells = numbers[:, None, None] * np.outer(target.depths, target.lengths)

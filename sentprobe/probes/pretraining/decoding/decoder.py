@@ -32,7 +32,7 @@ def format_target_name(decoder: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SequencePairs:
-    """Batches of source sentences and target texts. From each sentence's vector, each decoder generates one text."""
+    """Batches of source sentences. For each sentence, each decoder has one target text, which it must generate."""
 
     sources: TokenRows
     targets: tuple[TokenRows, ...]
@@ -64,7 +64,7 @@ class SequencePairs:
         return [batches[place] for place in random.permutation(len(batches))]
 
     def make_batch(self, rows: Indices, epoch: int) -> Batch:
-        """Return a batch of the items *rows*; the noise in its sources depends on the epoch."""
+        """Return a batch of the items *rows*. Any noise in the source sentences differs from epoch to epoch."""
         sources = [self.sources[int(row)] for row in rows]
         if self.noise is not None:
             generators = (np.random.default_rng((self.seed, 3, epoch, int(row))) for row in rows)

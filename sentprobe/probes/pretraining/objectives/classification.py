@@ -53,7 +53,7 @@ def prepare_nli(texts: NliPairs, model: SentenceModel, options: ObjectiveOptions
 
 
 class ContrastiveLearner(ItemLearner):
-    """Classifies which sentence of a batch is an anchor's positive, from their cosines (van den Oord et al. 2018)."""
+    """Picks each anchor's positive among a batch's positives and negatives, by cosine (van den Oord et al. 2018)."""
 
     def __init__(self, encoder: SentenceModel, options: ObjectiveOptions) -> None:
         super().__init__(encoder)

@@ -49,7 +49,7 @@ MAX_LOGITS = 2**21
 def compute_states(
     model: SentenceModel, ids: torch.Tensor, lengths: torch.Tensor, dropout: torch.nn.Module | None = None
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the n states that predict a word or sentence end, (n, dim), and the predicted word numbers, (n,) int64.
+    """Return n states, (n, dim), and the number of the word after each, (n,) int64; PADDING is the end of a sentence.
 
     - ids: word numbers, (b, time) int64, padded with PADDING
     - lengths: number of words of each sentence, (b,) int64 on the CPU
@@ -64,7 +64,7 @@ def compute_states(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SentenceBatches(decoder.SequencePairs):
-    """Batches of sentences of similar length, without target texts."""
+    """Batches of sentences of similar length. There are no target texts: a sentence's own words are the targets."""
 
     def make_batch(self, rows: Indices, epoch: int) -> Batch:
         """Return a batch of the sentences *rows*; its number of targets counts words and sentence ends."""

@@ -112,9 +112,9 @@ def prepare_seq2tree(texts: corpora.Trees, model: SentenceModel, options: Object
 
 
 def prepare_meaning(texts: Meanings, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
-    """Prepare ``meaning``: generate, from the vector of a generated sentence, the notation of the sentence's event.
+    """Prepare ``meaning``: generate the notation of a sentence's event from the sentence's vector.
 
-    The vectors learn who does what to whom. They show which accuracy is possible on sentprobe's tasks.
+    The encoder thereby learns who does what to whom. Its probes show which accuracy is possible on sentprobe's tasks.
     """
     task = SequenceTask(texts.sentences, [texts.events], Metric.ACCURACY, targets_are_sentences=False)
     return prepare_sequences(task, model, options)

@@ -1,1 +1,1 @@
-"""Read the texts on which an encoder is trained from the user's files."""
+"""Read the user's files with the texts on which an encoder is trained."""

@@ -53,7 +53,7 @@ _REASON_PHRASES = {
 class Sentences:
     """Sentences in reading order, from one or more documents.
 
-    If a sentence is left out, a new document begins. Adjacent sentences of a document are thus adjacent in the text.
+    A document also ends where a sentence is left out. Thus, its adjacent sentences are adjacent in the source text.
 
     >>> text = Sentences(("a dog", "it ran", "a cat"), documents=(0, 2))
     >>> [text.texts[start:end] for start, end in text.list_spans()]
@@ -128,7 +128,7 @@ class Triplets:
 
 @dataclass(frozen=True, slots=True)
 class Trees:
-    """Sentences, and their constituents as lines of symbols (:func:`.constituents.linearise`)."""
+    """Sentences and, for each sentence, its tree as one line of symbols (:func:`.constituents.linearise`)."""
 
     sentences: tuple[str, ...]
     trees: tuple[str, ...]
@@ -143,7 +143,7 @@ class Trees:
 
 @dataclass(frozen=True, slots=True)
 class Meanings:
-    """Sentences, and the notation of each sentence's event, as words separated by spaces."""
+    """Sentences, and for each sentence the notation of its event, with spaces added by :func:`split_notation`."""
 
     sentences: tuple[str, ...]
     events: tuple[str, ...]

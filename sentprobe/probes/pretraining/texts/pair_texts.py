@@ -98,8 +98,8 @@ def read_parallel(
     Pairs with an empty or too long sentence are left out.
 
     - translation: a second file, whose line i translates line i of the first
-    - columns: the names of two columns or, for TMX, two languages. None: in TSV, the first two columns of a file
-      without a header; in TMX, its two languages; in other formats, the columns ``source`` and ``target``
+    - columns: the names of two columns or, for TMX, two languages. None: the first two columns of a TSV file,
+      which then has no header; the two languages of a TMX file; ``source`` and ``target`` in all other formats
     """
     text_filter = text_filters.TextFilter(options)
     pairs: list[tuple[str, str]] = []

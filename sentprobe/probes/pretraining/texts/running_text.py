@@ -20,7 +20,7 @@ _Texts: TypeAlias = Iterator[str | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentenceFiles:
-    """The format of files of sentences, and the columns with the texts and their documents."""
+    """How to read sentences from files: the format, the column of sentences, and the column of document names."""
 
     format: str | None = None
     """A name in :data:`FORMATS`; None: the format is chosen by the file's suffix."""
@@ -36,8 +36,8 @@ def read_sentences(
 ) -> corpora.Sentences:
     """Read sentences in text order from files or analysed tables. Raises UsageError or FormatError.
 
-    In plain text, each line is a sentence, and an empty line ends a document. In the format ``text``, paragraphs are
-    split into sentences. In all formats, a sentence that is left out and the end of a file also end a document.
+    In the formats ``lines`` and ``tokens``, each line is a sentence, and an empty line ends a document. In the format
+    ``text``, paragraphs are split into sentences. A document also ends where a sentence is left out or a file ends.
     """
     if files.format is not None and files.format not in FORMATS:
         suggestion = suggest(files.format, FORMATS)

@@ -78,7 +78,7 @@ class TextFilter:
         return False
 
     def check_enough(self, where: str, items: Sequence[object], noun: str) -> Omissions:
-        """Return how many items were left out. Raises FormatError if fewer than MIN_ITEMS items are kept (*items*)."""
+        """Return how many items were left out. Raises FormatError if *items*, those kept, are fewer than MIN_ITEMS."""
         omitted = Omissions(**self._counts)
         if len(items) >= MIN_ITEMS:
             return omitted
@@ -104,7 +104,7 @@ def tokenize(text: str) -> list[str]:
     """Return the tokens of a sentence as NLTK splits it, with the original typographic marks.
 
     Words are tokenised one by one and cached, which is 40 times as fast as NLTK on whole sentences. The result is the
-    same, since no pattern of NLTK matches beyond a word, except at the start and the end of a sentence.
+    same: how NLTK splits a word depends only on the word, and on whether it is the first or the last of the sentence.
 
     >>> tokenize("“It isn’t late,” he said.")
     ['“', 'It', 'is', 'n’t', 'late', ',', '”', 'he', 'said', '.']

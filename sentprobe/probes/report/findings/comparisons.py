@@ -39,7 +39,7 @@ class TestedDifference:
 
     @property
     def p(self) -> float:
-        """The corrected p-value that decides: of the t-test if there are several draws, else of the sign test."""
+        """The corrected p-value that decides significance: of the t-test with several draws, else of the sign test."""
         return self.t_p if self.draws > 1 else self.sign_p
 
     @property
@@ -75,7 +75,7 @@ class Comparison(TestedDifference):
 
     @property
     def accuracies(self) -> tuple[float, float]:
-        """The mean accuracies over the draws under the first and the second condition."""
+        """The mean accuracies over the draws: first encoder in the first condition, second encoder in the second."""
         a, b = self.conditions
         first = mean(result.scores[a].accuracy for result, _ in self.matched)
         return first, mean(result.scores[b].accuracy for _, result in self.matched)
@@ -84,7 +84,7 @@ class Comparison(TestedDifference):
 def group_by_encoder(
     results: Results, source: str, *, hint: str = "compare results with only one of them"
 ) -> list[EncoderResults]:
-    """Group results by encoder, then task. Raise UsageError with *hint* unless each group has draws of one run."""
+    """Group results by encoder, then task. Raise UsageError with *hint* if an encoder has two runs on a task."""
     encoders: dict[str, dict[str, tuple[Result, ...]]] = {}
     for record in results.records:
         by_task = encoders.setdefault(record.encoder, {})
@@ -118,7 +118,7 @@ def choose_encoder(names: Sequence[str], encoder: str | None, *, source: str) ->
 def compare_pairs(
     pairs: Sequence[tuple[EncoderResults, EncoderResults]], *, correction: Correction = Correction.HOLM
 ) -> tuple[Comparison, ...]:
-    """Compare pairs of encoders on common tasks; raise ResultsError if a pair shares no task, no draw or no data."""
+    """Compare pairs of encoders on common tasks. Raises ResultsError if tasks or draws are disjoint or data differ."""
     return compare_results([matched for pair in pairs for matched in _match_tasks(*pair)], correction=correction)
 
 
@@ -131,7 +131,7 @@ def compare_results(
     """Return a comparison for each of *results*, with p-values corrected for the number of comparisons.
 
     - results: for each comparison, the results of both encoders in each draw
-    - conditions: the conditions whose scores are compared, such as (PROBE, BAG_OF_WORDS); by default (PROBE, PROBE)
+    - conditions: for each comparison, the condition of each encoder's scores; by default (PROBE, PROBE)
     """
     condition_pairs = conditions or [paired_tests.PROBES] * len(results)
     paired = paired_tests.compare_matched_results(results, condition_pairs)
@@ -148,8 +148,8 @@ def correct_tests(
 ) -> Iterator[tuple[float, float]]:
     """Yield a pair for each comparison: the corrected p-values of its sign test and of its t-test.
 
-    The t-test decides a comparison of several draws, the sign test that of a single draw. All deciding tests are
-    corrected together. A sign test that does not decide is corrected with all sign tests; likewise a t-test.
+    A comparison's deciding test is its t-test if it has several draws, else its sign test. All deciding tests are
+    corrected together. Any other test is corrected with all tests of its type, sign tests or t-tests.
     """
     deciding = [test.t_p if count > 1 else test.sign_p for test, count in zip(tests, draws, strict=True)]
     families = [test.sign_p for test in tests], [test.t_p for test in tests], deciding
@@ -161,10 +161,10 @@ def correct_tests(
 def list_pairs(
     encoders: Sequence[EncoderResults], *, baseline: str | None = None, source: str
 ) -> list[tuple[EncoderResults, EncoderResults]]:
-    """Return the pairs of encoders to compare: all pairs, or each other encoder with the one named *baseline*.
+    """Return the pairs of encoders to compare. Raises UsageError for fewer than two encoders or an unknown name.
 
-    Without *baseline*, two encoders of the same model (variants) are paired only if all encoders are of that model.
-    Raises UsageError for fewer than two encoders or an unknown name.
+    With *baseline*, every other encoder is paired with the encoder of that name. Without *baseline*, encoders of
+    different models are paired. If there is only one model, its variants are paired.
     """
     if len(encoders) < 2:
         raise UsageError(f"{source} has {format_count(len(encoders), 'encoder')}; a comparison needs two")
@@ -195,7 +195,7 @@ def _match_tasks(first: EncoderResults, second: EncoderResults) -> Iterator[pair
 
 
 def match_draws(first: Sequence[Result], second: Sequence[Result]) -> paired_tests.MatchedResults:
-    """Pair the draws of two encoders that have the same seed. If both have only one draw, the seeds may differ."""
+    """Pair draws of two encoders by their seeds. If each encoder has only one draw, the two seeds may differ."""
     if len(first) == len(second) == 1:
         return ((first[0], second[0]),)
     return tuple((a, b) for a in first for b in second if a.seed == b.seed)
@@ -327,7 +327,7 @@ def describe_tests(
 
 
 def describe_pairing(comparisons: Sequence[TestedDifference], units: str, *, draws_note: str = "") -> str:
-    """Return text that names the paired observations: *units* (such as "items"), "3 draws", or "items, or 3 draws"."""
+    """Return text that names the paired observations: *units* ("items") for one draw, "3 draws" for more, or both."""
     numbers = sorted({comparison.draws for comparison in comparisons} - {1})
     draws = f"{' or '.join(map(str, numbers))} draws{draws_note}"
     if all(comparison.draws > 1 for comparison in comparisons):

@@ -135,8 +135,8 @@ def find_controls(results: Results) -> tuple[ControlRun, ...]:
     """Return all controls of the results, each with the interval in which its accuracy is expected.
 
     A control that several encoders share is returned once. The intervals have Bonferroni's correction for the number of
-    controls that cannot know the answer. If the data have no flaw, the accuracies of all controls that cannot know it
-    lie in their intervals with a probability of at least 99%.
+    controls that must be at chance. If the data have no flaw, the accuracies of all these controls are inside their
+    intervals with a probability of at least 99%.
     """
     runs: dict[object, ControlRun] = {}
     several = len({record.seed for record in results.records}) > 1
@@ -167,8 +167,11 @@ def find_unchecked(results: Results) -> list[Result]:
 
 
 SOLVERS: Mapping[Condition, tuple[str, str]] = {
-    Condition.BAG_OF_WORDS: ("bags of random word vectors are", "so the words alone reach this accuracy"),
-    Condition.NO_SENTENCE: ("the probe words without the sentence are", "so they alone reach this accuracy"),
+    Condition.BAG_OF_WORDS: (
+        "bags of random word vectors are",
+        "the words alone (bags of random word vectors, one for each width)",
+    ),
+    Condition.NO_SENTENCE: ("the probe words without the sentence are", "the probe words alone (without the sentence)"),
 }
-"""For each control that may know the answer, two texts for a note on its accuracy above chance: subject and verb, and
-the conclusion."""
+"""For each control that may know the answer, two texts for notes on its accuracy: the first is for an accuracy that is
+not above chance (subject and verb), the second for one that is (subject)."""

@@ -64,7 +64,7 @@ EncoderPair: TypeAlias = tuple[GeometryTable, GeometryTable]
 
 
 def list_table_pairs(table: GeometryTable, *, against: str | None = None) -> list[EncoderPair]:
-    """Return the results of both encoders for each pair to compare. *against*, if given, is the second of each pair."""
+    """Return the results of pairs of encoders to compare. *against*, if given, is the second encoder of each pair."""
     names = list_encoders(table)
     pairs = encoder_variants.list_pairs_to_compare(names)
     if against is not None:
@@ -112,7 +112,7 @@ def _compare_matched(matched: GeometryPairs, kind: NegativeKind, nearness: Nearn
 
 
 def _split_ties(score: GeometryScore) -> NDArray[np.bool_]:
-    """Return (2, 2 n) bools: whether each triplet, then each mirror, is correct or a tie (row 0) or correct (row 1)."""
+    """Return which answers are correct, (2, 2 n) bool; ties count as correct in row 0 only. Mirrors follow triplets."""
     answers = score.answers().reshape(-1)
     return np.array([answers > 0, answers == 1])
 

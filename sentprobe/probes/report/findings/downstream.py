@@ -91,8 +91,8 @@ def _read_task(path: Path) -> tuple[str, float]:
 def match_names(encoders: Sequence[str], scored: Sequence[str]) -> dict[str, str]:
     """Return, for each probed encoder that has scores, its name in the table of scores.
 
-    An encoder's name matches itself and the result of :func:`to_mteb_name`. If each list has exactly one name of a
-    model, these two names also match. They may differ in prefixes such as ``st:``, folders, organisations and options.
+    An encoder's name is looked up as it is, then as :func:`to_mteb_name` returns it. If both are missing, names are
+    compared without prefixes such as ``st:``, folders, organisations and options. The match must be unique.
 
     >>> match_names(["bow", "st:./all-MiniLM-L6-v2"], ["sentence-transformers/all-MiniLM-L6-v2"])
     {'st:./all-MiniLM-L6-v2': 'sentence-transformers/all-MiniLM-L6-v2'}

@@ -22,8 +22,8 @@ def join_draws(tables: Sequence[Results]) -> tuple[Results, ...]:
 def _join_by_name(tables: Iterable[tuple[Results, Results]]) -> tuple[Results, ...]:
     """Join tables that are draws of one run; return the joined tables, and the other tables unchanged.
 
-    Each pair is (table, copy). In the copy, encoder names may lack the seed of the draw. Copies are compared to find
-    the draws of one run, and the copies of these draws are joined.
+    Each pair is a table and its copy, in which the seed of the draw may be missing from encoder names. The copies show
+    which tables are draws of one run. A joined table consists of copies.
     """
     groups: list[list[tuple[Results, Results]]] = []
     for table, renamed in tables:
@@ -90,7 +90,7 @@ def find_missing_cells(tables: Sequence[Results]) -> tuple[tuple[EncoderOnTask, 
 
 
 def _list_cells(record: Result) -> set[EncoderOnTask]:
-    """Return a result's (encoder, task) pair, and the pair without the run's seed in the encoder's name."""
+    """Return a result's (encoder, task) pair, and a copy in which the encoder's name lacks the seed of the run."""
     return {record.cell, (remove_run_seed(record.encoder, record.seed), record.task)}
 
 
@@ -108,7 +108,7 @@ def _are_other_draws(first: Results, second: Results) -> bool:
 
 
 def _group_datasets(table: Results) -> Mapping[str, Collection[Result]]:
-    """Return, by task, one result on each dataset of the task."""
+    """Return a dictionary from each task to results: for each dataset of the task, one result, of any encoder."""
     datasets: dict[str, dict[object, Result]] = {}
     for record in table.records:
         datasets.setdefault(record.task, {})[record.dataset_fingerprint, record.data] = record

@@ -58,7 +58,7 @@ def list_pairs_to_compare(names: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def describe_excluded_pairs(compared: Iterable[tuple[str, str]]) -> str:
-    """Return a note if *compared* has two variants of one model, but not as a pair; return "" otherwise."""
+    """Return a note if two variants of one model are compared with other encoders but not with each other; else ""."""
     compared_pairs = {frozenset(pair) for pair in compared}
     names = sorted({*chain.from_iterable(compared_pairs)})
     same_model_pairs = {frozenset(pair) for pair in combinations(names, 2) if is_same_model(*pair)}

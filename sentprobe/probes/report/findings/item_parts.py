@@ -160,14 +160,14 @@ class PartAccuracy:
 def accuracy_by(
     result: Result, column: str, *, condition: Condition = Condition.PROBE, items: ItemTable | None = None
 ) -> tuple[PartAccuracy, ...]:
-    """Return the accuracy on each part of the test items: on those with one value, or one bin of numbers, in *column*.
+    """Return the accuracy on each part of the test items. A part has one value, or one bin of numbers, in *column*.
 
     - column: ``"voice"``, ``"clause"``, ``"label"``, ... or any other column of the dataset
     - condition: the condition whose accuracy is returned; by default that of the main probe
     - items: the test items; by default those in the folder that the result was read from
 
     Raises:
-        UsageError: the folder has no items, they lack *column*, or over 12 items all have different texts in it.
+        UsageError: the folder has no items, they lack *column*, or it has a different text for each of over 12 items.
         ResultsError: the stored items are damaged.
     """
     table = read_item_tables([result])[0] if items is None else items
@@ -198,8 +198,8 @@ class GeneralizationGap:
 def compute_gap(parts: Mapping[str, Sequence[Result]], condition: Condition) -> GeneralizationGap | None:
     """Return the generalisation gap, or None if *parts* are not the trained structures and one held-out structure.
 
-    The result is also None if no draw has scores of *condition* in both parts. The gap's interval reflects the choice
-    of the test items if all draws have the same items. Otherwise, it is Student's t interval over the draws.
+    The result is also None if no draw has scores of *condition* in both parts. If all draws have the same test items,
+    the gap's interval comes from the intervals of both accuracies. Otherwise, it is Student's t interval over draws.
 
     - parts: for each part, the results of all draws on it
     """
@@ -219,7 +219,7 @@ def compute_gap(parts: Mapping[str, Sequence[Result]], condition: Condition) -> 
 
 
 def _compute_same_items_gap(draws: Sequence[tuple[Result, Result]], condition: Condition) -> GeneralizationGap:
-    """Return the generalisation gap if all draws share their test items. It has an interval from both accuracies'."""
+    """Return the generalisation gap of draws with equal test items; both accuracies' intervals give its interval."""
     figures = (compute_figure(part, condition) for part in zip(*draws, strict=True))
     trained, unseen = (figure for figure in figures if figure is not None)
     ends = (trained.accuracy, trained.interval), (unseen.accuracy, unseen.interval)

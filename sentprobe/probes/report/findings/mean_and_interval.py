@@ -51,8 +51,8 @@ def compute_figures(cells: Sequence[ConditionCell]) -> list[Figure]:
     """Return, for each table cell, the mean accuracy with its interval and its test against chance.
 
     A cell with one draw gets ``Score.interval``, and the p-value of a binomial test with the effective number of items.
-    A cell with several draws gets the interval and p-value of a t-test over draws. Its variance is estimated from all
-    cells with several draws. If some draws of a cell have the same test items, a second interval and p-value are
+    A cell with several draws gets the interval and p-value of a t-test over draws. The cell's variance is estimated
+    with the help of other cells. If some draws of a cell have the same test items, a second interval and p-value are
     computed over the items. The cell then gets the wider interval and the larger p-value.
     """
     tests = iter(_test_draws([cell for cell in cells if len(cell[0]) > 1]))
@@ -61,7 +61,7 @@ def compute_figures(cells: Sequence[ConditionCell]) -> list[Figure]:
 
 
 def _is_fixed(cell: ConditionCell) -> bool:
-    """Return whether all units have the same accuracy, neither 0 nor 1. A bag of words has 0.5 on each mirror pair.
+    """Return whether all units have the same accuracy, neither 0 nor 1, such as 0.5 for a bag of words on mirror pairs.
 
     The result is False if a draw has fewer than LEAST_UNITS units.
     """
@@ -72,7 +72,7 @@ def _is_fixed(cell: ConditionCell) -> bool:
 
 
 def _fix_figure(figure: Figure) -> Figure:
-    """Return *figure*, for units of equal accuracy, with an interval of width 0, and p = 1 if accuracy is chance."""
+    """Return *figure* with interval width 0, and p = 1 if accuracy equals chance. All units have the same accuracy."""
     half_width = None if figure.half_width is None else 0.0
     p = 1.0 if abs(figure.accuracy - figure.chance) < paired_tests.ROUNDING else figure.chance_p
     return replace(figure, interval=Interval(figure.accuracy, figure.accuracy), half_width=half_width, chance_p=p)

@@ -40,7 +40,7 @@ class DrawGains:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GainTest:
-    """The t-test of an encoder's gain over another encoder, its control or chance; each draw is one observation."""
+    """The t-test of a gain, such as one encoder's accuracy minus another's; each draw is one observation."""
 
     mean: float
     draws: int
@@ -65,7 +65,7 @@ class GainTest:
 
 
 def compute_unit_variance(sums: st.Floats, sizes: st.Floats) -> float:
-    """Return the variance of the items' mean, from size and sum of values of each unit, (units,) (Kish 1965, sec. 8.2).
+    """Return the variance of the items' mean, given each unit's sum and size, both (units,) (Kish 1965, sec. 8.2).
 
     >>> compute_unit_variance(*st.sum_by_unit([1, 0, 1, 0], [])), compute_unit_variance(np.ones(2), np.full(2, 2))
     (0.08333333333333333, 0.0)
@@ -78,7 +78,7 @@ def compute_unit_variance(sums: st.Floats, sizes: st.Floats) -> float:
 
 
 def compute_shared_t_tests(gains: Sequence[DrawGains]) -> tuple[GainTest, ...]:
-    """Run a t-test of each gain, with draws (at least two) as observations. Variances are estimated from all gains."""
+    """Return a t-test of each gain over its draws, at least two. The other gains help to estimate a gain's variance."""
     if not gains:
         return ()
     draws = np.array([len(gain.by_draw) for gain in gains])
@@ -108,7 +108,7 @@ def compute_shared_t_tests(gains: Sequence[DrawGains]) -> tuple[GainTest, ...]:
 
 
 def _find_groups(gains: Sequence[DrawGains]) -> NDArray[np.bool_]:
-    """Return which gains are in each group, (groups, gains) bool. A group is all gains with the same task or side."""
+    """Return which gains are in each group, (groups, gains) bool. Each task, encoder and control has a group."""
     members: dict[Hashable, list[int]] = {}
     for index, gain in enumerate(gains):
         for group in (("task", gain.task), *(("side", side) for side in gain.sides)):
@@ -120,7 +120,7 @@ def _find_groups(gains: Sequence[DrawGains]) -> NDArray[np.bool_]:
 
 
 def count_independent_gains(sides: Iterable[tuple[Hashable, ...]]) -> int:
-    """Return how many gains are linearly independent, from the sides of each. The gain a - c is a - b plus b - c.
+    """Return the number of linearly independent gains. *sides* has a pair for each gain: ("a", "b") is the gain a - b.
 
     >>> count_independent_gains([("a", "b"), ("b", "c"), ("a", "c"), ("d", "e")])
     3
@@ -145,16 +145,16 @@ def share_variances(
     independent: int,
     varying: NDArray[np.bool_],
 ) -> tuple[st.Floats, st.Floats]:
-    """Estimate the variance of each gain over draws, from the draws of all gains of the table.
+    """Estimate the variance between draws of each gain (difference in accuracy) from the draws of all gains.
 
     A t-test over three draws of one gain has two degrees of freedom and hardly any power (docs/decisions/0013).
 
-    Let phi be a gain's variance over draws, divided by its variance over items, and nu its degrees of freedom
-    (draws - 1). The shared phi is (d phi0 + nu phi) / (d + nu), and at least 1. Here, d is the degrees of freedom of
-    the prior (:func:`estimate_prior_freedom`). phi0 is the largest of several means of phi: the mean over all gains,
-    and the means over the groups to which the gain belongs. Thus the variance of a noisy group is not underestimated.
+    For each gain, phi is the variance between draws divided by the variance between items. nu is the number of draws
+    minus 1. The shared phi is (d phi0 + nu phi) / (d + nu), or 1 if this is less than 1. d is the degrees of freedom of
+    the prior (:func:`estimate_prior_freedom`). phi0 is the largest of these means of phi: the mean of all gains, and
+    the mean of each group that contains the gain. Thus the variance of a noisy group is not underestimated.
 
-    - variances, item_variances: the variance of each gain over draws and over items, (..., gains)
+    - variances, item_variances: each gain's variance between draws, and its variance between items, (..., gains)
     - groups: which gains are in each group, (groups, gains) bool. Each task and each encoder has a group
     - varying: whether each gain varies between items, (gains,) bool. The means of phi leave out the other gains
 
@@ -175,12 +175,12 @@ def share_variances(
 
 
 def estimate_prior_freedom(ratios: st.Floats, freedom: st.Floats, *, independent: int) -> st.Floats:
-    """Estimate the degrees of freedom of the prior from the spread of log ratios (Smyth 2004); (...) float64.
+    """Estimate the degrees of freedom of the prior for phi, the variance ratio of each gain; (...) float64.
 
-    A gain is a difference in accuracy. Smyth's estimate d0 solves trigamma(d0 / 2) = var(z) - mean(trigamma(nu / 2)),
-    where z = ln(phi) - digamma(nu / 2) + ln(nu / 2); it is infinite if the right side is not positive. d0 is too large
-    for a table: it assumes independent gains, but the gains of a table depend on each other. Therefore, the result is
-    the smallest of d0 / 2, 8 and (independent - 1) mean(nu) / 6, but at least 0; with fewer than two gains, it is 0.
+    A gain is a difference in accuracy. The estimate d0 of Smyth (2004) solves trigamma(d0 / 2) = var(z) -
+    mean(trigamma(nu / 2)), where z = ln(phi) - digamma(nu / 2) + ln(nu / 2). It is infinite if the right side is not
+    positive. For a table, d0 is too large: it assumes independent gains, but the gains depend on each other. So the
+    result is the smallest of d0 / 2, 8 and (independent - 1) mean(nu) / 6. With fewer than two gains it is 0.
 
     - ratios: phi of each gain: the gain's variance over draws divided by the gain's variance over items, (..., gains)
     - freedom: nu of each gain: the degrees of freedom of the gain's variance over draws, (gains,)
@@ -258,9 +258,9 @@ def compare_matched_results(
 ) -> list[st.PairedComparison]:
     """Compare the two encoders of each match. *conditions* has a pair for each match: the condition of each encoder.
 
-    With one draw, sign test and t-test are over units. With several draws, both are over draws, and the t-tests of all
-    matches share a variance estimate. If some draws have the same test items, the p-value of the t-test is at least
-    that of a sign test over units. Then the interval of the gain is at least as wide as an interval over units.
+    For one draw, the sign test and the t-test compare units; for several draws, they compare draws. All t-tests over
+    draws share a variance estimate. If some draws have the same test items, a sign test and an interval over units are
+    also computed. The t-test then gets the larger p-value, and the gain gets the wider interval.
     """
     pairs = [*zip(matches, conditions, strict=True)]
     gains = [_build_gains(matched, pair) for matched, pair in pairs if len(matched) > 1]
@@ -296,7 +296,7 @@ def _build_gains(matched: MatchedResults, conditions: ConditionPair) -> DrawGain
 
 
 def name_side(draws: Sequence[Result], condition: Condition) -> Hashable:
-    """Return the name of an encoder or control for grouping gains, or None if its accuracy is the same on all units."""
+    """Return a name by which one encoder's or control's gains are grouped; None if all units have the same accuracy."""
     if are_constant(draws, condition):
         return None
     first = draws[0]

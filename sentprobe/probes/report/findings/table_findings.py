@@ -35,7 +35,7 @@ class TableComparisons:
     """
 
     def __init__(self, matches: Sequence[MatchedResults]) -> None:
-        """Run the tests. In each match, and among the matches of a task, better encoders must come first."""
+        """Run the tests. Each match must begin with its better encoder, a task's first match with the best of all."""
         self._matches = matches
         self._indices = group_by(range(len(matches)), lambda index: matches[index][0][0].task)
         over_draws = [index for index, matched in enumerate(matches) if len(matched) > 1]
@@ -92,7 +92,7 @@ def run_sign_tests(pairs: Sequence[tuple[Result, Result]]) -> Floats:
 
 
 def _sum_right_answers(results: Sequence[Result]) -> NDArray[np.unsignedinteger[Any]]:
-    """Count each result's correct answers in each unit, (results, units), scaled to an equal number of seeds."""
+    """Count each result's correct answers in each unit, (results, units), as if all results had equally many seeds."""
     scores = [result.scores[Condition.PROBE] for result in results]
     totals = sorted({score.total for score in scores})
     if len(totals) > 1:
@@ -127,7 +127,7 @@ class ChanceTest:
 
     @property
     def verdict(self) -> control_verdicts.ControlVerdict:
-        """Whether the accuracy is above, at or below chance. It is never "below" if labels are not equally frequent."""
+        """Whether the accuracy is above, at or below chance. It can be "below" only if labels are equally frequent."""
         if self.is_above:
             return control_verdicts.ControlVerdict.ABOVE
         is_below = self.p < LEVEL and control_verdicts.is_balanced(self.draws[0])
@@ -228,7 +228,7 @@ def identify_control(result: Result, condition: Condition) -> ControlKey:
 
 
 def _match_cells(cells: Sequence[Sequence[Result]]) -> Iterator[MatchedResults]:
-    """Yield the paired draws of any two encoders probed on the same test items; the better encoder is first."""
+    """Yield the paired draws of each pair of encoders probed on the same test items; the better encoder is first."""
     ordered = sorted(cells, key=lambda draws: fmean(result.accuracy for result in draws), reverse=True)
     by_task = group_by(ordered, lambda draws: draws[0].task)
     for first, second in chain.from_iterable(combinations(ranked, 2) for ranked in by_task.values()):
@@ -269,7 +269,10 @@ def _have_equal_answers(result: Result, control: Result, condition: Condition) -
 
 
 def find_bag_of_words(result: Result, results: Results) -> list[Result]:
-    """Return *result* if it has a bag-of-words score, else the result with the best one for the same task and seed."""
+    """Return a list with *result* if it has a bag-of-words score.
+
+    Otherwise the list has the result with the highest bag-of-words score for the same task and seed, if there is one.
+    """
     if Condition.BAG_OF_WORDS in result.scores:
         return [result]
     candidates = (bag for bag in results.records if (bag.seed, bag.task) == (result.seed, result.task))
@@ -293,8 +296,8 @@ def find_marked_cells(results: Results) -> frozenset[EncoderOnTask]:
 def _is_above_control(cell: EncoderOnTask, findings: TableFindings, results: Results) -> bool:
     """Return whether the accuracy in a cell is significantly above its control.
 
-    The control is the bag of words on a task where the bag of words is significantly above chance, and chance on other
-    tasks. On these other tasks, the accuracy must also exceed the bag of words' accuracy, except on mirror pairs.
+    The control is the bag of words if that is significantly above chance on the task. Otherwise the control is chance,
+    and the accuracy must also exceed the bag of words' accuracy, except on mirror pairs.
     """
     if cell[1] in findings.find_solvable_tasks():
         comparisons = findings.compare_with_control(Condition.BAG_OF_WORDS)
@@ -307,7 +310,7 @@ def _is_above_control(cell: EncoderOnTask, findings: TableFindings, results: Res
 
 
 def judge_controls(results: Results) -> tuple[control_verdicts.ControlRun, ...]:
-    """Return all controls. A control that need not be at chance gets the verdict of its test against chance."""
+    """Return all controls. If a control may know the answer, a significance test against chance gives its verdict."""
     tests = find_table(results).free_controls
     verdicts = {identify_control(test.draws[0], test.condition): test.verdict for test in tests}
     return tuple(
@@ -318,7 +321,7 @@ def judge_controls(results: Results) -> tuple[control_verdicts.ControlRun, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """An encoder's accuracy on a task (``figure``), a control's accuracy, and the number of the encoder's group."""
+    """An encoder's accuracy on a task, a control's accuracy, and the encoder's group of similarly good encoders."""
 
     figure: Figure
     control: float
@@ -335,7 +338,7 @@ class Standing:
 
     @property
     def shade(self) -> float:
-        """The strength of the cell's colour: margin / (1 - chance), or 0 if the margin is negative or chance is 1."""
+        """The strength of the cell's colour: ``margin`` as a share of the range from chance to 1, at least 0."""
         return max(0.0, self.margin) / (1 - self.figure.chance) if self.figure.chance < 1 else 0.0
 
     @property

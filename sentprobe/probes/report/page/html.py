@@ -207,7 +207,7 @@ class PageMistakes:
 
 
 def build_page_mistakes(results: Results, items: ItemTables) -> Iterator[PageMistakes]:
-    """Yield the first-draw mistakes of ``MAX_ENCODERS`` encoders on each task; probes of single layers are left out."""
+    """Yield the first-draw mistakes of up to ``MAX_ENCODERS`` encoders on each task. Omit probes of single layers."""
     records = [record for record in results.records if record.layer is None]
     encoders = [*dict.fromkeys(record.encoder for record in records)][:MAX_ENCODERS]
     first = {record.cell: record for record in reversed(records) if record.encoder in encoders}

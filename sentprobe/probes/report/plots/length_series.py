@@ -69,9 +69,9 @@ def norm_by_length(result: Result, *, by: Lengths = Lengths.BINS) -> tuple[Serie
 
 
 def series_records(results: Results, *, by: Lengths = Lengths.BINS) -> list[dict[str, Any]]:
-    """Return dictionaries, each with an accuracy or a mean vector norm of a result in one bin of sentence lengths.
+    """Return dictionaries with the same keys: one for each result, measure and bin of sentence lengths.
 
-    Each condition has an accuracy. All dictionaries have the same keys; ``longest`` is None in an open-ended bin.
+    Measures are the accuracy under each condition, and the mean vector norm. ``longest`` is None in an open-ended bin.
     """
     records = []
     for result in results.records:
@@ -157,5 +157,5 @@ def _format_accuracy(point: SeriesPoint, style: CellStyle) -> str:
 
 
 def _format_digits(value: float, count: int) -> str:
-    """Return a value with *count* significant digits, such as "12.30" for 12.3 and 4."""
+    """Return a value as text with *count* significant digits: for the value 12.3 and 4 digits, "12.30"."""
     return f"{value:#.{count}g}".removesuffix(".")

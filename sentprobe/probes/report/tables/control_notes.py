@@ -9,15 +9,20 @@ from sentprobe.values import group_by
 
 
 def count_controls(results: Results) -> Iterator[str]:
-    """Yield a line such as "controls: 3 of 4 at chance, not X" (X failed), or no line if no control is required."""
+    """Yield the number of controls that must be at chance and are; nothing if there are no such controls."""
     required, failed = _split_controls(cv.find_controls(results))
     names = f", not {'; '.join(run.name for run in failed)}" if failed else ""
     if required:
-        yield f"controls: {len(required) - len(failed)} of {len(required)} at chance{names}"
+        yield f"controls: {_format_count(required, failed)}{names}"
+
+
+def _format_count(required: Sequence[cv.ControlRun], failed: Sequence[cv.ControlRun]) -> str:
+    good = len(required) - len(failed)
+    return f"{good} of {len(required)} that must be at chance {'is' if good == 1 else 'are'} at chance"
 
 
 def list_warnings(results: Results) -> Iterator[str]:
-    """Yield warnings that figures are unreliable because controls were not run or are not at chance."""
+    """Yield warnings that accuracies are unreliable: controls were not run, or are not at chance but must be."""
     yield from _describe_missing_controls(results)
     required, failed = _split_controls(cv.find_controls(results))
     if failed:
@@ -45,22 +50,21 @@ def describe_controls(results: Results) -> Iterator[str]:
     if required:
         yield from _describe_required_controls(required, failed)
     for task, condition, is_above, figures in _judge_free_controls(results):
-        control, meaning = cv.SOLVERS[condition]
+        control, words = cv.SOLVERS[condition]
         if is_above:
-            text = f"{task}: {control} above chance ({figures}), {meaning}"
-            yield f"{text}; compare encoders with it, not with chance."
+            yield f"{task}: {words} reach {figures}; compare encoders with these figures, not with chance."
         else:
             yield f"{task}: {control} not above chance ({figures})."
 
 
 CONTROL_MEANINGS = {
-    Condition.RANDOM_SENTENCES: "Random sentences: random vectors replace the sentence vectors, so that the probe "
-    "cannot know the answer and should be at chance.",
+    Condition.RANDOM_SENTENCES: "Controls. Random sentences: random vectors replace the sentence vectors, so that the "
+    "probe cannot know the answer and should be at chance.",
     Condition.RANDOM_PROBES: "Random probe words: random words replace the probe words, with the same effect.",
-    Condition.BAG_OF_WORDS: "Bag of words: averages of random word vectors, which encode the words but not their "
-    "order.",
-    Condition.NO_SENTENCE: "No sentence: the probe sees only the probe words. This is at chance if each "
-    "probe word occurs equally often with every label.",
+    Condition.BAG_OF_WORDS: "Bag of words: averages of random word vectors; an average encodes the words, but "
+    "not their order.",
+    Condition.NO_SENTENCE: "No sentence: the probe sees only the probe words. It should be at chance if "
+    "each probe word occurs equally often with every label.",
 }
 
 
@@ -79,10 +83,10 @@ def _describe_required_controls(required: Sequence[cv.ControlRun], failed: Seque
     if not failed:
         nearest = max(required, key=lambda run: run.strain)
         yield (
-            f"All {len(required)} controls that must be at chance are inside their intervals around chance. If "
-            f"nothing leaks, this holds in {cv.CONFIDENCE:.0%} of tables. The control closest to an end of its "
-            f"interval is {nearest.name}, {100 * nearest.score.accuracy:.1f} (interval around chance: "
-            f"{nearest.expected.format_percent()})."
+            f"All {len(required)} controls that must be at chance are inside their intervals around chance. The "
+            f"intervals are so wide that, without a leak, {cv.CONFIDENCE:.0%} of tables have all controls inside. The "
+            f"control closest to an end of its interval: {nearest.name}, {100 * nearest.score.accuracy:.1f} (interval "
+            f"around chance: {nearest.expected.format_percent()})."
         )
         return
     yield (
@@ -106,8 +110,7 @@ def summarize_controls(results: Results) -> Iterator[str]:
             yield "Controls: none (--no-controls), so nothing tests these figures."
         return
     required, failed = _split_controls(runs)
-    good = len(required) - len(failed)
-    text = f"Controls that must be at chance: {good} of {len(required)} {'is' if good == 1 else 'are'}"
+    text = f"Controls: {_format_count(required, failed)}"
     if failed:
         above = [run for run in failed if run.verdict is cv.ControlVerdict.ABOVE]
         worst = max(failed, key=lambda run: abs(run.strain))
@@ -121,11 +124,11 @@ def summarize_controls(results: Results) -> Iterator[str]:
         names = join_names([f"{result.encoder} on {result.task}" for result in unchecked])
         yield f"No controls were run for {names}."
     judged = [*_judge_free_controls(results)]
-    for solver, (control, _) in cv.SOLVERS.items():
-        tasks = [f"{task} ({figures})" for task, condition, above, figures in judged if above and condition is solver]
+    for solver, (_, words) in cv.SOLVERS.items():
+        tasks = [f"{figures} on {task}" for task, condition, above, figures in judged if above and condition is solver]
         if tasks:
-            text = f"{control[0].upper()}{control[1:]} above chance on {join_names(tasks)}"
-            yield f"{text}: compare encoders with these figures there, not with chance."
+            text = f"{words[0].upper()}{words[1:]} reach {join_names(tasks)}"
+            yield f"{text}: compare encoders with these figures, not with chance."
 
 
 def join_names(names: Iterable[str]) -> str:

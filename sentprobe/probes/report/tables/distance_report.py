@@ -1,4 +1,4 @@
-"""Tables of ``probe geometry``, and the accuracies of probes that were trained on vectors of the tables' encoders."""
+"""Tables of ``probe geometry``, with accuracies of probes trained on vectors from the encoders in these tables."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -36,7 +36,7 @@ def describe_probe_accuracies(
 ) -> distance_tables.ProbeCells:
     """Return the mean accuracy of probes, as text, by encoder and task.
 
-    Only probes with the encoder and dataset of a geometry result are used, and only on the test items of that result.
+    A probe is used only if a geometry result has the same encoder and dataset. Only that result's test items count.
     """
     by_cell: dict[tuple[str, str], dict[tuple[str, ...], Result]] = {}
     for result in results:

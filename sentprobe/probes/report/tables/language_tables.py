@@ -1,4 +1,4 @@
-"""Tables of accuracy by training and test language, with tests of the accuracy lost by training on another language."""
+"""Tables of accuracy by training and test language, and of the accuracy lost if the two languages differ."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -22,7 +22,7 @@ def get_languages(result: Result) -> tuple[str, str]:
 
 
 def split_by_language(results: Results) -> tuple[Results, Results]:
-    """Return (results outside crossings, results on crossings). The latter state a training and a test language."""
+    """Return (results outside crossings, results on crossings). A crossing has a training and a test language."""
     crossed = {result.task for result in results.records if all(get_languages(result))}
     across = group_by(results.records, lambda result: result.task in crossed)
     return Results(tuple(across.get(False, ()))), Results(tuple(across.get(True, ())))

@@ -28,10 +28,10 @@ class _DrawTable:
     shared: dict[tuple[str, str], object] = field(default_factory=dict)
 
     def add(self, record: Result) -> bool:
-        """Add *record* if its shared values, such as the data of its task, equal the table's; return whether they do.
+        """Return whether *record* fits the table (shared values, such as a task's data, agree); if it fits, add it.
 
-        If the table already has a result of this encoder on this task, *record* replaces that result only if *record*
-        has more conditions or, with equally many conditions, more seeds.
+        If the table already has a result of this encoder on this task, only one of the two results stays: the one with
+        more conditions or, with equally many conditions, more seeds.
         """
         own_values = _list_shared_values(record)
         if any(self.shared.get(name, value) != value for name, value in own_values.items()):
@@ -88,7 +88,7 @@ def _count_scores(record: Result) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellStyle:
-    """What a table shows: *intervals*, standard deviations (*sources*), *published* rows, controls (*all_rows*)."""
+    """Optional table parts: *intervals*, *sources* (standard deviations), *published* rows, *all_rows* (controls)."""
 
     intervals: bool = False
     sources: bool = False
@@ -212,7 +212,7 @@ def _split_settings(results: Results, sources: tuple[str, ...]) -> tuple[Results
 
 
 def describe_differences(tables: Sequence[Results]) -> tuple[str, ...]:
-    """Return a title that tells each table from the others, such as "table 2 of 3, seed 1"; "" for a single table."""
+    """Return one title for each table, such as "table 2 of 3, seed 1". The title of a single table is ""."""
     if len(tables) == 1:
         return ("",)
     differences = [""] * len(tables)

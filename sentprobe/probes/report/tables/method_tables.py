@@ -153,7 +153,7 @@ TABLES = (
 
 
 def to_method_records(results: Results) -> list[dict[str, Any]]:
-    """Return a dictionary for each probe. ``at``: number of training items (PORTIONS) or hidden width (WIDTHS)."""
+    """Return a dictionary for each PORTIONS or WIDTHS probe; ``at`` is its number of training items or hidden width."""
     return [
         {
             **rc.identify_result(result),

@@ -57,7 +57,7 @@ def build_part_tables(
 
 
 def build_structure_tables(results: Results, items: division.ItemTables, style: CellStyle) -> Iterator[ShownTable]:
-    """Yield tables of the accuracy on structures in training and on held-out ones, for results that have both."""
+    """Yield tables of accuracies on items with a structure that occurs in training, and with a held-out structure."""
     held_out = tuple(r for r in results.records if has_held_out(r) and r.dataset_fingerprint in items)
     if held_out:
         yield from build_part_tables(Results(held_out), items, STRUCTURE, style)
@@ -139,7 +139,7 @@ def _name_column(record: Result, condition: Condition) -> str:
 
 
 def to_part_records(results: Results, items: division.ItemTables, column: str) -> list[dict[str, Any]]:
-    """Return, for each result and condition, a dictionary per part of the items and one for a generalisation gap."""
+    """Return a record for each result, condition and part of the items, and one for each generalisation gap."""
     division.check_column(items.values(), column)
     with_column = (r for r in results.records if column in items[r.dataset_fingerprint].columns)
     return [record for result in with_column for record in _to_records(result, items, column)]

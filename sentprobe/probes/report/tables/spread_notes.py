@@ -24,10 +24,10 @@ def summarize_spread(results: Results) -> str:
     if len(list_seeds(results)) > 1:
         return _summarize_draws(results)
     if max(count_probes(results)) > 1:
-        return "± covers the choice of test items only; --draws 3 adds other data and weights."
+        return "± reflects only the choice of test items; --draws 3 adds other data and weights."
     return (
         f"Each figure is from one probe on one draw of the data. 95% intervals: {_format_half_widths(results)} points; "
-        "they cover only the choice of test items. --seeds 5 trains more probes; --draws 3 also draws new data and "
+        "they reflect only the choice of test items. --seeds 5 trains more probes; --draws 3 also draws new data and "
         "weights."
     )
 
@@ -43,24 +43,24 @@ def _summarize_draws(results: Results) -> str:
     stored = _list_stored_tasks(results)
     share = "Some data" if len(stored) < len(results.tasks) else "The data"
     same = f" {share} is the same in every draw." if stored else ""
-    return f"{deviations}± covers other draws.{same}"
+    return f"{deviations}± shows how far other draws may differ.{same}"
 
 
 def describe_spread(results: Results) -> Iterator[str]:
-    """Yield the long notes on the uncertainty of the figures; :func:`summarize_spread` returns a short text."""
+    """Yield the long notes on the uncertainty of a table's numbers; :func:`summarize_spread` returns a short text."""
     if len(list_seeds(results)) > 1:
         yield from _describe_draws(results)
     elif max(count_probes(results)) > 1:
         yield (
             f"Each figure is the mean over probes that differ only in their seed ({_format_seeds(results)}), on the "
-            "same data and vectors. ± is half the 95% Wilson interval; it covers only the choice of test items "
+            "same data and vectors. ± is half the 95% Wilson interval; it reflects only the choice of test items "
             "(--intervals shows it). Other data, or other weights of untrained encoders, may change a figure by more: "
             "--draws 3 measures this."
         )
     else:
         yield (
             f"Each figure is from one probe on one draw of the data ({_format_seeds(results)}). "
-            f"95% Wilson intervals: {_format_half_widths(results)} points; they cover only the choice of test items "
+            f"95% Wilson intervals: {_format_half_widths(results)} points; they reflect only the choice of test items "
             "(--intervals shows them). Another probe seed, other data, or other weights of untrained encoders may "
             "change a figure by more: --seeds 5 and --draws 3 measure this."
         )
@@ -166,12 +166,12 @@ def _list_figures(results: Results) -> list[Figure]:
 
 
 def count_probes(results: Results) -> list[int]:
-    """Return, sorted, the distinct numbers of probes per encoder, task and draw, such as [5]."""
+    """Return the distinct counts of probes per result, sorted. [3, 5]: some results have 3 probes, the others 5."""
     return sorted({len(result.scores[Condition.PROBE].seeds) for result in results.records})
 
 
 def _format_seeds(results: Results) -> str:
-    """Return the probes' seeds, such as "seeds 3 to 5". Add the run's seed (", run 0") unless it is the lowest."""
+    """Return text such as "seeds 3 to 5", or "seeds 3 to 5, run 0" if the run's seed is not the lowest probe seed."""
     scores = [result.scores[Condition.PROBE] for result in results.records]
     seeds = sorted({probe.seed for score in scores for probe in score.seeds})
     text = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {seeds[0]} to {seeds[-1]}"

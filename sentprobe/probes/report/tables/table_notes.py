@@ -29,7 +29,7 @@ def describe_datasets(results: Results) -> Iterator[str]:
         digest = record.dataset_fingerprint[:DIGEST_LENGTH]
         words = "" if record.data is None else f"{record.data.word_types} word types, "
         texts = groups.setdefault(_describe_shared_facts(record.data), [])
-        if (text := f"{record.task}: {words}digest {digest}") not in texts:
+        if (text := f"{record.task}: {words}dataset digest {digest}") not in texts:
             texts.append(text)
     yield from (f"{shared_facts}. {'; '.join(details)}." for shared_facts, details in groups.items())
 
@@ -97,8 +97,8 @@ def describe_figures(results: Results) -> Iterator[str]:
     if find_marked_cells(results):
         rivals = ", and significantly better than every other encoder (by the test of probe compare)"
         yield (
-            f"Bold, or with a *: above its control{rivals if _has_several_models(results) else ''}. The control of a "
-            "figure is the bag of words of the same width if that is above chance; otherwise it is chance."
+            "Bold, or with a *: significantly above chance, above a bag of words of the same width"
+            f"{rivals if _has_several_models(results) else ''}."
         )
     skewed = dict.fromkeys(result.task for result in results.records if not is_balanced(result))
     if skewed:
@@ -234,7 +234,7 @@ def write_table_notes(
 
 
 def summarize(table: Results, style: CellStyle, missing: Sequence[EncoderOnTask] = ()) -> Iterator[str]:
-    """Yield lines that summarize the notes: one on accuracy, one on uncertainty and, if any, one on controls."""
+    """Yield a line on accuracy, a line on uncertainty, and a line on controls if there is anything to say on them."""
     yield " ".join(_summarize_figures(table, style))
     missing_notes = spread_notes.describe_missing_cells(table, missing)
     yield " ".join([spread_notes.summarize_spread(table), *missing_notes, *_list_cautions(table)])
@@ -251,8 +251,8 @@ def _summarize_figures(table: Results, style: CellStyle) -> Iterator[str]:
     )
     if find_marked_cells(table):
         yield (
-            "Bold or *: higher than its control (chance, or a bag of words that is above chance)"
-            f"{', and significantly higher than every other encoder' if _has_several_models(table) else ''}."
+            "Bold or *: significantly above chance, above a bag of words"
+            f"{', and significantly better than every other encoder' if _has_several_models(table) else ''}."
         )
     if style.published:
         yield "Rows from papers come from other data and encoders."

@@ -69,7 +69,7 @@ class Curve:
 
     @property
     def kinds(self) -> list[NegativeKind | None]:
-        """The distinct kinds of negatives of the lines; None, for the accuracy of probes, comes first."""
+        """The distinct kinds of negatives in ``lines``. None stands for accuracies of probes, and comes first."""
         present = {line.kind for line in self.lines}
         return [kind for kind in (None, *NegativeKind) if kind in present]
 
@@ -86,7 +86,7 @@ def _get_curve_key(result: Result | GeometryResult) -> CurveKey:
 def separate_training_curves(
     results: Results, distances: Sequence[GeometryResult] = (), learned: Sequence[TrainingCurve] = ()
 ) -> tuple[Results, tuple[GeometryResult, ...], tuple[Curve, ...]]:
-    """Return the probe results and geometry results that have no curve, and curves of at least two checkpoints each."""
+    """Return probe results in no curve, geometry results in no curve, and curves of two or more checkpoints."""
     moments: dict[CurveKey, set[TrainingMoment]] = {}
     all_results: list[Result | GeometryResult] = [*results.records, *distances]
     for result in all_results:
@@ -167,7 +167,7 @@ def build_curve_grid(curve: Curve, *, intervals: bool = False) -> Grid:
 
 
 def group_columns(curve: Curve) -> dict[str, list[CurveSeries]]:
-    """Return the lines of *curve* by table column. A second line with the same name and kind is in "NAME (2)"."""
+    """Return the lines in each table column. If two lines have equal name and kind, the second is in "NAME (2)"."""
     columns: dict[str, list[CurveSeries]] = {}
     for line in curve.lines:
         names = chain([line.name], (f"{line.name} ({number})" for number in count(2)))

@@ -126,14 +126,14 @@ def run_job(job: WorkerJob, shared_state: SharedState) -> JobResult:
 
 
 def needs_own_vectors(job: missing_jobs.Job) -> bool:
-    """Return whether a job may have different scores for two encoders with the same vector width."""
+    """Return whether the scores of a job may depend on its encoder's vectors, and not only on their width."""
     if job.condition not in missing_jobs.SHARED or not isinstance(job.encoder, Encoder):
         return True
     return bool(job.task.data.slots) and job.task.words.name != ONE_HOT
 
 
 def _add_word_source(shared_state: SharedState) -> SharedState:
-    """Build the encoder that ``words`` names, if any, for all tasks; return the shared state with these tasks."""
+    """Return the state; if its ``words`` names an encoder, build it to encode the probe words of all tasks."""
     if shared_state.words is None or shared_state.words in (ONE_HOT, ENCODER_WORDS):
         return shared_state
     source = make_word_source(shared_state.words, seed=shared_state.run.seed)
@@ -141,7 +141,7 @@ def _add_word_source(shared_state: SharedState) -> SharedState:
 
 
 def _check_encoder(encoder: Encoder | Baseline | None, request: JobRequest) -> Encoder | Baseline:
-    """Return *encoder*. Raises SentprobeError if it is None, or if the request's results are from another encoder."""
+    """Return *encoder*. Raises SentprobeError if it is None, or not the encoder of the process that started the run."""
     (fingerprint,) = {result.encoder_fingerprint for result in request.results.values()}
     if encoder is None or encoder.fingerprint != fingerprint:
         raise SentprobeError(

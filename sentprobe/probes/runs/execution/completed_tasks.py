@@ -115,7 +115,7 @@ class ResultStore:
         """The names of the tasks whose item tables are stored."""
 
     def find_missing_jobs(self, encoder: Encoder | Baseline) -> tuple[dict[str, Result], list[Job]]:
-        """Return results by task name, and jobs for missing scores. If no result is stored, it has no scores."""
+        """Return each task's result by task name (without scores if none is stored), and jobs for missing scores."""
         results: dict[str, Result] = {}
         jobs: list[Job] = []
         for task in self._tasks:
@@ -140,7 +140,7 @@ class ResultStore:
         return results, jobs
 
     def save_result(self, result: Result, *, wait: float | None = None) -> None:
-        """Write a result into ``run.out``, if set. *wait*: seconds to wait for its lock; None: ``run.wait``."""
+        """Write a result into ``run.out``, if set. *wait*: seconds to wait for the folder lock; None: ``run.wait``."""
         run = self._run
         if run.out is not None:
             wait = run.wait if wait is None else wait
@@ -158,7 +158,7 @@ class ResultStore:
     def reuse_shared_scores(
         self, results: Mapping[str, Result], jobs: Iterable[Job], *, dim: int
     ) -> tuple[dict[str, Result], list[Job]]:
-        """Return the results with stored scores of controls for width *dim*, and the jobs that still lack scores."""
+        """Add stored control scores for width *dim* to the results; return these, and jobs for the missing seeds."""
         results, remaining = dict(results), []
         for job in jobs:
             result = results[job.task.name]
@@ -171,6 +171,6 @@ class ResultStore:
         return results, remaining
 
     def collect_results(self, results: Iterable[Result], notes: Iterable[str] = ()) -> CompletedTasks:
-        """Return *results*, without scores of seeds that are not in this run, and *notes*, without repetitions."""
+        """Return the completed tasks: *results* with only the scores of this run's seeds, and each note once."""
         selected_results = Results(tuple(result.select_seeds(self._run.seeds) for result in results))
         return CompletedTasks(selected_results, self.reused, tuple(dict.fromkeys(notes)))

@@ -28,9 +28,9 @@ def split_validation(train: Items, groups: Indices, *, share: float = 0.1, seed:
     """Split items into training and validation items, and return both.
 
     *groups*, (n,), has the number of each item's group. A group moves to validation as a whole. It can move only if
-    the remaining training items have all its labels and, in each slot, all its probe words. Of the items with a label,
-    at most the fraction *share* moves. If every group that can move exceeds this limit, only the smallest one moves.
-    Raises SentprobeError if no group can move.
+    each of its labels and, in each slot, each of its probe words still occurs in training afterwards. For each label,
+    at most the fraction *share* of its items moves. If every group that can move is too large for this, only the
+    smallest of these groups moves. Raises SentprobeError if no group can move.
 
     >>> items = Items([0, 1, 2, 3], [], [0, 1, 0, 1])
     >>> left, taken = split_validation(items, np.array([0, 0, 1, 1]), share=0.5, seed=0)
@@ -59,7 +59,7 @@ def _group_items(groups: Indices, generator: np.random.Generator) -> list[Indice
 
 
 class _ValidationSelection:
-    """Decides which groups of training items move to validation. Training keeps all labels and all probe words."""
+    """A selection of groups of training items for validation. Each label and probe word keeps a training item."""
 
     def __init__(self, train: Items, share: float) -> None:
         columns = np.column_stack([train.targets, train.probes])
@@ -69,7 +69,7 @@ class _ValidationSelection:
         self._quotas = {(0, label): int(share * self._training_counts[0, label]) for label in train.targets.tolist()}
 
     def try_take(self, group: Indices) -> bool:
-        """Move a group to validation if quotas and :meth:`can_leave_training` allow it; return whether it was moved."""
+        """Try to move a group of items to validation, within the quota of each label; return whether it was moved."""
         labels = Counter(self._values[item][0] for item in group)
         if any(self._quotas[label] < count for label, count in labels.items()):
             return False
@@ -229,7 +229,7 @@ TrainingInputs = tuple[Vectors, ProbeItems]
 
 
 def _randomize_probe_words(vectors: Vectors, material: ProbeItems, generator: np.random.Generator) -> TrainingInputs:
-    """Replace each probe word by a random word, drawn uniformly from the words of its slot in training items."""
+    """Replace each item's n-th probe word by a uniformly random word among the n-th probe words of training items."""
     words_by_slot = [np.unique(column) for column in material.train.probes.T]
 
     def randomize(items: Items) -> Items:
@@ -274,9 +274,9 @@ WORD = re.compile(r"\w")
 
 
 def find_word_types(data: ProbeDataset) -> Indices:
-    """Return each sentence's word type in the control task, (sentences,) int64: equal numbers for equal last words.
+    """Return each sentence's word type in the control task, (sentences,) int64. Sentences of one type share a label.
 
-    Sentences of one type get the same label. If all test sentences occur in training, no two sentences share a type.
+    A type stands for a last word. However, if all test sentences occur in training, each sentence has its own type.
     """
     train, test = (data.splits[split].rows for split in (Split.TRAIN, Split.TEST))
     if np.isin(test, train).all():

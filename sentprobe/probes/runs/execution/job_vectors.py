@@ -111,7 +111,7 @@ def has_word_vectors(task: Task, encoder: Encoder) -> bool:
 def arrange_vectors(
     jobs: Mapping[Hashable, Sequence[Job]], vectors: EncodedTexts, *, run: Run, other_processes: bool
 ) -> Iterator[TrainingWork]:
-    """Yield a dictionary from each training key to a function that trains the key's jobs.
+    """Yield one dictionary. It maps each training key to the function that trains the jobs of that key.
 
     If *other_processes* is True, the functions read the vectors from temporary files.
     """
@@ -142,7 +142,7 @@ def _train_jobs(jobs: Sequence[Job], vectors: EncodedTexts, run: Run, *, pass_li
 
 
 def make_trainer(jobs: Sequence[Job], run: Run) -> Callable[..., Fits]:
-    """Return a function that trains the probes that *jobs* share. Its first argument: each job's sentence vectors."""
+    """Return a function that trains probes, given each job's sentence vectors, and tests them on each job's items."""
     job = jobs[0]
     return partial(
         train_under_condition,

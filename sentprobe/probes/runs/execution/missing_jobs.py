@@ -49,7 +49,8 @@ class Job:
 def load_result(task: Task, encoder: Encoder | Baseline, *, run: Run, update: bool = True) -> Result:
     """Return the stored result, or a result without scores if none is stored or the run has ``force``.
 
-    The stored result gets the task's origin and held-out structure; *update* says whether this change is stored, too.
+    A stored result takes its held-out structure, and its origin if known, from *task*. With *update*, a result that
+    this changes is stored again.
     """
     blank_result = _make_blank_result(task, encoder, run=run)
     if run.out is None or run.force or (stored := find_result(blank_result, run.out)) is None:
@@ -107,7 +108,7 @@ SharedScores = Mapping[SharedKey, Mapping[int, SeedScore]]
 
 
 def make_shared_key(condition: Condition, result: Result, *, dim: int) -> SharedKey:
-    """Return the key under which encoders of width *dim* share their scores in *condition* on the task of *result*."""
+    """Return the key of the scores that all encoders of width *dim* share. *result*: any result on the same task."""
     width = 0 if condition is Condition.NO_SENTENCE else dim
     return condition, width, result.dataset_fingerprint, result.probe_fingerprint, result.preset
 
@@ -142,10 +143,10 @@ def count_weight_updates(job: Job, *, dim: int) -> int:
 def find_pass_limits(
     job: Job, result: Result, task_jobs: "Iterable[tuple[Job, Sequence[Fit | SeedScore] | None]]"
 ) -> Mapping[int, int] | None:
-    """Return the maximum number of training passes for a job's probes, by seed; empty if the job has no maximum.
+    """Return the maximum number of training passes of each probe of a job, by seed; empty if the job has no maximum.
 
-    LIMITING_CONDITIONS names another condition that sets the maximum. A probe may train for as many passes as that
-    condition's probe with the same seed did. Return None if *task_jobs* shows that those probes are not trained yet.
+    For some controls, LIMITING_CONDITIONS names a limiting condition. A control's probe may train for as many passes
+    as the limiting condition's probe with the same seed. Return None if *task_jobs* has an untrained limiting job.
     """
     if (limiting := LIMITING_CONDITIONS.get(job.condition)) is None:
         return {}

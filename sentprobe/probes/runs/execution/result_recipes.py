@@ -29,7 +29,7 @@ BuildableTask: TypeAlias = CompevalTask | NaturalTask
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultRequest:
-    """The request for a result: encoder name, task, conditions and recipe, known before the dataset is built."""
+    """A result that a run needs, and the recipe by which a stored one is found: a digest of the result's inputs."""
 
     encoder: str
     task: BuildableTask
@@ -38,7 +38,7 @@ class ResultRequest:
 
 
 def build_encoders_with_files(source: EncoderSource, *, seed: int) -> list[EncoderSource]:
-    """Build the encoders of a source. A spec without file, model or variant, such as ``bow``, is returned as it is."""
+    """Return the encoders built from *source* if it is a spec with a file, model or variant; otherwise [*source*]."""
     return [source] if _is_determined_by_spec(source) else [*build_encoders([source], seed=seed)]
 
 
@@ -66,7 +66,7 @@ def find_requests(
     preset: ClassifierChoice | None,
     words: EncoderSource | str | None,
 ) -> list[ResultRequest]:
-    """Return a request for each encoder and task; [] if a result has no known recipe, as for a stored dataset."""
+    """Return one request per encoder and task. If even one recipe is unknown, as for a stored dataset, return []."""
     choice = USUAL_PRESET if preset is None else preset
     suite_tasks = _list_suite_tasks(targets)
     known_names = {*TaskGroup, *(to_own_name(task.name) for _, task in suite_tasks)}

@@ -171,7 +171,7 @@ class Runner:
                     log.warning("finished probes of %s on %s are not kept: %s", result.encoder, result.task, error)
 
     def _choose_engine(self, jobs: Iterable[Job], *, dim: int) -> Engine:
-        """Return INLINE_ENGINE if settings allow it and the work so far, with *jobs*, is small; else the usual one."""
+        """Return INLINE_ENGINE if settings allow it and all work so far, plus *jobs*, is small; else ``_engine``."""
         self._weight_updates += sum(missing_jobs.count_weight_updates(job, dim=dim) for job in jobs)
         is_little = self._run.machines.runs_small_work_inline and self._weight_updates < LITTLE_WORK
         return INLINE_ENGINE if is_little else self._engine
@@ -249,7 +249,7 @@ class Runner:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ReadyWork:
-    """An iterator over training functions that can start. Some controls wait for a probe whose passes limit theirs."""
+    """An iterator over training functions that can start. Others wait for a probe that sets their maximum of passes."""
 
     work: TrainingWork
     waiting_jobs: dict[Hashable, Job]

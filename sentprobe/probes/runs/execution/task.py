@@ -85,7 +85,7 @@ def make_tasks(
 def make_task(
     data: ProbeDataset, *, run: Run, preset: Preset, words: WordSource, origin: str = "", lexicon: Lexicon | None = None
 ) -> Task:
-    """Return the task of a dataset. Raises UsageError if a method of the run needs a hidden layer or more items."""
+    """Return a dataset's task. Raises UsageError if the preset or number of items does not suit a method of *run*."""
     test = data.splits[Split.TEST]
     targets = test.targets
     items = make_probe_items(data, preset=preset, seed=run.seed)

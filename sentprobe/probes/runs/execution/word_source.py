@@ -70,7 +70,7 @@ def parse_word_source(text: str) -> Spec | str:
 
 
 def make_word_source(source: Encoder | Spec | str, *, seed: int) -> WordSource:
-    """Return the word source for a name (one-hot, encoder), an encoder or a spec; *seed*: default seed of a spec."""
+    """Return the word source that *source* describes. An encoder built from a spec has the default seed *seed*."""
     if isinstance(source, str) and source not in (ONE_HOT, ENCODER_WORDS):
         source = parse_word_source(source)
     if isinstance(source, str):

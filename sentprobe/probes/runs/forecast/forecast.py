@@ -123,7 +123,7 @@ def _reduce_sizes(targets: Targets) -> Targets:
 
 
 def _find_sizes(targets: Targets, data: ProbeDataset) -> dict[Split, int]:
-    """Return the number of items in each split that the planned run will use; *data* may be built in a smaller size."""
+    """Return, for each split, the number of items that the planned run will use. *data* may have fewer items."""
     for target in targets.items:
         if isinstance(target, CompevalSuite) and data.name in {task.name for task in target.tasks}:
             return {split: count for split in Split if (count := target.size.count_items(split))}
@@ -156,7 +156,7 @@ def _measure_encoder(encoder: Encoder | Baseline, tasks: Sequence[Task], run: Ru
 
 
 def sample_sentences(tasks: Sequence[Task]) -> list[str]:
-    """Return up to TIMED_SENTENCES sentences of about the mean length. A batch of a run also has similar lengths."""
+    """Return the sentences on which an encoder is timed: up to TIMED_SENTENCES, all of about the mean length."""
     sentences = list(dict.fromkeys(text for task in tasks for text in task.data.sentences))
     lengths = dict(zip(sentences, count_tokens(sentences), strict=True))
     mean_length = sum(lengths.values()) / len(lengths)
@@ -164,7 +164,7 @@ def sample_sentences(tasks: Sequence[Task]) -> list[str]:
 
 
 def _find_word_width(task: Task, encoder: Encoder, dim: int) -> int:
-    """Return the width of the probe words' vectors, or the sentence width *dim* if the words' encoder is not loaded."""
+    """Return the width of probe word vectors. If their model is not loaded, return the sentence width *dim*."""
     word_encoder = task.words.find_encoder(encoder) or encoder
     if isinstance(word_encoder, UnloadedModel):
         return dim
@@ -195,7 +195,7 @@ def list_missing_fits(
 def _make_shared_key(
     condition: Condition, task: Task, encoder: planned_work.EncoderFacts
 ) -> tuple[Condition, str, int]:
-    """Return the key of an encoder's fits in a condition. Encoders with equal keys share these fits."""
+    """Return the key of an encoder on a task, in one condition. Encoders with equal keys share their trained probes."""
     if condition is Condition.PROBE and encoder.is_control_bow:
         condition = Condition.BAG_OF_WORDS
     has_own_words = bool(task.data.slots) and task.words.name == ENCODER_WORDS

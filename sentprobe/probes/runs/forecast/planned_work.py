@@ -131,7 +131,7 @@ class EncoderFacts:
 def list_fits(
     condition: Condition, task: Task, encoder: EncoderFacts, *, items: int, seeds: int
 ) -> Iterator[PlannedFit]:
-    """Yield the fits under a condition. *items* includes training items that become validation items."""
+    """Yield a task's fits under one condition. *items*: number of training items before any become validation items."""
     preset = task.preset
     sample = task.get_items(condition)
     validation = 0 if sample.validation is None else len(sample.validation)

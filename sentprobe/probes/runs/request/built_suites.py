@@ -34,7 +34,7 @@ BuildResult: TypeAlias = ProbeDataset | TooFewError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompevalSuite:
-    """Tasks of the suite compeval or structure, with the settings for generating their datasets."""
+    """Tasks of the suite ``compeval`` or the suite ``structure``, with the settings for generating their datasets."""
 
     name: str = COMPEVAL
 

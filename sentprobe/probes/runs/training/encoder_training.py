@@ -102,7 +102,7 @@ Value: TypeAlias = str | int | float | bool
 
 
 def _flatten_fields(values: Any, *, excluded: Sequence[str] = (), **renamed: str) -> dict[str, Value]:
-    """Return a dataclass's values in JSON form, by name; ``kind="optimizer"`` names the field ``kind`` "optimizer"."""
+    """Return a dataclass's values in JSON form, by name; ``kind="optimizer"`` renames ``kind`` to "optimizer"."""
     names = (entry.name for entry in fields(values) if entry.name not in excluded)
     return {renamed.get(name, name): _to_plain_value(getattr(values, name)) for name in names}
 
@@ -301,7 +301,7 @@ def _make_point_scorer(plan: TrainingPlan, report: Callable[[str], None]) -> Cal
 
 
 def _write_validation(plan: TrainingPlan, validation: ValidationPoint) -> None:
-    """Add a validation loss to the learning curve in the results folder, if the encoder is probed."""
+    """Add a validation's scores to the learning curve in the results folder, if the training plan includes probing."""
     if plan.probing is not None:
         curve = TrainingCurve(family=plan.name, seed=plan.options.seed, metric=validation.metric, command=plan.command)
         point = LearningPoint(

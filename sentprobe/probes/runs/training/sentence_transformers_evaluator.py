@@ -1,4 +1,4 @@
-"""Evaluators for sentence-transformers: model scores and gate rates. Making one imports sentence-transformers."""
+"""Evaluators for sentence-transformers: model scores and gate rates. The library is imported by their creation."""
 
 import csv
 import io

@@ -29,10 +29,10 @@ def test_controls_at_chance() -> None:
     assert "on every task." in text
     # Two of random sentences (shared), three of random probe words, one bag of words that must be.
     assert "All 6 controls that must be at chance are inside their intervals around chance." in text
-    assert "If nothing leaks, this holds in 99% of tables." in text
+    assert "The intervals are so wide that, without a leak, 99% of tables have all controls inside." in text
     assert text.endswith(
-        "content1: bags of random word vectors are above chance (88.0), so the words alone "
-        "reach this accuracy; compare encoders with it, not with chance.\n"
+        "content1: the words alone (bags of random word vectors, one for each width) reach 88.0; compare encoders "
+        "with these figures, not with chance.\n"
     )
 
 
@@ -46,7 +46,7 @@ def test_the_run_nearest_to_the_edge_is_named() -> None:
         (Results((wide, sample("st", "narrow", 600, 485))), "on wide, 55.0 (interval around chance: 43.7 to 56.3)"),
     ):
         (line,) = [result for result in describe_all(results).splitlines() if result.startswith("All ")]
-        assert nearest in line.partition(" The control closest to an end of its interval is ")[2]
+        assert nearest in line.partition(" The control closest to an end of its interval: ")[2]
         assert line.endswith(").")
 
 

@@ -214,7 +214,7 @@ def test_intervals_are_called_what_they_are() -> None:
 def test_one_draw_says_what_it_does_not_tell() -> None:
     one = describe_all(Results((make_draw(0, 878),)))
     assert "Each figure is from one probe on one draw of the data (seed 0)." in one
-    assert "95% Wilson intervals: ±2.0 points; they cover only the choice of test items" in one
+    assert "95% Wilson intervals: ±2.0 points; they reflect only the choice of test items" in one
     assert "--seeds 5 and --draws 3 measure this." in one
     probes = describe_all(Results((make_draw(10, 878, 876, 870),)))
     assert "Each figure is the mean over probes that differ only in their seed (seeds 10 to 12)" in probes

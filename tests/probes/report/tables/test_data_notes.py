@@ -32,7 +32,7 @@ def test_one_line_where_datasets_are_alike() -> None:
     lines = list(describe_datasets(make_table((FACTS, "a" * 64), (replace(FACTS, word_types=9), "b" * 64))))
     assert lines == [
         "Data: 4000 training, 1000 test items; vocabulary compeval, sampling mirror, seed 0. "
-        "Order: 318 word types, digest aaaaaaaaaaaa; SemRole: 9 word types, digest bbbbbbbbbbbb."
+        "Order: 318 word types, dataset digest aaaaaaaaaaaa; SemRole: 9 word types, dataset digest bbbbbbbbbbbb."
     ]
 
 
@@ -40,7 +40,7 @@ def test_a_line_for_each_where_they_are_not() -> None:
     changed_facts = DataFacts(train=9, validation=2, test=1, word_types=3)
     assert list(describe_datasets(make_table((FACTS, "a" * 64), (changed_facts, "b" * 64))))[1] == (
         "Data: 9 training, 2 validation, 1 test items; vocabulary, sampling and seed not stated. "
-        "SemRole: 3 word types, digest bbbbbbbbbbbb."
+        "SemRole: 3 word types, dataset digest bbbbbbbbbbbb."
     )
 
 
@@ -82,7 +82,7 @@ def test_what_is_not_known_is_not_recorded() -> None:
     value["data"] = None
     old = parse_result(json.dumps(value))
     assert old.data is None
-    line = "Data: items, words, sampling and seed not recorded. Order: digest aaaaaaaaaaaa."
+    line = "Data: items, words, sampling and seed not recorded. Order: dataset digest aaaaaaaaaaaa."
     assert line in describe_all(Results((old,))).splitlines()
 
 

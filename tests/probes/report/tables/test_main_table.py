@@ -118,14 +118,15 @@ def test_controls_are_folded_into_a_line() -> None:
     folded = CellStyle()
     assert [row.label for row in build_grid(SAMPLE).rows] == ["bow", "st:a|b"]
     text = describe_all(SAMPLE, style=folded)
-    assert text.startswith("controls: 5 of 5 at chance (--all-rows shows their rows)\n")
+    assert text.startswith("controls: 5 of 5 that must be at chance are at chance (--all-rows shows their rows)\n")
     assert text.endswith(describe_all(SAMPLE, style=ALL_ROWS))
 
 
 def test_a_control_that_is_not_at_chance_is_named_without_its_row() -> None:
     leaking = sample("bow", "order", 900, 800, 505, 500)
     first, *_ = describe_all(Results((leaking,)), style=CellStyle()).splitlines()
-    assert first.startswith("controls: 1 of 2 at chance, not random sentences (dim 3) on order (--all-rows")
+    start = "controls: 1 of 2 that must be at chance is at chance, not random sentences (dim 3) on order (--all-rows"
+    assert first.startswith(start)
 
 
 def test_without_controls_there_is_no_line_for_them() -> None:

@@ -22,23 +22,23 @@ def test_three_lines_say_figures_certainty_and_controls() -> None:
         sample("st", "Order", 500, 490, 505, 500, mirrored=True),
     )
     assert figures == (
-        "Accuracy in % on 1000 test items; chance is 50.0. Bold or *: higher than its control (chance, or a bag of "
-        "words that is above chance), and significantly higher than every other encoder."
+        "Accuracy in % on 1000 test items; chance is 50.0. Bold or *: significantly above chance, above a bag of "
+        "words, and significantly better than every other encoder."
     )
     assert certainty.startswith("Each figure is from one probe on one draw of the data. 95% intervals: ±")
-    assert controls == "Controls that must be at chance: 4 of 4 are."
+    assert controls == "Controls: 4 of 4 that must be at chance are at chance."
 
 
 def test_one_encoder_is_compared_with_its_control_only() -> None:
     figures = summarize_results(sample("bow", "Order", 690, 490, 505, 500, mirrored=True))[0]
-    assert figures.endswith("Bold or *: higher than its control (chance, or a bag of words that is above chance).")
+    assert figures.endswith("Bold or *: significantly above chance, above a bag of words.")
 
 
 def test_a_failed_control_is_named_with_its_columns() -> None:
     controls = summarize_results(sample("bow", "Order", 900, 800, 505, 500))[2]
     assert controls == (
-        "Controls that must be at chance: 1 of 2 is; random sentences (dim 3) on Order is above chance (80.0). "
-        "Do not believe Order before a repetition with another --seed."
+        "Controls: 1 of 2 that must be at chance is at chance; random sentences (dim 3) on Order is above chance "
+        "(80.0). Do not believe Order before a repetition with another --seed."
     )
 
 
@@ -51,8 +51,8 @@ def test_a_table_without_controls_says_so() -> None:
 def test_words_that_solve_a_task_are_named() -> None:
     controls = summarize_results(sample("bow", "Content1Probe", 900, 500, 501, 880))[2]
     assert controls == (
-        "Controls that must be at chance: 2 of 2 are. Bags of random word vectors are above chance on "
-        "Content1Probe (88.0): compare encoders with these figures there, not with chance."
+        "Controls: 2 of 2 that must be at chance are at chance. The words alone (bags of random word vectors, one for "
+        "each width) reach 88.0 on Content1Probe: compare encoders with these figures, not with chance."
     )
 
 
@@ -76,7 +76,7 @@ def test_the_command_prints_all_notes_when_asked(tmp_path: Path, command: Comman
     short, complete = command("show", run)[1], command("show", run, "--notes")[1]
     assert short.endswith(f"\nAll notes: probe show {run} --notes\n")
     assert len(short.split("┘\n")[1].splitlines()) == 4
-    assert "classifier: ettinger (hidden as wide as the input" in complete
+    assert "classifier: ettinger (hidden layer as wide as the input" in complete
     assert "All notes:" not in complete
 
 

@@ -112,7 +112,7 @@ def test_a_star_marks_what_is_bold_elsewhere() -> None:
     assert "*" not in BOTH.to_latex().split("% ")[0]
     for text in (str(BOTH), BOTH.to_markdown(), BOTH.to_latex(), BOTH._repr_html_()):
         star = r"\*" if text == BOTH.to_markdown() else "*"
-        assert re.search(rf"Bold,? or (with a )?{re.escape(star)}: (above|higher than) its control", text)
+        assert re.search(rf"Bold,? or (with a )?{re.escape(star)}: significantly above chance", text)
 
 
 @pytest.mark.parametrize("form", [(), ("--format", "text")])
@@ -134,7 +134,7 @@ def test_a_notebook_shows_the_table_the_best_in_bold() -> None:
     assert tags.open == []
     assert "<b>69.0</b>" in page
     assert [text for text in tags.texts if text][:4] == ["encoder", "Order", "bow", "50.0"]
-    assert {f"Controls that must be at chance: {n} of {n} are." for n in (4, 5)} & {*tags.texts}
+    assert {f"Controls: {n} of {n} that must be at chance are at chance." for n in (4, 5)} & {*tags.texts}
 
 
 @given(name=st.text(st.characters(blacklist_categories=("C", "Z")), min_size=1))
