@@ -55,7 +55,7 @@ COMMANDS: dict[str, Mapping[str, tuple[str, str]]] = {
         "check": ("results.check:check", "List problems that weaken claims about results, and how to fix them."),
         "methods": ("results.methods:methods", "Write a paragraph for the methods section of a paper, and its BibTeX."),
         "correlate": ("results.correlate:correlate", "Correlate probing accuracy with other scores of the encoders."),
-        "geometry": ("runs.geometry:geometry", "Measure whether paraphrases are nearer to a sentence than others are."),
+        "geometry": ("runs.geometry:geometry", "Measure if sentences are nearer to paraphrases than to other texts."),
         "gate": ("runs.gate:gate", "Measure how often pairs of different meaning pass a similarity threshold."),
         "lm": ("runs.lm:lm", "Measure how often language models prefer the good sentence of a minimal pair."),
         "sentences": ("data.sentences:app", "Write the sentences that a run needs, to encode them elsewhere."),

@@ -165,9 +165,9 @@ def _remove_left_folders(temporary_folder: Path) -> None:
 
 
 def _remove_if_left(path: Path, *, ended: bool) -> None:
-    """Remove a temporary path of this user if it is unlocked or, where locks are unsupported, if it is 24 hours old.
+    """Remove a temporary path of this user if it is unlocked and old enough.
 
-    - ended: whether an unlocked path is removed at any age; if False, it must be at least an hour old
+    An unlocked path must be an hour old, unless *ended* is True. Where locks are unsupported, it must be 24 hours old.
     """
     with suppress(OSError):
         if path.is_symlink() or path.stat().st_uid != os.getuid():

@@ -54,5 +54,5 @@ class _LimitedStream(io.RawIOBase):
 
 
 def limit_unpacking(unpacked: IO[bytes], position: Callable[[], int]) -> io.BufferedReader:
-    """Return a reader. It raises ProportionError if *unpacked* far exceeds the packed bytes; *position* counts them."""
+    """Return a reader. It raises ProportionError if *unpacked* is too long. *position*: number of packed bytes read."""
     return io.BufferedReader(_LimitedStream(unpacked, position), 1 << 16)

@@ -222,7 +222,7 @@ def list_clause_shapes(language: Language) -> Iterator[ClauseShape]:
 
 
 def _list_variants(shape: ClauseShape, heads: Sequence[str], language: Language) -> Iterator[ClauseShape]:
-    """Yield a main clause in each word order, or a relative clause with each possible ``head`` (number of the noun)."""
+    """Yield one shape for each word order of a main clause, or for each possible ``head`` of a relative clause."""
     if not shape.gap:
         yield shape
     for head in heads if shape.gap else ():
@@ -262,7 +262,7 @@ def list_all_shapes(language: Language) -> Iterator[Shape]:
 
 
 class ShapeTable:
-    """The words and holes of each shape, from the stored JSON *lines*; the grammar derives shapes that these lack."""
+    """The words and holes of each shape, read from the JSON *lines*. The grammar derives shapes that have no line."""
 
     def __init__(
         self, language: Language, lines: Mapping[str, str] | None = None, contents: Sequence[Leaf | Hole] = ()

@@ -43,7 +43,7 @@ def check_unknown_kind(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def check_duplicate_lemma(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Do not repeat a lemma in a section, list or set of synonyms, or a translation among words of the same kind."""
+    """Write a lemma once in a section, list or synonym set, and do not give two words of a kind one translation."""
     for place, first in draft.document.repeated:
         yield place.first, f"{place.key!r} in [{place.section}] is on line {first.first} already"
     yield from _find_shared_translations(draft)
@@ -79,7 +79,7 @@ def check_missing_form(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def check_form_clash(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Use only words with distinct forms, so that each form shows its word, number and tense."""
+    """Do not use a form for two words, or for two numbers or tenses of a word."""
     yield from _find_reserved_words(draft)
     yield from _find_shared_forms(draft)
     for item in draft.items if draft.language.has_distinct_forms else ():
@@ -125,14 +125,14 @@ def check_unknown_key(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def _list_other_keys(kind: Kind) -> tuple[str, ...]:
-    """Return the keys that entries of a kind can have in any language, such as ``sort``; not those in Language.keys."""
+    """Return those of the keys flags, sort and takes that an entry of *kind* can have. Language.keys has all others."""
     flags = (drafts.FLAGS,) if kind in VERBS or kind in POLAR_KINDS else ()
     takes = (drafts.TAKES,) if kind in VERBS or kind in TAKING_KINDS else ()
     return (*flags, *((drafts.SORT,) if kind is Kind.NOUN else ()), *takes)
 
 
 def check_flags(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Use only flags that the word's kind can have, that are true of the word, and that can occur together."""
+    """In a word's entry, use only flags that its kind can have, that are true of it, and that can occur together."""
     for item in draft.items:
         flags = [flag for flag in Flag if (flag in VERB_FLAGS) is (item.word.kind in VERBS)]
         for flag in drafts.list_strings(item.stated.get(drafts.FLAGS)):
@@ -161,7 +161,7 @@ def check_unknown_word(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def check_tokens(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Apart from the capital of a German noun, write each lemma and form as one token of lower-case letters."""
+    """Begin a German noun with a capital; otherwise, write each lemma and form as one token of lower-case letters."""
     for item in draft.items:
         stated = [value for key, value in item.stated.items() if key in frozenset(Form)]
         if draft.language.capitalized_kinds:
@@ -175,7 +175,7 @@ def check_tokens(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def check_empty_vocabulary(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Give each vocabulary at least one noun and one verb, and leave out keys whose lists are empty."""
+    """Give each vocabulary of a lexicon file at least one noun and one verb, and leave out keys without words."""
     for section in draft.vocabularies or (drafts.choose_everything(draft),):
         chosen = drafts.resolve_vocabulary(section, draft)
         if not chosen[Kind.NOUN] or not any(chosen.get(kind) for kind in VERBS):
@@ -191,7 +191,7 @@ def check_empty_vocabulary(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def check_types(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Give each section and key of the lexicon file a value of the expected type, or one of the expected names."""
+    """Give each section and key a value of the expected type or, for keys such as 'gender', an expected value."""
     for section in draft.document.sections:
         if not section.is_table:
             yield section.line, f"{section.name!r}, expected a section [{section.name}]"
@@ -233,7 +233,7 @@ def _find_wrong_values(item: drafts.DraftWord) -> Iterator[LexiconFinding]:
 
 
 def check_sorts(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """In 'takes', name only 'person' or sorts of the lexicon's nouns, and leave at least one noun for each role."""
+    """In 'takes', name only 'person' or sorts of the lexicon's nouns, and let each role accept at least one noun."""
     noun_sorts = {word.sort: None for word in draft.words if word.kind is Kind.NOUN}
     known_sorts = {PERSON: None, **noun_sorts}
     for item in draft.items:
@@ -287,7 +287,7 @@ def _is_syncretic(word: Word) -> bool:
 
 
 def _list_taken(kind: Kind, value: object) -> list[object]:
-    """Return the parts of ``takes`` that must be lists of sorts; [None] if the ``takes`` of a verb is not a table."""
+    """Return the values in ``takes`` that should be lists of sorts. If a verb's ``takes`` is not a table: [None]."""
     return list(value.values()) if kind in VERBS and isinstance(value, dict) else [value if kind not in VERBS else None]
 
 
@@ -309,7 +309,7 @@ def _list_vocabulary_entries(draft: drafts.Draft) -> list[LexiconEntry]:
 
 
 def _list_synonym_sets(draft: drafts.Draft) -> list[LexiconEntry]:
-    """Return an entry for each set of synonymous nouns, verbs or other open-class words, at its first lemma's line."""
+    """Return an entry for each synonym set of nouns, verbs or other open-class words, with its first lemma's line."""
     sets, line = [], 1
     for entry in draft.synonyms:
         line = entry.line

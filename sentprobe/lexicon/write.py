@@ -38,7 +38,7 @@ def write_word(word: Word) -> str:
 
 
 def _list_required_values(word: Word) -> Iterator[tuple[str, str]]:
-    """Yield key and value, in TOML, of properties that a lexicon file must state because the defaults are not right."""
+    """Yield the (key, value) pairs of a word's lexicon entry, in TOML. Most values that can be guessed are left out."""
     guesses = [guess_form(word.lemma, word.kind, form) or "" for form in FORMS[word.kind]]
     if word.kind in OPEN_KINDS or [word.forms.get(form) for form in FORMS[word.kind]] != guesses:
         for form, text in word.forms.items():

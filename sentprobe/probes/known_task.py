@@ -43,7 +43,7 @@ def give_reason(reason: str, *cues: Cue) -> dict[Cue, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Redundancy:
-    """A way to guess the answer from similar words: for example, the main verb often has the most frequent tense."""
+    """A way to guess the answer. For example, the main verb is guessed to have the sentence's commonest tense."""
 
     feature: str
     """The property whose most frequent value is the guess, such as ``tense of its verbs`` (those of the sentence)."""

@@ -134,10 +134,10 @@ def _number_units(units: tuple[int, ...]) -> tuple[NDArray[np.int64], Floats]:
 def design_effect(scores: ArrayLike, units: Sequence[int]) -> float:
     """Return the design effect (Kish 1965, section 8.2), at least 1: the factor by which units raise a mean's variance.
 
-    The design effect is the quotient of two variances of the mean of n items. The first is the variance if the items
-    are sampled in U units. It is estimated for a ratio, the sum of all scores divided by the sum of all unit sizes,
-    with the factor U / (U - 1). The second is the variance if all items are independent: p (1 - p) / n, where p is the
-    mean score.
+    The design effect is the quotient of two variances of the mean score p of n items. The first variance assumes that
+    U units are sampled. It is the usual estimate for a ratio, here the sum of scores divided by the number of items.
+    This estimate has the factor U / (U - 1). The second variance assumes that all items are independent. It is
+    p (1 - p) / n.
 
     If p is 0 or 1, the design effect cannot be estimated. In this case, the worst case is assumed: all items of a unit
     agree. The result is then the sum of squared unit sizes, divided by n. For a single unit, the result is n.
@@ -335,8 +335,8 @@ def compare_draws(first: Sequence[float], second: Sequence[float], *, items: int
     An observation is an encoder's accuracy in a draw, so the tests and the interval generalise to other draws. The sign
     test compares the numbers of draws in which each encoder is better. The t-test is paired over draws.
 
-    In the t-test and the interval, the standard deviation is at least 1 / items: in a few draws, all differences may be
-    equal by chance. Without this minimum, two draws wrongly show a significant difference in up to 11% of cases.
+    In the t-test and the interval, the standard deviation is at least 1 / items. With few draws, all differences may
+    be equal by chance. Without this minimum, two draws wrongly show a significant difference in up to 11% of cases.
     """
     if len(first) != len(second) or len(first) < 2:
         raise UsageError(f"{len(first)} and {len(second)} draws cannot be paired")

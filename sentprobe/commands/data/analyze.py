@@ -60,8 +60,8 @@ class ReadingOptions:
     language: Annotated[
         str | None,
         reading_option(
-            help="Language of the sentences, such as de. Default: from the files' names "
-            "(de_gsd-ud-test.conllu) or of --out (de.table)."
+            help="Language of the sentences, such as de. Default: from the name of a file "
+            "(de_gsd-ud-test.conllu) or of the folder --out (de.table)."
         ),
     ] = None
     universal: Annotated[

@@ -50,8 +50,8 @@ def audit(
         opt.Repeatable,
         typer.Option(
             metavar="CUE",
-            help="Accept this cue: probe (probe words), length, bag-of-words, n-grams, position, template or sentence "
-            "(its n-grams, without knowing the probe words); repeatable. Exit with 1 if another cue leaks.",
+            help="Accept that this cue leaks: probe (the probe words alone), length, bag-of-words, n-grams, position, "
+            "template or sentence (the sentence alone); repeatable. Exit with 1 if another cue leaks.",
         ),
     ] = None,
     read_as: Annotated[

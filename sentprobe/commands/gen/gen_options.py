@@ -24,7 +24,7 @@ class ContentOptions:
     """Options that require or forbid events and lemmas."""
 
     require: Annotated[Repeatable, content_option(help="Required event: 'help[past](agent: lawyer)'.")] = None
-    require_any: Annotated[Repeatable, content_option(help="Event; one of the events so given is required.")] = None
+    require_any: Annotated[Repeatable, content_option(help="Event; with several, at least one is required.")] = None
     forbid: Annotated[Repeatable, content_option(help="Forbidden event.")] = None
     require_word: Annotated[Repeatable, content_option(help="Required lemma.")] = None
     forbid_word: Annotated[Repeatable, content_option(help="Forbidden lemma.")] = None

@@ -84,7 +84,7 @@ def _build_choices(features: FeatureOptions, words: WordOptions) -> Choices:
 
 
 def _build_constraints(content: ContentOptions, lexicon: Lexicon) -> tuple[Constraints, tuple[str, ...]]:
-    """Return the constraints of the options and of the file ``--config``, and the templates if no option names any."""
+    """Return the constraints from the options and the file ``--config``, and the file's templates (default: all)."""
     base = Constraints()
     templates: tuple[str, ...] = ("all",)
     if content.config is not None:
@@ -106,7 +106,7 @@ def _build_constraints(content: ContentOptions, lexicon: Lexicon) -> tuple[Const
 
 
 def parse_range(text: str, name: str) -> tuple[int, ...]:
-    """Return the numbers in a range. At most one number above ENGLISH.max_adverbs is kept; it suffices for an error.
+    """Return the numbers in a range. Of numbers above ENGLISH.max_adverbs, only the first is kept, for an error later.
 
     In error messages, *name* says what the numbers count, such as "adverbs".
 

@@ -30,7 +30,7 @@ def minimal(
         typer.Option(
             "--paradigm",
             "-p",
-            help="Kind of error, from --list, or all (that the vocabulary has words for); repeatable.",
+            help="Kind of error, from --list; repeatable. With all: every kind that the vocabulary has words for.",
             autocompletion=build_completer(_list_paradigms),
         ),
     ] = None,
@@ -39,7 +39,7 @@ def minimal(
     show_list: Annotated[
         bool,
         typer.Option(
-            "--list", help="List the paradigms, each with an example and the accuracy of word frequency and of length."
+            "--list", help="List the paradigms, and how often word frequency or length alone picks the good sentence."
         ),
     ] = False,
     out: Annotated[

@@ -77,8 +77,8 @@ def pairs(
     """Write triplets: an anchor, a paraphrase, and negatives.
 
     The paraphrase (positive) differs from the anchor in form, not in meaning. Each negative differs from the anchor in
-    one property of meaning, the contrast: the column 'negative' has a negative in the form of the positive,
-    'hard_negative' one in the form of the anchor. All sentences are annotated.
+    one property of meaning, the contrast. The negative in the column 'negative' has the form of the positive; the one
+    in the column 'hard_negative' has the form of the anchor. All sentences are annotated.
 
     The format blimp has the positive as sentence_good and the negative as sentence_bad; both are grammatical.
     """

@@ -29,7 +29,7 @@ def retrieval(
     out: Annotated[Path, opt.build_out_option("New or empty folder for the files."), OUTPUT_FOLDER],
     contrast: Annotated[
         opt.Repeatable,
-        typer.Option("--contrast", "-c", help=f"{opt.CONTRASTS}; repeatable. Only exclusion needs none."),
+        typer.Option("--contrast", "-c", help=f"{opt.CONTRASTS}; repeatable. Required with --kind paraphrase."),
     ] = None,
     kind: Annotated[
         str,

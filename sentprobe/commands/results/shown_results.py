@@ -92,9 +92,9 @@ def draw_plot(
     nearness: Nearness = Nearness.COSINE,
     learning_curves: Sequence[TrainingCurve] = (),
 ) -> "ResultPicture":
-    """Return one of four plots: results by sentence length, by layer, by training step, or of geometry by contrast.
+    """Return a plot of results by sentence length (if *by_length* is set), layer, training step or contrast.
 
-    Raises UsageError if no plot, or more than one, is possible.
+    Raises UsageError if there is nothing to plot, or if there are several plots of the chosen kind.
     """
     from sentprobe.probes.report.plots import page_pictures
 

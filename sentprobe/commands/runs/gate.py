@@ -37,8 +37,7 @@ def gate(
     keep: Annotated[
         str,
         typer.Option(
-            metavar="SHARE",
-            help="Share of paraphrases that must pass; set on half of the triplets, tested on the others.",
+            metavar="SHARE", help="Share of paraphrases that must pass. The threshold is set on half of the triplets."
         ),
     ] = "95%",
     max_false_hits: Annotated[
@@ -46,9 +45,7 @@ def gate(
     ] = None,
     contrast: opt.ContrastsOption = None,
     pairs: Annotated[
-        Path | None,
-        typer.Option(metavar="CSV", help="Also measure your pairs (columns a, b, same=0/1)."),
-        INPUT,
+        Path | None, typer.Option(metavar="CSV", help="Also measure your pairs (columns a, b, same=0/1)."), INPUT
     ] = None,
     n: Annotated[int, typer.Option("--n", "-n", help="Number of triplets for each contrast.")] = 400,
     draws: Annotated[int, typer.Option(help="Repetitions with new triplets and weights.")] = 1,
@@ -70,7 +67,7 @@ def gate(
     """Measure how often pairs of different meaning pass a similarity threshold.
 
     A false hit is a pair of sentences that passes the threshold but differs in meaning; a miss is a paraphrase that
-    does not pass. Each pair is an anchor of gen pairs with its paraphrase or with a negative.
+    does not pass. A pair is the anchor of a triplet (see gen pairs) and its paraphrase, or the anchor and a negative.
     """
     from sentprobe.probes.encoders.cache.vector_cache import Cache
     from sentprobe.probes.gate import gate_tables as tables

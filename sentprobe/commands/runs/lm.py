@@ -48,7 +48,7 @@ def lm(
     ] = None,
     paradigm: Annotated[
         list[str] | None,
-        typer.Option("--paradigm", "-p", help="Paradigm of gen minimal, or all (without --pairs); repeatable."),
+        typer.Option("--paradigm", "-p", help="Instead of --pairs: paradigm of gen minimal, or all; repeatable."),
     ] = None,
     n: Annotated[
         int | None, typer.Option("--n", "-n", help="Number of pairs for each --paradigm. [default: 1000]")

@@ -32,7 +32,7 @@ SUITES_BY_PARAMETER: Mapping[str, tuple[str, ...]] = {
 
 
 def is_unused(parameter: str, suites: Collection[str]) -> bool:
-    """Return whether a parameter is only for certain suites, and *suites* contains none of these."""
+    """Return whether a parameter is only for suites that are not in *suites*."""
     return parameter in SUITES_BY_PARAMETER and not set(SUITES_BY_PARAMETER[parameter]) & set(suites)
 
 

@@ -211,7 +211,7 @@ HeldOutOption = Annotated[
     declare_option(
         HELD_OUT,
         metavar="SHARE|TEMPLATE",
-        help="Use only the words or structures that gen pairs --hold-out with this value leaves out; repeatable.",
+        help="Use only the words or structures left out by gen pairs --hold-out (give the same value); repeatable.",
     ),
 ]
 
@@ -280,7 +280,8 @@ class ItemOptions:
     SUITES: ClassVar = SUITES
 
     sampling: Annotated[
-        str, data_option(help="Items: mirror (same words, opposite labels), or paper (as published). Not for conneau.")
+        str,
+        data_option(help="Items: mirror (same words, other labels) or paper (as published). Not for group conneau."),
     ] = "mirror"
 
     train: Annotated[int | None, data_option(help="Training items. Default: 4000; natural text: 100000.")] = None

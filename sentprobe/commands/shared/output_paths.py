@@ -87,7 +87,7 @@ def _list_input_paths(value: Any, role: PathRole) -> list[Path]:
 
 
 def _check_output(out: Path, inputs: Iterable[Path], *, is_file: bool) -> None:
-    """Raise UsageError if *out* is an input. A file must also not lie inside an input folder or a results folder."""
+    """Raise UsageError if *out* is an input, or if it is a file inside an input folder or a results folder."""
     for input_path in inputs:
         if _is_same_path(out, input_path):
             raise UsageError(f"{out}: is an input; the output needs another path")

@@ -1,4 +1,4 @@
-"""Conversion of options to suites, and of command arguments to targets: suites, corpus tables and datasets."""
+"""Functions that build suites from options, and find the suites, corpus tables and datasets that arguments name."""
 
 from collections.abc import Mapping, Sequence
 

@@ -124,7 +124,7 @@ class LayoutRows:
     finite: Mapping[str, list[FiniteForms]]
 
     def look_up(self, table: str, name: str) -> NumberArray:
-        """Return each row's entry of the table *table*, shape (values,), for the row's value of the variable *name*."""
+        """Look up each row's value of the variable *name* in the table *table*, which has an entry for each value."""
         return cast(NumberArray, getattr(self.tables, table)[self.values[name]])
 
     def find_numbers(self, path: str) -> NumberArray:
@@ -155,10 +155,10 @@ class LayoutRows:
         return entries
 
     def look_up_agreeing(self, path: str, slot: str, table: NumberArray) -> NumberArray:
-        """Return, for each row, one entry of *table*, whose shape is (words, numbers, classes).
+        """Return, for each row, the entry of *table* (words, numbers, classes) for a word, its number and its class.
 
-        The entry is for the word in *slot* at *path*, and for the number and class of the noun phrase at *path*. If
-        *slot* is "", *table* has only one word.
+        The word is in *slot* at *path*. The number and the class are those of the noun phrase at *path*. If *slot* is
+        "", the first axis of *table* has length 1.
         """
         word: Any = self.values[f"{path}{slot}"] if slot else 0
         entries: NumberArray = table[word, self.find_numbers(path), self.find_classes(path)]
@@ -169,7 +169,7 @@ class LayoutRows:
         return choices[self.find_numbers(path)]
 
     def find_variants(self, site: ClauseSite) -> NumberArray:
-        """Return, for each row, the index of (tense of a clause, number of its subject) in TENSE_NUMBER_PAIRS."""
+        """Return, for each row, the index in TENSE_NUMBER_PAIRS of the clause's tense and the subject's number."""
         voices = tuple(ev.Voice) if site.voice is None else (site.voice,)
         datives = tuple(ev.Dative) if site.varies_dative else (site.dative or "",)
         choices = [self.find_agreement(find_subject_path(site, *pair)) for pair in product(voices, datives)]
@@ -190,7 +190,7 @@ class LayoutRows:
         return self.tables.verb_forms[site.frame.value][forms, self.values[f"{site.path}verb"]]
 
     def look_up_auxiliaries(self, site: ClauseSite, part: str) -> NumberArray:
-        """Return each row's perfect auxiliary in a clause; *part* selects its "form" or its "lemma"."""
+        """Return, for each row, the "form" or the "lemma" (*part*) of a clause's perfect auxiliary, as a pool index."""
         auxiliaries = self.tables.verb_auxiliaries[site.frame.value][self.values[f"{site.path}verb"]]
         table: NumberArray = getattr(self.tables, f"auxiliary_{part}")
         return table[self.find_variants(site), auxiliaries]
@@ -322,7 +322,7 @@ class LayoutColumns:
         return key
 
     def _count_values(self, variable: Variable) -> int:
-        """Return how many shapes a variable's values lead to; *not* and *n't* differ in shape only in questions."""
+        """Return how many values of *variable* give different shapes. *not* and *n't* differ only in questions."""
         if variable.name.endswith(".self"):
             return len(variable.values)
         is_question = self._layout.clauses[0].form.mood is ev.Mood.QUESTION
@@ -409,7 +409,7 @@ class LayoutColumns:
 
 
 class _Mark(str):
-    """A mark that replaces an enum member in an event, such as a tense. Its ``value`` is the mark, as a string."""
+    """A mark (see :func:`format_mark`) in place of an enum member. Like the member, it has the attribute ``value``."""
 
     __slots__ = ()
 
@@ -419,5 +419,5 @@ class _Mark(str):
 
 
 def format_mark(number: int) -> str:
-    """Return the mark of the column with this number. Marks replace the columns' strings in marked sentences."""
+    """Return the mark that stands for the string of column *number* in a marked sentence."""
     return f"{MARK_START}{number}{MARK_END}"

@@ -19,7 +19,7 @@ WordLookup: TypeAlias = Callable[[Sequence[int]], str]
 
 
 class Phrase(NamedTuple):
-    """The look-up functions of the tokens of a shape's events; ``positions``: {variable number: token number}."""
+    """Look-up functions for all events of one shape, one for each token. ``positions``: {variable: token} (numbers)."""
 
     lookups: tuple[WordLookup, ...]
     positions: Mapping[int, int]
@@ -147,7 +147,7 @@ class _PhraseBuilder:
         return lambda values: tables[values[at]][values[determiner]][values[following]]
 
     def _find_agreement(self, token: PlanToken) -> tuple[int, int, list[list[Leaf]]]:
-        """Return the indices of two variables, tense and subject's determiner, and the verb for [tense][determiner]."""
+        """Return (tense, subject's determiner, verbs): two variables' indices, and a verb for each pair of values."""
         clause = self._clauses[token.path]
         path = columns.find_subject_path(clause.site, clause.find_voice(self._event), clause.find_dative(self._event))
         assert clause.tense is not None
@@ -180,7 +180,7 @@ def _make_pair_lookup(table: Sequence[Sequence[str]], first: int, second: int) -
 def _build_form_table(
     lexicon: Lexicon, kind: Kind, lemmas: tuple[str, ...], used: Allowed, form: str | None
 ) -> Sequence[str]:
-    """Return each lemma's *form*, or its first form if None; "" if missing or if the lemma's index is not in *used*."""
+    """Return *form* (if None, the first form) of each lemma whose index is in *used*; "" for other lemmas."""
     words = [lexicon.get(lemma, kind) if i in used else None for i, lemma in enumerate(lemmas)]
     return [word.forms.get(form or next(iter(word.forms)), "") if word else "" for word in words]
 
@@ -199,9 +199,9 @@ def _build_noun_table(
 def _build_agreement_table(
     lexicon: Lexicon, pairs: tuple[tuple[str, str], ...], following: tuple[str, ...], kind: Kind, place: tuple[str, str]
 ) -> Sequence[Sequence[str]]:
-    """Return a table of word forms, such as "a" and "an", that agree with another word, such as the next noun.
+    """Return a table of word forms that agree with a later word: "a" before "pen", "an" before "apple".
 
-    Row i has forms of one word: ``pairs[i]`` is (number, lemma). In column j, the form agrees with ``following[j]``.
+    Row i is for the word ``pairs[i]``: (grammatical number, lemma). Column j is for the later word ``following[j]``.
     """
     language, (slot, case) = lexicon.language, place
     classes = [language.find_class(lexicon.get(lemma, kind)) for lemma in following]

@@ -90,7 +90,7 @@ class Decoder:
                 chunk.words[:, number][batch.positions] = column(rows)
 
     def _cut_part(self, chunk: SentenceChunk, first: int) -> SentenceChunk:
-        """Return up to PART_SIZE sentences of a chunk, from position *first*, with the columns EMPTY, ID and INDEX."""
+        """Return up to PART_SIZE sentences of a chunk, from position *first*. Fill the columns EMPTY, ID and INDEX."""
         rows = slice(first, first + PART_SIZE)
         words = np.ascontiguousarray(chunk.words[rows])
         part = SentenceChunk(chunk.start + first, chunk.indices[rows], chunk.shapes[rows], words)
@@ -131,11 +131,11 @@ class RaggedRows:
         self._new.append(np.array(elements, dtype=np.int32).T)
 
     def gather(self, chunk: SentenceChunk) -> tuple[NumberArray, NumberArray, NDArray[np.int32]]:
-        """Return the row of each sentence in a chunk, as three arrays. All sentences of one shape have the same row.
+        """Return the rows of a chunk's sentences, as three arrays. A sentence has the row of its shape.
 
-        - bounds, (sentences + 1,): the row of sentence i consists of the elements from bounds[i] to bounds[i + 1] - 1
+        - bounds, (sentences + 1,): the row of sentence i has the elements from bounds[i] to bounds[i + 1] - 1
         - word starts, (elements,): for each element, where its sentence's words start in the flattened ``chunk.words``
-        - elements, (width, elements): all elements as columns: the row of sentence 0, then the row of sentence 1, ...
+        - elements, (width, elements): one element in each column, first those of sentence 0, then of sentence 1, ...
         """
         if self._new:
             ends = np.cumsum([row.shape[1] for row in self._new])
@@ -153,7 +153,7 @@ class RaggedRows:
 
 
 class RecordStore:
-    """One record (output text) for each shape, with blanks for words. *write* formats a sentence, *escape* a word."""
+    """Store of each shape's record (text with blanks for words). *write* makes a record; *escape* encodes a word."""
 
     def __init__(
         self, words: word_tables.StringPool, write: Callable[[Sentence], str], escape: Callable[[str], str] = str

@@ -1,4 +1,4 @@
-"""Parquet files of sentences; for speed, Arrow builds the texts from arrays of word indices, not of Python strings."""
+"""Parquet files of sentences. For speed, Arrow looks words up by index, and Python builds no string for a sentence."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -68,10 +68,10 @@ class _TokenStore:
         self._dictionary = pa.array([], pa.string())
 
     def add(self, marked: Sentence) -> frozenset[int]:
-        """Add the tokens of a shape; return the numbers of the columns that the tokens need.
+        """Add the tokens of a shape. Return the numbers of the columns whose marks occur in the tokens.
 
-        *marked* is a sentence of the shape in which a column mark replaces each text that differs between sentences. A
-        token field with a mark is stored as (0, number of the column), and any other field as (index of its text, 0).
+        *marked* is a sentence of the shape. In it, each text that differs between sentences is replaced by the mark of
+        a column. A marked field is stored as (0, number of the column), and any other field as (index of its text, 0).
         """
         used: set[int] = set()
         elements = []
@@ -167,7 +167,7 @@ class TableMaker:
         self._decoder = generation.Decoder(space, tables, stores)
 
     def build_row_group(self, indices: IndexArray, start: int) -> Any:
-        """Return the sentences at *indices* as a row group; ids begin at *start* + 1, Arrow dictionaries are sorted."""
+        """Return a row group of the sentences at *indices*. Ids count from *start* + 1. Its dictionaries are sorted."""
         table = pa.concat_tables(self.build_tables(indices, start))
         columns = [_sort_dictionaries(column.combine_chunks()) for column in table.columns]
         return pa.table(columns, schema=self.schema)

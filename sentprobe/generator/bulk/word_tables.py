@@ -79,7 +79,7 @@ class WordTables:
         self.negators = self.pool.numbers(["", *NEGATIONS[1:]])
 
     def _add_auxiliaries(self, space: NumberedEvents) -> None:
-        """Add two tables, of forms and of lemmas of perfect auxiliaries; for each verb, add its auxiliary's column."""
+        """Add the forms and lemmas of perfect auxiliaries. For each verb, add the index of the auxiliary it takes."""
         auxiliaries = self.language.perfect_auxiliaries
         if not auxiliaries:
             return

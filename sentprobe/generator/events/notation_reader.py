@@ -18,7 +18,7 @@ ParsedValue = TypeVar("ParsedValue")
 
 
 class SyntaxHint(NamedTuple):
-    """The message for a syntax error where each of ``terminals`` is allowed; ``examples`` are texts with this error."""
+    """A message for a syntax error where the grammar allows all tokens in ``terminals``; ``examples`` cause it."""
 
     message: str
     terminals: str

@@ -93,7 +93,7 @@ def _list_nouns(lexicon: Lexicon, vocabulary: Vocabulary, _: Sequence[str]) -> _
 
 
 def _list_relativizers(lexicon: Lexicon, _: Vocabulary, __: Sequence[str]) -> _Rows:
-    """Yield each relativizer form with its wrong words: for any form, all relativizers that cannot refer to persons."""
+    """Yield (key, wrong words) for each relativizer form. Wrong words are all forms that cannot refer to persons."""
     words = lexicon.words(Kind.RELATIVIZER)
     impersonal_forms = [form for word in words if not word.accepts(PERSON) for form in word.forms.values()]
     for word in words:

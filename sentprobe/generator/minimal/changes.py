@@ -34,10 +34,10 @@ _EFFECTS = {"swap": SAME_WORDS, "move": SAME_WORDS, "replace": SAME_LENGTH, "ins
 
 
 class EditToken(NamedTuple):
-    """A token of the bad sentence: the good sentence's token at ``position`` (from 0), its replacement, or a new word.
+    """A token of the bad sentence: a token of the good sentence, its replacement, or an inserted word.
 
-    ``table`` names the table that has the replacement; it is empty if the token stays the same. For a new word,
-    ``position`` is PARENT, and the word is ``word`` or, if ``word`` is empty, comes from ``table``.
+    ``position`` is the position of the good token, from 0; PARENT for an inserted word. ``table`` names the table from
+    which the word comes. If ``table`` is empty, an inserted word is ``word``, and a good token stays the same.
     """
 
     position: int

@@ -20,7 +20,7 @@ from sentprobe.lexicon.words import PERSON, ROLES, VERBS, Word
 
 
 class PrefixMethod(StrEnum):
-    """The word whose probability is compared between the sentences of a minimal pair; NONE if no word allows this."""
+    """The word whose probability tells the two sentences of a minimal pair apart; NONE if there is no such word."""
 
     ONE = "one"
     """The only word that differs, after the same preceding words (BLiMP's one-prefix method)."""
@@ -102,7 +102,7 @@ def takes_things(verb: Word) -> bool:
 
 
 def has_clear_forms(verb: Word, lexicon: Lexicon) -> bool:
-    """Say whether a verb's plain form differs from its past and participle, and it shares no form with other verbs."""
+    """Say whether a verb's plain form is not its past or participle, and no other verb shares a form with this verb."""
     forms = verb.forms
     readings = [word for form in forms.values() for word, _ in lexicon.find(form)]
     is_shared = any(word.kind in VERBS and word is not verb for word in readings)

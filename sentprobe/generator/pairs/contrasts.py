@@ -97,7 +97,7 @@ def _find_recipient_places(pattern: Pattern) -> Iterator[str]:
 
 
 def _build_equal_recipient_conditions(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield a partial event for each number: the noun at *path* and the recipient of its clause have this number."""
+    """Yield two partial events: the noun at *path* and its clause's recipient are both singular, or both plural."""
     clause_path = drafts.find_noun_clause(path)
     for number in ev.Number:
         person = ev.Participant(number=number)
@@ -114,7 +114,7 @@ def _build_opposite_polarity_conditions(pattern: Pattern, path: str) -> Iterator
 
 
 def _build_progressive_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield one partial event: its clause at *path* is progressive. This excludes verbs without a progressive."""
+    """Yield one partial event, to exclude verbs without a progressive. Its clause at *path* is progressive."""
     yield _constrain_clause(pattern, path, ev.Event(aspect=ev.Aspect.PROGRESSIVE))
 
 

@@ -1,7 +1,7 @@
-"""Drafts, each of many events with the same structure, and edits that change all events of a draft.
+"""Drafts and their edits. A draft is many events with the same structure; an edit changes all of them.
 
 A draft has a column of values for each variable. An edit can change the structure, for example move a relative clause
-to the other noun. So the layout (the list of variables) is built only after the last edit.
+from the agent to the patient. So the layout (the list of variables) is built only after the last edit.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -56,7 +56,7 @@ def adapt_aspects(event: ev.Event, language: Language) -> ev.Event:
 
 
 def find_form_changes(pattern: Pattern, language: Language) -> Iterator[tuple[tuple[str, ...], ev.Voice | None]]:
-    """Yield ways to make a positive: paths for ``exchange_form``, and the voice the anchor must have (None: any)."""
+    """Yield (paths for ``exchange_form``, voice of the anchor or None for any) for each way to make a positive."""
     if not language.has_fronting:
         yield from _find_voice_changes(pattern)
     elif pattern.frame is not ev.Frame.INTRANSITIVE:
@@ -64,11 +64,11 @@ def find_form_changes(pattern: Pattern, language: Language) -> Iterator[tuple[tu
 
 
 def _find_voice_changes(pattern: Pattern) -> Iterator[tuple[tuple[str, ...], ev.Voice | None]]:
-    """Yield (paths, voice): what changes in form, and the voice required of the anchor's main clause (None: any).
+    """Yield (paths, voice): the paths that change, and the voice that the anchor's main clause must have (None: any).
 
-    First come sets of clauses whose voice changes, so that the positive has more or fewer passive clauses than the
-    anchor. If both had equally many, they might have the same words, and no negative could share more words with the
-    anchor. Then comes each variable ``dative`` alone: one recipient changes its form.
+    Most paths lead to clauses whose voice changes. The positive then has more or fewer passive clauses than the anchor.
+    If both had equally many, they might have the same words, and no negative could share more words with the anchor.
+    Last, each variable ``dative`` is yielded alone. Its change gives one recipient the other form.
     """
     paths = contrasts.find_voice_paths(pattern)
     for size in range(1, len(paths) + 1):

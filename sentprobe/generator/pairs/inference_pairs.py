@@ -1,9 +1,8 @@
 """Natural language inference (NLI): pairs of premise and hypothesis, labelled entailment, neutral or contradiction.
 
-A group pairs each of four premises with each of two hypotheses: eight pairs. Half of the pairs with equal premises are
-neutral. So are half of the pairs with equal hypotheses. The same is true of pairs whose premises have the same words
-and whose hypotheses have the same words. So a classifier that sees only the premise, only the hypothesis or only the
-bags of words gets at most half of a group right.
+A group pairs each of four premises with each of two hypotheses: eight pairs. Half of the pairs with a given premise, a
+given hypothesis or given bags of words are neutral. So a classifier that sees only the premise, only the hypothesis or
+only the bags of words gets at most half of a group right.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -90,10 +89,10 @@ class NliSpace(tr.TripletSpace):
         return super().count() // 2
 
     def iterate_pairs(self, count: int, *, seed: int) -> Iterator[dict[str, list[str] | list[int]]]:
-        """Yield the pairs of *count* different groups, in batches with columns ``premise``, ``hypothesis``, ``label``.
+        """Yield all pairs of *count* NLI groups, in batches with columns ``premise``, ``hypothesis``, ``label``.
 
         Raises:
-            UsageError: *count* is not positive, exceeds :meth:`count`, or requires more than MAX_SENTENCES sentences.
+            UsageError: *count* is not positive, exceeds the number of groups, or requires over MAX_SENTENCES sentences.
         """
         self.check_count(count)
         triplet_count = count
@@ -106,10 +105,10 @@ class NliSpace(tr.TripletSpace):
             yield _build_pairs(zip(*_render_sentences(portion), strict=True))
 
     def _find_strata(self, pattern: Pattern) -> Iterator[tr.Stratum]:
-        """Yield one stratum for each form of the positive, even if the contrast can change several clauses.
+        """Yield, for each change of form, one clause's stratum, even if the contrast can change several clauses.
 
-        An anchor and its positive occur together in one stratum for each clause that the contrast can change. Only one
-        of these strata is used, since the others would repeat entailments and contradictions.
+        Strata of different clauses can have the same anchors and positives. They would repeat entailments and
+        contradictions.
         """
         places = [*self.contrast.find_places(pattern)]
         for stratum in super()._find_strata(pattern):
@@ -118,7 +117,7 @@ class NliSpace(tr.TripletSpace):
 
 
 def _render_sentences(triplets: tr.TripletSet) -> list[list[str]]:
-    """Return six lists: all triplets' first hypotheses, their second hypotheses, and their first to fourth premises."""
+    """Return six lists with one sentence for each triplet: two lists of hypotheses, then four lists of premises."""
 
     def negate(part: tr.TripletPart, side: tr.TripletSide) -> drafts.EventDraft:
         return drafts.toggle_negation(triplets.build_draft(part, side=side), drafts.MAIN)

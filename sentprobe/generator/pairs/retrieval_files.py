@@ -25,9 +25,9 @@ from sentprobe.generator.spaces.layout import build_layout_event
 
 
 def sample_distinct_meanings(spaces: Sequence[TripletSpace], count: int, *, seed: int) -> list[TripletSet]:
-    """Return *count* triplets of each space; no two triplets have an anchor or negative with the same meaning.
+    """Return *count* triplets of each space. The anchors and negatives of different triplets have different meanings.
 
-    No two exclusion queries share a question. The query "who helped X but did not help Y" has two questions:
+    In exclusion queries, the questions differ instead. The query "who helped X but did not help Y" has two questions:
     "who helped X" and "who helped Y".
 
     Raises:
@@ -56,7 +56,7 @@ def _select_distinct(space: TripletSpace, count: int, seed: int, meanings: set[H
 
 
 def _list_meanings(triplets: TripletSet) -> Iterable[Iterable[Hashable]]:
-    """Return two meanings for each triplet: of anchor and negative or, in an exclusion query, of its two questions."""
+    """Return the meanings of each triplet's anchor and negative. For an exclusion query, use its two questions."""
     space = triplets.space
     if isinstance(space, ExclusionSpace):
         questions = (_compute_meanings(triplets, space.make_question(number)) for number in range(2))
@@ -71,7 +71,7 @@ def _compute_meanings(triplets: TripletSet, maker: SentenceMaker) -> list[Hashab
 
 
 def _build_events(triplets: TripletSet, maker: SentenceMaker) -> list[Event]:
-    """Return the event of one sentence of each triplet, in order. *maker* determines which, such as the positive."""
+    """Return one event for each triplet, in order: that of the sentence that *maker* makes, such as the positive."""
     events: dict[int, Event] = {}
     for part in triplets.parts:
         draft = maker(part)
@@ -115,7 +115,7 @@ Record: TypeAlias = dict[str, object]
 
 
 def _iterate_queries(triplets: TripletSet) -> Iterator[tuple[Record, list[Record]]]:
-    """Yield, for each query, its record and its documents' records. Sentences of a document are in random order."""
+    """Yield the record of each query with the records of its documents. A document's sentences are in random order."""
     space = triplets.space
     makers: Mapping[str, tuple[SentenceMaker, ...]] = (
         space.list_makers()

@@ -43,7 +43,7 @@ class RowRenderer:
         self._renderer = Renderer(self._source, lambda sentence: f"{write(sentence)}\n", escape=escape)
 
     def render_columns(self, rows: NumberedEvents, count: int) -> list[list[str]]:
-        """Return one record for each sentence of *rows*, in *count* lists of equal length (anchors, positives, ...)."""
+        """Return the records of *rows* as *count* lists of equal length, such as all anchors and all positives."""
         with self._lock:  # threads share a renderer
             self._source.rows = rows
             try:

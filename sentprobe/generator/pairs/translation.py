@@ -1,9 +1,9 @@
 """Translation of triplets: the anchor stays English, and the positive and the negatives are in another language.
 
-An entry of the other lexicon names its English lemma under the key ``english``. The other language has no progressive:
-its translation has simple aspect. Verbs that take a dative object in the other language have no passive there. With
-such a verb, a passive English clause becomes active; in a main clause, the object then comes first. If a translation
-would have two readings, its transitive clauses become passive, except those with a dative object.
+An entry of the other lexicon names its English lemma under the key ``english``. The other language has no progressive,
+so every clause becomes simple. Verbs that take a dative object in the other language have no passive there. With such a
+verb, a passive English clause becomes active; in a main clause, the object then comes first. If a translation would
+have two readings, its transitive clauses become passive, except those with a dative object.
 """
 
 from sentprobe.errors import UsageError

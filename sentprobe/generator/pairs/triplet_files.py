@@ -101,7 +101,7 @@ def format_triplet_lines(triplets: TripletSet, triplet_format: TripletFormat) ->
 def pair_records(
     portion: TripletSet, columns: Iterable[Sequence[str]], *, first: int, total: int
 ) -> Iterator[tuple[dict[str, str], dict[TripletSide, "SentenceJson"]]]:
-    """Yield, for each triplet, its fields and its sentences. *columns* has the formatted sentences of each side."""
+    """Yield each triplet's fields and its sentences. *columns* has one list of formatted sentences per TripletSide."""
     facts = _describe_triplets(portion, first)
     for place, (fact, *records) in enumerate(zip(facts, *columns, strict=True), first + 1):
         yield (

@@ -76,7 +76,7 @@ class Stratum:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TripletPart:
-    """Triplets of a stratum with anchors from one space; ``positions`` has the triplets' numbers in the TripletSet."""
+    """Triplets of a stratum with anchors from one space. ``positions`` has their positions in the TripletSet."""
 
     stratum: Stratum
     positions: NDArray[np.int64]
@@ -392,11 +392,11 @@ class TripletSet:
         return units
 
     def list_makers(self, sides: Sequence[TripletSide] = SIDES) -> list[SentenceMaker]:
-        """Return one function for each of *sides*. The positive's function returns the positives of a TripletPart."""
+        """Return one function for each of *sides*. It builds this sentence for every triplet of a TripletPart."""
         return [partial(self.build_draft, side=side) for side in sides]
 
     def build_draft(self, part: TripletPart, *, side: TripletSide) -> drafts.EventDraft:
-        """Return, for each triplet of *part*, the event of one sentence: the one that *side* names."""
+        """Return the events of one side, such as the positives. The draft has one event for each triplet of *part*."""
         draft = part.anchors
         if side in (TripletSide.POSITIVE, TripletSide.NEGATIVE):
             for path in part.stratum.voices:
@@ -424,7 +424,7 @@ class TripletRows:
         return len(self._triplets) * len(self._columns)
 
     def render_texts(self) -> list[list[str]]:
-        """Return, for each function in *columns*, the list of sentences that it makes, in the order of the triplets."""
+        """Return one list of sentences for each function in *columns*. A list has one sentence for each triplet."""
         return make_text_renderer(self.lexicon, self.words).render_columns(self, len(self._columns))
 
     def batches(self, indices: IndexArray) -> Iterator[EventBatch]:
@@ -444,5 +444,5 @@ class TripletRows:
         yield from map(join_batches, batches_by_layout.values())
 
     def make_batches(self, draft: drafts.EventDraft, rows: NDArray[np.int64]) -> Iterator[EventBatch]:
-        """Yield the events of *draft* as a batch. *rows* has the index of each event's sentence in the output."""
+        """Yield one batch with the events of *draft*. For each event, *rows* has its sentence's index in the output."""
         yield EventBatch(draft.build_layout(), rows, draft.values)

@@ -42,9 +42,10 @@ def choose_clause_shape(event: Event, head_number: str, language: Language) -> s
 
 
 def choose_form(slot: str, form: str, words: dict[str, Word], language: Language) -> tuple[str, str]:
-    """Return the name of a slot's form, such as "DT.sg.vowel", and the class of the agreeing noun or adjective, or "".
+    """Return the name of the form for a slot, such as "DT.sg.vowel", and the form's class, here "vowel".
 
-    *form* is the name in the sentence plan, such as "DT.sg". Plans do not know the *words*, so they state no class.
+    The class is "" if the form belongs neither to a noun nor to a word that agrees with a noun. *form* is the name in
+    the sentence plan, such as "DT.sg". It lacks the class, which depends on *words*.
     """
     path, dot, last = slot.rpartition(".")
     name = last.rstrip("0123456789")

@@ -21,7 +21,7 @@ WITHOUT_AUXILIARY = ev.Event(aspect=ev.Aspect.SIMPLE, voice=ev.Voice.ACTIVE, pol
 
 
 class AdverbSite(NamedTuple):
-    """Adverbs that can modify the verb of the clause at ``path`` or the verb of a clause in ``closed_clause_paths``."""
+    """Adverbs of the clause at ``path``. They could also modify the verb of a relative clause that ends before them."""
 
     path: str
     adverbs: tuple[str, ...]

@@ -51,8 +51,8 @@ class PlanToken:
     """A token of a plan: a slot for a word of the event, or a function word, whose ``slot`` is "".
 
     ``leaf.form`` is the function word, or the name of the inflected form that fills the slot. ``path`` is the path of
-    the token's clause or noun phrase. ``origin`` is the shape of that constituent, and the token's position in the
-    shape. ``head`` is the position in the plan, from 0, of the token's head; :data:`PARENT` if the plan lacks it.
+    the token's clause or noun phrase. ``origin`` is the shape that the token comes from, and its position in this
+    shape. ``head`` is the position of the token's head in the plan, from 0; :data:`PARENT` if it has no head there.
     """
 
     slot: str
@@ -219,14 +219,14 @@ def _plan_leaf(leaf: Leaf, path: str, origin: tuple[shapes.Shape, int]) -> Sente
 
 
 def _number_slots(plan: SentencePlan, lemma: str, path: str) -> None:
-    """Give numbers to a phrase's slots of one kind: "@adjective" in "agent." becomes agent.adjective0 and so on."""
+    """Give each adverb or adjective slot of a phrase a number, as in "agent.adjective0" and "agent.adjective1"."""
     tokens = (token for token in plan.tokens if token.leaf.lemma == lemma and token.path == path)
     for number, token in enumerate(tokens):
         token.slot = f"{path}{lemma.removeprefix('@')}{number}"
 
 
 def _join_parts(items: tuple[FlatItem, ...], parts: list[SentencePlan]) -> tuple[SentencePlan, list[int]]:
-    """Join *parts* into one plan, whose first clause is empty. Return the plan and the start position of each part."""
+    """Join *parts*; return the plan and the position of each part's first token. Callers fill or drop clause 0."""
     starts = list(accumulate((len(part.tokens) for part in parts[:-1]), initial=0))
     heads = [start + part.head for start, part in zip(starts, parts, strict=True)]
     tokens: list[PlanToken] = []

@@ -109,8 +109,8 @@ def annotate_text(text: str, lexicon: Lexicon, *, id: str = "") -> Sentence:
 def annotate_readings(clauses: Iterable[ParsedClause], lexicon: Lexicon, *, id: str = "") -> list[Sentence]:
     """Return an annotated sentence for each licensed reading of a sentence, whose parses are *clauses*.
 
-    If adverbs could modify several verbs, each choice of verbs is a reading; the choice in the parse comes first (see
-    :mod:`.attachments`). If a sentence has several readings, their identifiers are numbered (``s1.1``, ``s1.2``).
+    If an adverb can modify either of two verbs, each choice is a reading. The choice that the parse made comes first
+    (see :mod:`.attachments`). If a sentence has several readings, their identifiers are numbered (``s1.1``, ``s1.2``).
     """
     events = dict.fromkeys(map(build_event, clauses))
     by_event = {s.event: s for event in events for s in realize_readings(event, lexicon, id=id)}

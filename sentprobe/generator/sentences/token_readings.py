@@ -15,9 +15,9 @@ from sentprobe.lexicon.words import VERBS
 class TokenReadings(NamedTuple):
     """The words that a token can be.
 
-    Each tuple of ``inputs`` has a key of the trie, and three lemmas: of a verb, a relativizer and a modal. At most one
-    lemma is not "", as in ("VBD transitive", "help", "", ""). ``determiners`` are pairs of a lemma and the name of its
-    form. ``adjectives`` are triples of a lemma, the name of its form, and its class.
+    Each tuple of ``inputs`` has a key of ``Trie.tokens``, then the lemmas of a verb, a relativizer and a modal. Lemmas
+    that do not apply are "", as in ("VBD transitive", "help", "", ""). ``determiners`` are pairs of a lemma and the
+    name of its form. ``adjectives`` are triples of a lemma, the name of its form, and its class.
     """
 
     text: str

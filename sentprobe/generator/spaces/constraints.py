@@ -107,7 +107,7 @@ class Choices:
 
 
 def choose_words(lexicon: Lexicon, vocabulary: str, choices: Choices, constraints: Constraints) -> Words:
-    """Return the words for sentences. Raises UsageError, or Contradiction if there are no adjectives to be drawn."""
+    """Return the words for sentences. Raises Contradiction if adjectives are missing; UsageError for other errors."""
     lexicon.vocabulary(vocabulary)
     _check_choices(choices, lexicon.language)
     for count in (*choices.adverbs, *choices.adverbs_in_clauses):

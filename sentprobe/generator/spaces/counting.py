@@ -99,8 +99,8 @@ class Choice(NamedTuple):
 class Cell:
     """A part of a box in which any two variables of a group (e.g. nouns) have equal or disjoint sets of allowed values.
 
-    Each field has one entry for each variable. A variable must differ from its rivals: earlier variables of its group
-    with the same allowed values (``rivals`` has their positions). ``radices`` counts the values that they leave free.
+    Each field has one entry for each variable. The entry in ``rivals`` has the positions of the earlier variables from
+    which the variable must differ. The entry in ``radices`` is the number of allowed values minus the number of rivals.
     """
 
     variables: tuple[Variable, ...]
@@ -231,7 +231,7 @@ class CellTable:
 
 
 def _skip_positions(digit: NDArray[np.int64], taken_positions: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Return, for each event, the free position with number *digit*, from 0. If 0 and 2 are taken, digit 1 gives 3."""
+    """Return, for each event, a free position. If 0 and 2 are taken, *digit* 0 gives 1, and *digit* 1 gives 3."""
     if not taken_positions:
         return digit
     position = digit.copy()
@@ -265,7 +265,7 @@ class CountedBox:
 
 
 def count_box(layout: Layout, box: Box) -> CountedBox:
-    """Return *box* with the number of its events. In an event, variables of one group have different values."""
+    """Return *box* with the number of its events. Events with equal values in a group of variables do not count."""
     groups, free = _group_names(layout)
     size = prod([box[name].bit_count() for name in free])
     for names in groups:

@@ -1,4 +1,4 @@
-"""Drawn events, each a layout and one value for each variable: several times faster to build than :class:`Event`."""
+"""Drawn events. Each has a layout and a value for each variable, and is built several times faster than an Event."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class DrawnEvent(NamedTuple):
 class ClauseParts:
     """The positions of a clause's variables in the layout of an event; None for a feature without a variable.
 
-    ``roles`` maps a role to the positions of its noun and conjunct. A gap's noun is the one that the clause modifies.
+    ``roles`` maps each role to its noun and conjunct. The role of a gap is mapped to the noun that the clause modifies.
     """
 
     site: ClauseSite

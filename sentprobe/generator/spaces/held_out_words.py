@@ -16,10 +16,10 @@ DIVIDED_KINDS = (Kind.NOUN, Kind.TRANSITIVE, Kind.INTRANSITIVE, Kind.DITRANSITIV
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitSide:
-    """One side of a split: the held-out words and structures for test, or the remaining ones for training.
+    """One side of a split. The test side has the held-out words and structures, the training side has the others.
 
-    ``share`` is the share of held-out words; if None, both sides have all words. Raises UsageError if ``share`` is not
-    between 0 and 1, or if a sentence of one of ``structures`` has paraphrases or negatives of unlisted structures.
+    ``share`` is the share of held-out words; if None, both sides have all words. ``structures`` are held out. Raises
+    UsageError if ``share`` is not between 0 and 1, or if paraphrases or negatives of ``structures`` are not held out.
 
     >>> training = SplitSide(share=0.3, held_out=False)
     >>> training.has_word("professor"), training.has_word("lawyer"), str(training)
@@ -54,7 +54,7 @@ class SplitSide:
 
     @property
     def values(self) -> tuple[str, ...]:
-        """The option values from which :func:`parse_side` makes this side: the share, if any, and the structures."""
+        """The values of this side's command-line option: the share of held-out words, if any, and the structures."""
         share = () if self.share is None else (str(self.share),)
         return share + self.structures
 
@@ -95,7 +95,7 @@ def _restrict_lexicon(side: SplitSide, lexicon: Lexicon, vocabulary: str) -> Lex
 
 
 def _find_family(pattern: Pattern) -> tuple[Frame, tuple[Frame, ...]]:
-    """Return a pattern's main frame and its relative clauses' sorted frames; paraphrases and negatives keep them."""
+    """Return the frames of main clause and relative clauses. Paraphrases and negatives have the same frames."""
     return pattern.frame, tuple(sorted(clause.frame for _, clause in pattern.clauses))
 
 

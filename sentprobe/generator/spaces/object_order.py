@@ -44,7 +44,7 @@ def _find_undecided_boxes(words: Words, lexicon: Lexicon, choices: Choices, layo
 
 @lru_cache(maxsize=1024)
 def list_undecided(words: Words, lexicon: Lexicon, path: str) -> tuple[dict[str, Allowed], ...]:
-    """Return boxes of noun phrases that look the same in nominative and accusative, at most one for each determiner."""
+    """Return boxes of noun phrases with equal nominative and accusative (*die Katze*). Each box has one determiner."""
     boxes = []
     for i, (number, lemma) in enumerate(words.determiners):
         phrases = [_list_phrases(lemma, number, noun, lexicon) for noun in words.nouns]

@@ -65,7 +65,7 @@ def _find_readings(main: ObjectFrame, clause: ObjectFrame) -> tuple[tuple[ev.Fra
 
 @lru_cache(maxsize=1024)
 def _find_shared_verbs(words: Words, lexicon: Lexicon, frame: ev.Frame, other: ev.Frame) -> Allowed:
-    """Return the positions in ``words.verbs`` of the verbs that have *frame* and, in the lexicon, *other*, too."""
+    """Return the positions in ``words.verbs`` of verbs with *frame* that also have the frame *other* in *lexicon*."""
     verbs = words.verbs_by_frame[frame]
     if frame is other:
         return verbs

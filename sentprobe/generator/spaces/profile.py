@@ -106,7 +106,7 @@ class Trait:
     allowed: Mapping[str, Allowed]
 
     def find_value(self, values: Sequence[int]) -> str:
-        """Return the value of ``feature`` in an event; *values* has the index of each layout variable's value."""
+        """Return the feature's value in an event. *values* has one index for each variable: that of its value."""
         if self.variable is None:
             (value,) = self.allowed
             return value
@@ -279,7 +279,7 @@ def find_strata(boxes: Iterable[tuple[Layout, Box]], profile: Profile) -> list[S
 
 
 def _split_box(layout: Layout, box: Box, profile: Profile) -> Iterator[tuple[FeaturePath, Box]]:
-    """Split a box by weighted features. Yield (path, part): *part* has the values in *path*, all of weight > 0."""
+    """Split a box by weighted features; omit weight 0. Yield (path, part): *path* has the feature values of *part*."""
     head: FeaturePath = ()
     if STRUCTURE in profile.weights:
         structure = profile.find_structure(layout.pattern)
@@ -313,9 +313,9 @@ def _compute_shares(
 ) -> Iterator[tuple[FeaturePath, float]]:
     """Yield each stratum's path and the stratum's share of a sample.
 
-    The share is a product with one factor for each (feature, value) pair of the path: the pair's weight, divided by the
-    total weight of all pairs that follow the same earlier pairs. A pair of "" and feature names groups the layouts that
-    have these features; the weight of this pair is the number of sentences of these layouts.
+    A path is a sequence of (feature, value) pairs. At each step, the sample is divided among the possible next pairs in
+    proportion to their weights. The pair ("", "tense number") stands for the layouts whose weighted features are tense
+    and number. Its weight is the number of sentences of these layouts.
     """
     branches: dict[tuple[str, str], dict[FeaturePath, int]] = {}
     for path, size in sizes.items():

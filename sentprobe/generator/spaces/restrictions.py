@@ -35,7 +35,7 @@ def list_restrictions(partial: ev.Event, site: ClauseSite, layout: Layout) -> It
 
 
 class _Matcher:
-    """Collects in ``restriction`` the values of a layout's variables with which events match a partial event."""
+    """Matches a partial event with a layout, and collects in ``restriction`` the values that each variable may have."""
 
     def __init__(self, layout: Layout, reversed_paths: tuple[str, ...]) -> None:
         self._layout = layout
@@ -109,7 +109,7 @@ class _Matcher:
             self._require_value(f"{path}adjective{i}", lemma)
 
     def _require_feature(self, name: str, required: str | None, actual: str | None) -> None:
-        """Require the feature *name* to be *required* (None: any). A feature without a variable is always *actual*."""
+        """Require the value *required* (None: any) of a feature. If it has no variable, its value is *actual*."""
         if name in self._variables:
             self._require_value(name, required)
         else:

@@ -14,9 +14,9 @@ from sentprobe.lexicon.words import MODIFIED, ROLES
 
 @dataclass(frozen=True, slots=True)
 class SortBan:
-    """Words of one kind, and the nouns that none of these words accepts, as indices into the tuples of ``Words``.
+    """Words of one kind, and the nouns that none of these words accepts. Both are indices into the tuples of ``Words``.
 
-    ``role``: if the words are verbs, the role in which they do not accept the nouns; otherwise ``MODIFIED``.
+    ``role`` is the role in which verbs do not accept the nouns. For adjectives and relativizers, it is ``MODIFIED``.
     """
 
     kind: Kind
@@ -67,7 +67,7 @@ def find_sort_boxes(bans: Iterable[SortBan], layout: Layout) -> Iterator[Restric
 
 
 def _list_sort_pairs(layout: Layout) -> Iterator[tuple[Kind, str, str, str]]:
-    """Yield (word's kind, noun's role, word's variable, noun's variable) for a verb, adjective or relativizer."""
+    """Yield (word's kind, noun's role, word's variable, noun's variable) if the word can restrict the noun's sort."""
     for site in layout.clauses:
         kind = Kind(site.frame.value)
         yield Kind.RELATIVIZER, MODIFIED, f"{site.owner}rel", f"{site.owner}noun"

@@ -36,7 +36,7 @@ MAX_SENTENCES = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class EventBatch:
-    """Events of one layout: their positions among all requested events, and the value of each variable as an index."""
+    """Events of one layout: positions among all requested events and, by variable, the index of each event's value."""
 
     layout: Layout
     positions: NDArray[np.int64]
@@ -270,7 +270,7 @@ class Space:
         return f"no sentence satisfies all of these together {where}: {texts}"
 
     def _describe_culprits(self, culprits: Sequence[Rule], where: str) -> str:
-        """Return a message that explains why no sentence satisfies the rules in *culprits* (none, one or two)."""
+        """Explain why no sentence satisfies *culprits* (one or two rules) or, without culprits, why none exists."""
         if reasons := [rule.text for rule in culprits if rule.text.endswith("no form with n't")]:
             return f"{reasons[0]}; use the negator not"
         for name, layouts in self._widen_choices():
@@ -288,7 +288,7 @@ class Space:
         return f"{culprits[0].text} and {culprits[1].text} contradict each other {where}"
 
     def _widen_choices(self) -> Iterator[tuple[str, tuple[Layout, ...]]]:
-        """Yield (name, layouts): the layouts the space would have if the list *name* in ``choices`` had more values."""
+        """Yield pairs such as ("modals", layouts): the space would have these layouts if it allowed all modals."""
         language = self.lexicon.language
         all_values: dict[str, Any] = {
             "numbers": tuple(Number),

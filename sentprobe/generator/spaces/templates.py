@@ -81,7 +81,7 @@ def list_template_names(*, deep: bool = False, language: Language = ENGLISH) -> 
 
 
 def expand_templates(names: Iterable[str], language: Language) -> tuple[str, ...]:
-    """Return *names*; for "all", append the language's own templates. Raises UsageError if needed verbs are missing."""
+    """Return *names*; if "all" is one, append ``language.more_templates``. Raises UsageError if verbs are missing."""
     names = tuple(names)
     for name in names:
         frames = {frame for pattern in find_patterns([name]) for frame in list_frames(pattern)}

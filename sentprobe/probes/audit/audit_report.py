@@ -75,7 +75,7 @@ _STYLES = {Verdict.LEAK: "bold red", Verdict.BELOW: "yellow", Verdict.EXPECTED: 
 
 
 def build_table(audit: Audit) -> Table:
-    """Build the terminal table of cues: each classifier's accuracy in percent, the chosen classifier's in bold."""
+    """Build the terminal table: for each cue, each classifier's accuracy in percent. The chosen one is bold."""
     table = tw.build_empty_table(HEADER, left=[len(HEADER) - 1])
     table.title, table.title_justify = format_title(audit), "left"
     for row, finding in build_cue_rows(audit):
@@ -95,7 +95,7 @@ def format_notes(audit: Audit) -> str:
 
 
 def _format_redundancy(audit: Audit) -> Iterator[str]:
-    """Yield a note on how often most verbs (or nouns) show the answer (Conneau et al. 2018, section 4), if counted."""
+    """Yield how often a sentence's most frequent tense or number is the answer (Conneau et al. 2018, section 4)."""
     redundancy = find_redundancy(audit.task)
     if audit.agreeing is not None and redundancy is not None:
         yield (

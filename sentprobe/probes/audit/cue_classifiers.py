@@ -154,7 +154,7 @@ _Answers = Mapping[Classifier, Indices]
 def _choose_classifier(
     kinds: Sequence[Classifier], train: TrialItems, test: TrialItems, validation: TrialItems | None, *, seed: int
 ) -> tuple[Classifier, _Answers]:
-    """Return the best classifier on validation or held-out training items, and all classifiers' test predictions."""
+    """Choose a classifier without test items. Return it, and each classifier's predictions of the test items."""
     if validation and len(validation.targets):  # the same trained model serves both choice and test
         held_answers, answers = _predict(kinds, train, [validation, test], seed=seed)
         return _find_best(held_answers, validation), answers
@@ -230,11 +230,11 @@ def predict_with_linear_model(train: Any, matrices: Sequence[Any], targets: Indi
 
 
 def _merge_equal_columns(matrix: Any) -> Any:
-    """Return M, (features, distinct columns): *matrix* @ M merges k equal columns into one, which is scaled by sqrt(k).
+    """Return a matrix M, (features, distinct columns). In *matrix* @ M, equal columns of *matrix* are merged.
 
-    Most n-grams occur in a single item. All n-grams that occur only in this item have equal columns. Merging leaves
-    about a tenth of the columns. It does not change predictions: the penalty on the merged column's weight equals the
-    penalty on the k weights that it replaces.
+    Most n-grams occur in a single item. If two n-grams occur only in the same item, their columns are equal. About a
+    tenth of the columns remain. A column that replaces k equal columns is multiplied by sqrt(k). Thus the penalty on
+    its weight equals the penalty on the weights of the k columns, and predictions do not change.
     """
     from scipy.sparse import csr_matrix
 

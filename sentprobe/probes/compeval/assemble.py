@@ -151,10 +151,10 @@ def build_task(
     - vocabulary: the vocabulary of the sentences, by default that of the task's suite
     - hold_out_structure: the structure that training lacks and half of the test items have, such as ``"passive"``
     - profile: weights of structures and features, as in ``--profile``
-    - held_out: the values of ``--held-out``; with ``["0.3"]``, each split has only the held-out 30% of nouns and verbs
+    - held_out: the values of ``--held-out``; ``["0.3"]`` builds all splits from the held-out 30% of nouns and verbs
 
     Raises:
-        UsageError: an unknown task, vocabulary, sampling or structure, or a split size for which labels cannot balance.
+        UsageError: an unknown task, vocabulary, sampling or structure, or a split size that prevents balanced labels.
         SentprobeError: the vocabulary has too few sentences.
 
     >>> data = build_task("Order", train=400, test=56)

@@ -1,4 +1,4 @@
-"""Choice of each split's probe words and lexicon. Some noun-verb pairs are probed, or adverbs used, in test only."""
+"""Choice of the probe words and lexicon of each split. Some noun-verb pairs or some adverbs are held out for test."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ Intransitive verbs occur in few structures. With more intransitive probe words, 
 
 
 def select_usable_words(lexicon: Lexicon, vocabulary: str) -> WordsByKind:
-    """Return a vocabulary's lemmas by kind: nouns that all have the same sort, no verbs like *hit* (past: *hit*)."""
+    """Return a vocabulary's lemmas by kind. Nouns of one sort are kept. Verbs like *hit* (past: *hit*) are dropped."""
     vocabulary_words = dict(lexicon.vocabulary(vocabulary).words)
     vocabulary_words[Kind.NOUN] = restrict_to_one_sort(lexicon, vocabulary).vocabulary(vocabulary).words[Kind.NOUN]
     return {
@@ -31,7 +31,7 @@ def select_usable_words(lexicon: Lexicon, vocabulary: str) -> WordsByKind:
 
 
 def select_probes(words: WordsByKind, kinds: Sequence[Kind], *, rng: Random) -> ProbesBySplit:
-    """Return, for each split, the same random words of *kinds*, each in a 1-tuple; if *kinds* is empty, one ``()``."""
+    """Sample probe words of *kinds*, shared by all splits. A probe is a 1-tuple; without *kinds*, return one ``()``."""
     probes: tuple[Probe, ...] = tuple((word,) for word in _sample_probed(words, kinds, rng)) if kinds else ((),)
     return dict.fromkeys(Split, probes)
 
@@ -42,11 +42,11 @@ VERB_KINDS = (Kind.TRANSITIVE, Kind.INTRANSITIVE)
 def build_pairs(
     words: WordsByKind, kinds: Sequence[Kind] = VERB_KINDS, *, rng: Random, task: str, absent: bool, validation: bool
 ) -> ProbesBySplit:
-    """Return, for each split, the pairs of a noun and a word of *kinds* that items ask about. Raises TooFewError.
+    """Return, for each split, the pairs of a noun and a word of *kinds* that its items ask about. Raises TooFewError.
 
-    Every probe word is in a test pair, and no test pair is in another split. With *validation*, validation has pairs
-    that training lacks, unless training would then lack a probe word. With *absent*, a sentence may have another verb
-    of the same kind instead of the probed one. Training omits a pair if no such verb is left for its noun.
+    Every probe word is in a test pair, and no test pair is in another split. With *validation*, no validation pair is
+    in training. If training would then lack a probe word, both have the same pairs instead. With *absent*, some items
+    replace the probed verb by another of its kind. Training omits a pair if all such verbs are held out with its noun.
     """
     verbs = _sample_probed(words, kinds, rng)
     nouns = _sample_probed(words, (Kind.NOUN,), rng)
@@ -138,8 +138,8 @@ def split_adverbs(
 ) -> Mapping[Split, Lexicon]:
     """Return a lexicon for each split; training lacks the adverbs of test. Raises TooFewError.
 
-    Test has a quarter of the adverbs, but at least MIN_ADVERBS. With *validation*, validation has as many others.
-    Without it, or if the vocabulary has too few adverbs for three groups, validation has the training adverbs.
+    Test has a quarter of the adverbs, but at least MIN_ADVERBS. With *validation*, validation has its own adverbs, as
+    many as test. Otherwise, or if the vocabulary has too few adverbs, validation has the training adverbs.
     """
     all_adverbs = lexicon.vocabulary(vocabulary).words[Kind.ADVERB]
     adverbs = rng.sample(all_adverbs, len(all_adverbs))

@@ -178,7 +178,7 @@ def sample_with_adverbs(
     accept: Callable[[DrawnEvent], bool] = bool,
     choices: Choices = Choices(),  # noqa: B008 - frozen
 ) -> Iterator[DrawnEvent]:
-    """Yield events with a relative clause. Each combination of a pair in *features* and adverb counts gets its turn."""
+    """Yield events with a relative clause. All pairs in *features* and all numbers of adverbs are equally frequent."""
     counts = list_adverb_counts(drawer.wording.lexicon.language)
     adverb_counts = drawer.rng.sample(list(product(counts, counts)), len(counts) ** 2)
     all_choices = [
@@ -197,7 +197,7 @@ def interleave(sources: Iterable[Iterator[DrawnEvent]]) -> Iterator[DrawnEvent]:
 
 
 def take_units(sources: Sequence[Iterator[Unit]], count: int, used: set[str]) -> list[Unit]:
-    """Return up to *count* units with unused sentences, from each source in turn; add the sentences to *used*."""
+    """Return up to *count* units in total, one from each source in turn. Their new sentences are added to *used*."""
     units: list[Unit] = []
     while sources and len(units) < count:
         turn = [(source, take_new_unit(source, used)) for source in sources[: count - len(units)]]

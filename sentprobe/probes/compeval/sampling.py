@@ -43,7 +43,7 @@ class DrawRequest:
     profile: Profile | None = None
 
     def list_parts(self, split: Split) -> tuple[Part, ...]:
-        """Return a split's parts: two in test if a structure is held out (with and without the structure), else one."""
+        """Return a split's parts. If a structure is held out, test has two parts: sentences with it, and without it."""
         return list_test_parts(self.structure) if split is Split.TEST else (get_trained_part(self.structure),)
 
 
@@ -71,7 +71,7 @@ ITEM_BYTES = 800
 
 
 def check_sentence_count(task: CompevalTask, words: SplitWords, request: DrawRequest, sampling: Sampling) -> None:
-    """Raise TooManyItemsError if the vocabulary or memory is too small for a split of LARGE_REQUEST items or more."""
+    """Raise TooManyItemsError if a split has too many items for the vocabulary or memory. Check only large splits."""
     for split, count in request.counts.items():
         if count < LARGE_REQUEST:
             continue

@@ -27,7 +27,7 @@ from sentprobe.probes.compeval.questions import ProbedSentence, has_role
 
 
 def is_modified(sentence: ProbedSentence, probe: Probe) -> bool | None:
-    """Answer: does the relative clause with the verb modify the noun (Attachment)? None if either is missing."""
+    """Answer for task Attachment: does the verb's relative clause modify the noun? None without this clause or noun."""
     noun, verb = probe
     clause = sentence.verbs.get(verb)
     if clause is None or clause.site.gap is None or noun not in sentence.nouns:
@@ -107,7 +107,7 @@ def list_modals(drawer: Drawer) -> tuple[str | None, ...]:
 
 
 def _rename_moved(role: ev.Role, name: str) -> str:
-    """Return a variable's new name if the relative clause moves to *role*: ``patient.rel`` instead of ``agent.rel``."""
+    """Return a variable's name after the relative clause moves to *role*: ``agent.rel`` becomes ``patient.rel``."""
     _, _, part = name.partition(".")
     return f"{role.value}.{part}" if part.startswith(("rel", "clause.")) else name
 
@@ -196,7 +196,7 @@ def _find_adjective(sentence: ProbedSentence, adjective: str) -> int | None:
 
 
 def make_binding_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield mirror pairs: does *probe*'s adjective modify its noun? Item 2 swaps the adjective with another one."""
+    """Yield mirror pairs: does *probe*'s adjective modify *probe*'s noun? In item 2, two adjectives swap places."""
     events = drawer.sample_events(words=probe, choices=Choices(adjectives=(1,)))
     return make_mirror_pairs(drawer, probe, is_bound, events, _swap_adjective)
 
@@ -214,7 +214,7 @@ def is_recipient(sentence: ProbedSentence, probe: Probe) -> bool | None:
 
 
 def make_recipient_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield mirror pairs: is *probe*'s noun the recipient of the verb? In item 2, another noun swaps places with it."""
+    """Yield mirror pairs that ask if a noun is the verb's recipient. Item 2 swaps this noun with another noun."""
     noun, verb = probe
     event = ev.Event(predicate=verb, recipient=ev.Participant(noun=noun))
     events = drawer.sample_events(required=(event,), words=probe)
@@ -236,7 +236,7 @@ def get_mood(sentence: ProbedSentence, _: Probe) -> int:
 
 
 def _sample_sentences(drawer: Drawer, choices: Choices) -> Iterator[DrawnEvent]:
-    """Yield events, alternately without and with a modal. All adverb counts of a clause are equally frequent."""
+    """Yield events, alternately without and with a modal. All numbers of adverbs in a clause are equally frequent."""
     tensed, *modals = list_modals(drawer)
     all_choices = [replace(choices, modals=chosen) for chosen in ((tensed,), tuple(modals)) if chosen]
     features = ((ev.Event(), ev.Event()),)

@@ -138,7 +138,7 @@ def make_recipe(
     has_text: bool,
     universal: bool = False,
 ) -> AnalysisRecipe:
-    """Return the recipe. The parser splits running text (*has_text*) if it can and *punkt* is None; else Punkt does."""
+    """Return the recipe of an analysis. Punkt splits running text if *punkt* is set or the parser cannot split it."""
     splits = parser not in {None, NO_PARSER} and load_parser(str(parser)).splits
     folder = str(find_punkt(punkt)) if has_text and (punkt is not None or not splits) else None
     return AnalysisRecipe(reading=reading, parser=parser, punkt=folder, max_tokens=max_tokens, universal=universal)

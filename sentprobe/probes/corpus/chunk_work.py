@@ -206,7 +206,7 @@ def _parse_batch(parser: Parser, sentences: Sequence[Sequence[str]]) -> Sequence
 
 
 def _parse_guarded(parse: Callable[[], Sequence[ParserOutcome]], *, count: int) -> Sequence[ParserOutcome]:
-    """Return the outcomes of *parse* for *count* texts; if it crashes, [error message] for one text, [] for several."""
+    """Return the outcomes of *parse* for *count* texts. If it crashes, return [message] if *count* is 1, else []."""
     try:
         with _parser_lock:
             return parse()

@@ -149,7 +149,7 @@ def get_capabilities(encoder: Encoder | Baseline) -> Capabilities:
 
 
 def read_attributes(encoder: object, *, cacheable: bool = True) -> Capabilities:
-    """Return the properties in the attributes of a user's encoder; the default of ``cacheable`` is *cacheable*."""
+    """Return the capabilities in a user's encoder's attributes. *cacheable* is used if that attribute is missing."""
     return Capabilities(
         cacheable=bool(getattr(encoder, "cacheable", cacheable)),
         needs_all_sentences=bool(getattr(encoder, "together", False)),

@@ -275,7 +275,7 @@ def _find_indices(table: Any, name: str, allowed: Sequence[str], file: Path) -> 
 
 
 def write_card(data: ProbeDataset, path: Path) -> None:
-    """Write the card of *data* to *path* atomically; raise DatasetError if the data there has another fingerprint."""
+    """Replace the card in the folder *path* atomically; raise DatasetError if the folder's dataset is not *data*."""
     card = read_card_file(path, fmt=FORMAT)
     if data.fingerprint() != card["fingerprint"]:
         raise DatasetError(f"{path}: holds another dataset than {data.name}")

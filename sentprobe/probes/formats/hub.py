@@ -176,7 +176,7 @@ ALL_TASKS = "all"
 
 
 def write_folder_readme(out: Path) -> bool:
-    """Write a README about all datasets in *out*; keep one that sentprobe did not write, and return False."""
+    """Write the README of the datasets in *out*. If sentprobe did not write the old one, keep it and return False."""
     configs = {name: files for name, files in _find_datasets(out) if Split.TRAIN in files}
     all_name = "" if ALL_TASKS in configs else ALL_TASKS
     head = ("---", HEAD_LINE, "tags:", "- probing", *format_configs(configs, all_name))

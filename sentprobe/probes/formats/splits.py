@@ -14,7 +14,7 @@ JSONL = ".jsonl"
 
 
 def write_splits(data: ProbeDataset, path: Path) -> None:
-    """Write a dataset without texts that no item uses. Raises UsageError if *path* holds anything but a dataset."""
+    """Write a dataset, but leave out texts that no item uses. Raises UsageError if *path* has non-dataset files."""
     with directory.open_new_directory(path) as folder:
         for split in data.splits:
             write_lines(map(format_entry, iterate_entries(data, [split])), folder / f"{split.value}{JSONL}")

@@ -27,12 +27,12 @@ class Cascade:
         self._pairs, self._seconds = [0, 0], [0.0, 0.0]
 
     def ask_second(self, threshold: float) -> None:
-        """Begin the run of the second scorer, for the pairs that pass *threshold* by the first scorer."""
+        """Begin the second run. In it, the second scorer scores the pairs whose first score passes *threshold*."""
         self.name, self.measure = f"{self._first.name}, then {self._second.name}", self._second.measure
         self._limit = find_sign(self._first.measure) * threshold
 
     def score_columns(self, firsts: Sequence[str], *columns: Sequence[str]) -> list[Floats]:
-        """Compare each column with *firsts*, row by row, by the first or second scorer; return each column's scores."""
+        """Return each column's scores by the current run's scorer. Row i of a column is compared with ``firsts[i]``."""
         if self._limit is None:
             scores = self._time(0, self._first, firsts, *columns)
             self._first_scores.extend(scores)

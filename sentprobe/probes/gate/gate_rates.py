@@ -142,7 +142,7 @@ def _select_units(pairs: ScoredPairs, remainder: int) -> ScoredPairs:
 
 
 def _join_paraphrases(scored: Sequence[ScoredPairs]) -> Floats:
-    """Return the scores of all paraphrases, each once: all ScoredPairs of one contrast have the same paraphrases."""
+    """Return the scores of all paraphrases. ScoredPairs of equal contrasts share paraphrases; these count once."""
     return np.concatenate([*{pairs.contrast: pairs.same_scores for pairs in scored}.values()])
 
 

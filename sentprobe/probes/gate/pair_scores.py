@@ -52,7 +52,7 @@ class VectorScorer:
         self._encoder, self._nearness, self._cache = encoder, nearness, cache
 
     def score_columns(self, firsts: Sequence[str], *columns: Sequence[str]) -> list[Floats]:
-        """Score *columns* against *firsts* row by row. If a vector equals that in ``columns[0]``, so does its score."""
+        """Score *columns* against *firsts* row by row. In a row, equal vectors get equal scores."""
         texts = list(dict.fromkeys(chain(firsts, *columns)))
         rows = {text: row for row, text in enumerate(texts)}
         vectors = embed(self._encoder, texts, cache=self._cache)
@@ -108,7 +108,7 @@ class ScoredPairs:
 
 
 def score_triplets(scorer: PairScorer, triplets: TripletSet, reporter: Reporter) -> list[ScoredPairs]:
-    """Return two ScoredPairs: first for negatives in the anchor's form (such as voice), then in the positive's form."""
+    """Return two ScoredPairs. The first has the negatives in the anchor's form, the second those in the positive's."""
     scores, units = np.empty((3, len(triplets))), np.empty(len(triplets), np.int64)
     examples: list[list[tuple[str, str]]] = [[], []]
     nearest: list[list[ScoredPair]] = [[], []]

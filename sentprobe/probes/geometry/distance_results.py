@@ -46,7 +46,7 @@ class GeometryScore:
     """A digit for each triplet, then for each mirror: 0 incorrect, 1 tie, 2 correct. Empty if ``by`` is a property."""
 
     def answers(self) -> Floats:
-        """Return scores (1 correct, 0.5 tie, 0 incorrect) as an array (2, n): row 0 for triplets, row 1 for mirrors."""
+        """Return the scores of triplets (row 0) and their mirrors (row 1), (2, n): 1 correct, 0.5 tie, 0 incorrect."""
         digits = np.frombuffer(self.right.encode("ascii"), dtype=np.uint8)
         return (digits - float(ord("0"))).reshape(2, -1) / 2
 

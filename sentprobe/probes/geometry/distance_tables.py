@@ -49,7 +49,7 @@ def build_geometry_grid(
 
 
 def list_contrasts(results: Sequence[GeometryResult]) -> list[str]:
-    """Return the distinct contrasts in the order of ``CONTRASTS``, then the names of tasks in order of appearance."""
+    """Return the distinct contrasts in the order of ``CONTRASTS``. Contrasts that are named after a task come last."""
     contrasts = dict.fromkeys(result.contrast for result in results)
     return [*(name for name in CONTRASTS if name in contrasts), *(name for name in contrasts if name not in CONTRASTS)]
 
@@ -167,7 +167,7 @@ def _build_section(title: str, results: Sequence[GeometryResult], format_cell: C
 
 
 def build_group_grid(results: Sequence[GeometryResult], by: GroupedBy, *, intervals: bool) -> Grid:
-    """Build a table of accuracies by cosine. Each encoder has a section for each NegativeKind, with a row per group."""
+    """Build a table of accuracies by group, with cosine as nearness. Each encoder and NegativeKind has a section."""
     rows = [
         row
         for encoder in list_encoders(results)
@@ -262,7 +262,7 @@ def _format_counts(results: Iterable[GeometryResult]) -> str:
 
 
 def check_nearness(results: Sequence[GeometryResult], nearness: Nearness) -> None:
-    """Raise UsageError if no result has scores by *nearness*. Too few sentences give no scores by ``WHITENED``."""
+    """Raise UsageError if no result has scores for *nearness*. ``WHITENED`` has none if there are few sentences."""
     if not any(result.find_by_group(NegativeKind.FORM, nearness) for result in results):
         raise UsageError(
             f"no result has {nearness.value}: there are more dimensions than sentences to estimate whitening from"

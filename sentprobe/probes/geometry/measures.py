@@ -107,7 +107,7 @@ def score_margins(margin: Floats, tied: Bools) -> Floats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TripletMeasures:
-    """Measures of triplets and of their mirrors. The anchor of a mirror is the hard negative of its triplet."""
+    """Measures of triplets and mirrors. A mirror exchanges the two meanings, so its anchor is the hard negative."""
 
     accuracy: float
     """The share of triplets and mirrors whose positive is nearer to the anchor than the negative; a tie counts half."""
@@ -124,7 +124,7 @@ class TripletMeasures:
 
 @dataclass(frozen=True, slots=True)
 class TripletScores:
-    """Scores (1 right, 0.5 tie, 0 wrong), margins and ties, each (2, n): triplets, then their mirrors (DIRECTIONS)."""
+    """Scores (1 right, 0.5 tie, 0 wrong), margins and ties, each (2, n). Row 0: the triplets; row 1: their mirrors."""
 
     scores: Floats
     margins: Floats
@@ -147,7 +147,7 @@ class TripletScores:
 
 
 def score_triplets(sides: Sides, raw: Sides, kind: NegativeKind, nearness: Nearness) -> TripletScores:
-    """Score each triplet, and its mirror, whose anchor is the triplet's hard negative (see DIRECTIONS).
+    """Score each triplet and its mirror. In the mirror, the triplet's hard negative is the anchor (see DIRECTIONS).
 
     A tie means that the positive and the negative have equal vectors in *raw* (before whitening), up to rounding.
     """
@@ -164,7 +164,7 @@ def score_triplets(sides: Sides, raw: Sides, kind: NegativeKind, nearness: Nearn
 def rank_positives(sides: Sides) -> tuple[Floats, Floats]:
     """Return, for each triplet, the expected rank of the positive, and the probability that its rank is 1.
 
-    The positive and the distractors (sides after HARD) are ranked by cosine with the anchor; ties are broken at random.
+    The positive and the distractors (all sides from index 4) are ranked by cosine with the anchor, ties at random.
     """
     positive_nearness = sides.compute_nearness(ANCHOR, POSITIVE, Nearness.COSINE)
     distractors = range(HARD + 1, len(sides))

@@ -172,11 +172,11 @@ def _name_groups(triplets: tr.TripletSet) -> GroupNames:
 
 
 def name_voice_group(place: str, voices: Collection[str], clause_count: int) -> str:
-    """Return the name of a triplet's group, which depends on the clauses that the negative and the positive change.
+    """Return the name of a triplet's group. It depends on what the negative changes, and on what the positive changes.
 
     - place: the path of the clause or noun that the negative changes, such as ``"agent.clause."``; "": the main clause
-    - voices: what the positive changes: the voice of a clause (its path), the form of a recipient (a path that ends in
-      ``dative``: "gave him a book", "gave a book to him"), or the word order of the main clause (``fronting``)
+    - voices: what the positive changes. The path of a clause means its voice. A path that ends in ``dative`` means the
+      form of a recipient ("gave him a book", "gave a book to him"); ``fronting``, the word order of the main clause
     - clause_count: the number of relative clauses in the anchor
 
     >>> name_voice_group("", ("", "agent.clause."), 1), name_voice_group("", ("",), 0)
@@ -194,7 +194,7 @@ def name_voice_group(place: str, voices: Collection[str], clause_count: int) -> 
 
 
 def _compute_distances(part: tr.TripletPart) -> NDArray[np.int64]:
-    """Return, for each anchor, the distance in tokens from verb to farthest noun of the changed clause, (n,) int64."""
+    """Return each anchor's :func:`compute_distance` at the place that its negative changes, (n,) int64."""
     structural = {
         name: np.minimum(column, int(name.rpartition(".")[2] in STRUCTURAL))
         for name, column in part.anchors.values.items()

@@ -85,7 +85,7 @@ class PairScores:
 
     @cached_property
     def answers(self) -> sp.PairAnswers:
-        """Whether each good sentence scores higher, (2, pairs). The rows differ only in ties: True, then False."""
+        """Whether the good sentence of each pair scores higher, (2, pairs). A tie is True in row 0, False in row 1."""
         return sp.compare_scores(self.good, self.bad)
 
     @property
@@ -217,7 +217,7 @@ class PairResults:
 
     @cached_property
     def frequency_answers(self) -> sp.PairAnswers:
-        """Answers of unigram models, as in :attr:`PairScores.answers`, (2, pairs). Each paradigm has its own models."""
+        """Answers of each paradigm's unigram models, (2, pairs). For the two rows, see :attr:`PairScores.answers`."""
         answers = np.empty((2, len(self.pairs)), dtype=bool)
         rows = group_by(range(len(self.pairs)), lambda row: self.pairs[row].paradigm)
         for group in rows.values():
@@ -230,7 +230,7 @@ class PairResults:
         """The groups of pairs: one for each paradigm, one for each phenomenon with several paradigms, one for all.
 
         If :attr:`by` is a field other than "paradigm", there is one group for each value of the field (many numbers are
-        divided into bins), and one for all pairs. If a paradigm or value has all pairs, no second such group is added.
+        divided into bins), and one for all pairs. If all pairs have the same paradigm or value, there is one group.
         """
         rows: dict[str, dict[str, list[int]]] = {}
         if self.by == PARADIGM:
@@ -285,13 +285,13 @@ class PairResults:
 
     @cached_property
     def comparisons(self) -> list[PairComparison]:
-        """One comparison, with corrected p-values, for each two models to compare and each value of ``by``."""
+        """All comparisons of two models on one value of :attr:`by`, such as one paradigm, with corrected p-values."""
         matched = combinations(self.scores, 2) if self.matched is None else self.matched
         return self._compare([((a.model, a.answers), (b.model, b.answers)) for a, b in matched])
 
     @cached_property
     def baseline_comparisons(self) -> list[PairComparison]:
-        """For each model and value of :attr:`by`: the model compared with unigrams or chance, whichever is better."""
+        """One comparison for each model and value of the field ``by``: with unigrams or chance, whichever is better."""
         baseline = self.frequency_answers.copy()
         for group in self.groups:
             if group.value and baseline[:, group.rows].mean() < CHANCE:

@@ -46,8 +46,8 @@ def make_probing_scores(result: Result) -> MtebScores:
 def make_geometry_scores(result: GeometryResult) -> MtebScores:
     """Return the scores of an encoder on a contrast.
 
-    ``accuracy``, its interval (``low`` to ``high``) and ``items`` use cosine. Their negatives have the positive's form.
-    Longer names have three parts: the form of the negatives, the nearness and the score (``anchor_euclid_margin``).
+    ``accuracy`` and its interval (``low`` to ``high``) are by cosine, with negatives in the positive's form (voice).
+    A name such as ``anchor_euclid_margin`` states the kind of negatives, the nearness and the score.
     """
     main = result.find_by_group(NegativeKind.FORM)[ALL_TRIPLETS]
     scores: MtebScores = {

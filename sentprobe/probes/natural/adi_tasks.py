@@ -37,7 +37,7 @@ def keep_sentences(texts: Sequence[str], _: Random) -> Mapping[str, str]:
 
 
 def change_sentences(texts: Sequence[str], request: selection.SelectionRequest, change: Change) -> Mapping[str, str]:
-    """Map sentences to changed ones. If *change* draws words, ``Sampling.PAPER`` makes all types equally likely."""
+    """Map sentences to changed ones. With ``Sampling.PAPER``, random tokens are drawn regardless of their frequency."""
     if request.as_published and change is sample_corpus_words:
         change = sample_dictionary_words
     return change(texts, request.make_random("change"))
@@ -112,7 +112,7 @@ def sample_corpus_words(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
 
 
 def sample_dictionary_words(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
-    """Map each sentence to an equally long text of tokens drawn uniformly from all types (Adi et al. 2017, sec. 7)."""
+    """Map each sentence to as many tokens, drawn uniformly from all types in *texts* (Adi et al. 2017, sec. 7)."""
     types = sorted({token for text in texts for token in text.split(" ")})
     return _change_distinctly(texts, lambda text: " ".join(rng.choices(types, k=text.count(" ") + 1)))
 
@@ -142,7 +142,7 @@ def make_adi_tasks(
     control_reasons: Reasons | None = None,
     slots: int = 0,
 ) -> list[NaturalTask]:
-    """Return a task and its controls (with changed sentences). In controls, *control_reasons* replaces *may_answer*."""
+    """Return a task and its controls on changed sentences. If given, *control_reasons* are their allowed cues."""
     task = NaturalTask(
         name=name,
         suite=TaskGroup.ADI,

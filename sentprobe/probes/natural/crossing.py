@@ -113,7 +113,7 @@ def build_crossed_datasets(
 ) -> Iterator[tuple[str, ProbeDataset | TooFewError]]:
     """Yield a dataset and its name for each task and each pair of a training language and a test language.
 
-    If task Tense fails as a whole, yield "Tense" and the error; if it fails in German, "Tense.de-de" and the error.
+    An error replaces datasets that cannot be built: all of task Tense ("Tense"), or all with German ("Tense.de-de").
     """
     check_natural_size(recipe.size)
     used = [table for table in tables if table.language in {*crossing.train_on, *crossing.test_on}]

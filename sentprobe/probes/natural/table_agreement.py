@@ -90,7 +90,7 @@ class AgreementMeasure:
 
 
 def list_measures() -> tuple[AgreementMeasure, ...]:
-    """Return the measures of all tasks: first those for labels from parses, then those for the tasks' answers."""
+    """Return the labels by which tables are compared: first all tasks' labels from parses, then all tasks' answers."""
     tasks = TASKS.values()
     labels = [(task, MeasureKind.LABEL, name, label) for task in tasks for name, label in task.labels.items()]
     answers = [(task, MeasureKind.TASK, task.name, task.answer) for task in tasks if task.answer is not None]
@@ -165,7 +165,7 @@ class TablePairs:
         return tallies
 
     def _count_agreeing_pairs(self, a: str, b: str) -> int:
-        """Count pairs (s, t) of sentences with both labels; label *a* of s must equal label *b* of t. s may be t."""
+        """Count pairs (s, t) of sentences that both tables label; label *a* of s equals label *b* of t. s may be t."""
         counts = (
             f"(SELECT {side} AS value, count(*) AS {name} FROM pairs "
             f"WHERE {a} IS NOT NULL AND {b} IS NOT NULL GROUP BY {side})"
@@ -177,7 +177,7 @@ class TablePairs:
         return int(pair_count)
 
     def list_disagreements(self) -> Iterator[dict[str, Any]]:
-        """Yield a record for each measure and each sentence whose two labels differ; a missing label is None."""
+        """Yield, for each measure, a record of each sentence with different labels in the tables (None: no label)."""
         for number, measure in enumerate(self._measures):
             a, b = f"a{number}", f"b{number}"
             rows = self._corpus.stream(

@@ -75,7 +75,7 @@ def _count_agreeing(
     labels: Sequence[str],
     redundancy: Redundancy,
 ) -> dict[str, int]:
-    """Count test items whose answer is the words' commonest label (AGREEING), or ties for commonest (TIED)."""
+    """Count test items whose answer is the commonest label of the sentence's words, alone (AGREEING) or tied (TIED)."""
     if Split.TEST not in indices:
         return {}
     chosen = indices[Split.TEST]
@@ -88,7 +88,7 @@ def _count_agreeing(
 
 
 def has_any_tag(tag: str, label_tags: Sequence[str]) -> bool:
-    """Return whether a word in *tag* has all parts of at least one label tag. ``+`` joins words, ``|`` joins parts.
+    """Return whether *tag*, such as ``A|B+C``, has a word (``A|B``) with all parts (``A``, ``B``) of some label tag.
 
     >>> has_any_tag("AUX|Mood=Ind|Tense=Past|VerbForm=Fin+PART", ("VBD", "Mood=Ind|Tense=Past"))
     True

@@ -138,11 +138,11 @@ def train(
     probe_model: Callable[[ProbingPoint], None] = lambda _: None,
     reporter: progress.Reporter | None = None,
 ) -> TrainingState:
-    """Train until a limit is reached, resuming the checkpoint in the folder if it exists; return the final state.
+    """Train until a limit is reached; return the final state. A checkpoint in ``store.folder`` is resumed.
 
-    If the checkpoint comes from a finished training, no step follows; the model is only probed, if *settings* ask for
-    it. When Ctrl-C, SIGTERM or SIGHUP stop a training, a checkpoint of its last complete step is written. PyTorch's
-    global random generators are restored at the end.
+    If the checkpoint comes from a finished training, no step follows, but the model may be probed. When Ctrl-C, SIGTERM
+    or SIGHUP stop a training, a checkpoint of its last complete step is written. PyTorch's global random generators are
+    restored at the end.
 
     - probe_model: function that probes the model; it is called at the steps of ``settings.probe_every``
 

@@ -20,7 +20,7 @@ In the tasks of compeval, at most 0.8% of the test items have an inflected form 
 
 @dataclass(frozen=True, slots=True)
 class SplitOverlap:
-    """Numbers of test items: all, copies of a training sentence, and inflected copies of a training sentence."""
+    """The number of test items, and how many of their sentences occur in training, verbatim or otherwise inflected."""
 
     items: int
     repeated: int

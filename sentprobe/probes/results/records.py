@@ -10,7 +10,7 @@ from sentprobe.probes.trainer.codelength import compute_codelength, compute_comp
 
 
 def compute_probe_accuracy(result: Result, seed: SeedScore) -> float:
-    """Return an accuracy in Condition.PROBE: of the probe with seed ``seed.seed`` or, if there is none, the first."""
+    """Return the accuracy of the probe with seed ``seed.seed`` in Condition.PROBE or, if none, of the first probe."""
     seeds = result.scores[Condition.PROBE].seeds
     return next((probe for probe in seeds if probe.seed == seed.seed), seeds[0]).accuracy
 

@@ -370,7 +370,7 @@ def save_result(
     wait: float = WAIT_SECONDS,
     command: str = "",
 ) -> None:
-    """Write a result to its file. Keep seeds that only the old file has, unless its stamp is in *redone*."""
+    """Write a result to its file. Scores of other seeds in this file are kept, unless *redone* has the file's stamp."""
     with lock_directory(directory, wait=wait, command=command):
         path = directory / make_file_name(result)
         has_changed = path.is_file() and read_stamp(path) not in redone

@@ -159,7 +159,7 @@ def _group_by_value(table: Results, list_values: Callable[[Result], list[str]]) 
 
 
 def _list_versions(record: Result) -> list[str]:
-    """Return the versions in a result: a text such as "python 3.12, torch 2.4" for each provenance with versions."""
+    """Return the versions of the software that made a result, as texts such as "python 3.12, torch 2.4"."""
     stated = ("python", "sentprobe", "torch", "numpy", "scikit-learn")
     return [
         ", ".join(f"{name} {making.versions[name]}" for name in stated if name in making.versions)

@@ -59,7 +59,7 @@ def find_memorised_words(table: Results) -> Iterator[ClaimFinding]:
 
 
 def _find_not_better(table: Results, control: Condition) -> Iterator[tuple[str, list[Comparison]]]:
-    """Yield (task, comparisons): for each task, first of encoders worse than *control*, then of encoders that tie."""
+    """Yield up to two (task, comparisons) for each task: encoders worse than *control*, then encoders that tie."""
     comparisons = find_table(table).compare_with_control(control)
     for task, on_task in group_by(comparisons, lambda comparison: comparison.first.task).items():
         yield from [(task, worse)] if (worse := [c for c in on_task if c.is_worse]) else []

@@ -191,7 +191,7 @@ def execute_request(request: RunRequest, *, reporter: Reporter | None = None) ->
 
 
 class DrawnRun(NamedTuple):
-    """A draw: its settings; its encoders, some still as specs to build; and the user's specs, by encoder name."""
+    """Settings and encoders of a draw; some encoders are unbuilt specs. ``specs`` maps encoder names to specs."""
 
     run: Run
     encoders: list[resolve.EncoderSource]

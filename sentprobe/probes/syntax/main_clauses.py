@@ -127,7 +127,7 @@ def _find_first_conjunct(categories: Sequence[str], place: int) -> int:
 
 
 def _find_conjunction(tree: Tree, below: Sequence[int], categories: Sequence[str], place: int) -> str:
-    """Return the conjunction ("and" in "dogs and cats") after a noun phrase's head, the child at *place*, or ""."""
+    """Return the conjunction, such as "and", after the head of a noun phrase, or "". The head is at *place*."""
     for position in range(place + 1, len(below) - 1):
         if categories[position] in _CONJUNCTION_CATEGORIES and _CONJUNCTS.intersection(categories[position + 1 :]):
             return tree.words[tree.starts[below[position]]].lower()
@@ -174,7 +174,7 @@ NO_CLAUSE = MainClause()
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """A clause's nodes: *below* are its children, *predicate* is a VP or verb among them, *host* the verb's parent."""
+    """A clause's nodes: *below* are its children, *predicate* is the child with *verb*, *host* is the verb's parent."""
 
     node: int
     below: Sequence[int]
@@ -334,7 +334,7 @@ def _find_lexical_verb(tree: Tree, clause: _Clause) -> tuple[int | None, int]:
 
 
 def _list_noun_phrases_after(tree: Tree, verb: int, host: int) -> list[int]:
-    """Return *host*'s noun-phrase children after *verb*. A verb or conjunction after the first one ends the list."""
+    """Return *host*'s noun-phrase children after *verb*. A verb or conjunction after a noun phrase ends the list."""
     noun_phrases: list[int] = []
     for node in list_children(tree, host):
         category = tree.categories[node]

@@ -91,7 +91,7 @@ def convert_span(span: "Span", *, constituents: bool) -> ParsedSentence:
 
 
 def _split_tags(tags: Sequence[str]) -> Iterator[str]:
-    """Yield one tag for each token. If *did* has the tag ``VBD_RB``, and *n't* too, yield ``VBD``, then ``RB``."""
+    """Yield one tag for each token. If both *did* and *n't* have the tag ``VBD_RB``, yield ``VBD``, then ``RB``."""
     for tag, group in groupby(tags):
         count = len(list(group))
         parts = tag.split("_")

@@ -66,8 +66,8 @@ class _PendingTree:
 def _begins_new_tree(pending: _PendingTree, line: str, *, line_each: bool) -> bool:
     """Return whether a line begins a new tree although the pending tree (the lines before) has open brackets.
 
-    This is so if the line starts like the pending tree, for example with "(S". If all earlier trees have one line each
-    (*line_each*) and the pending tree is one line with a ")", it is so for every line that starts with "(".
+    A line that starts like the pending tree, for example with "(S", begins a new tree. So does any line that starts
+    with "(" if every earlier tree has one line (*line_each*) and the pending tree is one line that contains ")".
     """
     beginning = _BEGINNING.match(line)
     first = _BEGINNING.match(pending.lines[0])

@@ -37,7 +37,7 @@ class StraightText:
     """The offset in *written* of each character of *text* and of its end, (characters + 1,)."""
 
     def restore_form(self, start: int, end: int) -> str:
-        """Return the original of ``text[start:end]``, or this text itself if it has only a part of a "--" or "..."."""
+        """Return the original of ``text[start:end]``. If the slice cuts a "--" or "..." apart, return the slice."""
         if self._is_inside_mark(start) or self._is_inside_mark(end):
             return self.text[start:end]
         return _REMOVED.sub("", self.written[self.starts[start] : self.starts[end]])

@@ -26,7 +26,7 @@ class Dropout:
         self._generators = {key: np.random.Generator(np.random.SFC64(np.random.SeedSequence(key))) for key in keys}
 
     def sample_masks(self, points: Sequence[GridPoint], size: int) -> Masks:
-        """Return a mask for *size* items for each probe with dropout above 0, by the probe's index in *points*."""
+        """Return the masks of all probes with dropout, keyed by index in *points*. Each mask is for *size* items."""
         mask_keys = {(point.seed, point.hidden, point.dropout): None for point in points if point.dropout}
         random_numbers = {
             key: generator.integers(DROPOUT_STEPS, size=(size, key[1]), dtype=np.uint16)

@@ -90,8 +90,8 @@ def fit(
     - threads: number of threads that PyTorch uses in training; None: unchanged
     - pass_limits: from seed to a maximum number of passes that replaces a higher one of the preset; L-BFGS ignores it
     - method: a function that trains several probes for each seed, such as one for each hidden width; None: one probe
-    - further_tests: (sentence vectors, test items) of each further test set, which adds one Fit for each seed. The
-      training sentences must have the same vectors here as in *vectors*. Ignored if *method* is given
+    - further_tests: sentence vectors and test items of each further test set, which adds one Fit for each seed. The
+      vectors of training sentences must be in the same rows as in *vectors*. Ignored if *method* is given
     - arguments: further arguments of :func:`prepare_problem`
 
     The probes of all seeds and grid points are trained together, on the same batches. A seed decides initial weights

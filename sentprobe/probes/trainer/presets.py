@@ -236,7 +236,7 @@ class BankShape:
 
     @property
     def word_rows(self) -> int:
-        """Width of the part of the input that encodes an item's probe words, and number of rows of their weights."""
+        """Number of inputs that encode an item's probe words. The weights have one row for each of these inputs."""
         return self.slots * (self.word_dim or self.words)
 
     @property

@@ -39,15 +39,15 @@ class BankDesign:
 
 @dataclass(frozen=True, slots=True)
 class Bank:
-    """The weights of P probes; probe p has the hidden units ``segments[p]``.
+    """The weights of P probes. The hidden units of all probes are numbered; probe p has those in ``segments[p]``.
 
     - sentence: weights of the sentence vector, (units, dim) float32
     - small: the units' other weights, (word_rows + 1 + labels, units) float32. The first ``word_rows`` rows have the
       weights of probe words, the next row has the hidden biases, and the last rows have the output weights
     - output_biases: (P, labels) float32
 
-    Without a hidden layer, a probe's units are its outputs, one for each label. The output biases then take the row of
-    the hidden biases. There are no output weights, and output_biases is (P, 0).
+    Without a hidden layer, a probe's units are its outputs, one for each label. In ``small``, the row of the hidden
+    biases then has the output biases, and there are no output weights. ``output_biases`` is empty, (P, 0).
     """
 
     points: tuple[GridPoint, ...]
@@ -69,7 +69,7 @@ class Bank:
 
     @property
     def bias_row(self) -> int:
-        """Index of the row of hidden biases in ``small``: below the weights of probe words, above output weights."""
+        """Index of the row of ``small`` with the hidden biases. It follows the rows with the weights of probe words."""
         return self.design.shape.word_rows
 
     @property
@@ -171,7 +171,7 @@ def compute_gradients(bank: Bank, inputs: BatchInputs, targets: Tensor, *, masks
 
 
 def _compute_hidden(bank: Bank, inputs: BatchInputs, *, masks: Masks) -> tuple[Tensor, Tensor]:
-    """Return the hidden activations, (b, units), and the output layer's input: the same, masked for Masking.AFTER."""
+    """Return the hidden activations, (b, units), and the output layer's input: the activations after any dropout."""
     precision = bank.design.precision
     sums = multiply(inputs.vectors, bank.sentence.T, precision=precision)  # (b, units)
     sums += bank.small[bank.bias_row]

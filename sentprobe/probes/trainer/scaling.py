@@ -1,4 +1,4 @@
-"""Scale sentence vectors, by float64 statistics of the training sentences. A sentence of several items counts once."""
+"""Scale sentence vectors by float64 statistics of the training sentences. Each sentence counts once."""
 
 from collections.abc import Callable, Mapping
 

@@ -181,7 +181,7 @@ PREDICTION_BATCH = 2048
 
 
 class TrainedBank(NamedTuple):
-    """The weights of one trained probe, and the number of passes, loss and stopping decision of its training."""
+    """A trained probe. ``bank`` has only its weights; ``progress`` tells how many passes it had and why it stopped."""
 
     bank: Bank
     progress: TrainingProgress
@@ -277,7 +277,7 @@ def evaluate_probes(bank: Bank, validation: PreparedItems | None) -> list[Valida
 
 
 def predict(banks: Sequence[Bank], items: PreparedItems) -> Indices:
-    """Return each item's most probable label, (n,) int64. Probabilities are averaged over probes, one in each bank."""
+    """Return each item's most probable label, (n,) int64. Each bank has one probe; their probabilities are averaged."""
     logits_by_bank = [_compute_first_logits(bank, items) for bank in banks]
     if len(logits_by_bank) > 1:  # not for one probe: a softmax may round different scores to equal probabilities
         logits_by_bank = [torch.softmax(scores.double(), dim=1) for scores in logits_by_bank]

@@ -23,7 +23,7 @@ def test_show(first: Path, command: Command) -> None:
         ["st<b>", "", "* 69.0"],
     ]
     assert "classifier: ettinger" in stdout
-    assert "the words alone (bags of random word vectors, one for each width) reach 90.0" in stdout
+    assert "the words alone (bags of random word vectors, as wide as each encoder's vectors) reach 90.0" in stdout
 
 
 def test_several_runs_in_one_table(first: Path, tmp_path: Path, command: Command) -> None:

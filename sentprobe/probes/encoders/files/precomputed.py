@@ -65,7 +65,7 @@ class OrderedVectors:
 
     @property
     def capabilities(self) -> Capabilities:
-        """Capabilities: :meth:`bind_to_order` assigns a sentence to each vector; the vectors are not cached."""
+        """The encoder's properties: its vectors are not cached and need :meth:`bind_to_order`."""
         return Capabilities(cacheable=False, bind_to_order=self.bind_to_order)
 
     @property

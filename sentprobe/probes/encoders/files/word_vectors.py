@@ -70,7 +70,7 @@ class WordVectors:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """A note on the unknown words so far; empty if there are none or a logged warning already counted them all."""
+        """A note on the unknown words so far. Empty if no word is unknown, or no new one since the logged warning."""
         unknown = self._list_unknown_words()
         if len(unknown) == len(self._warned):
             return ()

@@ -426,7 +426,7 @@ def _make_model(
 
 
 def _find_end_token(frame: TextFrame, *, name: str) -> tuple[int, str]:
-    """Return the end token's id, and what to append to texts: this token, or "" if they have it. Raises UsageError."""
+    """Return the end token's id and text. The text is "" if texts already end with the token. Raises UsageError."""
     tokenizer = frame.tokenizer
     last = frame.tokenize([frame.add_to("a").text])["input_ids"][0][-1]
     if last in {tokenizer.eos_token_id, tokenizer.sep_token_id} - {None}:

@@ -81,7 +81,7 @@ def find_event_words(event: ev.Event, language: Language) -> WordIndices:
 
 
 def _iterate_roles(event: ev.Event, path: str = "", head: str = "") -> Iterator[tuple[str, str]]:
-    """Yield pairs such as ("agent", "agent.noun"), main clause first. *head*: slot of the noun *event* modifies."""
+    """Yield (name, slot) pairs such as ("agent", "agent.noun"), main clause first. *head*: the modified noun's slot."""
     yield VERB, f"{path}verb"
     slots = {role: head if event.argument(role) is ev.GAP else f"{path}{role.value}.noun" for role in ev.ROLES}
     yield SUBJECT, slots[event.subject]
@@ -132,7 +132,7 @@ WordFinder: TypeAlias = GrammarWords | TableWords
 
 
 def open_table_words(path: Path) -> TableWords:
-    """Open an analysed table, which ``probe analyze`` wrote, to look up named words. Raises UsageError."""
+    """Open an analysed table to look up the main verb, subject and object of a sentence. Raises UsageError."""
     try:
         content = (path / TABLE_MARKER).read_bytes()
         head = parse_json(content)

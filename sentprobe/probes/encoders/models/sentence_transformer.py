@@ -66,7 +66,7 @@ class SentenceTransformerEncoder:
 
     @property
     def capabilities(self) -> Capabilities:
-        """The only optional property of the encoder: a function that counts truncated sentences."""
+        """The encoder's only optional capability: it can count truncated sentences."""
         return Capabilities(count_truncated=self.count_truncated)
 
     def count_truncated(self, sentences: Sequence[str]) -> int | None:

@@ -41,7 +41,7 @@ class PublishedEncoder(ABC):
 
     @property
     def capabilities(self) -> Capabilities:
-        """The encoder's notes on unknown words, its word vectors, and a truncation counter that always returns 0."""
+        """The encoder's word vectors, a truncation counter that always returns 0, and notes on unknown words."""
         return Capabilities(
             notes=self.words.notes, count_truncated=count_none_truncated, word_vectors=self.inputs.average_words
         )

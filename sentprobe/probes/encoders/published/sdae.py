@@ -97,7 +97,7 @@ def _read_table(path: Path, vectors: str, *, width: int) -> protocol.Vectors:
 
 
 def _read_words(path: Path, *, rows: int) -> sentence_words.NumberedWords:
-    """Read the dictionary's words that have a vector. As in the published code, omit the word of the last vector."""
+    """Read the words that have a vector, except the word of the last vector. The published code omits it, too."""
     weight_files.refuse_pickle(path, CONVERT_WORDS.format(name=path.name))
     word_numbers = sentence_words.read_word_numbers(path)
     numbers = {word: number for word, number in word_numbers.items() if number < rows - 1}

@@ -137,7 +137,7 @@ def check_size(architecture: Architecture, *, words: int) -> None:
 
 
 def _find_known_vectors(vocabulary: ModelVocabulary, vectors: WordVectors) -> tuple[list[int], Vectors]:
-    """Return rows of the word matrix and the known vectors to put there, (n, inputs). Raises EncoderError if n = 0."""
+    """Return the row numbers and vectors, (n, inputs), of the words with a vector. Raises EncoderError if n = 0."""
     lookups = ((row, vectors.find(word)) for word, row in vocabulary.rows.items())
     pairs = [(row, vector) for row, vector in lookups if vector is not None]
     if not pairs:

@@ -89,7 +89,7 @@ def parse_storage(dims: str | None, quantize: str | None) -> StorageOptions:
 
 
 def make_storage_options(dims: Sequence[int], quantize: Sequence[str]) -> StorageOptions:
-    """Return both options. 0 and FLOAT32 (unchanged vectors) precede *dims* and *quantize*. Raises UsageError."""
+    """Return the options ``dims`` and ``quantize``. Unchanged vectors (0, FLOAT32) come first. Raises UsageError."""
     for width in dims:
         check_whole("dims", width)
         if width < 1:

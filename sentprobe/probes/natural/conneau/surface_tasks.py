@@ -97,7 +97,7 @@ def _check_enough(request: selection.SelectionRequest, pool: SentencePool, words
 
 
 def _find_words(request: selection.SelectionRequest) -> tuple[list[tuple[int, str]], int]:
-    """Return (frequency rank, word) for each target word, and the rank of the most frequent word that was allowed."""
+    """Return (frequency rank, word) for each target word, and the rank at which the search for target words began."""
     scale = min(1.0, request.corpus.token_count / selection.REFERENCE_TOKENS)
     settings = request.settings
     first = settings.first_rank or 1 + round((FIRST_RANK - 1) * scale)

@@ -31,7 +31,7 @@ def select_top_constituents(request: selection.SelectionRequest, answer: str = A
 
 
 def _find_sequences(request: selection.SelectionRequest, answer: str) -> tuple[list[str], tuple[str, ...]]:
-    """Return the most frequent values of the SQL expression *answer* and, unless they are 19, a note for the card."""
+    """Return the most frequent values of the SQL expression *answer*; if there are not 19, also a note for the card."""
     max_sequences = request.settings.sequences or SEQUENCES
     class_items = sum(selection.compute_class_share(request.size, classes=max_sequences + 1).values())
     min_sentences = 1 if request.settings.sequences else min(MIN_SENTENCES, class_items)

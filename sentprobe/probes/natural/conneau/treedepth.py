@@ -2,8 +2,8 @@
 
 As in the paper, lengths have the same Gaussian distribution at each depth. All depths are equally frequent if the
 corpus has enough sentences for the dataset. Otherwise, ever narrower Gaussian distributions of depth are tried. The
-first that gives all items is used; if none does, the distribution that gives most items is used. In the narrowest, the
-rarest of the depths 5 to 12 each have 5% of the items. Long shallow trees and short deep trees are rare in any corpus.
+first that gives all items is used; if none does, the distribution that gives most items is used. In the narrowest,
+depths 5 and 12 are the rarest, with about 5% each. Long shallow trees and short deep trees are rare in any corpus.
 A dataset may therefore have up to 7% fewer items than the distributions require.
 """
 
@@ -47,8 +47,8 @@ _MAX_CORRELATION = 0.07
 class DepthTarget:
     """The shares of tree depths and of sentence lengths that a dataset should have.
 
-    ``depths`` has a share for each depth, (d,), and ``lengths`` for each length from 6 to 22 tokens, (17,). The other
-    fields are parameters of the Gaussians that give the shares; an infinite ``depth_spread`` gives equal shares.
+    ``depths`` has one share for each depth, (d,). ``lengths`` has one share for each length from 6 to 22 tokens, (17,).
+    The other fields are parameters of two Gaussians. If ``depth_spread`` is infinite, all depths have equal shares.
     """
 
     depths: Weights
@@ -173,7 +173,7 @@ def _compute_gaussian(values: Weights, mean: float, spread: float) -> Weights:
 
 
 def _find_fitting_size(target: DepthTarget, cells: Indices, total: int) -> int:
-    """Return the largest number of items, up to *total*, that the corpus can supply nearly as in *target*; or 0."""
+    """Return the largest number of items, up to *total*, for which the corpus can nearly meet *target*; 0 if none."""
     steps = int(np.log(total) / -np.log(_SIZE_STEP)) + 1
     numbers = np.floor(total * _SIZE_STEP ** np.arange(steps))
     target_cells = numbers[:, None, None] * np.outer(target.depths, target.lengths)

@@ -49,9 +49,9 @@ MAX_LOGITS = 2**21
 def compute_states(
     model: SentenceModel, ids: torch.Tensor, lengths: torch.Tensor, dropout: torch.nn.Module | None = None
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return n states, (n, dim), and the number of the word after each, (n,) int64; PADDING is the end of a sentence.
+    """Return n states, (n, dim), and the index of the next word for each state, (n,) int64; PADDING at the end.
 
-    - ids: word numbers, (b, time) int64, padded with PADDING
+    - ids: indices of words, (b, time) int64, padded with PADDING
     - lengths: number of words of each sentence, (b,) int64 on the CPU
     """
     assert isinstance(model.network, Recurrent)

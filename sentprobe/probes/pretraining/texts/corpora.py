@@ -53,7 +53,7 @@ _REASON_PHRASES = {
 class Sentences:
     """Sentences in reading order, from one or more documents.
 
-    A document also ends where a sentence is left out. Thus, its adjacent sentences are adjacent in the source text.
+    A document also ends where a sentence is left out. Thus, neighbours in a document are neighbours in the source.
 
     >>> text = Sentences(("a dog", "it ran", "a cat"), documents=(0, 2))
     >>> [text.texts[start:end] for start, end in text.list_spans()]

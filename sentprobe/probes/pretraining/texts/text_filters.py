@@ -78,7 +78,7 @@ class TextFilter:
         return False
 
     def check_enough(self, where: str, items: Sequence[object], noun: str) -> Omissions:
-        """Return how many items were left out. Raises FormatError if *items*, those kept, are fewer than MIN_ITEMS."""
+        """Return how many items were left out. Raises FormatError if the kept *items* are fewer than MIN_ITEMS."""
         omitted = Omissions(**self._counts)
         if len(items) >= MIN_ITEMS:
             return omitted

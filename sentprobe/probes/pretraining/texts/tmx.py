@@ -121,7 +121,7 @@ class _DecodedXml:
 
 
 def _make_decoder(start: bytes) -> codecs.IncrementalDecoder | None:
-    """Return a decoder of the declared encoding, or None if the XML parser can decode it. Raises LookupError."""
+    """Return a decoder for the encoding that *start* declares; None if the XML parser has one. Raises LookupError."""
     declaration = _DECLARATION.match(start.replace(b"\0", b""))
     encoding = declaration[1].decode("latin-1") if declaration else "utf-8"
     if encoding.lower() in _PARSER_ENCODINGS:

@@ -149,7 +149,7 @@ def correct_tests(
     """Yield a pair for each comparison: the corrected p-values of its sign test and of its t-test.
 
     A comparison's deciding test is its t-test if it has several draws, else its sign test. All deciding tests are
-    corrected together. Any other test is corrected with all tests of its type, sign tests or t-tests.
+    corrected together. Other sign tests are corrected with all sign tests, other t-tests with all t-tests.
     """
     deciding = [test.t_p if count > 1 else test.sign_p for test, count in zip(tests, draws, strict=True)]
     families = [test.sign_p for test in tests], [test.t_p for test in tests], deciding
@@ -327,7 +327,7 @@ def describe_tests(
 
 
 def describe_pairing(comparisons: Sequence[TestedDifference], units: str, *, draws_note: str = "") -> str:
-    """Return text that names the paired observations: *units* ("items") for one draw, "3 draws" for more, or both."""
+    """Return a name for the paired observations: *units* (such as "items"), "3 draws", or "items, or 3 draws"."""
     numbers = sorted({comparison.draws for comparison in comparisons} - {1})
     draws = f"{' or '.join(map(str, numbers))} draws{draws_note}"
     if all(comparison.draws > 1 for comparison in comparisons):

@@ -169,7 +169,7 @@ def find_unchecked(results: Results) -> list[Result]:
 SOLVERS: Mapping[Condition, tuple[str, str]] = {
     Condition.BAG_OF_WORDS: (
         "bags of random word vectors are",
-        "the words alone (bags of random word vectors, one for each width)",
+        "the words alone (bags of random word vectors, as wide as each encoder's vectors)",
     ),
     Condition.NO_SENTENCE: ("the probe words without the sentence are", "the probe words alone (without the sentence)"),
 }

@@ -64,7 +64,7 @@ EncoderPair: TypeAlias = tuple[GeometryTable, GeometryTable]
 
 
 def list_table_pairs(table: GeometryTable, *, against: str | None = None) -> list[EncoderPair]:
-    """Return the results of pairs of encoders to compare. *against*, if given, is the second encoder of each pair."""
+    """Return both encoders' results for each pair to compare. *against*, if given: the second encoder of each pair."""
     names = list_encoders(table)
     pairs = encoder_variants.list_pairs_to_compare(names)
     if against is not None:
@@ -112,7 +112,7 @@ def _compare_matched(matched: GeometryPairs, kind: NegativeKind, nearness: Nearn
 
 
 def _split_ties(score: GeometryScore) -> NDArray[np.bool_]:
-    """Return which answers are correct, (2, 2 n) bool; ties count as correct in row 0 only. Mirrors follow triplets."""
+    """Return if answers are correct, (2, 2 n) bool: n triplets, then n mirrors. Ties are correct in row 0 only."""
     answers = score.answers().reshape(-1)
     return np.array([answers > 0, answers == 1])
 

@@ -91,8 +91,8 @@ def _read_task(path: Path) -> tuple[str, float]:
 def match_names(encoders: Sequence[str], scored: Sequence[str]) -> dict[str, str]:
     """Return, for each probed encoder that has scores, its name in the table of scores.
 
-    An encoder's name is looked up as it is, then as :func:`to_mteb_name` returns it. If both are missing, names are
-    compared without prefixes such as ``st:``, folders, organisations and options. The match must be unique.
+    An encoder's name is looked up as it is, then as :func:`to_mteb_name` returns it. If both are missing, bare
+    names are compared. A bare name has no ``st:``, folder, organisation or options; it must be unique in both lists.
 
     >>> match_names(["bow", "st:./all-MiniLM-L6-v2"], ["sentence-transformers/all-MiniLM-L6-v2"])
     {'st:./all-MiniLM-L6-v2': 'sentence-transformers/all-MiniLM-L6-v2'}

@@ -20,10 +20,10 @@ def join_draws(tables: Sequence[Results]) -> tuple[Results, ...]:
 
 
 def _join_by_name(tables: Iterable[tuple[Results, Results]]) -> tuple[Results, ...]:
-    """Join tables that are draws of one run; return the joined tables, and the other tables unchanged.
+    """Join tables that are draws of one run; return one table for each run.
 
-    Each pair is a table and its copy, in which the seed of the draw may be missing from encoder names. The copies show
-    which tables are draws of one run. A joined table consists of copies.
+    Each pair is a table and its copy. Encoder names in the copy may lack the seed of the draw, and are then the same in
+    all draws of a run. Copies are compared and joined. A table without other draws is returned itself, not as its copy.
     """
     groups: list[list[tuple[Results, Results]]] = []
     for table, renamed in tables:
@@ -108,7 +108,7 @@ def _are_other_draws(first: Results, second: Results) -> bool:
 
 
 def _group_datasets(table: Results) -> Mapping[str, Collection[Result]]:
-    """Return a dictionary from each task to results: for each dataset of the task, one result, of any encoder."""
+    """Map each task to results, one for each dataset of the task. The results can be of any encoder."""
     datasets: dict[str, dict[object, Result]] = {}
     for record in table.records:
         datasets.setdefault(record.task, {})[record.dataset_fingerprint, record.data] = record

@@ -167,7 +167,7 @@ def accuracy_by(
     - items: the test items; by default those in the folder that the result was read from
 
     Raises:
-        UsageError: the folder has no items, they lack *column*, or it has a different text for each of over 12 items.
+        UsageError: the folder has no items, the items lack *column*, or each of over 12 items has another text in it.
         ResultsError: the stored items are damaged.
     """
     table = read_item_tables([result])[0] if items is None else items
@@ -196,10 +196,11 @@ class GeneralizationGap:
 
 
 def compute_gap(parts: Mapping[str, Sequence[Result]], condition: Condition) -> GeneralizationGap | None:
-    """Return the generalisation gap, or None if *parts* are not the trained structures and one held-out structure.
+    """Return the accuracy on trained structures minus the accuracy on a held-out structure, with an interval.
 
-    The result is also None if no draw has scores of *condition* in both parts. If all draws have the same test items,
-    the gap's interval comes from the intervals of both accuracies. Otherwise, it is Student's t interval over draws.
+    Return None unless *parts* has exactly these two parts and a draw has scores of *condition* in both. If all draws
+    have the same test items, the interval comes from the intervals of both accuracies. Otherwise, it is Student's t
+    interval over draws.
 
     - parts: for each part, the results of all draws on it
     """
@@ -219,7 +220,7 @@ def compute_gap(parts: Mapping[str, Sequence[Result]], condition: Condition) -> 
 
 
 def _compute_same_items_gap(draws: Sequence[tuple[Result, Result]], condition: Condition) -> GeneralizationGap:
-    """Return the generalisation gap of draws with equal test items; both accuracies' intervals give its interval."""
+    """Return the generalisation gap of draws with the same test items. Its interval uses those of both accuracies."""
     figures = (compute_figure(part, condition) for part in zip(*draws, strict=True))
     trained, unseen = (figure for figure in figures if figure is not None)
     ends = (trained.accuracy, trained.interval), (unseen.accuracy, unseen.interval)

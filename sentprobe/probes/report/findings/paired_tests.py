@@ -78,7 +78,7 @@ def compute_unit_variance(sums: st.Floats, sizes: st.Floats) -> float:
 
 
 def compute_shared_t_tests(gains: Sequence[DrawGains]) -> tuple[GainTest, ...]:
-    """Return a t-test of each gain over its draws, at least two. The other gains help to estimate a gain's variance."""
+    """Return a t-test for each gain, over at least two draws. A gain's variance is estimated from all gains' draws."""
     if not gains:
         return ()
     draws = np.array([len(gain.by_draw) for gain in gains])
@@ -108,7 +108,7 @@ def compute_shared_t_tests(gains: Sequence[DrawGains]) -> tuple[GainTest, ...]:
 
 
 def _find_groups(gains: Sequence[DrawGains]) -> NDArray[np.bool_]:
-    """Return which gains are in each group, (groups, gains) bool. Each task, encoder and control has a group."""
+    """Return which gains are in each group, (groups, gains) bool. Gains of one task, encoder or control are a group."""
     members: dict[Hashable, list[int]] = {}
     for index, gain in enumerate(gains):
         for group in (("task", gain.task), *(("side", side) for side in gain.sides)):
@@ -149,17 +149,17 @@ def share_variances(
 
     A t-test over three draws of one gain has two degrees of freedom and hardly any power (docs/decisions/0013).
 
-    For each gain, phi is the variance between draws divided by the variance between items. nu is the number of draws
-    minus 1. The shared phi is (d phi0 + nu phi) / (d + nu), or 1 if this is less than 1. d is the degrees of freedom of
-    the prior (:func:`estimate_prior_freedom`). phi0 is the largest of these means of phi: the mean of all gains, and
-    the mean of each group that contains the gain. Thus the variance of a noisy group is not underestimated.
+    The phi of a gain is its variance between draws divided by its variance between items. The estimate replaces phi by
+    (d phi0 + nu phi) / (d + nu), or by 1 if this is less than 1. nu is the number of draws minus 1. d is the degrees of
+    freedom of the prior (:func:`estimate_prior_freedom`). The mean of phi is computed over all gains and over each
+    group that contains the gain. phi0 is the largest of these means, so that a noisy group gets a large variance.
 
     - variances, item_variances: each gain's variance between draws, and its variance between items, (..., gains)
     - groups: which gains are in each group, (groups, gains) bool. Each task and each encoder has a group
     - varying: whether each gain varies between items, (gains,) bool. The means of phi leave out the other gains
 
     Returns:
-        The shared variance of each gain, (..., gains), and the degrees of freedom of the prior, (...).
+        The estimated variance of each gain, (..., gains), and the degrees of freedom of the prior, (...).
     """
     nu = np.asarray(freedom, dtype=np.float64)
     ratios = variances / item_variances
@@ -175,11 +175,11 @@ def share_variances(
 
 
 def estimate_prior_freedom(ratios: st.Floats, freedom: st.Floats, *, independent: int) -> st.Floats:
-    """Estimate the degrees of freedom of the prior for phi, the variance ratio of each gain; (...) float64.
+    """Estimate the degrees of freedom of the prior for phi, a ratio of variances (see *ratios*); (...) float64.
 
     A gain is a difference in accuracy. The estimate d0 of Smyth (2004) solves trigamma(d0 / 2) = var(z) -
-    mean(trigamma(nu / 2)), where z = ln(phi) - digamma(nu / 2) + ln(nu / 2). It is infinite if the right side is not
-    positive. For a table, d0 is too large: it assumes independent gains, but the gains depend on each other. So the
+    mean(trigamma(nu / 2)), where z = ln(phi) - digamma(nu / 2) + ln(nu / 2). d0 is infinite if the right side is not
+    positive. Smyth assumes independent gains. The gains of one table depend on each other, so d0 is too large. The
     result is the smallest of d0 / 2, 8 and (independent - 1) mean(nu) / 6. With fewer than two gains it is 0.
 
     - ratios: phi of each gain: the gain's variance over draws divided by the gain's variance over items, (..., gains)
@@ -256,11 +256,12 @@ def have_shared_items(draws: Sequence[Result]) -> bool:
 def compare_matched_results(
     matches: Sequence[MatchedResults], conditions: Sequence[ConditionPair]
 ) -> list[st.PairedComparison]:
-    """Compare the two encoders of each match. *conditions* has a pair for each match: the condition of each encoder.
+    """Compare the two encoders of each match. *conditions* has one pair for each match: the encoders' conditions.
 
-    For one draw, the sign test and the t-test compare units; for several draws, they compare draws. All t-tests over
-    draws share a variance estimate. If some draws have the same test items, a sign test and an interval over units are
-    also computed. The t-test then gets the larger p-value, and the gain gets the wider interval.
+    If a match has one draw, its sign test and t-test compare units. If it has several draws, they compare draws, and
+    its t-test also uses the variances of other matches. If some draws have the same test items, a sign test and an
+    interval over units are added. The p-value of the t-test is then at least that of the added sign test. The interval
+    is at least as wide as the added interval.
     """
     pairs = [*zip(matches, conditions, strict=True)]
     gains = [_build_gains(matched, pair) for matched, pair in pairs if len(matched) > 1]
@@ -296,7 +297,7 @@ def _build_gains(matched: MatchedResults, conditions: ConditionPair) -> DrawGain
 
 
 def name_side(draws: Sequence[Result], condition: Condition) -> Hashable:
-    """Return a name by which one encoder's or control's gains are grouped; None if all units have the same accuracy."""
+    """Return a name for an encoder or control, used to group gains. Return None if all units have the same accuracy."""
     if are_constant(draws, condition):
         return None
     first = draws[0]
@@ -304,7 +305,7 @@ def name_side(draws: Sequence[Result], condition: Condition) -> Hashable:
 
 
 def _subtract_answers(pair: tuple[Result, Result], conditions: ConditionPair) -> tuple[st.Floats, st.Floats]:
-    """Return two arrays, (units,): each unit's gain in correct answers (first minus second) and number of items."""
+    """Return each unit's gain in correct answers (first minus second), and each unit's item count, both (units,)."""
     (first, sizes), (second, _) = (sum_answers(result, c) for result, c in zip(pair, conditions, strict=True))
     return first - second, sizes
 

@@ -1,8 +1,8 @@
 """All significance tests of one table, on which its bold accuracies, stars, groups, notes and checks are based.
 
 There are four families of tests, each with its own Holm correction: encoders of different models against each other,
-variants of one model against each other, encoders and controls against chance, and encoders against controls. The only
-controls that are tested are those that may know the answer, such as a bag of words.
+variants of one model against each other, encoders and controls against chance, and encoders against controls. Only
+controls that may be above chance are tested, such as a bag of words.
 """
 
 from collections import Counter
@@ -35,7 +35,7 @@ class TableComparisons:
     """
 
     def __init__(self, matches: Sequence[MatchedResults]) -> None:
-        """Run the tests. Each match must begin with its better encoder, a task's first match with the best of all."""
+        """Run the tests. A match must begin with its better encoder, and a task's first match with the task's best."""
         self._matches = matches
         self._indices = group_by(range(len(matches)), lambda index: matches[index][0][0].task)
         over_draws = [index for index, matched in enumerate(matches) if len(matched) > 1]
@@ -92,7 +92,7 @@ def run_sign_tests(pairs: Sequence[tuple[Result, Result]]) -> Floats:
 
 
 def _sum_right_answers(results: Sequence[Result]) -> NDArray[np.unsignedinteger[Any]]:
-    """Count each result's correct answers in each unit, (results, units), as if all results had equally many seeds."""
+    """Sum each result's correct answers in each unit, (results, units). Scale the sums to a common number of seeds."""
     scores = [result.scores[Condition.PROBE] for result in results]
     totals = sorted({score.total for score in scores})
     if len(totals) > 1:
@@ -310,7 +310,7 @@ def _is_above_control(cell: EncoderOnTask, findings: TableFindings, results: Res
 
 
 def judge_controls(results: Results) -> tuple[control_verdicts.ControlRun, ...]:
-    """Return all controls. If a control may know the answer, a significance test against chance gives its verdict."""
+    """Return all controls. If a control need not be at chance, a significance test against chance gives its verdict."""
     tests = find_table(results).free_controls
     verdicts = {identify_control(test.draws[0], test.condition): test.verdict for test in tests}
     return tuple(

@@ -1,4 +1,4 @@
-"""Tables of ``probe geometry``, with accuracies of probes trained on vectors from the encoders in these tables."""
+"""Tables of ``probe geometry``, and the accuracies of probes on the vectors of the same encoders."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -36,7 +36,7 @@ def describe_probe_accuracies(
 ) -> distance_tables.ProbeCells:
     """Return the mean accuracy of probes, as text, by encoder and task.
 
-    A probe is used only if a geometry result has the same encoder and dataset. Only that result's test items count.
+    Each geometry result selects the probes of its encoder and dataset, and the test items on which they are scored.
     """
     by_cell: dict[tuple[str, str], dict[tuple[str, ...], Result]] = {}
     for result in results:

@@ -83,7 +83,7 @@ def describe_uneven_probes(results: Results) -> Iterator[str]:
 
 
 def describe_missing_cells(results: Results, missing: Sequence[EncoderOnTask]) -> Iterator[str]:
-    """Yield a note on *missing*, if any: (encoder, task) pairs that *results* lacks but other draws of the run have."""
+    """Yield a note if *results* lacks (encoder, task) pairs that other draws of the run have; *missing* lists them."""
     if missing:
         seeds = list_seeds(results)
         names = join_names(f"{encoder} on {task}" for encoder, task in missing)
@@ -171,7 +171,7 @@ def count_probes(results: Results) -> list[int]:
 
 
 def _format_seeds(results: Results) -> str:
-    """Return text such as "seeds 3 to 5", or "seeds 3 to 5, run 0" if the run's seed is not the lowest probe seed."""
+    """Return text such as "seeds 3 to 5". If the lowest is not the run's seed, add the run's seed: ", run 0"."""
     scores = [result.scores[Condition.PROBE] for result in results.records]
     seeds = sorted({probe.seed for score in scores for probe in score.seeds})
     text = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {seeds[0]} to {seeds[-1]}"

@@ -95,11 +95,9 @@ def describe_figures(results: Results) -> Iterator[str]:
     yield from spread_notes.describe_spread(results)
     yield from describe_datasets(results)
     if find_marked_cells(results):
-        rivals = ", and significantly better than every other encoder (by the test of probe compare)"
-        yield (
-            "Bold, or with a *: significantly above chance, above a bag of words of the same width"
-            f"{rivals if _has_several_models(results) else ''}."
-        )
+        rivals = " and than every other encoder (by the test of probe compare)" * _has_several_models(results)
+        words = "above a bag of words of the same width"
+        yield f"Bold, or with a *: significantly better than chance{rivals}, and {words}."
     skewed = dict.fromkeys(result.task for result in results.records if not is_balanced(result))
     if skewed:
         yield (
@@ -250,10 +248,8 @@ def _summarize_figures(table: Results, style: CellStyle) -> Iterator[str]:
         f"{_format_values(shares)}{' (by task)' if len(set(shares.values())) > 1 else ''}."
     )
     if find_marked_cells(table):
-        yield (
-            "Bold or *: significantly above chance, above a bag of words"
-            f"{', and significantly better than every other encoder' if _has_several_models(table) else ''}."
-        )
+        rivals = " and than every other encoder" * _has_several_models(table)
+        yield f"Bold or *: significantly better than chance{rivals}, and above a bag of words."
     if style.published:
         yield "Rows from papers come from other data and encoders."
 

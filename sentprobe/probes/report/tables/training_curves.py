@@ -86,7 +86,7 @@ def _get_curve_key(result: Result | GeometryResult) -> CurveKey:
 def separate_training_curves(
     results: Results, distances: Sequence[GeometryResult] = (), learned: Sequence[TrainingCurve] = ()
 ) -> tuple[Results, tuple[GeometryResult, ...], tuple[Curve, ...]]:
-    """Return probe results in no curve, geometry results in no curve, and curves of two or more checkpoints."""
+    """Return the probe results that are in no curve, the geometry results that are in no curve, and all curves."""
     moments: dict[CurveKey, set[TrainingMoment]] = {}
     all_results: list[Result | GeometryResult] = [*results.records, *distances]
     for result in all_results:
@@ -167,7 +167,7 @@ def build_curve_grid(curve: Curve, *, intervals: bool = False) -> Grid:
 
 
 def group_columns(curve: Curve) -> dict[str, list[CurveSeries]]:
-    """Return the lines in each table column. If two lines have equal name and kind, the second is in "NAME (2)"."""
+    """Return the lines of each table column. A second line with the same name and kind has the column "NAME (2)"."""
     columns: dict[str, list[CurveSeries]] = {}
     for line in curve.lines:
         names = chain([line.name], (f"{line.name} ({number})" for number in count(2)))

@@ -159,7 +159,7 @@ class _JobScheduler:
         self._finish_result(result_key)
 
     def _queue_ready_jobs(self, result_key: ResultKey) -> None:
-        """Queue the jobs that a result shares with other results. Skip those queued or waiting for another job."""
+        """Queue those shared jobs of a result that need not wait for another job. Skip a job that was queued before."""
         result, waiting = self.results[result_key], self._waiting[result_key]
         job_results = ((job, self._job_results.get(key)) for key, job in waiting.items())
         task_jobs = [(job, job_result.scores if job_result else None) for job, job_result in job_results]
@@ -171,7 +171,7 @@ class _JobScheduler:
                 self._queue.append(worker_jobs.SharedProbeJob(condition, result.dim, key, limits))
 
     def _finish_result(self, result_key: ResultKey) -> None:
-        """Once all jobs that a result shares with others are finished, add their scores to the result and save it."""
+        """Add the scores of a result's shared jobs to the result and save it, once all these jobs are finished."""
         waiting = self._waiting[result_key]
         job_results = {key: job_result for key in waiting if (job_result := self._job_results.get(key)) is not None}
         if len(job_results) < len(waiting):

@@ -133,7 +133,7 @@ def needs_own_vectors(job: missing_jobs.Job) -> bool:
 
 
 def _add_word_source(shared_state: SharedState) -> SharedState:
-    """Return the state; if its ``words`` names an encoder, build it to encode the probe words of all tasks."""
+    """Return the shared state. If its ``words`` names an encoder, the tasks get this encoder for their probe words."""
     if shared_state.words is None or shared_state.words in (ONE_HOT, ENCODER_WORDS):
         return shared_state
     source = make_word_source(shared_state.words, seed=shared_state.run.seed)
@@ -141,7 +141,7 @@ def _add_word_source(shared_state: SharedState) -> SharedState:
 
 
 def _check_encoder(encoder: Encoder | Baseline | None, request: JobRequest) -> Encoder | Baseline:
-    """Return *encoder*. Raises SentprobeError if it is None, or not the encoder of the process that started the run."""
+    """Return *encoder*. Raises SentprobeError if it is None, or its fingerprint differs from that in *request*."""
     (fingerprint,) = {result.encoder_fingerprint for result in request.results.values()}
     if encoder is None or encoder.fingerprint != fingerprint:
         raise SentprobeError(

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 def split_validation(train: Items, groups: Indices, *, share: float = 0.1, seed: int = 0) -> tuple[Items, Items]:
     """Split items into training and validation items, and return both.
 
-    *groups*, (n,), has the number of each item's group. A group moves to validation as a whole. It can move only if
-    each of its labels and, in each slot, each of its probe words still occurs in training afterwards. For each label,
-    at most the fraction *share* of its items moves. If every group that can move is too large for this, only the
-    smallest of these groups moves. Raises SentprobeError if no group can move.
+    *groups*, (n,), has the number of each item's group. A group moves to validation as a whole. Training must keep all
+    labels, and all probe words in their slots. A group with the last items of a label or probe word cannot move. For
+    each label, at most the fraction *share* of its items moves. If this limit excludes every group, only the smallest
+    group that can move does so. Raises SentprobeError if no group can move.
 
     >>> items = Items([0, 1, 2, 3], [], [0, 1, 0, 1])
     >>> left, taken = split_validation(items, np.array([0, 0, 1, 1]), share=0.5, seed=0)
@@ -59,7 +59,7 @@ def _group_items(groups: Indices, generator: np.random.Generator) -> list[Indice
 
 
 class _ValidationSelection:
-    """A selection of groups of training items for validation. Each label and probe word keeps a training item."""
+    """A selection of groups of training items for validation. Each label and each probe word stays in training."""
 
     def __init__(self, train: Items, share: float) -> None:
         columns = np.column_stack([train.targets, train.probes])
@@ -296,11 +296,11 @@ def find_last_word(sentence: str) -> str:
 
 
 def sample_labels(types: Indices, train: Items, labels: int, generator: np.random.Generator) -> Indices:
-    """Return a random label for each sentence, (sentences,) int64; sentences of a type share it (Hewitt & Liang 2019).
+    """Return a random label for each sentence, (sentences,) int64, for the control task (Hewitt & Liang 2019).
 
-    In *train*, each label keeps about its true number of items. For this, the types in *train* are labelled in random
-    order, each with the label that still lacks the most items. A type that is not in *train* gets a label drawn with
-    the frequencies of the true labels in *train*.
+    Sentences of one word type (:func:`find_word_types`) get the same label. In *train*, each label keeps about its true
+    number of items. For this, a training type gets the label that still lacks the most items, in random order of the
+    types. Any other type gets a label drawn with the frequencies of the true labels in *train*.
     """
     type_counts = np.bincount(types[train.rows], minlength=int(types.max()) + 1)
     counts = np.bincount(train.targets, minlength=labels)

@@ -142,7 +142,7 @@ def _train_jobs(jobs: Sequence[Job], vectors: EncodedTexts, run: Run, *, pass_li
 
 
 def make_trainer(jobs: Sequence[Job], run: Run) -> Callable[..., Fits]:
-    """Return a function that trains probes, given each job's sentence vectors, and tests them on each job's items."""
+    """Return a function that trains probes on the jobs' sentence vectors, and tests the probes on the jobs' items."""
     job = jobs[0]
     return partial(
         train_under_condition,

@@ -49,8 +49,8 @@ class Job:
 def load_result(task: Task, encoder: Encoder | Baseline, *, run: Run, update: bool = True) -> Result:
     """Return the stored result, or a result without scores if none is stored or the run has ``force``.
 
-    A stored result takes its held-out structure, and its origin if known, from *task*. With *update*, a result that
-    this changes is stored again.
+    The held-out structure of a stored result is replaced by that of *task*. The origin of its data is also replaced,
+    if *task* has one. With *update*, a changed result is stored again.
     """
     blank_result = _make_blank_result(task, encoder, run=run)
     if run.out is None or run.force or (stored := find_result(blank_result, run.out)) is None:
@@ -108,13 +108,13 @@ SharedScores = Mapping[SharedKey, Mapping[int, SeedScore]]
 
 
 def make_shared_key(condition: Condition, result: Result, *, dim: int) -> SharedKey:
-    """Return the key of the scores that all encoders of width *dim* share. *result*: any result on the same task."""
+    """Return the key of the scores that all encoders of width *dim* share on the task of *result*."""
     width = 0 if condition is Condition.NO_SENTENCE else dim
     return condition, width, result.dataset_fingerprint, result.probe_fingerprint, result.preset
 
 
 def read_shared_scores(run: Run) -> SharedScores:
-    """Return the stored scores that encoders of the same width share (in SHARED conditions), by key, then by seed."""
+    """Return the stored scores that encoders of equal width share: for each SharedKey, a dictionary by seed."""
     shared_scores: dict[SharedKey, dict[int, SeedScore]] = {}
     if run.out is None or run.force:
         return shared_scores
@@ -207,7 +207,7 @@ def _make_blank_result(task: Task, encoder: Encoder | Baseline, *, run: Run) -> 
 
 
 def add_seconds(result: Result, seconds: Mapping[str, float]) -> Result:
-    """Return the result with *seconds* added to its seconds of earlier runs, stage by stage."""
+    """Add the *seconds* of each stage to those in ``result.seconds``, and return the new result."""
     total = {key: result.seconds.get(key, 0.0) + value for key, value in seconds.items()}
     return replace(result, seconds={**result.seconds, **total})
 

@@ -120,13 +120,13 @@ class Scorer:
     """A scorer of an encoder at any step of training; its sentences and items are built once, by the constructor.
 
     - contrasts: the contrasts whose geometry is measured, such as ``"role"``; ``()`` means no contrasts
-    - tasks: the tasks on which probes are trained, each the name of a compeval task (``"SemRole"``) or a ProbeDataset
+    - tasks: the tasks on which probes are trained; a task is a compeval task's name (``"SemRole"``) or a ProbeDataset
     - triplets: the number of triplets for each contrast
     - train, test: the numbers of training and test items of each compeval task; a dataset keeps all its items
     - preset: the classifier of the probes; by default that of each task's paper
     - seed: the seed of sentences and probes; with the same seed, the same vectors get the same scores
     - vocabulary: the vocabulary of the sentences
-    - held_out: values of the option ``--held-out``; with ``["0.3"]``, all nouns and verbs are held-out words
+    - held_out: values of the option ``--held-out``; ``["0.3"]`` uses only nouns and verbs that ``--hold-out 0.3`` omits
     - out: a results folder, to which each call adds its results, by step
     - name: the encoder's name in results; by default the encoder's own name
 

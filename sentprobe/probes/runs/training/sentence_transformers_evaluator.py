@@ -1,4 +1,4 @@
-"""Evaluators for sentence-transformers: model scores and gate rates. The library is imported by their creation."""
+"""Evaluators for sentence-transformers: model scores and gate rates. The library is imported when one is made."""
 
 import csv
 import io

@@ -42,8 +42,8 @@ class ProbingPlan:
 def plan_probing(tasks: Sequence[str], contrasts: Sequence[str], *, items: int) -> ProbingPlan:
     """Return the plan for probing *tasks* (names or paths) and *contrasts*; if both are empty, all compeval tasks.
 
-    A task given by name has *items* training items and half as many test items. A contrast has a fifth as many
-    triplets. Raises UsageError or DatasetError.
+    A task given by name has *items* training items and *items* / 2 test items. A contrast has *items* / 5 triplets.
+    Raises UsageError or DatasetError.
     """
     if items < 2:
         raise UsageError(f"items={items}: at least 2 are needed, for one test item")

@@ -33,7 +33,7 @@ def test_the_best_is_marked() -> None:
     )
     assert find_marked_cells(results) == {("a", "Order")}
     assert [row.cells[0].best for row in build_grid(results).rows][:2] == [True, False]
-    assert "Bold, or with a *: significantly above chance" in describe_all(results)
+    assert "Bold, or with a *: significantly better than chance" in describe_all(results)
 
 
 @pytest.mark.parametrize("second", [700, 699, 697])
@@ -256,7 +256,7 @@ def test_no_star_stands_above_a_note_that_the_same_figure_is_not_above_chance(ri
     (cell,) = build_grid(results).rows[0].cells
     text = describe_all(results)
     assert not (cell.best and f"not above chance ({cell.text})" in text)
-    assert ("(bags of random word vectors, one for each width) reach" in text) == bool(
+    assert ("(bags of random word vectors, as wide as each encoder's vectors) reach" in text) == bool(
         find_table(results).find_solvable_tasks()
     )
 

@@ -22,8 +22,8 @@ def test_three_lines_say_figures_certainty_and_controls() -> None:
         sample("st", "Order", 500, 490, 505, 500, mirrored=True),
     )
     assert figures == (
-        "Accuracy in % on 1000 test items; chance is 50.0. Bold or *: significantly above chance, above a bag of "
-        "words, and significantly better than every other encoder."
+        "Accuracy in % on 1000 test items; chance is 50.0. Bold or *: significantly better than chance and than "
+        "every other encoder, and above a bag of words."
     )
     assert certainty.startswith("Each figure is from one probe on one draw of the data. 95% intervals: ±")
     assert controls == "Controls: 4 of 4 that must be at chance are at chance."
@@ -31,7 +31,7 @@ def test_three_lines_say_figures_certainty_and_controls() -> None:
 
 def test_one_encoder_is_compared_with_its_control_only() -> None:
     figures = summarize_results(sample("bow", "Order", 690, 490, 505, 500, mirrored=True))[0]
-    assert figures.endswith("Bold or *: significantly above chance, above a bag of words.")
+    assert figures.endswith("Bold or *: significantly better than chance, and above a bag of words.")
 
 
 def test_a_failed_control_is_named_with_its_columns() -> None:
@@ -51,8 +51,9 @@ def test_a_table_without_controls_says_so() -> None:
 def test_words_that_solve_a_task_are_named() -> None:
     controls = summarize_results(sample("bow", "Content1Probe", 900, 500, 501, 880))[2]
     assert controls == (
-        "Controls: 2 of 2 that must be at chance are at chance. The words alone (bags of random word vectors, one for "
-        "each width) reach 88.0 on Content1Probe: compare encoders with these figures, not with chance."
+        "Controls: 2 of 2 that must be at chance are at chance. The words alone (bags of random word vectors, as "
+        "wide as each encoder's vectors) reach 88.0 on Content1Probe: compare encoders with these "
+        "figures, not with chance."
     )
 
 

@@ -112,7 +112,7 @@ def test_a_star_marks_what_is_bold_elsewhere() -> None:
     assert "*" not in BOTH.to_latex().split("% ")[0]
     for text in (str(BOTH), BOTH.to_markdown(), BOTH.to_latex(), BOTH._repr_html_()):
         star = r"\*" if text == BOTH.to_markdown() else "*"
-        assert re.search(rf"Bold,? or (with a )?{re.escape(star)}: significantly above chance", text)
+        assert re.search(rf"Bold,? or (with a )?{re.escape(star)}: significantly better than chance", text)
 
 
 @pytest.mark.parametrize("form", [(), ("--format", "text")])
