@@ -65,7 +65,7 @@ class _Dependent(NamedTuple):
 
 
 class _Builder:
-    """Builder of a flat derivation. The dictionaries map the position of a word or hole to its head or its brackets."""
+    """Builder of a flat derivation. The keys of ``heads``, ``before`` and ``after`` are positions in ``contents``."""
 
     def __init__(self) -> None:
         self.contents: list[Leaf | Hole] = []

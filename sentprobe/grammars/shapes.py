@@ -262,7 +262,7 @@ def list_all_shapes(language: Language) -> Iterator[Shape]:
 
 
 class ShapeTable:
-    """The words and holes of each shape, read from the JSON *lines*. The grammar derives shapes that have no line."""
+    """Words and holes (unexpanded constituents) of shapes. The grammar derives each shape that is not in *lines*."""
 
     def __init__(
         self, language: Language, lines: Mapping[str, str] | None = None, contents: Sequence[Leaf | Hole] = ()

@@ -43,7 +43,7 @@ def check_unknown_kind(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def check_duplicate_lemma(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Write a lemma once in a section, list or synonym set, and do not give two words of a kind one translation."""
+    """Do not repeat a lemma in a section, list or synonym set, or give two words of a kind the same translation."""
     for place, first in draft.document.repeated:
         yield place.first, f"{place.key!r} in [{place.section}] is on line {first.first} already"
     yield from _find_shared_translations(draft)
@@ -125,7 +125,7 @@ def check_unknown_key(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def _list_other_keys(kind: Kind) -> tuple[str, ...]:
-    """Return those of the keys flags, sort and takes that an entry of *kind* can have. Language.keys has all others."""
+    """Return which of the keys flags, sort and takes an entry of *kind* can have. Language.keys has its other keys."""
     flags = (drafts.FLAGS,) if kind in VERBS or kind in POLAR_KINDS else ()
     takes = (drafts.TAKES,) if kind in VERBS or kind in TAKING_KINDS else ()
     return (*flags, *((drafts.SORT,) if kind is Kind.NOUN else ()), *takes)
@@ -175,7 +175,7 @@ def check_tokens(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def check_empty_vocabulary(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Give each vocabulary of a lexicon file at least one noun and one verb, and leave out keys without words."""
+    """Choose at least one noun and one verb for each vocabulary, and at least one word for each kind that it lists."""
     for section in draft.vocabularies or (drafts.choose_everything(draft),):
         chosen = drafts.resolve_vocabulary(section, draft)
         if not chosen[Kind.NOUN] or not any(chosen.get(kind) for kind in VERBS):
@@ -191,7 +191,7 @@ def check_empty_vocabulary(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def check_types(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Give each section and key a value of the expected type or, for keys such as 'gender', an expected value."""
+    """Write each section as a table, and give each key a value that it allows."""
     for section in draft.document.sections:
         if not section.is_table:
             yield section.line, f"{section.name!r}, expected a section [{section.name}]"
@@ -287,7 +287,7 @@ def _is_syncretic(word: Word) -> bool:
 
 
 def _list_taken(kind: Kind, value: object) -> list[object]:
-    """Return the values in ``takes`` that should be lists of sorts. If a verb's ``takes`` is not a table: [None]."""
+    """Return the unchecked lists of sorts in ``takes``. Return [None] if a verb's ``takes`` is not a table of roles."""
     return list(value.values()) if kind in VERBS and isinstance(value, dict) else [value if kind not in VERBS else None]
 
 
@@ -309,7 +309,7 @@ def _list_vocabulary_entries(draft: drafts.Draft) -> list[LexiconEntry]:
 
 
 def _list_synonym_sets(draft: drafts.Draft) -> list[LexiconEntry]:
-    """Return an entry for each synonym set of nouns, verbs or other open-class words, with its first lemma's line."""
+    """Return an entry for each synonym set of open-class words. The entry's line is the line of the first lemma."""
     sets, line = [], 1
     for entry in draft.synonyms:
         line = entry.line

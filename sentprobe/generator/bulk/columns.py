@@ -155,10 +155,10 @@ class LayoutRows:
         return entries
 
     def look_up_agreeing(self, path: str, slot: str, table: NumberArray) -> NumberArray:
-        """Return, for each row, the entry of *table* (words, numbers, classes) for a word, its number and its class.
+        """Return, for each row, the entry of *table* (words, numbers, classes) for the word in *slot* at *path*.
 
-        The word is in *slot* at *path*. The number and the class are those of the noun phrase at *path*. If *slot* is
-        "", the first axis of *table* has length 1.
+        The second index is the number of the noun phrase at *path*, and the third index is its class. If *slot* is "",
+        all words share the entries, and the first axis of *table* has length 1.
         """
         word: Any = self.values[f"{path}{slot}"] if slot else 0
         entries: NumberArray = table[word, self.find_numbers(path), self.find_classes(path)]
@@ -322,7 +322,7 @@ class LayoutColumns:
         return key
 
     def _count_values(self, variable: Variable) -> int:
-        """Return how many values of *variable* give different shapes. *not* and *n't* differ only in questions."""
+        """Return how many shapes *variable* can cause. *not* and *n't* cause the same shape, except in questions."""
         if variable.name.endswith(".self"):
             return len(variable.values)
         is_question = self._layout.clauses[0].form.mood is ev.Mood.QUESTION

@@ -19,7 +19,7 @@ WordLookup: TypeAlias = Callable[[Sequence[int]], str]
 
 
 class Phrase(NamedTuple):
-    """Look-up functions for all events of one shape, one for each token. ``positions``: {variable: token} (numbers)."""
+    """The look-up functions of a shape, one for each token. ``positions`` maps variable numbers to token numbers."""
 
     lookups: tuple[WordLookup, ...]
     positions: Mapping[int, int]
@@ -147,7 +147,7 @@ class _PhraseBuilder:
         return lambda values: tables[values[at]][values[determiner]][values[following]]
 
     def _find_agreement(self, token: PlanToken) -> tuple[int, int, list[list[Leaf]]]:
-        """Return (tense, subject's determiner, verbs): two variables' indices, and a verb for each pair of values."""
+        """Return (tense, subject, leaves). In an event, *token* is ``leaves[values[tense]][values[subject]]``."""
         clause = self._clauses[token.path]
         path = columns.find_subject_path(clause.site, clause.find_voice(self._event), clause.find_dative(self._event))
         assert clause.tense is not None

@@ -131,9 +131,9 @@ class RaggedRows:
         self._new.append(np.array(elements, dtype=np.int32).T)
 
     def gather(self, chunk: SentenceChunk) -> tuple[NumberArray, NumberArray, NDArray[np.int32]]:
-        """Return the rows of a chunk's sentences, as three arrays. A sentence has the row of its shape.
+        """Return the elements of all sentences of a chunk in three arrays. Sentences have the elements of their shapes.
 
-        - bounds, (sentences + 1,): the row of sentence i has the elements from bounds[i] to bounds[i + 1] - 1
+        - bounds, (sentences + 1,): sentence i has the elements from bounds[i] to bounds[i + 1] - 1
         - word starts, (elements,): for each element, where its sentence's words start in the flattened ``chunk.words``
         - elements, (width, elements): one element in each column, first those of sentence 0, then of sentence 1, ...
         """

@@ -70,8 +70,8 @@ class _TokenStore:
     def add(self, marked: Sentence) -> frozenset[int]:
         """Add the tokens of a shape. Return the numbers of the columns whose marks occur in the tokens.
 
-        *marked* is a sentence of the shape. In it, each text that differs between sentences is replaced by the mark of
-        a column. A marked field is stored as (0, number of the column), and any other field as (index of its text, 0).
+        *marked* is a sentence of the shape. The mark of a column replaces each text that differs between sentences. A
+        token's field is stored as (0, number of the column) if it is a mark, else as (index of its text, 0).
         """
         used: set[int] = set()
         elements = []

@@ -73,7 +73,7 @@ class _ParsedRenderer:
         self._renderer = Renderer(self._events, self._write_marked, escape=form.escape)
 
     def _write_marked(self, sentence: Sentence) -> str:
-        """Return the record of *sentence*, whose words are marks. The record's id is "s" and INDEX_MARKER."""
+        """Return the record of *sentence*, which has marks instead of words. Its id is "s" + INDEX_MARKER."""
         return self._write(replace(sentence, id=f"s{INDEX_MARKER}", index=None, template="")) + _RECORD_END
 
     def render_records(self, sentences: Sequence[ParsedText]) -> Iterator[str]:

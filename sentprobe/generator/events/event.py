@@ -209,8 +209,8 @@ class Event:
     Implied fields are filled in. Without a stated frame, a passive or a patient makes the event transitive, and a
     recipient makes it ditransitive. An intransitive frame or a reflexive makes the event active. A negator makes the
     polarity negative, and an asked participant makes the event a question. An imperative has no tense, and neither has
-    an event with a modal. By default, an event is a statement, has no modal, and has no fronted object. A partial
-    event with these defaults matches events of every mood, with or without a modal or a fronted object.
+    an event with a modal. By default, an event is a statement, has no modal, and has no fronted object. In a
+    partial event, a field with its default is open. A partial event therefore can also match questions, for example.
 
     Raises:
         Contradiction: two fields exclude each other, such as an intransitive frame and a patient.
@@ -354,7 +354,7 @@ class Event:
     def can_extract(self, role: Role) -> bool:
         """Return whether a relative clause can have its gap in *role*, and a question can ask for *role*.
 
-        A passive ditransitive clause allows only its subject. In the active, "gave me it" excludes the recipient.
+        A passive ditransitive clause allows only its subject. In the active, only "me" in "gave me it" is impossible.
         """
         is_double = self.dative is Dative.DOUBLE and role is Role.RECIPIENT
         is_possible = self.voice is Voice.ACTIVE and not is_double

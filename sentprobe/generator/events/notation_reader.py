@@ -18,7 +18,7 @@ ParsedValue = TypeVar("ParsedValue")
 
 
 class SyntaxHint(NamedTuple):
-    """A message for a syntax error where the grammar allows all tokens in ``terminals``; ``examples`` cause it."""
+    """A message for syntax errors at which all ``terminals`` are allowed. The texts in ``examples`` get the message."""
 
     message: str
     terminals: str

@@ -34,10 +34,10 @@ _EFFECTS = {"swap": SAME_WORDS, "move": SAME_WORDS, "replace": SAME_LENGTH, "ins
 
 
 class EditToken(NamedTuple):
-    """A token of the bad sentence: a token of the good sentence, its replacement, or an inserted word.
+    """A token of the bad sentence, which comes from the good sentence or is inserted.
 
-    ``position`` is the position of the good token, from 0; PARENT for an inserted word. ``table`` names the table from
-    which the word comes. If ``table`` is empty, an inserted word is ``word``, and a good token stays the same.
+    ``position`` is the token's position in the good sentence, from 0; PARENT for an inserted token. If ``table`` names
+    a table, the word comes from that table. If not, an inserted token is ``word``; any other token stays the same.
     """
 
     position: int

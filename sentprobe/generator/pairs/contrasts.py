@@ -97,7 +97,7 @@ def _find_recipient_places(pattern: Pattern) -> Iterator[str]:
 
 
 def _build_equal_recipient_conditions(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield two partial events: the noun at *path* and its clause's recipient are both singular, or both plural."""
+    """Yield two partial events: the noun at *path* and the recipient in its clause are both singular or both plural."""
     clause_path = drafts.find_noun_clause(path)
     for number in ev.Number:
         person = ev.Participant(number=number)

@@ -36,7 +36,7 @@ class ExclusionSpace(TripletSpace):
         self.strata = tuple(stratum for stratum in self.strata if stratum.place == _PATIENT)
 
     def list_makers(self) -> Mapping[str, tuple[SentenceMaker, ...]]:
-        """Return two sentence makers for each text name: for "query" of questions, for each document of statements."""
+        """Return two sentence makers for each text. The query has two questions; each document has two statements."""
         makers: dict[str, tuple[SentenceMaker, ...]] = {
             "query": (self.make_question(0), self.make_question(1, negated=True))
         }
@@ -45,7 +45,7 @@ class ExclusionSpace(TripletSpace):
         return makers
 
     def make_question(self, number: int, *, negated: bool = False) -> SentenceMaker:
-        """Return a maker of questions like "who helped the man": the first (*number* 0) or second (1) of a query."""
+        """Return a maker of a query's first question (*number* 0) or its second (1), such as "who helped the man"."""
         sort = self.lexicon.get(self.words.nouns[0], Kind.NOUN).sort
         return partial(_draft_question, ev.Asked.WHO if sort == PERSON else ev.Asked.WHAT, number, negated)
 

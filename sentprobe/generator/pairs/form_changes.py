@@ -56,7 +56,7 @@ def adapt_aspects(event: ev.Event, language: Language) -> ev.Event:
 
 
 def find_form_changes(pattern: Pattern, language: Language) -> Iterator[tuple[tuple[str, ...], ev.Voice | None]]:
-    """Yield (paths for ``exchange_form``, voice of the anchor or None for any) for each way to make a positive."""
+    """Yield (paths, voice). ``exchange_form`` at the paths turns an anchor in the voice (None: any) into a positive."""
     if not language.has_fronting:
         yield from _find_voice_changes(pattern)
     elif pattern.frame is not ev.Frame.INTRANSITIVE:
@@ -66,9 +66,9 @@ def find_form_changes(pattern: Pattern, language: Language) -> Iterator[tuple[tu
 def _find_voice_changes(pattern: Pattern) -> Iterator[tuple[tuple[str, ...], ev.Voice | None]]:
     """Yield (paths, voice): the paths that change, and the voice that the anchor's main clause must have (None: any).
 
-    Most paths lead to clauses whose voice changes. The positive then has more or fewer passive clauses than the anchor.
-    If both had equally many, they might have the same words, and no negative could share more words with the anchor.
-    Last, each variable ``dative`` is yielded alone. Its change gives one recipient the other form.
+    The first paths are of clauses that change voice. The positive then has more or fewer passive clauses than the
+    anchor. With equally many, the positive might have all words of the anchor, and no negative could have more of them.
+    The last paths are variables ``dative``, yielded one at a time. Each of them changes the form of one recipient.
     """
     paths = contrasts.find_voice_paths(pattern)
     for size in range(1, len(paths) + 1):

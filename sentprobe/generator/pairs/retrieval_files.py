@@ -27,8 +27,8 @@ from sentprobe.generator.spaces.layout import build_layout_event
 def sample_distinct_meanings(spaces: Sequence[TripletSpace], count: int, *, seed: int) -> list[TripletSet]:
     """Return *count* triplets of each space. The anchors and negatives of different triplets have different meanings.
 
-    In exclusion queries, the questions differ instead. The query "who helped X but did not help Y" has two questions:
-    "who helped X" and "who helped Y".
+    The exclusion query "who helped X but did not help Y" has two questions: "who helped X" and "who helped Y". In
+    exclusion queries, it is the questions of different queries that have different meanings.
 
     Raises:
         UsageError: a space has too few triplets with different meanings.
@@ -56,7 +56,7 @@ def _select_distinct(space: TripletSpace, count: int, seed: int, meanings: set[H
 
 
 def _list_meanings(triplets: TripletSet) -> Iterable[Iterable[Hashable]]:
-    """Return the meanings of each triplet's anchor and negative. For an exclusion query, use its two questions."""
+    """Return, for each triplet, the meanings of anchor and negative or, for an exclusion query, of two questions."""
     space = triplets.space
     if isinstance(space, ExclusionSpace):
         questions = (_compute_meanings(triplets, space.make_question(number)) for number in range(2))
@@ -71,7 +71,7 @@ def _compute_meanings(triplets: TripletSet, maker: SentenceMaker) -> list[Hashab
 
 
 def _build_events(triplets: TripletSet, maker: SentenceMaker) -> list[Event]:
-    """Return one event for each triplet, in order: that of the sentence that *maker* makes, such as the positive."""
+    """Return the event of the sentence that *maker* makes for each triplet, in the order of the triplets."""
     events: dict[int, Event] = {}
     for part in triplets.parts:
         draft = maker(part)

@@ -76,7 +76,7 @@ class Stratum:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TripletPart:
-    """Triplets of a stratum with anchors from one space. ``positions`` has their positions in the TripletSet."""
+    """Triplets with anchors from one space of a stratum. ``positions``: the triplets' positions in the TripletSet."""
 
     stratum: Stratum
     positions: NDArray[np.int64]
@@ -392,7 +392,7 @@ class TripletSet:
         return units
 
     def list_makers(self, sides: Sequence[TripletSide] = SIDES) -> list[SentenceMaker]:
-        """Return one function for each of *sides*. It builds this sentence for every triplet of a TripletPart."""
+        """Return one function for each of *sides*. The function for POSITIVE builds all positives of a TripletPart."""
         return [partial(self.build_draft, side=side) for side in sides]
 
     def build_draft(self, part: TripletPart, *, side: TripletSide) -> drafts.EventDraft:

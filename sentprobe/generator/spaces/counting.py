@@ -265,7 +265,7 @@ class CountedBox:
 
 
 def count_box(layout: Layout, box: Box) -> CountedBox:
-    """Return *box* with the number of its events. Events with equal values in a group of variables do not count."""
+    """Return *box* with its number of events. In an event, the variables of a group (e.g. nouns) all differ."""
     groups, free = _group_names(layout)
     size = prod([box[name].bit_count() for name in free])
     for names in groups:

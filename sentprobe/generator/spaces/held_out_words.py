@@ -19,7 +19,8 @@ class SplitSide:
     """One side of a split. The test side has the held-out words and structures, the training side has the others.
 
     ``share`` is the share of held-out words; if None, both sides have all words. ``structures`` are held out. Raises
-    UsageError if ``share`` is not between 0 and 1, or if paraphrases or negatives of ``structures`` are not held out.
+    UsageError if ``share`` is not between 0 and 1. It is also raised if a sentence with a held-out structure can have
+    a paraphrase or negative whose structure is not held out.
 
     >>> training = SplitSide(share=0.3, held_out=False)
     >>> training.has_word("professor"), training.has_word("lawyer"), str(training)

@@ -56,7 +56,7 @@ def find_polarity_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> Itera
 
 
 def _list_unlicensed(site: ClauseSite, path: str) -> Iterator[Restriction]:
-    """Yield one box for each voice and dative form of a clause. In no box is a negation before the phrase at *path*."""
+    """Yield a box for each voice and dative form of a clause. In a box, no negation precedes the phrase at *path*."""
     datives = [(i, str(d)) for i, d in enumerate(ev.Dative) if site.varies_dative or d is site.dative] or [(0, "")]
     for (i, voice), (j, dative) in product(enumerate(ev.Voice), datives):
         if site.voice in (None, voice):

@@ -106,7 +106,7 @@ class Trait:
     allowed: Mapping[str, Allowed]
 
     def find_value(self, values: Sequence[int]) -> str:
-        """Return the feature's value in an event. *values* has one index for each variable: that of its value."""
+        """Return the value of the feature in an event. ``values[i]`` is the index of the value of variable i."""
         if self.variable is None:
             (value,) = self.allowed
             return value
@@ -279,7 +279,7 @@ def find_strata(boxes: Iterable[tuple[Layout, Box]], profile: Profile) -> list[S
 
 
 def _split_box(layout: Layout, box: Box, profile: Profile) -> Iterator[tuple[FeaturePath, Box]]:
-    """Split a box by weighted features; omit weight 0. Yield (path, part): *path* has the feature values of *part*."""
+    """Split a box by feature values whose weight is above 0. Yield (path, part): *path* lists the values of *part*."""
     head: FeaturePath = ()
     if STRUCTURE in profile.weights:
         structure = profile.find_structure(layout.pattern)
@@ -313,9 +313,9 @@ def _compute_shares(
 ) -> Iterator[tuple[FeaturePath, float]]:
     """Yield each stratum's path and the stratum's share of a sample.
 
-    A path is a sequence of (feature, value) pairs. At each step, the sample is divided among the possible next pairs in
-    proportion to their weights. The pair ("", "tense number") stands for the layouts whose weighted features are tense
-    and number. Its weight is the number of sentences of these layouts.
+    A path is a sequence of (feature, value) pairs, such as ("tense", "past"). The paths form a tree. At each branching,
+    the sample is divided among the branches in proportion to the weights of their pairs. The pair ("", "tense number")
+    leads to layouts whose weighted features are tense and number. Its weight is the number of sentences in its branch.
     """
     branches: dict[tuple[str, str], dict[FeaturePath, int]] = {}
     for path, size in sizes.items():

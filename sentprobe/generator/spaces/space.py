@@ -36,7 +36,7 @@ MAX_SENTENCES = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class EventBatch:
-    """Events of one layout: positions among all requested events and, by variable, the index of each event's value."""
+    """Events of one layout. An array has a number for each event: its place in the request, or a value's index."""
 
     layout: Layout
     positions: NDArray[np.int64]
@@ -270,7 +270,7 @@ class Space:
         return f"no sentence satisfies all of these together {where}: {texts}"
 
     def _describe_culprits(self, culprits: Sequence[Rule], where: str) -> str:
-        """Explain why no sentence satisfies *culprits* (one or two rules) or, without culprits, why none exists."""
+        """Explain why no sentence satisfies the rules *culprits*. If there are none, explain why the space is empty."""
         if reasons := [rule.text for rule in culprits if rule.text.endswith("no form with n't")]:
             return f"{reasons[0]}; use the negator not"
         for name, layouts in self._widen_choices():

@@ -49,7 +49,7 @@ def find_word_features(pos: str, lemma: str, number: str = "", _case: str = "", 
 
 
 def make_forms(lemma: str, kind: Kind, table: EntryValues, ask: FormSource) -> Iterator[tuple[Form, str]]:
-    """Yield each form and its spelling. Guess missing forms. A closed-class entry that states any form is complete."""
+    """Yield each form and its spelling. Guess missing forms, unless a closed-class word's entry states at least one."""
     exhaustive = kind in CLOSED_KINDS and any(form in table for form in FORMS[kind])
     for form in FORMS[kind]:
         stated = table.get(form, table.get(form.removesuffix(".vowel")))
@@ -67,7 +67,7 @@ def _find_noun_form(number: str, _case: str) -> Form:
 
 
 def _find_form(slot: str, number: str, _case: str, word_class: str) -> Form:
-    """Return JJ for an adjective, else a determiner's form. *word_class* is the first sound of the next word."""
+    """Return JJ for an adjective, else a determiner's form before a word that begins with a *word_class* sound."""
     if slot == "adjective":
         return Form.JJ
     return Form(f"DT.{number}{'.vowel' if word_class == _VOWEL else ''}")

@@ -95,7 +95,7 @@ def format_notes(audit: Audit) -> str:
 
 
 def _format_redundancy(audit: Audit) -> Iterator[str]:
-    """Yield how often a sentence's most frequent tense or number is the answer (Conneau et al. 2018, section 4)."""
+    """Yield how often the label is the sentence's most frequent tense or number (Conneau et al. 2018, section 4)."""
     redundancy = find_redundancy(audit.task)
     if audit.agreeing is not None and redundancy is not None:
         yield (

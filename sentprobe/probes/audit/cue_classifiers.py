@@ -154,7 +154,7 @@ _Answers = Mapping[Classifier, Indices]
 def _choose_classifier(
     kinds: Sequence[Classifier], train: TrialItems, test: TrialItems, validation: TrialItems | None, *, seed: int
 ) -> tuple[Classifier, _Answers]:
-    """Choose a classifier without test items. Return it, and each classifier's predictions of the test items."""
+    """Choose a classifier by accuracy on non-test items. Return it, and all classifiers' predictions of test items."""
     if validation and len(validation.targets):  # the same trained model serves both choice and test
         held_answers, answers = _predict(kinds, train, [validation, test], seed=seed)
         return _find_best(held_answers, validation), answers

@@ -71,7 +71,7 @@ ITEM_BYTES = 800
 
 
 def check_sentence_count(task: CompevalTask, words: SplitWords, request: DrawRequest, sampling: Sampling) -> None:
-    """Raise TooManyItemsError if a split has too many items for the vocabulary or memory. Check only large splits."""
+    """Raise TooManyItemsError if vocabulary or memory is too small for a split. Splits under LARGE_REQUEST pass."""
     for split, count in request.counts.items():
         if count < LARGE_REQUEST:
             continue

@@ -27,7 +27,7 @@ from sentprobe.probes.compeval.questions import ProbedSentence, has_role
 
 
 def is_modified(sentence: ProbedSentence, probe: Probe) -> bool | None:
-    """Answer for task Attachment: does the verb's relative clause modify the noun? None without this clause or noun."""
+    """Answer whether the verb's clause modifies the noun (Attachment). None for a main clause or a missing word."""
     noun, verb = probe
     clause = sentence.verbs.get(verb)
     if clause is None or clause.site.gap is None or noun not in sentence.nouns:

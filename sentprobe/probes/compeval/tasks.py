@@ -79,7 +79,7 @@ class CompevalTask(KnownTask):
         return replace(self, probed_kinds=(has_cases and self.probed_kinds_with_cases) or self.probed_kinds)
 
     def get_unit_size(self, sampling: Sampling) -> int:
-        """Return n: if a split's size is a multiple of n, two labels balance. For more than two labels, n is 1."""
+        """Return the number that must divide a split's size, so that two labels balance. Return 1 for more labels."""
         if len(self.labels) > 2:
             return 1
         return self.unit if sampling is Sampling.MIRROR else 2

@@ -149,7 +149,7 @@ def get_capabilities(encoder: Encoder | Baseline) -> Capabilities:
 
 
 def read_attributes(encoder: object, *, cacheable: bool = True) -> Capabilities:
-    """Return the capabilities in a user's encoder's attributes. *cacheable* is used if that attribute is missing."""
+    """Return the capabilities that a user's encoder has as attributes. *cacheable* replaces a missing ``cacheable``."""
     return Capabilities(
         cacheable=bool(getattr(encoder, "cacheable", cacheable)),
         needs_all_sentences=bool(getattr(encoder, "together", False)),

@@ -32,7 +32,7 @@ class Cascade:
         self._limit = find_sign(self._first.measure) * threshold
 
     def score_columns(self, firsts: Sequence[str], *columns: Sequence[str]) -> list[Floats]:
-        """Return each column's scores by the current run's scorer. Row i of a column is compared with ``firsts[i]``."""
+        """Return an array of scores for each column. Score i is for ``firsts[i]`` and text i of the column."""
         if self._limit is None:
             scores = self._time(0, self._first, firsts, *columns)
             self._first_scores.extend(scores)

@@ -142,7 +142,7 @@ def _select_units(pairs: ScoredPairs, remainder: int) -> ScoredPairs:
 
 
 def _join_paraphrases(scored: Sequence[ScoredPairs]) -> Floats:
-    """Return the scores of all paraphrases. ScoredPairs of equal contrasts share paraphrases; these count once."""
+    """Return the scores of all paraphrases. The two ScoredPairs of a contrast share paraphrases, which count once."""
     return np.concatenate([*{pairs.contrast: pairs.same_scores for pairs in scored}.values()])
 
 

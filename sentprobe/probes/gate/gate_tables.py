@@ -57,7 +57,7 @@ class GateResults:
         return [*zip(*(draw.rates for draw in self.draws), strict=True)]
 
     def list_generated_cells(self) -> list[tuple[GateRates, ...]]:
-        """Return the rates of generated pairs, grouped as in list_cells. Keep only groups with rates of all draws."""
+        """Return the rates of generated pairs, grouped as in list_cells. Leave out a group that a draw lacks."""
         cells = group_by((rates for draw in self.draws for rates in draw.generated), lambda rates: rates.name)
         return [tuple(rates) for rates in cells.values() if len(rates) == len(self.draws)]
 

@@ -29,7 +29,7 @@ EncoderNaming: TypeAlias = Callable[[GeometryResult], str]
 
 
 def _join_draws(tables: Sequence[GeometryTable], naming: EncoderNaming) -> list[GeometryTable]:
-    """Join tables that differ only in the draw once *naming* renames their encoders. Other tables keep their names."""
+    """Rename encoders by *naming*, and join tables that then differ only in the draw. Other tables are unchanged."""
     joined: list[GeometryTable] = []
     for draw in tables:
         renamed = _rename_encoders(draw, naming)
@@ -78,7 +78,7 @@ def group_by_cell(table: Iterable[GeometryResult]) -> dict[tuple[str, str], list
 
 
 def _get_setting(result: GeometryResult) -> tuple[bool, TripletSampling]:
-    """Return the settings common to one draw. A dataset's number of triplets may differ, so it is set to 0."""
+    """Return the settings that all results of a draw share. For a dataset, ``n`` is set to 0: results differ in it."""
     return bool(result.dataset), replace(result.drawing, n=0) if result.dataset else result.drawing
 
 

@@ -107,7 +107,7 @@ def score_margins(margin: Floats, tied: Bools) -> Floats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TripletMeasures:
-    """Measures of triplets and mirrors. A mirror exchanges the two meanings, so its anchor is the hard negative."""
+    """Measures of triplets and of their mirrors. The anchor of a mirror is the hard negative of its triplet."""
 
     accuracy: float
     """The share of triplets and mirrors whose positive is nearer to the anchor than the negative; a tie counts half."""
@@ -164,7 +164,7 @@ def score_triplets(sides: Sides, raw: Sides, kind: NegativeKind, nearness: Nearn
 def rank_positives(sides: Sides) -> tuple[Floats, Floats]:
     """Return, for each triplet, the expected rank of the positive, and the probability that its rank is 1.
 
-    The positive and the distractors (all sides from index 4) are ranked by cosine with the anchor, ties at random.
+    The positive and the distractors are ranked by cosine with the anchor, nearest first. Ties are ranked at random.
     """
     positive_nearness = sides.compute_nearness(ANCHOR, POSITIVE, Nearness.COSINE)
     distractors = range(HARD + 1, len(sides))

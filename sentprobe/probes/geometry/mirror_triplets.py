@@ -26,7 +26,7 @@ from sentprobe.probes.geometry import triplet_sentences
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MirrorTriplet:
-    """A triplet and its mirror. ``events`` are a mirror pair. ``changed_events`` have the other voice in one clause."""
+    """A triplet and its mirror. ``events`` are their two anchors, and ``changed_events`` are their two positives."""
 
     items: tuple[int, int]
     events: tuple[ev.Event, ev.Event]
@@ -77,7 +77,7 @@ def build_mirror_material(
 
 
 def find_mirror_triplets(data: ProbeDataset, lexicon: Lexicon) -> list[MirrorTriplet]:
-    """Return one triplet per usable mirror pair of test items. A clause must allow both voices in both sentences."""
+    """Return a triplet for each usable mirror pair of test items. A usable pair has a clause that can change voice."""
     candidates = (_build_triplet(data, pair, lexicon) for pair in find_mirror_items(data))
     return [triplet for triplet in candidates if triplet is not None]
 

@@ -217,7 +217,7 @@ class PairResults:
 
     @cached_property
     def frequency_answers(self) -> sp.PairAnswers:
-        """Answers of each paradigm's unigram models, (2, pairs). For the two rows, see :attr:`PairScores.answers`."""
+        """Answers to all pairs, (2, pairs), by unigram models per paradigm. Rows: see :attr:`PairScores.answers`."""
         answers = np.empty((2, len(self.pairs)), dtype=bool)
         rows = group_by(range(len(self.pairs)), lambda row: self.pairs[row].paradigm)
         for group in rows.values():
@@ -291,7 +291,7 @@ class PairResults:
 
     @cached_property
     def baseline_comparisons(self) -> list[PairComparison]:
-        """One comparison for each model and value of the field ``by``: with unigrams or chance, whichever is better."""
+        """Comparisons of each model with the better of unigrams and chance, one for each value of the field ``by``."""
         baseline = self.frequency_answers.copy()
         for group in self.groups:
             if group.value and baseline[:, group.rows].mean() < CHANCE:

@@ -138,9 +138,9 @@ class TransformerModel:
     def _predict(self, batch: Sequence[ScoredSequence]) -> Tensor:
         """Return the log probabilities of the targets of all sequences, (targets,) float64.
 
-        Equal sequences are given to the model once. The two sentences of a pair are often equal if the changed word is
-        masked. Predictions that depend on the same tokens share their logits. A hook before the output layer selects
-        the positions whose logits are computed.
+        The model reads equal sequences only once. If the changed word is masked, the two sentences of a pair often
+        become equal. Two predictions at one position share their logits if they depend on the same tokens. A hook
+        before the output layer selects the positions whose logits are computed.
         """
         numbers: dict[tuple[int, ...], int] = {}
         inputs = [numbers.setdefault(tuple(sequence.ids), len(numbers)) for sequence in batch]

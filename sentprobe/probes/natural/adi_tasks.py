@@ -112,7 +112,7 @@ def sample_corpus_words(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
 
 
 def sample_dictionary_words(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
-    """Map each sentence to as many tokens, drawn uniformly from all types in *texts* (Adi et al. 2017, sec. 7)."""
+    """Map each text to a random text of equal length. Types of *texts* are equally likely (Adi et al. 2017, sec. 7)."""
     types = sorted({token for text in texts for token in text.split(" ")})
     return _change_distinctly(texts, lambda text: " ".join(rng.choices(types, k=text.count(" ") + 1)))
 
@@ -142,7 +142,7 @@ def make_adi_tasks(
     control_reasons: Reasons | None = None,
     slots: int = 0,
 ) -> list[NaturalTask]:
-    """Return a task and its controls on changed sentences. If given, *control_reasons* are their allowed cues."""
+    """Return a task, and controls with changed sentences. *control_reasons* replaces *may_answer* in the controls."""
     task = NaturalTask(
         name=name,
         suite=TaskGroup.ADI,

@@ -113,7 +113,7 @@ def build_crossed_datasets(
 ) -> Iterator[tuple[str, ProbeDataset | TooFewError]]:
     """Yield a dataset and its name for each task and each pair of a training language and a test language.
 
-    An error replaces datasets that cannot be built: all of task Tense ("Tense"), or all with German ("Tense.de-de").
+    An error named "Tense" replaces all datasets of task Tense. One named "Tense.de-de" replaces those with German.
     """
     check_natural_size(recipe.size)
     used = [table for table in tables if table.language in {*crossing.train_on, *crossing.test_on}]

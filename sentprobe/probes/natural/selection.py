@@ -137,7 +137,7 @@ def scale_share(capacity: int, requested: Mapping[Split, int]) -> dict[Split, in
 def select_balanced(
     pool: SentencePool, classes: Sequence[str], size: Size, *, task: str
 ) -> tuple[SplitIndices, ClassShare]:
-    """Return, for each split, the pool indices and the number of items in every class. Raises TooFewError."""
+    """Return each split's sentences, as indices in the pool, and each split's items per class. Raises TooFewError."""
     counts = np.bincount(pool.labels, minlength=len(classes))
     requested = compute_class_share(size, classes=len(classes))
     obtained = scale_share(int(counts.min()), requested)

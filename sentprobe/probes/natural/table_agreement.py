@@ -165,7 +165,7 @@ class TablePairs:
         return tallies
 
     def _count_agreeing_pairs(self, a: str, b: str) -> int:
-        """Count pairs (s, t) of sentences that both tables label; label *a* of s equals label *b* of t. s may be t."""
+        """Compare each label in column *a* with each in *b*, for sentences with both. Return how many are equal."""
         counts = (
             f"(SELECT {side} AS value, count(*) AS {name} FROM pairs "
             f"WHERE {a} IS NOT NULL AND {b} IS NOT NULL GROUP BY {side})"

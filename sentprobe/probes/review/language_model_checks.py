@@ -100,7 +100,7 @@ def find_repeated_pairs(table: PairResults) -> Iterator[ClaimFinding]:
 
 
 def find_different_pairs(tables: PairTables) -> Iterator[ClaimFinding]:
-    """Report if a model is missing from a table. Two tables differ in their pairs or in their kind of score."""
+    """Report if not all models were scored on the same pairs and by the same kind of score."""
     models = [{scores.spec or scores.model for scores in table.scores} for table in tables]
     if any(names != models[0] for names in models):
         yield ClaimFinding(

@@ -36,8 +36,8 @@ def compute_units_needed(better: float, worse: float, *, level: float) -> int | 
 def _compute_sample_size(difference: float, variance_if_none: float, variance: float, *, level: float) -> int | None:
     """Return the number of units or items needed to detect a true *difference*; None if *difference* is 0.
 
-    - variance_if_none: the variance of one unit or item if there is no difference
-    - variance: the variance of one unit or item if the true difference is *difference*
+    - variance_if_none: the variance of an item's answer (0 or 1) or of a unit's gain, if the true difference is 0
+    - variance: the same variance if the true difference is *difference*
     """
     if not difference:
         return None
@@ -86,9 +86,9 @@ def compute_t_test_power(effect: float, draws: int, *, level: float, prior_freed
     """Return the power of the two-sided t-test over draws; *effect* is mean difference / standard deviation.
 
     The power is the probability that a noncentral t variable is outside the critical values. Let w be the estimated
-    standard deviation divided by the true one. For a fixed w, a normal distribution gives this probability. Its mean
-    over w is the power. With f degrees of freedom (draws - 1 + *prior_freedom*), f * w^2 is chi-squared distributed.
-    ``scipy.special.nctdtr`` is not used because it returns NaN for large effects.
+    standard deviation divided by the true one. For a fixed w, a normal distribution gives this probability. The power
+    is the mean of these probabilities over all w. With f degrees of freedom (draws - 1 + *prior_freedom*), f * w^2 is
+    chi-squared distributed. ``scipy.special.nctdtr`` is not used because it returns NaN for large effects.
 
     >>> round(compute_t_test_power(2.0, 5, level=0.05), 2)
     0.91

@@ -191,7 +191,7 @@ def execute_request(request: RunRequest, *, reporter: Reporter | None = None) ->
 
 
 class DrawnRun(NamedTuple):
-    """Settings and encoders of a draw; some encoders are unbuilt specs. ``specs`` maps encoder names to specs."""
+    """A draw's settings, encoders, and specs by encoder name. Some of ``encoders`` are specs, to be built later."""
 
     run: Run
     encoders: list[resolve.EncoderSource]

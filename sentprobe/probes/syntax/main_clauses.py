@@ -174,7 +174,7 @@ NO_CLAUSE = MainClause()
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """A clause's nodes: *below* are its children, *predicate* is the child with *verb*, *host* is the verb's parent."""
+    """The nodes of a clause: the clause, its children, the child that is or contains the verb, the verb, its parent."""
 
     node: int
     below: Sequence[int]

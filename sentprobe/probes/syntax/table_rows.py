@@ -106,7 +106,7 @@ def _straighten_words(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def _restore_written(parsed: ParsedSentence, words: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the tokens as the text writes them (``n’t``), from ``parsed.written``; *words* if their number differs."""
+    """Return ``parsed.written`` unescaped, in the text's typography (``n’t``); *words* if their lengths differ."""
     if len(parsed.written) != len(words):
         return words
     return tuple(map(unescape_word, parsed.written))

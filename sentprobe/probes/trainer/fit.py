@@ -88,7 +88,7 @@ def fit(
     """Train a probe for each seed and predict the test items; return a Fit for each seed, in order.
 
     - threads: number of threads that PyTorch uses in training; None: unchanged
-    - pass_limits: from seed to a maximum number of passes that replaces a higher one of the preset; L-BFGS ignores it
+    - pass_limits: by seed, a maximum number of passes, if it is to be lower than the preset's; L-BFGS ignores it
     - method: a function that trains several probes for each seed, such as one for each hidden width; None: one probe
     - further_tests: sentence vectors and test items of each further test set, which adds one Fit for each seed. The
       vectors of training sentences must be in the same rows as in *vectors*. Ignored if *method* is given

@@ -277,7 +277,7 @@ def evaluate_probes(bank: Bank, validation: PreparedItems | None) -> list[Valida
 
 
 def predict(banks: Sequence[Bank], items: PreparedItems) -> Indices:
-    """Return each item's most probable label, (n,) int64. Each bank has one probe; their probabilities are averaged."""
+    """Return each item's most probable label, (n,) int64. Probabilities are averaged over the banks' single probes."""
     logits_by_bank = [_compute_first_logits(bank, items) for bank in banks]
     if len(logits_by_bank) > 1:  # not for one probe: a softmax may round different scores to equal probabilities
         logits_by_bank = [torch.softmax(scores.double(), dim=1) for scores in logits_by_bank]

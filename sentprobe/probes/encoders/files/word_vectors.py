@@ -70,7 +70,7 @@ class WordVectors:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """A note on the unknown words so far. Empty if no word is unknown, or no new one since the logged warning."""
+        """A note on all unknown words so far. Empty if there are none, or if a warning about all of them was logged."""
         unknown = self._list_unknown_words()
         if len(unknown) == len(self._warned):
             return ()

@@ -71,7 +71,7 @@ CellMaker: TypeAlias = Callable[..., nn.RNNBase]
 
 
 class RecurrentLayer(nn.Module):
-    """A recurrent layer. ``back`` reads reversed sentences; on a CPU, this is faster than packed sequences."""
+    """A recurrent layer. Its second direction reads reversed sentences. On a CPU, packed sequences would be slower."""
 
     def __init__(self, cells: CellMaker, inputs: int, hidden: int, *, directions: int) -> None:
         super().__init__()

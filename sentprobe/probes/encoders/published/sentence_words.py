@@ -105,7 +105,7 @@ def read_word_list(path: Path) -> dict[str, int]:
 
 
 def read_word_numbers(path: Path) -> dict[str, int]:
-    """Read lines of a word, a tab and the word's index; return the index of each word. Raises EncoderError."""
+    """Return the index of each word in a file. A line has a word, a tab and the index. Raises EncoderError."""
     numbers: dict[str, int] = {}
     for line_number, line in enumerate(_read_lines(path), 1):
         word, tab, number = line.rstrip("\r\n").partition("\t")

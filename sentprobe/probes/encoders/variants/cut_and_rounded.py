@@ -89,7 +89,7 @@ def parse_storage(dims: str | None, quantize: str | None) -> StorageOptions:
 
 
 def make_storage_options(dims: Sequence[int], quantize: Sequence[str]) -> StorageOptions:
-    """Return the options ``dims`` and ``quantize``. Unchanged vectors (0, FLOAT32) come first. Raises UsageError."""
+    """Return options: 0 (all dimensions), then *dims*; FLOAT32 (no rounding), then *quantize*. Raises UsageError."""
     for width in dims:
         check_whole("dims", width)
         if width < 1:

@@ -33,7 +33,7 @@ Replacement = tuple[ChangedPair, int]
 
 
 def select_odd_man_out(request: selection.SelectionRequest) -> selection.Selection:
-    """Return the items of SOMO; half have a replaced word (C). No replacement is in two splits. Raises TooFewError."""
+    """Return SOMO's items. Half (label C) have a replaced word. No replacement is in two splits. Raises TooFewError."""
     band = request.settings.odd_band or ODD_BAND.scale(request.corpus.token_count)
     replacements = _find_replacements(request, band)
     requested = selection.compute_class_share(request.size, classes=2)

@@ -2,9 +2,9 @@
 
 As in the paper, lengths have the same Gaussian distribution at each depth. All depths are equally frequent if the
 corpus has enough sentences for the dataset. Otherwise, ever narrower Gaussian distributions of depth are tried. The
-first that gives all items is used; if none does, the distribution that gives most items is used. In the narrowest,
-depths 5 and 12 are the rarest, with about 5% each. Long shallow trees and short deep trees are rare in any corpus.
-A dataset may therefore have up to 7% fewer items than the distributions require.
+first that gives all items is used. In the narrowest distribution, depths 5 and 12 are the rarest, with about 5% each.
+If no distribution gives all items, the one that gives most items is used. If need be, the dataset is made smaller,
+until it lacks at most 7% of its items. Long shallow trees and short deep trees are rare in any corpus.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -49,7 +49,7 @@ MAX_LOGITS = 2**21
 def compute_states(
     model: SentenceModel, ids: torch.Tensor, lengths: torch.Tensor, dropout: torch.nn.Module | None = None
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return n states, (n, dim), and the index of the next word for each state, (n,) int64; PADDING at the end.
+    """Return n states, (n, dim), and the index of each state's next word, (n,) int64; at a sentence end, PADDING.
 
     - ids: indices of words, (b, time) int64, padded with PADDING
     - lengths: number of words of each sentence, (b,) int64 on the CPU

@@ -148,8 +148,8 @@ def correct_tests(
 ) -> Iterator[tuple[float, float]]:
     """Yield a pair for each comparison: the corrected p-values of its sign test and of its t-test.
 
-    A comparison's deciding test is its t-test if it has several draws, else its sign test. All deciding tests are
-    corrected together. Other sign tests are corrected with all sign tests, other t-tests with all t-tests.
+    The t-test decides a comparison with several draws, and the sign test decides a comparison with one draw. All
+    deciding tests are corrected together. A sign test or t-test that does not decide is corrected with all of its kind.
     """
     deciding = [test.t_p if count > 1 else test.sign_p for test, count in zip(tests, draws, strict=True)]
     families = [test.sign_p for test in tests], [test.t_p for test in tests], deciding
@@ -327,7 +327,7 @@ def describe_tests(
 
 
 def describe_pairing(comparisons: Sequence[TestedDifference], units: str, *, draws_note: str = "") -> str:
-    """Return a name for the paired observations: *units* (such as "items"), "3 draws", or "items, or 3 draws"."""
+    """Return what the tests pair ("items, or 3 draws"): *units* in comparisons of one draw, draws in the others."""
     numbers = sorted({comparison.draws for comparison in comparisons} - {1})
     draws = f"{' or '.join(map(str, numbers))} draws{draws_note}"
     if all(comparison.draws > 1 for comparison in comparisons):

@@ -64,7 +64,7 @@ EncoderPair: TypeAlias = tuple[GeometryTable, GeometryTable]
 
 
 def list_table_pairs(table: GeometryTable, *, against: str | None = None) -> list[EncoderPair]:
-    """Return both encoders' results for each pair to compare. *against*, if given: the second encoder of each pair."""
+    """Return both encoders' results for each pair to compare. If given, *against* is the second one of every pair."""
     names = list_encoders(table)
     pairs = encoder_variants.list_pairs_to_compare(names)
     if against is not None:

@@ -22,8 +22,8 @@ def join_draws(tables: Sequence[Results]) -> tuple[Results, ...]:
 def _join_by_name(tables: Iterable[tuple[Results, Results]]) -> tuple[Results, ...]:
     """Join tables that are draws of one run; return one table for each run.
 
-    Each pair is a table and its copy. Encoder names in the copy may lack the seed of the draw, and are then the same in
-    all draws of a run. Copies are compared and joined. A table without other draws is returned itself, not as its copy.
+    Each pair is a table and its copy, in which encoder names may lack the draw's seed. The copies show which tables
+    are draws of one run, and are joined. If a table is the only draw of its run, it is returned instead of its copy.
     """
     groups: list[list[tuple[Results, Results]]] = []
     for table, renamed in tables:
@@ -108,7 +108,7 @@ def _are_other_draws(first: Results, second: Results) -> bool:
 
 
 def _group_datasets(table: Results) -> Mapping[str, Collection[Result]]:
-    """Map each task to results, one for each dataset of the task. The results can be of any encoder."""
+    """Map each task to its results on different datasets. Of several results on a dataset, only the last is kept."""
     datasets: dict[str, dict[object, Result]] = {}
     for record in table.records:
         datasets.setdefault(record.task, {})[record.dataset_fingerprint, record.data] = record

@@ -167,7 +167,7 @@ def accuracy_by(
     - items: the test items; by default those in the folder that the result was read from
 
     Raises:
-        UsageError: the folder has no items, the items lack *column*, or each of over 12 items has another text in it.
+        UsageError: the folder has no items, no item has *column*, or over 12 items all have different texts in it.
         ResultsError: the stored items are damaged.
     """
     table = read_item_tables([result])[0] if items is None else items
@@ -220,7 +220,7 @@ def compute_gap(parts: Mapping[str, Sequence[Result]], condition: Condition) -> 
 
 
 def _compute_same_items_gap(draws: Sequence[tuple[Result, Result]], condition: Condition) -> GeneralizationGap:
-    """Return the generalisation gap of draws with the same test items. Its interval uses those of both accuracies."""
+    """Return the generalisation gap of draws with the same test items. Both accuracies' intervals give its interval."""
     figures = (compute_figure(part, condition) for part in zip(*draws, strict=True))
     trained, unseen = (figure for figure in figures if figure is not None)
     ends = (trained.accuracy, trained.interval), (unseen.accuracy, unseen.interval)

@@ -61,7 +61,7 @@ class WrongItems:
 
 
 def find_mistakes(result: Result, table: ItemTable, count: int, *, column: str | None = None) -> tuple[WrongItems, ...]:
-    """Return up to *count* wrong items of each part; *column* defines the parts. Items wrong most often come first."""
+    """Return one WrongItems for each part of *column*, with up to *count* items. Items wrong most often come first."""
     seeds = result.scores[Condition.PROBE].seeds
     wrong = np.sum([~seed.items() for seed in seeds], axis=0)  # (items,)
     order = np.argsort(-wrong, kind="stable").tolist()

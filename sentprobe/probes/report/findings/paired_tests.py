@@ -78,7 +78,7 @@ def compute_unit_variance(sums: st.Floats, sizes: st.Floats) -> float:
 
 
 def compute_shared_t_tests(gains: Sequence[DrawGains]) -> tuple[GainTest, ...]:
-    """Return a t-test for each gain, over at least two draws. A gain's variance is estimated from all gains' draws."""
+    """Return a t-test for each gain (at least two draws). Its variance is estimated from the draws of all gains."""
     if not gains:
         return ()
     draws = np.array([len(gain.by_draw) for gain in gains])
@@ -108,7 +108,7 @@ def compute_shared_t_tests(gains: Sequence[DrawGains]) -> tuple[GainTest, ...]:
 
 
 def _find_groups(gains: Sequence[DrawGains]) -> NDArray[np.bool_]:
-    """Return which gains are in each group, (groups, gains) bool. Gains of one task, encoder or control are a group."""
+    """Return a mask of groups, (groups, gains) bool. All gains of one task, one encoder or one control form a group."""
     members: dict[Hashable, list[int]] = {}
     for index, gain in enumerate(gains):
         for group in (("task", gain.task), *(("side", side) for side in gain.sides)):
@@ -256,12 +256,12 @@ def have_shared_items(draws: Sequence[Result]) -> bool:
 def compare_matched_results(
     matches: Sequence[MatchedResults], conditions: Sequence[ConditionPair]
 ) -> list[st.PairedComparison]:
-    """Compare the two encoders of each match. *conditions* has one pair for each match: the encoders' conditions.
+    """Compare the two encoders of each match. *conditions* has, for each match, the conditions of its two encoders.
 
     If a match has one draw, its sign test and t-test compare units. If it has several draws, they compare draws, and
-    its t-test also uses the variances of other matches. If some draws have the same test items, a sign test and an
-    interval over units are added. The p-value of the t-test is then at least that of the added sign test. The interval
-    is at least as wide as the added interval.
+    its t-test also uses the variances of other matches. If two of its draws have the same test items, a second sign
+    test and a second interval are computed over units. The p-value of the t-test is then at least the p-value of the
+    second sign test. The interval is then at least as wide as the second interval.
     """
     pairs = [*zip(matches, conditions, strict=True)]
     gains = [_build_gains(matched, pair) for matched, pair in pairs if len(matched) > 1]
@@ -297,7 +297,7 @@ def _build_gains(matched: MatchedResults, conditions: ConditionPair) -> DrawGain
 
 
 def name_side(draws: Sequence[Result], condition: Condition) -> Hashable:
-    """Return a name for an encoder or control, used to group gains. Return None if all units have the same accuracy."""
+    """Return the name of an encoder or control. Return None if all units have the same share of correct answers."""
     if are_constant(draws, condition):
         return None
     first = draws[0]

@@ -35,7 +35,7 @@ class TableComparisons:
     """
 
     def __init__(self, matches: Sequence[MatchedResults]) -> None:
-        """Run the tests. A match must begin with its better encoder, and a task's first match with the task's best."""
+        """Run the tests. In a match, the better encoder is first. In a task's first match, it is the task's best."""
         self._matches = matches
         self._indices = group_by(range(len(matches)), lambda index: matches[index][0][0].task)
         over_draws = [index for index, matched in enumerate(matches) if len(matched) > 1]
@@ -310,7 +310,7 @@ def _is_above_control(cell: EncoderOnTask, findings: TableFindings, results: Res
 
 
 def judge_controls(results: Results) -> tuple[control_verdicts.ControlRun, ...]:
-    """Return all controls. If a control need not be at chance, a significance test against chance gives its verdict."""
+    """Return all controls with verdicts. A significance test judges the controls that may be better than chance."""
     tests = find_table(results).free_controls
     verdicts = {identify_control(test.draws[0], test.condition): test.verdict for test in tests}
     return tuple(

@@ -142,7 +142,7 @@ def _draw_positions(results: Results, records: Sequence[Result], *, title: str) 
 
 
 def _shade(percent: float, chance: float) -> str:
-    """Return a cell's colour. It is transparent up to chance, then bluer up to 100%, where text is still legible."""
+    """Return a cell's colour. It is transparent up to chance, then ever bluer. At 100%, text is still legible."""
     share = min(1.0, max(0.0, (percent - chance) / max(100 - chance, 1e-9)))
     return f"#0072b2{round(share * 0x99):02x}"
 

@@ -9,7 +9,7 @@ from sentprobe.values import group_by
 
 
 def count_controls(results: Results) -> Iterator[str]:
-    """Yield a note on how many of the controls that must be at chance are. If no control must be, yield nothing."""
+    """Yield a note such as "controls: 3 of 4 that must be at chance are at chance", if any control must be."""
     required, failed = _split_controls(cv.find_controls(results))
     names = f", not {'; '.join(run.name for run in failed)}" if failed else ""
     if required:

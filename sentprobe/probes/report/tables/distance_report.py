@@ -36,7 +36,7 @@ def describe_probe_accuracies(
 ) -> distance_tables.ProbeCells:
     """Return the mean accuracy of probes, as text, by encoder and task.
 
-    Each geometry result selects the probes of its encoder and dataset, and the test items on which they are scored.
+    The probes are those with the encoder and dataset of a geometry result. Their accuracy is on the result's anchors.
     """
     by_cell: dict[tuple[str, str], dict[tuple[str, ...], Result]] = {}
     for result in results:

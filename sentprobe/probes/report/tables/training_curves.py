@@ -167,7 +167,7 @@ def build_curve_grid(curve: Curve, *, intervals: bool = False) -> Grid:
 
 
 def group_columns(curve: Curve) -> dict[str, list[CurveSeries]]:
-    """Return the lines of each table column. A second line with the same name and kind has the column "NAME (2)"."""
+    """Return the keys of ``curve.lines`` by column name. A second key of the same name and kind is in "NAME (2)"."""
     columns: dict[str, list[CurveSeries]] = {}
     for line in curve.lines:
         names = chain([line.name], (f"{line.name} ({number})" for number in count(2)))

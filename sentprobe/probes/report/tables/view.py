@@ -48,7 +48,7 @@ def build_sections(results: Results, style: main_table.CellStyle, notes: NoteSty
 
 
 def divide_by_setting(results: Results) -> Iterator[tuple[str, Results, tuple[str, ...]]]:
-    """Yield (title, results, lines) for each table of comparable results. The lines, if any, name its folders."""
+    """Yield (title, results, lines) for each table. With several results folders, lines name the table's folders."""
     tables = main_table.split_settings(results)
     has_several = len({record.source for record in results.records}) > 1
     for title, table in zip(main_table.describe_differences(tables), tables, strict=True):

@@ -133,7 +133,7 @@ def needs_own_vectors(job: missing_jobs.Job) -> bool:
 
 
 def _add_word_source(shared_state: SharedState) -> SharedState:
-    """Return the shared state. If its ``words`` names an encoder, the tasks get this encoder for their probe words."""
+    """Return the shared state. If ``words`` names an encoder, all tasks take probe word vectors from this encoder."""
     if shared_state.words is None or shared_state.words in (ONE_HOT, ENCODER_WORDS):
         return shared_state
     source = make_word_source(shared_state.words, seed=shared_state.run.seed)

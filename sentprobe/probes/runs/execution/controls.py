@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 def split_validation(train: Items, groups: Indices, *, share: float = 0.1, seed: int = 0) -> tuple[Items, Items]:
     """Split items into training and validation items, and return both.
 
-    *groups*, (n,), has the number of each item's group. A group moves to validation as a whole. Training must keep all
-    labels, and all probe words in their slots. A group with the last items of a label or probe word cannot move. For
-    each label, at most the fraction *share* of its items moves. If this limit excludes every group, only the smallest
-    group that can move does so. Raises SentprobeError if no group can move.
+    *groups*, (n,), has the number of each item's group. A group moves to validation as a whole. It cannot move if
+    training would then lack a label or a probe word. For each label, at most the fraction *share* of its items moves.
+    If this limit would leave validation empty, the smallest group that can move is moved nevertheless. Raises
+    SentprobeError if no group can move.
 
     >>> items = Items([0, 1, 2, 3], [], [0, 1, 0, 1])
     >>> left, taken = split_validation(items, np.array([0, 0, 1, 1]), share=0.5, seed=0)

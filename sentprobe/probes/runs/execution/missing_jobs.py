@@ -114,7 +114,7 @@ def make_shared_key(condition: Condition, result: Result, *, dim: int) -> Shared
 
 
 def read_shared_scores(run: Run) -> SharedScores:
-    """Return the stored scores that encoders of equal width share: for each SharedKey, a dictionary by seed."""
+    """Return the stored scores that all encoders of the same vector width share, by SharedKey and then by seed."""
     shared_scores: dict[SharedKey, dict[int, SeedScore]] = {}
     if run.out is None or run.force:
         return shared_scores

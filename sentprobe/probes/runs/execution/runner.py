@@ -162,7 +162,7 @@ class Runner:
         self._shared_fits.update((key, finished_fits[key]) for key in shared)
 
     def _save_unfinished_results(self, results: Iterable[Result]) -> None:
-        """Save each unfinished result that has a score of PROBE. With ``--force``, keep the stored results instead."""
+        """Save unfinished results that have a score of PROBE. With ``--force``, save none, so old results remain."""
         for result in results if not self._run.force else ():
             if Condition.PROBE in result.scores:
                 try:
@@ -249,7 +249,7 @@ class Runner:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ReadyWork:
-    """An iterator over training functions that can start. A function waits if an unfinished job limits its passes."""
+    """An iterator over training functions that can start. Some wait for a job that sets their maximum of passes."""
 
     work: TrainingWork
     waiting_jobs: dict[Hashable, Job]

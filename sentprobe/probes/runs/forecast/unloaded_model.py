@@ -55,7 +55,7 @@ def read_unloaded_model(source: EncoderSource) -> UnloadedModel | None:
 
 
 def _read_width(directory: Path) -> int:
-    """Return the width of a model's vectors: that of its last module whose configuration has a width; 0 if none has."""
+    """Return the width of a model's vectors, or 0 if no module states it. The last module that states it decides."""
     width = 0
     modules = _read_json(directory / "modules.json")
     for module in modules if isinstance(modules, list) else ():

@@ -66,7 +66,7 @@ ClassifiedTarget: TypeAlias = tuple[TargetWord, str | None]
 
 
 def classify_targets(words: Sequence[TargetWord]) -> list[ClassifiedTarget]:
-    """Return each target, except ``natural``, with its suite's name. An analysed table has the suite ``natural``."""
+    """Return each target with its suite's name or None. Leave out the word ``natural``, which names a table's suite."""
     written_words = [word for word in words if isinstance(word, str)]
     if written_words or not words:
         check_distinct("target", written_words)

@@ -1,4 +1,4 @@
-"""Evaluators for sentence-transformers: model scores and gate rates. The library is imported when one is made."""
+"""Evaluators for sentence-transformers: model scores and gate rates. Making an evaluator imports the library."""
 
 import csv
 import io
