@@ -54,5 +54,5 @@ class _LimitedStream(io.RawIOBase):
 
 
 def limit_unpacking(unpacked: IO[bytes], position: Callable[[], int]) -> io.BufferedReader:
-    """Return a reader. It raises ProportionError if *unpacked* is too long. *position*: number of packed bytes read."""
+    """Return a reader that raises ProportionError for too many bytes. *position* returns the count of packed bytes."""
     return io.BufferedReader(_LimitedStream(unpacked, position), 1 << 16)

@@ -213,8 +213,6 @@ def escape_markdown(text: str) -> str:
 
 
 def _format_latex(grid: Grid) -> str:
-    """Return a LaTeX tabular with the rules of the package booktabs."""
-
     def line(texts: list[str]) -> str:
         return "  " + " & ".join(texts) + r" \\" + "\n"
 

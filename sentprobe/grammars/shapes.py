@@ -262,7 +262,7 @@ def list_all_shapes(language: Language) -> Iterator[Shape]:
 
 
 class ShapeTable:
-    """Words and holes (unexpanded constituents) of shapes. The grammar derives each shape that is not in *lines*."""
+    """A table of each shape's words and holes (unexpanded constituents), from stored *lines* or else the grammar."""
 
     def __init__(
         self, language: Language, lines: Mapping[str, str] | None = None, contents: Sequence[Leaf | Hole] = ()

@@ -1,7 +1,6 @@
 """The checks of a lexicon file; :data:`CHECKS` has the function of each code, such as L003.
 
-A check yields the line number and the details of each problem. The first line of its docstring tells the author of the
-file what to do; the error message begins with it.
+A check yields the line number and the details of each problem; the error message begins with the broken rule.
 """
 
 from collections import Counter
@@ -33,7 +32,7 @@ POLAR_KINDS = frozenset({Kind.ADVERB, Kind.DETERMINER})
 
 
 def check_unknown_kind(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Use only known names for sections."""
+    """Find sections that are not named after a kind of word, a vocabulary or the synonyms."""
     for section in draft.document.sections:
         if section.name not in {*draft.language.forms, SYNONYMS} and not drafts.is_vocabulary(section):
             kinds = draft.language.forms
@@ -43,7 +42,7 @@ def check_unknown_kind(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def check_duplicate_lemma(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Do not repeat a lemma in a section, list or synonym set, or give two words of a kind the same translation."""
+    """Find repeated lemmas in sections, lists and synonym sets, and translations that two words of a kind share."""
     for place, first in draft.document.repeated:
         yield place.first, f"{place.key!r} in [{place.section}] is on line {first.first} already"
     yield from _find_shared_translations(draft)
@@ -65,7 +64,7 @@ def _find_shared_translations(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def check_missing_form(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """State the inflected forms that do not follow from the lemma, and a noun's gender if the language needs it."""
+    """Find words that must state a form (one that does not follow from the lemma) or a gender, and do not."""
     for item in draft.items:
         kind, forms, stated = item.word.kind, item.word.forms, item.stated
         missing = [f for f in draft.language.forms[kind] if f not in forms and isinstance(stated.get(f, ""), str)]
@@ -79,7 +78,7 @@ def check_missing_form(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def check_form_clash(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Do not use a form for two words, or for two numbers or tenses of a word."""
+    """Find forms that stand for two words, for two numbers of a noun, or for two tenses of a verb."""
     yield from _find_reserved_words(draft)
     yield from _find_shared_forms(draft)
     for item in draft.items if draft.language.has_distinct_forms else ():
@@ -91,7 +90,6 @@ def check_form_clash(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def _find_reserved_words(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Yield a problem for each word with a form that is a function word of the grammar."""
     for item in draft.items:
         reserved = draft.language.reserved - ({"who", "what"} if item.word.kind is Kind.RELATIVIZER else frozenset())
         for text in sorted(reserved & frozenset(item.word.forms.values())):
@@ -110,7 +108,7 @@ def _find_shared_forms(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def check_unknown_key(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Use only known keys in the entries of words, vocabularies and synonyms."""
+    """Find unknown keys in the entries of words, vocabularies and synonyms."""
     for item in draft.items:
         kind = item.word.kind
         known_keys = dict.fromkeys((*draft.language.keys[kind], *_list_other_keys(kind)))
@@ -125,14 +123,14 @@ def check_unknown_key(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def _list_other_keys(kind: Kind) -> tuple[str, ...]:
-    """Return which of the keys flags, sort and takes an entry of *kind* can have. Language.keys has its other keys."""
+    """Return which of "flags", "sort" and "takes" an entry can have as keys. ``Language.keys`` lists all other keys."""
     flags = (drafts.FLAGS,) if kind in VERBS or kind in POLAR_KINDS else ()
     takes = (drafts.TAKES,) if kind in VERBS or kind in TAKING_KINDS else ()
     return (*flags, *((drafts.SORT,) if kind is Kind.NOUN else ()), *takes)
 
 
 def check_flags(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """In a word's entry, use only flags that its kind can have, that are true of it, and that can occur together."""
+    """Find flags that a kind of word cannot have, that are false, or that exclude each other."""
     for item in draft.items:
         flags = [flag for flag in Flag if (flag in VERB_FLAGS) is (item.word.kind in VERBS)]
         for flag in drafts.list_strings(item.stated.get(drafts.FLAGS)):
@@ -148,7 +146,7 @@ def check_flags(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def check_unknown_word(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Use only words of the lexicon in vocabularies and synonym sets."""
+    """Find words of vocabularies and synonym sets that the lexicon lacks."""
     kinds_and_lemmas = [(word.kind, word.lemma) for word in draft.words]
     for entry in (*_list_vocabulary_entries(draft), *_list_synonym_sets(draft)):
         kinds = {*draft.language.forms} if entry.key == drafts.EXCEPT else {entry.key}
@@ -161,7 +159,7 @@ def check_unknown_word(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def check_tokens(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Begin a German noun with a capital; otherwise, write each lemma and form as one token of lower-case letters."""
+    """Find lemmas and forms that are not one token in lower case (German nouns: with a capital)."""
     for item in draft.items:
         stated = [value for key, value in item.stated.items() if key in frozenset(Form)]
         if draft.language.capitalized_kinds:
@@ -175,7 +173,7 @@ def check_tokens(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def check_empty_vocabulary(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Choose at least one noun and one verb for each vocabulary, and at least one word for each kind that it lists."""
+    """Find vocabularies without a noun or without a verb, and empty lists in vocabularies."""
     for section in draft.vocabularies or (drafts.choose_everything(draft),):
         chosen = drafts.resolve_vocabulary(section, draft)
         if not chosen[Kind.NOUN] or not any(chosen.get(kind) for kind in VERBS):
@@ -191,7 +189,7 @@ def check_empty_vocabulary(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def check_types(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Write each section as a table, and give each key a value that it allows."""
+    """Find sections that are not tables, and values that their key does not allow."""
     for section in draft.document.sections:
         if not section.is_table:
             yield section.line, f"{section.name!r}, expected a section [{section.name}]"
@@ -209,7 +207,6 @@ def check_types(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def _find_wrong_choice(item: drafts.DraftWord, key: str, values: tuple[str, ...]) -> Iterator[LexiconFinding]:
-    """Yield a problem if an entry's value for a key, such as the gender of a noun, is not among *values*."""
     if values and item.stated.get(key, values[0]) not in values:
         yield item.entry.line, f"{key!r} of {item.word.lemma!r}, expected {_format_names(values)}"
 
@@ -233,7 +230,7 @@ def _find_wrong_values(item: drafts.DraftWord) -> Iterator[LexiconFinding]:
 
 
 def check_sorts(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """In 'takes', name only 'person' or sorts of the lexicon's nouns, and let each role accept at least one noun."""
+    """Find sorts in ``takes`` that no noun has, and roles of words that no noun can fill."""
     noun_sorts = {word.sort: None for word in draft.words if word.kind is Kind.NOUN}
     known_sorts = {PERSON: None, **noun_sorts}
     for item in draft.items:
@@ -248,28 +245,28 @@ def check_sorts(draft: drafts.Draft) -> Iterator[LexiconFinding]:
                 yield line, f"no noun can be the {role} of {word.lemma!r}"
 
 
-CHECKS: Mapping[str, Callable[[drafts.Draft], Iterator[LexiconFinding]]] = {
-    "L001": check_unknown_kind,
-    "L002": check_duplicate_lemma,
-    "L003": check_missing_form,
-    "L004": check_form_clash,
-    "L005": check_unknown_key,
-    "L006": check_flags,
-    "L007": check_unknown_word,
-    "L008": check_tokens,
-    "L009": check_empty_vocabulary,
-    "L011": check_types,
-    "L012": check_sorts,
+CHECKS: Mapping[str, tuple[Callable[[drafts.Draft], Iterator[LexiconFinding]], str]] = {
+    "L001": (check_unknown_kind, "name each section after a kind of word, a vocabulary or the synonyms"),
+    "L002": (check_duplicate_lemma, "write a lemma or translation once in a section, and a lemma once in a list"),
+    "L003": (check_missing_form, "state the inflected forms that do not follow from the lemma, and a needed gender"),
+    "L004": (check_form_clash, "do not use a form for two words, or for two numbers or tenses of a word"),
+    "L005": (check_unknown_key, "use only known keys in the entries of words, vocabularies and synonyms"),
+    "L006": (check_flags, "use only flags that the word's kind can have, and that are true of the word together"),
+    "L007": (check_unknown_word, "use only words of the lexicon in vocabularies and synonym sets"),
+    "L008": (check_tokens, "apart from German capitals, write each lemma and form as one token of lower-case letters"),
+    "L009": (check_empty_vocabulary, "choose at least one noun and one verb for a vocabulary, and leave no list empty"),
+    "L011": (check_types, "write each section as a table, and give each key a value that it allows"),
+    "L012": (check_sorts, "name only sorts that nouns of the lexicon have, and let each role accept a noun"),
 }
-"""The checks by code; a file that is not TOML in UTF-8 (L010) is rejected before the checks run."""
+"""The checks by code, each with the rule that the author of the file is told; a file that is not TOML in UTF-8 (L010)
+is rejected before the checks run."""
 
 
 def find_problems(draft: drafts.Draft) -> tuple[Problem, ...]:
     """Return all problems of a lexicon file, in the order of its lines."""
     all_problems = []
-    for code, check in CHECKS.items():
-        rule = (check.__doc__ or "").partition("\n")[0].rstrip(".")
-        all_problems += [Problem(line, code, f"{rule[0].lower()}{rule[1:]}: {text}") for line, text in check(draft)]
+    for code, (check, rule) in CHECKS.items():
+        all_problems += [Problem(line, code, f"{rule}: {text}") for line, text in check(draft)]
     return tuple(sorted(all_problems))
 
 
@@ -292,12 +289,10 @@ def _list_taken(kind: Kind, value: object) -> list[object]:
 
 
 def _is_strings(value: object) -> bool:
-    """Say whether *value* is a list of strings."""
     return isinstance(value, list) and len(drafts.list_strings(value)) == len(value)
 
 
 def _find_unexpected(keys: Iterable[str], known_keys: tuple[str, ...], line: int) -> Iterator[LexiconFinding]:
-    """Yield a problem for each key that is not in *known_keys*."""
     for key in keys:
         if key not in known_keys:
             yield (line, f"{key!r}, expected {_format_names(known_keys)}{_suggest_nearest(key, known_keys)}")

@@ -80,7 +80,6 @@ def _format_list(names: tuple[str, ...] | list[str]) -> str:
 
 
 def _format_key(name: str) -> str:
-    """Return a TOML key, in quotes if TOML requires quotes."""
     return name if BARE_KEY.fullmatch(name) else _quote(name)
 
 

@@ -91,7 +91,7 @@ def find_preset_name(*names: str) -> str:
 
 
 def find_redundancy(*names: str) -> Redundancy | None:
-    """Return the redundancy of the first known task among *names*; None if that task has none or no name is known."""
+    """Return the way to guess answers in the first known task among *names*; None if there is no such task or way."""
     task = find_known_task(*names)
     return None if task is None else task.redundancy
 

@@ -106,9 +106,9 @@ def _build_constraints(content: ContentOptions, lexicon: Lexicon) -> tuple[Const
 
 
 def parse_range(text: str, name: str) -> tuple[int, ...]:
-    """Return the numbers in a range. The range is cut after its first number above ENGLISH.max_adverbs.
+    """Return the numbers in a range. In error messages, *name* says what the numbers count, such as "adverbs".
 
-    A later check can reject this number. In error messages, *name* says what the numbers count, such as "adverbs".
+    A long range is cut short. The part that is kept ends with a number that is too large, so a later check rejects it.
 
     >>> parse_range("2", "adverbs"), parse_range("0-2", "adverbs")
     ((2,), (0, 1, 2))

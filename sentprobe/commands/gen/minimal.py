@@ -59,8 +59,8 @@ def minimal(
     The good sentence has exactly one parse, and the bad sentence has none. Exception: in the s-selection
     paradigms, the bad sentence has a parse, but has a person where only a thing is possible, or the reverse.
 
-    The fields are those of BLiMP, and two more. The field 'critical' is the position of the first token that
-    differs (from 1); the field 'annotation' describes the good sentence.
+    The fields are those of BLiMP, and two more. The field 'critical' is the position, counted from 1, of the
+    first token that differs; the field 'annotation' describes the good sentence.
     """
     from sentprobe.generator.minimal import minimal_files as files
     from sentprobe.generator.minimal.minimal_pairs import build_pair_spaces

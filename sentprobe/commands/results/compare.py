@@ -67,7 +67,7 @@ class RunComparisons:
     language_models: "PairTables" = ()
 
     def tables(self, correction: "Correction") -> Iterator[tuple[str, Grid, str]]:
-        """Yield (title, cells, notes) for each table. Titles are empty; notes name the *correction* of p-values."""
+        """Yield (title, cells, notes) for each table. Every title is "". Notes name the *correction* of p-values."""
         from sentprobe.probes.report.findings import comparisons
         from sentprobe.probes.report.findings import distance_comparisons as distances
 
@@ -270,7 +270,7 @@ def compare_probes(
 
 
 def _check_runs(runs: Sequence[str], against: str | None) -> None:
-    """Raise UsageError for more than two runs, *against* with two runs, or ``DIR#ENCODER`` without a second run."""
+    """Raise UsageError for more than two runs, for two runs plus *against*, or for a single run ``DIR#ENCODER``."""
     if len(runs) > 2:
         raise UsageError(f"give one or two runs, not {len(runs)}")
     if len(runs) == 2 and against is not None:

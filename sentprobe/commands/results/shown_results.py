@@ -92,9 +92,9 @@ def draw_plot(
     nearness: Nearness = Nearness.COSINE,
     learning_curves: Sequence[TrainingCurve] = (),
 ) -> "ResultPicture":
-    """Return a plot of results by sentence length (if *by_length* is set), layer, training step or contrast.
+    """Return a plot of results by sentence length if *by_length* is set, else by layer, training step or contrast.
 
-    Raises UsageError if there is nothing to plot, or if there are several plots of the chosen kind.
+    Raises UsageError if there is nothing to plot, or too much for one plot: for example, results of different settings.
     """
     from sentprobe.probes.report.plots import page_pictures
 
@@ -214,7 +214,7 @@ def write_item_view(
     caption: tw.Caption,
     out: Path | None,
 ) -> None:
-    """Print or write up to *wrong* mistakes for each value of column *by*; without *wrong*, accuracy by this column."""
+    """Show, for each value of column *by*, the accuracy or, if *wrong* is a number, up to that many mistakes."""
     results = mistakes.select_results(results, encoder=encoder, task=task)
     items = part_tables.index_by_fingerprint(read_item_tables(results.records))
     if wrong is None:

@@ -237,7 +237,6 @@ def _parse_classifier(preset: str | None, overrides: Sequence[str], targets: "Ta
 
 
 def _print_forecast(forecast: "Forecast") -> None:
-    """Print which results of a run are missing, and the estimated time to compute them."""
     from sentprobe.display.table_writers import build_empty_table
     from sentprobe.probes.dataset import Split
 

@@ -1,4 +1,4 @@
-"""Help of commands: examples, usage and options. ``--help`` only names some options; ``--help-all`` explains all."""
+"""Help of commands: examples, usage and options. ``--help-all`` explains the options that ``--help`` only names."""
 
 import inspect
 import re
@@ -164,7 +164,6 @@ def _format_row(name: str, text: str, column: int, width: int) -> str:
 
 
 def _write_lines(title: str, lines: Sequence[str], formatter: Any) -> None:
-    """Write lines below a bold title."""
     if lines:
         indented = textwrap.indent("\n".join(lines), " " * COLUMN_GAP)
         formatter.write(f"{typer.style(f'{title}:', bold=True)}\n{indented}\n\n")

@@ -322,7 +322,7 @@ class LayoutColumns:
         return key
 
     def _count_values(self, variable: Variable) -> int:
-        """Return how many shapes *variable* can cause. *not* and *n't* cause the same shape, except in questions."""
+        """Return how many shapes *variable* distinguishes. *not* and *n't* differ in shape only in questions."""
         if variable.name.endswith(".self"):
             return len(variable.values)
         is_question = self._layout.clauses[0].form.mood is ev.Mood.QUESTION

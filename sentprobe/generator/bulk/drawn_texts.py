@@ -147,7 +147,7 @@ class _PhraseBuilder:
         return lambda values: tables[values[at]][values[determiner]][values[following]]
 
     def _find_agreement(self, token: PlanToken) -> tuple[int, int, list[list[Leaf]]]:
-        """Return (tense, subject, leaves). In an event, *token* is ``leaves[values[tense]][values[subject]]``."""
+        """Return the indices of the variables for tense and subject, and *token*'s leaf for each pair of values."""
         clause = self._clauses[token.path]
         path = columns.find_subject_path(clause.site, clause.find_voice(self._event), clause.find_dative(self._event))
         assert clause.tense is not None

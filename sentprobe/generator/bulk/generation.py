@@ -131,7 +131,7 @@ class RaggedRows:
         self._new.append(np.array(elements, dtype=np.int32).T)
 
     def gather(self, chunk: SentenceChunk) -> tuple[NumberArray, NumberArray, NDArray[np.int32]]:
-        """Return the elements of all sentences of a chunk in three arrays. Sentences have the elements of their shapes.
+        """Return the row of each sentence in a chunk, as three arrays. The row of a sentence is the row of its shape.
 
         - bounds, (sentences + 1,): sentence i has the elements from bounds[i] to bounds[i + 1] - 1
         - word starts, (elements,): for each element, where its sentence's words start in the flattened ``chunk.words``
@@ -215,6 +215,6 @@ class Renderer:
 
 
 def parse_column(text: str) -> int:
-    """Return the number of the column whose mark is *text*, or NOTHING if *text* is no mark."""
+    """Return the column number in a mark (see :func:`~.columns.format_mark`), or NOTHING if *text* is no mark."""
     match = _MARK.fullmatch(text)
     return int(match[1]) if match else columns.NOTHING

@@ -68,10 +68,10 @@ class _TokenStore:
         self._dictionary = pa.array([], pa.string())
 
     def add(self, marked: Sentence) -> frozenset[int]:
-        """Add the tokens of a shape. Return the numbers of the columns whose marks occur in the tokens.
+        """Add the tokens of a shape. Return the numbers of the columns that the tokens need.
 
-        *marked* is a sentence of the shape. The mark of a column replaces each text that differs between sentences. A
-        token's field is stored as (0, number of the column) if it is a mark, else as (index of its text, 0).
+        If a token's field, such as the lemma, varies between sentences, its value in *marked* is the mark of a column.
+        Such a field is stored as (0, number of the column). Any other field is stored as (index of its text, 0).
         """
         used: set[int] = set()
         elements = []

@@ -209,8 +209,8 @@ class Event:
     Implied fields are filled in. Without a stated frame, a passive or a patient makes the event transitive, and a
     recipient makes it ditransitive. An intransitive frame or a reflexive makes the event active. A negator makes the
     polarity negative, and an asked participant makes the event a question. An imperative has no tense, and neither has
-    an event with a modal. By default, an event is a statement, has no modal, and has no fronted object. In a
-    partial event, a field with its default is open. A partial event therefore can also match questions, for example.
+    an event with a modal. By default, an event is a statement without a modal and without a fronted object. In a
+    partial event, however, a default stands for any value. For example, the default mood also matches questions.
 
     Raises:
         Contradiction: two fields exclude each other, such as an intransitive frame and a patient.

@@ -80,7 +80,7 @@ class EventMeaning:
 
 
 def compute_meaning(event: ev.Event) -> EventMeaning:
-    """Return the meaning of a complete event. It omits relativizer and negator. Voice and dative affect scope only."""
+    """Return the meaning of a complete event. Voice and recipient's form affect only ``ClauseMeaning.scope``."""
     clauses, nouns = {}, {}
     for clause, head in ev.iterate_clauses(event):
         clauses[clause.predicate or ""] = _compute_clause_meaning(clause, head)

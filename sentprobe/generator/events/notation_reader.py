@@ -18,7 +18,7 @@ ParsedValue = TypeVar("ParsedValue")
 
 
 class SyntaxHint(NamedTuple):
-    """A message for syntax errors at which all ``terminals`` are allowed. The texts in ``examples`` get the message."""
+    """A message for syntax errors at places where each of ``terminals`` could stand. ``examples`` get the message."""
 
     message: str
     terminals: str
@@ -257,7 +257,6 @@ def _explain_error(error: UnexpectedInput, text: str) -> tuple[str, int]:
 
 
 def _find_message(error: UnexpectedToken) -> str:
-    """Return the message for an unexpected token, from :data:`EXPECTED_TOKENS`."""
     stack = error.state.value_stack
     possible = set(error.accepts)
     brackets = [part.type for part in stack if isinstance(part, Token) and part.type in CLOSING_BRACKETS]
@@ -266,7 +265,6 @@ def _find_message(error: UnexpectedToken) -> str:
 
 
 def _list_subtrees(node: ParseNode) -> list[ParseNode]:
-    """Return those children of a parse node that are nodes, not tokens."""
     return [child for child in node.children if isinstance(child, Tree)]
 
 

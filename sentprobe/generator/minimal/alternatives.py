@@ -50,7 +50,7 @@ def _list_words(kinds: frozenset[Kind], lexicon: Lexicon, vocabulary: Vocabulary
 
 
 def _list_forms(target: Form, verbs: Sequence[Word]) -> _Rows:
-    """Yield the key of each form of each verb ("VBZ helps") and, as its wrong word, the verb in the form *target*."""
+    """Yield (key, wrong words) for each form of each verb: ("VBZ helps", ["helping"]) if *target* is the form VBG."""
     for verb in verbs:
         for form in VERB_FORMS:
             yield name_form(verb.forms[form], form), [verb.forms[target]]
@@ -93,7 +93,7 @@ def _list_nouns(lexicon: Lexicon, vocabulary: Vocabulary, _: Sequence[str]) -> _
 
 
 def _list_relativizers(lexicon: Lexicon, _: Vocabulary, __: Sequence[str]) -> _Rows:
-    """Yield (key, wrong words) for each relativizer form. Wrong words are all forms that cannot refer to persons."""
+    """Yield (key, wrong words) for each relativizer form. All get the same words, which cannot refer to persons."""
     words = lexicon.words(Kind.RELATIVIZER)
     impersonal_forms = [form for word in words if not word.accepts(PERSON) for form in word.forms.values()]
     for word in words:

@@ -77,7 +77,7 @@ class MinimalPairSpace:
             start += size
 
     def _format_record(self, sentence: Sentence) -> str:
-        """Add the edit to ``_edits``. Return text, tags, the index in ``_edits`` and annotation, joined by tabs."""
+        """Store the edit that makes a sentence bad. Return text, tags, edit index and annotation, joined by tabs."""
         self._edits.append(compile_change(self.paradigm.change, sentence))
         tags = " ".join(token.xpos for token in sentence.tokens)
         return f"{sentence.text}\t{tags}\t{len(self._edits) - 1}\t{write_json(sentence)}"

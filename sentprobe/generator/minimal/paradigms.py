@@ -20,7 +20,7 @@ from sentprobe.lexicon.words import PERSON, ROLES, VERBS, Word
 
 
 class PrefixMethod(StrEnum):
-    """The word whose probability tells the two sentences of a minimal pair apart; NONE if there is no such word."""
+    """The kind of word whose probability tells the good sentence from the bad one; NONE if there is no such word."""
 
     ONE = "one"
     """The only word that differs, after the same preceding words (BLiMP's one-prefix method)."""

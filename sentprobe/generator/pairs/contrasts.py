@@ -97,7 +97,7 @@ def _find_recipient_places(pattern: Pattern) -> Iterator[str]:
 
 
 def _build_equal_recipient_conditions(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield two partial events: the noun at *path* and the recipient in its clause are both singular or both plural."""
+    """Yield one partial event per ``Number``. The noun at *path* and its clause's recipient both have this number."""
     clause_path = drafts.find_noun_clause(path)
     for number in ev.Number:
         person = ev.Participant(number=number)
@@ -114,7 +114,7 @@ def _build_opposite_polarity_conditions(pattern: Pattern, path: str) -> Iterator
 
 
 def _build_progressive_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield one partial event, to exclude verbs without a progressive. Its clause at *path* is progressive."""
+    """Yield one partial event: its clause at *path* is progressive. This excludes verbs that have no progressive."""
     yield _constrain_clause(pattern, path, ev.Event(aspect=ev.Aspect.PROGRESSIVE))
 
 

@@ -59,7 +59,7 @@ def _draft_distractor(
 def _choose_edits(
     triplets: TripletSet, part: TripletPart, count: int, possible_edits: dict[tuple[str, str, str], bool]
 ) -> list[_Edit]:
-    """Return *count* edits that turn a positive into distractors: first the negative's edit, then randomly chosen ones.
+    """Return *count* edits that turn a positive into distractors. The first makes the negative; the others are random.
 
     The choice depends on the seed of *triplets*. *possible_edits* is a cache of which edits are possible.
     """

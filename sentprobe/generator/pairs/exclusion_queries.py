@@ -36,7 +36,7 @@ class ExclusionSpace(TripletSpace):
         self.strata = tuple(stratum for stratum in self.strata if stratum.place == _PATIENT)
 
     def list_makers(self) -> Mapping[str, tuple[SentenceMaker, ...]]:
-        """Return two sentence makers for each text. The query has two questions; each document has two statements."""
+        """Return two makers of questions under "query", and two makers of statements under each document's name."""
         makers: dict[str, tuple[SentenceMaker, ...]] = {
             "query": (self.make_question(0), self.make_question(1, negated=True))
         }
@@ -61,7 +61,7 @@ def join_questions(texts: Sequence[str]) -> str:
 
 
 def join_statements(texts: Sequence[str]) -> str:
-    """Join two statements, each with a full stop; return a single text unchanged."""
+    """Add a full stop to each of two statements, and join them with a space. Return a single text unchanged."""
     return texts[0] if len(texts) == 1 else " ".join(f"{text}." for text in texts)
 
 

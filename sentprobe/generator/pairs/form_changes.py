@@ -66,9 +66,9 @@ def find_form_changes(pattern: Pattern, language: Language) -> Iterator[tuple[tu
 def _find_voice_changes(pattern: Pattern) -> Iterator[tuple[tuple[str, ...], ev.Voice | None]]:
     """Yield (paths, voice): the paths that change, and the voice that the anchor's main clause must have (None: any).
 
-    The first paths are of clauses that change voice. The positive then has more or fewer passive clauses than the
-    anchor. With equally many, the positive might have all words of the anchor, and no negative could have more of them.
-    The last paths are variables ``dative``, yielded one at a time. Each of them changes the form of one recipient.
+    In the first pairs, the paths are clauses that change voice. The number of passive clauses always changes. If it
+    stayed the same, the positive might share all words with the anchor. No hard negative could then share more.
+    In the last pairs, the only path is a variable ``dative``, which changes the form of one recipient.
     """
     paths = contrasts.find_voice_paths(pattern)
     for size in range(1, len(paths) + 1):

@@ -105,10 +105,10 @@ class NliSpace(tr.TripletSpace):
             yield _build_pairs(zip(*_render_sentences(portion), strict=True))
 
     def _find_strata(self, pattern: Pattern) -> Iterator[tr.Stratum]:
-        """Yield at most one stratum for each change of form. If the contrast can change several clauses, one is chosen.
+        """Yield at most one stratum for each change of form, even if the contrast can change several clauses.
 
-        Strata in which different clauses change can have the same anchors and positives. They would repeat entailments
-        and contradictions.
+        A second stratum, with another changed clause, could have the same anchors and positives as the first. Its
+        groups would then repeat entailments and contradictions.
         """
         places = [*self.contrast.find_places(pattern)]
         for stratum in super()._find_strata(pattern):

@@ -27,8 +27,8 @@ from sentprobe.generator.spaces.layout import build_layout_event
 def sample_distinct_meanings(spaces: Sequence[TripletSpace], count: int, *, seed: int) -> list[TripletSet]:
     """Return *count* triplets of each space. The anchors and negatives of different triplets have different meanings.
 
-    The exclusion query "who helped X but did not help Y" has two questions: "who helped X" and "who helped Y". In
-    exclusion queries, it is the questions of different queries that have different meanings.
+    In exclusion queries, questions are compared instead. The query "who helped X but did not help Y" has the questions
+    "who helped X" and "who helped Y". No question of one query means the same as a question of another query.
 
     Raises:
         UsageError: a space has too few triplets with different meanings.
@@ -56,7 +56,7 @@ def _select_distinct(space: TripletSpace, count: int, seed: int, meanings: set[H
 
 
 def _list_meanings(triplets: TripletSet) -> Iterable[Iterable[Hashable]]:
-    """Return, for each triplet, the meanings of anchor and negative or, for an exclusion query, of two questions."""
+    """Return a pair of meanings for each triplet: of anchor and negative, or of an exclusion query's two questions."""
     space = triplets.space
     if isinstance(space, ExclusionSpace):
         questions = (_compute_meanings(triplets, space.make_question(number)) for number in range(2))

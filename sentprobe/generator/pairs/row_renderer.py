@@ -43,7 +43,7 @@ class RowRenderer:
         self._renderer = Renderer(self._source, lambda sentence: f"{write(sentence)}\n", escape=escape)
 
     def render_columns(self, rows: NumberedEvents, count: int) -> list[list[str]]:
-        """Return the records of *rows*, in order, as *count* lists of equal length. One list can hold all anchors."""
+        """Return the records of *rows*, cut into *count* lists of equal length, such as anchors and positives."""
         with self._lock:  # threads share a renderer
             self._source.rows = rows
             try:

@@ -78,7 +78,7 @@ class RowTranslator:
         self._is_ambiguous = np.array([self._has_two_readings(lemma) for lemma in lemmas], bool)
 
     def _has_two_readings(self, lemma: str) -> bool:
-        """Say whether a finite form of a verb is spelled like another form in the lexicon, except past participles."""
+        """Say whether any finite form of a verb has several readings in the lexicon. Past participles do not count."""
         words = [self.lexicon.get(lemma, kind) for kind in self.lexicon.kinds_of(lemma)]
         texts = {text for word in words for form, text in word.forms.items() if str(form).startswith("VVFIN")}
         readings = ([form for _, form in self.lexicon.find(text) if form != "VVPP"] for text in texts)

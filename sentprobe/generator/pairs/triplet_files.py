@@ -114,7 +114,7 @@ def pair_records(
 
 
 class SentenceJson(NamedTuple):
-    """A sentence in JSON: its number, its text as a JSON string, and its JSON record minus its start ``{"id":"",``."""
+    """A sentence's number, text (a JSON string) and ``fields``: its JSON record without the start ``{"id":"",``."""
 
     number: int
     text: str

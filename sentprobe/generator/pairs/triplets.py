@@ -424,7 +424,7 @@ class TripletRows:
         return len(self._triplets) * len(self._columns)
 
     def render_texts(self) -> list[list[str]]:
-        """Return one list of sentences for each function in *columns*. A list has one sentence for each triplet."""
+        """Return one list of sentences for each column (anchors, ...). A list has one sentence for each triplet."""
         return make_text_renderer(self.lexicon, self.words).render_columns(self, len(self._columns))
 
     def batches(self, indices: IndexArray) -> Iterator[EventBatch]:

@@ -9,8 +9,8 @@ from sentprobe.lexicon.languages.language import Language
 def find_subject_number(event: Event, head_number: str) -> str:
     """Return the grammatical number of a clause's subject, "sg" or "pl"; the finite verb agrees with the subject.
 
-    A gap has the number of the noun that the clause modifies, *head_number*. *Who* and *what* are singular: in a main
-    clause, callers pass "sg" as *head_number*.
+    If the subject is a gap, its number is *head_number*, the number of the noun that the clause modifies. The number of
+    *who* and *what* is also *head_number*; for a main clause, callers pass "sg".
     """
     subject = event.argument(event.subject)
     return str(subject.agreement if isinstance(subject, Participant) else head_number)

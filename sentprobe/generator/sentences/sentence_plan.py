@@ -226,7 +226,7 @@ def _number_slots(plan: SentencePlan, lemma: str, path: str) -> None:
 
 
 def _join_parts(items: tuple[FlatItem, ...], parts: list[SentencePlan]) -> tuple[SentencePlan, list[int]]:
-    """Join *parts* in a plan whose first clause is empty. Return the plan and the index of each part's first token."""
+    """Return a plan of *parts*, and each part's start. The caller fills or removes the plan's empty first clause."""
     starts = list(accumulate((len(part.tokens) for part in parts[:-1]), initial=0))
     heads = [start + part.head for start, part in zip(starts, parts, strict=True)]
     tokens: list[PlanToken] = []

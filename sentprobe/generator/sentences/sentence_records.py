@@ -62,7 +62,7 @@ def from_json(record: Mapping[str, Any]) -> Sentence:
 
 
 def _check_types(sentence: Sentence) -> None:
-    """Raise TypeError or FormatError if a field of a sentence has the wrong type. The index may be of any size."""
+    """Raise TypeError or FormatError if a field of a sentence has the wrong type. ``index`` is None or any integer."""
     for part in (*sentence.tokens, *sentence.predicates, *sentence.negations):
         check_record(part)
     for text in (sentence.id, sentence.tree, sentence.template):

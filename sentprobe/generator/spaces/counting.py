@@ -89,7 +89,7 @@ def _subtract(box: Box, restriction: Box) -> list[Box]:
 
 
 class Choice(NamedTuple):
-    """The sorted indices of the values that a variable can have in a cell of a box, as a tuple and as an array."""
+    """The sorted indices of the values that a :class:`Cell` allows for one variable, as a tuple and as an array."""
 
     numbers: tuple[int, ...]
     array: NDArray[np.int64]

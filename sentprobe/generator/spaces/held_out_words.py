@@ -55,7 +55,7 @@ class SplitSide:
 
     @property
     def values(self) -> tuple[str, ...]:
-        """The values of this side's command-line option: the share of held-out words, if any, and the structures."""
+        """The values of this side's command-line option: first ``share`` (left out if None), then ``structures``."""
         share = () if self.share is None else (str(self.share),)
         return share + self.structures
 
@@ -96,7 +96,7 @@ def _restrict_lexicon(side: SplitSide, lexicon: Lexicon, vocabulary: str) -> Lex
 
 
 def _find_family(pattern: Pattern) -> tuple[Frame, tuple[Frame, ...]]:
-    """Return the frames of main clause and relative clauses. Paraphrases and negatives have the same frames."""
+    """Return the frames of main and relative clauses. They are the same in a sentence's paraphrases and negatives."""
     return pattern.frame, tuple(sorted(clause.frame for _, clause in pattern.clauses))
 
 

@@ -57,7 +57,7 @@ RELATIVES: Mapping[tuple[Role, Voice], str] = {
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A feature of clauses or nouns. Its variables have names that end in ``variable``: "agent.det" ends in "det"."""
+    """A feature of clauses or nouns. If ``variable`` is "det", variables such as "agent.det" express the feature."""
 
     name: str
     place: str
@@ -314,8 +314,9 @@ def _compute_shares(
     """Yield each stratum's path and the stratum's share of a sample.
 
     A path is a sequence of (feature, value) pairs, such as ("tense", "past"). The paths form a tree. At each branching,
-    the sample is divided among the branches in proportion to the weights of their pairs. The pair ("", "tense number")
-    leads to layouts whose weighted features are tense and number. Its weight is the number of sentences in its branch.
+    the sample is divided among the branches in proportion to the weights of their pairs. One pair of each path has no
+    feature: ("", "tense number") stands for the layouts whose weighted features are tense and number. The weight of
+    this pair is the number of sentences in its branch.
     """
     branches: dict[tuple[str, str], dict[FeaturePath, int]] = {}
     for path, size in sizes.items():

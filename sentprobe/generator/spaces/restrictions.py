@@ -109,7 +109,7 @@ class _Matcher:
             self._require_value(f"{path}adjective{i}", lemma)
 
     def _require_feature(self, name: str, required: str | None, actual: str | None) -> None:
-        """Require a feature to be *required* (None: any). A feature without a variable has the value *actual*."""
+        """Allow a feature only the value *required* (None: any). If it has no variable, its value is *actual*."""
         if name in self._variables:
             self._require_value(name, required)
         else:

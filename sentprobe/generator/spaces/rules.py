@@ -89,7 +89,7 @@ def _iterate_license_rules(words: Words, lexicon: Lexicon, choices: Choices) -> 
 
 
 def _find_question_boxes(layout: Layout) -> list[Restriction]:
-    """Return a box for each pair of voice and dative in which a ditransitive layout's question is impossible."""
+    """Return boxes of impossible ditransitive questions. Each box has one value of ``voice`` and one of ``dative``."""
     main = layout.clauses[0]
     if main.form.asked is None or not main.varies_dative:
         return []

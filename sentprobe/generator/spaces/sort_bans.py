@@ -67,7 +67,7 @@ def find_sort_boxes(bans: Iterable[SortBan], layout: Layout) -> Iterator[Restric
 
 
 def _list_sort_pairs(layout: Layout) -> Iterator[tuple[Kind, str, str, str]]:
-    """Yield (word's kind, noun's role, word's variable, noun's variable) if the word can restrict the noun's sort."""
+    """Yield (word's kind, noun's role, word's variable, noun's variable) for each word that restricts a noun's sort."""
     for site in layout.clauses:
         kind = Kind(site.frame.value)
         yield Kind.RELATIVIZER, MODIFIED, f"{site.owner}rel", f"{site.owner}noun"

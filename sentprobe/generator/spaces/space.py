@@ -270,7 +270,7 @@ class Space:
         return f"no sentence satisfies all of these together {where}: {texts}"
 
     def _describe_culprits(self, culprits: Sequence[Rule], where: str) -> str:
-        """Explain why no sentence satisfies the rules *culprits*. If there are none, explain why the space is empty."""
+        """Explain why no sentence satisfies *culprits* or, if this list of rules is empty, why there is no sentence."""
         if reasons := [rule.text for rule in culprits if rule.text.endswith("no form with n't")]:
             return f"{reasons[0]}; use the negator not"
         for name, layouts in self._widen_choices():

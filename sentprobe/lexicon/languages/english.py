@@ -49,7 +49,7 @@ def find_word_features(pos: str, lemma: str, number: str = "", _case: str = "", 
 
 
 def make_forms(lemma: str, kind: Kind, table: EntryValues, ask: FormSource) -> Iterator[tuple[Form, str]]:
-    """Yield each form and its spelling. Guess missing forms, unless a closed-class word's entry states at least one."""
+    """Yield each form and its spelling. Guess missing forms, but not if a closed-class word's entry states a form."""
     exhaustive = kind in CLOSED_KINDS and any(form in table for form in FORMS[kind])
     for form in FORMS[kind]:
         stated = table.get(form, table.get(form.removesuffix(".vowel")))
@@ -67,7 +67,7 @@ def _find_noun_form(number: str, _case: str) -> Form:
 
 
 def _find_form(slot: str, number: str, _case: str, word_class: str) -> Form:
-    """Return JJ for an adjective, else a determiner's form before a word that begins with a *word_class* sound."""
+    """Return JJ for an adjective, else a determiner's form, which depends on the next word's sound (*word_class*)."""
     if slot == "adjective":
         return Form.JJ
     return Form(f"DT.{number}{'.vowel' if word_class == _VOWEL else ''}")

@@ -1,4 +1,4 @@
-"""Audits as text, Markdown or JSON: a table of cues, exact bounds, and the verdict in sentences."""
+"""Audits as text, Markdown or JSON. An audit has the accuracies of cues, upper bounds on accuracies, and a verdict."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict

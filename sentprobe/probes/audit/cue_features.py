@@ -16,7 +16,7 @@ BLANK = "_"
 
 
 class Structures:
-    """A cache of each sentence's structure: the event without lemmas or, without a unique parse, the function words."""
+    """A cache of sentence structures: the event without lemmas or, if there is no unique parse, the function words."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon = lexicon

@@ -1,4 +1,4 @@
-"""Build datasets of the tasks of Ettinger et al. (2018) and of the suite structure from generated sentences.
+"""Build datasets of the suites "compeval" (Ettinger et al. 2018) and "structure" from generated sentences.
 
 In each split, labels are balanced overall and among items with the same probe words. Test asks about other
 noun-verb pairs than training, and no training sentence has both words of a test pair. In tasks without pairs, such as
@@ -151,7 +151,7 @@ def build_task(
     - vocabulary: the vocabulary of the sentences, by default that of the task's suite
     - hold_out_structure: the structure that training lacks and half of the test items have, such as ``"passive"``
     - profile: weights of structures and features, as in ``--profile``
-    - held_out: the values of ``--held-out``; ``["0.3"]`` builds all splits from the held-out 30% of nouns and verbs
+    - held_out: the values of ``--held-out``; ``["0.3"]`` uses only nouns and verbs that ``--hold-out 0.3`` excludes
 
     Raises:
         UsageError: an unknown task, vocabulary, sampling or structure, or a split size that prevents balanced labels.

@@ -21,7 +21,7 @@ Intransitive verbs occur in few structures. With more intransitive probe words, 
 
 
 def select_usable_words(lexicon: Lexicon, vocabulary: str) -> WordsByKind:
-    """Return a vocabulary's lemmas by kind. All nouns have the same sort. Leave out verbs like *hit* (past: *hit*)."""
+    """Return a vocabulary's lemmas by kind, but only nouns of one sort, and no verbs like *hit* (past: *hit*)."""
     vocabulary_words = dict(lexicon.vocabulary(vocabulary).words)
     vocabulary_words[Kind.NOUN] = restrict_to_one_sort(lexicon, vocabulary).vocabulary(vocabulary).words[Kind.NOUN]
     return {
@@ -31,7 +31,7 @@ def select_usable_words(lexicon: Lexicon, vocabulary: str) -> WordsByKind:
 
 
 def select_probes(words: WordsByKind, kinds: Sequence[Kind], *, rng: Random) -> ProbesBySplit:
-    """Sample probe words of *kinds* as 1-tuples. Every split gets all of them, or one ``()`` if *kinds* is empty."""
+    """Sample probe words of *kinds*, as 1-tuples that all splits share; if *kinds* is empty, a single empty tuple."""
     probes: tuple[Probe, ...] = tuple((word,) for word in _sample_probed(words, kinds, rng)) if kinds else ((),)
     return dict.fromkeys(Split, probes)
 
@@ -46,7 +46,7 @@ def build_pairs(
 
     Every probe word is in a test pair, and no test pair is in another split. With *validation*, no validation pair is
     in training. If training would then lack a probe word, training and validation have the same pairs instead. With
-    *absent*, training omits (man, call) if *man* is held out with all other verbs of the kind of *call*.
+    *absent*, training omits a pair if no training sentence may combine its noun with another verb of the same kind.
     """
     verbs = _sample_probed(words, kinds, rng)
     nouns = _sample_probed(words, (Kind.NOUN,), rng)

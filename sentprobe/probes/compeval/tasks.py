@@ -79,7 +79,7 @@ class CompevalTask(KnownTask):
         return replace(self, probed_kinds=(has_cases and self.probed_kinds_with_cases) or self.probed_kinds)
 
     def get_unit_size(self, sampling: Sampling) -> int:
-        """Return the number that must divide a split's size, so that two labels balance. Return 1 for more labels."""
+        """Return the number that must divide a split's size so that two labels balance; 1 if there are more labels."""
         if len(self.labels) > 2:
             return 1
         return self.unit if sampling is Sampling.MIRROR else 2

@@ -45,7 +45,7 @@ def build_encoders(sources: Iterable[EncoderSource], *, seed: int) -> list[proto
 def expand_variants(
     sources: Iterable[EncoderSource], storage: StorageOptions, *, erase: Sequence[str] = ()
 ) -> list[EncoderSource]:
-    """Return the encoders and their variants. A spec is returned once, with options for its variants (``dims=0,64``).
+    """Return *sources* and their variants. A spec's variants are options of the returned spec, such as ``dims=0,64``.
 
     - storage: numbers of dimensions and roundings
     - erase: paths of datasets; each dataset adds a variant, whose vectors lack information on the dataset's labels
@@ -70,7 +70,7 @@ def depends_on_order(source: EncoderSource) -> bool:
 
 
 def bind_to_sentence_order(encoders: Iterable[Bindable], texts: Iterable[Iterable[str]]) -> list[Bindable]:
-    """Return *encoders*. Assign the distinct sentences of *texts* to vectors without sentences. Raises EncoderError."""
+    """Return *encoders*. Vectors stored without sentences get sentences of *texts*, in order. Raises EncoderError."""
     unbound = list(encoders)
     if not any(map(depends_on_order, unbound)):
         return unbound

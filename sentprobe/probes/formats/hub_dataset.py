@@ -87,7 +87,6 @@ def write_hub_readme(out: Path, *, licence: str = UNKNOWN, get_question: Callabl
 
 
 def _read_facts(path: Path) -> hub.HubFacts:
-    """Return the facts that the README states about the dataset at *path*."""
     card = directory.read_card_file(path, fmt=FORMAT)
     tables = {split: directory.read_columns(file, _COLUMNS) for split, file in _find_files(path).items()}
     if Split.TRAIN not in tables:

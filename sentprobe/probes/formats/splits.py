@@ -1,4 +1,4 @@
-"""The format splits: a folder with a table or JSONL file for each split, such as train.csv, test.csv or dev.jsonl."""
+"""The format ``splits``: a folder with a table or JSONL file for each split, such as train.csv or dev.jsonl."""
 
 from collections.abc import Iterator
 from itertools import chain

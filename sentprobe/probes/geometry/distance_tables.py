@@ -167,7 +167,7 @@ def _build_section(title: str, results: Sequence[GeometryResult], format_cell: C
 
 
 def build_group_grid(results: Sequence[GeometryResult], by: GroupedBy, *, intervals: bool) -> Grid:
-    """Build a table of accuracies by cosine. Rows are groups; each pair of encoder and NegativeKind has a section."""
+    """Build a table of accuracies. Each pair of encoder and NegativeKind has a section, with a row for each group."""
     rows = [
         row
         for encoder in list_encoders(results)

@@ -194,7 +194,7 @@ def name_voice_group(place: str, voices: Collection[str], clause_count: int) -> 
 
 
 def _compute_distances(part: tr.TripletPart) -> NDArray[np.int64]:
-    """Return each anchor's distance (:func:`compute_distance`) in the clause that the contrast changes, (n,) int64."""
+    """Return the distance, in tokens, from verb to farthest participant in each anchor's changed clause, (n,) int64."""
     structural = {
         name: np.minimum(column, int(name.rpartition(".")[2] in STRUCTURAL))
         for name, column in part.anchors.values.items()

@@ -120,7 +120,7 @@ def load_or_find_scores(
 
 
 def list_models_with_vocabulary(models: Sequence[Spec | StoredScores]) -> list[Spec]:
-    """Return the models that report unknown words: all but functions and score files. Raises UsageError if none do."""
+    """Return models that report unknown words (no Python functions or score files). Raises UsageError if none do."""
     if chosen := [model for model in models if isinstance(model, Spec) and model.kind != FUNCTION]:
         return chosen
     raise UsageError("--known-words: files of scores and functions do not say which words a model knows")

@@ -47,7 +47,7 @@ def make_geometry_scores(result: GeometryResult) -> MtebScores:
     """Return the scores of an encoder on a contrast.
 
     ``accuracy`` and its interval (``low`` to ``high``) are by cosine, with negatives in the positive's form (voice).
-    A name such as ``anchor_euclid_margin`` states the kind of negatives, the nearness and the score.
+    ``anchor_euclid_margin``, for example, is the margin by Euclidean distance, with negatives in the anchor's form.
     """
     main = result.find_by_group(NegativeKind.FORM)[ALL_TRIPLETS]
     scores: MtebScores = {

@@ -112,7 +112,7 @@ def sample_corpus_words(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
 
 
 def sample_dictionary_words(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
-    """Map each text to a random text of equal length. Types of *texts* are equally likely (Adi et al. 2017, sec. 7)."""
+    """Map each sentence to a random text of equal length, drawn from all distinct tokens (Adi et al. 2017, sec. 7)."""
     types = sorted({token for text in texts for token in text.split(" ")})
     return _change_distinctly(texts, lambda text: " ".join(rng.choices(types, k=text.count(" ") + 1)))
 

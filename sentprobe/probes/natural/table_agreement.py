@@ -90,7 +90,7 @@ class AgreementMeasure:
 
 
 def list_measures() -> tuple[AgreementMeasure, ...]:
-    """Return the labels by which tables are compared: first all tasks' labels from parses, then all tasks' answers."""
+    """Return the measures: first labels from parses, such as tense, then the answers that tasks derive from them."""
     tasks = TASKS.values()
     labels = [(task, MeasureKind.LABEL, name, label) for task in tasks for name, label in task.labels.items()]
     answers = [(task, MeasureKind.TASK, task.name, task.answer) for task in tasks if task.answer is not None]

@@ -75,7 +75,7 @@ def _count_agreeing(
     labels: Sequence[str],
     redundancy: Redundancy,
 ) -> dict[str, int]:
-    """Count test items. AGREEING: the answer is the commonest label of the sentence's words. TIED: there is a tie."""
+    """Count test items whose answer is the commonest label of the sentence's words (AGREEING) or tied for it (TIED)."""
     if Split.TEST not in indices:
         return {}
     chosen = indices[Split.TEST]
@@ -88,7 +88,7 @@ def _count_agreeing(
 
 
 def has_any_tag(tag: str, label_tags: Sequence[str]) -> bool:
-    """Return whether a word in *tag* has all parts of a label tag. ``+`` separates words, and ``|`` separates parts.
+    """Return whether a word in *tag* has all parts of one of *label_tags*. ``+`` separates words, ``|`` their parts.
 
     >>> has_any_tag("AUX|Mood=Ind|Tense=Past|VerbForm=Fin+PART", ("VBD", "Mood=Ind|Tense=Past"))
     True

@@ -20,7 +20,7 @@ In the tasks of compeval, at most 0.8% of the test items have an inflected form 
 
 @dataclass(frozen=True, slots=True)
 class SplitOverlap:
-    """The number of test items, and how many of their sentences occur in training, verbatim or otherwise inflected."""
+    """The number of test items, and how many repeat a training sentence, verbatim or with other inflections."""
 
     items: int
     repeated: int

@@ -10,7 +10,7 @@ from sentprobe.probes.trainer.codelength import compute_codelength, compute_comp
 
 
 def compute_probe_accuracy(result: Result, seed: SeedScore) -> float:
-    """Return the PROBE accuracy of the probe with seed ``seed.seed``. If there is no such probe, use the first one."""
+    """Return the accuracy of the main probe with seed ``seed.seed`` or, if there is none, of the first main probe."""
     seeds = result.scores[Condition.PROBE].seeds
     return next((probe for probe in seeds if probe.seed == seed.seed), seeds[0]).accuracy
 

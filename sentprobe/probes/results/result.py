@@ -267,7 +267,7 @@ class Result:
         return self.scores[Condition.PROBE].accuracy
 
     def __hash__(self) -> int:
-        """Return a hash of a few fields only, for speed: tables of thousands of results are keys of caches."""
+        """Return a hash of a few fields only, for speed. A cache key may contain thousands of results."""
         return hash((self.encoder, self.task, self.seed, self.dataset_fingerprint))
 
     def __repr__(self) -> str:
@@ -303,7 +303,6 @@ class Results:
         return render(self)
 
     def _repr_html_(self) -> str:
-        """Return the table for a notebook."""
         return self._render(TableFormat.HTML)
 
     def to_markdown(self, *, intervals: bool = False, all_rows: bool = False, notes: bool = False) -> str:

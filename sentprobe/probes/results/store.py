@@ -121,7 +121,7 @@ def _check_result(result: rs.Result) -> rs.Result:
 
 
 def _check_readings(condition: rs.Condition, score: rs.SeedScore) -> None:
-    """Raise ValueError if a score lacks curve points or has impossible ones, or lacks V-information for PORTIONS."""
+    """Raise ValueError if curve points are missing or impossible. The condition PORTIONS also needs V-information."""
     positions = [reading.at for reading in score.readings]
     if len(positions) < 2 or not all(left < right for left, right in pairwise(positions)):
         raise ValueError(f"{condition} without its probes")

@@ -37,7 +37,7 @@ def _compute_sample_size(difference: float, variance_if_none: float, variance: f
     """Return the number of units or items needed to detect a true *difference*; None if *difference* is 0.
 
     - variance_if_none: the variance of an item's answer (0 or 1) or of a unit's gain, if the true difference is 0
-    - variance: the same variance if the true difference is *difference*
+    - variance: the variance of the answer or the gain, if the true difference is *difference*
     """
     if not difference:
         return None
@@ -62,12 +62,12 @@ def compute_items_needed(share: float, chance: float, *, level: float) -> int | 
 def compute_draws_needed(
     difference: float, deviation: float, *, level: float, prior_freedom: float = 0.0
 ) -> int | None:
-    """Return the smallest number of draws for which a t-test has the power ``TARGET_POWER``; at most MOST_DRAWS.
+    """Return the smallest number of draws with which a t-test reaches the power TARGET_POWER; at most MOST_DRAWS.
 
     - deviation: the standard deviation of the difference over draws
-    - prior_freedom: degrees of freedom added to draws - 1, if the variance estimate also uses other differences
+    - prior_freedom: the degrees of freedom that the variances of other differences in the table add to the t-test
 
-    None if the difference or the deviation is 0.
+    The result is None if the difference or the deviation is 0.
 
     >>> compute_draws_needed(0.02, 0.01, level=0.05)
     5

@@ -33,7 +33,7 @@ def find_bag_of_words_ties(table: Results) -> Iterator[ClaimFinding]:
 
 
 def find_memorised_words(table: Results) -> Iterator[ClaimFinding]:
-    """Find tasks whose probe words alone predict the labels above chance, and encoders no better than those words."""
+    """Find tasks where probe words alone are above chance. Find encoders not significantly better than these words."""
     controls = find_table(table).free_controls
     above = [test for test in controls if test.condition is Condition.NO_SENTENCE and test.is_above]
     for task, tests in group_by(above, lambda test: test.draws[0].task).items():

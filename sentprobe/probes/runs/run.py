@@ -96,8 +96,8 @@ def run(
     - preset: the classifier, its name, or a function from dataset to classifier; by default the
       classifier of the task's paper (:data:`sentprobe.probes.suites.USUAL_PRESET`)
     - seeds: number of probes under each condition, with the seeds *seed*, *seed* + 1, ...
-    - draws: number of repetitions, with the seeds *seed*, *seed* + 10, ... Each repetition has new datasets,
-      untrained encoders and probes; stored datasets stay as they are
+    - draws: number of repetitions, with the seeds *seed*, *seed* + 10, ... Each repetition has new probes,
+      new untrained encoders and newly sampled datasets; existing datasets stay as they are
     - controls: whether controls are run; a baseline has none
     - out: the folder of the results; a result is written atomically as soon as it is finished. Existing
       results are reused, unless *force* is true

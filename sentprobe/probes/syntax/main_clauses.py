@@ -162,7 +162,7 @@ _NEXT_VERB = VERB_TAGS | {"CC"}
 
 @dataclass(frozen=True, slots=True)
 class MainClause:
-    """The main clause: the index of its verb (of *have* in *have seen*), and the heads of its subject and object."""
+    """The main clause: the index of its first auxiliary or else its verb, and the heads of its subject and object."""
 
     verb: int | None = None
     subject: Noun | None = None
@@ -174,7 +174,7 @@ NO_CLAUSE = MainClause()
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """The nodes of a clause: the clause, its children, the child that is or contains the verb, the verb, its parent."""
+    """A clause, its children, the child that is or contains the verb, the verb, and the verb's parent, as nodes."""
 
     node: int
     below: Sequence[int]

@@ -90,8 +90,9 @@ def fit(
     - threads: number of threads that PyTorch uses in training; None: unchanged
     - pass_limits: by seed, a maximum number of passes, if it is to be lower than the preset's; L-BFGS ignores it
     - method: a function that trains several probes for each seed, such as one for each hidden width; None: one probe
-    - further_tests: sentence vectors and test items of each further test set, which adds one Fit for each seed. The
-      vectors of training sentences must be in the same rows as in *vectors*. Ignored if *method* is given
+    - further_tests: for each further test set, the pair (sentence vectors, test items). A test set adds one Fit for
+      each seed. Its sentence vectors also include those of the training sentences, in the same rows as in *vectors*,
+      because the scaling depends on them. Further test sets are ignored if *method* is given
     - arguments: further arguments of :func:`prepare_problem`
 
     The probes of all seeds and grid points are trained together, on the same batches. A seed decides initial weights

@@ -18,9 +18,9 @@ from sentprobe.probes.trainer.devices import multiply
 class ProbeWords:
     """The probe words of b items; each item has one word in each slot.
 
-    - numbers: (b, slots) int64. Without a lexicon, the row of each word in the weights: word i in slot j has row
-      j * (number of words) + i. With a lexicon, the row of each word in the lexicon
-    - lexicon: word vectors, (number of words, word_dim) float32; None: words are one-hot
+    - numbers: a row number for each word, (b, slots) int64. It is a row of *lexicon* or, if *lexicon* is None, of the
+      weights. In the weights, word i of slot j has row j * (number of words) + i
+    - lexicon: a matrix of word vectors, (number of words, word_dim) float32. None means that words are one-hot
     """
 
     numbers: Tensor

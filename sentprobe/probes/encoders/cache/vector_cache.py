@@ -256,7 +256,6 @@ class Cache:
         return positions, vectors[list(rows_by_key.values())]
 
     def _warn_once(self, message: str, subject: object) -> None:
-        """Log a warning unless *message* has been logged before."""
         if message not in self._warned:
             self._warned.add(message)
             log.warning(message, subject)

@@ -105,7 +105,7 @@ class Bow:
 
     @property
     def capabilities(self) -> Capabilities:
-        """The optional properties: seed, notes, word vectors; sentence vectors are not cached, as averaging is fast."""
+        """The seed, the word vectors, and a note on unknown words. Averages are not cached, since averaging is fast."""
         return Capabilities(
             cacheable=False, seed=self.words.seed, notes=self.words.notes, word_vectors=self.words.average_words
         )

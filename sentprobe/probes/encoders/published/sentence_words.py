@@ -77,7 +77,7 @@ class NumberedWords:
 
     @property
     def row_count(self) -> int:
-        """Number of rows that a table of word vectors must have: the largest number of a word, plus 1."""
+        """Number of rows that a table of word vectors must have. A word's number is the index of its row."""
         return max(self.numbers.values()) + 1
 
     def make_word_vectors(self, tables: Sequence[Vectors]) -> WordVectors:

@@ -89,7 +89,7 @@ def parse_storage(dims: str | None, quantize: str | None) -> StorageOptions:
 
 
 def make_storage_options(dims: Sequence[int], quantize: Sequence[str]) -> StorageOptions:
-    """Return options: 0 (all dimensions), then *dims*; FLOAT32 (no rounding), then *quantize*. Raises UsageError."""
+    """Return options for *dims* and *quantize*; always include unchanged vectors (0, FLOAT32). Raises UsageError."""
     for width in dims:
         check_whole("dims", width)
         if width < 1:
@@ -143,7 +143,7 @@ class ReducedEncoder:
         return self.apply_storage(self.base.encode(sentences))
 
     def bind_to_order(self, sentences: Sequence[str]) -> "ReducedEncoder":
-        """Call ``bind_to_order(sentences)`` of the base encoder; return this variant of the returned encoder."""
+        """Return a copy of this encoder in which vector i of the base encoder belongs to sentence i."""
         bind = get_capabilities(self.base).bind_to_order
         return self if bind is None else replace(self, base=bind(sentences))
 

@@ -1,10 +1,10 @@
 """Task TreeDepth of Conneau et al. 2018, section 2: the depth of the tree, nearly uncorrelated with length.
 
 As in the paper, lengths have the same Gaussian distribution at each depth. All depths are equally frequent if the
-corpus has enough sentences for the dataset. Otherwise, ever narrower Gaussian distributions of depth are tried. The
-first that gives all items is used. In the narrowest distribution, depths 5 and 12 are the rarest, with about 5% each.
-If no distribution gives all items, the one that gives most items is used. If need be, the dataset is made smaller,
-until it lacks at most 7% of its items. Long shallow trees and short deep trees are rare in any corpus.
+corpus has enough sentences for the dataset. Otherwise, ever narrower Gaussian distributions of depth are tried. In the
+narrowest, depths 5 and 12 are the rarest, with about 5% each. The first distribution that gives all items is used. If
+none does, the one that gives most items is used. The dataset is then smaller than requested. Long shallow trees and
+short deep trees are rare in any corpus. A smaller dataset may therefore lack up to 7% of its distribution's items.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -139,7 +139,7 @@ def _deal_to_splits(row: Indices, requested: Indices) -> Indices:
 def find_best_target(
     cells: Indices, size: Mapping[Split, int], length_spreads: Sequence[float] = LENGTH_SPREADS
 ) -> tuple[DepthTarget, dict[Split, Indices]] | None:
-    """Return the best target, and for each split the number of items of each depth and length, (d, 17).
+    """Return the best target and, for each split, the number of items at each of d depths and 17 lengths, (d, 17).
 
     Wide targets are tried first. The best target is the first that gives all requested items. If none does, it is the
     one with the most items. Return None if every target leaves a split without items of some depth.

@@ -112,7 +112,7 @@ def _compare_matched(matched: GeometryPairs, kind: NegativeKind, nearness: Nearn
 
 
 def _split_ties(score: GeometryScore) -> NDArray[np.bool_]:
-    """Return if answers are correct, (2, 2 n) bool: n triplets, then n mirrors. Ties are correct in row 0 only."""
+    """Return a column for each of n answers, (2, n) bool: (True, True) if correct, (True, False) for a tie."""
     answers = score.answers().reshape(-1)
     return np.array([answers > 0, answers == 1])
 

@@ -22,8 +22,8 @@ def join_draws(tables: Sequence[Results]) -> tuple[Results, ...]:
 def _join_by_name(tables: Iterable[tuple[Results, Results]]) -> tuple[Results, ...]:
     """Join tables that are draws of one run; return one table for each run.
 
-    Each pair is a table and its copy, in which encoder names may lack the draw's seed. The copies show which tables
-    are draws of one run, and are joined. If a table is the only draw of its run, it is returned instead of its copy.
+    Each pair is a table and its copy. The encoder names in the copy may lack the draw's seed. Copies are compared, and
+    copies of the same run's draws are joined. If a run has only one draw, its original table is returned.
     """
     groups: list[list[tuple[Results, Results]]] = []
     for table, renamed in tables:

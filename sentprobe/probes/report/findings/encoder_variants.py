@@ -27,7 +27,7 @@ def find_reductions(spec: Spec) -> list[OptionPair]:
 
 @cache
 def strip_reductions(encoder: str) -> str:
-    """Return the name of an encoder without the options or the suffix of a variant.
+    """Return an encoder's name without the options that make a variant, and without a variant's suffix.
 
     >>> strip_reductions("st:m?layer=3&dims=64&quantize=int8"), strip_reductions("mine, 64 dims")
     ('st:m?layer=3', 'mine')

@@ -167,7 +167,7 @@ def accuracy_by(
     - items: the test items; by default those in the folder that the result was read from
 
     Raises:
-        UsageError: the folder has no items, no item has *column*, or over 12 items all have different texts in it.
+        UsageError: no items are stored, *column* is unknown, or it has a different text for each of more than 12 items.
         ResultsError: the stored items are damaged.
     """
     table = read_item_tables([result])[0] if items is None else items
@@ -198,9 +198,9 @@ class GeneralizationGap:
 def compute_gap(parts: Mapping[str, Sequence[Result]], condition: Condition) -> GeneralizationGap | None:
     """Return the accuracy on trained structures minus the accuracy on a held-out structure, with an interval.
 
-    Return None unless *parts* has exactly these two parts and a draw has scores of *condition* in both. If all draws
-    have the same test items, the interval comes from the intervals of both accuracies. Otherwise, it is Student's t
-    interval over draws.
+    Return None unless *parts* has two keys: TRAINED and the name of a held-out structure. Also return None if no draw
+    has scores of *condition* on both parts. If all draws have the same test items, the interval follows from the
+    intervals of the two accuracies. Otherwise, it is Student's t interval over draws.
 
     - parts: for each part, the results of all draws on it
     """
@@ -220,7 +220,7 @@ def compute_gap(parts: Mapping[str, Sequence[Result]], condition: Condition) -> 
 
 
 def _compute_same_items_gap(draws: Sequence[tuple[Result, Result]], condition: Condition) -> GeneralizationGap:
-    """Return the generalisation gap of draws with the same test items. Both accuracies' intervals give its interval."""
+    """Return the generalisation gap and its interval. All draws must have the same test items."""
     figures = (compute_figure(part, condition) for part in zip(*draws, strict=True))
     trained, unseen = (figure for figure in figures if figure is not None)
     ends = (trained.accuracy, trained.interval), (unseen.accuracy, unseen.interval)

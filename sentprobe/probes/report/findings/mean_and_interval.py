@@ -72,7 +72,7 @@ def _is_fixed(cell: ConditionCell) -> bool:
 
 
 def _fix_figure(figure: Figure) -> Figure:
-    """Return *figure* with interval width 0, as all units are equally accurate. If the accuracy is chance, p is 1."""
+    """Return *figure* with interval width 0, because all units have equal accuracy. If it equals chance, p is 1."""
     half_width = None if figure.half_width is None else 0.0
     p = 1.0 if abs(figure.accuracy - figure.chance) < paired_tests.ROUNDING else figure.chance_p
     return replace(figure, interval=Interval(figure.accuracy, figure.accuracy), half_width=half_width, chance_p=p)

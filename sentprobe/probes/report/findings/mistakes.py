@@ -61,7 +61,11 @@ class WrongItems:
 
 
 def find_mistakes(result: Result, table: ItemTable, count: int, *, column: str | None = None) -> tuple[WrongItems, ...]:
-    """Return one WrongItems for each part of *column*, with up to *count* items. Items wrong most often come first."""
+    """Return, for each part of the test items, the items that probes answer incorrectly most often (at most *count*).
+
+    The items of a part have the same value, or numbers of the same bin, in *column*. Without *column*, all items are
+    one part.
+    """
     seeds = result.scores[Condition.PROBE].seeds
     wrong = np.sum([~seed.items() for seed in seeds], axis=0)  # (items,)
     order = np.argsort(-wrong, kind="stable").tolist()

@@ -175,12 +175,13 @@ def share_variances(
 
 
 def estimate_prior_freedom(ratios: st.Floats, freedom: st.Floats, *, independent: int) -> st.Floats:
-    """Estimate the degrees of freedom of the prior for phi, a ratio of variances (see *ratios*); (...) float64.
+    """Estimate the degrees of freedom of the prior for phi, the ratio of a gain's two variances (see *ratios*).
 
     A gain is a difference in accuracy. The estimate d0 of Smyth (2004) solves trigamma(d0 / 2) = var(z) -
     mean(trigamma(nu / 2)), where z = ln(phi) - digamma(nu / 2) + ln(nu / 2). d0 is infinite if the right side is not
     positive. Smyth assumes independent gains. The gains of one table depend on each other, so d0 is too large. The
-    result is the smallest of d0 / 2, 8 and (independent - 1) mean(nu) / 6. With fewer than two gains it is 0.
+    result is the smallest of d0 / 2, 8 and (independent - 1) mean(nu) / 6. With fewer than two gains it is 0. It is
+    float64 and has the shape of *ratios* without the last axis.
 
     - ratios: phi of each gain: the gain's variance over draws divided by the gain's variance over items, (..., gains)
     - freedom: nu of each gain: the degrees of freedom of the gain's variance over draws, (gains,)
@@ -297,7 +298,7 @@ def _build_gains(matched: MatchedResults, conditions: ConditionPair) -> DrawGain
 
 
 def name_side(draws: Sequence[Result], condition: Condition) -> Hashable:
-    """Return the name of an encoder or control. Return None if all units have the same share of correct answers."""
+    """Return the name of an encoder or control; None if its accuracy is the same in every unit of every draw."""
     if are_constant(draws, condition):
         return None
     first = draws[0]

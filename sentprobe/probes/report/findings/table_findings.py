@@ -35,7 +35,10 @@ class TableComparisons:
     """
 
     def __init__(self, matches: Sequence[MatchedResults]) -> None:
-        """Run the tests. In a match, the better encoder is first. In a task's first match, it is the task's best."""
+        """Run the tests. A match has the results of two encoders on one task, those of the better encoder first.
+
+        For each task, the matches of its best encoder come first.
+        """
         self._matches = matches
         self._indices = group_by(range(len(matches)), lambda index: matches[index][0][0].task)
         over_draws = [index for index, matched in enumerate(matches) if len(matched) > 1]
@@ -160,7 +163,7 @@ class TableFindings:
         return frozenset(chain.from_iterable(family.list_significant_pairs() for family in families))
 
     def find_solvable_tasks(self, condition: Condition = Condition.BAG_OF_WORDS) -> frozenset[str]:
-        """Return the tasks that the control *condition* may solve and on which it is significantly above chance."""
+        """Return the tasks on which the control *condition* need not be at chance and is significantly above chance."""
         tests = (test for test in self.free_controls if test.condition is condition)
         return frozenset(test.draws[0].task for test in tests if test.is_above)
 
@@ -310,7 +313,7 @@ def _is_above_control(cell: EncoderOnTask, findings: TableFindings, results: Res
 
 
 def judge_controls(results: Results) -> tuple[control_verdicts.ControlRun, ...]:
-    """Return all controls with verdicts. A significance test judges the controls that may be better than chance."""
+    """Return all controls with verdicts. If a control may know the answer, a significance test gives its verdict."""
     tests = find_table(results).free_controls
     verdicts = {identify_control(test.draws[0], test.condition): test.verdict for test in tests}
     return tuple(

@@ -366,8 +366,7 @@ def write_methods_text(results: Results, style: TableFormat) -> str:
 def write_references_text(results: Results, added: Iterable[Piece] = (), provenances: Iterable[Provenance] = ()) -> str:
     """Return the BibTeX entries of all citations in the methods text of *results* and in the text *added*.
 
-    - provenances: how the results that *added* describes were made. The BibTeX entry of sentprobe lists its versions in
-      *provenances* and in the provenances of *results*.
+    - provenances: the provenances of the results that *added* describes. The sentprobe versions in them are cited, too
     """
     pieces = [piece for table in split_settings(results) for piece in write_methods_paragraph(table)]
     all_provenances = chain(*map(find_provenances, results.records), provenances)

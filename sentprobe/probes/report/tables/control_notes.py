@@ -9,7 +9,7 @@ from sentprobe.values import group_by
 
 
 def count_controls(results: Results) -> Iterator[str]:
-    """Yield a note such as "controls: 3 of 4 that must be at chance are at chance", if any control must be."""
+    """Yield a note such as "controls: 3 of 4 that must be at chance are at chance", if there are such controls."""
     required, failed = _split_controls(cv.find_controls(results))
     names = f", not {'; '.join(run.name for run in failed)}" if failed else ""
     if required:
@@ -84,7 +84,7 @@ def _describe_required_controls(required: Sequence[cv.ControlRun], failed: Seque
         nearest = max(required, key=lambda run: run.strain)
         yield (
             f"All {len(required)} controls that must be at chance are inside their intervals around chance. The "
-            f"intervals are so wide that, without a leak, {cv.CONFIDENCE:.0%} of tables have all controls inside. The "
+            f"intervals are made so that, without a leak, {cv.CONFIDENCE:.0%} of tables have all controls inside. The "
             f"control closest to an end of its interval: {nearest.name}, {100 * nearest.score.accuracy:.1f} (interval "
             f"around chance: {nearest.expected.format_percent()})."
         )

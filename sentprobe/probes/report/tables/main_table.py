@@ -88,12 +88,14 @@ def _count_scores(record: Result) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellStyle:
-    """Optional table parts: *intervals*, *sources* (standard deviations), *published* rows, *all_rows* (controls)."""
+    """The optional parts of a table: intervals, standard deviations, published results and controls."""
 
     intervals: bool = False
     sources: bool = False
+    """Whether the table has the standard deviations between draws and between probes, the sources of variation."""
     published: bool = False
     all_rows: bool = False
+    """Whether the table has all controls."""
 
 
 def build_grid(results: Results, *, style: CellStyle | None = None) -> Grid:

@@ -167,7 +167,10 @@ def build_curve_grid(curve: Curve, *, intervals: bool = False) -> Grid:
 
 
 def group_columns(curve: Curve) -> dict[str, list[CurveSeries]]:
-    """Return the keys of ``curve.lines`` by column name. A second key of the same name and kind is in "NAME (2)"."""
+    """Return the keys of ``curve.lines`` by column. A column is named after a task or contrast, such as "Tense".
+
+    If two keys agree in ``name`` and ``kind``, the second key is in a column of its own, such as "Tense (2)".
+    """
     columns: dict[str, list[CurveSeries]] = {}
     for line in curve.lines:
         names = chain([line.name], (f"{line.name} ({number})" for number in count(2)))

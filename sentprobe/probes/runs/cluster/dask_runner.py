@@ -171,7 +171,7 @@ class _JobScheduler:
                 self._queue.append(worker_jobs.SharedProbeJob(condition, result.dim, key, limits))
 
     def _finish_result(self, result_key: ResultKey) -> None:
-        """Save a result with the scores of its jobs that encoders can share. Do nothing if such a job is unfinished."""
+        """If all shared jobs of a result are finished, add their scores to the result, and save the result."""
         waiting = self._waiting[result_key]
         job_results = {key: job_result for key in waiting if (job_result := self._job_results.get(key)) is not None}
         if len(job_results) < len(waiting):

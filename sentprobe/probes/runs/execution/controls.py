@@ -276,7 +276,8 @@ WORD = re.compile(r"\w")
 def find_word_types(data: ProbeDataset) -> Indices:
     """Return each sentence's word type in the control task, (sentences,) int64. Sentences of one type share a label.
 
-    A type stands for a last word. However, if all test sentences occur in training, each sentence has its own type.
+    Sentences with the same last word have the same type. However, if all test sentences also occur in training, each
+    sentence has its own type.
     """
     train, test = (data.splits[split].rows for split in (Split.TRAIN, Split.TEST))
     if np.isin(test, train).all():

@@ -128,7 +128,7 @@ def read_shared_scores(run: Run) -> SharedScores:
 
 
 def find_results_by_recipe(run: Run) -> dict[str, Result]:
-    """Return the stored results, by recipe; empty with ``--force`` or without a results folder."""
+    """Return stored results by recipe (the digest of a result's inputs); {} with ``--force`` or no results folder."""
     return {} if run.out is None or run.force else read_results_by_recipe(run.out)
 
 

@@ -38,7 +38,7 @@ class ResultRequest:
 
 
 def build_encoders_with_files(source: EncoderSource, *, seed: int) -> list[EncoderSource]:
-    """Return the encoders of *source*. A spec like ``bow``, without an argument or variants, is returned unchanged."""
+    """Build the encoders of *source*. If it is a spec without file, model or variants (``bow``), return it unbuilt."""
     return [source] if _is_determined_by_spec(source) else [*build_encoders([source], seed=seed)]
 
 

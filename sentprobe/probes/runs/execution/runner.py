@@ -249,7 +249,7 @@ class Runner:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ReadyWork:
-    """An iterator over training functions that can start. Some wait for a job that sets their maximum of passes."""
+    """An iterator over ready training functions. A function is ready once its maximum number of passes is known."""
 
     work: TrainingWork
     waiting_jobs: dict[Hashable, Job]

@@ -131,7 +131,6 @@ def _find_sizes(targets: Targets, data: ProbeDataset) -> dict[Split, int]:
 
 
 def _measure_encoder(encoder: Encoder | Baseline, tasks: Sequence[Task], run: Run) -> planned_work.EncoderFacts:
-    """Return the width and speed of an encoder, measured on a few sentences of the tasks."""
     if not isinstance(encoder, Encoder):
         begin = time.process_time()
         encoder.predict(tasks[0].data, seed=run.seed)

@@ -129,7 +129,7 @@ def make_run(
 
 
 class MethodName(StrEnum):
-    """A value of ``--method``: a measure for which further probes are trained."""
+    """A value of ``--method``: a measure for which probes are trained in addition to the main probes."""
 
     MDL = "mdl"
     """Minimum description length: the codelength of the labels in bits (Voita & Titov 2020)."""

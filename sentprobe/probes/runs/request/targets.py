@@ -37,7 +37,7 @@ TargetWord: TypeAlias = str | ProbeDataset
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """The targets that were requested on the command line or in Python, in order."""
+    """The targets of a run: suites, files or folders of datasets, and datasets in memory, in the requested order."""
 
     words: tuple[str, ...]
     """The targets as the user named them."""
@@ -66,7 +66,10 @@ ClassifiedTarget: TypeAlias = tuple[TargetWord, str | None]
 
 
 def classify_targets(words: Sequence[TargetWord]) -> list[ClassifiedTarget]:
-    """Return each target with its suite's name or None. Leave out the word ``natural``, which names a table's suite."""
+    """Return each target with the name of its suite, or with None if it has no suite.
+
+    The word ``natural`` is left out: for ``natural TABLE``, the result is ``[("TABLE", "natural")]``.
+    """
     written_words = [word for word in words if isinstance(word, str)]
     if written_words or not words:
         check_distinct("target", written_words)
@@ -99,8 +102,8 @@ def make_targets(
     """Return the targets that *words* request, restricted to the tasks *names*.
 
     - classified: the result of :func:`classify_targets` for *words*
-    - make_compeval: makes a generated suite from its name and the names of its tasks
-    - make_natural: makes the suite ``natural`` from all analysed tables in *words* and the names of its tasks
+    - make_compeval: makes a generated suite; its arguments are (name of the suite, names of tasks)
+    - make_natural: makes the suite ``natural``; its arguments are (all analysed tables in *words*, names of tasks)
     """
     targets: list[Target] = []
     tables = [word for word, suite in classified if suite == NATURAL]

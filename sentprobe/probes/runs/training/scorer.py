@@ -126,7 +126,8 @@ class Scorer:
     - preset: the classifier of the probes; by default that of each task's paper
     - seed: the seed of sentences and probes; with the same seed, the same vectors get the same scores
     - vocabulary: the vocabulary of the sentences
-    - held_out: values of the option ``--held-out``; ``["0.3"]`` uses only nouns and verbs that ``--hold-out 0.3`` omits
+    - held_out: values of the option ``--held-out``. ``["0.3"]`` restricts nouns and verbs to those that the opposite
+      option, ``--hold-out 0.3`` of ``gen pairs``, leaves out of training data
     - out: a results folder, to which each call adds its results, by step
     - name: the encoder's name in results; by default the encoder's own name
 
@@ -287,7 +288,7 @@ def score(
 
 
 def _make_scoring_run(settings: ScoreSettings, out: Path | str | None) -> Run:
-    """Return the settings of a run. They are checked only if there are tasks, since the check requires PyTorch."""
+    """Return the settings of a run. They are checked only if there are tasks, since the check needs PyTorch."""
     if settings.tasks:
         return make_run(seed=settings.seed, controls=False, out=out, force=True)
     return Run(seed=settings.seed, out=None if out is None else Path(out))
