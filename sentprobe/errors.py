@@ -44,7 +44,7 @@ def format_message(text: str) -> str:
 
 
 class SentprobeError(Exception):
-    """Base class of sentprobe's errors. A program prints the message, a sentence, and exits with :attr:`exit_code`."""
+    """Base class of sentprobe's errors. A program prints the error's message, then exits with :attr:`exit_code`."""
 
     exit_code = 1
 

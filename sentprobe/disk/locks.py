@@ -1,7 +1,7 @@
 """Locks of files and folders by ``flock``. A lock ends when its process ends. On Windows, locks have no effect.
 
-sentprobe uses no library for lock files: such a library locks neither folders nor files that are being written, and
-the lock file of a killed process may remain.
+sentprobe uses no library for lock files. Such a library locks only a separate file, which may remain if a process is
+killed. But sentprobe also locks its temporary files and folders themselves.
 """
 
 import os

@@ -55,7 +55,7 @@ def make_part(target: Path, *, folder: bool = False) -> Iterator[Path]:
 
 @contextmanager
 def make_scratch_folder() -> Iterator[Path]:
-    """Provide a temporary folder; first remove the temporary folders that killed sentprobe processes left behind."""
+    """Provide a temporary folder; first remove temporary folders left behind by killed sentprobe processes."""
     _remove_left_folders(Path(tempfile.gettempdir()))
     with _hold(lambda: Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))) as folder:
         yield folder
@@ -167,7 +167,8 @@ def _remove_left_folders(temporary_folder: Path) -> None:
 def _remove_if_left(path: Path, *, ended: bool) -> None:
     """Remove a temporary path of this user if it is unlocked and old enough.
 
-    An unlocked path must be an hour old, unless *ended* is True. Where locks are unsupported, it must be 24 hours old.
+    An unlocked path must be an hour old, unless *ended* is True: then the process that made the path has ended. Where
+    locks are unsupported, every path must be 24 hours old.
     """
     with suppress(OSError):
         if path.is_symlink() or path.stat().st_uid != os.getuid():

@@ -54,5 +54,5 @@ class _LimitedStream(io.RawIOBase):
 
 
 def limit_unpacking(unpacked: IO[bytes], position: Callable[[], int]) -> io.BufferedReader:
-    """Return a reader that raises ProportionError for too many bytes. *position* returns the count of packed bytes."""
+    """Return a reader that raises ProportionError for a decompression bomb. *position* counts the packed bytes read."""
     return io.BufferedReader(_LimitedStream(unpacked, position), 1 << 16)

@@ -57,7 +57,7 @@ class FlatItem:
 
 
 class _Dependent(NamedTuple):
-    """A word or hole without a head so far. If ``wants_filler``, its head will be the relativizer or question word."""
+    """A word or Hole that has no head yet. If ``wants_filler``, its head will be the relativizer or question word."""
 
     position: int
     rel: str

@@ -62,7 +62,7 @@ class Draft:
 def make_draft(
     document: Document, lent_words: tuple[Word, ...] = (), *, ask: FormSource = look_up, language: Language = ENGLISH
 ) -> Draft:
-    """Return the unchecked words of a lexicon file. A kind of words without a section gets those in *lent_words*."""
+    """Return a lexicon file's unchecked words. If it has no section for a kind, add the *lent_words* of that kind."""
     sections = [s for s in document.sections if s.name in language.forms]
     items = tuple(
         DraftWord(_make_word(Kind(section.name), entry, ask, language), entry)

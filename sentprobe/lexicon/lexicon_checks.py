@@ -123,7 +123,7 @@ def check_unknown_key(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def _list_other_keys(kind: Kind) -> tuple[str, ...]:
-    """Return which of "flags", "sort" and "takes" an entry can have as keys. ``Language.keys`` lists all other keys."""
+    """Return which of the keys "flags", "sort" and "takes" an entry can have. ``Language.keys`` lists further keys."""
     flags = (drafts.FLAGS,) if kind in VERBS or kind in POLAR_KINDS else ()
     takes = (drafts.TAKES,) if kind in VERBS or kind in TAKING_KINDS else ()
     return (*flags, *((drafts.SORT,) if kind is Kind.NOUN else ()), *takes)

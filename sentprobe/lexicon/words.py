@@ -22,7 +22,7 @@ class Kind(StrEnum):
 
 
 class Form(StrEnum):
-    """An English form: a Penn tag; for determiners, with number and the first sound of the next word: "DT.sg.vowel"."""
+    """An English form: a Penn tag, sometimes with features. "DT.sg.vowel" is a singular determiner before a vowel."""
 
     NN = "NN"
     NNS = "NNS"

@@ -318,7 +318,7 @@ def _connect_items(first: Indices, second: Indices) -> Indices:
 
 
 def _update_digest(digest: "hashlib._Hash", parts: Iterable[bytes], *, count: int) -> None:
-    """Add *count* (texts or probe words) and each part with its length to the digest: (ab, c) differs from (a, bc)."""
+    """Add *count* and *parts* to the digest. Each part's length is added too, so that (ab, c) differs from (a, bc)."""
     digest.update(count.to_bytes(8, "little"))
     for part in parts:
         digest.update(len(part).to_bytes(8, "little"))

@@ -90,7 +90,7 @@ def binomial_p_value(correct: float, total: float, share: float) -> float:
 def has_balanced_labels(majority: float, labels: int | None = None) -> bool:
     """Return whether labels are about equally common: *majority* differs from 1 / *labels* by less than 2%.
 
-    - majority: share of the most common label; for 0, return False
+    - majority: share of test items with the most common label of training (or of test); if it is 0, return False
     - labels: number of labels; None: 1 / *majority*, rounded to an integer
 
     >>> [has_balanced_labels(*args) for args in ((167 / 1000, 6), (0.5, 3), (0.5,), (0.6,))]

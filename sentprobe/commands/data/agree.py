@@ -158,7 +158,7 @@ def describe_agreement(agreement: "table_agreement.TableAgreement", tables: tupl
 
 
 def _list_tasks_needing(need: str) -> str:
-    """Return the names of tasks by Conneau et al. that need TableNeed[*need*]. "TREE" stands for TREE or CLAUSES."""
+    """Return the names of Conneau et al.'s tasks with TableNeed[*need*]. For "TREE", include tasks with CLAUSES."""
     from sentprobe.probes.natural.datasets import TASKS
     from sentprobe.probes.natural.natural_task import TableNeed, TaskGroup
 

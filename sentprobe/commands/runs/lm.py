@@ -55,7 +55,7 @@ def lm(
     ] = None,
     seed: Annotated[int, opt.build_seed_option("the pairs of --paradigm")] = 0,
     known_words: Annotated[
-        bool, typer.Option("--known-words", help="Leave out pairs with words that any of the models does not know.")
+        bool, typer.Option("--known-words", help="Leave out pairs with words that at least one model does not know.")
     ] = False,
     score: Annotated[
         str,

@@ -155,10 +155,10 @@ class LayoutRows:
         return entries
 
     def look_up_agreeing(self, path: str, slot: str, table: NumberArray) -> NumberArray:
-        """Return, for each row, the entry of *table* (words, numbers, classes) for the word in *slot* at *path*.
+        """Return, for each row, the entry of *table* for the word in *slot* of the noun phrase at *path*.
 
-        The second index is the number of the noun phrase at *path*, and the third index is its class. If *slot* is "",
-        all words share the entries, and the first axis of *table* has length 1.
+        The axes of *table* are words, grammatical numbers and classes (such as genders). The noun phrase determines
+        number and class. If *slot* is "", the entries do not depend on the word, and the first axis has length 1.
         """
         word: Any = self.values[f"{path}{slot}"] if slot else 0
         entries: NumberArray = table[word, self.find_numbers(path), self.find_classes(path)]

@@ -1,4 +1,4 @@
-"""Rendering of drawn events as text by table look-up: the fast way for one event at a time."""
+"""Rendering of drawn events as text, one event at a time. Look-up tables make it faster than :func:`.realize`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache

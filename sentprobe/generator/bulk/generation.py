@@ -167,7 +167,7 @@ class RecordStore:
         self._numbered = False
 
     def add(self, marked: Sentence) -> frozenset[int]:
-        """Add the record of a sentence with marks for words; return the numbers of the columns the record needs."""
+        """Add a shape's record, made from a marked sentence (see MARK_START). Return the record's column numbers."""
         text = self._write(marked).replace(str(columns.INDEX_MARKER), columns.format_mark(columns.INDEX))
         parts = [*_MARK.split(text), str(columns.EMPTY)]
         places = [int(part) for part in parts[1::2]]

@@ -70,8 +70,8 @@ class _TokenStore:
     def add(self, marked: Sentence) -> frozenset[int]:
         """Add the tokens of a shape. Return the numbers of the columns that the tokens need.
 
-        If a token's field, such as the lemma, varies between sentences, its value in *marked* is the mark of a column.
-        Such a field is stored as (0, number of the column). Any other field is stored as (index of its text, 0).
+        In *marked*, a mark with a column number replaces each field that varies between sentences, such as a lemma.
+        Such a field is stored as (0, column number). Any other field is stored as (index of its text, 0).
         """
         used: set[int] = set()
         elements = []
@@ -167,7 +167,7 @@ class TableMaker:
         self._decoder = generation.Decoder(space, tables, stores)
 
     def build_row_group(self, indices: IndexArray, start: int) -> Any:
-        """Return a row group of the sentences at *indices*. Ids count from *start* + 1. Its dictionaries are sorted."""
+        """Return the sentences at *indices* as a row group with sorted Arrow dictionaries. Ids begin at *start* + 1."""
         table = pa.concat_tables(self.build_tables(indices, start))
         columns = [_sort_dictionaries(column.combine_chunks()) for column in table.columns]
         return pa.table(columns, schema=self.schema)

@@ -365,11 +365,11 @@ class Event:
 class RelativeClause:
     """An event with a gap, which modifies a noun; the noun fills the gap.
 
-    A gap that is not stated is filled in if only one role is possible: the agent of an intransitive clause, or the only
-    role that fits kind and voice. A kind that is not stated is filled in if gap and voice determine it.
+    If the gap is not stated, its role is inferred where possible: from an intransitive frame, or from kind and voice.
+    If the kind is not stated, it is inferred where possible from gap and voice.
 
     Raises:
-        Contradiction: the stated gap or kind differs from the implied value, or the event is a question or an order.
+        Contradiction: the stated gap or kind differs from the inferred one, or the event is a question or an order.
     """
 
     event: Event

@@ -18,7 +18,7 @@ ParsedValue = TypeVar("ParsedValue")
 
 
 class SyntaxHint(NamedTuple):
-    """A message for syntax errors at places where each of ``terminals`` could stand. ``examples`` get the message."""
+    """A message for syntax errors at places where each of ``terminals`` could stand; ``examples`` have such errors."""
 
     message: str
     terminals: str

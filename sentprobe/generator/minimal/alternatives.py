@@ -77,8 +77,8 @@ def _exchange_forms(words: Iterator[Word] | Sequence[Word], pairs: Sequence[tupl
 def _list_verbs(kind: Kind, lexicon: Lexicon, vocabulary: Vocabulary, substitutes: Sequence[str]) -> _Rows:
     """Yield the key of each verb form ("VBZ helps") and its wrong words: the same form of the substitute verbs.
 
-    A substitute verb is of *kind*, has clear forms, and accepts persons in every role. If *substitutes* is not empty,
-    it lists the only possible substitute verbs.
+    A substitute verb is of *kind*, has unambiguous forms (see has_clear_forms), and accepts persons in every role.
+    If *substitutes* is not empty, it lists the only possible substitute verbs.
     """
     verbs = [verb for verb in _list_words(frozenset({kind}), lexicon, vocabulary) if has_clear_forms(verb, lexicon)]
     verbs = [verb for verb in verbs if takes_persons(verb) and (not substitutes or verb.lemma in substitutes)]
@@ -93,7 +93,7 @@ def _list_nouns(lexicon: Lexicon, vocabulary: Vocabulary, _: Sequence[str]) -> _
 
 
 def _list_relativizers(lexicon: Lexicon, _: Vocabulary, __: Sequence[str]) -> _Rows:
-    """Yield (key, wrong words) for each relativizer form. All get the same words, which cannot refer to persons."""
+    """Yield (key, wrong words) for each relativizer form. The wrong words, such as *which*, cannot refer to persons."""
     words = lexicon.words(Kind.RELATIVIZER)
     impersonal_forms = [form for word in words if not word.accepts(PERSON) for form in word.forms.values()]
     for word in words:

@@ -34,7 +34,7 @@ def _list_numbers(words: Sequence[Word]) -> _Rows:
 
 
 def _list_articles(target: str, _: Sequence[Word]) -> _Rows:
-    """Yield (key, wrong words) for masculine articles and relative pronouns: ("ART der", ["den"]) for target "den"."""
+    """Yield *target* as the wrong word for other masculine articles and relative pronouns: ("ART der", ["den"])."""
     for article in _CASES.values():
         if article != target:
             yield from ((name_form(article, tag), [target]) for tag in ("ART", "PRELS"))

@@ -77,7 +77,10 @@ class MinimalPairSpace:
             start += size
 
     def _format_record(self, sentence: Sentence) -> str:
-        """Store the edit that makes a sentence bad. Return text, tags, edit index and annotation, joined by tabs."""
+        """Return the text, the tags, the edit index and the annotation of *sentence*, joined by tabs.
+
+        The edit makes the sentence bad. It is appended to ``_edits``, and its position there is the edit index.
+        """
         self._edits.append(compile_change(self.paradigm.change, sentence))
         tags = " ".join(token.xpos for token in sentence.tokens)
         return f"{sentence.text}\t{tags}\t{len(self._edits) - 1}\t{write_json(sentence)}"

@@ -102,7 +102,7 @@ def takes_things(verb: Word) -> bool:
 
 
 def has_clear_forms(verb: Word, lexicon: Lexicon) -> bool:
-    """Say whether a verb's plain form differs from its past and its participle, and no other verb shares a form."""
+    """Return True if a verb shares no form with other verbs, and if its plain form is neither past nor participle."""
     forms = verb.forms
     readings = [word for form in forms.values() for word, _ in lexicon.find(form)]
     is_shared = any(word.kind in VERBS and word is not verb for word in readings)

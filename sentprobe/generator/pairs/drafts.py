@@ -101,8 +101,8 @@ def swap_role(role: ev.Role) -> ev.Role:
 def exchange_form(draft: EventDraft, path: str) -> EventDraft:
     """Return the events of *draft* in another construction that has the same meaning.
 
-    If *path* is a clause's path, the clause changes between active and passive. If it is a variable ``dative``, the
-    value changes between *double* and *to*. If it is FRONTING, the object comes first in the (active) main clause.
+    If *path* is the path of a clause, the clause changes between active and passive. If *path* ends in ``dative``, the
+    form of a recipient changes. If *path* is FRONTING, the object of the (active) main clause moves to the front.
     """
     if path == FRONTING:
         values = {name: column for name, column in draft.values.items() if name != "voice"}

@@ -67,7 +67,8 @@ def _find_voice_changes(pattern: Pattern) -> Iterator[tuple[tuple[str, ...], ev.
     """Yield (paths, voice): the paths that change, and the voice that the anchor's main clause must have (None: any).
 
     In the first pairs, the paths are clauses that change voice. The number of passive clauses always changes. If it
-    stayed the same, the positive might share all words with the anchor. No hard negative could then share more.
+    stayed the same, the positive might share all words with the anchor. But the hard negative must share more words
+    with the anchor than the positive does.
     In the last pairs, the only path is a variable ``dative``, which changes the form of one recipient.
     """
     paths = contrasts.find_voice_paths(pattern)

@@ -105,10 +105,10 @@ class NliSpace(tr.TripletSpace):
             yield _build_pairs(zip(*_render_sentences(portion), strict=True))
 
     def _find_strata(self, pattern: Pattern) -> Iterator[tr.Stratum]:
-        """Yield at most one stratum for each change of form, even if the contrast can change several clauses.
+        """Yield at most one stratum for each change of form between anchor and positive.
 
-        A second stratum, with another changed clause, could have the same anchors and positives as the first. Its
-        groups would then repeat entailments and contradictions.
+        Otherwise two strata could have the same anchors and positives, and differ only in the clause that the negatives
+        change. Their groups would then repeat entailments and contradictions.
         """
         places = [*self.contrast.find_places(pattern)]
         for stratum in super()._find_strata(pattern):

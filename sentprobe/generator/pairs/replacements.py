@@ -89,7 +89,7 @@ def find_replaced_kind(layout: Layout, name: str) -> Kind:
 
 
 def find_irreplaceable_words(replacements: ReplacementTables, layout: Layout, name: str) -> list[int]:
-    """Return indices of the words of variable *name* whose replacements could all be among an anchor's other words."""
+    """Return indices of words of variable *name*. An anchor may already contain all replacements of such a word."""
     table = replacements[find_replaced_kind(layout, name)]
     (variable,) = (variable for variable in layout.variables if variable.name == name)
     rivals = np.zeros(len(table), np.int64)

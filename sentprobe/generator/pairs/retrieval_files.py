@@ -56,7 +56,11 @@ def _select_distinct(space: TripletSpace, count: int, seed: int, meanings: set[H
 
 
 def _list_meanings(triplets: TripletSet) -> Iterable[Iterable[Hashable]]:
-    """Return a pair of meanings for each triplet: of anchor and negative, or of an exclusion query's two questions."""
+    """Return, for each triplet, the meanings of its anchor and of its negative.
+
+    For an exclusion query such as "who helped X but did not help Y", return the meanings of "who helped X" and of
+    "who helped Y" instead.
+    """
     space = triplets.space
     if isinstance(space, ExclusionSpace):
         questions = (_compute_meanings(triplets, space.make_question(number)) for number in range(2))

@@ -33,7 +33,7 @@ class RowSource:
 
 
 class RowRenderer:
-    """Renderer of sentences as records. *write* makes a record of one line; *escape* encodes a word for a record."""
+    """Renderer of sentences as records. *write* turns a sentence into a one-line record; *escape* encodes a word."""
 
     def __init__(
         self, lexicon: Lexicon, words: Words, write: Callable[[Sentence], str], escape: Callable[[str], str] = str

@@ -114,7 +114,7 @@ def pair_records(
 
 
 class SentenceJson(NamedTuple):
-    """A sentence's number, text (a JSON string) and ``fields``: its JSON record without the start ``{"id":"",``."""
+    """A sentence's number and JSON. ``text`` is a JSON string. ``fields`` is all that follows the id in the record."""
 
     number: int
     text: str

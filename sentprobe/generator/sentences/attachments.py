@@ -50,7 +50,7 @@ def has_adverb_place_after_subject(event: ev.Event) -> bool:
 
 
 def _find_final_clauses(event: ev.Event, path: str) -> Iterator[str]:
-    """Yield *path*, the path of the clause *event*, then the path of each inner clause with the same last token."""
+    """Yield the path of a relative clause (*path*), then the path of each inner clause that ends at the same token."""
     yield path
     last = find_last_role(event)
     person = None if last is event.subject else event.argument(last)

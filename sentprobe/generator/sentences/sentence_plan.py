@@ -226,7 +226,7 @@ def _number_slots(plan: SentencePlan, lemma: str, path: str) -> None:
 
 
 def _join_parts(items: tuple[FlatItem, ...], parts: list[SentencePlan]) -> tuple[SentencePlan, list[int]]:
-    """Return a plan of *parts*, and each part's start. The caller fills or removes the plan's empty first clause."""
+    """Return a plan of *parts*, and each part's start. The plan's first clause is empty; callers fill or remove it."""
     starts = list(accumulate((len(part.tokens) for part in parts[:-1]), initial=0))
     heads = [start + part.head for start, part in zip(starts, parts, strict=True)]
     tokens: list[PlanToken] = []

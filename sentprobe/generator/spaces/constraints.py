@@ -107,7 +107,7 @@ class Choices:
 
 
 def choose_words(lexicon: Lexicon, vocabulary: str, choices: Choices, constraints: Constraints) -> Words:
-    """Return the words for sentences. Raises Contradiction if adjectives are missing; UsageError for other errors."""
+    """Return the words for sentences. Raises UsageError, or Contradiction if *vocabulary* lacks needed adjectives."""
     lexicon.vocabulary(vocabulary)
     _check_choices(choices, lexicon.language)
     for count in (*choices.adverbs, *choices.adverbs_in_clauses):

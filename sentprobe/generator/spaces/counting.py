@@ -231,7 +231,7 @@ class CellTable:
 
 
 def _skip_positions(digit: NDArray[np.int64], taken_positions: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Return, for each event, a free position. If 0 and 2 are taken, *digit* 0 gives 1, and *digit* 1 gives 3."""
+    """Return one position per event. *digit* is its rank among free positions: if 0 and 2 are taken, 1 has rank 0."""
     if not taken_positions:
         return digit
     position = digit.copy()
@@ -265,7 +265,7 @@ class CountedBox:
 
 
 def count_box(layout: Layout, box: Box) -> CountedBox:
-    """Return *box* with its number of events. In an event, the variables of a group (e.g. nouns) all differ."""
+    """Return *box* with its event count. In an event, all nouns differ; so do all verbs, adverbs and adjectives."""
     groups, free = _group_names(layout)
     size = prod([box[name].bit_count() for name in free])
     for names in groups:
@@ -330,7 +330,7 @@ _Share: TypeAlias = tuple[Choice, tuple[int, ...]]
 
 @lru_cache(maxsize=1024)
 def _split_group(domains: tuple[Bits, ...]) -> tuple[tuple[_Share, ...], ...]:
-    """Split the allowed values of a group's variables into cells. Return, for each cell, one _Share per variable."""
+    """Return the cells (see :class:`Cell`) of a group of variables. A cell has one _Share for each variable."""
     return tuple(
         tuple((_sort_values(atom), tuple(j for j in range(i) if chosen[j] == atom)) for i, atom in enumerate(chosen))
         for chosen in _choose_atoms(domains)

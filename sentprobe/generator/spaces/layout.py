@@ -150,7 +150,7 @@ def has_passive(frame: ev.Frame, fronting: object) -> bool:
 
 
 def can_have_form(pattern: Pattern, form: ClauseForm) -> bool:
-    """Say whether the main clause of *pattern* can have *form* and still contain each noun with a relative clause."""
+    """Say whether the main clause of *pattern* can have *form* without losing a noun that has a relative clause."""
     main = ClauseSite("", pattern.frame, None, None, 0, "", form=form)
     asked = () if form.asked is None else form.asked[:1]
     is_intransitive = pattern.frame is ev.Frame.INTRANSITIVE

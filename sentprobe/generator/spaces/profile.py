@@ -314,9 +314,9 @@ def _compute_shares(
     """Yield each stratum's path and the stratum's share of a sample.
 
     A path is a sequence of (feature, value) pairs, such as ("tense", "past"). The paths form a tree. At each branching,
-    the sample is divided among the branches in proportion to the weights of their pairs. One pair of each path has no
-    feature: ("", "tense number") stands for the layouts whose weighted features are tense and number. The weight of
-    this pair is the number of sentences in its branch.
+    the sample is divided among the branches in proportion to the weights of their pairs. Each path also has a pair such
+    as ("", "tense number"), which lists the weighted features of a layout. The weight of this pair is the number of
+    sentences in its branch.
     """
     branches: dict[tuple[str, str], dict[FeaturePath, int]] = {}
     for path, size in sizes.items():

@@ -1,4 +1,4 @@
-"""Rules that exclude or require sentences, and partial events as restrictions on the variables of a layout."""
+"""Rules that exclude sentences, and a function that turns partial events into restrictions on a layout's variables."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -109,7 +109,7 @@ class _Matcher:
             self._require_value(f"{path}adjective{i}", lemma)
 
     def _require_feature(self, name: str, required: str | None, actual: str | None) -> None:
-        """Allow a feature only the value *required* (None: any). If it has no variable, its value is *actual*."""
+        """Require that a feature has the value *required* (None: any). Without a variable, its value is *actual*."""
         if name in self._variables:
             self._require_value(name, required)
         else:

@@ -117,7 +117,7 @@ def _find_ambiguous_boxes(layout: Layout) -> list[Restriction]:
 
 
 def _find_pair_boxes(layout: Layout) -> Iterator[Restriction]:
-    """Yield boxes of ambiguous events: a relative clause ends in "the man and the boy", but could end before "and"."""
+    """Yield boxes of events with coordinated nouns at the end of a relative clause: "that sees the man and the boy"."""
     for site in layout.clauses[1:] if layout.coordinations else ():
         for i, dative in enumerate(Dative) if site.varies_dative else ((0, site.dative),):
             assert site.gap is not None
@@ -154,7 +154,7 @@ def _make_event_boxes(*events: Event) -> Callable[[Layout], Iterable[Restriction
 
 
 def _restrict_relatives(event: Event, layout: Layout) -> list[Restriction]:
-    """Return alternative restrictions: under each of them, all relative clauses match the partial *event*."""
+    """Return a restriction for each way in which all relative clauses of *layout* can match the partial *event*."""
     merged: list[dict[str, Allowed]] = [{}]
     for site in layout.clauses[1:]:
         pairs = product(merged, list_restrictions(event, site, layout))

@@ -27,7 +27,7 @@ class SortBan:
 
 @lru_cache(maxsize=64)  # a task makes thousands of spaces from the same words
 def find_sort_bans(words: Words, lexicon: Lexicon) -> tuple[SortBan, ...]:
-    """Return the bans: each has words of one kind, and the nouns whose sorts these words do not accept."""
+    """Return the sort bans for *words*. For example, all transitive verbs whose agent must be a person share a ban."""
     nouns_by_sort: dict[str, set[int]] = {}
     for i, noun in enumerate(words.nouns):
         nouns_by_sort.setdefault(lexicon.get(noun, Kind.NOUN).sort, set()).add(i)
@@ -47,7 +47,7 @@ def find_sort_bans(words: Words, lexicon: Lexicon) -> tuple[SortBan, ...]:
 
 
 def find_asked_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> list[Restriction]:
-    """Return a list with the box in which the main verb does not accept the question word, or an empty list."""
+    """Return a list with the box of main verbs that do not accept the question word. If there are none, return []."""
     main = layout.clauses[0]
     if main.form.asked is None:
         return []

@@ -36,7 +36,7 @@ MAX_SENTENCES = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class EventBatch:
-    """Events of one layout. An array has a number for each event: its place in the request, or a value's index."""
+    """Events of one layout. ``positions``: places in the request. ``values``: their words and features, as indices."""
 
     layout: Layout
     positions: NDArray[np.int64]

@@ -100,7 +100,7 @@ class Language:
         return next(iter(self.perfect_auxiliaries.values()), ())
 
     def has_determiner(self, determiner: Word, number: str, word_class: str = "") -> bool:
-        """Say whether a determiner has a form for *number* ("sg" or "pl") and *word_class* ("": ``classes[0]``)."""
+        """Say whether a determiner has a form for *number* ("sg", "pl") and *word_class* (default: ``classes[0]``)."""
         form = self.find_form("det", number, self.cases[0], word_class or self.classes[0])
         return form in determiner.forms
 

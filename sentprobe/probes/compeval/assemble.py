@@ -151,7 +151,7 @@ def build_task(
     - vocabulary: the vocabulary of the sentences, by default that of the task's suite
     - hold_out_structure: the structure that training lacks and half of the test items have, such as ``"passive"``
     - profile: weights of structures and features, as in ``--profile``
-    - held_out: the values of ``--held-out``; ``["0.3"]`` uses only nouns and verbs that ``--hold-out 0.3`` excludes
+    - held_out: values of ``--held-out``; ``["0.3"]`` uses only the 30% of nouns and verbs that are held out for test
 
     Raises:
         UsageError: an unknown task, vocabulary, sampling or structure, or a split size that prevents balanced labels.

@@ -21,7 +21,7 @@ Intransitive verbs occur in few structures. With more intransitive probe words, 
 
 
 def select_usable_words(lexicon: Lexicon, vocabulary: str) -> WordsByKind:
-    """Return a vocabulary's lemmas by kind, but only nouns of one sort, and no verbs like *hit* (past: *hit*)."""
+    """Return a vocabulary's lemmas by kind, without verbs like *hit* (past: *hit*). All nouns have the same sort."""
     vocabulary_words = dict(lexicon.vocabulary(vocabulary).words)
     vocabulary_words[Kind.NOUN] = restrict_to_one_sort(lexicon, vocabulary).vocabulary(vocabulary).words[Kind.NOUN]
     return {
@@ -31,7 +31,7 @@ def select_usable_words(lexicon: Lexicon, vocabulary: str) -> WordsByKind:
 
 
 def select_probes(words: WordsByKind, kinds: Sequence[Kind], *, rng: Random) -> ProbesBySplit:
-    """Sample probe words of *kinds*, as 1-tuples that all splits share; if *kinds* is empty, a single empty tuple."""
+    """Sample probe words of *kinds*. Every split gets all of them as 1-tuples. Without *kinds*, it gets only ``()``."""
     probes: tuple[Probe, ...] = tuple((word,) for word in _sample_probed(words, kinds, rng)) if kinds else ((),)
     return dict.fromkeys(Split, probes)
 
@@ -45,8 +45,8 @@ def build_pairs(
     """Return, for each split, the pairs of a noun and a word of *kinds* that its items ask about. Raises TooFewError.
 
     Every probe word is in a test pair, and no test pair is in another split. With *validation*, no validation pair is
-    in training. If training would then lack a probe word, training and validation have the same pairs instead. With
-    *absent*, training omits a pair if no training sentence may combine its noun with another verb of the same kind.
+    in training. If training would then lack a probe word, training and validation have the same pairs. With *absent*,
+    some sentences lack the verb. Training omits a pair if its noun is held out with all other verbs of the same kind.
     """
     verbs = _sample_probed(words, kinds, rng)
     nouns = _sample_probed(words, (Kind.NOUN,), rng)
@@ -157,7 +157,7 @@ def split_adverbs(
 
 
 def restrict_to_probed_words(lexicon: Lexicon, vocabulary: str, probes: Sequence[Probe]) -> Lexicon:
-    """Return a lexicon without unprobed nouns, transitives and intransitives. If no noun is probed, all nouns stay."""
+    """Limit a lexicon's nouns, transitives and intransitives to probe words. If no noun is probed, all nouns stay."""
     verbs = {probe[-1] for probe in probes}
     nouns = {probe[0] for probe in probes if len(probe) > 1}
     words = select_usable_words(lexicon, vocabulary)

@@ -144,10 +144,10 @@ def _make_drawer(words: SplitWords, request: DrawRequest, split: Split, separate
 def _restrict_to_usable_probes(
     task: CompevalTask, drawer: Drawer, probes: held_out_pairs.ProbesBySplit
 ) -> held_out_pairs.ProbesBySplit:
-    """Return *probes*, without the training tuples of probe words for which *drawer* can draw no items.
+    """Return *probes* without unusable tuples of probe words.
 
-    A validation or test tuple remains if each of its words is in a remaining training tuple. Raises NoStructureError
-    if no training tuple remains.
+    A training tuple remains if *drawer* can draw an item that asks about its words. A validation or test tuple remains
+    if each of its words is in a remaining training tuple. Raises NoStructureError if no training tuple remains.
     """
     if not drawer.may_lack_units:
         return probes

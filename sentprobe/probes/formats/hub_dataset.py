@@ -22,7 +22,7 @@ _TAGS = ("probing", "sentence-embeddings", "sentprobe")
 
 
 def write_hub(data: ProbeDataset, path: Path) -> None:
-    """Write the dataset to a directory, without unused sentences and probe words. Raises UsageError or DatasetError."""
+    """Write the dataset to a directory. Sentences without items are left out. Raises UsageError or DatasetError."""
     with directory.open_new_directory(path) as folder:
         for split in data.splits:
             hub.write_split_file(data, split, folder)

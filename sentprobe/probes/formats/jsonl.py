@@ -57,7 +57,7 @@ stays readable if the command is killed."""
 
 
 def _resolve_transition(card: Mapping[str, Any], path: Path) -> Mapping[str, Any] | None:
-    """Return *card* if it describes the items at *path*. Otherwise return the previous card inside *card*, or None."""
+    """Return *card* if it describes the items at *path*. Otherwise return the old card that *card* stores, or None."""
     if _ITEMS_DIGEST not in card:
         return card
     if _compute_digest(path) == card[_ITEMS_DIGEST]:

@@ -13,9 +13,9 @@ from sentprobe.probes.statistics import Floats
 
 
 class Cascade:
-    """A pair scorer that combines two pair scorers. It must score the same pairs in two runs, in the same order.
+    """A pair scorer that combines two pair scorers. Callers score the same pairs twice, in the same order.
 
-    In the first run, it returns the scores of the first scorer. After :meth:`ask_second`, it returns the second
+    At first, the cascade returns the scores of the first scorer. After :meth:`ask_second`, it returns the second
     scorer's scores of pairs that passed the first scorer's threshold, and minus infinity for all other pairs.
     """
 
@@ -27,7 +27,7 @@ class Cascade:
         self._pairs, self._seconds = [0, 0], [0.0, 0.0]
 
     def ask_second(self, threshold: float) -> None:
-        """Begin the second run. In it, the second scorer scores the pairs whose first score passes *threshold*."""
+        """Switch to the second scorer. It scores only pairs whose score by the first scorer passes *threshold*."""
         self.name, self.measure = f"{self._first.name}, then {self._second.name}", self._second.measure
         self._limit = find_sign(self._first.measure) * threshold
 

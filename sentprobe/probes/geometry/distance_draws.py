@@ -78,7 +78,7 @@ def group_by_cell(table: Iterable[GeometryResult]) -> dict[tuple[str, str], list
 
 
 def _get_setting(result: GeometryResult) -> tuple[bool, TripletSampling]:
-    """Return the settings that all results of a draw share. Datasets may differ in size, so their ``n`` is set to 0."""
+    """Return the settings that all results of a draw share. For datasets, which may differ in size, ``n`` becomes 0."""
     return bool(result.dataset), replace(result.drawing, n=0) if result.dataset else result.drawing
 
 

@@ -196,7 +196,7 @@ def _build_group_rows(
 
 
 def check_group_nearness(nearness: Nearness) -> None:
-    """Raise UsageError if the nearness is not cosine: groups are measured by cosine only."""
+    """Raise UsageError if the nearness is not cosine. Groups of triplets (``--by``) are measured by cosine only."""
     if nearness is not Nearness.COSINE:
         raise UsageError(f"groups are measured by cosine only: remove --by or --nearness {nearness.value}")
 

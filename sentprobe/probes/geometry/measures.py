@@ -124,7 +124,10 @@ class TripletMeasures:
 
 @dataclass(frozen=True, slots=True)
 class TripletScores:
-    """Scores (1 right, 0.5 tie, 0 wrong), margins and ties, each (2, n). Row 0: the triplets; row 1: their mirrors."""
+    """Scores (1 right, 0.5 tie, 0 wrong), margins and ties, each (2, n). Row 0: triplets; row 1: their mirrors.
+
+    Each triplet has one mirror, whose anchor is the triplet's hard negative (see DIRECTIONS).
+    """
 
     scores: Floats
     margins: Floats

@@ -59,7 +59,7 @@ class TripletSentences:
     - columns: lists of n sentences: anchors, positives, negatives, hard negatives, then a list for each distractor
     - units: the number of each triplet's unit, (n,)
     - dataset: the fingerprint of the dataset from which the anchors come
-    - items: 2n indices of test items: the n triplets' anchors, then the n mirrors' anchors; () without a dataset
+    - items: 2n indices of test items: those of the anchors, then those of the hard negatives; () without a dataset
     """
 
     contrast: str
@@ -175,8 +175,8 @@ def name_voice_group(place: str, voices: Collection[str], clause_count: int) -> 
     """Return the name of a triplet's group. It depends on what the negative changes, and on what the positive changes.
 
     - place: the path of the clause or noun that the negative changes, such as ``"agent.clause."``; "": the main clause
-    - voices: what the positive changes. The path of a clause means its voice. A path that ends in ``dative`` means the
-      form of a recipient ("gave him a book", "gave a book to him"); ``fronting``, the word order of the main clause
+    - voices: an entry for each change of the positive. A clause's path: the clause changes its voice. A path that ends
+      in ``dative``: a recipient changes its form ("him", "to him"). ``fronting``: the main clause changes word order
     - clause_count: the number of relative clauses in the anchor
 
     >>> name_voice_group("", ("", "agent.clause."), 1), name_voice_group("", ("",), 0)

@@ -46,8 +46,9 @@ def make_probing_scores(result: Result) -> MtebScores:
 def make_geometry_scores(result: GeometryResult) -> MtebScores:
     """Return the scores of an encoder on a contrast.
 
-    ``accuracy`` and its interval (``low`` to ``high``) are by cosine, with negatives in the positive's form (voice).
-    ``anchor_euclid_margin``, for example, is the margin by Euclidean distance, with negatives in the anchor's form.
+    A triplet has two negatives: one has the form (such as the voice) of the positive, the other that of the anchor.
+    ``accuracy`` and its interval (``low`` to ``high``) are by cosine, with the negative in the positive's form.
+    ``anchor_euclid_margin``, for example, is the margin by Euclidean distance, with the other negative.
     """
     main = result.find_by_group(NegativeKind.FORM)[ALL_TRIPLETS]
     scores: MtebScores = {

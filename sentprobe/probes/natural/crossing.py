@@ -113,8 +113,8 @@ def build_crossed_datasets(
 ) -> Iterator[tuple[str, ProbeDataset | TooFewError]]:
     """Yield a dataset and its name for each task and each pair of a training language and a test language.
 
-    An error stands for datasets that cannot be built. The error "Tense" stands for all datasets of the task Tense. The
-    error "Tense.de-de" stands for the datasets of Tense whose training language or test language is German.
+    An error replaces datasets that cannot be built. The error "Tense" replaces all datasets of the task Tense. The
+    error "Tense.de-de" replaces all datasets of Tense that need German, such as "Tense.de-fr" and "Tense.fr-de".
     """
     check_natural_size(recipe.size)
     used = [table for table in tables if table.language in {*crossing.train_on, *crossing.test_on}]

@@ -191,7 +191,7 @@ def select_by_form(
 
 
 def deal_forms(pool: SentencePool, *, classes: int, requested: Mapping[Split, int]) -> Indices:
-    """Return the index of each sentence's split, (n,) int64; sentences with the same word form share a split."""
+    """Return the index of each sentence's split, (n,) int64. Sentences with the same target word share a split."""
     forms, first, index = np.unique(pool.forms, return_index=True, return_inverse=True)
     counts = np.zeros((len(forms), classes), np.int64)
     np.add.at(counts, (index, pool.labels), 1)
@@ -264,7 +264,7 @@ _SCALED_PATTERN = re.compile(r"(.+?): scaled down: (.+) items were asked for, th
 
 
 def merge_scaled_notes(notes: Iterable[str]) -> list[str]:
-    """Merge notes ``TASK: NOTE``: notes on tasks that were scaled down from the same size become one note.
+    """Merge the notes on tasks that were scaled down from the same requested size; leave other notes unchanged.
 
     >>> sizes = {Split.TRAIN: 90, Split.TEST: 9}
     >>> note = format_scaled_note(Size(100, 10, 0), sizes, why="few")

@@ -90,7 +90,7 @@ class AgreementMeasure:
 
 
 def list_measures() -> tuple[AgreementMeasure, ...]:
-    """Return the measures: first labels from parses, such as tense, then the answers that tasks derive from them."""
+    """Return all measures. Labels from parses, such as tense, come before the answers that tasks derive from them."""
     tasks = TASKS.values()
     labels = [(task, MeasureKind.LABEL, name, label) for task in tasks for name, label in task.labels.items()]
     answers = [(task, MeasureKind.TASK, task.name, task.answer) for task in tasks if task.answer is not None]
@@ -165,7 +165,7 @@ class TablePairs:
         return tallies
 
     def _count_agreeing_pairs(self, a: str, b: str) -> int:
-        """Compare each label in column *a* with each in *b*, for sentences with both. Return how many are equal."""
+        """Compare every label in column *a* with every label in *b*. Return how many are equal. Omit rows with NULL."""
         counts = (
             f"(SELECT {side} AS value, count(*) AS {name} FROM pairs "
             f"WHERE {a} IS NOT NULL AND {b} IS NOT NULL GROUP BY {side})"

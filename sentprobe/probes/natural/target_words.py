@@ -88,7 +88,9 @@ def _count_agreeing(
 
 
 def has_any_tag(tag: str, label_tags: Sequence[str]) -> bool:
-    """Return whether a word in *tag* has all parts of one of *label_tags*. ``+`` separates words, ``|`` their parts.
+    """Return whether a token has a word whose tag contains all parts of at least one of *label_tags*.
+
+    *tag* consists of the tags of the token's words, joined by ``+``. The parts of a word's tag are joined by ``|``.
 
     >>> has_any_tag("AUX|Mood=Ind|Tense=Past|VerbForm=Fin+PART", ("VBD", "Mood=Ind|Tense=Past"))
     True

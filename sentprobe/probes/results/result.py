@@ -253,7 +253,7 @@ class Result:
 
     @property
     def provenance(self) -> Provenance:
-        """The provenance of all probes whose ``SeedScore.provenance`` is None."""
+        """The provenance of every probe that has none of its own (its ``SeedScore.provenance`` is None)."""
         return Provenance(self.command, self.versions, self.device)
 
     @property

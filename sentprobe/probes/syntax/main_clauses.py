@@ -174,7 +174,10 @@ NO_CLAUSE = MainClause()
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """A clause, its children, the child that is or contains the verb, the verb, and the verb's parent, as nodes."""
+    """Nodes of a clause: ``node`` is the clause itself, ``below`` are its children, and ``verb`` is its verb.
+
+    ``predicate`` is the child that is or contains the verb. ``host`` is the parent of the verb.
+    """
 
     node: int
     below: Sequence[int]

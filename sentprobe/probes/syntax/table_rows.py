@@ -106,7 +106,7 @@ def _straighten_words(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def _restore_written(parsed: ParsedSentence, words: tuple[str, ...]) -> tuple[str, ...]:
-    """Return ``parsed.written`` unescaped, in the text's typography (``n’t``); *words* if their lengths differ."""
+    """Return the words in the text's typography (``n’t``), or *words* if ``parsed.written`` has more or fewer words."""
     if len(parsed.written) != len(words):
         return words
     return tuple(map(unescape_word, parsed.written))

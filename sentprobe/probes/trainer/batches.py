@@ -90,6 +90,6 @@ def prepare_items(table: Tensor, items: Items, shape: BankShape, *, lexicon: Ten
 def generate_passes(
     count: int, *, size: int, generator: np.random.Generator, device: torch.device
 ) -> Iterator[tuple[Tensor, ...]]:
-    """Yield, endlessly, the batches of a new pass: all indices below *count*, shuffled, at most *size* per batch."""
+    """Yield passes endlessly. A pass has all indices below *count*, newly shuffled, in batches of at most *size*."""
     while True:
         yield torch.split(torch.from_numpy(generator.permutation(count)).to(device), size)

@@ -50,7 +50,7 @@ class LogregObjective:
         self._indices = None if in_order else indices
 
     def split_weights(self, flat: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the weights of sentence vectors (dim, columns) and probe words (rest, columns); biases (columns,)."""
+        """Return weights of sentence vectors (dim, columns), of probe words (rest, columns), and biases (columns,)."""
         rows = flat.view(-1, self.columns)
         return rows[: self._dim], rows[self._dim : -1], rows[-1]
 

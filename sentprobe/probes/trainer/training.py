@@ -54,7 +54,7 @@ class TrainingProgress:
 
     @property
     def pass_limit(self) -> int | None:
-        """The limit on passes that stopped the probe before the preset's maximum of passes; None if no limit did."""
+        """The probe's own maximum of passes, if it ended training and is lower than the preset's maximum; else None."""
         is_limited = not self.converged and self.epochs >= self._max_epochs < self._preset.max_epochs
         return self._max_epochs if is_limited else None
 
@@ -277,7 +277,7 @@ def evaluate_probes(bank: Bank, validation: PreparedItems | None) -> list[Valida
 
 
 def predict(banks: Sequence[Bank], items: PreparedItems) -> Indices:
-    """Return each item's most probable label, (n,) int64. Probabilities are averaged over the banks' single probes."""
+    """Return each item's most probable label, (n,) int64. Probabilities are averaged over probes; each bank has one."""
     logits_by_bank = [_compute_first_logits(bank, items) for bank in banks]
     if len(logits_by_bank) > 1:  # not for one probe: a softmax may round different scores to equal probabilities
         logits_by_bank = [torch.softmax(scores.double(), dim=1) for scores in logits_by_bank]

@@ -40,7 +40,7 @@ class Precomputed:
 
     @property
     def capabilities(self) -> Capabilities:
-        """Notes for the user; the vectors are not cached, since they are in a file already."""
+        """The encoder's properties, with notes for the user. Vectors are not cached, since a file already has them."""
         return Capabilities(cacheable=False, notes=self.notes)
 
     def encode(self, sentences: Sequence[str]) -> Vectors:

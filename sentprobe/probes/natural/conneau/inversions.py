@@ -119,7 +119,7 @@ def divide_sentence(
     *words* has the first word of each clause, written as inside a sentence: *the* for *The*, but *Paris*. If *words*
     is None, *tags* decide whether these words are names. Return None if a word of the sentence is before the first
     clause or after the second, or if a clause has a double quote (its partner may be in the other clause). Also return
-    None if the second clause begins as if it began a sentence (*The*), which would reveal the original order.
+    None if the second clause begins with a word like *The*, since its capital letter would reveal the original order.
     """
     tokens = text.split(" ")
     start, end, second_start, second_end = spans

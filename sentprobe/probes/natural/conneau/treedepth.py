@@ -2,9 +2,9 @@
 
 As in the paper, lengths have the same Gaussian distribution at each depth. All depths are equally frequent if the
 corpus has enough sentences for the dataset. Otherwise, ever narrower Gaussian distributions of depth are tried. In the
-narrowest, depths 5 and 12 are the rarest, with about 5% each. The first distribution that gives all items is used. If
-none does, the one that gives most items is used. The dataset is then smaller than requested. Long shallow trees and
-short deep trees are rare in any corpus. A smaller dataset may therefore lack up to 7% of its distribution's items.
+narrowest, depths 5 and 12 are the rarest, with about 5% each. The first distribution that gives all items is used. Long
+shallow trees and short deep trees are rare in any corpus. If no distribution gives all items, the dataset is made
+smaller until the corpus lacks at most about 7% of its items. The distribution that then gives most items is used.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

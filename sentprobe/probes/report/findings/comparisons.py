@@ -149,7 +149,8 @@ def correct_tests(
     """Yield a pair for each comparison: the corrected p-values of its sign test and of its t-test.
 
     The t-test decides a comparison with several draws; otherwise the sign test does. All deciding tests are corrected
-    together. A test that does not decide is corrected together with all tests of its type (sign tests or t-tests).
+    together. A sign test that does not decide is corrected together with all sign tests, including those that decide.
+    The same holds for t-tests.
     """
     deciding = [test.t_p if count > 1 else test.sign_p for test, count in zip(tests, draws, strict=True)]
     families = [test.sign_p for test in tests], [test.t_p for test in tests], deciding
@@ -327,7 +328,7 @@ def describe_tests(
 
 
 def describe_pairing(comparisons: Sequence[TestedDifference], units: str, *, draws_note: str = "") -> str:
-    """Return what is paired in tests: *units* in comparisons of one draw, draws in the others ("items, or 3 draws")."""
+    """Return what the tests pair, such as "items, or 3 draws". Tests in one draw pair *units*; others pair draws."""
     numbers = sorted({comparison.draws for comparison in comparisons} - {1})
     draws = f"{' or '.join(map(str, numbers))} draws{draws_note}"
     if all(comparison.draws > 1 for comparison in comparisons):

@@ -29,8 +29,8 @@ def compute_expected_interval(score: Score, result: Result, condition: Condition
     """Return the interval, at confidence *level*, of the accuracy of a control that cannot know the answer.
 
     If labels are not equally frequent, the interval begins at 0: without information, a probe may be less accurate
-    than the constant answer with the most frequent label. A probe on random sentence vectors also gets the probe words.
-    If these words may reveal the answer, the interval's end is raised to what a probe on the words alone may reach.
+    than the constant answer with the most frequent label. A control with random sentence vectors may nevertheless know
+    the answer from the probe words. If so, the interval's end is raised to what a probe on the words alone may reach.
     """
     effective = compute_effective_items(score, result)
     chance = chance_interval(result.majority, effective, confidence=level)

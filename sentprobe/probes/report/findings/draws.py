@@ -22,8 +22,8 @@ def join_draws(tables: Sequence[Results]) -> tuple[Results, ...]:
 def _join_by_name(tables: Iterable[tuple[Results, Results]]) -> tuple[Results, ...]:
     """Join tables that are draws of one run; return one table for each run.
 
-    Each pair is a table and its copy. The encoder names in the copy may lack the draw's seed. Copies are compared, and
-    copies of the same run's draws are joined. If a run has only one draw, its original table is returned.
+    *tables* has pairs of a table and its copy. Encoder names in a copy may lack the draw's seed. The copies show which
+    tables are draws of the same run; such copies are joined. If a run has one draw, its original table is returned.
     """
     groups: list[list[tuple[Results, Results]]] = []
     for table, renamed in tables:
@@ -90,7 +90,7 @@ def find_missing_cells(tables: Sequence[Results]) -> tuple[tuple[EncoderOnTask, 
 
 
 def _list_cells(record: Result) -> set[EncoderOnTask]:
-    """Return a result's (encoder, task) pair, and a copy in which the encoder's name lacks the seed of the run."""
+    """Return a result's (encoder, task) pair, and the same pair without the run's seed in the encoder's name."""
     return {record.cell, (remove_run_seed(record.encoder, record.seed), record.task)}
 
 

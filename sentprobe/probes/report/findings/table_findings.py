@@ -1,8 +1,8 @@
 """All significance tests of one table, on which its bold accuracies, stars, groups, notes and checks are based.
 
 There are four families of tests, each with its own Holm correction: encoders of different models against each other,
-variants of one model against each other, encoders and controls against chance, and encoders against controls. Only
-controls that may be above chance are tested, such as a bag of words.
+variants of one model against each other, encoders and controls against chance, and encoders against controls. All
+these controls may know the answer, as a bag of words may. Controls that must be at chance are not tested here.
 """
 
 from collections import Counter
@@ -313,7 +313,10 @@ def _is_above_control(cell: EncoderOnTask, findings: TableFindings, results: Res
 
 
 def judge_controls(results: Results) -> tuple[control_verdicts.ControlRun, ...]:
-    """Return all controls with verdicts. If a control may know the answer, a significance test gives its verdict."""
+    """Return all controls with their verdicts.
+
+    If a control must be at chance, an interval around chance decides its verdict. Otherwise, a significance test does.
+    """
     tests = find_table(results).free_controls
     verdicts = {identify_control(test.draws[0], test.condition): test.verdict for test in tests}
     return tuple(

@@ -1,1 +1,1 @@
-"""The HTML report page: tables, controls, plots, and the commands that reproduce the results."""
+"""The HTML report page: tables, plots, the accuracy of control probes, and the commands that reproduce the results."""

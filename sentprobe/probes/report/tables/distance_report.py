@@ -26,7 +26,7 @@ SEMROLE = "SemRole"
 
 
 def sort_by_task(results: Iterable[GeometryResult]) -> tuple[GeometryResult, ...]:
-    """Sort geometry results in the order of the papers' tasks; results whose contrast names no task come last."""
+    """Sort geometry results on known tasks in the order of :func:`list_known_tasks`; all other results come last."""
     ranks = {task.name: rank for rank, task in enumerate(list_known_tasks())}
     return tuple(sorted(results, key=lambda result: ranks.get(result.contrast, len(ranks))))
 
@@ -36,7 +36,7 @@ def describe_probe_accuracies(
 ) -> distance_tables.ProbeCells:
     """Return the mean accuracy of probes, as text, by encoder and task.
 
-    The probes are those with the encoder and dataset of a geometry result. Their accuracy is on the result's anchors.
+    A probe belongs to a geometry result with the same encoder and dataset. It is tested on this result's anchors only.
     """
     by_cell: dict[tuple[str, str], dict[tuple[str, ...], Result]] = {}
     for result in results:

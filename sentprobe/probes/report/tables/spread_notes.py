@@ -171,7 +171,7 @@ def count_probes(results: Results) -> list[int]:
 
 
 def _format_seeds(results: Results) -> str:
-    """Return text such as "seeds 3 to 5". If the lowest is not the run's seed, add the run's seed: ", run 0"."""
+    """Return the seeds of the probes as "seeds 3 to 5", or as "seeds 3 to 5, run 0" if the run's seed is 0, not 3."""
     scores = [result.scores[Condition.PROBE] for result in results.records]
     seeds = sorted({probe.seed for score in scores for probe in score.seeds})
     text = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {seeds[0]} to {seeds[-1]}"

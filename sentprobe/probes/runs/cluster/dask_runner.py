@@ -143,7 +143,7 @@ class _JobScheduler:
                 self._finish_result(result_key)
 
     def _request_shared_jobs(self, result_key: ResultKey) -> None:
-        """Add the stored scores of a result's shared jobs to the result; schedule the shared jobs that lack scores."""
+        """Add, to a result, the stored scores that encoders of its width share; schedule jobs for missing scores."""
         dim = self.results[result_key].dim
         _, task = result_key
         results, jobs = self._store.reuse_shared_scores(
@@ -171,7 +171,7 @@ class _JobScheduler:
                 self._queue.append(worker_jobs.SharedProbeJob(condition, result.dim, key, limits))
 
     def _finish_result(self, result_key: ResultKey) -> None:
-        """If all shared jobs of a result are finished, add their scores to the result, and save the result."""
+        """If all jobs that a result shares with other results are finished, add their scores, and save the result."""
         waiting = self._waiting[result_key]
         job_results = {key: job_result for key in waiting if (job_result := self._job_results.get(key)) is not None}
         if len(job_results) < len(waiting):

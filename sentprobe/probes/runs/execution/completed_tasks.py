@@ -158,7 +158,7 @@ class ResultStore:
     def reuse_shared_scores(
         self, results: Mapping[str, Result], jobs: Iterable[Job], *, dim: int
     ) -> tuple[dict[str, Result], list[Job]]:
-        """Return *results* with the stored control scores for width *dim*, and jobs for the seeds without scores."""
+        """Return *results* with stored control scores for width *dim* added, and jobs for seeds that lack scores."""
         results, remaining = dict(results), []
         for job in jobs:
             result = results[job.task.name]

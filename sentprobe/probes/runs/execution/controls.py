@@ -299,9 +299,10 @@ def find_last_word(sentence: str) -> str:
 def sample_labels(types: Indices, train: Items, labels: int, generator: np.random.Generator) -> Indices:
     """Return a random label for each sentence, (sentences,) int64, for the control task (Hewitt & Liang 2019).
 
-    Sentences of one word type (:func:`find_word_types`) get the same label. In *train*, each label keeps about its true
-    number of items. For this, a training type gets the label that still lacks the most items, in random order of the
-    types. Any other type gets a label drawn with the frequencies of the true labels in *train*.
+    Sentences of the same type get the same label. The type is usually the last word (see :func:`find_word_types`).
+    In *train*, each label keeps about its true number of items. For this, the types in *train* are labelled in random
+    order: each gets the label that still lacks the most items. Any other type gets a random label. It is drawn with
+    the frequencies of the true labels in *train*.
     """
     type_counts = np.bincount(types[train.rows], minlength=int(types.max()) + 1)
     counts = np.bincount(train.targets, minlength=labels)

@@ -68,7 +68,7 @@ ClassifiedTarget: TypeAlias = tuple[TargetWord, str | None]
 def classify_targets(words: Sequence[TargetWord]) -> list[ClassifiedTarget]:
     """Return each target with the name of its suite, or with None if it has no suite.
 
-    The word ``natural`` is left out: for ``natural TABLE``, the result is ``[("TABLE", "natural")]``.
+    The word ``natural`` adds no target: ``TABLE`` and ``natural TABLE`` both give ``[("TABLE", "natural")]``.
     """
     written_words = [word for word in words if isinstance(word, str)]
     if written_words or not words:

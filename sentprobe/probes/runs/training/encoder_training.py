@@ -274,7 +274,7 @@ def save_model(
 
 
 def _make_point_scorer(plan: TrainingPlan, report: Callable[[str], None]) -> Callable[[loop.ProbingPoint], None]:
-    """Return a function that scores the model, stores the results in its folder, and reports each note once."""
+    """Return a function that scores the model and stores the results. It reports each note of the encoder only once."""
     if plan.probing is None:
         return lambda point: None  # noqa: ARG005
     scorer = Scorer(

@@ -126,8 +126,8 @@ class Scorer:
     - preset: the classifier of the probes; by default that of each task's paper
     - seed: the seed of sentences and probes; with the same seed, the same vectors get the same scores
     - vocabulary: the vocabulary of the sentences
-    - held_out: values of the option ``--held-out``. ``["0.3"]`` restricts nouns and verbs to those that the opposite
-      option, ``--hold-out 0.3`` of ``gen pairs``, leaves out of training data
+    - held_out: values of the option ``--held-out``. For ``["0.3"]``, sentences have only those nouns and verbs that
+      ``gen pairs --hold-out 0.3`` leaves out of training data
     - out: a results folder, to which each call adds its results, by step
     - name: the encoder's name in results; by default the encoder's own name
 
