@@ -263,7 +263,7 @@ def _print_forecast(forecast: "Forecast") -> None:
 
 
 def _describe_missing(plan: "PlannedResult") -> str:
-    """Describe the missing probes of an encoder on a task, such as ``4 probes in 2 of 3 draws: probe, bow``."""
+    """Describe the missing probes of an encoder on a task, as in "4 probes in 2 of 3 draws" with their conditions."""
     if not plan.missing:
         return "nothing"
     probes = format_count(sum(map(len, plan.missing.values())), "probe")

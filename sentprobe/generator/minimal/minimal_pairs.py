@@ -77,10 +77,7 @@ class MinimalPairSpace:
             start += size
 
     def _format_record(self, sentence: Sentence) -> str:
-        """Return the text, the tags, the edit index and the annotation of *sentence*, joined by tabs.
-
-        The edit makes the sentence bad. It is appended to ``_edits``, and its position there is the edit index.
-        """
+        """Return text, tags, edit index and annotation of *sentence*, joined by tabs. Append the edit to ``_edits``."""
         self._edits.append(compile_change(self.paradigm.change, sentence))
         tags = " ".join(token.xpos for token in sentence.tokens)
         return f"{sentence.text}\t{tags}\t{len(self._edits) - 1}\t{write_json(sentence)}"

@@ -125,7 +125,7 @@ def _build_modal_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
 
 
 def _build_auxiliary_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield one partial event. It is progressive if two verbs could take the adverb: the auxiliary shows which does."""
+    """Yield one partial event: progressive if an adverb could modify two verbs, because its place then tells which."""
     has_two_verbs = path == MAIN and pattern.clauses
     conditions = _build_progressive_condition if has_two_verbs else _build_structure_condition
     yield from conditions(pattern, path)

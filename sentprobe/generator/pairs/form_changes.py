@@ -66,10 +66,9 @@ def find_form_changes(pattern: Pattern, language: Language) -> Iterator[tuple[tu
 def _find_voice_changes(pattern: Pattern) -> Iterator[tuple[tuple[str, ...], ev.Voice | None]]:
     """Yield (paths, voice): the paths that change, and the voice that the anchor's main clause must have (None: any).
 
-    In the first pairs, the paths are clauses that change voice. The number of passive clauses always changes. If it
-    stayed the same, the positive might share all words with the anchor. But the hard negative must share more words
-    with the anchor than the positive does.
-    In the last pairs, the only path is a variable ``dative``, which changes the form of one recipient.
+    At first, *paths* are clauses that change voice. The number of passive clauses always changes. If it did not, the
+    positive might share all words with the anchor. But the hard negative must share more words with the anchor than
+    the positive does. At last, *paths* is a single variable ``dative``, which changes the form of one recipient.
     """
     paths = contrasts.find_voice_paths(pattern)
     for size in range(1, len(paths) + 1):

@@ -108,7 +108,7 @@ class NliSpace(tr.TripletSpace):
         """Yield at most one stratum for each change of form between anchor and positive.
 
         Otherwise two strata could have the same anchors and positives, and differ only in the clause that the negatives
-        change. Their groups would then repeat entailments and contradictions.
+        change. Their groups of sentence pairs would then have pairs in common.
         """
         places = [*self.contrast.find_places(pattern)]
         for stratum in super()._find_strata(pattern):

@@ -114,7 +114,7 @@ def pair_records(
 
 
 class SentenceJson(NamedTuple):
-    """A sentence's number and JSON. ``text`` is a JSON string. ``fields`` is all that follows the id in the record."""
+    """A sentence's number, ``text`` as a JSON string, and the other ``fields`` of its JSON record, without the id."""
 
     number: int
     text: str

@@ -314,9 +314,8 @@ def _compute_shares(
     """Yield each stratum's path and the stratum's share of a sample.
 
     A path is a sequence of (feature, value) pairs, such as ("tense", "past"). The paths form a tree. At each branching,
-    the sample is divided among the branches in proportion to the weights of their pairs. Each path also has a pair such
-    as ("", "tense number"), which lists the weighted features of a layout. The weight of this pair is the number of
-    sentences in its branch.
+    the sample is divided among the branches in proportion to the weights of their pairs. One branching is by the
+    weighted features of layouts. Its pairs are like ("", "tense number"), and their weight is the number of sentences.
     """
     branches: dict[tuple[str, str], dict[FeaturePath, int]] = {}
     for path, size in sizes.items():

@@ -36,7 +36,7 @@ MAX_SENTENCES = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class EventBatch:
-    """Events of one layout. ``positions``: places in the request. ``values``: their words and features, as indices."""
+    """Events of one layout: their positions among the requested events, and the indices of their words and features."""
 
     layout: Layout
     positions: NDArray[np.int64]

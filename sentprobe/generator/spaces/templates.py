@@ -81,7 +81,7 @@ def list_template_names(*, deep: bool = False, language: Language = ENGLISH) -> 
 
 
 def expand_templates(names: Iterable[str], language: Language) -> tuple[str, ...]:
-    """Return *names*, and for "all" also ``language.more_templates``. Raises UsageError if *language* lacks a frame."""
+    """Return *names*, with ``language.more_templates`` if they include "all". Raises UsageError for a missing frame."""
     names = tuple(names)
     for name in names:
         frames = {frame for pattern in find_patterns([name]) for frame in list_frames(pattern)}

@@ -21,7 +21,7 @@ Intransitive verbs occur in few structures. With more intransitive probe words, 
 
 
 def select_usable_words(lexicon: Lexicon, vocabulary: str) -> WordsByKind:
-    """Return a vocabulary's lemmas by kind, without verbs like *hit* (past: *hit*). All nouns have the same sort."""
+    """Return a vocabulary's lemmas by kind: only nouns of its main sort, and no verbs like *hit* (past: *hit*)."""
     vocabulary_words = dict(lexicon.vocabulary(vocabulary).words)
     vocabulary_words[Kind.NOUN] = restrict_to_one_sort(lexicon, vocabulary).vocabulary(vocabulary).words[Kind.NOUN]
     return {
@@ -45,8 +45,8 @@ def build_pairs(
     """Return, for each split, the pairs of a noun and a word of *kinds* that its items ask about. Raises TooFewError.
 
     Every probe word is in a test pair, and no test pair is in another split. With *validation*, no validation pair is
-    in training. If training would then lack a probe word, training and validation have the same pairs. With *absent*,
-    some sentences lack the verb. Training omits a pair if its noun is held out with all other verbs of the same kind.
+    in training. If training would then lack a probe word, training and validation have the same pairs. *absent*
+    means that some sentences have the noun of a pair with another verb. Training omits a pair without such a verb.
     """
     verbs = _sample_probed(words, kinds, rng)
     nouns = _sample_probed(words, (Kind.NOUN,), rng)

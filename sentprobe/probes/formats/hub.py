@@ -40,10 +40,7 @@ def get_hub_facts(data: ProbeDataset) -> HubFacts:
 
 
 def write_split_files(data: ProbeDataset, folder: Path) -> None:
-    """Write one Parquet file for each split, as the new content of *folder*. Raises UsageError or DatasetError.
-
-    Equal data give equal bytes.
-    """
+    """Write one Parquet file for each split, as the new content of *folder*. Raises UsageError or DatasetError."""
     with atomic_folder(folder, check=partial(_check_split_files, folder)) as fresh:
         for split in data.splits:
             write_split_file(data, split, fresh, with_task=True)

@@ -52,7 +52,7 @@ class VectorScorer:
         self._encoder, self._nearness, self._cache = encoder, nearness, cache
 
     def score_columns(self, firsts: Sequence[str], *columns: Sequence[str]) -> list[Floats]:
-        """Score *columns* against *firsts* row by row. If a vector equals that of ``columns[0]``, so does its score."""
+        """Score *columns* against *firsts* row by row. A vector equal to that of ``columns[0]`` gets equal scores."""
         texts = list(dict.fromkeys(chain(firsts, *columns)))
         rows = {text: row for row, text in enumerate(texts)}
         vectors = embed(self._encoder, texts, cache=self._cache)

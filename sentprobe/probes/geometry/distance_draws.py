@@ -137,10 +137,7 @@ class TripletEstimate:
 def estimate_accuracy(
     draws: Sequence[GeometryResult], kind: NegativeKind, nearness: Nearness, *, paired: bool = False
 ) -> TripletEstimate | None:
-    """Return the mean accuracy over draws, or None if a draw has no score.
-
-    With *paired*, a triplet is correct only if its mirror (the triplet with both meanings exchanged) is also correct.
-    """
+    """Return the mean accuracy over draws; None if a draw has none. *paired*: triplet and mirror must be correct."""
     scores = [score for draw in draws if (score := draw.find_overall(kind, nearness))]
     if not scores or len(scores) < len(draws):
         return None

@@ -150,10 +150,7 @@ class TripletScores:
 
 
 def score_triplets(sides: Sides, raw: Sides, kind: NegativeKind, nearness: Nearness) -> TripletScores:
-    """Score each triplet and its mirror. In the mirror, the triplet's hard negative is the anchor (see DIRECTIONS).
-
-    A tie means that the positive and the negative have equal vectors in *raw* (before whitening), up to rounding.
-    """
+    """Score each triplet and its mirror. It is a tie if positive and negative are equal in *raw* (before whitening)."""
     margins = np.array(
         [
             sides.compute_nearness(anchor, nearer, nearness) - sides.compute_nearness(anchor, farther, nearness)

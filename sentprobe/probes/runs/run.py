@@ -199,11 +199,7 @@ class DrawnRun(NamedTuple):
 
 
 def prepare_draws(encoders: Sequence[resolve.EncoderSource], *, targets: Targets, run: Run) -> Iterator[DrawnRun]:
-    """Yield each draw with its encoders.
-
-    Raises UsageError if two encoders have the same name. It is also raised if the run has several draws, but an encoder
-    has vectors for the sentences of one draw only.
-    """
+    """Yield each draw with its encoders. Raises UsageError for equal names, or vectors for one of several draws."""
     specs: dict[str, Spec] = {}
     sources = list(encoders)
     for draw in run.iterate_draws():

@@ -328,7 +328,7 @@ def describe_tests(
 
 
 def describe_pairing(comparisons: Sequence[TestedDifference], units: str, *, draws_note: str = "") -> str:
-    """Return what the tests pair, such as "items, or 3 draws". Tests in one draw pair *units*; others pair draws."""
+    """Return the things that the tests pair, such as "items, or 3 draws": *units* if there is one draw, else draws."""
     numbers = sorted({comparison.draws for comparison in comparisons} - {1})
     draws = f"{' or '.join(map(str, numbers))} draws{draws_note}"
     if all(comparison.draws > 1 for comparison in comparisons):

@@ -26,11 +26,11 @@ def list_shared_properties(result: Result, condition: Condition) -> list[str]:
 
 
 def compute_expected_interval(score: Score, result: Result, condition: Condition, *, level: float) -> Interval:
-    """Return the interval, at confidence *level*, of the accuracy of a control that cannot know the answer.
+    """Return the interval, at confidence *level*, that the accuracy of a control should be in.
 
     If labels are not equally frequent, the interval begins at 0: without information, a probe may be less accurate
-    than the constant answer with the most frequent label. A control with random sentence vectors may nevertheless know
-    the answer from the probe words. If so, the interval's end is raised to what a probe on the words alone may reach.
+    than the constant answer with the most frequent label. A control with random sentence vectors may know the answer
+    from the probe words. If so, the interval's end is raised to what a probe on the words alone may reach.
     """
     effective = compute_effective_items(score, result)
     chance = chance_interval(result.majority, effective, confidence=level)

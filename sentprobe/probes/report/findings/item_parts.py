@@ -167,7 +167,7 @@ def accuracy_by(
     - items: the test items; by default those in the folder that the result was read from
 
     Raises:
-        UsageError: no items are stored, *column* is unknown, or it has more than 12 texts and none of them twice.
+        UsageError: no items are stored, *column* is unknown, or it has more than 12 texts, all of them different.
         ResultsError: the stored items are damaged.
     """
     table = read_item_tables([result])[0] if items is None else items

@@ -61,10 +61,7 @@ def compute_figures(cells: Sequence[ConditionCell]) -> list[Figure]:
 
 
 def _is_fixed(cell: ConditionCell) -> bool:
-    """Return whether all units have the same accuracy, neither 0 nor 1, such as 0.5 for a bag of words on mirror pairs.
-
-    The result is False if a draw has fewer than LEAST_UNITS units.
-    """
+    """Return whether all units have the same accuracy, neither 0 nor 1: a bag of words has 0.5 on each mirror pair."""
     draws, condition = cell
     sums, sizes = zip(*(paired_tests.sum_answers(result, condition) for result in draws), strict=True)
     has_part = 0 < sums[0][0] < sizes[0][0]

@@ -260,8 +260,8 @@ def compare_matched_results(
     """Compare the two encoders of each match. *conditions* has, for each match, the conditions of its two encoders.
 
     If a match has one draw, its sign test, t-test and interval are computed over units. If it has several draws, they
-    are computed over draws. The t-test and interval then also use the variances of other matches. If two draws have the
-    same test items, a sign test and an interval are computed over units, too. ``t_p`` is then the p-value of the t-test
+    are computed over draws. The t-test and interval then also use the variances of other matches. If some draws have
+    the same test items, a sign test and an interval are computed over units, too. ``t_p`` is then the p-value of the t-test
     or of this sign test, whichever is larger. ``interval`` is then as wide as the wider of the two intervals.
     """
     pairs = [*zip(matches, conditions, strict=True)]
@@ -298,7 +298,7 @@ def _build_gains(matched: MatchedResults, conditions: ConditionPair) -> DrawGain
 
 
 def name_side(draws: Sequence[Result], condition: Condition) -> Hashable:
-    """Return the name of an encoder or control; None for all with constant accuracy (equal in all units and draws)."""
+    """Return the name of an encoder or control, or None if its accuracy is the same in all units and draws."""
     if are_constant(draws, condition):
         return None
     first = draws[0]

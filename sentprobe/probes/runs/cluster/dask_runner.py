@@ -143,7 +143,7 @@ class _JobScheduler:
                 self._finish_result(result_key)
 
     def _request_shared_jobs(self, result_key: ResultKey) -> None:
-        """Add, to a result, the stored scores that encoders of its width share; schedule jobs for missing scores."""
+        """Add to a result the stored scores of controls that depend only on the width, and schedule missing ones."""
         dim = self.results[result_key].dim
         _, task = result_key
         results, jobs = self._store.reuse_shared_scores(

@@ -61,7 +61,7 @@ def plan_probing(tasks: Sequence[str], contrasts: Sequence[str], *, items: int) 
 
 
 def _find_tasks(words: Sequence[str]) -> Iterator[ProbedTask]:
-    """Yield each word that names a compeval task; for each path among the words, yield the datasets found there."""
+    """Yield the compeval tasks that *words* name, and the datasets in the files or folders that *words* name."""
     for word in words:
         if word in TASKS:
             yield word
