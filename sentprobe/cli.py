@@ -55,14 +55,14 @@ COMMANDS: dict[str, Mapping[str, tuple[str, str]]] = {
         "check": ("results.check:check", "List problems that weaken claims about results, and how to fix them."),
         "methods": ("results.methods:methods", "Write a paragraph for the methods section of a paper, and its BibTeX."),
         "correlate": ("results.correlate:correlate", "Correlate probing accuracy with other scores of the encoders."),
-        "geometry": ("runs.geometry:geometry", "Measure if sentences are nearer to paraphrases than to other texts."),
+        "geometry": ("runs.geometry:geometry", "Measure if paraphrases have nearer vectors than other sentences."),
         "gate": ("runs.gate:gate", "Measure how often pairs of different meaning pass a similarity threshold."),
         "lm": ("runs.lm:lm", "Measure how often language models prefer the good sentence of a minimal pair."),
         "sentences": ("data.sentences:app", "Write the sentences that a run needs, to encode them elsewhere."),
         "embed": ("data.embed:embed", "Write the vectors of a dataset's sentences to a file."),
         "tasks": ("data.tasks:tasks", "List the tasks: question, classes, number of items, and paper."),
         "encoders": ("data.encoders:encoders", "List the kinds of encoder, each with an example and its pip extra."),
-        "cache": ("data.cache:cache_app", "Show, check or clear the cache: sentence vectors, and forms of words."),
+        "cache": ("data.cache:cache_app", "Show, check or clear the cache."),
     },
 }
 

@@ -251,7 +251,7 @@ CHECKS: Mapping[str, tuple[Callable[[drafts.Draft], Iterator[LexiconFinding]], s
     "L003": (check_missing_form, "state the inflected forms that do not follow from the lemma, and a needed gender"),
     "L004": (check_form_clash, "do not use a form for two words, or for two numbers or tenses of a word"),
     "L005": (check_unknown_key, "use only known keys in the entries of words, vocabularies and synonyms"),
-    "L006": (check_flags, "use only flags that the word's kind can have, and that are true of the word together"),
+    "L006": (check_flags, "use only flags that the word's kind can have, and that are true of the word"),
     "L007": (check_unknown_word, "use only words of the lexicon in vocabularies and synonym sets"),
     "L008": (check_tokens, "apart from German capitals, write each lemma and form as one token of lower-case letters"),
     "L009": (check_empty_vocabulary, "choose at least one noun and one verb for a vocabulary, and leave no list empty"),

@@ -153,6 +153,7 @@ def test_variants_of_the_errors(text: str, code: str, line: int, what: str) -> N
 def test_a_rule_tells_the_author_what_to_do(code: str) -> None:
     _, rule = CHECKS[code]
     assert rule[0].islower()
+    assert "\n" not in rule
     assert rule[-1].isalpha()
 
 

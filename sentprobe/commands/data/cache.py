@@ -1,4 +1,4 @@
-"""The command ``probe cache``: show, check or clear the cached sentence vectors."""
+"""The command ``probe cache``: show, check or clear the cache."""
 
 import time
 from typing import Annotated
@@ -16,7 +16,7 @@ from sentprobe.lexicon.memory import find_kept_files
 cache_app = typer.Typer(
     name="cache",
     cls=HelpfulGroup,
-    help="Show, check or clear the cache: sentence vectors, and forms of words.",
+    help="Show, check or clear the cache.",
     context_settings=SETTINGS,
     add_completion=False,
 )
@@ -70,7 +70,7 @@ def clear_command(
         float | None, typer.Option(metavar="DAYS", help="Only vectors that were not used for DAYS days.")
     ] = None,
 ) -> None:
-    """Clear the cache: sentence vectors, and forms of words."""
+    """Clear the cache: sentence vectors, and inflected forms of words."""
     from rich.filesize import decimal
 
     from sentprobe.probes.encoders.cache.cache_upkeep import clear_inflected_forms, clear_vectors

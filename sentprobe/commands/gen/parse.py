@@ -28,7 +28,7 @@ def parse(
     file: Annotated[Path | None, typer.Option(help="File with a sentence on each line; - is stdin."), INPUT] = None,
     lexicon: LexiconOption = None,
     language: LanguageOption = "en",
-    strict: Annotated[bool, typer.Option("--strict", help="Reject capitals and final punctuation.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Reject capitals and a final mark (. ? or !).")] = False,
     out: InsteadOfStdoutOption = None,
     format: Annotated[
         str | None, build_format_option(("conllu (default)", "jsonl", "trees", "text", "parquet"))
@@ -36,8 +36,8 @@ def parse(
 ) -> None:
     """Annotate your own sentences (arguments, file or standard input).
 
-    Tokens are separated by spaces (did n't). Capitals become lower case, and final punctuation (.?!) is dropped; stderr
-    reports this. An ambiguous sentence gets a record for each reading; --format text prints the sentence once.
+    Tokens are separated by spaces (did n't). Capitals become lower case, and one final mark (. ? or !) is dropped;
+    stderr reports this. An ambiguous sentence gets a record for each reading; --format text prints the sentence once.
 
     If the grammar does not cover a sentence, stderr names the token where parsing stopped, and the exit code is 1.
     """

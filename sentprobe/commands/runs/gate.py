@@ -41,7 +41,7 @@ def gate(
         ),
     ] = "95%",
     max_false_hits: Annotated[
-        str | None, typer.Option(metavar="SHARE", help="Exit with 1 if a contrast has a greater share.")
+        str | None, typer.Option(metavar="SHARE", help="Exit with 1 if a contrast has more false hits.")
     ] = None,
     contrast: opt.ContrastsOption = None,
     pairs: Annotated[

@@ -68,7 +68,7 @@ def geometry(
     source: opt.TripletOptions,
     latex: opt.LatexOptions,
 ) -> None:
-    """Measure if sentences are nearer to paraphrases than to other texts.
+    """Measure if paraphrases have nearer vectors than other sentences.
 
     A triplet has an anchor, a positive (its paraphrase), and negatives that differ from it in one property of meaning.
     An encoder is right if the anchor's vector is nearer to the positive's than to the negative's.

@@ -281,7 +281,7 @@ class ItemOptions:
 
     sampling: Annotated[
         str,
-        data_option(help="Items: mirror (same words, other labels) or paper (as published). Not for group conneau."),
+        data_option(help="Items: mirror (same words, other labels) or paper (as published; not for group conneau)."),
     ] = "mirror"
 
     train: Annotated[int | None, data_option(help="Training items. Default: 4000; natural text: 100000.")] = None

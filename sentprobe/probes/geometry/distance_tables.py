@@ -224,7 +224,7 @@ def format_notes(results: Sequence[GeometryResult], nearness: Nearness, *, by: G
     if nearness is Nearness.COSINE and by is None:
         if _has_ranges(results):
             lines.append(
-                "Accuracy is a mean over groups by changed clause and clause in the other voice "
+                "Accuracy is a mean over groups by changed clause and clause in the other form "
                 f"(--by {GroupedBy.VOICE}). Lowest to highest: of groups with at least {LEAST_TRIPLETS} triplets."
             )
         lines.append(

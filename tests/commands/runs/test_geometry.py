@@ -160,7 +160,7 @@ def test_the_parts_stand_beside_the_mean(command: Command, uneven: str) -> None:
         low, high = (f"{100 * choose(r['accuracy'] for r in parts):.1f}" for choose in (min, max))
         (at,) = (i for i, row in enumerate(rows) if row[0] == f"lowest to highest voice, negative in the {title}")
         assert rows[at + 1] == [uneven, f"{low} to {high}"]
-    assert "Accuracy is a mean over groups by changed clause and clause in the other voice (--by voice)" in shown
+    assert "Accuracy is a mean over groups by changed clause and clause in the other form (--by voice)" in shown
     assert len(parts) == 6
 
 

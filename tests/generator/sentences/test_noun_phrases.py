@@ -53,6 +53,7 @@ def test_the_fast_path_equals_the_slow_path(event: Event) -> None:
     sentence = realize(event, LEXICON, id="s1")
     assert sentence == derive(event, LEXICON, id="s1")
     parsed = chart_parse(sentence.text.split(), LEXICON)
+    assert {*parsed} <= {*parse(sentence.text, LEXICON)}
     assert [reading for reading in parsed if list_objects(reading) == list_objects(event)] == [event]
 
 

@@ -261,8 +261,8 @@ def compare_matched_results(
 
     If a match has one draw, its sign test, t-test and interval are computed over units. If it has several draws, they
     are computed over draws. The t-test and interval then also use the variances of other matches. If some draws have
-    the same test items, a sign test and an interval are computed over units, too. ``t_p`` is then the p-value of the t-test
-    or of this sign test, whichever is larger. ``interval`` is then as wide as the wider of the two intervals.
+    the same test items, a sign test and an interval are computed over units, too. ``t_p`` is then the p-value of the
+    t-test or of this sign test, whichever is larger. ``interval`` is as wide as the wider of the two intervals.
     """
     pairs = [*zip(matches, conditions, strict=True)]
     gains = [_build_gains(matched, pair) for matched, pair in pairs if len(matched) > 1]

@@ -45,20 +45,20 @@ def describe_controls(results: Results) -> Iterator[str]:
     meanings = [meaning for condition, meaning in CONTROL_MEANINGS.items() if condition in present]
     if Condition.NO_SENTENCE in present and not all(run.result.balanced_probes for run in runs):
         meanings.append("If they reveal something, random sentence vectors should add nothing to it.")
-    yield " ".join(meanings)
+    yield f"Controls. {' '.join(meanings)}"
     required, failed = _split_controls(runs)
     if required:
         yield from _describe_required_controls(required, failed)
     for task, condition, is_above, figures in _judge_free_controls(results):
         control, words = cv.SOLVERS[condition]
         if is_above:
-            yield f"{task}: {words} reach {figures}; compare encoders with these figures, not with chance."
+            yield f"{task}: {words} reach {figures}, above chance; compare encoders with that, not with chance."
         else:
             yield f"{task}: {control} not above chance ({figures})."
 
 
 CONTROL_MEANINGS = {
-    Condition.RANDOM_SENTENCES: "Controls. Random sentences: random vectors replace the sentence vectors, so that the "
+    Condition.RANDOM_SENTENCES: "Random sentences: random vectors replace the sentence vectors, so that the "
     "probe cannot know the answer and should be at chance.",
     Condition.RANDOM_PROBES: "Random probe words: random words replace the probe words, with the same effect.",
     Condition.BAG_OF_WORDS: "Bag of words: averages of random word vectors; an average encodes the words, but "

@@ -20,6 +20,7 @@ from sentprobe.probes.trainer.classifier import Preset
 
 DIGEST_LENGTH = 12
 """The number of hexadecimal digits shown of a digest. In one of 10^14 cases, two different digests begin alike."""
+BAG_REPLACES_CHANCE = "Where a bag of words is above chance, it replaces chance."
 
 
 def describe_datasets(results: Results) -> Iterator[str]:
@@ -95,9 +96,8 @@ def describe_figures(results: Results) -> Iterator[str]:
     yield from spread_notes.describe_spread(results)
     yield from describe_datasets(results)
     if find_marked_cells(results):
-        rivals = " and than every other encoder (by the test of probe compare)" * _has_several_models(results)
-        words = "above a bag of words of the same width"
-        yield f"Bold, or with a *: significantly better than chance{rivals}, and {words}."
+        rivals = " and than every other model (by the test of probe compare)" * _has_several_models(results)
+        yield f"Bold, or with a *: significantly better than chance{rivals}. {BAG_REPLACES_CHANCE}"
     skewed = dict.fromkeys(result.task for result in results.records if not is_balanced(result))
     if skewed:
         yield (
@@ -248,8 +248,8 @@ def _summarize_figures(table: Results, style: CellStyle) -> Iterator[str]:
         f"{_format_values(shares)}{' (by task)' if len(set(shares.values())) > 1 else ''}."
     )
     if find_marked_cells(table):
-        rivals = " and than every other encoder" * _has_several_models(table)
-        yield f"Bold or *: significantly better than chance{rivals}, and above a bag of words."
+        rivals = " and than every other model" * _has_several_models(table)
+        yield f"Bold or *: significantly better than chance{rivals}. {BAG_REPLACES_CHANCE}"
     if style.published:
         yield "Rows from papers come from other data and encoders."
 

@@ -31,8 +31,8 @@ def test_controls_at_chance() -> None:
     assert "All 6 controls that must be at chance are inside their intervals around chance." in text
     assert "The intervals are made so that, without a leak, 99% of tables have all controls inside." in text
     assert text.endswith(
-        "content1: the words alone (bags of random word vectors, as wide as each encoder's vectors) reach 88.0; "
-        "compare encoders with these figures, not with chance.\n"
+        "content1: the words alone (bags of random word vectors, as wide as each encoder's vectors) reach 88.0, "
+        "above chance; compare encoders with that, not with chance.\n"
     )
 
 

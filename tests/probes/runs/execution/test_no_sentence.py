@@ -86,8 +86,8 @@ def test_words_that_have_an_order_are_a_finding_and_no_fault() -> None:
     assert "do not believe" not in notes
     assert "If they reveal something, random sentence vectors should add nothing to it." in notes
     assert (
-        "AdiOrder: the probe words alone (without the sentence) reach 100.0; compare encoders with these "
-        "figures, not with chance." in notes
+        "AdiOrder: the probe words alone (without the sentence) reach 100.0, above chance; compare encoders "
+        "with that, not with chance." in notes
     )
 
 
