@@ -29,7 +29,7 @@ class DamagedAnswersError(SentprobeError):
 
 @contextmanager
 def remember_forms(cache: Path, text: str) -> Iterator[FormSource]:
-    """Return a source of inflected forms for the lexicon in *text*; on exit, new forms are stored below *cache*."""
+    """Provide a source of forms for the lexicon in *text*. The end of the block stores new ones below *cache*."""
     path = find_answers_path(cache, text)
     answers: Answers = {}
     with suppress(OSError, DamagedAnswersError):

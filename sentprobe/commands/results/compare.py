@@ -67,7 +67,7 @@ class RunComparisons:
     language_models: "PairTables" = ()
 
     def tables(self, correction: "Correction") -> Iterator[tuple[str, Grid, str]]:
-        """Yield (title, cells, notes) for each table. Every title is "". Notes name the *correction* of p-values."""
+        """Yield (empty title, cells, notes) for each table. The notes name the *correction* of p-values."""
         from sentprobe.probes.report.findings import comparisons
         from sentprobe.probes.report.findings import distance_comparisons as distances
 

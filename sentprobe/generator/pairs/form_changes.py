@@ -56,7 +56,7 @@ def adapt_aspects(event: ev.Event, language: Language) -> ev.Event:
 
 
 def find_form_changes(pattern: Pattern, language: Language) -> Iterator[tuple[tuple[str, ...], ev.Voice | None]]:
-    """Yield (paths, voice). ``exchange_form`` at the paths turns an anchor in the voice (None: any) into a positive."""
+    """Yield (paths, voice). If an anchor has this voice (None: any), changed forms at the paths give a positive."""
     if not language.has_fronting:
         yield from _find_voice_changes(pattern)
     elif pattern.frame is not ev.Frame.INTRANSITIVE:

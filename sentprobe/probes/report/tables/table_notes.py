@@ -20,7 +20,7 @@ from sentprobe.probes.trainer.classifier import Preset
 
 DIGEST_LENGTH = 12
 """The number of hexadecimal digits shown of a digest. In one of 10^14 cases, two different digests begin alike."""
-BAG_REPLACES_CHANCE = "Where a bag of words is above chance, it replaces chance."
+BAG_REPLACES_CHANCE = "Where a bag of words is above chance, its accuracy takes the place of chance."
 
 
 def describe_datasets(results: Results) -> Iterator[str]:
