@@ -1,4 +1,4 @@
-"""Drafts and their edits. A draft is many events with the same structure; an edit changes all of them.
+"""Drafts and their edits. A draft is many events with the same structure. An edit changes every event.
 
 A draft has a column of values for each variable. An edit can change the structure, for example move a relative clause
 from the agent to the patient. So the layout (the list of variables) is built only after the last edit.

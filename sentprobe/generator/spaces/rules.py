@@ -154,7 +154,7 @@ def _make_event_boxes(*events: Event) -> Callable[[Layout], Iterable[Restriction
 
 
 def _restrict_relatives(event: Event, layout: Layout) -> list[Restriction]:
-    """Return restrictions; under any one of them, every relative clause of *layout* matches the partial *event*."""
+    """Return restrictions. Under any one restriction, every relative clause of *layout* matches the partial *event*."""
     merged: list[dict[str, Allowed]] = [{}]
     for site in layout.clauses[1:]:
         pairs = product(merged, list_restrictions(event, site, layout))

@@ -52,8 +52,9 @@ def list_objects(event: Event) -> list[tuple[Dative | None, bool, bool]]:
 def test_the_fast_path_equals_the_slow_path(event: Event) -> None:
     sentence = realize(event, LEXICON, id="s1")
     assert sentence == derive(event, LEXICON, id="s1")
-    parsed = chart_parse(sentence.text.split(), LEXICON)
-    assert {*parsed} <= {*parse(sentence.text, LEXICON)}
+    parsed, readings = chart_parse(sentence.text.split(), LEXICON), parse(sentence.text, LEXICON)
+    assert {*parsed} <= {*readings}
+    assert len(parsed) == len({str(list_objects(reading)) for reading in readings})
     assert [reading for reading in parsed if list_objects(reading) == list_objects(event)] == [event]
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from sentprobe.errors import ResultsError
 from sentprobe.generator.pairs.triplets import TripletSpace
-from sentprobe.lexicon import english, read_lexicon_text
+from sentprobe.lexicon import english, german, read_lexicon_text
 from sentprobe.probes.encoders.protocol import Vectors
 from sentprobe.probes.geometry import distance_results as rs
 from sentprobe.probes.geometry.distance_run import GeometryOutcome, GeometrySettings, measure_encoders
@@ -143,6 +143,14 @@ def test_groups_are_all_triplets(materials: list[SampledTriplets]) -> None:
         for by in ("structure", "place", "distance", "voice"):
             groups = result.find_by_group(NegativeKind.FORM, by=by)
             assert sum(measures.triplets for measures in groups.values()) == 40
+
+
+def test_german_paraphrases_differ_in_the_word_order_of_the_main_clause() -> None:
+    space = TripletSpace(german(), "role", vocabulary="german")
+    groups = SampledTriplets(space, replace(DRAWING, n=60, distractors=0, language="de")).groups["voice"]
+    changed_clauses = {group.partition(" changed, ")[0] for group in groups} - {"no relative clause"}
+    assert changed_clauses == {"main", "relative"}
+    assert {group.partition(" changed, ")[2] for group in groups} == {"", "word order of main"}
 
 
 SMALL = "[noun]\nman = {}\nlawyer = {}\n[transitive]\nhelp = {}\n[intransitive]\nsleep = {}\n"
