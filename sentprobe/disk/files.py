@@ -1,15 +1,15 @@
-"""Atomic writing of files and folders, checks of output paths, decoding of lines, and the cache folder."""
+"""Atomic writing of files and folders, checks of output paths, and the cache folder."""
 
 import errno
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 
 from sentprobe.disk.scratch import NAME_FILE, OLD_FOLDER, make_part, restore_folder
-from sentprobe.errors import FormatError, ResultsError, SentprobeError, UsageError, path_error
+from sentprobe.errors import ResultsError, SentprobeError, UsageError, path_error
 
 
 @contextmanager
@@ -184,23 +184,6 @@ def _read_umask() -> int:
 
 _UMASK_LOCK = Lock()
 """Lock for the umask: it can only be read by setting it, and all threads share it."""
-
-
-def decode_line(line: bytes, number: int) -> str:
-    """Return line *number* of a file as text (line 1 without byte-order mark); raise FormatError if not UTF-8."""
-    try:
-        return line.decode("utf-8-sig" if number == 1 else "utf-8")
-    except UnicodeDecodeError:
-        raise FormatError("not UTF-8") from None
-
-
-def decode_lines(lines: Iterable[bytes]) -> Iterator[str]:
-    """Yield lines as text, without a byte-order mark; raise FormatError for the first line that is not UTF-8."""
-    for number, line in enumerate(lines, 1):
-        try:
-            yield decode_line(line, number)
-        except FormatError as error:
-            raise FormatError(f"line {number}: {error}") from None
 
 
 RESULTS_MARKER = "run.json"

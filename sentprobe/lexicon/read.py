@@ -2,10 +2,10 @@
 
 from functools import cache
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from sentprobe.disk.files import find_cache_directory
+from sentprobe.disk.reading import open_input
 from sentprobe.errors import UsageError
 from sentprobe.lexicon.draft import Draft, make_draft, make_synonyms, make_vocabularies
 from sentprobe.lexicon.inflect import FormSource, look_up
@@ -21,7 +21,7 @@ from sentprobe.lexicon.words import Word
 from sentprobe.names import LANGUAGES
 
 
-def read_lexicon(path: Path | Traversable, *, cache: Path | None = None, language: Language = ENGLISH) -> Lexicon:
+def read_lexicon(path: Path, *, cache: Path | None = None, language: Language = ENGLISH) -> Lexicon:
     """Read a lexicon file; if *cache* is a folder, inflected forms from lemminflect are cached there.
 
     Raises:
@@ -99,10 +99,11 @@ def read_closed_words(language: Language = ENGLISH) -> tuple[Word, ...]:
     return tuple(word for word in read_built_in_draft(language).words if word.kind in language.closed_kinds)
 
 
-def _read_text(path: Path | Traversable) -> str:
+def _read_text(path: Path) -> str:
     try:
-        data = path.read_bytes()
-        return data.decode("utf-8")
+        with open_input(path) as file:
+            data = file.read()
+        return data.decode("utf-8-sig")
     except OSError as error:
         raise UsageError(f"{path}: cannot read the lexicon: {error.strerror}") from None
     except UnicodeDecodeError as error:

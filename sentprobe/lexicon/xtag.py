@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from sentprobe.disk.reading import open_input
 from sentprobe.errors import UsageError
 from sentprobe.lexicon.inflect import guess_form, takes_an
 from sentprobe.lexicon.lexicon import Lexicon
@@ -88,7 +89,8 @@ def read_xtag(path: Path) -> Xtag:
 def _read_text(path: Path) -> str:
     """Return the text of the database file, which is in UTF-8 or Latin-1. Raises XtagError."""
     try:
-        data = path.read_bytes()
+        with open_input(path) as file:
+            data = file.read()
         data = gzip.decompress(data) if data.startswith(GZIP_MAGIC) else data
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or error

@@ -11,7 +11,8 @@ from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.interruption import report_interruption
 from sentprobe.commands.shared.output_paths import INPUT, INPUT_SPEC, OUTPUT_FILE
 from sentprobe.commands.shared.table_output import check_output_file
-from sentprobe.disk.files import decode_lines, find_cache_directory
+from sentprobe.disk.files import find_cache_directory
+from sentprobe.disk.reading import open_lines
 from sentprobe.errors import FormatError, UsageError, format_message
 from sentprobe.lexicon.read import load_lexicon
 from sentprobe.processes import check_count, limit_threads
@@ -103,8 +104,8 @@ def _read_source(source: str, *, seed: int, command: str, reporter: Reporter) ->
 
 def _read_lines(path: Path) -> list[str]:
     try:
-        with path.open("rb") as file:
-            lines = list(decode_lines(file))
+        with open_lines(path) as file:
+            lines = list(file)
     except FormatError as error:
         raise FormatError(f"{path}: {error}") from None
     except OSError as error:

@@ -12,7 +12,8 @@ import typer
 
 from sentprobe.commands.shared.options import InsteadOfStdoutOption, LanguageOption, LexiconOption, build_format_option
 from sentprobe.commands.shared.output_paths import INPUT
-from sentprobe.disk.files import decode_line, make_parent_folder
+from sentprobe.disk.files import make_parent_folder
+from sentprobe.disk.reading import decode_line, open_input
 from sentprobe.errors import FormatError, SentprobeError, UsageError, format_count
 from sentprobe.generator.sentences.parse import find_only_reading, normalize_sentence, parse_clauses
 from sentprobe.grammars.shapes import QUESTION
@@ -77,7 +78,7 @@ def _read_lines(sentences: Sequence[str], file: Path | None) -> Iterator[tuple[i
         yield from _number_lines("<stdin>", sys.stdin.buffer)
     else:
         try:
-            with file.open("rb") as lines:
+            with open_input(file) as lines:
                 yield from _number_lines(str(file), lines)
         except OSError as error:
             raise UsageError(f"{file}: cannot read it: {error.strerror}") from error

@@ -11,6 +11,7 @@ from typing import Annotated, Any, get_args, get_origin
 import typer
 
 from sentprobe.commands.shared.given_options import is_unused
+from sentprobe.disk.reading import read_text
 from sentprobe.errors import FormatError, UsageError, path_error, suggest
 from sentprobe.values import parse_toml
 
@@ -95,9 +96,9 @@ def read_run_file(context: typer.Context, path: Path | None) -> Path | None:
 
 def _read_text(path: Path) -> str:
     try:
-        return path.read_text("utf-8")
-    except UnicodeDecodeError:
-        raise UsageError(f"{path}: not UTF-8") from None
+        return read_text(path)
+    except FormatError as error:
+        raise UsageError(f"{path}: {error}") from None
     except OSError as error:
         raise path_error(path, "cannot read the run file", error) from error
 

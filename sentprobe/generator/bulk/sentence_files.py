@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
-from sentprobe.disk.files import atomic_path, decode_lines
+from sentprobe.disk.files import atomic_path
+from sentprobe.disk.reading import open_lines
 from sentprobe.errors import FormatError, UsageError
 from sentprobe.generator.bulk.generation import Renderer
 from sentprobe.generator.events.event import Event
@@ -101,8 +102,8 @@ def read_file(path: Path | str, lexicon: Lexicon, fmt: str | None = None) -> Ite
 
             yield from read_parquet(path)
         else:
-            with path.open("rb") as lines:
-                yield from RECORD_FORMATS[name].read(decode_lines(lines), lexicon)
+            with open_lines(path) as lines:
+                yield from RECORD_FORMATS[name].read(lines, lexicon)
     except FormatError as error:
         raise FormatError(f"{path}: {error}") from error
     except OSError as error:
@@ -129,8 +130,8 @@ def _read_events(path: Path, lexicon: Lexicon) -> Iterator[Event]:
 def _parse_text_events(path: Path, lexicon: Lexicon) -> Iterator[Event]:
     """Yield the events of the sentences in a text file; skip lines that the grammar does not cover."""
     try:
-        with path.open("rb") as lines:
-            for line in decode_lines(lines):
+        with open_lines(path) as lines:
+            for line in lines:
                 try:
                     yield from parse(normalize_sentence(line, lexicon.language), lexicon)
                 except ParseError:

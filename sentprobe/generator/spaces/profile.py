@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache, lru_cache
 from importlib.resources import files
-from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 from numpy.random import Generator
 
+from sentprobe.disk.reading import read_text
 from sentprobe.errors import FormatError, UsageError, suggest
 from sentprobe.generator.events.event import Aspect, Frame, Number, Polarity, Role, Tense, Voice
 from sentprobe.generator.spaces import counting
@@ -227,13 +227,13 @@ def load_profile(name: str | None) -> Profile | None:
     if name == PUBLISHED:
         return read_published()[0]
     try:
-        weights = parse_toml(Path(name).read_text("utf-8"))
+        weights = parse_toml(read_text(name))
     except FileNotFoundError:
         known = f"{UNIFORM}, {PUBLISHED} or a TOML file"
         raise UsageError(f"there is no profile {name!r}{suggest(name, (UNIFORM, PUBLISHED))}; it is {known}") from None
     except OSError as error:
         raise UsageError(f"{name}: cannot read the profile: {error.strerror}") from None
-    except (ValueError, FormatError) as error:
+    except FormatError as error:
         raise UsageError(f"{name}: a profile is a TOML file in UTF-8: {error}") from None
     return Profile(name, weights)
 

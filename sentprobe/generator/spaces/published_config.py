@@ -10,7 +10,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from sentprobe.errors import UsageError
+from sentprobe.disk.reading import read_text
+from sentprobe.errors import FormatError, UsageError
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.events.event_json import JsonNode
 from sentprobe.generator.events.lemmas import check_clause, check_predicate, infer_frames
@@ -92,17 +93,13 @@ class PublishedConfig:
 
 def read_config(path: Path, lexicon: Lexicon) -> PublishedConfig:
     """Return the content of a constraint file. Raises UsageError for an unreadable file, or an unknown name."""
-    return read_config_text(_read_text(path), lexicon, source=str(path))
-
-
-def _read_text(path: Path) -> str:
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        text = read_text(path)
     except OSError as error:
         raise UsageError(f"{path}: cannot read the configuration: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise UsageError(f"{path}:{line}: the configuration is not UTF-8") from None
+    except FormatError as error:
+        raise UsageError(f"{path}: {error}") from None
+    return read_config_text(text, lexicon, source=str(path))
 
 
 def read_config_text(text: str, lexicon: Lexicon, *, source: str = "") -> PublishedConfig:

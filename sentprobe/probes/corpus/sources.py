@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, TypeVar, cast
 from zlib import error as ZlibError  # noqa: N812 - it is a class
 
+from sentprobe.disk.reading import open_input
 from sentprobe.disk.unpacking import limit_unpacking
 from sentprobe.errors import SentprobeError, UsageError, first_line, path_error, suggest
 from sentprobe.probes.corpus.text_formats import FORMATS, PARQUET, RecordFields
@@ -120,7 +121,7 @@ def open_source(source: Source) -> Iterator[OpenSource]:
 
 def _open_raw(source: Source) -> AbstractContextManager[io.BufferedReader]:
     if source.name != STDIN:
-        return Path(source.name).open("rb")
+        return open_input(source.name)
     if sys.stdin is None:  # the parent process closed it
         raise UsageError("standard input is closed; name a file of the corpus")
     return nullcontext(cast("io.BufferedReader", sys.stdin.buffer))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sentprobe.disk.files import decode_lines
+from sentprobe.disk import reading
 from sentprobe.errors import FormatError, SentprobeError, UsageError, format_count, path_error, suggest
 from sentprobe.probes.dataset import MAX_PROBES, Card, DatasetError, Items, ProbeDataset, Split
 
@@ -155,8 +155,8 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
 def open_lines(path: Path) -> Iterator[Iterator[str]]:
     """Open a text file in UTF-8, as an iterator over its lines. Raises DatasetError if it cannot be read."""
     try:
-        with path.open("rb") as file:
-            yield decode_lines(file)
+        with reading.open_lines(path) as lines:
+            yield lines
     except FormatError as error:
         raise DatasetError(f"{path}: {error}") from None
     except OSError as error:

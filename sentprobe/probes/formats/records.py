@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sentprobe.disk.files import atomic_path
-from sentprobe.errors import format_count, suggest
+from sentprobe.errors import FormatError, UsageError, format_count, suggest
 from sentprobe.probes.dataset import Card, DatasetError, ProbeDataset, Split
 from sentprobe.probes.formats import entries
 from sentprobe.probes.formats.entries import PROBES
@@ -32,7 +32,8 @@ SPLITS: Mapping[str, Split] = {
 }
 """The split by its usual names, in lower case."""
 
-TABLES: Mapping[str, str] = {".csv": ",", ".tsv": "\t"}
+TAB = "\t"
+TABLES: Mapping[str, str] = {".csv": ",", ".tsv": TAB}
 """The default separator of the fields of a table, by the suffix of the file."""
 
 
@@ -166,6 +167,13 @@ def _format_table_lines(data: ProbeDataset, separator: str) -> Iterator[str]:
 
 
 def _format_row(fields: Sequence[str], separator: str) -> str:
+    """Return a row that :func:`read_table_rows` reads. Raises UsageError if the format cannot hold a field."""
+    for field in fields:
+        has_break = not {"\r", "\n"}.isdisjoint(field)
+        if (has_break or separator in field) if separator == TAB else (has_break and separator in field):
+            raise UsageError(f"the format csv cannot hold {field!r}, with its line breaks or separators; use jsonl")
+    if separator == TAB:
+        return TAB.join(fields)
     text = io.StringIO()
     csv.writer(text, delimiter=separator, lineterminator="").writerow(fields)
     return text.getvalue()
@@ -201,19 +209,52 @@ def read_table_rows(path: Path) -> Iterator[tuple[str, list[str]]]:
     """Yield the place (file and line) and the fields of each row that is not blank. Raises DatasetError."""
     with entries.open_lines(path) as lines:
         first = next(lines, "")
-        reader = csv.reader(chain([first], lines), delimiter=find_delimiter(path, first), strict=True)
-        try:
-            for row in reader:
-                if any(map(str.strip, row)):
-                    yield f"{path}: line {reader.line_num}", row
-        except csv.Error as error:
-            raise DatasetError(f"{path}: line {reader.line_num}: {error}") from None
+        delimiter = find_delimiter(path, first)
+        for number, row in _split_rows(chain([first], lines), delimiter):
+            if any(map(str.strip, row)):
+                yield f"{path}: line {number}", row
+
+
+def _split_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number of the last line, and the fields, of each row. Tab-separated files have no quoting.
+
+    Raises FormatError, with the line where a quote opens, if the quote is not closed in its row: it holds a separator
+    and a line break, or a row of several lines does not have as many fields as the first row.
+    """
+    if delimiter == TAB:
+        yield from ((number, line.rstrip("\r\n").split(TAB)) for number, line in enumerate(lines, 1))
+        return
+    row_lines: list[str] = []
+    width = 0
+    reader = csv.reader((row_lines.append(line) or line for line in lines), delimiter=delimiter, strict=True)
+    try:
+        for row in reader:
+            line = reader.line_num - len(row_lines) + 1
+            width = width or len(row)
+            if len(row_lines) > 1 and len(row) != width:
+                raise FormatError(f"line {line}: {len(row)} fields, and a line break; is a quote not closed?")
+            _check_line_breaks(row, line, delimiter)
+            row_lines.clear()
+            yield reader.line_num, row
+    except csv.Error as error:
+        if len(row_lines) > 1 or "end of data" in str(error):
+            line = reader.line_num - len(row_lines) + 1
+            raise FormatError(f"line {line}: a quote opens here, and is not closed in this line: {error}") from None
+        raise FormatError(f"line {reader.line_num}: {error}") from None
+
+
+def _check_line_breaks(row: Iterable[str], line: int, delimiter: str) -> None:
+    """Raise FormatError if a field of the row that begins at *line* holds a separator and a line break."""
+    for field in row:
+        if delimiter in field and not {"\r", "\n"}.isdisjoint(field):
+            raise FormatError(f"line {line}: a quoted field holds {delimiter!r} and a line break; is its quote closed?")
+        line += field.count("\n")
 
 
 def find_delimiter(path: Path, line: str) -> str:
     """Return the most frequent separator in a table's first line; ties favour the default of the file's suffix."""
     default = TABLES.get(path.suffix, ",")
-    return max((default, ",", "\t", ";"), key=line.count)
+    return max((default, ",", TAB, ";"), key=line.count)
 
 
 def looks_like_table(path: Path, line: str) -> bool:

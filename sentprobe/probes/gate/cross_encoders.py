@@ -15,6 +15,7 @@ from sentprobe.probes.encoders.models.model_loading import (
     report_encoding_errors,
     report_loading_errors,
 )
+from sentprobe.probes.encoders.models.python import convert_to_scores
 from sentprobe.probes.encoders.protocol import EncoderError
 from sentprobe.probes.gate.pair_scores import DECIMALS
 from sentprobe.probes.statistics import Floats
@@ -43,10 +44,14 @@ class PairModel:
 
     def _score(self, pairs: list[tuple[str, str]]) -> Floats:
         orders = [pairs, [(second, first) for first, second in pairs]] if self._symmetric else [pairs]
-        scores = np.array([np.asarray(self._function(order), dtype=np.float64) for order in orders])
-        if scores.shape != (len(orders), len(pairs)) or not np.isfinite(scores).all():
-            raise EncoderError(f"{self.name} did not return a finite score for each of {len(pairs)} pairs")
-        means: Floats = scores.mean(axis=0).round(DECIMALS)
+        columns = [convert_to_scores(self._function(order)) for order in orders]
+        if any(column.shape != (len(pairs),) for column in columns):
+            raise EncoderError(f"{self.name} did not return one score for each of {len(pairs)} pairs")
+        with np.errstate(over="ignore"):
+            means: Floats = np.mean(columns, axis=0).round(DECIMALS)
+        if len(invalid_rows := np.flatnonzero(~np.isfinite(means))):
+            first, second = pairs[invalid_rows[0]]
+            raise EncoderError(f"{self.name}: the score of the pair {first!r}, {second!r} is not a finite number")
         return means
 
 

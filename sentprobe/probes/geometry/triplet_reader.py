@@ -5,7 +5,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sentprobe.disk.files import decode_lines, to_local_path
+from sentprobe.disk.files import to_local_path
+from sentprobe.disk.reading import open_lines
 from sentprobe.errors import FormatError, SentprobeError, path_error
 from sentprobe.generator.pairs.contrasts import find_contrast
 from sentprobe.generator.pairs.triplets import SIDES, TripletSide
@@ -107,8 +108,8 @@ def _parse_triplet(row: Any) -> ReadTriplet:
 
 def _read_values(path: Path) -> Iterator[Any]:
     try:
-        with path.open("rb") as file:
-            for number, line in enumerate(decode_lines(file), 1):
+        with open_lines(path) as lines:
+            for number, line in enumerate(lines, 1):
                 try:
                     yield parse_json(line)
                 except BadSyntaxError as error:

@@ -1,14 +1,15 @@
 """The language model ``ngram:``, a back-off model in an ARPA file."""
 
 import re
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
-from math import log
+from math import isfinite, log, nan
 from typing import TypeAlias
 
-from sentprobe.errors import FormatError
+from sentprobe.disk.reading import ASCII_BLANKS, split_at_blanks
+from sentprobe.errors import FormatError, format_count
 from sentprobe.probes.corpus.sources import Source, decode_lines, open_source
 from sentprobe.probes.encoders.protocol import EncoderError
 from sentprobe.probes.language_models.scorers import Regions, ScoringMethod, TokenScores
@@ -17,6 +18,8 @@ from sentprobe.progress import Reporter
 from sentprobe.specs import Spec, read_options
 
 START, END, UNKNOWN = "<s>", "</s>", "<unk>"
+CAPITAL_UNKNOWN = "<UNK>"
+"""The unknown word as some tools write it."""
 
 NGram: TypeAlias = tuple[str, ...]
 NgramValues: TypeAlias = tuple[float, float]
@@ -127,37 +130,86 @@ def load_ngram_model(spec: Spec, device: str) -> NgramModel:  # noqa: ARG001 - a
 
 
 def parse_arpa(lines: Iterable[str], words: Container[str]) -> tuple[dict[NGram, NgramValues], int]:
-    r"""Return an ARPA file's n-grams that consist of *words*, and the model's order. Raises FormatError.
+    r"""Return an ARPA file's n-grams that consist of *words*, and the model's order. Raises FormatError, with the line.
+
+    ASCII blanks separate fields. ``<UNK>`` is ``<unk>``. Lines before ``\data\`` and after ``\end\`` are not read.
 
     >>> text = "\\data\\\nngram 1=2\n\n\\1-grams:\n-0.5\tthe\t-0.2\n-0.7\tman\n\n\\end\\"
     >>> parse_arpa(text.splitlines(), {"the"})
     ({('the',): (-0.5, -0.2)}, 1)
     """
-    order, line, is_filled = 0, "", False
+    content = _iterate_content(lines)
+    counts, number, heading = _read_counts(content)
     entries: dict[NGram, NgramValues] = {}
-    for number, text in enumerate(lines, 1):
-        line = text.strip()
-        if line == "\\end\\":
-            break
-        if line.startswith("\\") and (section := re.fullmatch(r"\\(\d+)-grams:", line)):
-            order = int(section[1])
-        elif line and order:
-            is_filled = True
-            if entry := _parse_entry(line.split(), order, words, number):
-                entries[entry[0]] = entry[1]
-    if not is_filled or line != "\\end\\":
-        raise FormatError("not an ARPA file: it has no n-grams, or does not end with \\end\\")
-    return entries, order
+    for order, stated in enumerate(counts, 1):
+        if heading != f"\\{order}-grams:":
+            raise FormatError(f"line {number}: \\{order}-grams: is expected")
+        count = 0
+        for number, heading in content:
+            if heading.startswith("\\"):
+                break
+            count += 1
+            ngram, values = _parse_entry(split_at_blanks(heading), order, number)
+            if all(word in words for word in ngram):
+                _check_ngram(ngram, entries, number)
+                entries[ngram] = values
+        if count != stated:
+            raise FormatError(f"line {number}: {count} {order}-grams end here, and the header states {stated}")
+    if heading != "\\end\\":
+        raise FormatError(f"line {number}: \\end\\ is expected")
+    return entries, len(counts)
 
 
-def _parse_entry(fields: list[str], order: int, words: Container[str], number: int) -> tuple[NGram, NgramValues] | None:
-    """Return a line's n-gram and its values; None if it has a word that is not in *words*. Raises FormatError."""
+def _check_ngram(ngram: NGram, entries: Mapping[NGram, NgramValues], number: int) -> None:
+    if ngram in entries:
+        raise FormatError(f"line {number}: the n-gram {' '.join(ngram)!r} is listed twice")
+    for word in ngram:
+        if len(ngram) > 1 and (word,) not in entries:
+            raise FormatError(f"line {number}: {word!r} is not among the 1-grams")
+
+
+def _iterate_content(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Yield number and text of each line that is not blank; raise FormatError after the last line."""
+    number = 1
+    for number, line in enumerate(lines, 1):
+        if text := line.strip(ASCII_BLANKS):
+            yield number, text
+    raise FormatError(f"line {number}: not an ARPA file, or cut off: it ends without \\end\\")
+
+
+_COUNT = re.compile(r"ngram[ \t]+([0-9]{1,18})[ \t]*=[ \t]*([0-9]{1,18})")
+
+
+def _read_counts(content: Iterator[tuple[int, str]]) -> tuple[list[int], int, str]:
+    """Return the number of n-grams of each order, from the header, and the number and text of the line after it."""
+    counts: list[int] = []
+    is_header = False
+    for number, text in content:
+        if not is_header:
+            is_header = text == "\\data\\"
+        elif (match := _COUNT.fullmatch(text)) and int(match[1]) == len(counts) + 1:
+            counts.append(int(match[2]))
+            if not counts[0]:
+                raise FormatError(f"line {number}: the model has no n-grams")
+        elif counts:
+            return counts, number, text
+        else:
+            raise FormatError(f"line {number}: ngram {len(counts) + 1}= with the number of n-grams is expected")
+    raise AssertionError  # the content ends with an exception
+
+
+def _parse_entry(fields: list[str], order: int, number: int) -> tuple[NGram, NgramValues]:
+    """Return a line's n-gram, and its probability and back-off weight as logarithms. Raises FormatError."""
+    if len(fields) not in (order + 1, order + 2):
+        words = format_count(order, "word")
+        raise FormatError(f"line {number}: a logarithm, {words} and an optional weight are expected")
     try:
-        if len(fields) not in (order + 1, order + 2):
-            raise ValueError
-        ngram = tuple(fields[1 : order + 1])
-        if not all(word in words for word in ngram):
-            return None
-        return ngram, (float(fields[0]), float(fields[order + 1]) if len(fields) == order + 2 else 0.0)
+        values = [float(text) for text in (fields[0], *fields[order + 1 :])]
     except ValueError:
-        raise FormatError(f"line {number}: a logarithm, {order} words and an optional weight are expected") from None
+        values = [nan]
+    if not all(map(isfinite, values)):
+        raise FormatError(f"line {number}: a logarithm and an optional weight are expected, as finite numbers")
+    if values[0] > 0:
+        raise FormatError(f"line {number}: a log probability above 0: {fields[0]}")
+    ngram = tuple(UNKNOWN if word == CAPITAL_UNKNOWN else word for word in fields[1 : order + 1])
+    return ngram, (values[0], values[1] if len(values) > 1 else 0.0)

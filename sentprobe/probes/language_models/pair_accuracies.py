@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, combinations, compress
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.errors import UsageError, format_count, suggest
+from sentprobe.probes.encoders.protocol import EncoderError
 from sentprobe.probes.language_models import sentence_pairs as sp
 from sentprobe.probes.language_models.scorers import (
     FUNCTION,
@@ -144,7 +146,7 @@ def _list_texts(pairs: Sequence[sp.SentencePair]) -> list[str]:
 def score_pairs(
     model: LanguageModel, pairs: Sequence[sp.SentencePair], kind: ScoreKind, reporter: Reporter
 ) -> PairScores:
-    """Return a model's scores of both sentences of each pair. Raises UsageError if the model cannot compute one."""
+    """Return a model's scores of both sentences of each pair. Raises SentprobeError if the model cannot compute one."""
     texts = _list_texts(pairs)
     unknown = dict(zip(texts, model.find_unknown(texts), strict=True))
     reporter.begin(f"score with {shorten(model.name)}", len(texts))
@@ -159,8 +161,12 @@ def score_pairs(
         raise UsageError(f"{model.name} scores no token of {unscored[0]!r}")
     if kind is not ScoreKind.SENTENCE and not all(scores.spans for scores in tokens.values()):
         raise UsageError(f"{model.name} returns one number for a sentence; --score {kind} needs one for each word")
-    good = (tokens[pair.good].compute_score(kind, region) for pair, (region, _) in zip(pairs, regions, strict=True))
-    bad = (tokens[pair.bad].compute_score(kind, region) for pair, (_, region) in zip(pairs, regions, strict=True))
+    good = [tokens[pair.good].compute_score(kind, region) for pair, (region, _) in zip(pairs, regions, strict=True)]
+    bad = [tokens[pair.bad].compute_score(kind, region) for pair, (_, region) in zip(pairs, regions, strict=True)]
+    for pair, *pair_scores in zip(pairs, good, bad, strict=True):
+        values = (*pair_scores, *tokens[pair.good].log_probabilities, *tokens[pair.bad].log_probabilities)
+        if not all(map(isfinite, values)):
+            raise EncoderError(f"{model.name}: a score of the pair {pair.good!r}, {pair.bad!r} is not a finite number")
     words = tuple(" ".join(dict.fromkeys((*unknown[pair.good], *unknown[pair.bad]))) for pair in pairs)
     return PairScores(model.name, tuple(good), tuple(bad), words if any(words) else (), model.method)
 

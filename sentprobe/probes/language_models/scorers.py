@@ -6,15 +6,13 @@ from enum import StrEnum
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import compress
-from math import fsum
+from math import fsum, nan
 from typing import Any, Protocol, TypeAlias
-
-import numpy as np
 
 from sentprobe.errors import UsageError, suggest
 from sentprobe.probes.encoders.baselines import NoOptions
 from sentprobe.probes.encoders.kinds import read_spec
-from sentprobe.probes.encoders.models.python import convert_to_array, load_object
+from sentprobe.probes.encoders.models.python import convert_to_scores, load_object
 from sentprobe.probes.encoders.protocol import EncoderError, missing_extra
 from sentprobe.probes.language_models.sentence_pairs import TextSpan, split_at_spaces
 from sentprobe.progress import Reporter
@@ -65,7 +63,10 @@ class TokenScores:
         if kind is ScoreKind.CRITICAL:
             values = [*compress(values, select_spans(self.spans, [region]))]
         divisor = max(1, len(values)) if kind is ScoreKind.TOKEN else 1
-        return round(fsum(values) / divisor, DECIMALS) + 0.0  # no negative zero
+        try:
+            return round(fsum(values) / divisor, DECIMALS) + 0.0  # no negative zero
+        except (OverflowError, ValueError):  # the sum is too large, or infinity minus infinity
+            return nan
 
 
 Regions: TypeAlias = Mapping[str, Sequence[TextSpan]]
@@ -111,15 +112,15 @@ class FunctionModel:
     def score(self, texts: Sequence[str], reporter: Reporter, _: Regions | None = None) -> list[TokenScores]:
         """Score the texts by the function. Raises EncoderError if it fails or returns wrong values."""
         try:
-            arrays = [convert_to_array(value).astype(float) for value in self.function([*texts])]
-        except Exception as error:
+            arrays = [convert_to_scores(value) for value in self.function([*texts])]
+        except (Exception, SystemExit) as error:
             raise EncoderError(f"{self.name} raised {type(error).__name__}: {error}") from error
         words = [split_at_spaces(text) for text in texts]
         reporter.advance(len(texts))
         columns = [*zip(arrays, words, strict=False)]
-        fits = (np.isfinite(array).all() and array.shape in ((), (len(spans),)) for array, spans in columns)
+        fits = (array.shape in ((), (len(spans),)) for array, spans in columns)
         if len(arrays) != len(texts) or not all(fits):
-            raise EncoderError(f"{self.name} did not return a finite number for each sentence or each of its words")
+            raise EncoderError(f"{self.name} did not return a number for each sentence or each of its words")
         return [TokenScores(array.ravel().tolist(), spans if array.ndim else ()) for array, spans in columns]
 
 

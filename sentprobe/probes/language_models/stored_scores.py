@@ -1,13 +1,12 @@
 """Read scores of pairs from the CSV file that ``probe lm --scores`` writes, for comparisons without the model."""
 
-import csv
-import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
 
-from sentprobe.errors import FormatError, UsageError, path_error, suggest
+from sentprobe.errors import FormatError, UsageError, suggest
+from sentprobe.probes.formats.records import read_table_rows
 from sentprobe.probes.language_models.sentence_pairs import SentencePair
 from sentprobe.specs import Spec, read_options
 
@@ -41,18 +40,18 @@ class StoredScores:
 
 
 def load_stored_scores(spec: Spec) -> StoredScores:
-    """Load the file of a spec ``scores:FILE``. Raises UsageError or FormatError."""
+    """Load the file of a spec ``scores:FILE``. Raises SentprobeError."""
     options, path = read_options(spec, StoredOptions()), Path(spec.argument)
     models: dict[str, dict[tuple[str, str, str], tuple[float, float]]] = {}
-    for number, row in enumerate(_read_rows(path), 2):
+    for where, row in _read_rows(path):
         try:
             model, _, _, kind, *values, good, bad = row
             first, second = map(float, values)
         except ValueError:
             expected = f"{len(COLUMNS)} columns, two of them numbers, are expected"
-            raise FormatError(f"{path}: line {number}: {expected}") from None
-        if not isfinite(first + second):
-            raise FormatError(f"{path}: line {number}: a score is not finite")
+            raise FormatError(f"{where}: {expected}") from None
+        if not (isfinite(first) and isfinite(second)):
+            raise FormatError(f"{where}: a score of the pair {good!r}, {bad!r} is not finite")
         models.setdefault(model, {})[kind, good, bad] = first, second
     name = options.model or next(iter(models), "")
     if name not in models or (len(models) > 1 and not options.model):
@@ -61,15 +60,10 @@ def load_stored_scores(spec: Spec) -> StoredScores:
     return StoredScores(spec, spec.label or name, models[name])
 
 
-def _read_rows(path: Path) -> list[list[str]]:
-    try:
-        rows = [*csv.reader(io.StringIO(path.read_text(encoding="utf-8"), newline=""))]
-    except OSError as error:
-        raise path_error(path, "cannot read it", error) from None
-    except UnicodeDecodeError:
-        raise FormatError(f"{path}: not UTF-8") from None
-    except csv.Error as error:
-        raise FormatError(f"{path}: not CSV: {error}") from None
-    if not rows or tuple(rows[0]) != COLUMNS:
+def _read_rows(path: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield the place (file and line) and the fields of each row after the first. Raises SentprobeError."""
+    rows = read_table_rows(path)
+    _, names = next(rows, ("", []))
+    if tuple(names) != COLUMNS:
         raise FormatError(f"{path}: not a file that --scores wrote, with the columns {', '.join(COLUMNS)}")
-    return rows[1:]
+    yield from rows

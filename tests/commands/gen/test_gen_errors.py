@@ -138,7 +138,7 @@ BAD_REQUESTS = [
     Bad("--exclude FOLDER", "FOLDER: cannot read it: Is a directory"),
     Bad("--exclude LATIN1", "LATIN1: line 2: not UTF-8", 1),
     Bad("--config MISSING", "MISSING: cannot read the configuration: No such file or directory"),
-    Bad("--config LATIN1", "LATIN1:2: the configuration is not UTF-8"),
+    Bad("--config LATIN1", "LATIN1: line 2: not UTF-8"),
     Bad("--config BROKEN", "BROKEN:2:2: not JSON"),
     Bad("--config MISSPELT", "MISSPELT: $.constraint: unknown key 'constraint' (did you mean 'constraints'?)"),
     Bad("--config FOLDER", "FOLDER: cannot read the configuration: Is a directory"),

@@ -109,7 +109,7 @@ def test_a_wrong_key_or_value(tmp_path: Path, command: Command, text: str, messa
     ("content", "message"),
     [
         (b"seeds = ", "run.toml: Invalid value (at"),
-        (b'out = "\xff"', "run.toml: not UTF-8"),
+        (b'out = "\xff"', "run.toml: line 1: not UTF-8"),
         (None, "run.toml: cannot read the run file: No such file or directory"),
         (b'targets = "compeval"\nfrequency-band = "1-2"', "--frequency-band is for the suite"),
         (b'targets = "compeval"\npreset = "etinger"', "did you mean 'ettinger'?"),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from thoroughness import examples
 
 from sentprobe.probes.dataset import DatasetError, ProbeDataset, Split
+from sentprobe.probes.formats.records import read_table_rows
 from sentprobe.probes.formats.registry import read_dataset, read_datasets, recognise
 
 ROWS = [
@@ -50,16 +51,48 @@ def test_splits_keep_items_labels_name_and_card(data: ProbeDataset) -> None:
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".txt"])
 def test_a_table(tmp_path: Path, separator: str, names: tuple[str, ...], suffix: str) -> None:
     path = tmp_path / f"mine{suffix}"
+    rows = [["", *names, "id"], *([str(number), *map(str, row), "x"] for number, row in enumerate(ROWS))]
     with path.open("w", encoding="utf-8-sig", newline="") as file:
-        writer = csv.writer(file, delimiter=separator)
-        writer.writerow(("", *names, "id"))
-        writer.writerows((number, *row, "x") for number, row in enumerate(ROWS))
+        if separator == "\t":  # without quoting
+            file.writelines("\t".join(cell.replace("\n", " ") for cell in row) + "\n" for row in rows)
+        else:
+            csv.writer(file, delimiter=separator).writerows(rows)
     assert recognise(path) == "csv"
     data = read_dataset(path)
     assert list_texts(data) == EXPECTED
     assert data.card.notes == (make_note(f"mine{suffix}", "'id'"),)
     assert data.splits[Split.TEST].columns == {"id": ("x",) * len(data.splits[Split.TEST])}
     assert read_datasets(tmp_path) == [data]
+
+
+CELLS = st.text(st.sampled_from("ab\"',; "), min_size=1, max_size=6).filter(str.strip)
+TABLES = st.lists(st.tuples(CELLS, CELLS), min_size=2, max_size=6)
+
+
+@given(TABLES)
+def test_tab_separated_cells_keep_their_quotes(rows: list[tuple[str, str]]) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "table.tsv")
+        path.write_text("a\tb\n" + "".join("\t".join(row) + "\n" for row in rows))
+        assert [tuple(row) for _, row in read_table_rows(path)] == [("a", "b"), *rows]
+
+
+@given(TABLES, st.data())
+def test_a_quote_in_csv_never_swallows_a_row(rows: list[tuple[str, str]], data: st.DataObject) -> None:
+    """A quote before a cell, which was not quoted, is refused or changes only its own row."""
+    lines = ["a,b", *(",".join(f'"{cell.replace(chr(34), "")}"' for cell in row) for row in rows)]
+    number = data.draw(st.integers(1, len(lines) - 1))
+    first, _, second = lines[number].partition('","')
+    plain = [cell.strip('"').replace(",", "") for cell in (first, second)]
+    plain[data.draw(st.integers(0, 1))] = '"' + plain[0]
+    lines[number] = ",".join(plain)
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "table.csv")
+        path.write_text("\n".join(lines) + "\n")
+        try:
+            assert len([*read_table_rows(path)]) == len(lines)
+        except DatasetError as error:
+            assert f"{path}: line {number + 1}: " in str(error)
 
 
 def make_note(name: str, fields: str) -> str:
@@ -132,7 +165,7 @@ CSV: list[tuple[str, str]] = [
     (GOOD + "tset,1,c\n", "line 5: unknown split 'tset' (did you mean 'test'?); the splits are"),
     (GOOD + "test,,c\n", "line 5: the label is empty"),
     (GOOD + "test,1, \n", "line 5: the sentence is empty"),
-    (GOOD + 'test,1,"c\n', "line 5: unexpected end of data"),
+    (GOOD + 'test,1,"c\n', "line 5: a quote opens here, and is not closed in this line: unexpected end of data"),
     (GOOD + "test,Yes,c\ntest,yes,c\n", "line 6: label 'yes' differs from 'Yes' (line 5) in case"),
     ("label,text\n1,a\n", "line 1: 'split' is missing: give each item its split (train, "),
     ("split,text\ntrain,a\n", "line 1: 'label' is missing; the fields are 'split', 'text'"),

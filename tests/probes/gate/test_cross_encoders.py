@@ -89,9 +89,22 @@ def test_a_function_of_pairs_that_counts_shared_words() -> None:
     assert rates.at_threshold > 0
 
 
-@pytest.mark.parametrize("values", [[1.0], [[1.0], [2.0]], [1.0, np.nan]])
+@pytest.mark.parametrize("values", [[1.0, np.nan], [1.0, 1e308], np.ma.array([1.0, 2.0], mask=[0, 1])])
+def test_a_score_that_is_not_finite_is_refused_with_its_pair(values: object) -> None:
+    with pytest.raises(EncoderError) as caught:
+        PairModel(lambda _: values, name="mine", symmetric=True).score_columns(FIRSTS, SECONDS)
+    assert f"mine: the score of the pair {FIRSTS[1]!r}, {SECONDS[1]!r} is not a finite number" in str(caught.value)
+
+
+@pytest.mark.parametrize("values", [[1.0, 1j], ["1", "2"], [None, 2.0]])
+def test_scores_that_are_no_real_numbers_are_refused(values: object) -> None:
+    with pytest.raises(EncoderError, match="is not a finite number"):
+        PairModel(lambda _: values, name="mine").score_columns(FIRSTS, SECONDS)
+
+
+@pytest.mark.parametrize("values", [[1.0], [[1.0], [2.0]]])
 def test_a_function_that_does_not_return_a_score_for_each_pair(values: object) -> None:
-    with pytest.raises(EncoderError, match="did not return a finite score for each of 2 pairs"):
+    with pytest.raises(EncoderError, match="did not return one score for each of 2 pairs"):
         PairModel(lambda _: values, name="mine").score_columns(FIRSTS, SECONDS)
 
 

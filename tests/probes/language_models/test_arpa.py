@@ -2,6 +2,7 @@
 
 import gzip
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sentprobe.errors import SentprobeError
-from sentprobe.probes.language_models.arpa import NgramModel
+from sentprobe.probes.language_models.arpa import NgramModel, parse_arpa
+from sentprobe.probes.language_models.kneser_ney import train_ngrams
 from sentprobe.probes.language_models.scorers import ScoreKind, load_language_model, parse_models
 from sentprobe.progress import SilentReporter
 
@@ -97,31 +99,87 @@ def test_scores_are_those_of_the_recursive_definition(
     assert scores.log_probabilities == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "not an ARPA file"),
-        ("the man sleeps\n", "not an ARPA file"),
-        ("\\data\\\nngram 1=0\n\n\\1-grams:\n\n\\end\\\n", "not an ARPA file: it has no n-grams"),
-        (ARPA.replace("\\end\\\n", ""), "does not end with"),
-        (
-            ARPA.replace("-0.2\tthe man", "-0.2\tthe"),
-            "line 17: a logarithm, 2 words and an optional weight are expected",
-        ),
-        (ARPA.replace("-0.2\tthe man", "x\tthe man"), "line 17: a logarithm"),
-        (ARPA.replace("-0.2\tthe man", "-0.2\tthe man x y"), "line 17: a logarithm"),
-        (ARPA.replace("-0.0625", "nought"), "line 16: a logarithm"),
-    ],
-)
-def test_files_that_are_no_models(text: str, message: str, tmp_path: Path) -> None:
+def swap_sections(text: str) -> str:
+    head, first, second, third = text.removesuffix("\\end\\\n").split("\n\n\\")
+    return "\n\n\\".join([head, second, first, third]) + "\\end\\\n"
+
+
+DAMAGED: list[tuple[str, str]] = [
+    ("", "line 1: not an ARPA file, or cut off"),
+    ("the man sleeps\n", "line 1: not an ARPA file, or cut off"),
+    ("\\data\\\nngram 1=0\n\n\\1-grams:\n\n\\end\\\n", "line 2: the model has no n-grams"),
+    (ARPA.replace("\\end\\\n", ""), "line 21: not an ARPA file, or cut off"),
+    (ARPA.replace("-0.2\tthe man", "-0.2\tthe"), "line 17: a logarithm, 2 words and an optional weight are expected"),
+    (ARPA.replace("-0.2\tthe man", "x\tthe man"), "line 17: a logarithm"),
+    (ARPA.replace("-0.2\tthe man", "-0.2\tthe man x y"), "line 17: a logarithm"),
+    (ARPA.replace("-0.0625", "nought"), "line 16: a logarithm"),
+    (ARPA.replace("-0.0625", "nan"), "line 16: a logarithm and an optional weight are expected, as finite numbers"),
+    (ARPA.replace("-0.6\tthe", "nan\tthe"), "line 11: a logarithm"),
+    (ARPA.replace("-0.9\tsleeps", "-inf\tsleeps"), "line 13: a logarithm"),
+    (ARPA.replace("-0.2\tthe man", "0.2\tthe man"), "line 17: a log probability above 0: 0.2"),
+    (ARPA.replace("ngram 2=2", "ngram 2=3"), "line 19: 2 2-grams end here, and the header states 3"),
+    (ARPA.replace("ngram 1=6\n", ""), "line 3: ngram 1= with the number of n-grams is expected"),
+    (ARPA.replace("ngram 3=1\n", ""), "line 18: .end. is expected"),
+    (ARPA.replace("\\2-grams:", "\\0-grams:"), "line 15: .2-grams: is expected"),
+    (ARPA.replace("\\3-grams:", "\\" + "9" * 5000 + "-grams:"), "line 19: .3-grams: is expected"),
+    (ARPA.replace("ngram 3=", "ngram 3=" + "9" * 5000), "line 5: .1-grams: is expected"),
+    (ARPA.replace("-0.2\tthe man", "-0.2\t<s> the"), "line 17: the n-gram '<s> the' is listed twice"),
+    (ARPA.replace("-0.7\tman", "-0.7\twoman"), "line 17: 'man' is not among the 1-grams"),
+    (swap_sections(ARPA), "line 7: .1-grams: is expected"),
+    (ARPA[: ARPA.index("-0.7")], "line 11: not an ARPA file, or cut off"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), DAMAGED, ids=range(len(DAMAGED)))
+def test_a_damaged_model_is_refused_with_its_line(text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "lm.arpa"
     path.write_text(text)
-    with pytest.raises(SentprobeError, match=message):
+    with pytest.raises(SentprobeError, match=message) as caught:
         load(path).score(["the man"], SilentReporter())
+    assert str(path) in str(caught.value)
+
+
+ODD_NUMBERS = ["nan", "inf", "-inf", "1e999", "x", "-0.1.2", "\u0663"]
+
+
+def damage(text: str, draw: st.DrawFn) -> str:
+    """Cut the text; remove, repeat or move a line; or replace a number by something that is no finite number."""
+    kind, lines = draw(st.sampled_from(["cut", "remove", "repeat", "move", "field"])), text.split("\n")
+    if kind == "cut":
+        return text[: draw(st.integers(0, len(text)))]
+    row = draw(st.integers(0, len(lines) - 1))
+    if kind == "field":
+        numbers = [*re.finditer(r"(?<!\S)-?[0-9.]+(?!\S)", text)]
+        start, end = draw(st.sampled_from(numbers)).span()
+        return text[:start] + draw(st.sampled_from(ODD_NUMBERS)) + text[end:]
+    place = draw(st.integers(0, len(lines)))
+    copies = [] if kind == "remove" else [lines[row]]
+    kept = lines if kind == "repeat" else [*lines[:row], *lines[row + 1 :]]
+    lines = [*kept[:place], *copies, *kept[place:]]
+    return "\n".join(lines)
+
+
+@given(st.lists(st.text("abc ", min_size=1).filter(str.strip), min_size=1, max_size=8), st.data())
+def test_a_damaged_model_is_refused_or_gives_the_same_scores(texts: list[str], data: st.DataObject) -> None:
+    text = "".join(train_ngrams(texts, order=3, words=9))
+    words = frozenset({"<s>", "</s>", "<unk>", "a", "b", "c"})
+    damaged = damage(text, data.draw)
+    try:
+        entries = parse_arpa(damaged.splitlines(keepends=True), words)
+    except SentprobeError as error:
+        assert re.match(r"line \d+: ", str(error))
+    else:
+        assert entries == parse_arpa(text.splitlines(keepends=True), words)
+
+
+def test_other_blanks_than_ascii_are_parts_of_words_and_capital_unk_is_unk() -> None:
+    text = ARPA.replace("<unk>", "<UNK>").replace("sleeps", "\u3000").replace("the man", "the  man \r")
+    entries, _ = parse_arpa(text.splitlines(keepends=True), {"\u3000", "<unk>", "the", "man"})
+    assert {("\u3000",): (-0.9, 0.0), ("<unk>",): (-1.0, 0.0), ("the", "man"): (-0.2, 0.0)}.items() <= entries.items()
 
 
 def test_a_model_without_unknown_words(tmp_path: Path) -> None:
     path = tmp_path / "lm.arpa"
-    path.write_text(ARPA.replace("-1.0\t<unk>\n", ""))
+    path.write_text(ARPA.replace("-1.0\t<unk>\n", "").replace("ngram 1=6", "ngram 1=5"))
     with pytest.raises(SentprobeError, match="lacks the word 'dog', and has no entry <unk>"):
         load(path).score(["the dog"], SilentReporter())

@@ -2,7 +2,9 @@
 
 import csv
 import io
+import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -154,14 +156,35 @@ def test_functions_return_a_number_for_a_sentence_or_for_each_word() -> None:
         assert (scores.good[0], scores.bad[0]) == (good, bad)
 
 
+NOT_FINITE = r"f: a score of the pair 'the men sleep \.', 'the men sleeps \.' is not a finite number"
+ODD_SCORES: list[Any] = [
+    float("nan"), float("-inf"), 1j, 10**400, np.longdouble("1e4000"), np.ma.masked, np.ma.array([1.0], mask=[True])[0],
+    np.ma.array(1.0, mask=True), None, "1.5", np.datetime64("2020-01-01"),
+]  # fmt: skip
+
+
+def fill(value: object, texts: list[str]) -> list[object]:
+    return [value for _ in texts]
+
+
+def test_sums_that_overflow_are_refused_with_the_pair() -> None:
+    with pytest.raises(SentprobeError, match=NOT_FINITE):
+        measure(lambda texts: [[1e308] * len(text.split()) for text in texts])
+    for kind in (ScoreKind.TOKEN, ScoreKind.CRITICAL):
+        with pytest.raises(SentprobeError, match=NOT_FINITE):
+            measure(lambda texts: [np.ma.array([1.0] * len(t.split()), mask=[1] * len(t.split())) for t in texts], kind)
+    assert measure(lambda texts: [1e308 for _ in texts]).scores[0].ties == 2
+
+
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (lambda _: [0.0], "f did not return a finite number for each sentence"),
-        (lambda texts: [float("nan") for _ in texts], "did not return a finite number"),
-        (lambda texts: [[0.0, 1.0] for _ in texts], "did not return a finite number"),
+        (lambda _: [0.0], "f did not return a number for each sentence"),
+        *((partial(fill, value), NOT_FINITE) for value in ODD_SCORES),
+        (lambda texts: [[0.0, 1.0] for _ in texts], "did not return a number"),
         (lambda _: 1 / 0, "f raised ZeroDivisionError: division by zero"),
-        (lambda texts: ["x" for _ in texts], "f raised ValueError"),
+        (lambda texts: ["x" for _ in texts], NOT_FINITE),
+        (lambda _: sys.exit(0), "f raised SystemExit: 0"),
         (lambda _: None, "f raised TypeError"),
     ],
 )

@@ -25,7 +25,8 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from sentprobe.disk.files import atomic_path, decode_lines, to_local_path
+from sentprobe.disk.files import atomic_path, to_local_path
+from sentprobe.disk.reading import decode_lines, open_input
 from sentprobe.disk.unpacking import check_proportion, limit_unpacking
 from sentprobe.errors import FormatError, UsageError, first_line, path_error
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors
@@ -120,7 +121,7 @@ def _parse_vector(text: str, *, place: str) -> Vectors:
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield (line number from 1, text) of each line that is not empty. Raises VectorFileError if it is not UTF-8."""
     with (
-        path.open("rb") as raw,
+        open_input(path) as raw,
         limit_unpacking(OPENERS[path.suffix](raw), raw.tell) if path.suffix in OPENERS else raw as file,
     ):
         try:
@@ -150,7 +151,7 @@ def _open_packed(raw: IO[bytes], suffix: str) -> Any:
 
 def read_npz(path: Path) -> VectorFile:
     """Read an npz file without unpickling. Raises VectorFileError, or an exception in UNREADABLE."""
-    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+    with open_input(path) as file, np.load(file, allow_pickle=False) as arrays:
         if not isinstance(arrays, np.lib.npyio.NpzFile):
             raise VectorFileError(f"{path}: one array; an npz file with named arrays is expected")
         for part in arrays.zip.infolist() if arrays.zip else ():
@@ -189,7 +190,7 @@ def write_npz(temporary: Path, vectors: Vectors, sentences: Texts, path: Path) -
 
 def read_npy(path: Path) -> VectorFile:
     """Read an npy file without unpickling. Raises VectorFileError, or an exception in UNREADABLE."""
-    with path.open("rb") as file:
+    with open_input(path) as file:
         array = np.load(file, allow_pickle=False)
         if not isinstance(array, np.ndarray):
             raise VectorFileError(f"{path}: several named arrays; one array is expected (or use format=npz)")

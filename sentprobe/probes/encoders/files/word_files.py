@@ -6,6 +6,7 @@ import math
 import shutil
 import struct
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
@@ -17,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from sentprobe.disk.reading import open_input
 from sentprobe.disk.scratch import make_scratch_folder
 from sentprobe.disk.unpacking import limit_unpacking
 from sentprobe.errors import first_line, path_error
@@ -66,10 +68,12 @@ def _unzip(path: Path) -> Iterator[Path]:
     """Yield *path* or, for a gzip file, the path of a temporary uncompressed copy."""
     if find_spec("gensim") is None:
         raise missing_extra(f"the binary word vectors {path}", "gensim")
-    with open_unpacked(path) as file, make_scratch_folder() as directory:
-        if not _is_zipped(path):
-            yield path.absolute()  # gensim takes some relative paths for URLs
-            return
+    with open_input(path) as raw:
+        is_zipped = _is_zipped(raw)
+    if not is_zipped:
+        yield path.absolute()  # gensim takes some relative paths for URLs
+        return
+    with _open_unpacked(path) as file, make_scratch_folder() as directory:
         copy = Path(directory, "vectors.bin")
         with copy.open("wb") as out:
             shutil.copyfileobj(file, out)
@@ -81,7 +85,7 @@ def _read_by_gensim(path: Path, *, fasttext: bool) -> Any:
     from gensim.models import KeyedVectors
     from gensim.models.fasttext import load_facebook_vectors
 
-    (_read_fasttext_width if fasttext else _read_word2vec_width)(path)
+    (_read_fasttext_width if fasttext else _check_word2vec)(path)
     try:
         if fasttext:
             return load_facebook_vectors(str(path))
@@ -103,6 +107,24 @@ def _read_word2vec_width(path: Path) -> int:
     if size < min_bytes:
         raise DamagedWordFileError(f"the file is cut off: it has {size} bytes, but needs at least {min_bytes}")
     return dim
+
+
+def _check_word2vec(path: Path) -> None:
+    """Raise DamagedWordFileError unless the first line states the number of vectors, and their width."""
+    dim = _read_word2vec_width(path)
+    with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
+        offset = content.find(b"\n") + 1
+        words = int(content[:offset].split()[0])
+        for number in range(words):
+            blank = content.find(b" ", offset)
+            offset = blank + 1 + 4 * dim
+            if blank < 0 or offset > len(content):
+                raise DamagedWordFileError(
+                    f"the file ends in vector {number + 1} of {words}: cut off, or not {dim} wide"
+                )
+            offset += content[offset : offset + 1] == b"\n"  # which some programs write after each vector
+        if offset < len(content):
+            raise DamagedWordFileError(f"{len(content) - offset} bytes follow the {words} vectors of width {dim}")
 
 
 def _read_fasttext_width(path: Path) -> int:
@@ -164,8 +186,8 @@ def read_word_vectors(path: Path) -> WordVectors:
 
 def detect_word_format(path: Path) -> WordFormat:
     """Detect the format of a file of word vectors from its first bytes. Raises UsageError or EncoderError."""
-    with _report_read_errors(path), open_unpacked(path) as file:
-        header = file.readline(SAMPLE_BYTES)
+    with _report_read_errors(path), _open_unpacked(path) as file:
+        header = file.readline(SAMPLE_BYTES).removeprefix(BOM_UTF8)
         sample = file.read(SAMPLE_BYTES)
     if header.startswith(FASTTEXT_MAGIC):
         return WordFormat.FASTTEXT
@@ -179,58 +201,67 @@ def read_width(path: Path) -> int:
     if (file_format := detect_word_format(path)) is not WordFormat.TEXT:
         with _report_read_errors(path), _unzip(path) as plain:
             return _read_fasttext_width(plain) if file_format is WordFormat.FASTTEXT else _read_word2vec_width(plain)
+    dim = 0
     for number, line in _read_lines(path):
         fields = line.split()
-        if not (number == 1 and is_header(fields)):
-            _parse_entry(fields, len(fields) - 1, place=f"{path}, line {number}")
-            return len(fields) - 1
-        if width := int(fields[1]):
-            return width
+        if number == 1 and is_header(fields):
+            dim = int(fields[1])
+            continue
+        dim = dim or len(fields) - 1
+        _parse_entry(fields, dim, place=f"{path}, line {number}")
+        return dim
     raise EncoderError(f"{path}: no word vectors in this file")
 
 
 def read_text(path: Path) -> WordVectors:
     """Read a text file, plain or gzip, with a word and the numbers of its vector on each line. Raises EncoderError.
 
-    The first line may be word2vec's header. If a word is repeated, its first vector is used. Words may contain spaces,
-    as some in GloVe 840B do.
+    The first line may be word2vec's header, whose number of words and width must be true. If a word is repeated, its
+    first vector is used. Words may contain spaces, as some in GloVe 840B do.
     """
     table: dict[str, Vectors] = {}
     hasher = hashlib.sha256()
-    dim = 0
+    dim = count = 0
+    stated_count: int | None = None
     squares = 0.0
     for number, line in _read_lines(path):
         hasher.update(line)
         fields = line.split()
         if number == 1 and is_header(fields):
-            dim = int(fields[1])
+            stated_count, dim = map(int, fields)
             continue
+        count += 1
         dim = dim or len(fields) - 1
         word, vector = _parse_entry(fields, dim, place=f"{path}, line {number}")
         if table.setdefault(word, vector) is vector:
             squares += float(np.square(vector, dtype=np.float64).mean())
     if not table:
         raise EncoderError(f"{path}: no word vectors in this file")
+    if stated_count not in (None, count):
+        raise EncoderError(f"{path}: line 1 states {stated_count} words, and the file has {count}: is it cut off?")
     scale = math.sqrt(squares / len(table))
     return WordVectors(str(path), dim, hasher.hexdigest(), table.get, scale)
 
 
 def _read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    with _report_read_errors(path), open_unpacked(path) as file:
-        yield from enumerate(file, start=1)
+    with _report_read_errors(path), _open_unpacked(path) as file:
+        for number, line in enumerate(file, start=1):
+            yield number, line.removeprefix(BOM_UTF8) if number == 1 else line
 
 
-def open_unpacked(path: Path) -> BufferedReader:
+@contextmanager
+def _open_unpacked(path: Path) -> Iterator[BufferedReader]:
     """Open a file to read bytes; a gzip file is decompressed."""
-    if not _is_zipped(path):
-        return path.open("rb")
-    unpacked: Any = gzip.open(path, "rb")  # noqa: SIM115 - the caller closes the returned file
-    return limit_unpacking(unpacked, unpacked.fileobj.tell)
+    with open_input(path) as raw:
+        if not _is_zipped(raw):
+            yield raw
+        else:
+            with gzip.GzipFile(fileobj=raw) as unpacked:
+                yield limit_unpacking(unpacked, raw.tell)
 
 
-def _is_zipped(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(2) == b"\x1f\x8b"
+def _is_zipped(raw: BufferedReader) -> bool:
+    return raw.peek(2)[:2] == b"\x1f\x8b"
 
 
 @contextmanager
@@ -261,11 +292,21 @@ def _parse_entry(fields: Sequence[bytes], dim: int, *, place: str) -> tuple[str,
         raise EncoderError(f"{place}: the word is not UTF-8") from None
     except ValueError as error:
         raise EncoderError(f"{place}: {error}") from None
+    if len(fields) > dim + 1 and _is_number(fields[-dim - 1]):
+        raise EncoderError(f"{place}: more than {dim} numbers, which is the width of the vectors")
     with np.errstate(over="ignore"):
         vector = np.array(numbers, dtype=np.float32)
     if not math.isfinite(float(np.abs(vector).max())):
         raise EncoderError(f"{place}: the vector of {word!r} is not finite")
     return word, vector
+
+
+def _is_number(text: bytes) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def build_bow(spec: Spec, *, seed: int) -> Bow:

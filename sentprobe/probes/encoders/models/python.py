@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sentprobe.errors import SentprobeError, UsageError, suggest
 from sentprobe.probes.encoders import protocol
@@ -146,14 +147,30 @@ def _make_mteb_caller(model: Any, *, batch: int) -> EncodeFunction:
 
 
 def convert_to_array(result: Any) -> Any:
-    """Convert an encoder's output (tensor, array, or a list of either) to a NumPy array; bfloat16 becomes float32."""
+    """Convert an encoder's output (tensor, array, or a list of either) to a NumPy array.
+
+    The type bfloat16 becomes float32. Masked values become NaN.
+    """
     if hasattr(result, "detach"):
         tensor = result.detach().cpu()
         return (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy()
-    has_tensors = isinstance(result, list | tuple) and result and hasattr(result[0], "detach")
-    if has_tensors or isinstance(result, Iterator):
+    if isinstance(result, np.ma.MaskedArray):
+        return result.astype(np.float64).filled(np.nan) if np.ma.is_masked(result) else result.data
+    has_arrays = isinstance(result, list | tuple) and any(map(_needs_conversion, result))
+    if has_arrays or isinstance(result, Iterator):
         return np.stack([convert_to_array(part) for part in result])
     return np.asarray(result)
+
+
+def _needs_conversion(part: Any) -> bool:
+    return hasattr(part, "detach") or isinstance(part, np.ma.MaskedArray)
+
+
+def convert_to_scores(result: Any) -> NDArray[np.float64]:
+    """Convert the scores that a function returned to float64; values that are no real numbers become NaN."""
+    array = convert_to_array(result)
+    with np.errstate(over="ignore"):
+        return array.astype(np.float64) if array.dtype.kind in "biuf" else np.full(array.shape, np.nan)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sentprobe.disk.files import decode_lines
+from sentprobe.disk.reading import open_lines
 from sentprobe.errors import FormatError, path_error
 from sentprobe.probes.encoders.files.word_vectors import WordVectors, note_unknown_words
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors
@@ -117,8 +117,8 @@ def read_word_numbers(path: Path) -> dict[str, int]:
 
 def _read_lines(path: Path) -> Iterator[str]:
     try:
-        with path.open("rb") as file:
-            yield from decode_lines(file)
+        with open_lines(path) as lines:
+            yield from lines
     except FormatError as error:
         raise EncoderError(f"{path}, {error}") from None
     except OSError as error:

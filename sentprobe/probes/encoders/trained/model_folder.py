@@ -7,7 +7,7 @@ import safetensors
 import torch
 from safetensors import torch as tensor_files
 
-from sentprobe.disk import files
+from sentprobe.disk import reading
 from sentprobe.errors import FormatError, first_line, folder_part_error
 from sentprobe.probes.encoders.protocol import EncoderError
 from sentprobe.probes.encoders.trained import model_config as configs
@@ -61,7 +61,7 @@ def load_sentence_model(folder: Path) -> models.SentenceModel:
 
 
 def _parse_vocabulary(content: bytes, config: configs.ModelConfig) -> models.ModelVocabulary:
-    lines = tuple(files.decode_lines(content.split(b"\n")))
+    lines = tuple(reading.decode_lines(content.split(b"\n")))
     if len(lines) - 1 != config.words or lines[-1]:
         raise FormatError(f"{len(lines) - 1} lines; {configs.CONFIG_FILE} says {config.words} words")
     return models.ModelVocabulary(lines[:-1], lower=config.lower, reverse=config.reverse)

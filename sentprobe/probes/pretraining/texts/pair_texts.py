@@ -19,9 +19,10 @@ COLUMNS = ("premise", "hypothesis", "label")
 
 _LABELS: Mapping[object, NliLabel] = {
     **{label.value: label for label in NliLabel},
+    **{str(label.value): label for label in NliLabel},
     **{label.name.lower(): label for label in NliLabel},
 }
-_NO_LABEL = ("-", "", None, -1)
+_NO_LABEL = ("-", "", None, -1, "-1")
 """Values of the label column if the annotators did not agree on a label."""
 
 

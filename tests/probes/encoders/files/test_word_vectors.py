@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -104,6 +105,11 @@ BAD_TEXT: list[tuple[bytes, str]] = [
     (b"the 1 2\nman nan 4\n", "line 2: the vector of 'man' is not finite"),
     (b"the 1 2\nman 3 1e60\n", "line 2: the vector of 'man' is not finite"),
     (gzip.compress(BODY.encode())[:-12], "cannot read the word vectors"),
+    (b"9 2\nthe 1 2\nman 3 4\n", "line 1 states 9 words, and the file has 2: is it cut off?"),
+    (b"1 2\nthe 1 2\nman 3 4\n", "line 1 states 1 words, and the file has 2"),
+    (b"2 1\nthe 1 2\nman 3 4\n", "line 2: more than 1 numbers, which is the width of the vectors"),
+    (b"2 3\nthe 1 2\nman 3 4\n", "line 2: a word and 3 numbers are expected"),
+    (b"the 1 2\nman 3 4 5\n", "line 2: more than 2 numbers"),
 ]
 
 
@@ -119,6 +125,23 @@ def test_refused_text(tmp_path: Path, content: bytes, message: str) -> None:
 def test_file_that_is_not_there() -> None:
     with pytest.raises(UsageError, match=r"none.txt: cannot read .*: No such file"):
         make_encoder("bow:none.txt", seed=0)
+
+
+@given(
+    st.lists(st.tuples(st.text("ab\u00a0\u3000\x85", min_size=1), st.floats(-9, 9, width=16)), min_size=1), st.data()
+)
+def test_a_header_and_a_byte_order_mark_change_no_vector(rows: list[tuple[str, float]], data: st.DataObject) -> None:
+    """Only ASCII blanks separate fields."""
+    lines = [f"{word} {number} 1\n" for word, number in rows]
+    header = data.draw(st.sampled_from(["", f"{len(rows)} 2\n"]))
+    mark = data.draw(st.sampled_from(["", "\ufeff"]))
+    with TemporaryDirectory() as folder:
+        vectors = read_word_vectors(write_plain(Path(folder, "v.txt"), (mark + header + "".join(lines)).encode()))
+        assert read_width(Path(folder, "v.txt")) == vectors.dim == 2
+        for word, number in dict(reversed(rows)).items():
+            found = vectors.find(word)
+            assert found is not None
+            assert found.tolist() == [number, 1]
 
 
 # ------------------------------------------------------------------ word2vec, binary
@@ -189,12 +212,14 @@ def test_fingerprint_of_a_binary_file_is_its_content(tmp_path: Path) -> None:
 
 
 BAD_WORD2VEC: list[tuple[bytes, str]] = [
-    (word2vec_bytes(WORDS, ROWS)[:-8], "damaged: unexpected end of input"),
+    (word2vec_bytes(WORDS, ROWS)[:-8], "the file ends in vector 3 of 3: cut off, or not 3 wide"),
     (word2vec_bytes(WORDS, ROWS).replace(b"3 3\n", b"900000000000 3\n"), "the file is cut off"),
     (word2vec_bytes(WORDS, ROWS).replace(b"3 3\n", b"0 3\n"), "no word vectors in this file"),
     (word2vec_bytes(WORDS, ROWS * np.float32(np.nan)), "the vector of 'the' is not finite"),
     (gzip.compress(word2vec_bytes(WORDS, ROWS))[:-12], "cannot read the word vectors"),
-    (b"2 3\n" + b"\x01" * 40, "not word2vec's binary format, or damaged"),
+    (b"2 3\n" + b"\x01" * 40, "the file ends in vector 1 of 2: cut off, or not 3 wide"),
+    (word2vec_bytes(WORDS, ROWS).replace(b"3 3\n", b"2 3\n"), "bytes follow the 2 vectors of width 3"),
+    (word2vec_bytes(WORDS, ROWS).replace(b"3 3\n", b"3 2\n"), "of width 2"),
 ]
 
 

@@ -1,0 +1,71 @@
+"""The one way to open a file for reading, and to decode its text: UTF-8, without a byte-order mark."""
+
+import errno
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from io import BufferedReader
+from os import PathLike
+from pathlib import Path
+
+from sentprobe.errors import FormatError
+
+ASCII_BLANKS = " \t\r\n\f\v"
+"""The characters that separate fields in ARPA files and word vectors; other white space, such as U+3000, is a word."""
+_FIELD = re.compile(rf"[^{ASCII_BLANKS}]+")
+_read_pipes: set[tuple[int, int]] = set()
+
+
+def open_input(path: PathLike[str] | str) -> BufferedReader:
+    """Open a file to read its bytes. Raises OSError, also for a named pipe that was opened before.
+
+    A pipe can be read once. A second reader would wait forever for a second writer, or find the pipe empty.
+    """
+    status = Path(path).stat()
+    if stat.S_ISFIFO(status.st_mode):
+        if (status.st_dev, status.st_ino) in _read_pipes:
+            text = "it is a pipe, which can be read only once; write its content to a file first"
+            raise OSError(errno.ESPIPE, text, os.fspath(path))
+        _read_pipes.add((status.st_dev, status.st_ino))
+    return Path(path).open("rb")
+
+
+def read_text(path: PathLike[str] | str) -> str:
+    """Return the text of a file. Raises OSError, and FormatError (such as ``line 3: not UTF-8``)."""
+    with open_lines(path) as lines:
+        return "".join(lines)
+
+
+@contextmanager
+def open_lines(path: PathLike[str] | str) -> Iterator[Iterator[str]]:
+    """Open a text file; provide its lines. Raises OSError, and FormatError (such as ``line 3: not UTF-8``)."""
+    with open_input(path) as file:
+        yield decode_lines(file)
+
+
+def decode_line(line: bytes, number: int) -> str:
+    """Return line *number* of a file as text (line 1 without byte-order mark); raise FormatError if not UTF-8."""
+    try:
+        return line.decode("utf-8-sig" if number == 1 else "utf-8")
+    except UnicodeDecodeError:
+        raise FormatError("not UTF-8") from None
+
+
+def decode_lines(lines: Iterable[bytes]) -> Iterator[str]:
+    """Yield lines as text, without a byte-order mark; raise FormatError for the first line that is not UTF-8."""
+    for number, line in enumerate(lines, 1):
+        try:
+            yield decode_line(line, number)
+        except FormatError as error:
+            raise FormatError(f"line {number}: {error}") from None
+
+
+def split_at_blanks(line: str) -> list[str]:
+    r"""Return the fields of a line, which ASCII blanks separate.
+
+    >>> split_at_blanks("-1.0\tNew\u00a0York  -0.5\n")
+    ['-1.0', 'New\xa0York', '-0.5']
+    """
+    return _FIELD.findall(line)
