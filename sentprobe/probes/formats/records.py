@@ -226,7 +226,13 @@ def _split_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, lis
         return
     row_lines: list[str] = []
     width = 0
-    reader = csv.reader((row_lines.append(line) or line for line in lines), delimiter=delimiter, strict=True)
+
+    def keep_lines() -> Iterator[str]:
+        for line in lines:
+            row_lines.append(line)
+            yield line
+
+    reader = csv.reader(keep_lines(), delimiter=delimiter, strict=True)
     try:
         for row in reader:
             line = reader.line_num - len(row_lines) + 1

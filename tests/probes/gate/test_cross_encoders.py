@@ -89,7 +89,7 @@ def test_a_function_of_pairs_that_counts_shared_words() -> None:
     assert rates.at_threshold > 0
 
 
-@pytest.mark.parametrize("values", [[1.0, np.nan], [1.0, 1e308], np.ma.array([1.0, 2.0], mask=[0, 1])])
+@pytest.mark.parametrize("values", [[1.0, np.nan], [1.0, 1e308], np.ma.array([1.0, 2.0], mask=[False, True])])
 def test_a_score_that_is_not_finite_is_refused_with_its_pair(values: object) -> None:
     with pytest.raises(EncoderError) as caught:
         PairModel(lambda _: values, name="mine", symmetric=True).score_columns(FIRSTS, SECONDS)

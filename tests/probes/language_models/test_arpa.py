@@ -142,17 +142,17 @@ def test_a_damaged_model_is_refused_with_its_line(text: str, message: str, tmp_p
 ODD_NUMBERS = ["nan", "inf", "-inf", "1e999", "x", "-0.1.2", "\u0663"]
 
 
-def damage(text: str, draw: st.DrawFn) -> str:
+def damage(text: str, data: st.DataObject) -> str:
     """Cut the text; remove, repeat or move a line; or replace a number by something that is no finite number."""
-    kind, lines = draw(st.sampled_from(["cut", "remove", "repeat", "move", "field"])), text.split("\n")
+    kind, lines = data.draw(st.sampled_from(["cut", "remove", "repeat", "move", "field"])), text.split("\n")
     if kind == "cut":
-        return text[: draw(st.integers(0, len(text)))]
-    row = draw(st.integers(0, len(lines) - 1))
+        return text[: data.draw(st.integers(0, len(text)))]
+    row = data.draw(st.integers(0, len(lines) - 1))
     if kind == "field":
         numbers = [*re.finditer(r"(?<!\S)-?[0-9.]+(?!\S)", text)]
-        start, end = draw(st.sampled_from(numbers)).span()
-        return text[:start] + draw(st.sampled_from(ODD_NUMBERS)) + text[end:]
-    place = draw(st.integers(0, len(lines)))
+        start, end = data.draw(st.sampled_from(numbers)).span()
+        return text[:start] + data.draw(st.sampled_from(ODD_NUMBERS)) + text[end:]
+    place = data.draw(st.integers(0, len(lines)))
     copies = [] if kind == "remove" else [lines[row]]
     kept = lines if kind == "repeat" else [*lines[:row], *lines[row + 1 :]]
     lines = [*kept[:place], *copies, *kept[place:]]
@@ -163,7 +163,7 @@ def damage(text: str, draw: st.DrawFn) -> str:
 def test_a_damaged_model_is_refused_or_gives_the_same_scores(texts: list[str], data: st.DataObject) -> None:
     text = "".join(train_ngrams(texts, order=3, words=9))
     words = frozenset({"<s>", "</s>", "<unk>", "a", "b", "c"})
-    damaged = damage(text, data.draw)
+    damaged = damage(text, data)
     try:
         entries = parse_arpa(damaged.splitlines(keepends=True), words)
     except SentprobeError as error:

@@ -172,7 +172,9 @@ def test_sums_that_overflow_are_refused_with_the_pair() -> None:
         measure(lambda texts: [[1e308] * len(text.split()) for text in texts])
     for kind in (ScoreKind.TOKEN, ScoreKind.CRITICAL):
         with pytest.raises(SentprobeError, match=NOT_FINITE):
-            measure(lambda texts: [np.ma.array([1.0] * len(t.split()), mask=[1] * len(t.split())) for t in texts], kind)
+            measure(
+                lambda texts: [np.ma.array([1.0] * len(t.split()), mask=[True] * len(t.split())) for t in texts], kind
+            )
     assert measure(lambda texts: [1e308 for _ in texts]).scores[0].ties == 2
 
 

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from io import BufferedReader
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 import numpy as np
 
@@ -257,7 +257,7 @@ def _open_unpacked(path: Path) -> Iterator[BufferedReader]:
             yield raw
         else:
             with gzip.GzipFile(fileobj=raw) as unpacked:
-                yield limit_unpacking(unpacked, raw.tell)
+                yield limit_unpacking(cast("IO[bytes]", unpacked), raw.tell)
 
 
 def _is_zipped(raw: BufferedReader) -> bool:

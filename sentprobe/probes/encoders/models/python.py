@@ -155,7 +155,7 @@ def convert_to_array(result: Any) -> Any:
         tensor = result.detach().cpu()
         return (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy()
     if isinstance(result, np.ma.MaskedArray):
-        return result.astype(np.float64).filled(np.nan) if np.ma.is_masked(result) else result.data
+        return np.where(np.ma.getmaskarray(result), np.nan, result.data)
     has_arrays = isinstance(result, list | tuple) and any(map(_needs_conversion, result))
     if has_arrays or isinstance(result, Iterator):
         return np.stack([convert_to_array(part) for part in result])
