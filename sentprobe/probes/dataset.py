@@ -1,7 +1,6 @@
 """Datasets of probing tasks: sentences, items (questions about a sentence) in splits, and a card."""
 
 import hashlib
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
@@ -250,12 +249,8 @@ class ProbeDataset:
     @property
     def mirrored(self) -> bool:
         """Whether each group of test items with equal words and probe words has balanced labels, as mirror pairs do."""
-        counts: dict[object, Counter[int]] = {}
         test = self.splits[Split.TEST]
-        for row, probe, target in zip(test.rows, test.probes, test.targets, strict=True):
-            key = (*sorted(self.sentences[row].split()), *probe.tolist())
-            counts.setdefault(key, Counter())[int(target)] += 1
-        return all(len({count[target] for target in range(len(self.labels))}) == 1 for count in counts.values())
+        return _have_balanced_labels(self.number_mirrors(Split.TEST), test.targets, len(self.labels))
 
     @property
     def balanced_probes(self) -> bool:
@@ -265,9 +260,7 @@ class ProbeDataset:
         """
         test = self.splits[Split.TEST]
         _, groups = np.unique(test.probes, axis=0, return_inverse=True)
-        counts = np.zeros((int(groups.max()) + 1, len(self.labels)), np.int64)
-        np.add.at(counts, (groups.ravel(), test.targets), 1)
-        return not self.slots or bool((counts == counts[:, :1]).all())
+        return not self.slots or _have_balanced_labels(groups.ravel(), test.targets, len(self.labels))
 
     @property
     def held_out(self) -> str:
@@ -283,14 +276,16 @@ class ProbeDataset:
         Items with the same sentence are in one unit. So are mirrors: items with the same words, in any order, and the
         same probe words.
         """
+        return _connect_items(self.splits[split].rows, self.number_mirrors(split))
+
+    def number_mirrors(self, split: Split) -> Indices:
+        """Return a number for each item, (n,) int64: equal for items with the same words, in any order, and probes."""
         items = self.splits[split]
-        sorted_words = {row: tuple(sorted(self.sentences[row].split())) for row in np.unique(items.rows)}
+        sorted_words = {row: tuple(sorted(self.sentences[row].split())) for row in np.unique(items.rows).tolist()}
         numbers: dict[object, int] = {}
-        mirror_numbers = [
-            numbers.setdefault((sorted_words[row], *probe.tolist()), len(numbers))
-            for row, probe in zip(items.rows, items.probes, strict=True)
-        ]
-        return _connect_items(items.rows, np.array(mirror_numbers, dtype=np.int64))
+        pairs = zip(items.rows.tolist(), items.probes.tolist(), strict=True)
+        keys = ((sorted_words[row], *probe) for row, probe in pairs)
+        return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
 
     def fingerprint(self) -> str:
         """Return a SHA-256 digest, in hexadecimal, of everything except the card and the columns."""
@@ -301,6 +296,13 @@ class ProbeDataset:
             arrays = (array.astype("<i8").tobytes() for array in items._arrays())
             _update_digest(digest, (split.encode(), *arrays), count=items.slots)
         return digest.hexdigest()
+
+
+def _have_balanced_labels(groups: Indices, targets: Indices, labels: int) -> bool:
+    """Return whether each group of items has equally many items of each label; *groups* and *targets*: (n,) int64."""
+    counts = np.zeros((int(groups.max()) + 1, labels), np.int64)
+    np.add.at(counts, (groups, targets), 1)
+    return bool((counts == counts[:, :1]).all())
 
 
 def _connect_items(first: Indices, second: Indices) -> Indices:

@@ -21,6 +21,7 @@ class Cue(StrEnum):
     BAG = "bag-of-words"
     NGRAMS = "n-grams"
     POSITION = "position"
+    PLACES = "fixed-positions"
     TEMPLATE = "template"
     SENTENCE = "sentence"
 
@@ -75,7 +76,10 @@ class KnownTask:
     preset: str
     words: str = ONE_HOT
     may_answer: Reasons = field(default_factory=dict, hash=False)
-    """Cues that may predict the answers; above-chance accuracy of any other cue is a leak."""
+    """Cues that may predict the answers; above-chance accuracy of any other cue is a leak.
+
+    Words at fixed places are n-grams at the ends of a sentence or near them: a reason for n-grams holds for them, too.
+    """
     reversed_cues: Reasons = field(default_factory=dict, hash=False)
     """Cues that predict wrong answers to test items, each with the reason."""
     redundancy: Redundancy | None = None

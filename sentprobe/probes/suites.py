@@ -6,7 +6,7 @@ from functools import cache
 
 from sentprobe.probes.compeval.tasks import SUITE_TASKS
 from sentprobe.probes.dataset import ONE_HOT, ProbeDataset
-from sentprobe.probes.known_task import Cue, KnownTask, Redundancy, find_task_name, remove_languages
+from sentprobe.probes.known_task import Cue, KnownTask, Reasons, Redundancy, find_task_name, remove_languages
 from sentprobe.probes.natural.datasets import TASKS as NATURAL
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.presets import find_preset, override
@@ -111,11 +111,15 @@ def explain_expected_cue(name: str, cue: Cue) -> str:
     ''
     """
     task = find_known_task(name)
-    return "" if task is None else task.may_answer.get(cue, "")
+    return "" if task is None else _find_reason(task.may_answer, cue)
 
 
 def explain_inverted_cue(name: str, cue: Cue) -> str:
     """Return why the accuracy of a surface cue is below chance on the test items of the task *name*."""
     task = find_known_task(name)
-    reason = "" if task is None else task.reversed_cues.get(cue, "")
+    reason = "" if task is None else _find_reason(task.reversed_cues, cue)
     return reason or "training and test disagree about this cue"
+
+
+def _find_reason(reasons: Reasons, cue: Cue) -> str:
+    return reasons.get(cue) or (reasons.get(Cue.NGRAMS, "") if cue is Cue.PLACES else "")

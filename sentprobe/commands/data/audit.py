@@ -51,7 +51,7 @@ def audit(
         typer.Option(
             metavar="CUE",
             help="Accept that this cue leaks: probe (the probe words alone), length, bag-of-words, n-grams, position, "
-            "template or sentence (the sentence alone); repeatable. Exit with 1 if another cue leaks.",
+            "fixed-positions, template or sentence (the sentence alone); repeatable. Exit with 1 if another cue leaks.",
         ),
     ] = None,
     read_as: Annotated[

@@ -36,7 +36,7 @@ def compare(
     out: opt.OutFileOption = None,
     correction: opt.CorrectionOption = "holm",
     against: Annotated[
-        str | None, typer.Option(help="Compare each encoder with this encoder only. Default: all.")
+        str | None, typer.Option(help="Compare with this encoder or control ('fixed positions') only. Default: all.")
     ] = None,
     table: opt.TableOption = None,
     nearness: opt.NearnessOption = "cosine",
@@ -265,8 +265,7 @@ def compare_probes(
         return comparisons.compare_pairs([(first, second)], correction=correction)
     (run,) = compared_runs
     sides = build_sides(run.results, str(run.path), table)
-    pairs = comparisons.list_pairs(sides, baseline=against, source=str(run.path))
-    return comparisons.compare_pairs(pairs, correction=correction)
+    return comparisons.compare_in_run(sides, against=against, source=str(run.path), correction=correction)
 
 
 def _check_runs(runs: Sequence[str], against: str | None) -> None:

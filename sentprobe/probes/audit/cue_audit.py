@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from pkgutil import resolve_name
@@ -19,6 +20,7 @@ from sentprobe.lexicon.read import find_built_in
 from sentprobe.probes.audit.cue_classifiers import ModelScore, Trial, TrialItems, score_answers, try_classifiers
 from sentprobe.probes.audit.cue_features import CUES, Features, Structures, build_cue_items, list_cues
 from sentprobe.probes.dataset import Indices, ProbeDataset, Split
+from sentprobe.probes.encoders.fixed_places import Places, find_words, list_place_sets
 from sentprobe.probes.formats.registry import read_dataset
 from sentprobe.probes.known_task import AGREEING, TIED, Cue
 from sentprobe.probes.results.data_facts import SplitOverlap, find_overlap
@@ -68,7 +70,22 @@ KEYS: Mapping[Cue, BoundKey] = {
     Cue.PROBE: lambda _, probes: probes,
     Cue.LENGTH: lambda tokens, probes: (len(tokens), probes),
     Cue.BAG: lambda tokens, probes: (tuple(sorted(tokens)), probes),
+    Cue.SENTENCE: lambda tokens, _: tokens,
 }
+
+
+def list_keys(data: ProbeDataset) -> Mapping[Cue, BoundKey]:
+    """Return the keys of a dataset's bounds. On mirror pairs, fixed positions are bounded even with all words known."""
+    if not data.mirrored:
+        return KEYS
+    places = list_audited_places(data)
+    return {**KEYS, Cue.PLACES: lambda tokens, probes: (tuple(sorted(tokens)), find_words(tokens, places), probes)}
+
+
+def list_audited_places(data: ProbeDataset) -> Places:
+    """Return all places of the control with fixed positions, which the audit's classifiers see at once."""
+    return tuple(dict.fromkeys(chain.from_iterable(list_place_sets(data))))
+
 
 FORMAT = "sentprobe-audit 1"
 
@@ -269,9 +286,10 @@ def _try_cue(
 ) -> _CueTrial:
     structures = Structures(lexicon)
     make_features = CUES[cue].make_extractor(structures)
+    places = list_audited_places(data) if cue is Cue.PLACES else ()
     items_by_split = {
         split: _select_items(
-            data, split, units[split], [make_features(item) for item in build_cue_items(data, items, lexicon)]
+            data, split, units[split], [make_features(item) for item in build_cue_items(data, items, lexicon, places)]
         )
         for split, items in data.splits.items()
     }
@@ -316,7 +334,7 @@ def _build_audit(
         findings=tuple(_judge_cue(data, cue, trials[cue].trial, chance, reason=reasons.get(cue, "")) for cue in trials),
         bounds={
             cue: {split: compute_bound(data, split, key) for split in data.splits}
-            for cue, key in KEYS.items()
+            for cue, key in list_keys(data).items()
             if cue in trials
         },
         structures=trials[Cue.TEMPLATE].structures if Cue.TEMPLATE in trials else {},

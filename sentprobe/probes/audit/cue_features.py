@@ -10,6 +10,7 @@ from sentprobe.generator.events.event import Event, Participant, RelativeClause,
 from sentprobe.generator.sentences.parse import ParseError, parse
 from sentprobe.lexicon import Lexicon
 from sentprobe.probes.dataset import Items, ProbeDataset
+from sentprobe.probes.encoders.fixed_places import Places, describe_places, find_words
 from sentprobe.probes.known_task import Cue
 
 BLANK = "_"
@@ -91,6 +92,8 @@ class CueItem:
     tokens: tuple[str, ...]
     probes: tuple[str, ...]
     forms: tuple[frozenset[str], ...]
+    places: Places = ()
+    """The fixed places whose words the cue with fixed positions reads."""
 
     def find_positions(self, slot: int) -> list[int]:
         """Return the positions, from 0, of tokens that are forms of the probe word with this index."""
@@ -121,7 +124,7 @@ class CueKind:
         return self.description if probed else self.plain_description or self.description
 
 
-def build_cue_items(data: ProbeDataset, items: Items, lexicon: Lexicon) -> list[CueItem]:
+def build_cue_items(data: ProbeDataset, items: Items, lexicon: Lexicon, places: Places = ()) -> list[CueItem]:
     """Return a :class:`CueItem` for each item. A probe word outside the lexicon has one form: the word itself."""
     forms = []
     for lemma in data.probe_words:
@@ -132,6 +135,7 @@ def build_cue_items(data: ProbeDataset, items: Items, lexicon: Lexicon) -> list[
             tuple(data.sentences[row].split()),
             tuple(data.probe_words[probe] for probe in probes),
             tuple(forms[probe] for probe in probes),
+            places,
         )
         for row, probes in zip(items.rows.tolist(), items.probes.tolist(), strict=True)
     ]
@@ -229,6 +233,15 @@ def _describe_position(slot: int, positions: Sequence[int], *, size: int) -> Fea
     }
 
 
+def _extract_places(item: CueItem) -> Features:
+    """Return the word at each fixed place, whether it is a form of a probe word, and the probe words."""
+    words = find_words(item.tokens, item.places)
+    names = [describe_places((place,)) for place in item.places]
+    pairs = [*zip(names, words, strict=True)]
+    matches = (f"{name} is {slot}" for name, word in pairs for slot, forms in enumerate(item.forms) if word in forms)
+    return _cross_with_probe(item, dict.fromkeys([*(f"{name}: {word}" for name, word in pairs), *matches], 1.0))
+
+
 CUES: Mapping[Cue, CueKind] = {
     Cue.PROBE: CueKind("probe only", "the probe words", lambda _: _extract_probe, needs_probe=True),
     Cue.LENGTH: CueKind(
@@ -257,6 +270,13 @@ CUES: Mapping[Cue, CueKind] = {
         "the positions of forms of the probe words and which comes first, but no word",
         lambda _: _extract_position,
         needs_probe=True,
+    ),
+    Cue.PLACES: CueKind(
+        "fixed positions and probe",
+        "the first, second and last word, in mirror pairs also the place that tells most, and the probe words",
+        lambda _: _extract_places,
+        plain_title="fixed positions",
+        plain_description="the first, second and last word, in mirror pairs also the place that tells most",
     ),
     Cue.TEMPLATE: CueKind(
         "template",

@@ -133,6 +133,11 @@ class DataFacts:
     """A digest of the test items, equal for all training languages; empty if no languages are compared."""
     known_words: int = 0
     """The number of test items with at least one training word; 0 if no languages are compared."""
+    places: str = ""
+    """The places that the control with fixed positions sees, such as ``word 2``; empty if it was not run."""
+    place_bound: float | None = None
+    """The highest accuracy on the test items of any encoder that sees only fixed places, among the sets of places that
+    were tried; None if unknown, or without mirror pairs."""
 
     def __post_init__(self) -> None:
         counts = (self.train, self.test, self.validation, self.word_types, self.repeated, self.inflected)
@@ -163,9 +168,13 @@ class DataFacts:
         return has_same_sizes and bool(get_source(self) == get_source(facts))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the facts as a dictionary for JSON, without empty facts about held-out structures and languages."""
+        """Return the facts for JSON, without empty facts about held-out structures, languages and fixed places."""
         language_facts = ("train_language", "test_language", "test_digest", "known_words")
-        omitted = (*(() if self.held_out else ("held_out",)), *(() if self.test_language else language_facts))
+        omitted = (
+            *(() if self.held_out else ("held_out",)),
+            *(() if self.test_language else language_facts),
+            *(() if self.places else ("places", "place_bound")),
+        )
         return {name: fact for name, fact in asdict(self).items() if name not in omitted}
 
 

@@ -38,6 +38,8 @@ class Condition(StrEnum):
     """The mean of random word vectors instead of each sentence vector: accuracy without word order."""
     NO_SENTENCE = "no-sentence"
     """The probe words without the sentence vector: accuracy without the sentence."""
+    FIXED_POSITIONS = "fixed-positions"
+    """Random vectors of the words at fixed places instead of each sentence vector: accuracy without structure."""
     CONTROL_TASK = "control-task"
     """Random labels that are fixed for each word type: accuracy from memorization."""
     PORTIONS = "portions"
@@ -49,6 +51,8 @@ class Condition(StrEnum):
 METHODS = (Condition.CONTROL_TASK, Condition.PORTIONS, Condition.WIDTHS)
 """The conditions that a run has only on request (``--control-task``, ``--method``)."""
 MULTI_PROBE_CONDITIONS = frozenset({Condition.PORTIONS, Condition.WIDTHS})
+WIDTH_FREE_CONDITIONS = (Condition.NO_SENTENCE, Condition.FIXED_POSITIONS)
+"""The controls that do not depend on the width of the encoder's vectors."""
 USUAL_CONDITIONS = tuple(condition for condition in Condition if condition not in METHODS)
 """The task itself and the controls."""
 

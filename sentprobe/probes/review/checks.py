@@ -31,6 +31,7 @@ CHECKS = (
         "controls", "are probes that cannot know the answer at chance?", significance_checks.find_failed_controls
     ),
     ClaimCheck("words", "is a bag of words as accurate?", significance_checks.find_bag_of_words_ties),
+    ClaimCheck("positions", "are words at fixed places as accurate?", significance_checks.find_fixed_position_ties),
     ClaimCheck("probe-words", "are the probe words alone as accurate?", significance_checks.find_memorised_words),
     ClaimCheck("chance", "are figures above chance?", significance_checks.find_near_chance),
     ClaimCheck("noise", "is the best significantly better than the others?", significance_checks.find_ties_with_best),
@@ -96,7 +97,7 @@ def summarize_review(review: ClaimReview) -> str:
     """Return the number of findings of each severity.
 
     >>> summarize_review(ClaimReview(()))
-    '0 severe, 0 warnings, 0 notes, by 11 checks'
+    '0 severe, 0 warnings, 0 notes, by 12 checks'
     """
     severe, warnings, notes = (review.count(severity) for severity in Severity)
     checks = format_count(review.checks, "check")

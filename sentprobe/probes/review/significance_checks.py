@@ -32,6 +32,28 @@ def find_bag_of_words_ties(table: Results) -> Iterator[ClaimFinding]:
         )
 
 
+def find_fixed_position_ties(table: Results) -> Iterator[ClaimFinding]:
+    """Find encoders above chance, but not significantly better than the words at fixed places, such as the last."""
+    cells = find_table(table).cells
+    for task, not_better in _find_not_better(table, Condition.FIXED_POSITIONS):
+        compared = [comparison for comparison in not_better if cells[comparison.first.cell].is_above]
+        if not compared:
+            continue
+        last = [c.first.encoder for c in compared if c.first.position == "last"]
+        yield ClaimFinding(
+            severity=Severity.SEVERE,
+            problem=f"Random vectors of the words at fixed places are {_describe_outcome(compared)}."
+            + (f" {', '.join(last)} {LAST_TOKEN}" if last else ""),
+            figures=tuple(describe_against_control(comparison) for comparison in compared),
+            advice="Claim nothing about structure or meaning, or use a task in which no fixed place tells the answer.",
+            task=task,
+            encoder=", ".join(comparison.first.encoder for comparison in compared),
+        )
+
+
+LAST_TOKEN = "pools the last token, which at layer 0 is the last word: a curve over layers may begin with that word."
+
+
 def find_memorised_words(table: Results) -> Iterator[ClaimFinding]:
     """Find tasks where probe words alone are above chance. Find encoders not significantly better than these words."""
     controls = find_table(table).free_controls

@@ -42,7 +42,7 @@ def test_what_is_there_and_what_is_not(tmp_path: Path, command: Command, monkeyp
     bow = ("-e", "bow?dim=8")
     code, stdout, _ = command(*arguments, *bow, "--dry-run")
     assert code == 0
-    assert "5 probes: probe, random-sentences, random-probes, bag-of-words, no-sentence" in stdout
+    assert "6 probes: probe, random-sentences, random-probes, bag-of-words, no-sentence, fixed-positions" in stdout
     assert "0 results found, 1 missing. Nothing was written.\nAbout " in stdout
     assert not out.exists()
     assert command(*arguments, *bow)[0] == 0
@@ -184,8 +184,7 @@ def test_every_preset_has_a_short_fit(preset: Preset) -> None:
 @given(st.sampled_from(PRESETS), st.sampled_from(Condition), st.integers(1, 10**5), st.booleans())
 def test_assumed_passes_are_within_the_limit(preset: Preset, condition: Condition, dim: int, pretrained: bool) -> None:
     encoder = EncoderFacts(name="one", dim=dim, is_pretrained=pretrained)
-    probe = planned_work.assume_passes(preset, Condition.PROBE, encoder)
-    assert 0 < planned_work.assume_passes(preset, condition, encoder) <= min(probe, preset.max_epochs)
+    assert 0 < planned_work.assume_passes(preset, condition, encoder) <= preset.max_epochs
 
 
 class WaitingEncoder:

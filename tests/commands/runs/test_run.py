@@ -43,6 +43,7 @@ bilstm-max?hidden=8, random probe words
 bag of words, dim 8
 bag of words, dim 16
 no sentence
+fixed positions
 """
 
 

@@ -149,6 +149,8 @@ facts = st.builds(
     seed=st.none() | st.integers(0, 99),
     source=texts,
     held_out=texts,
+    places=st.sampled_from(["word 2", "word last", "words 1, 2 and last"]),
+    place_bound=st.none() | st.integers(0, 1000).map(lambda n: n / 1000),
 )
 norms = st.builds(Norm, st.integers(1, 99), st.integers(1, 99), st.floats(0, 1e9), floats)
 

@@ -16,7 +16,16 @@ from thoroughness import examples
 from sentprobe.display.table_writers import TableFormat
 from sentprobe.errors import UsageError
 from sentprobe.probes.audit.audit_report import audit_from_json, format_verdict_lines, render, to_json
-from sentprobe.probes.audit.cue_audit import KEYS, Audit, Verdict, audit, audit_all, compute_bound, count_processes
+from sentprobe.probes.audit.cue_audit import (
+    KEYS,
+    Audit,
+    Verdict,
+    audit,
+    audit_all,
+    compute_bound,
+    count_processes,
+    list_audited_places,
+)
 from sentprobe.probes.audit.cue_classifiers import (
     Classifier,
     ModelScore,
@@ -26,6 +35,7 @@ from sentprobe.probes.audit.cue_classifiers import (
     try_classifiers,
 )
 from sentprobe.probes.dataset import Card, Items, ProbeDataset, Split
+from sentprobe.probes.encoders.fixed_places import FIRST_SECOND_LAST, compute_place_bound
 from sentprobe.probes.formats.registry import read_datasets
 from sentprobe.probes.known_task import Cue
 from sentprobe.probes.results.data_facts import SplitOverlap
@@ -133,6 +143,31 @@ def test_a_cue_that_the_task_is_about_is_expected_and_said_to_be() -> None:
     order = audit_task("Order")
     assert get_accuracy(order, Cue.POSITION) == 1
     assert get_verdict(order, Cue.POSITION) is Verdict.EXPECTED
+
+
+def test_fixed_positions_are_a_cue_with_an_exact_bound() -> None:
+    data, result = dataset("Order", "compeval"), audit_task("Order")
+    places = list_audited_places(data)
+    assert {*FIRST_SECOND_LAST} <= {*places}
+    for split, bound in result.bounds[Cue.PLACES].items():
+        assert bound.share == compute_place_bound(data, split, places)
+    bound_in_test = result.bounds[Cue.PLACES][Split.TEST].share
+    assert 0.5 < get_accuracy(result, Cue.PLACES) <= bound_in_test
+    assert get_verdict(result, Cue.PLACES) is Verdict.EXPECTED
+    assert Cue.PLACES not in audit_task("Content1Probe").bounds
+
+
+def test_a_word_at_a_fixed_place_that_gives_the_answer_is_a_leak() -> None:
+    data = make_skewed_dataset(0.5)
+    texts = list(data.sentences)
+    for items in data.splits.values():
+        for row, target in zip(items.rows.tolist(), items.targets.tolist(), strict=True):
+            words = texts[row].split()
+            texts[row] = " ".join([*words[:1], f"{words[1]}{target}", *words[2:], f"{words[1]}{1 - target}", "end"])
+    leaky = replace(data, sentences=tuple(texts))
+    result = audit(leaky, cues=[Cue.PLACES, Cue.LENGTH])
+    assert get_accuracy(result, Cue.PLACES) > 0.95
+    assert [finding.cue for finding in result.leaks] == [Cue.PLACES]
 
 
 def test_a_mirror_pair_counts_once() -> None:

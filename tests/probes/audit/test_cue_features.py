@@ -108,7 +108,7 @@ def test_ngrams_know_the_neighbours_of_a_probe_word() -> None:
     assert features["is not & probe 0 is help"] == 1
 
 
-def test_without_probe_words_there_are_four_cues() -> None:
+def test_without_probe_words_there_are_five_cues() -> None:
     dataset_ = ProbeDataset(
         name="toy",
         sentences=("a b", "b a"),
@@ -117,7 +117,7 @@ def test_without_probe_words_there_are_four_cues() -> None:
         splits={split: to_items([(0, [], 0), (1, [], 1)]) for split in (Split.TRAIN, Split.TEST)},
         card=Card("toy"),
     )
-    assert list_cues(dataset_) == (Cue.LENGTH, Cue.BAG, Cue.NGRAMS, Cue.TEMPLATE)
+    assert list_cues(dataset_) == (Cue.LENGTH, Cue.BAG, Cue.NGRAMS, Cue.PLACES, Cue.TEMPLATE)
 
 
 def find_structure(text: str) -> tuple[str, ...]:

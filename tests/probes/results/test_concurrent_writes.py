@@ -67,7 +67,7 @@ def test_runs_of_other_seeds_side_by_side(
 ) -> None:
     patch_concurrent_action(monkeypatch, lambda: run_in_folder(tmp_path, seeds=concurrent_seeds))
     run_in_folder(tmp_path, seeds=seeds)
-    assert read_seeds(tmp_path) == [[0, 1, 2]] * 5
+    assert read_seeds(tmp_path) == [[0, 1, 2]] * 6
     assert not (tmp_path / LOCK).exists()
 
 
@@ -76,10 +76,10 @@ def test_what_is_done_anew_replaces_what_was_there_and_not_what_came_since(
 ) -> None:
     run_in_folder(tmp_path, seeds=3)
     run_in_folder(tmp_path, seeds=1, force=True)
-    assert read_seeds(tmp_path) == [[0]] * 5
+    assert read_seeds(tmp_path) == [[0]] * 6
     patch_concurrent_action(monkeypatch, lambda: run_in_folder(tmp_path, seeds=2))
     run_in_folder(tmp_path, seeds=1, force=True, command="anew")
-    assert read_seeds(tmp_path) == [[0, 1]] * 5
+    assert read_seeds(tmp_path) == [[0, 1]] * 6
     (result,) = read_results(tmp_path).records
     first, second = result.scores[Condition.PROBE].seeds
     assert (result.command, first.provenance) == ("anew", None)

@@ -97,6 +97,26 @@ def test_the_bag_of_words_itself_is_not_held_against_itself() -> None:
     assert find_by("words", Results(tuple(map(allow_words, draws.records)))) == []
 
 
+@pytest.mark.parametrize("right", [695, 800])
+def test_fixed_positions_that_tell_as_much(right: int) -> None:
+    counts = {Condition.FIXED_POSITIONS: right}
+    runs = join_runs(
+        make_draws("good", 950, 956, 948, control_counts=counts),
+        make_draws("poor", 700, 704, 694, control_counts=counts),
+    )
+    (finding,) = review_results(runs).findings
+    assert list_keys([finding]) == [("positions", SEVERE, "poor")]
+    assert f"poor: 69.9, fixed positions: {right / 10:.1f}; difference " in finding.figures[0]
+    assert "last token" not in finding.problem
+    pooled = Results(tuple(replace(record, position="last", layer=0) for record in runs.records))
+    assert "poor pools the last token, which at layer 0 is the last word" in find_by("positions", pooled)[0].problem
+
+
+def test_an_encoder_at_chance_claims_nothing_that_fixed_positions_could_tell() -> None:
+    run = make_draws("poor", 500, 510, 490, control_counts={Condition.FIXED_POSITIONS: 700})
+    assert find_by("positions", run) == []
+
+
 def test_probe_words_that_tell_as_much() -> None:
     word_counts = {Condition.NO_SENTENCE: 700}
     good = make_draws("good", 950, 956, 948, control_counts=word_counts)
@@ -105,7 +125,7 @@ def test_probe_words_that_tell_as_much() -> None:
     findings = review_results(run).findings
     assert list_keys(findings) == [("probe-words", SEVERE, "poor"), ("probe-words", NOTE, "")]
     assert "poor: 69.9, no sentence: 70.0; difference" in findings[0].figures[0]
-    assert findings[1].figures == ("no sentence: 70.0, chance 50.0; p = 0.002 (t-test over draws, Holm)",)
+    assert findings[1].figures == ("no sentence: 70.0, chance 50.0; p = 0.003 (t-test over draws, Holm)",)
 
 
 def test_a_figure_that_is_not_significantly_above_chance() -> None:
@@ -113,10 +133,10 @@ def test_a_figure_that_is_not_significantly_above_chance() -> None:
     (finding,) = review_results(run).findings
     assert list_keys([finding]) == [("chance", WARNING, "poor")]
     assert finding.figures == (
-        "poor: 62.0, chance 50.0; p = 0.104 (t-test over draws, Holm); about 7 draws give 80% power (this run: 3)",
+        "poor: 62.0, chance 50.0; p = 0.217 (t-test over draws, Holm); about 8 draws give 80% power (this run: 3)",
     )
     (finding,) = find_by("chance", Results((GOOD.records[0], make_draw("poor", 540))))
-    assert finding.figures[0].startswith("poor: 54.0, chance 50.0; p = 0.081 (binomial test, Holm); about 3,")
+    assert finding.figures[0].startswith("poor: 54.0, chance 50.0; p = 0.163 (binomial test, Holm); about 3,")
     assert "test items give 80% power (this run: 1,000)" in finding.figures[0]
     assert review_results(join_runs(GOOD, make_draws("poor", 500, 500, 500))).findings == ()
 

@@ -2,14 +2,16 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from statistics import mean
 from typing import Any
 
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.errors import ResultsError, UsageError, format_count, suggest
 from sentprobe.probes.report.findings import encoder_variants, paired_tests
+from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, SOLVERS, find_control
 from sentprobe.probes.report.findings.draws import differ_in_draw
-from sentprobe.probes.results.result import Result, Results
+from sentprobe.probes.results.result import Condition, Result, Results
 from sentprobe.probes.statistics import Correction, PairedComparison, correct_p_values
 from sentprobe.specs import choose_member
 
@@ -72,6 +74,12 @@ class Comparison(TestedDifference):
     matched: paired_tests.MatchedResults
     conditions: paired_tests.ConditionPair = paired_tests.PROBES
     """The condition of the first and of the second score, such as (PROBE, BAG_OF_WORDS)."""
+
+    @property
+    def second_name(self) -> str:
+        """The name of the second encoder, or of the control that takes its place."""
+        condition = self.conditions[1]
+        return self.second.encoder if condition is Condition.PROBE else CONTROL_NAMES[condition]
 
     @property
     def accuracies(self) -> tuple[float, float]:
@@ -159,6 +167,28 @@ def correct_tests(
         yield (sign_p, p) if count > 1 else (p, t_p)
 
 
+def compare_in_run(
+    encoders: Sequence[EncoderResults], *, against: str | None, source: str, correction: Correction
+) -> tuple[Comparison, ...]:
+    """Compare the encoders of a run with each other, with one of them, or with the control that *against* names.
+
+    Raises UsageError and ResultsError like :func:`list_pairs` and :func:`compare_pairs`.
+    """
+    control = {CONTROL_NAMES[condition]: condition for condition in SOLVERS}.get(against or "")
+    if control is None or against in {results.encoder for results in encoders}:
+        return compare_pairs(list_pairs(encoders, baseline=against, source=source), correction=correction)
+    by_task = [draws for results in encoders for draws in results.by_task.values()]
+    all_results = Results(tuple(chain.from_iterable(by_task)))
+    matches = [
+        tuple((result, other) for result in draws for other in find_control(result, all_results, control))
+        for draws in by_task
+    ]
+    matches = [matched for matched in matches if matched]
+    if not matches:
+        raise ResultsError(f"{source} has no control with {against}: run it again without --no-controls")
+    return compare_results(matches, correction=correction, conditions=[(Condition.PROBE, control)] * len(matches))
+
+
 def list_pairs(
     encoders: Sequence[EncoderResults], *, baseline: str | None = None, source: str
 ) -> list[tuple[EncoderResults, EncoderResults]]:
@@ -206,7 +236,7 @@ def build_comparison_grid(comparisons: Sequence[Comparison]) -> Grid:
     """Build a table with one row per comparison; significant differences are bold."""
     rows = []
     for comparison in comparisons:
-        name = f"{comparison.first.encoder} - {comparison.second.encoder}"
+        name = f"{comparison.first.encoder} - {comparison.second_name}"
         rows.append(GridRow(name, name, (GridCell(comparison.first.task), *build_figure_cells(comparison))))
     return Grid(("A - B", "task", *list_figure_columns(comparisons)), tuple(rows))
 
@@ -250,7 +280,7 @@ def to_comparison_records(comparisons: Sequence[Comparison]) -> list[dict[str, A
     return [
         {
             "first": comparison.first.encoder,
-            "second": comparison.second.encoder,
+            "second": comparison.second_name,
             "task": comparison.first.task,
             **to_figure_record(comparison),
         }
@@ -284,10 +314,10 @@ def describe_comparisons(comparisons: Sequence[Comparison], *, correction: Corre
     presets = {result.preset for comparison in comparisons for result in (comparison.first, comparison.second)}
     warning = "The classifiers differ: differences may come from the classifiers instead of the encoders."
     notes = [warning] if len(presets) > 1 else []
-    notes.append(encoder_variants.describe_excluded_pairs((c.first.encoder, c.second.encoder) for c in comparisons))
+    notes.append(encoder_variants.describe_excluded_pairs((c.first.encoder, c.second_name) for c in comparisons))
     most = max((comparison.draws for comparison in comparisons), default=0)
     fewer = [c for c in comparisons if c.draws < most]
-    text = ", ".join(f"{c.first.encoder} - {c.second.encoder} on {c.first.task} ({c.draws})" for c in fewer)
+    text = ", ".join(f"{c.first.encoder} - {c.second_name} on {c.first.task} ({c.draws})" for c in fewer)
     notes.append(f"Fewer than {most} draws: {text}." if text else "")
     return describe_tests(
         comparisons,
@@ -348,8 +378,9 @@ def compare_encoders(
 ) -> tuple[Comparison, ...]:
     """Compare each pair of encoders of a run on each task, as ``probe compare`` does.
 
-    - against: compare each encoder only with the encoder of this name. By default, compare all encoders of different
-      models or, if there is only one model, all its variants (cut, rounded or erased vectors)
+    - against: compare each encoder only with the encoder of this name, or with a control: ``fixed positions``, ``bag of
+      words`` or ``no sentence``. By default, compare all encoders of different models or, if there is only one model,
+      all its variants (cut, rounded or erased vectors)
     - correction: the correction of the p-values for the number of comparisons: ``holm``, ``bh`` (Benjamini-Hochberg)
       or ``none``
 
@@ -358,6 +389,9 @@ def compare_encoders(
             a task that are not draws of one run.
         ResultsError: two encoders have no task or draw in common, or were tested on different data.
     """
-    encoders = group_by_encoder(results, "results")
-    pairs = list_pairs(encoders, baseline=against, source="results")
-    return compare_pairs(pairs, correction=choose_member(Correction, correction, what="correction"))
+    return compare_in_run(
+        group_by_encoder(results, "results"),
+        against=against,
+        source="results",
+        correction=choose_member(Correction, correction, what="correction"),
+    )

@@ -6,7 +6,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from sentprobe.probes.dataset import ENCODER_WORDS
-from sentprobe.probes.results.result import Condition, Result, Results, Score
+from sentprobe.probes.results.result import WIDTH_FREE_CONDITIONS, Condition, Result, Results, Score
 from sentprobe.probes.statistics import Interval, chance_interval, design_effect, has_balanced_labels
 
 CONFIDENCE = 0.99
@@ -20,7 +20,7 @@ def compute_effective_items(score: Score, result: Result) -> float:
 
 def list_shared_properties(result: Result, condition: Condition) -> list[str]:
     """Return the properties that determine a control, such as ["dim 300"]. Encoders with equal properties share it."""
-    width = [] if condition is Condition.NO_SENTENCE else [f"dim {result.dim}"]
+    width = [] if condition in WIDTH_FREE_CONDITIONS else [f"dim {result.dim}"]
     words = [f"words of {result.encoder}"] if result.probe_vectors == ENCODER_WORDS else []
     return width + words
 
@@ -55,17 +55,37 @@ MUST_BE_AT_CHANCE: Mapping[Condition, Callable[[Result], bool]] = {
     Condition.RANDOM_PROBES: lambda result: True,  # noqa: ARG005
     Condition.BAG_OF_WORDS: lambda result: result.mirrored or _knows_no_word(result),
     Condition.NO_SENTENCE: lambda result: result.balanced_probes,
+    Condition.FIXED_POSITIONS: lambda result: False,  # noqa: ARG005
 }
 """For each control, a function that returns whether the control of a result must be at chance.
 A bag of words must be at chance on mirror pairs, and if no test sentence has a training word. Probe words alone
-must be at chance if the labels of each probe word are balanced."""
+must be at chance if the labels of each probe word are balanced. Words at fixed places need never be at chance."""
 
 CONTROL_NAMES = {
     Condition.RANDOM_SENTENCES: "random sentences",
     Condition.RANDOM_PROBES: "random probe words",
     Condition.BAG_OF_WORDS: "bag of words",
     Condition.NO_SENTENCE: "no sentence",
+    Condition.FIXED_POSITIONS: "fixed positions",
 }
+
+FIGURES_TO_EXCEED = (Condition.BAG_OF_WORDS, Condition.FIXED_POSITIONS)
+"""The controls that take the place of chance on a task where they are above chance."""
+
+
+def find_control(result: Result, results: Results, condition: Condition) -> list[Result]:
+    """Return a list with *result* if it has a score of the control *condition*.
+
+    Otherwise the list has the result with the control's highest score for the same task and seed, if there is one.
+    """
+    if condition in result.scores:
+        return [result]
+    others = [
+        other
+        for other in results.records
+        if condition in other.scores and (other.seed, other.task) == (result.seed, result.task)
+    ]
+    return sorted(others, key=lambda other: other.scores[condition].accuracy)[-1:]
 
 
 def name_control(result: Result, condition: Condition) -> str:
@@ -172,6 +192,7 @@ SOLVERS: Mapping[Condition, tuple[str, str]] = {
         "the words alone (bags of random word vectors, as wide as each encoder's vectors)",
     ),
     Condition.NO_SENTENCE: ("the probe words without the sentence are", "the probe words alone (without the sentence)"),
+    Condition.FIXED_POSITIONS: ("words at fixed places are", "words at fixed places (without the other words)"),
 }
 """For each control that may know the answer, two texts for notes on its accuracy: the first is for an accuracy that is
 not above chance (subject and verb), the second for one that is (subject)."""

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import chain, combinations, product
+from operator import itemgetter
 from statistics import fmean
 from typing import Any, TypeAlias
 
@@ -167,6 +168,11 @@ class TableFindings:
         tests = (test for test in self.free_controls if test.condition is condition)
         return frozenset(test.draws[0].task for test in tests if test.is_above)
 
+    def find_figures_to_exceed(self, task: str) -> list[Condition]:
+        """Return the controls that take the place of chance on a task: those that are significantly above chance."""
+        conditions = control_verdicts.FIGURES_TO_EXCEED
+        return [condition for condition in conditions if task in self.find_solvable_tasks(condition)]
+
     def find_figure(self, draws: Sequence[Result], condition: Condition) -> Figure | None:
         """Return the mean accuracy of an encoder or control over *draws*; None if it has no scores."""
         if condition is Condition.PROBE:
@@ -259,8 +265,8 @@ def _pair_with_control(
 ) -> Iterator[tuple[Result, Result]]:
     must_be_at_chance = control_verdicts.MUST_BE_AT_CHANCE[condition]
     for result in draws:
-        if condition is Condition.BAG_OF_WORDS:
-            controls = find_bag_of_words(result, results)
+        if condition in control_verdicts.FIGURES_TO_EXCEED:
+            controls = control_verdicts.find_control(result, results, condition)
         else:
             controls = [result] if condition in result.scores else []
         yield from ((result, control) for control in controls if not must_be_at_chance(control))
@@ -269,18 +275,6 @@ def _pair_with_control(
 def _have_equal_answers(result: Result, control: Result, condition: Condition) -> bool:
     scores = result.scores[Condition.PROBE], control.scores[condition]
     return len({tuple(seed.right for seed in score.seeds) for score in scores}) == 1
-
-
-def find_bag_of_words(result: Result, results: Results) -> list[Result]:
-    """Return a list with *result* if it has a bag-of-words score.
-
-    Otherwise the list has the result with the highest bag-of-words score for the same task and seed, if there is one.
-    """
-    if Condition.BAG_OF_WORDS in result.scores:
-        return [result]
-    candidates = (bag for bag in results.records if (bag.seed, bag.task) == (result.seed, result.task))
-    bags = [bag for bag in candidates if Condition.BAG_OF_WORDS in bag.scores]
-    return sorted(bags, key=lambda bag: bag.scores[Condition.BAG_OF_WORDS].accuracy)[-1:]
 
 
 def find_marked_cells(results: Results) -> frozenset[EncoderOnTask]:
@@ -297,19 +291,22 @@ def find_marked_cells(results: Results) -> frozenset[EncoderOnTask]:
 
 
 def _is_above_control(cell: EncoderOnTask, findings: TableFindings, results: Results) -> bool:
-    """Return whether the accuracy in a cell is significantly above its control.
+    """Return whether the accuracy in a cell is significantly above its controls.
 
-    The control is the bag of words if that is significantly above chance on the task. Otherwise the control is chance,
-    and the accuracy must also exceed the bag of words' accuracy, except on mirror pairs.
+    The controls are those of FIGURES_TO_EXCEED that are significantly above chance on the task. Otherwise the control
+    is chance, and the accuracy must also exceed the bag of words' accuracy, except on mirror pairs.
     """
-    if cell[1] in findings.find_solvable_tasks():
-        comparisons = findings.compare_with_control(Condition.BAG_OF_WORDS)
-        return any(comparison.is_better for comparison in comparisons if comparison.first.cell == cell)
+    if conditions := findings.find_figures_to_exceed(cell[1]):
+        return all(
+            any(c.is_better for c in findings.compare_with_control(condition) if c.first.cell == cell)
+            for condition in conditions
+        )
     test = findings.cells[cell]
     if not test.is_above or test.draws[0].mirrored:
         return test.is_above
-    bags = [bag.scores[Condition.BAG_OF_WORDS] for draw in test.draws for bag in find_bag_of_words(draw, results)]
-    return bool(bags) and round(test.figure.accuracy, 3) > round(fmean(bag.accuracy for bag in bags), 3)
+    bag = Condition.BAG_OF_WORDS
+    bags = [other.scores[bag] for draw in test.draws for other in control_verdicts.find_control(draw, results, bag)]
+    return bool(bags) and round(test.figure.accuracy, 3) > round(fmean(score.accuracy for score in bags), 3)
 
 
 def judge_controls(results: Results) -> tuple[control_verdicts.ControlRun, ...]:
@@ -331,8 +328,9 @@ class Standing:
 
     figure: Figure
     control: float
-    """The accuracy of the control: the bag of words if it is above chance, else chance."""
-    is_bag_of_words: bool
+    """The accuracy of the control: the highest of FIGURES_TO_EXCEED that are above chance, else chance."""
+    condition: Condition | None
+    """The control; None for chance."""
     group: int
     """The number of the group, from 1. The encoders of a group are not significantly worse than its best encoder."""
     groups: int
@@ -350,7 +348,8 @@ class Standing:
     @property
     def control_name(self) -> str:
         """The name of the control, with its accuracy in percent, such as "bag of words 62.5"."""
-        return f"{'bag of words' if self.is_bag_of_words else 'chance'} {100 * self.control:.1f}"
+        name = "chance" if self.condition is None else control_verdicts.CONTROL_NAMES[self.condition]
+        return f"{name} {100 * self.control:.1f}"
 
 
 Standings: TypeAlias = Mapping[EncoderOnTask, Standing]
@@ -359,24 +358,33 @@ Standings: TypeAlias = Mapping[EncoderOnTask, Standing]
 def compute_standings(results: Results) -> Standings:
     """Return each encoder's accuracy, control accuracy and group of similarly good encoders, for each task."""
     findings = find_table(results)
-    solvable = findings.find_solvable_tasks()
     groups = rank_groups(results)
     group_counts = {task: max(groups[cell] for cell in column) for task, column in findings.columns.items()}
     by_cell = {}
     for cell, test in findings.cells.items():
-        bags = [
-            bag.scores[Condition.BAG_OF_WORDS].accuracy
-            for result in (test.draws if cell[1] in solvable else ())
-            for bag in find_bag_of_words(result, results)
-        ]
+        control, condition = max(
+            _average_controls(test, findings.find_figures_to_exceed(cell[1]), results),
+            key=itemgetter(0),
+            default=(test.figure.chance, None),
+        )
         by_cell[cell] = Standing(
-            figure=test.figure,
-            control=fmean(bags) if bags else test.figure.chance,
-            is_bag_of_words=bool(bags),
-            group=groups[cell],
-            groups=group_counts[cell[1]],
+            figure=test.figure, control=control, condition=condition, group=groups[cell], groups=group_counts[cell[1]]
         )
     return by_cell
+
+
+def _average_controls(
+    test: ChanceTest, conditions: Sequence[Condition], results: Results
+) -> Iterator[tuple[float, Condition]]:
+    """Yield, for each condition, the mean accuracy over draws of the control with which an encoder is compared."""
+    for condition in conditions:
+        controls = [
+            control.scores[condition].accuracy
+            for result in test.draws
+            for control in control_verdicts.find_control(result, results, condition)
+        ]
+        if controls:
+            yield fmean(controls), condition
 
 
 def rank_groups(results: Results) -> dict[EncoderOnTask, int]:

@@ -32,7 +32,7 @@ from sentprobe.probes.report.tables.table_notes import DIGEST_LENGTH
 from sentprobe.probes.report.tables.training_curves import Curve, build_curve_tables
 from sentprobe.probes.report.tables.view import ShownTable, divide_by_setting, load_template
 from sentprobe.probes.results.item_table import ItemTable
-from sentprobe.probes.results.result import Provenance, Result, Results, find_provenances
+from sentprobe.probes.results.result import Condition, Provenance, Result, Results, find_provenances
 from sentprobe.probes.trainer.presets import format_preset_name
 
 if TYPE_CHECKING:
@@ -144,11 +144,16 @@ def _describe_standing(standing: tf.Standing, heading: str) -> Iterator[str]:
 
 def _describe_controls(task: str, standings: tf.Standings) -> str:
     task_standings = [standing for (_, name), standing in standings.items() if name == task]
-    bag_standings = [standing for standing in task_standings if standing.is_bag_of_words]
     if not task_standings:
         return ""
-    percents = control_notes.format_range(100 * standing.control for standing in bag_standings or task_standings)
-    return f"{'words' if bag_standings else 'chance'} {percents}"
+    above = [standing for standing in task_standings if standing.condition is not None]
+    names = dict.fromkeys(EXCEEDED_NAMES[standing.condition] for standing in above or task_standings)
+    percents = control_notes.format_range(100 * standing.control for standing in above or task_standings)
+    return f"{', '.join(names)} {percents}"
+
+
+EXCEEDED_NAMES = {None: "chance", Condition.BAG_OF_WORDS: "words", Condition.FIXED_POSITIONS: "positions"}
+"""A short name for each control that may stand in the last row."""
 
 
 def describe_reproduction(

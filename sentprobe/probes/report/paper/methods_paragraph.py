@@ -281,6 +281,7 @@ CONTROL_TEXTS: Mapping[Condition, str] = {
     Condition.RANDOM_PROBES: "random words in place of the probe words",
     Condition.BAG_OF_WORDS: "averages of random word vectors of the same width (a bag of words)",
     Condition.NO_SENTENCE: "the probe words alone",
+    Condition.FIXED_POSITIONS: "random vectors of the words at fixed places, which were chosen on training items",
 }
 
 

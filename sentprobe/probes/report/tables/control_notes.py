@@ -40,6 +40,7 @@ def describe_controls(results: Results) -> Iterator[str]:
     runs = cv.find_controls(results)
     yield from _describe_missing_controls(results)
     if not runs:
+        yield from _describe_places(results)
         return
     present = {run.condition for run in runs}
     meanings = [meaning for condition, meaning in CONTROL_MEANINGS.items() if condition in present]
@@ -49,6 +50,7 @@ def describe_controls(results: Results) -> Iterator[str]:
     required, failed = _split_controls(runs)
     if required:
         yield from _describe_required_controls(required, failed)
+    yield from _describe_places(results)
     for task, condition, is_above, figures in _judge_free_controls(results):
         control, words = cv.SOLVERS[condition]
         if is_above:
@@ -65,7 +67,29 @@ CONTROL_MEANINGS = {
     "not their order.",
     Condition.NO_SENTENCE: "No sentence: the probe sees only the probe words. It should be at chance if "
     "each probe word occurs equally often with every label.",
+    Condition.FIXED_POSITIONS: "Fixed positions: random vectors of the words at fixed places replace the sentence "
+    "vectors. Without structure, an encoder can do as well; the last token of a causal model is the last word at "
+    "layer 0.",
 }
+
+
+def _describe_places(results: Results) -> Iterator[str]:
+    """Yield a note on the places of the control with fixed positions on each task, and on its exact bounds."""
+    places: dict[str, dict[str, None]] = {}
+    bounds: dict[str, list[float]] = {}
+    for record in results.records:
+        if record.data and record.data.places:
+            places.setdefault(record.task, {})[record.data.places] = None
+        if record.data and record.data.place_bound is not None:
+            bounds.setdefault(record.task, []).append(record.data.place_bound)
+    if places:
+        texts = (f"{' or '.join(names)} on {task}" for task, names in places.items())
+        yield f"Fixed positions, chosen on training items: {'; '.join(texts)}."
+    if limits := {task: format_range(100 * bound for bound in values) for task, values in bounds.items()}:
+        yield (
+            "No encoder that sees only the first, second and last word, or the single place that tells most, exceeds "
+            f"{', '.join(f'{limit} on {task}' for task, limit in limits.items())} (mirror pairs: an exact bound)."
+        )
 
 
 def _describe_missing_controls(results: Results) -> Iterator[str]:

@@ -17,7 +17,7 @@ from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Result,
 
 GAP = "gap"
 
-DEFAULT_CONDITIONS = (Condition.PROBE, Condition.BAG_OF_WORDS)
+DEFAULT_CONDITIONS = (Condition.PROBE, Condition.BAG_OF_WORDS, Condition.FIXED_POSITIONS)
 """The conditions that have columns by default. With ``CellStyle.all_rows``, all controls have columns."""
 
 COLUMN_TEXTS = {

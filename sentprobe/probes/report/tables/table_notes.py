@@ -20,7 +20,7 @@ from sentprobe.probes.trainer.classifier import Preset
 
 DIGEST_LENGTH = 12
 """The number of hexadecimal digits shown of a digest. In one of 10^14 cases, two different digests begin alike."""
-BAG_REPLACES_CHANCE = "Where a bag of words is above chance, its accuracy takes the place of chance."
+CONTROLS_REPLACE_CHANCE = "Where a bag of words or fixed positions are above chance, they take the place of chance."
 
 
 def describe_datasets(results: Results) -> Iterator[str]:
@@ -97,7 +97,7 @@ def describe_figures(results: Results) -> Iterator[str]:
     yield from describe_datasets(results)
     if find_marked_cells(results):
         rivals = " and than every other model (by the test of probe compare)" * _has_several_models(results)
-        yield f"Bold, or with a *: significantly better than chance{rivals}. {BAG_REPLACES_CHANCE}"
+        yield f"Bold, or with a *: significantly better than chance{rivals}. {CONTROLS_REPLACE_CHANCE}"
     skewed = dict.fromkeys(result.task for result in results.records if not is_balanced(result))
     if skewed:
         yield (
@@ -249,7 +249,7 @@ def _summarize_figures(table: Results, style: CellStyle) -> Iterator[str]:
     )
     if find_marked_cells(table):
         rivals = " and than every other model" * _has_several_models(table)
-        yield f"Bold or *: significantly better than chance{rivals}. {BAG_REPLACES_CHANCE}"
+        yield f"Bold or *: significantly better than chance{rivals}. {CONTROLS_REPLACE_CHANCE}"
     if style.published:
         yield "Rows from papers come from other data and encoders."
 

@@ -9,6 +9,7 @@ import numpy as np
 from sentprobe.engines import INLINE_ENGINE
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.dataset import ENCODER_WORDS, ONE_HOT
+from sentprobe.probes.encoders.fixed_places import encode_places
 from sentprobe.probes.encoders.protocol import Baseline, Encoder, collect_notes
 from sentprobe.probes.encoders.resolve import bind_to_sentence_order, build_encoders
 from sentprobe.probes.results.result import Condition, Result, SeedScore
@@ -92,6 +93,8 @@ class SharedProbeJob:
         job = _make_job(self.condition, bow, shared_state)
         if self.condition.condition is Condition.BAG_OF_WORDS:
             vectors = encode_bag_of_words(bow, job.task.data)
+        elif self.condition.condition is Condition.FIXED_POSITIONS:
+            vectors = encode_places(job.task.data.sentences, job.task.places, seed=shared_state.run.seed)
         else:
             vectors = np.zeros((len(job.task.data.sentences), self.dim), dtype=np.float32)
         fits = make_trainer([job], shared_state.run)([vectors], word_vectors=None, pass_limits=self.pass_limits)

@@ -15,6 +15,7 @@ from sentprobe.errors import SentprobeError
 from sentprobe.lengths import count_tokens
 from sentprobe.probes.dataset import ProbeDataset
 from sentprobe.probes.encoders.files.word_vectors import Bow
+from sentprobe.probes.encoders.fixed_places import encode_places
 from sentprobe.probes.encoders.protocol import Encoder, Vectors
 from sentprobe.probes.encoders.variants.cut_and_rounded import ReducedEncoder, round_vectors
 from sentprobe.probes.results.result import Condition, Norm, Result, summarize_norms
@@ -63,6 +64,8 @@ class EncodedTexts:
     words: Embedding | None
     bow: Bow
     """The encoder of the bag-of-words control, whose vectors have the width of *sentences*."""
+    seed: int
+    """The seed of the run, for the random vectors of the control with fixed positions."""
 
     def make_key(self, job: Job, result: Result) -> Hashable:
         """Return the key of a job. Jobs with equal keys produce equal fits, even if their encoders differ."""
@@ -84,6 +87,8 @@ class EncodedTexts:
         texts = job.task.data.sentences
         if job.condition is Condition.BAG_OF_WORDS:
             return encode_bag_of_words(self.bow, job.task.data)
+        if job.condition is Condition.FIXED_POSITIONS:
+            return encode_places(texts, job.task.places, seed=self.seed)
         vectors = self.sentences.select(texts)
         if not isinstance(self.encoder, ReducedEncoder):
             return vectors
@@ -107,6 +112,10 @@ def has_word_vectors(task: Task, encoder: Encoder) -> bool:
     return bool(task.data.slots) and task.words.find_encoder(encoder) is not None
 
 
+OWN_VECTORS = (Condition.BAG_OF_WORDS, Condition.FIXED_POSITIONS)
+"""The conditions that have sentence vectors of their own; all others use those of the encoder, or their width."""
+
+
 @contextmanager
 def arrange_vectors(
     jobs: Mapping[Hashable, Sequence[Job]], vectors: EncodedTexts, *, run: Run, other_processes: bool
@@ -124,7 +133,7 @@ def arrange_vectors(
         for key, key_jobs in jobs.items():
             sentences = [
                 files.write(
-                    (job.task.fingerprint, job.condition is Condition.BAG_OF_WORDS),
+                    (job.task.fingerprint, job.condition if job.condition in OWN_VECTORS else None),
                     partial(vectors.get_sentence_vectors, job),
                 )
                 for job in key_jobs

@@ -13,7 +13,15 @@ from sentprobe.probes.encoders.protocol import Baseline, Encoder, get_capabiliti
 from sentprobe.probes.encoders.resolve import EncoderSource
 from sentprobe.probes.encoders.variants.cut_and_rounded import ReducedEncoder
 from sentprobe.probes.encoders.variants.erasure import ErasedEncoder
-from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Provenance, Result, SeedScore, pack_bits
+from sentprobe.probes.results.result import (
+    USUAL_CONDITIONS,
+    WIDTH_FREE_CONDITIONS,
+    Condition,
+    Provenance,
+    Result,
+    SeedScore,
+    pack_bits,
+)
 from sentprobe.probes.results.store import find_result, read_results_by_recipe, read_sound_results, save_result
 from sentprobe.probes.runs.execution.controls import LIMITING_CONDITIONS
 from sentprobe.probes.runs.execution.task import Task
@@ -49,8 +57,8 @@ class Job:
 def load_result(task: Task, encoder: Encoder | Baseline, *, run: Run, update: bool = True) -> Result:
     """Return the stored result, or a result without scores if none is stored or the run has ``force``.
 
-    The held-out structure of a stored result is replaced by that of *task*. The origin of its data is also replaced,
-    if *task* has one. With *update*, a changed result is stored again.
+    The held-out structure of a stored result is replaced by that of *task*. The origin of its data and the fixed
+    places are also replaced, if *task* has them. With *update*, a changed result is stored again.
     """
     blank_result = _make_blank_result(task, encoder, run=run)
     if run.out is None or run.force or (stored := find_result(blank_result, run.out)) is None:
@@ -58,6 +66,8 @@ def load_result(task: Task, encoder: Encoder | Baseline, *, run: Run, update: bo
     data = stored.data
     if data is not None:
         data = replace(data, origin=task.facts.origin or data.origin, held_out=task.facts.held_out)
+        if task.places:
+            data = replace(data, places=task.facts.places, place_bound=task.facts.place_bound)
     result = replace(stored, data=data)
     if update and result != stored:
         save_result(result, run.out, wait=run.wait, command=run.command)
@@ -98,9 +108,9 @@ def find_conditions(encoder: EncoderSource, *, probe_words: bool, run: Run) -> t
 PROBE_WORD_CONDITIONS = (Condition.RANDOM_PROBES, Condition.NO_SENTENCE)
 
 
-SHARED = (Condition.RANDOM_SENTENCES, Condition.BAG_OF_WORDS, Condition.NO_SENTENCE)
+SHARED = (Condition.RANDOM_SENTENCES, Condition.BAG_OF_WORDS, *WIDTH_FREE_CONDITIONS)
 """The conditions in which sentence vectors depend on the encoder by their width only, or not at all."""
-TRANSFERABLE = (Condition.PROBE, Condition.BAG_OF_WORDS)
+TRANSFERABLE = (Condition.PROBE, Condition.BAG_OF_WORDS, Condition.FIXED_POSITIONS)
 """The conditions whose training does not depend on test items, so that one probe is tested in several languages."""
 SharedKey = tuple[Condition, int, str, str, Preset]
 """The key of shared scores: condition, vector width, dataset fingerprint, probe word fingerprint, and classifier."""
@@ -109,7 +119,7 @@ SharedScores = Mapping[SharedKey, Mapping[int, SeedScore]]
 
 def make_shared_key(condition: Condition, result: Result, *, dim: int) -> SharedKey:
     """Return the key of the scores that all encoders of width *dim* share on the task of *result*."""
-    width = 0 if condition is Condition.NO_SENTENCE else dim
+    width = 0 if condition in WIDTH_FREE_CONDITIONS else dim
     return condition, width, result.dataset_fingerprint, result.probe_fingerprint, result.preset
 
 

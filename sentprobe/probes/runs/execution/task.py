@@ -9,6 +9,13 @@ from sentprobe.errors import UsageError
 from sentprobe.lengths import count_tokens
 from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.probes.dataset import ONE_HOT, ProbeDataset, Split
+from sentprobe.probes.encoders.fixed_places import (
+    Places,
+    choose_places,
+    compute_highest_bound,
+    describe_places,
+    list_place_sets,
+)
 from sentprobe.probes.encoders.protocol import digest
 from sentprobe.probes.results.data_facts import DataFacts, collect_data_facts
 from sentprobe.probes.results.result import Condition, renumber_units
@@ -40,6 +47,8 @@ class Task:
     """A digest of training and validation items, if datasets of several test languages share the items; else empty."""
     lexicon: Lexicon | None = None
     """The lexicon for parsing the sentences; None means the built-in lexicon of the dataset's language."""
+    places: Places = ()
+    """The places that the control with fixed positions sees; empty if the run has no controls."""
     portion_items: ProbeItems | None = None
     """The items for methods that train on growing portions of the items, such as MDL; None without such methods."""
 
@@ -97,13 +106,20 @@ def make_task(
     if Condition.PORTIONS in run.methods:
         portion_items = make_probe_items(data, preset=calibrate_stopping(preset), seed=run.seed)
         compute_portion_sizes(len(portion_items.train), labels=portion_items.labels)
+    places: Places = ()
+    facts = collect_data_facts(data, origin=origin)
+    if run.controls:
+        place_sets = list_place_sets(data)
+        places = choose_places(data, place_sets, seed=run.seed)
+        bound = compute_highest_bound(data, place_sets)
+        facts = replace(facts, places=describe_places(places), place_bound=bound)
     return Task(
         data=data,
         preset=preset,
         words=words,
         items=items,
         fingerprint=data.fingerprint(),
-        facts=collect_data_facts(data, origin=origin),
+        facts=facts,
         majority=float(np.bincount(targets).max() / len(targets)),
         mirrored=data.mirrored,
         units=renumber_units(data.units(Split.TEST)),
@@ -111,6 +127,7 @@ def make_task(
         balanced_probes=data.balanced_probes,
         training=_digest_training(data, items) if data.card.test_language and not data.slots else "",
         lexicon=lexicon,
+        places=places,
         portion_items=portion_items,
     )
 

@@ -11,7 +11,7 @@ from sentprobe.probes.encoders.files.word_vectors import Bow
 from sentprobe.probes.encoders.protocol import Baseline, Encoder, get_capabilities
 from sentprobe.probes.encoders.resolve import bind_to_sentence_order, build_encoders
 from sentprobe.probes.encoders.variants.cut_and_rounded import ReducedEncoder
-from sentprobe.probes.results.result import Condition
+from sentprobe.probes.results.result import WIDTH_FREE_CONDITIONS, Condition
 from sentprobe.probes.results.store import check_directory
 from sentprobe.probes.runs.execution import missing_jobs
 from sentprobe.probes.runs.execution.controls import make_control_bow
@@ -199,7 +199,7 @@ def _make_shared_key(
         condition = Condition.BAG_OF_WORDS
     has_own_words = bool(task.data.slots) and task.words.name == ENCODER_WORDS
     name = "" if condition in missing_jobs.SHARED and not has_own_words else encoder.name
-    return condition, name, 0 if condition is Condition.NO_SENTENCE else encoder.dim
+    return condition, name, 0 if condition in WIDTH_FREE_CONDITIONS else encoder.dim
 
 
 def _estimate_encoding(

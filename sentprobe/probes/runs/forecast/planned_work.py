@@ -7,9 +7,10 @@ from itertools import chain
 from typing import TypeAlias
 
 from sentprobe.probes.dataset import Split
+from sentprobe.probes.encoders.fixed_places import PLACES_WIDTH
 from sentprobe.probes.encoders.protocol import Baseline, Encoder
 from sentprobe.probes.encoders.resolve import EncoderSource, bind_to_sentence_order, build_encoders
-from sentprobe.probes.results.result import Condition, Result
+from sentprobe.probes.results.result import WIDTH_FREE_CONDITIONS, Condition, Result
 from sentprobe.probes.runs.execution import missing_jobs, result_recipes
 from sentprobe.probes.runs.execution.task import Task, make_tasks
 from sentprobe.probes.runs.execution.word_source import make_word_source
@@ -138,7 +139,7 @@ def list_fits(
     train = round(items * len(sample.train) / len(task.data.splits[Split.TRAIN]))
     usual_fit = PlannedFit(
         shape=presets.BankShape(
-            dim=1 if condition is Condition.NO_SENTENCE else encoder.dim,
+            dim=WIDTHS.get(condition, encoder.dim),
             slots=task.data.slots,
             words=sample.words,
             labels=sample.labels,
@@ -169,12 +170,15 @@ def assume_passes(preset: Preset, condition: Condition, encoder: EncoderFacts) -
     elif preset.stop is StopCriterion.TRAINING_LOSS:
         probe_passes = PRETRAINED_PASSES if encoder.is_pretrained else UNTRAINED_PASSES
         probe_passes = BAG_OF_WORDS_PASSES if encoder.is_control_bow else probe_passes
-        passes = PASSES.get(condition, probe_passes) * math.sqrt(REFERENCE_WIDTH / encoder.dim)
+        width = REFERENCE_WIDTH if condition in WIDTH_FREE_CONDITIONS else encoder.dim
+        passes = PASSES.get(condition, probe_passes) * math.sqrt(REFERENCE_WIDTH / width)
     else:
         passes = preset.check_every * preset.patience + VALIDATION_PASSES
     return min(passes, preset.max_epochs)
 
 
+WIDTHS = {Condition.NO_SENTENCE: 1, Condition.FIXED_POSITIONS: PLACES_WIDTH}
+"""The width of the sentence vectors of controls that do not depend on the encoder's width."""
 REFERENCE_WIDTH = 512
 """The width of vectors to which the numbers of passes below apply."""
 UNTRAINED_PASSES = 100.0
@@ -186,6 +190,7 @@ PASSES = {
     Condition.RANDOM_SENTENCES: BAG_OF_WORDS_PASSES,
     Condition.BAG_OF_WORDS: BAG_OF_WORDS_PASSES,
     Condition.NO_SENTENCE: 30.0,
+    Condition.FIXED_POSITIONS: 150.0,
 }
 
 VALIDATION_PASSES = 20.0

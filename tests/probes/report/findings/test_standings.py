@@ -20,9 +20,12 @@ from sentprobe.probes.results.result import Results
 counts = st.lists(st.integers(300, 1000), min_size=1, max_size=5)
 
 
-def make_table(right: list[int], bag: int = 500) -> Results:
-    """Make encoders with these numbers of 1000 items right, and a bag of words with its own."""
-    records = (make_sample_result(f"e{place}", "Order", count, 500, 500, bag) for place, count in enumerate(right))
+def make_table(right: list[int], bag: int = 500, positions: int = 500) -> Results:
+    """Make encoders with these numbers of 1000 items right, a bag of words and fixed positions with their own."""
+    records = (
+        make_sample_result(f"e{place}", "Order", count, 500, 500, bag, 500, positions)
+        for place, count in enumerate(right)
+    )
     return Results(tuple(records))
 
 
@@ -88,14 +91,32 @@ def test_where_nobody_is_told_apart() -> None:
     assert [*describe_groups(compute_standings(both))][1].startswith("On SemRole, no encoder is significantly worse")
 
 
-@pytest.mark.parametrize(("bag", "by_words", "shade"), [(500, False, 0.8), (700, True, 0.4)])
-def test_the_control_that_counts(bag: int, shade: float, *, by_words: bool) -> None:
-    (standing,) = compute_standings(make_table([900], bag)).values()
-    assert standing.is_bag_of_words is by_words
-    assert standing.margin == pytest.approx(0.9 - (bag / 1000))
-    assert standing.shade == pytest.approx(shade)
-    name = "bag of words 70.0" if by_words else "chance 50.0"
+@pytest.mark.parametrize(
+    ("bag", "positions", "name", "shade"),
+    [
+        (500, 500, "chance 50.0", 0.8),
+        (700, 500, "bag of words 70.0", 0.4),
+        (500, 700, "fixed positions 70.0", 0.4),
+        (700, 800, "fixed positions 80.0", 0.2),
+        (800, 700, "bag of words 80.0", 0.2),
+    ],
+)
+def test_the_control_that_counts(bag: int, positions: int, name: str, shade: float) -> None:
+    (standing,) = compute_standings(make_table([900], bag, positions)).values()
     assert standing.control_name == name
+    assert standing.margin == pytest.approx(0.9 - standing.control)
+    assert standing.shade == pytest.approx(shade)
+
+
+@pytest.mark.parametrize(("positions", "is_marked"), [(500, True), (700, True), (898, False), (950, False)])
+def test_a_marked_cell_exceeds_fixed_positions(positions: int, *, is_marked: bool) -> None:
+    assert bool(find_marked_cells(make_table([900], positions=positions))) == is_marked
+
+
+@pytest.mark.parametrize(("bag", "positions"), [(900, 700), (700, 900)])
+def test_a_marked_cell_exceeds_both_controls(bag: int, positions: int) -> None:
+    assert find_marked_cells(make_table([905], bag, positions)) == set()
+    assert find_marked_cells(make_table([990], bag, positions)) == {("e0", "Order")}
 
 
 def test_below_its_control_nothing_is_shaded() -> None:
