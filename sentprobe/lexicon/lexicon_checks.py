@@ -10,6 +10,7 @@ from sentprobe.errors import suggest
 from sentprobe.lexicon import draft as drafts
 from sentprobe.lexicon.source import SYNONYMS, VOCABULARY, LexiconEntry, Problem
 from sentprobe.lexicon.words import (
+    FRAMES,
     GENDERS,
     NO_PROGRESSIVE,
     NOT,
@@ -123,10 +124,12 @@ def check_unknown_key(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def _list_other_keys(kind: Kind) -> tuple[str, ...]:
-    """Return which of the keys "flags", "sort" and "takes" an entry can have. ``Language.keys`` lists further keys."""
+    """Return the keys that an entry can have in any language. ``Language.keys`` lists further keys."""
     flags = (drafts.FLAGS,) if kind in VERBS or kind in POLAR_KINDS else ()
     takes = (drafts.TAKES,) if kind in VERBS or kind in TAKING_KINDS else ()
-    return (*flags, *((drafts.SORT,) if kind is Kind.NOUN else ()), *takes)
+    frames = (drafts.FRAMES_KEY,) if kind in VERBS or kind is Kind.ADVERB else ()
+    ambiguous = (drafts.AMBIGUOUS,) if kind in VERBS or kind is Kind.NOUN else ()
+    return (*flags, *((drafts.SORT,) if kind is Kind.NOUN else ()), *takes, *frames, *ambiguous)
 
 
 def check_flags(draft: drafts.Draft) -> Iterator[LexiconFinding]:
@@ -197,6 +200,8 @@ def check_types(draft: drafts.Draft) -> Iterator[LexiconFinding]:
         yield from _find_wrong_values(item)
         yield from _find_wrong_choice(item, drafts.GENDER, GENDERS)
         yield from _find_wrong_choice(item, drafts.AUXILIARY, tuple(draft.language.perfect_auxiliaries))
+        yield from _find_wrong_members(item, drafts.FRAMES_KEY, FRAMES)
+        yield from _find_wrong_members(item, drafts.AMBIGUOUS, tuple(draft.language.forms[item.word.kind]))
     for entry in _list_vocabulary_entries(draft):
         if not _is_strings(entry.value) and entry.value != drafts.ALL:
             yield entry.line, f'{entry.key!r}, expected a list of lemmas or "{drafts.ALL}"'
@@ -211,12 +216,19 @@ def _find_wrong_choice(item: drafts.DraftWord, key: str, values: tuple[str, ...]
         yield item.entry.line, f"{key!r} of {item.word.lemma!r}, expected {_format_names(values)}"
 
 
+def _find_wrong_members(item: drafts.DraftWord, key: str, values: tuple[str, ...]) -> Iterator[LexiconFinding]:
+    for value in drafts.list_strings(item.stated.get(key)):
+        if value not in values:
+            expected = f"expected {_format_names(values)}{_suggest_nearest(value, values)}"
+            yield item.entry.line, f"{value!r} in {key!r} of {item.word.lemma!r}, {expected}"
+
+
 def _find_wrong_values(item: drafts.DraftWord) -> Iterator[LexiconFinding]:
     line, lemma = item.entry.line, item.word.lemma
     if not isinstance(item.entry.value, dict):
         yield line, f"{lemma!r}, expected a table such as {{}}"
     for key, value in item.stated.items():
-        if key == drafts.FLAGS and not _is_strings(value):
+        if key in (drafts.FLAGS, drafts.FRAMES_KEY, drafts.AMBIGUOUS) and not _is_strings(value):
             yield line, f"{key!r} of {lemma!r}, expected a list of strings"
         elif key == drafts.ARTICLE and value not in ARTICLES:
             yield line, f"{key!r} of {lemma!r}, expected {_format_names(ARTICLES)}"

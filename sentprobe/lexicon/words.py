@@ -105,6 +105,8 @@ MODIFIED = "noun"
 """The only key in :attr:`Word.takes` of an adjective or relativizer; for verbs, the keys are roles."""
 GENDERS = ("masc", "fem", "neut")
 """The genders of nouns."""
+FRAMES = ("intransitive", "transitive", "ditransitive", "dative", "to", "clause", "any", "auxiliary", "impersonal")
+"""The further uses of a verb that an entry can state: see ``english.toml`` and ``german.toml``."""
 NOT = "not "
 """The prefix that stands for all sorts except one: "not thing"."""
 VOWEL_KINDS = frozenset({Kind.NOUN, Kind.ADJECTIVE})
@@ -128,13 +130,17 @@ class Word:
     """The gender of a noun, one of :data:`GENDERS`; in English, "" stands for any gender."""
     takes: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     """The accepted sorts of nouns, by role of a verb; for an adjective or relativizer, the key is :data:`MODIFIED`."""
+    frames: frozenset[str] = frozenset()
+    """The uses of a verb, from :data:`FRAMES`, beside the one of its kind. Generated sentences have only the latter."""
+    ambiguous: frozenset[str] = frozenset()
+    """The names of the forms that are also another word where this word would be an error: "VBG" of *flatter*."""
     auxiliary: str = ""
     """The perfect auxiliary of a verb, such as "sein"; "" stands for the usual one of the language."""
     english: str = ""
     """The English translation of a word of another language: a lemma of the same kind."""
 
     def list_properties(self) -> list[object]:
-        """Return all properties of the word that determine the sentences in which it can occur."""
+        """Return all properties of the word that determine the sentences in which it is used rightly."""
         forms, takes = (sorted(table.items()) for table in (self.forms, self.takes))
         features = (sorted(self.flags), self.vowel, self.sort, self.gender, self.auxiliary)
         return [self.kind, self.lemma, forms, takes, *features]

@@ -5,7 +5,7 @@ import re
 import textwrap
 from collections.abc import Iterator
 
-from sentprobe.lexicon.draft import ALL, ARTICLE, FLAGS, GENDER, SORT, TAKES
+from sentprobe.lexicon.draft import ALL, AMBIGUOUS, ARTICLE, FLAGS, FRAMES_KEY, GENDER, SORT, TAKES
 from sentprobe.lexicon.inflect import guess_form, takes_an
 from sentprobe.lexicon.languages.english import CLOSED_KINDS
 from sentprobe.lexicon.lexicon import Lexicon
@@ -57,8 +57,9 @@ def _list_uses(word: Word) -> Iterator[tuple[str, str]]:
         sorts = {role: f"[{', '.join(map(_quote, names))}]" for role, names in word.takes.items()}
         table = ", ".join(f"{role} = {names}" for role, names in sorts.items())
         yield TAKES, f"{{ {table} }}" if word.kind in VERBS else sorts[MODIFIED]
-    if word.flags:
-        yield FLAGS, _format_list(sorted(word.flags))
+    for key, names in ((FLAGS, word.flags), (FRAMES_KEY, word.frames), (AMBIGUOUS, word.ambiguous)):
+        if names:
+            yield key, f"[{', '.join(map(_quote, sorted(names)))}]"
 
 
 def _format_vocabulary(vocabulary: Vocabulary, lexicon: Lexicon) -> Iterator[str]:

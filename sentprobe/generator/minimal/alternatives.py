@@ -1,6 +1,6 @@
 """Tables of wrong words: for a word of a good sentence, the words that can replace it in the bad sentence."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 
@@ -26,16 +26,16 @@ _NUMBER_FORMS = (
 
 
 def build_alternatives(
-    name: str, lexicon: Lexicon, vocabulary: Vocabulary, substitutes: Sequence[str] = ()
+    name: str, lexicon: Lexicon, vocabulary: Vocabulary, lacks: Collection[str] = ()
 ) -> Alternatives:
     """Return the table *name*, which maps a good word to the wrong words that can replace it.
 
-    *name* is a table's name, such as "number", or the tag of a verb form: "VBG" maps *helps* to *helping*. A non-empty
-    *substitutes* lists the only verbs that can replace other verbs. Words are escaped as in JSON strings.
+    *name* is a table's name, such as "number", or the tag of a verb form: "VBG" maps *helps* to *helping*. Only verbs
+    that have none of the frames *lacks* can replace other verbs. Words are escaped as in JSON strings.
     """
     tables = _TABLES[lexicon.language.code]
     if name in tables:
-        rows = tables[name](lexicon, vocabulary, substitutes)
+        rows = tables[name](lexicon, vocabulary, lacks)
     else:
         rows = _list_forms(Form(name), _list_words(VERBS, lexicon, vocabulary))
     return {json_escape(key): [*map(json_escape, words)] for key, words in rows if words}
@@ -56,7 +56,7 @@ def _list_forms(target: Form, verbs: Sequence[Word]) -> _Rows:
             yield name_form(verb.forms[form], form), [verb.forms[target]]
 
 
-def _list_numbers(lexicon: Lexicon, vocabulary: Vocabulary, _: Sequence[str]) -> _Rows:
+def _list_numbers(lexicon: Lexicon, vocabulary: Vocabulary, _: Collection[str]) -> _Rows:
     """Yield the key of each singular or plural form ("VBZ helps") and its wrong words: forms in the other number."""
     for pair in _AUXILIARIES:
         for key, counterpart in (pair, pair[::-1]):
@@ -74,25 +74,25 @@ def _exchange_forms(words: Iterator[Word] | Sequence[Word], pairs: Sequence[tupl
                     yield name_form(word.forms[form], form.value.partition(".")[0]), [word.forms[target]]
 
 
-def _list_verbs(kind: Kind, lexicon: Lexicon, vocabulary: Vocabulary, substitutes: Sequence[str]) -> _Rows:
+def _list_verbs(kind: Kind, lexicon: Lexicon, vocabulary: Vocabulary, lacks: Collection[str]) -> _Rows:
     """Yield the key of each verb form ("VBZ helps") and its wrong words: the same form of the substitute verbs.
 
-    A substitute verb is of *kind*, has unambiguous forms (see has_clear_forms), and accepts persons in every role.
-    If *substitutes* is not empty, it lists the only possible substitute verbs.
+    A substitute verb is of *kind*, has unambiguous forms (see has_clear_forms), accepts persons in every role, and has
+    none of the frames *lacks*. Its forms that are also another word ("flattering") replace no word.
     """
     verbs = [verb for verb in _list_words(frozenset({kind}), lexicon, vocabulary) if has_clear_forms(verb, lexicon)]
-    verbs = [verb for verb in verbs if takes_persons(verb) and (not substitutes or verb.lemma in substitutes)]
+    verbs = [verb for verb in verbs if takes_persons(verb) and verb.frames.isdisjoint(lacks)]
+    substitutes = {form: [verb.forms[form] for verb in verbs if form not in verb.ambiguous] for form in VERB_FORMS}
     for verb in _list_words(VERBS, lexicon, vocabulary):
-        for form in VERB_FORMS:
-            yield name_form(verb.forms[form], form), [substitute.forms[form] for substitute in verbs]
+        yield from ((name_form(verb.forms[form], form), substitutes[form]) for form in VERB_FORMS)
 
 
-def _list_nouns(lexicon: Lexicon, vocabulary: Vocabulary, _: Sequence[str]) -> _Rows:
+def _list_nouns(lexicon: Lexicon, vocabulary: Vocabulary, _: Collection[str]) -> _Rows:
     nouns = _list_words(frozenset({Kind.NOUN}), lexicon, vocabulary)
     yield "", [noun.forms[Form.NN] for noun in nouns if noun.sort == PERSON]
 
 
-def _list_relativizers(lexicon: Lexicon, _: Vocabulary, __: Sequence[str]) -> _Rows:
+def _list_relativizers(lexicon: Lexicon, _: Vocabulary, __: Collection[str]) -> _Rows:
     """Yield (key, wrong words) for each relativizer form. The wrong words, such as *which*, cannot refer to persons."""
     words = lexicon.words(Kind.RELATIVIZER)
     impersonal_forms = [form for word in words if not word.accepts(PERSON) for form in word.forms.values()]
@@ -101,7 +101,7 @@ def _list_relativizers(lexicon: Lexicon, _: Vocabulary, __: Sequence[str]) -> _R
             yield name_form(text, form), impersonal_forms
 
 
-def _list_polarity_items(lexicon: Lexicon, _: Vocabulary, __: Sequence[str]) -> _Rows:
+def _list_polarity_items(lexicon: Lexicon, _: Vocabulary, __: Collection[str]) -> _Rows:
     """Yield the wrong words: polarity items (*ever* in place of an adverb, *any* in place of a determiner)."""
     for kind in (Kind.ADVERB, Kind.DETERMINER):
         items = [word for word in lexicon.words(kind) if Flag.NPI in word.flags]
@@ -111,11 +111,12 @@ def _list_polarity_items(lexicon: Lexicon, _: Vocabulary, __: Sequence[str]) -> 
                 yield name_form(text, tag), [item.forms[form] for item in items if form in item.forms]
 
 
-def _list_adverbs(lexicon: Lexicon, vocabulary: Vocabulary, _: Sequence[str]) -> _Rows:
-    yield "RB not", [adverb.forms[Form.RB] for adverb in _list_words(frozenset({Kind.ADVERB}), lexicon, vocabulary)]
+def _list_adverbs(lexicon: Lexicon, vocabulary: Vocabulary, lacks: Collection[str]) -> _Rows:
+    adverbs = [w for w in _list_words(frozenset({Kind.ADVERB}), lexicon, vocabulary) if w.frames.isdisjoint(lacks)]
+    yield "RB not", [adverb.forms[Form.RB] for adverb in adverbs]
 
 
-_Table = Callable[[Lexicon, Vocabulary, Sequence[str]], _Rows]
+_Table = Callable[[Lexicon, Vocabulary, Collection[str]], _Rows]
 _ENGLISH: Mapping[str, _Table] = {
     "number": _list_numbers,
     "onset": lambda lexicon, *_: _exchange_forms(lexicon.words(Kind.DETERMINER), [(Form.DT_SG, Form.DT_SG_VOWEL)]),

@@ -3,15 +3,21 @@
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from random import Random
+
+import numpy as np
+from numpy.typing import NDArray
 
 from sentprobe.errors import UsageError
-from sentprobe.generator.bulk.generation import Renderer
+from sentprobe.generator.bulk.columns import NOTHING
+from sentprobe.generator.bulk.generation import Decoder, Renderer, SentenceChunk, parse_column
+from sentprobe.generator.bulk.word_tables import WordTables
 from sentprobe.generator.minimal.alternatives import build_alternatives
 from sentprobe.generator.minimal.changes import SentenceEdit, apply_edit, compile_change, find_first_change, find_tables
 from sentprobe.generator.minimal.paradigms import ALL_PARADIGMS, build_vocabulary_error, find_paradigm, load_paradigms
 from sentprobe.generator.sentences.sentence import Sentence
 from sentprobe.generator.sentences.sentence_records import json_escape, write_json
-from sentprobe.generator.spaces.counting import IndexArray
+from sentprobe.generator.spaces.counting import IndexArray, divide_evenly, sample_distinct
 from sentprobe.lexicon import Lexicon
 
 
@@ -27,6 +33,35 @@ class MinimalPair:
     bad: str
     critical: int
     annotation: str
+
+
+POOL = 16
+"""The number of pairs from which one pair of a sample is chosen."""
+
+
+class _EditedWords:
+    """Store of the column, or the word of the grammar, that a change edits first in each shape."""
+
+    def __init__(self, change: str) -> None:
+        self._change = change
+        self._columns: list[int] = []
+        self._words: list[int] = []
+        self._known: dict[str, int] = {}
+
+    def add(self, marked: Sentence) -> frozenset[int]:
+        """Add a shape; return the number of its column."""
+        edit = compile_change(self._change, marked)
+        place = next((i for i, token in enumerate(edit) if token.table or token.position != i), len(edit))
+        text = marked.tokens[place].form if place < len(marked.tokens) else ""
+        self._columns.append(parse_column(text))
+        self._words.append(self._known.setdefault(text, -1 - len(self._known)))
+        return frozenset({self._columns[-1]})
+
+    def find_words(self, chunk: SentenceChunk) -> NDArray[np.int64]:
+        """Return the edited word of each sentence: its number in the columns, or a negative number."""
+        columns = np.array(self._columns)[chunk.shapes]
+        words = chunk.words[np.arange(len(chunk)), columns].astype(np.int64)
+        return np.where(columns == NOTHING, np.array(self._words)[chunk.shapes], words)
 
 
 class MinimalPairSpace:
@@ -45,9 +80,9 @@ class MinimalPairSpace:
     def __init__(self, lexicon: Lexicon, uid: str, *, vocabulary: str) -> None:
         self.paradigm = find_paradigm(uid, lexicon.language)
         self._space = self.paradigm.build_space(lexicon, vocabulary)
-        words, substitutes = lexicon.vocabulary(vocabulary), self.paradigm.substitutes
+        words, lacks = lexicon.vocabulary(vocabulary), self.paradigm.lacks
         names = find_tables(self.paradigm.change)
-        self._tables = {name: build_alternatives(name, lexicon, words, substitutes) for name in names}
+        self._tables = {name: build_alternatives(name, lexicon, words, lacks) for name in names}
         if not all(self._tables.values()):
             raise build_vocabulary_error(uid, vocabulary)
         self._edits: list[SentenceEdit] = []
@@ -63,9 +98,34 @@ class MinimalPairSpace:
             raise UsageError(f"{count} pairs of {uid} were asked for; from 1 to {self.count():,} are possible")
 
     def sample(self, count: int, *, seed: int) -> IndexArray:
-        """Return the indices of *count* different pairs, in random order. Raises UsageError."""
+        """Return the indices of *count* different pairs, in random order. Raises UsageError.
+
+        Each word that the change edits is about equally frequent in their good sentences: the pairs are chosen among
+        POOL times as many, equally many of each frame (intransitive, transitive, ditransitive).
+        """
         self.check_count(count)
-        return self._space.sample(count, seed=seed)
+        rng, ranges = np.random.default_rng(seed), self._space.find_frame_ranges()
+        sizes = [end - start for start, end in ranges]
+        shares = divide_evenly(min(POOL * count, self.count()), sizes, Random(seed))
+        dtype = np.int64 if self.count() < 2**63 else object
+        rows = zip(ranges, shares, sizes, strict=True)
+        parts = [sample_distinct(share, size, rng).astype(dtype) + start for (start, _), share, size in rows]
+        pool = rng.permutation(np.concatenate(parts))
+        words = self._find_edited_words(pool)
+        order = np.argsort(words, kind="stable")
+        _, counts = np.unique(words, return_counts=True)
+        chosen = divide_evenly(count, counts.tolist(), Random(seed))
+        firsts = (np.cumsum(counts) - counts).tolist()
+        places = np.concatenate([order[i : i + share] for i, share in zip(firsts, chosen, strict=True)])
+        sample: IndexArray = pool[np.sort(places)]
+        return sample
+
+    def _find_edited_words(self, indices: IndexArray) -> NDArray[np.int64]:
+        """Return a number for each pair, which stands for the first word of the good sentence that the change edits."""
+        tables = WordTables(self._space)
+        edited = _EditedWords(self.paradigm.change)
+        chunks = Decoder(self._space, tables, [edited]).decode_chunks(indices)
+        return np.concatenate([edited.find_words(chunk) for chunk in chunks])
 
     def iterate_pairs(self, indices: IndexArray) -> Iterator[MinimalPair]:
         """Yield the pairs at *indices*, in the order of *indices*."""
@@ -90,7 +150,7 @@ class MinimalPairSpace:
 
 
 def build_pair_spaces(lexicon: Lexicon, uids: Sequence[str], *, vocabulary: str) -> list[MinimalPairSpace]:
-    """Return the space of each paradigm in *uids*; ``["all"]``: all paradigms for which the vocabulary has words.
+    """Return the space of each paradigm in *uids*; ``["all"]``: see :data:`~.paradigms.ALL_PARADIGMS`.
 
     Raises:
         UsageError: a paradigm or the vocabulary is unknown, or the vocabulary lacks words for a paradigm in *uids*.
@@ -99,7 +159,7 @@ def build_pair_spaces(lexicon: Lexicon, uids: Sequence[str], *, vocabulary: str)
         return [MinimalPairSpace(lexicon, uid, vocabulary=vocabulary) for uid in dict.fromkeys(uids)]
     lexicon.vocabulary(vocabulary)
     spaces = []
-    for uid in load_paradigms(lexicon.language):
+    for uid in (uid for uid, row in load_paradigms(lexicon.language).items() if not row.on_request):
         with suppress(UsageError):
             spaces.append(MinimalPairSpace(lexicon, uid, vocabulary=vocabulary))
     return spaces

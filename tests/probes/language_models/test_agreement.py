@@ -24,15 +24,19 @@ def sample(uid: str, count: int, seed: int) -> list[SentencePair]:
 @pytest.mark.parametrize(
     ("uid", "start", "expected"),
     [
-        ("distractor_agreement_relative_clause", "the librarians that the priest is supporting punish", ("5", "1")),
+        (
+            "distractor_agreement_relative_clause",
+            "the photographer that the landlords were not photographing is",
+            ("6", "1"),
+        ),
         (
             "distractor_agreement_by_phrase_exchange",
-            "the chefs that should not be deceived by the prince are",
+            "the soldiers that would not be watched by the waitress scream",
             ("8", "1"),
         ),
-        ("subject_verb_agreement_auxiliary", "the mayor is not humiliating the judges", ("0", "0")),
-        ("transitive", "the assistant did not intrigue the editor", None),
-        ("double_modal", "the clerks might not frustrate the waitress", None),
+        ("subject_verb_agreement_auxiliary", "the barbers are not deceiving the inspector", ("0", "0")),
+        ("transitive", "the driver was not encouraging the girl", None),
+        ("double_modal", "the mayors must be sleeping", None),
     ],
 )
 def test_by_hand(uid: str, start: str, expected: tuple[str, str] | None) -> None:
