@@ -16,9 +16,10 @@ from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FOLDER
 from sentprobe.display.screen import print_text
 from sentprobe.errors import UsageError
 from sentprobe.probes.corpus.analysis_settings import MAX_TOKENS, AnalysisRecipe, make_recipe
-from sentprobe.probes.corpus.sources import Source, find_sources
+from sentprobe.probes.corpus.sources import Source, find_file_language, find_sources
 from sentprobe.probes.corpus.table import FAILURES, Table, choose_language
 from sentprobe.probes.corpus.text_formats import FORMATS, PARQUET, RecordFields, TextUnit
+from sentprobe.probes.syntax.compound_tenses import COMPOUND_TENSES
 from sentprobe.probes.syntax.parsers import NO_PARSER, PARSERS
 from sentprobe.processes import count_cores
 from sentprobe.progress import show_bars
@@ -60,8 +61,8 @@ class ReadingOptions:
     language: Annotated[
         str | None,
         reading_option(
-            help="Language of the sentences, such as de. Default: from the name of a file "
-            "(de_gsd-ud-test.conllu) or of the folder --out (de.table)."
+            help="Language of the sentences, such as de. It decides which compound tenses are a past. "
+            "Default: from the name of a file (de_gsd-ud-test.conllu) or of the folder --out (de.table)."
         ),
     ] = None
     universal: Annotated[
@@ -98,13 +99,14 @@ def analyze(
     holds = choose_member(TextUnit, reading.holds, what="content")
     machines = where.find_machines(jobs=count_cores() if jobs is None else jobs)
     found_sources = find_sources(sources, format=reading.format)
+    language = choose_language([source.name for source in found_sources], out, chosen=reading.language)
     plan = Analysis(
         sources=found_sources,
-        recipe=build_recipe(found_sources, parser, reading, RecordFields(reading.text_column, holds)),
+        recipe=build_recipe(found_sources, parser, reading, RecordFields(reading.text_column, holds), language),
         out=out,
         encoding=reading.encoding,
         command=format_table_command(sources, parser, reading),
-        language=choose_language([source.name for source in found_sources], out, chosen=reading.language),
+        language=language,
         force=force,
     )
     with report_interruption(lambda: describe_kept_work(out)), show_bars(notes=True) as reporter:
@@ -114,7 +116,7 @@ def analyze(
 
 
 def build_recipe(
-    sources: Sequence[Source], parser: str | None, reading: ReadingOptions, records: RecordFields
+    sources: Sequence[Source], parser: str | None, reading: ReadingOptions, records: RecordFields, language: str
 ) -> AnalysisRecipe:
     """Return the settings for splitting and parsing; raise UsageError if a parser is missing, or not needed."""
     if parser is not None and all(FORMATS[source.format].parsed for source in sources):
@@ -132,6 +134,7 @@ def build_recipe(
         punkt=reading.punkt,
         max_tokens=reading.max_tokens,
         universal=reading.universal,
+        language=language,
         has_text=parser is not None and any(source.format in text_formats for source in sources),
     )
 
@@ -162,5 +165,19 @@ def _print_summary(table: Table, pace: "AnalysisProgress") -> None:
             f"there are only {content}: tree, depth, top constituents and coordinated clauses are "
             "left out, and so are the tasks that need them"
         )
+    if table.has_values("dependency_depth") and (note := _format_tense_note(table)):
+        print_text(note)
     print(f"{seconds:.1f} seconds, {analysed / seconds:,.0f} sentences a second", file=sys.stderr)
     print(f"table: {table.path}" + (f", language {table.language}" if table.language else ""))
+
+
+def _format_tense_note(table: Table) -> str:
+    """Return a note on the languages whose compound tenses are not known; "" if all are."""
+    languages = [table.language] if table.language else [find_file_language(source.path) for source in table.sources]
+    unknown = sorted({*languages} - COMPOUND_TENSES.keys())
+    if not unknown:
+        return ""
+    names = ", ".join(filter(None, unknown))
+    reason = f"no compound tenses are known of: {names}" if names else "the language is unknown"
+    advice = "" if all(unknown) else "; name the language with --language"
+    return f"{reason}; a perfect has the tense of its auxiliary, also where it is the ordinary past{advice}"

@@ -101,6 +101,8 @@ class AnalysisRecipe:
     max_tokens: int = MAX_TOKENS
     universal: bool = False
     """Whether rows are built from Universal Dependencies even if a sentence also has Penn Treebank tags or a tree."""
+    language: str = ""
+    """The code of the language of all sources; "" if it is unknown, or if they have several languages."""
 
     @property
     def has_parser(self) -> bool:
@@ -126,7 +128,7 @@ class AnalysisRecipe:
     def format_line(self) -> str:
         """Return one line of JSON with all settings and versions that determine the rows of the table."""
         versions = [TABLE_FORMAT, get_own_version(), describe_package("nltk"), describe_package("pyarrow")]
-        return json.dumps([self.to_json(), *versions], sort_keys=True)
+        return json.dumps([self.to_json(), self.language, *versions], sort_keys=True)
 
 
 def make_recipe(
@@ -137,8 +139,11 @@ def make_recipe(
     max_tokens: int,
     has_text: bool,
     universal: bool = False,
+    language: str = "",
 ) -> AnalysisRecipe:
     """Return the recipe of an analysis. Punkt splits running text if *punkt* is set or the parser cannot split it."""
     splits = parser not in {None, NO_PARSER} and load_parser(str(parser)).splits
     folder = str(find_punkt(punkt)) if has_text and (punkt is not None or not splits) else None
-    return AnalysisRecipe(reading=reading, parser=parser, punkt=folder, max_tokens=max_tokens, universal=universal)
+    return AnalysisRecipe(
+        reading=reading, parser=parser, punkt=folder, max_tokens=max_tokens, universal=universal, language=language
+    )

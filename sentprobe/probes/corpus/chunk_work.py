@@ -9,7 +9,7 @@ from typing import Any
 
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.corpus.analysis_settings import AnalysisRecipe, Splitter, load_splitter, load_tokenizer
-from sentprobe.probes.corpus.sources import Chunk
+from sentprobe.probes.corpus.sources import Chunk, find_file_language
 from sentprobe.probes.corpus.text_formats import FORMATS, RawText, ReadPiece, TextUnit
 from sentprobe.probes.syntax.parsers import NO_PARSER, Parser, ParserOutcome, load_parser
 from sentprobe.probes.syntax.table_rows import Row, RowError, build_row
@@ -90,7 +90,8 @@ def _build_row(outcome: ParsedSentence | Mistake, source: str, place: int, recip
     if isinstance(outcome, Mistake):
         return outcome
     try:
-        return build_row(replace(outcome, source=source, place=place), universal=recipe.universal)
+        language = recipe.language or find_file_language(source)
+        return build_row(replace(outcome, source=source, place=place), universal=recipe.universal, language=language)
     except RowError as error:
         return Mistake(0, str(error), shorten(" ".join(outcome.tokens)))
 

@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import lzma
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -60,6 +61,19 @@ def find_sources(patterns: Sequence[str], *, format: str | None = None) -> tuple
     if not names:
         raise UsageError("name at least one file of the corpus")
     return tuple(Source(name, format or _guess_format(name)) for name in names)
+
+
+_TREEBANK_FILE = re.compile(r"([a-z]{2,3})_[a-z0-9]+-s?ud-")
+
+
+def find_file_language(name: str) -> str:
+    """Return the code of the language that the name of a treebank's file begins with, or "" if it has none.
+
+    >>> find_file_language("ud/de_gsd-ud-dev.conllu"), find_file_language("all.conllu")
+    ('de', '')
+    """
+    match = _TREEBANK_FILE.match(Path(name).name)
+    return match[1] if match else ""
 
 
 def _expand_pattern(pattern: str) -> list[str]:

@@ -15,6 +15,7 @@ from sentprobe.disk.locks import hold_lock
 from sentprobe.errors import FormatError, SentprobeError, UsageError, folder_part_error, path_error
 from sentprobe.extras import import_module_of_extra
 from sentprobe.probes.corpus.analysis_settings import TABLE_FORMAT
+from sentprobe.probes.corpus.sources import find_file_language
 from sentprobe.values import BadSyntaxError, check_record, parse_json
 
 if TYPE_CHECKING:
@@ -84,8 +85,8 @@ class Table:
         """Whether rows may have constituency trees; false for a dependency parser, or without a parser."""
         return bool(self.recipe["constituents"])
 
-    def has_trees(self) -> bool:
-        """Return whether any row has a tree, according to Parquet's statistics; true if a shard is unreadable."""
+    def has_values(self, column: str) -> bool:
+        """Return whether any row has a value in *column*, by Parquet's statistics; true if a shard is unreadable."""
         import pyarrow.parquet as pq
 
         try:
@@ -93,9 +94,9 @@ class Table:
         except (OSError, ValueError):  # check_shards reports the error
             return True
         groups = (head.row_group(number) for head in heads for number in range(head.num_row_groups))
-        columns = (group.column(number) for group in groups for number in range(group.num_columns))
-        depths = [column.statistics for column in columns if column.path_in_schema == "depth"]
-        return any(depth is None or depth.has_min_max for depth in depths)
+        parts = (group.column(number) for group in groups for number in range(group.num_columns))
+        statistics = [part.statistics for part in parts if part.path_in_schema == column]
+        return any(values is None or values.has_min_max for values in statistics)
 
     def check_shards(self) -> None:
         """Compare all shards with their checksums; raise TableError if a shard is damaged."""
@@ -221,7 +222,6 @@ def format_head(table: Table) -> str:
 
 
 _LANGUAGE = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-_TREEBANK_FILE = re.compile(r"([a-z]{2,3})_[a-z0-9]+-s?ud-")
 _CODE = re.compile(r"[a-z]{2}(?=\.|$)")
 
 
@@ -237,9 +237,9 @@ def choose_language(files: Iterable[str], folder: Path, *, chosen: str | None = 
         if _LANGUAGE.fullmatch(chosen):
             return chosen
         raise UsageError(f"the language {chosen!r} has characters besides letters, digits and _; examples: de, pt_BR")
-    codes = [match and match[1] for match in (_TREEBANK_FILE.match(Path(file).name) for file in files)]
-    if len({*codes}) == 1 and codes[0]:
-        return codes[0]
+    codes = {find_file_language(file) for file in files}
+    if len(codes) == 1 and codes != {""}:
+        return codes.pop()
     match = _CODE.match(folder.name)
     return match[0] if match else ""
 

@@ -25,11 +25,15 @@ from sentprobe.probes.natural.conneau import (
 )
 from sentprobe.probes.natural.natural_task import NaturalTask, TableNeed, TaskGroup
 from sentprobe.probes.natural.selection import NaturalSettings, Selection, SelectionRequest
+from sentprobe.probes.statistics import wilson
 from sentprobe.specs import NATURAL
 from sentprobe.versions import find_versions
 
 PUBLISHED_SIZE = Size(100_000, 10_000, 10_000)
 """Numbers of items in the published datasets: training, test, validation."""
+
+MIN_TEST_ITEMS = 50
+"""Number of test items below which a note warns: of 50, the 95% interval of an accuracy of 50% is 27 points wide."""
 
 _CONDITIONS_BY_NEED = {
     TableNeed.TAGS: "len(tags) > 0",
@@ -80,9 +84,21 @@ def check_natural_size(size: Size) -> None:
 
 
 def select_items(task: NaturalTask, request: SelectionRequest, table: Table) -> Selection:
-    """Return the items of a task. Raises TooFewError if the table lacks columns or sentences that the task needs."""
+    """Return the items of a task. Raises TooFewError if the table lacks columns or sentences that the task needs.
+
+    If the corpus gives fewer than ``MIN_TEST_ITEMS`` test items, and fewer than requested, a note says so.
+    """
     _check_need(task, request.corpus, table)
-    return task.select_items(request)
+    selected = task.select_items(request)
+    count = sum(entry.split is Split.TEST for entry in selected.entries)
+    if count >= min(MIN_TEST_ITEMS, request.size.test):
+        return selected
+    interval = wilson(count / 2, count)
+    note = (
+        f"only {count} test items: the 95% interval of an accuracy of 50% is "
+        f"{100 * interval.low:.0f} to {100 * interval.high:.0f}"
+    )
+    return replace(selected, notes=(*selected.notes, note))
 
 
 def _check_need(task: NaturalTask, corpus: Corpus, table: Table) -> None:

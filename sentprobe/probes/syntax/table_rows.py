@@ -51,11 +51,12 @@ class Row:
     """Labels from Universal Dependencies, if they are used instead of the tree and the Penn tags."""
 
 
-def build_row(parsed: ParsedSentence, *, universal: bool = False) -> Row:
+def build_row(parsed: ParsedSentence, *, universal: bool = False, language: str = "") -> Row:
     """Return the row of *parsed*. Raises RowError if the parse contradicts itself, or is too long or too deep.
 
     The row's labels, such as tags and subject, come from a tree or Penn tags and, without these, from Universal
-    Dependencies. With *universal*, Universal Dependencies are preferred to a tree and to Penn tags.
+    Dependencies. With *universal*, Universal Dependencies are preferred to a tree and to Penn tags. The code of the
+    *language*, such as ``hr``, decides what their compound tenses mean.
 
     >>> row = build_row(ParsedSentence(tree="(S (NP (NNS men)) (VP (VBD slept)) (. .))"))
     >>> row.text, row.top, row.depth, row.tags[row.verb], row.subject.number.value
@@ -64,7 +65,7 @@ def build_row(parsed: ParsedSentence, *, universal: bool = False) -> Row:
     words = parsed.universal
     try:
         if words and (universal or (parsed.tree is None and not has_penn_tags(parsed, words))):
-            labels = find_universal_labels(parsed, words)
+            labels = find_universal_labels(parsed, words, language)
             return replace(
                 _make_row(parsed, labels.tokens, labels.tags, labels.clause),
                 clauses=labels.coordination,

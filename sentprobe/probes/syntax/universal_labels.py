@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sentprobe.generator.events.event import Number
+from sentprobe.probes.syntax.compound_tenses import HELPERS, get_feature, is_finite, resolve_compound_tenses
 from sentprobe.probes.syntax.dependencies import DependencyError, DependencyGraph, make_graph
 from sentprobe.probes.syntax.depth_and_constituents import Coordination
 from sentprobe.probes.syntax.main_clauses import MainClause, Noun
@@ -20,7 +21,6 @@ PENN_TAGS = frozenset(
 )
 _INFLECTED = re.compile(r"(?!PRON\b).*\|(Gender|Case)=")
 _LAST_LATIN = "\u024f"
-_AUXILIARIES = ("aux", "cop")
 _SUBJECTS = ("nsubj", "csubj")
 _NUMBERS = {"Sing": Number.SINGULAR, "Plur": Number.PLURAL, "Ptan": Number.PLURAL}
 """The number that each value of the feature Number means; Ptan marks plurals without a singular, such as *clothes*."""
@@ -32,7 +32,7 @@ class UniversalLabels:
 
     tokens: tuple[str, ...]
     tags: tuple[str, ...]
-    """The tag of each token; for a multiword token, the tags of its words, joined by ``+``."""
+    """The tag of each token, with compound tenses resolved; for a multiword token, its words' tags, joined by ``+``."""
     clause: MainClause
     main_tags: Sequence[str | None]
     """Tags of the main verb, subject and object; None for a missing word."""
@@ -59,18 +59,14 @@ def has_penn_tags(parsed: ParsedSentence, words: UniversalWords) -> bool:
     )
 
 
-def get_feature(tag: str, name: str) -> str:
-    """Return the value of the feature *name* in a word's tag; empty if the tag has no such feature.
+def find_universal_labels(parsed: ParsedSentence, words: UniversalWords, language: str = "") -> UniversalLabels:
+    """Return the labels of a sentence. Raises DependencyError if its dependencies do not form a tree.
 
-    >>> get_feature("NOUN|Gender=Masc|Number=Plur", "Number")
-    'Plur'
+    The code of the *language*, such as ``hr``, decides which compound tenses are a past (:mod:`.compound_tenses`).
     """
-    return next((part[len(name) + 1 :] for part in tag.split("|") if part.startswith(f"{name}=")), "")
-
-
-def find_universal_labels(parsed: ParsedSentence, words: UniversalWords) -> UniversalLabels:
-    """Return the labels of a sentence. Raises DependencyError if its dependencies do not form a tree."""
     graph = make_graph(parsed.tokens, words.tags, parsed.heads, parsed.relations)
+    words = replace(words, tags=resolve_compound_tenses(graph, words.lemmas, language))
+    graph = replace(graph, tags=words.tags)
     depth = _compute_depth(graph)  # first, since it checks that the dependencies form a tree
     spans = list(_list_token_spans(len(parsed.tokens), words))
     token_of = [token for token, (first, end, _) in enumerate(spans) for _ in range(first, end)]
@@ -124,19 +120,13 @@ def _compute_depth(graph: DependencyGraph) -> int:
     return len(levels) - 1
 
 
-def is_finite(tag: str) -> bool:
-    """Return whether a verb is finite: its tag has VerbForm=Fin, or it has no VerbForm but a Mood or a Person."""
-    form = get_feature(tag, "VerbForm")
-    return form == "Fin" or (not form and bool(get_feature(tag, "Mood") or get_feature(tag, "Person")))
-
-
 def _find_verb(graph: DependencyGraph) -> int | None:
     """Return the first finite auxiliary or copula of the root, else the root if it is the main verb, else None.
 
     The root is the main verb if it is a finite verb, a verb without a VerbForm, or a participle or infinitive with a
     subject.
     """
-    helpers = (node for node in graph.find_dependents(graph.root, *_AUXILIARIES) if is_finite(graph.tags[node]))
+    helpers = (node for node in graph.find_dependents(graph.root, *HELPERS) if is_finite(graph.tags[node]))
     tag = graph.tags[graph.root]
     form, has_subject = get_feature(tag, "VerbForm"), graph.find_dependents(graph.root, *_SUBJECTS) != []
     is_verb = re.match(r"(VERB|AUX)\b", tag) and (form in {"", "Fin"} or (form in {"Part", "Inf"} and has_subject))
@@ -193,7 +183,7 @@ def _find_coordination(graph: DependencyGraph) -> Coordination | None:
 
 def _describe_clause(graph: DependencyGraph, node: int) -> tuple[bool, bool] | None:
     """Return whether a clause has a subject, and whether its verb is finite; None if it has no verb."""
-    verbs = [node, *graph.find_dependents(node, *_AUXILIARIES)]
+    verbs = [node, *graph.find_dependents(node, *HELPERS)]
     if len(verbs) == 1 and not graph.tags[node].startswith(("VERB", "AUX")):
         return None
     return graph.find_dependents(node, *_SUBJECTS) != [], any(is_finite(graph.tags[verb]) for verb in verbs)

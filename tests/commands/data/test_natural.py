@@ -119,7 +119,7 @@ def test_what_all_tasks_lack_is_said_once(table: str, tmp_path: Path, command: C
         (("5000", "12"), "758 words of at least 4 letters from rank 12 on, not 5,000; ask for fewer"),
         (
             ("150", "500"),
-            "WC: 3 of 150 words from frequency rank 500 on are in fewer than 3 sentences without "
+            "WC: 3 of 150 words of at least 4 letters from frequency rank 500 on are in fewer than 3 sentences without "
             "another of the words, one for each split; the first is 'sageled'; --words 131 asks "
             "for those before it, and --first-rank for commoner or rarer ones",
         ),

@@ -7,6 +7,7 @@ from random import Random
 import pytest
 from in_process import Command
 
+from sentprobe.probes.corpus.table import open_table
 from sentprobe.probes.dataset import ProbeDataset
 from sentprobe.probes.formats.registry import read_dataset
 from sentprobe.probes.results.store import read_results
@@ -123,3 +124,49 @@ def test_a_language_without_objects_is_refused_by_counts(tmp_path: Path, command
     options = ("--task", "ObjNum", *SIZES, "--out", tmp_path / "sets")
     code, _, err = command("build", "natural", tmp_path / "table", *options)
     assert (code, "ObjNum: 0 of 392 sentences have objects" in err) == (1, True), err
+
+
+BE = "AUX|Mood=Ind|Number=Sing|Person=3|Tense=Pres|VerbForm=Fin"
+PARTICIPLE = "VERB|Gender=Masc|Number=Sing|Tense=Past|VerbForm=Part|Voice=Act"
+CROATIAN = "\n".join(
+    (
+        make_line(1, "Ivan", "PROPN|Number=Sing", 3, "nsubj"),
+        make_line(2, "je", BE, 3, "aux").replace("\tje\tAUX", "\tbiti\tAUX"),
+        make_line(3, "kupio", PARTICIPLE, 0, "root"),
+        make_line(4, "knjigu", "NOUN|Number=Sing", 3, "obj"),
+    )
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("files", "tense", "note"),
+    [
+        ("hr_min-ud-test.conllu", "Past", None),
+        ("all.conllu --language hr", "Past", None),
+        ("hr_min-ud-test.conllu --language de", "Pres", None),
+        ("all.conllu", "Pres", "the language is unknown; a perfect has the tense of its auxiliary"),
+        ("fi_min-ud-test.conllu", "Pres", "no compound tenses are known of: fi; a perfect has the tense"),
+    ],
+)
+def test_the_language_of_a_file_decides_what_is_past(
+    files: str, tense: str, note: str | None, tmp_path: Path, command: Command
+) -> None:
+    name, *options = files.split()
+    (tmp_path / name).write_text(f"{CROATIAN}\n\n", "utf-8")
+    code, out, err = command("analyze", tmp_path / name, *options, "--out", tmp_path / "table")
+    assert code == 0, err
+    assert " ".join(out.split()).count("a perfect has the tense of its auxiliary") == int(note is not None)
+    assert note is None or note in " ".join(out.split())
+    with open_table(tmp_path / "table").connect() as connection:
+        ((tag,),) = connection.sql("SELECT verb_tag FROM sentences").fetchall()
+    assert f"|Tense={tense}|" in tag
+
+
+def test_files_of_several_languages_have_their_own_tenses(tmp_path: Path, command: Command) -> None:
+    for name in ("hr_min-ud-test.conllu", "bg_min-ud-test.conllu"):
+        text = CROATIAN.replace("Ivan", "Иван") if name.startswith("bg") else CROATIAN
+        (tmp_path / name).write_text(f"{text}\n\n", "utf-8")
+    assert command("analyze", tmp_path / "*.conllu", "--out", tmp_path / "table")[0] == 0
+    with open_table(tmp_path / "table").connect() as connection:
+        rows = connection.sql("SELECT source, verb_tag FROM sentences").fetchall()
+    assert {Path(source).name[:2]: "|Tense=Past|" in tag for source, tag in rows} == {"hr": True, "bg": False}

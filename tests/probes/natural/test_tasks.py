@@ -12,6 +12,7 @@ from natural_tables import build_one, parse_rows, sample_rows, write_table
 from thoroughness import examples
 
 from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.probes.corpus.queries import open_corpus
 from sentprobe.probes.corpus.table import Table
 from sentprobe.probes.dataset import ProbeDataset, Size, Split, TooFewError
 from sentprobe.probes.natural.conneau.inversions import LongerClause, _swap_neighbours, divide_sentence, render_sentence
@@ -298,6 +299,54 @@ def test_no_sequence_of_constituents(tmp_path: Path) -> None:
     commas = write_table(rows, tmp_path / "commas")
     with pytest.raises(TooFewError, match="TopConst: the corpus has no sequence of top const"):
         build_one(TASKS["TopConst"], commas, recipe=make_recipe())
+
+
+@pytest.mark.parametrize(
+    ("count", "requested", "is_marked"), [(60, 10_000, True), (900, 10_000, False), (60, 4, False)]
+)
+def test_few_test_items_are_marked_unless_so_few_were_asked_for(
+    count: int, requested: int, is_marked: bool, tmp_path: Path
+) -> None:
+    trees = (
+        f"(S {format_clause(first, f'ran{n}')} (CC and) {format_clause(second, f'slept{n}')} (. .))"
+        for n in range(count)
+        for first, second in (("(DT The) (NN man)", "(PRP she)"), ("(PRP She)", "(DT the) (JJ old) (NN dog)"))
+    )
+    table = write_table(parse_rows(f"{tree}\n" for tree in trees), tmp_path / "table")
+    recipe = NaturalRecipe(size=Size(10 * requested, requested, requested), audit=False)
+    data = build_one(TASKS["CoordInv"], table, recipe=recipe)
+    marks = [note for note in data.card.notes if note.startswith("only ")]
+    number = len(data.splits[Split.TEST].rows)
+    assert (number < 50) == (count == 60)
+    assert bool(marks) == is_marked
+    if is_marked:
+        assert marks[0].startswith(f"only {number} test items: the 95% interval of an accuracy of 50% is ")
+
+
+def test_coordinated_nouns_are_asked_about_if_the_first_is_plural(tmp_path: Path) -> None:
+    """The number of the whole is that of the noun in *dogs and a cat*, not in *a cat and dogs* or *dogs or cats*."""
+    cat, dogs = "(NP (DT a) (NN cat))", "(NP (NNS dogs))"
+    subjects = {
+        f"(NP {dogs} (CC and) {cat})": "NNS",
+        f"(NP {cat} (CC and) {dogs})": None,
+        f"(NP {cat} (CC and) {cat})": None,
+        f"(NP {dogs} (CC or) {dogs})": None,
+    }
+    for subject, answer in subjects.items():
+        tree = f"(S {subject} (VP (VBD saw) (ADVP (RB very) (RB often))) (. .))"
+        table = write_table(parse_rows([tree]), tmp_path / str(len([*tmp_path.iterdir()])))
+        with open_corpus(table, threads=1, memory="100MB") as corpus:
+            assert TASKS["SubjNum"].answer is not None
+            assert corpus.query(f"SELECT {TASKS['SubjNum'].answer.sql} FROM sentences") == [(answer,)], subject
+
+
+def test_a_refusal_of_word_content_names_the_length_of_words(tmp_path: Path) -> None:
+    """Most Chinese words have fewer than four letters."""
+    rows = [build_row(ParsedSentence(tokens=("我们", "看见", f"大{n}", "大学生活", "。"))) for n in range(40)]
+    rare = build_row(ParsedSentence(tokens=("我们", "看见", "国际关系", "的", "。")))
+    chinese = write_table([*rows, rare], tmp_path / "chinese")
+    with pytest.raises(TooFewError, match="1 of 2 words of at least 4 letters from frequency rank"):
+        build_one(TASKS["WC"], chinese, recipe=make_recipe())
 
 
 @pytest.mark.parametrize("size", [Size(0, 5, 5), Size(5, 0, 5), Size(5, 5, -1)])

@@ -1,13 +1,12 @@
 """Labels by Universal Dependencies: by hand, for random blocks, and against the Penn Treebank's tags."""
 
-import io
 import lzma
 from collections import Counter
 from collections.abc import Sequence
 
 import duckdb
 import pytest
-from conllu_files import read_conllu
+from conllu_files import make_line, make_row, read_conllu, read_one
 from hypothesis import given
 from hypothesis import strategies as st
 from shared import SHARED, needs_shared
@@ -15,33 +14,10 @@ from shared import SHARED, needs_shared
 from sentprobe.generator.events.event import Number
 from sentprobe.probes.natural.conneau.main_clause import TENSE_SQL
 from sentprobe.probes.natural.target_words import WORD_PATTERN
+from sentprobe.probes.syntax.compound_tenses import get_feature
 from sentprobe.probes.syntax.main_clauses import Noun
 from sentprobe.probes.syntax.table_rows import Row, RowError, build_row
 from sentprobe.probes.syntax.trees import Mistake, ParsedSentence
-from sentprobe.probes.syntax.universal_labels import get_feature
-
-
-def read_one(text: str) -> ParsedSentence | Mistake:
-    (sentence,) = read_conllu(io.StringIO(text))
-    return sentence
-
-
-def make_line(number: object, form: str, tag: str, head: object = "_", relation: str = "_", *, lemma: str = "_") -> str:
-    upos, _, features = tag.partition("|")
-    return "\t".join((str(number), form, lemma, upos, "_", features or "_", str(head), relation, "_", "_"))
-
-
-def make_row(words: str, *, ranges: Sequence[tuple[int, int, str]] = ()) -> Row:
-    """Return the row of words written form/lemma/TAG/head/relation."""
-    lines = []
-    for number, word in enumerate(words.split(), 1):
-        lines += [make_line(f"{a}-{b}", form, "_") for a, b, form in ranges if a == number]
-        form, lemma, tag, head, relation = word.split("/")
-        lines.append(make_line(number, form, tag, head, relation, lemma=lemma))
-    sentence = read_one("\n".join(lines) + "\n")
-    assert isinstance(sentence, ParsedSentence), sentence
-    return build_row(sentence)
-
 
 FIN = "VerbForm=Fin|Mood=Ind"
 SEEN = (

@@ -56,6 +56,7 @@ SENTENCE_LENGTH = NaturalTask(
 
 FIRST_RANK = 2001
 WORDS = 1000
+MIN_LETTERS = 4
 
 
 def select_word_content(request: selection.SelectionRequest) -> selection.Selection:
@@ -90,8 +91,8 @@ def _check_enough(request: selection.SelectionRequest, pool: SentencePool, words
     first = int(few[0])
     advice = f"--words {first} asks for those before it, and " if first > 1 else ""
     raise TooFewError(
-        f"{request.task}: {len(few):,} of {len(words):,} words from frequency rank {words[0][0]:,} on "
-        f"are in fewer than {needed} sentences without another of the words, one for each split; "
+        f"{request.task}: {len(few):,} of {len(words):,} words of at least {MIN_LETTERS} letters from frequency rank "
+        f"{words[0][0]:,} on are in fewer than {needed} sentences without another of the words, one for each split; "
         f"the first is {words[first][1]!r}; {advice}--first-rank for commoner or rarer ones"
     )
 
@@ -104,19 +105,20 @@ def _find_words(request: selection.SelectionRequest) -> tuple[list[tuple[int, st
     word_count = settings.words or max(2, round(WORDS * scale))
     rows = request.corpus.query(
         f"SELECT rank, word FROM {request.corpus.frequency_table} "
-        r"WHERE rank >= ? AND regexp_full_match(word, '\p{L}[\p{L}\p{M}]{3,}') ORDER BY rank LIMIT ?",
+        rf"WHERE rank >= ? AND regexp_full_match(word, '\p{{L}}[\p{{L}}\p{{M}}]{{{MIN_LETTERS - 1},}}') "
+        "ORDER BY rank LIMIT ?",
         first,
         word_count,
     )
     if settings.words is not None and len(rows) < word_count:
         raise UsageError(
-            f"{request.task}: the corpus has {len(rows)} words of at least 4 letters from rank "
+            f"{request.task}: the corpus has {len(rows)} words of at least {MIN_LETTERS} letters from rank "
             f"{first:,} on, not {word_count:,}; ask for fewer (--words) or begin at an earlier rank "
             "(--first-rank)"
         )
     if len(rows) < 2:
         raise TooFewError(
-            f"{request.task}: the corpus has {len(rows)} words of at least 4 letters from rank "
+            f"{request.task}: the corpus has {len(rows)} words of at least {MIN_LETTERS} letters from rank "
             f"{first:,} on; at least 2 are needed"
         )
     return [(int(rank), str(word)) for rank, word in rows], first

@@ -219,7 +219,7 @@ def make_natural(
     require_libraries(*(("duckdb", "sklearn") if audit else ("duckdb",)))
     recipe = NaturalRecipe(size=size, seed=seed, settings=settings, audit=audit)
     check_natural_size(size)
-    if not names and not any(table.has_trees() for table in tables):
+    if not names and not any(table.has_values("depth") for table in tables):
         tasks = tuple(task for task in tasks if task.need is not TableNeed.TREE)
     crossing = None
     if len(tables) > 1 or train_on is not None or test_on is not None:
