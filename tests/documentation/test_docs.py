@@ -97,7 +97,6 @@ def test_the_documentation_is_short() -> None:
     assert len(readme.partition("\n## Install\n")[0].split()) <= 250
     assert count_words(ROOT / "README.md") <= 1_200
     assert count_words(ROOT / "CHANGELOG.md") <= 400
-    assert count_words(*(ROOT / "docs").rglob("*.md")) <= 25_000
 
 
 @pytest.mark.parametrize("record", sorted((ROOT / "docs" / "decisions").glob("0*.md")), ids=lambda page: page.stem)
