@@ -24,6 +24,18 @@ def look_up(lemma: str, form: Form) -> str | None:
     return next(iter(getInflection(lemma, form.value)), None)
 
 
+def is_guess(lemma: str, form: Form) -> bool:
+    """Return whether lemminflect may err: it has no entry for the lemma, or several spellings (VBD, VBN: of either).
+
+    >>> [is_guess(lemma, Form.NNS) for lemma in ("ox", "person", "child")], is_guess("light", Form.VBN)
+    ([True, True, False], True)
+    """
+    from lemminflect import getInflection
+
+    forms = (Form.VBD, Form.VBN) if form in (Form.VBD, Form.VBN) else (form,)
+    return any(len(getInflection(lemma, name.value, inflect_oov=False)) != 1 for name in forms)
+
+
 FormSource = Callable[[str, Form], str | None]
 """Function from a lemma and a form to the spelling or None: :func:`look_up`, or a cache of its results."""
 

@@ -9,18 +9,18 @@ from pathlib import Path
 
 from sentprobe.disk.files import atomic_path
 from sentprobe.errors import FormatError, SentprobeError
-from sentprobe.lexicon.inflect import FormSource, look_up
+from sentprobe.lexicon.inflect import FormSource, is_guess, look_up
 from sentprobe.lexicon.words import Form
 from sentprobe.values import parse_json
 from sentprobe.versions import describe_package
 
-FORMAT = "sentprobe-forms 1"
+FORMAT = "sentprobe-forms 2"
 """The name and version of the file format, with which a cache file begins."""
 FOLDER = "lexicons"
 """The subfolder of sentprobe's cache for these files."""
 _FILE = re.compile(r"[0-9a-f]{32}\.json|\.[0-9a-f]{32}\.json\.\w+\.part")
-Answers = dict[tuple[str, Form], str | None]
-"""Spellings by lemma and form; None means that lemminflect has no such form."""
+Answers = dict[tuple[str, Form], tuple[str | None, bool]]
+"""For each lemma and form, the spelling (None: lemminflect has none), and whether it is a guess."""
 
 
 class DamagedAnswersError(SentprobeError):
@@ -28,21 +28,25 @@ class DamagedAnswersError(SentprobeError):
 
 
 @contextmanager
-def remember_forms(cache: Path, text: str) -> Iterator[FormSource]:
-    """Provide a source of forms for the lexicon in *text*. The end of the block stores new ones below *cache*."""
-    path = find_answers_path(cache, text)
-    answers: Answers = {}
-    with suppress(OSError, DamagedAnswersError):
-        answers = read_answers(path.read_bytes())
-    count = len(answers)
+def remember_forms(cache: Path | None, text: str, answers: Answers) -> Iterator[FormSource]:
+    """Provide a source of forms for the lexicon in *text*, which adds its answers to *answers*.
+
+    The end of the block stores new answers below the folder *cache*, unless it is None.
+    """
+    path = cache and find_answers_path(cache, text)
+    stored: Answers = {}
+    if path:
+        with suppress(OSError, DamagedAnswersError):
+            stored = read_answers(path.read_bytes())
 
     def ask(lemma: str, form: Form) -> str | None:
-        if (lemma, form) not in answers:
-            answers[lemma, form] = look_up(lemma, form)
-        return answers[lemma, form]
+        key = lemma, form
+        if key not in answers:
+            answers[key] = stored[key] if key in stored else (look_up(*key), is_guess(*key))
+        return answers[key][0]
 
     yield ask
-    if len(answers) > count:
+    if path and answers.keys() - stored.keys():
         with suppress(OSError, SentprobeError):  # a full or read-only disk ends no command
             path.parent.mkdir(parents=True, exist_ok=True)
             with atomic_path(path) as temporary:
@@ -66,10 +70,10 @@ def find_kept_files(cache: Path) -> list[Path]:
 def write_answers(answers: Answers) -> bytes:
     """Return the content of a cache file, as bytes.
 
-    >>> write_answers({("wolf", Form.NNS): "wolves"}).splitlines()[1]
-    b'[["wolf", "NNS", "wolves"]]'
+    >>> write_answers({("wolf", Form.NNS): ("wolves", False)}).splitlines()[1]
+    b'[["wolf", "NNS", "wolves", false]]'
     """
-    rows = [[lemma, form.value, spelling] for (lemma, form), spelling in answers.items()]
+    rows = [[lemma, form.value, *answer] for (lemma, form), answer in answers.items()]
     body = json.dumps(rows).encode()
     return _format_head(body) + body + b"\n"
 
@@ -77,15 +81,15 @@ def write_answers(answers: Answers) -> bytes:
 def read_answers(data: bytes) -> Answers:
     """Return the answers in a cache file's content; inverse of :func:`write_answers`. Raises DamagedAnswersError.
 
-    >>> read_answers(write_answers({("wolf", Form.NNS): "wolves"}))
-    {('wolf', <Form.NNS: 'NNS'>): 'wolves'}
+    >>> read_answers(write_answers({("wolf", Form.NNS): ("wolves", False)}))
+    {('wolf', <Form.NNS: 'NNS'>): ('wolves', False)}
     """
     head, _, remainder = data.partition(b"\n")
     body = remainder.removesuffix(b"\n")
     if head + b"\n" != _format_head(body) or remainder == body:
         raise DamagedAnswersError("its digest does not fit its content")
     try:
-        return {(lemma, Form(form)): spelling for lemma, form, spelling in parse_json(body)}
+        return {(lemma, Form(form)): (spelling, guessed) for lemma, form, spelling, guessed in parse_json(body)}
     except (FormatError, ValueError, TypeError) as error:
         raise DamagedAnswersError("it does not hold answers") from error
 

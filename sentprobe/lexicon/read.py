@@ -1,12 +1,13 @@
 """Readers of lexicons: a lexicon file of the user, or the built-in lexicon of a language."""
 
+import logging
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
 from sentprobe.disk.files import find_cache_directory
 from sentprobe.disk.reading import open_input
-from sentprobe.errors import UsageError
+from sentprobe.errors import UsageError, escape_control_characters
 from sentprobe.lexicon.draft import Draft, make_draft, make_synonyms, make_vocabularies
 from sentprobe.lexicon.inflect import FormSource, look_up
 from sentprobe.lexicon.languages.english import ENGLISH
@@ -15,24 +16,31 @@ from sentprobe.lexicon.languages.language import Language
 from sentprobe.lexicon.languages.table import find_language
 from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.lexicon.lexicon_checks import find_problems
-from sentprobe.lexicon.memory import remember_forms
+from sentprobe.lexicon.memory import Answers, remember_forms
 from sentprobe.lexicon.source import NOT_TOML, LexiconError, Problem, read_document
 from sentprobe.lexicon.words import Word
 from sentprobe.names import LANGUAGES
 
+log = logging.getLogger(__name__)
+
 
 def read_lexicon(path: Path, *, cache: Path | None = None, language: Language = ENGLISH) -> Lexicon:
     """Read a lexicon file; if *cache* is a folder, inflected forms from lemminflect are cached there.
+
+    A logged warning lists forms that lemminflect guesses, such as "oxes".
 
     Raises:
         LexiconError: the file has mistakes; the message lists all problems.
         UsageError: the file cannot be read.
     """
     text = _read_text(path)
-    if cache is None:
-        return read_lexicon_text(text, str(path), language=language)
-    with remember_forms(cache, text) as ask:
-        return read_lexicon_text(text, str(path), ask=ask, language=language)
+    answers: Answers = {}
+    with remember_forms(cache, text, answers) as ask:
+        lexicon = read_lexicon_text(text, str(path), ask=ask, language=language)
+    if guesses := [f"{form} of {lemma}: {text}" for (lemma, form), (text, guessed) in answers.items() if guessed]:
+        text = f"{path}: guessed forms, to be stated in the file where they are wrong: {'; '.join(guesses)}"
+        log.warning("%s", escape_control_characters(text))
+    return lexicon
 
 
 def read_lexicon_text(text: str, source: str, *, ask: FormSource = look_up, language: Language = ENGLISH) -> Lexicon:

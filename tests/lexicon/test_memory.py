@@ -25,7 +25,9 @@ NO_LEMMINFLECT = (
     "try:\n    gen()\nexcept SystemExit:\n    print('lemminflect' in sys.modules)"
 )
 
-answers = st.dictionaries(st.tuples(st.text(), st.sampled_from(Form)), st.none() | st.text(), max_size=5)
+answers = st.dictionaries(
+    st.tuples(st.text(), st.sampled_from(Form)), st.tuples(st.none() | st.text(), st.booleans()), max_size=5
+)
 
 
 @pytest.fixture
@@ -69,6 +71,18 @@ def test_the_second_reading_asks_nothing(file: Path, tmp_path: Path, monkeypatch
     monkeypatch.setattr(memory, "look_up", lambda *_: pytest.fail("it was asked"))
     assert format_content(read_lexicon(file, cache=cache)) == plain
     assert find_answers_path(cache, TEXT).read_bytes() == before
+
+
+def test_guessed_forms_are_listed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "my.toml"
+    path.write_text(
+        "[noun]\nox = {}\nperson = {}\nchild = {}\ndeer = { NNS = 'deers' }\n[transitive]\nlight = {}\nsee = {}\n"
+    )
+    for _ in range(2):  # the second time, from the cache
+        caplog.clear()
+        read_lexicon(path, cache=tmp_path / "cache")
+        guesses = "NNS of ox: oxes; NNS of person: persons; VBD of light: lit; VBN of light: lighted"
+        assert caplog.messages == [f"{path}: guessed forms, to be stated in the file where they are wrong: {guesses}"]
 
 
 @pytest.mark.parametrize("damaged", [b"", b"x", b"\xff" * 100])

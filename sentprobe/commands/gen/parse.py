@@ -37,8 +37,9 @@ def parse(
 ) -> None:
     """Annotate your own sentences (arguments, file or standard input).
 
-    Tokens are separated by spaces (did n't). Capitals become lower case, and one final mark (. ? or !) is dropped;
-    stderr reports this. An ambiguous sentence gets a record for each reading; --format text prints the sentence once.
+    Tokens are separated by spaces. Capitals become lower case, curly apostrophes straight, didn't becomes did n't, and
+    one final mark (. ? or !) is dropped; stderr reports this. An ambiguous sentence gets a record for each reading;
+    --format text prints the sentence once.
 
     If the grammar does not cover a sentence, stderr names the token where parsing stopped, and the exit code is 1.
     """
@@ -129,7 +130,7 @@ class _SentenceReader:
         """Print on stderr how many sentences were normalized, and how many have several readings."""
         if self.changed_count:
             amount = format_count(self.changed_count, "sentence")
-            print(f"gen: removed capitals or the final stop of {amount}", file=sys.stderr)
+            print(f"gen: normalized capitals, apostrophes or the final mark of {amount}", file=sys.stderr)
         if self.ambiguous_count:
             amount = format_count(self.ambiguous_count, "ambiguous sentence")
             print(f"gen: {amount}: each reading is a record", file=sys.stderr)

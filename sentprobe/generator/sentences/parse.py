@@ -1,5 +1,6 @@
 """Parser of sentences into events, which walks along a trie of all clause shapes."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import product
@@ -201,8 +202,15 @@ def _build_participant(phrase: ParsedPhrase) -> ev.Participant:
     )
 
 
+_STRAIGHT = str.maketrans(dict.fromkeys("\u2018\u2019\u02bc\uff07", "'"))
+"""Apostrophes as word processors and phones write them, and the straight one."""
+_NEGATION = re.compile(r"(?<=[a-z])n't\b")
+
+
 def normalize_sentence(sentence: str, language: Language) -> str:
     """Return a sentence as the generator writes it: in lower case, without a final ".", "?" or "!".
+
+    Curly apostrophes become straight ones, and "didn't" becomes "did n't".
 
     In a language that writes nouns with capitals, only the first letter of the sentence becomes lower case.
 
@@ -210,8 +218,9 @@ def normalize_sentence(sentence: str, language: Language) -> str:
     >>> normalize_sentence("The man sleeps.", ENGLISH), normalize_sentence("does the man sleep ?", ENGLISH)
     ('the man sleeps', 'does the man sleep')
     """
-    plain = sentence.strip()
+    plain = sentence.removeprefix("\ufeff").strip().translate(_STRAIGHT)
     plain = plain[:1].lower() + plain[1:] if language.capitalized_kinds else plain.lower()
+    plain = _NEGATION.sub(" n't", plain)
     return (plain[:-1] if plain.endswith((".", "?", "!")) else plain).rstrip()
 
 

@@ -102,7 +102,7 @@ def gate(
             second = measure_pairs()
             result = replace(second, stages=scorer.build_stages(result.threshold, second.threshold))
         results.append(result)
-    return GateResults(tuple(results), pair_source.left_out)
+    return GateResults(tuple(results), pair_source.left_out, pair_source.pair_notes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +116,8 @@ class PairSource:
     own_pairs: Path | None
     lengths: Counter[int] | None
     """For each number of tokens in the first text, the number of the user's pairs; None without a file."""
+    pair_notes: tuple[str, ...]
+    """Notes on doubtful labels of the user's pairs."""
 
     def measure(
         self, scorer: pair_scores.PairScorer, threshold: float | None = None, *, seed: int, reporter: Reporter
@@ -172,9 +174,16 @@ def prepare_pairs(
     chosen_mood = None if mood is None else choose_member(Mood, mood, what="mood")
     spaces, errors = build_triplet_spaces(words, contrasts, sampling, chosen_mood)
     path = None if own_pairs is None else Path(own_pairs)
-    lengths = None if path is None else pair_scores.count_lengths(path)
-    left_out = tuple(map(str, errors))
-    return PairSource(spaces=spaces, left_out=left_out, keep=keep, n=n, own_pairs=path, lengths=lengths)
+    lengths, pair_notes = (None, ()) if path is None else pair_scores.count_lengths(path)
+    return PairSource(
+        spaces=spaces,
+        left_out=tuple(map(str, errors)),
+        keep=keep,
+        n=n,
+        own_pairs=path,
+        lengths=lengths,
+        pair_notes=pair_notes,
+    )
 
 
 def _build_scorer(

@@ -31,6 +31,8 @@ class GateResults:
     draws: tuple[GateDraw, ...]
     left_out: tuple[str, ...] = ()
     """A sentence for each contrast that the templates do not allow."""
+    pair_notes: tuple[str, ...] = ()
+    """Notes on doubtful labels of the user's pairs."""
 
     def __str__(self) -> str:
         worst = max(self.list_cells(), key=lambda draws: _average(draws, "false_hits"))
@@ -112,7 +114,7 @@ def format_gate_notes(results: GateResults) -> str:
     for stage in draw.stages:
         notes += [f"{stage.scorer} scored {stage.pairs:,} pairs, {stage.pairs_per_second:,.0f} per second."]
     if not draw.rates[0].contrast:
-        notes += [*_describe_own_pairs(draw), *_describe_generated(draw)]
+        notes += [*_describe_own_pairs(draw), *results.pair_notes, *_describe_generated(draw)]
     if len(results.draws) > 1:
         notes += [f"Mean ± standard deviation of {len(results.draws)} draws."]
     for draws in results.list_cells():

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.errors import FormatError, UsageError
+from sentprobe.errors import FormatError, UsageError, format_count
 from sentprobe.generator.pairs.drafts import hash_words
 from sentprobe.generator.pairs.triplets import SIDES, TripletSet, TripletSpace
 from sentprobe.probes.encoders.cache.embedding import embed
@@ -179,22 +179,33 @@ SURPLUS = 10
 """The ratio of sampled to requested triplets, since many sampled triplets do not have a suitable length."""
 
 
-def count_lengths(path: Path) -> Counter[int]:
-    """Count the pairs in a file by the number of tokens in the first text.
+def count_lengths(path: Path) -> tuple[Counter[int], tuple[str, ...]]:
+    """Count the pairs in a file by the number of tokens in the first text; also return notes on doubtful labels.
 
     Raises:
         UsageError: the file cannot be read.
         FormatError: it has no pairs, an empty text, or one label only.
     """
     lengths: Counter[int] = Counter()
-    labels = set()
-    for first, _, is_same in _read_pairs(path):
+    labels: dict[tuple[str, ...], set[bool]] = {}
+    identical = 0
+    for first, second, is_same in _read_pairs(path):
         lengths[len(first.split())] += 1
-        labels.add(is_same)
-    if len(labels) < 2:
-        content = f"only pairs with same={int(*labels)}" if labels else "no pairs"
+        labels.setdefault(tuple(sorted((first, second))), set()).add(is_same)
+        identical += first == second
+    label_set = {*chain.from_iterable(labels.values())}
+    if len(label_set) < 2:
+        content = f"only pairs with same={int(*label_set)}" if labels else "no pairs"
         raise FormatError(f"{path}: {content}; pairs that mean the same (1) and others (0) are needed")
-    return lengths
+    contradictory = [pair for pair, values in labels.items() if len(values) > 1]
+    notes = []
+    if identical:
+        notes.append(f"Own pairs: in {format_count(identical, 'pair')}, both texts are the same.")
+    if contradictory:
+        first, second = contradictory[0]
+        pairs = format_count(len(contradictory), "pair")
+        notes.append(f"Own pairs: {pairs} with both labels, same=1 and same=0, such as {first!r}, {second!r}.")
+    return lengths, tuple(notes)
 
 
 def select_lengths(space: TripletSpace, n: int, lengths: Counter[int], *, seed: int) -> TripletSet:

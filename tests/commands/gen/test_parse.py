@@ -76,7 +76,7 @@ def test_empty_lines_are_passed_over(gen: Gen) -> None:
     assert "<stdin>:4: token 1" in done.err
 
 
-TAKEN_OFF = "gen: removed capitals or the final stop of {}\n"
+TAKEN_OFF = "gen: normalized capitals, apostrophes or the final mark of {}\n"
 
 
 def test_capitals_and_a_final_stop_are_taken_off(gen: Gen) -> None:
@@ -86,6 +86,14 @@ def test_capitals_and_a_final_stop_are_taken_off(gen: Gen) -> None:
     done = gen("parse", "-f", "conllu", stdin=b"The man slept.\r\n")
     assert f"# text = {GOOD}\n" in done.out
     assert done.err == TAKEN_OFF.format("1 sentence")
+
+
+@pytest.mark.parametrize("word", ["did n't", "didn't", "didn\u2019t", "did n\u2019t", "DIDN\u02bcT", "didn\uff07t"])
+def test_apostrophes_are_read_as_straight_ones(gen: Gen, word: str) -> None:
+    done = gen("parse", "-f", "text", f"the man {word} sleep")
+    assert (done.code, done.lines) == (0, ["the man did n't sleep"])
+    strict = gen("parse", "-f", "text", "--strict", f"the man {word} sleep")
+    assert strict.code == (word != "did n't")
 
 
 def test_a_question_mark_is_for_questions(gen: Gen) -> None:

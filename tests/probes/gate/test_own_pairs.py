@@ -35,6 +35,13 @@ def write_triplets_as_pairs(folder: Path) -> Path:
     return write_pairs(folder, [row for pair in zip(same, other, strict=True) for row in pair])
 
 
+def test_doubtful_labels_are_counted(tmp_path: Path) -> None:
+    rows = [("a b", "b a", 1), ("b a", "a b", 0), ("x", "x", 0), ("x", "x", 0), ("y", "y", 1)]
+    notes = format_gate_notes(sentprobe.gate("bow?dim=8", pairs=write_pairs(tmp_path, rows), threshold=0.5))
+    assert "Own pairs: in 3 pairs, both texts are the same.\n" in notes
+    assert "Own pairs: 1 pair with both labels, same=1 and same=0, such as 'a b', 'b a'.\n" in notes
+
+
 def test_generated_pairs_have_the_same_figures_as_ones_own(tmp_path: Path) -> None:
     expected = sentprobe.gate("bow?dim=8", contrasts=["tense"], n=60, threshold=0.8).draws[0].rates[0]
     (rates,) = sentprobe.gate("bow?dim=8", pairs=write_triplets_as_pairs(tmp_path), threshold=0.8).draws[0].rates

@@ -195,6 +195,14 @@ def test_functions_that_return_no_scores(function: Callable[[list[str]], Any], m
         measure(function)
 
 
+def test_pairs_with_either_sentence_as_good_are_counted() -> None:
+    pairs = [SentencePair("a", "b"), SentencePair("b", "a"), SentencePair("b", "a"), SentencePair("a", "c")]
+    scores = PairScores("m", (1.0,) * 4, (0.0,) * 4)
+    notes = next(PairResults(pairs, ScoreKind.SENTENCE, [scores]).build_tables(intervals=False))[2]
+    assert "1 pair with either sentence as good.\n" in notes
+    assert "the same" not in notes
+
+
 def test_a_number_for_a_sentence_has_no_other_score() -> None:
     with pytest.raises(SentprobeError, match="--score token needs one for each word"):
         measure(lambda texts: [0.0 for _ in texts], ScoreKind.TOKEN)

@@ -72,6 +72,15 @@ def test_triplets_are_read_as_gen_writes_them(
         assert [*zip(triplets.anchors, triplets.positives, triplets.negatives, strict=True)] == rows
 
 
+@pytest.mark.parametrize("suffix", [".tsv", ".jsonl"])
+def test_numbers_as_text_are_labels(tmp_path: Path, suffix: str) -> None:
+    path, labels = tmp_path / f"n{suffix}", ["0", "1", "2", "-1"]
+    json_lines(path, *({"premise": "a", "hypothesis": "b", "label": label} for label in labels))
+    if suffix == ".tsv":
+        path.write_text("premise\thypothesis\tlabel\n" + "".join(f"a\tb\t{label}\n" for label in labels))
+    assert read_nli(path).labels.tolist() == [0, 1, 2]
+
+
 def test_pairs_of_the_hub_without_a_label(tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
     columns = {"premise": ["a"] * 4, "hypothesis": ["b"] * 4, "label": [-1, 0, None, 2]}
