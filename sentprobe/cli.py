@@ -19,6 +19,7 @@ from sentprobe.commands.shared.help import HelpfulCommand, HelpfulGroup
 from sentprobe.commands.shared.interruption import describe_failure, note_missing_folder, open_missing_streams
 from sentprobe.commands.shared.options import FIX, MACHINE, SETTINGS, VARY, VersionOption
 from sentprobe.errors import WRONG_PATH, SentprobeError, check_utf8, format_message
+from sentprobe.processes import is_stop_request, repeat_signal
 
 BadUsage: Any = typer.BadParameter.__bases__[0]
 """Base class of the exceptions that Typer raises for an invalid command line."""
@@ -202,8 +203,12 @@ _UNRAISABLE_HOOKS: list[Any] = []
 
 
 def _report_unraisable(error: Any) -> None:
-    """Report an exception that Python cannot raise, such as one in a destructor; ignore Ctrl-C."""
-    if not issubclass(error.exc_type, KeyboardInterrupt):
+    """Report an exception that Python cannot raise, such as one in a destructor; repeat a signal that is lost there."""
+    if issubclass(error.exc_type, KeyboardInterrupt):
+        repeat_signal(signal.SIGINT)
+    elif error.exc_value is not None and is_stop_request(error.exc_value):
+        repeat_signal(error.exc_value.code - 128)
+    else:
         _UNRAISABLE_HOOKS[-1](error)
 
 

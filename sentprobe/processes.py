@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from multiprocessing import get_context, parent_process, resource_tracker
 from multiprocessing.connection import Connection
@@ -92,6 +92,28 @@ def make_workers(jobs: int) -> Iterator[Executor | None]:
         pool.shutdown()
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+SIGNAL_EXIT_CODES = (129, 143)
+"""Exit codes after SIGHUP and SIGTERM."""
+
+
+def is_stop_request(error: BaseException) -> bool:
+    """Return whether an exception comes from SIGHUP or SIGTERM, and not from ``sys.exit`` in a user's code."""
+    return isinstance(error, SystemExit) and error.code in SIGNAL_EXIT_CODES
+
+
+def repeat_signal(number: int) -> None:
+    """Send a signal to the main thread again, after a moment: its exception was lost in a destructor."""
+    main = threading.main_thread().ident
+    if main is not None and hasattr(signal, "pthread_kill"):  # not on Windows
+        timer = threading.Timer(_SECONDS_BEFORE_REPEAT, signal.pthread_kill, [main, number])
+        timer.daemon = True
+        with suppress(RuntimeError):  # Python is about to exit
+            timer.start()
+
+
+_SECONDS_BEFORE_REPEAT = 0.05
 
 
 STOP_SECONDS = 60.0

@@ -83,12 +83,29 @@ def parse_json(text: str | bytes, *, pairs: Callable[[JsonPairs], Any] | None = 
     return value
 
 
+MAX_TOML = 1 << 24
+"""Maximum number of characters of a TOML file."""
+MAX_KEY_PARTS = 16
+"""Maximum number of parts of a dotted TOML key. The library needs time and memory by the square of this number."""
+_STRING_OR_COMMENT = re.compile(
+    r'"""(?:\\.|[^\\])*?(?:"""|\Z)|\'\'\'.*?(?:\'\'\'|\Z)|"(?:\\.|[^"\\\n])*"?|\'[^\'\n]*\'?|#[^\n]*', re.DOTALL
+)
+
+
 def parse_toml(text: str) -> dict[str, Any]:
-    """Parse TOML; raise BadSyntaxError if it is malformed.
+    """Parse TOML; raise BadSyntaxError if it is malformed, too long, or has a key of too many parts.
 
     >>> parse_toml("a = 1")
     {'a': 1}
     """
+    if len(text) > MAX_TOML:
+        raise BadSyntaxError(f"longer than {MAX_TOML:,} characters")
+    bare = _STRING_OR_COMMENT.sub(lambda match: "_" + "\n" * match[0].count("\n"), text)
+    for number, line in enumerate(bare.split("\n"), 1):
+        if line.count(".") >= MAX_KEY_PARTS and any(
+            part.count(".") >= MAX_KEY_PARTS for part in re.split(r"[=,{}\[\]]", line)
+        ):
+            raise BadSyntaxError(f"a key of more than {MAX_KEY_PARTS} parts", line=number, column=1)
     try:
         value = tomllib.loads(text)
     except RecursionError:

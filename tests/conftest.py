@@ -30,9 +30,13 @@ settings.register_profile("thorough", default_settings, max_examples=100)
 settings.register_profile("quick", default_settings, max_examples=15)
 settings.load_profile("quick")
 
-# In a shell's background job Ctrl-C is ignored; tests that interrupt commands need it.
+# In a shell's background job Ctrl-C is ignored, and under nohup SIGHUP; tests need them in the processes that they start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+for name in ("SIGHUP", "SIGTERM"):
+    number = getattr(signal, name, None)  # Windows has no SIGHUP
+    if number is not None and signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, lambda *_: None)  # a started process does not inherit it
 
 _cache = TemporaryDirectory(prefix="sentprobe-tests-")
 os.environ["SENTPROBE_CACHE"] = _cache.name

@@ -5,6 +5,7 @@ A check yields the line number and the details of each problem; the error messag
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 
 from sentprobe.errors import suggest
 from sentprobe.lexicon import draft as drafts
@@ -274,11 +275,18 @@ CHECKS: Mapping[str, tuple[Callable[[drafts.Draft], Iterator[LexiconFinding]], s
 is rejected before the checks run."""
 
 
+MAX_PROBLEMS = 20
+"""Maximum number of problems that one check reports; each may need a slow search for the nearest name."""
+
+
 def find_problems(draft: drafts.Draft) -> tuple[Problem, ...]:
-    """Return all problems of a lexicon file, in the order of its lines."""
+    """Return the problems of a lexicon file, at most MAX_PROBLEMS for each check, in the order of its lines."""
     all_problems = []
     for code, (check, rule) in CHECKS.items():
-        all_problems += [Problem(line, code, f"{rule}: {text}") for line, text in check(draft)]
+        findings = check(draft)
+        all_problems += [Problem(line, code, f"{rule}: {text}") for line, text in islice(findings, MAX_PROBLEMS)]
+        if further := next(findings, None):
+            all_problems.append(Problem(further[0], code, f"{rule}: {further[1]}, and maybe more"))
     return tuple(sorted(all_problems))
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 
 from sentprobe.errors import FormatError, SentprobeError, format_message
 from sentprobe.values import parse_toml
@@ -161,20 +162,26 @@ def _parse_tables(text: str, path: str, *, last: int) -> Mapping[str, object]:
 
 def _make_sections(tables: Mapping[str, object], places: KeyPlaces) -> Iterator[Section]:
     """Yield a section for each TOML table; any other value becomes a section without entries."""
+    lines: dict[str, int] = {}
+    for place in places.values():
+        for name in accumulate(place.section.split("."), "{}.{}".format):
+            lines.setdefault(name, place.first)
     for name, value in tables.items():
         if name == VOCABULARY and isinstance(value, dict):
             for inner, table in value.items():
-                yield _make_section(f"{VOCABULARY}.{inner}", table, places)
+                yield _make_section(f"{VOCABULARY}.{inner}", table, places, lines)
         else:
-            yield _make_section(name, value, places)
+            yield _make_section(name, value, places, lines)
 
 
-def _make_section(name: str, table: object, places: KeyPlaces) -> Section:
-    """Return the section of a TOML table; an entry whose line is unknown gets the line of the section."""
+def _make_section(name: str, table: object, places: KeyPlaces, lines: Mapping[str, int]) -> Section:
+    """Return the section of a TOML table; an entry whose line is unknown gets the line of the section.
+
+    - lines: for each section, the line of the first header or key in it
+    """
     parent, _, inner = name.rpartition(".")
-    headers = (p for p in places.values() if p.section == name or p.section.startswith(f"{name}."))
-    header = next(headers, None) or places.get((parent, inner))
-    line = header.first if header else 1
+    place = places.get((parent, inner))
+    line = lines.get(name) or (place.first if place else 1)
     if not isinstance(table, dict):
         return Section(name, line, (), is_table=False)
     entries = []

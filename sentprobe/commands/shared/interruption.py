@@ -9,16 +9,13 @@ from pathlib import Path
 
 from sentprobe.disk.files import RESULTS_MARKER, TABLE_MARKER
 from sentprobe.errors import SentprobeError, is_out_of_memory
+from sentprobe.processes import is_stop_request
 
 
 class StoppedError(SentprobeError):
     """The user stopped the work; the message says which results are kept."""
 
     exit_code = 130
-
-
-SIGNAL_EXIT_CODES = (129, 143)
-"""Exit codes after SIGHUP and SIGTERM."""
 
 
 @contextmanager
@@ -30,7 +27,7 @@ def report_interruption(resume_message: str | Callable[[], str]) -> Iterator[Non
     try:
         yield
     except (KeyboardInterrupt, SystemExit) as stop:
-        if isinstance(stop, SystemExit) and stop.code not in SIGNAL_EXIT_CODES:
+        if isinstance(stop, SystemExit) and not is_stop_request(stop):
             raise
         error = StoppedError(f"stopped; {resume_message if isinstance(resume_message, str) else resume_message()}")
         error.exit_code = getattr(stop, "code", StoppedError.exit_code)  # KeyboardInterrupt has no code

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from sentprobe.disk.files import write_atomically
-from sentprobe.errors import ResultsError, SentprobeError, UsageError, path_error
+from sentprobe.errors import FormatError, ResultsError, SentprobeError, UsageError, path_error
 from sentprobe.probes.encoders.models.model_loading import find_model
 from sentprobe.probes.encoders.protocol import digest
 from sentprobe.probes.language_models.pair_accuracies import PairResults, PairScores, load_or_find_scores
@@ -123,8 +123,14 @@ def format_pairs(pairs: Sequence[SentencePair]) -> str:
 
 
 def parse_pairs(text: str) -> list[SentencePair]:
-    """Parse pairs from JSONL; the inverse of :func:`format_pairs`."""
-    return [build_pair(parse_json(line)) for line in text.splitlines()]
+    """Parse pairs from JSONL; the inverse of :func:`format_pairs`. Raises FormatError, with the line."""
+    pairs: list[SentencePair] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        record = parse_json(line)
+        if not isinstance(record, dict):
+            raise FormatError(f"line {number}: not a minimal pair")
+        pairs.append(build_pair(record, f"line {number}"))
+    return pairs
 
 
 def format_lm_result(result: LanguageModelResult) -> str:
@@ -146,6 +152,8 @@ def parse_lm_result(text: str | bytes, *, source: str) -> LanguageModelResult:
             value[name] = tuple(map(float, value[name].split()))
         value["unknown"] = tuple(value["unknown"].split("\n")) if value["unknown"] else ()
         enums: dict[str, Any] = {"kind": ScoreKind(value["kind"]), "method": ScoringMethod(value["method"])}
+        if not re.fullmatch(r"[0-9a-f]{16}", value["pairs"]):
+            raise ValueError("'pairs' is not the digest of a file of pairs")
         result = LanguageModelResult(**{**value, **enums, "provenance": Provenance(**value["provenance"])})
         check_record(result)
         sizes = {*map(len, (result.good, result.bad, result.unknown or result.good))}
@@ -202,7 +210,10 @@ def _read_stored_pairs(path: Path) -> list[SentencePair]:
         raise ResultsError(f"{path}: not UTF-8") from None
     if digest_pairs(text) != path.stem:
         raise ResultsError(f"{path}: changed since its pairs were scored; remove it, and run probe lm again")
-    return parse_pairs(text)
+    try:
+        return parse_pairs(text)
+    except FormatError as error:
+        raise ResultsError(f"{path}: {error}; remove it, and run probe lm again") from None
 
 
 def select_models(tables: PairTables, model: str) -> PairTables:

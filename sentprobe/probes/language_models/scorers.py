@@ -15,6 +15,7 @@ from sentprobe.probes.encoders.kinds import read_spec
 from sentprobe.probes.encoders.models.python import convert_to_scores, load_object
 from sentprobe.probes.encoders.protocol import EncoderError, missing_extra
 from sentprobe.probes.language_models.sentence_pairs import TextSpan, split_at_spaces
+from sentprobe.processes import is_stop_request
 from sentprobe.progress import Reporter
 from sentprobe.specs import Spec, check_names, read_options
 
@@ -114,6 +115,8 @@ class FunctionModel:
         try:
             arrays = [convert_to_scores(value) for value in self.function([*texts])]
         except (Exception, SystemExit) as error:
+            if is_stop_request(error):
+                raise
             raise EncoderError(f"{self.name} raised {type(error).__name__}: {error}") from error
         words = [split_at_spaces(text) for text in texts]
         reporter.advance(len(texts))

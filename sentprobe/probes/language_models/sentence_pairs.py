@@ -21,6 +21,9 @@ from sentprobe.probes.language_models.agreement import AGREEMENT, describe_agree
 PairAnswers: TypeAlias = NDArray[np.bool_]
 """Whether the good sentence of n pairs scores higher, (2, n); a tie is True in row 0, False in row 1."""
 
+TEXTS = ("sentence_good", "sentence_bad")
+"""The fields with the two sentences."""
+
 TextSpan: TypeAlias = tuple[int, int]
 """The index of the first character of a part of a text, and of the first character after it."""
 
@@ -74,24 +77,24 @@ def read_pairs(paths: Iterable[Path]) -> list[SentencePair]:
 
 
 def _read_file(path: Path) -> Iterator[SentencePair]:
-    keys = ("sentence_good", "sentence_bad")
-    for number, (where, record) in enumerate(read_values(path, keys=keys), 1):
-        texts = [record.get(name) for name in keys]
-        if not all(isinstance(text, str) and text.strip() for text in texts):
-            raise FormatError(f"{where}: not a minimal pair; the texts sentence_good and sentence_bad are expected")
-        try:
-            yield build_pair({"pairID": record.get("pair_id", number), **record, "UID": record.get("UID") or path.stem})
-        except (LookupError, TypeError, AttributeError):
-            raise FormatError(f"{where}: the annotation is not in the format that gen minimal writes") from None
+    for number, (where, record) in enumerate(read_values(path, keys=TEXTS), 1):
+        names = {"pairID": record.get("pair_id", number), **record, "UID": record.get("UID") or path.stem}
+        yield build_pair(names, where)
 
 
-def build_pair(record: Mapping[str, Any]) -> SentencePair:
-    """Convert a record with BLiMP's fields to a minimal pair."""
-    good, bad = record["sentence_good"], record["sentence_bad"]
-    uid, term, pair_id = map(str, (record["UID"], record.get("linguistics_term") or "", record["pairID"]))
+def build_pair(record: Mapping[str, Any], where: str = "record") -> SentencePair:
+    """Convert a record with BLiMP's fields to a minimal pair. Raises FormatError, which begins with *where*."""
+    good, bad = texts = [record.get(name) for name in TEXTS]
+    if not all(isinstance(text, str) and text.strip() for text in texts):
+        raise FormatError(f"{where}: not a minimal pair; the texts {' and '.join(TEXTS)} are expected")
+    uid, term = (str(record.get(name) or "") for name in ("UID", "linguistics_term"))
+    pair_id = str(record.get("pairID", ""))
     columns = {name: str(value) for name, value in record.items() if isinstance(value, str | int | float)}
     if term == AGREEMENT and (annotation := record.get("annotation")):
-        columns |= describe_agreement(good, bad, annotation["tokens"])
+        try:
+            columns |= describe_agreement(good, bad, annotation["tokens"])
+        except (LookupError, TypeError, AttributeError, ValueError):
+            raise FormatError(f"{where}: the annotation is not in the format that gen minimal writes") from None
     return SentencePair(good, bad, uid, term, pair_id, columns)
 
 

@@ -31,7 +31,8 @@ class InterruptHandler:
     """A context manager that delays signals such as Ctrl-C while a training step changes the model.
 
     After the step, a delayed signal goes to the handler that was installed before; if there is none, SystemExit is
-    raised. While the process stops, further signals are ignored, except for a second Ctrl-C.
+    raised. While the process stops, further signals are ignored, except for a second Ctrl-C. If the exception is lost,
+    for example in a destructor, the next step raises it again.
     """
 
     def __init__(self) -> None:
@@ -63,19 +64,23 @@ class InterruptHandler:
     @contextmanager
     def defer_signals(self) -> Iterator[None]:
         """Delay signals until the end of the block. ``can_save`` is false in the block and after a block that fails."""
-        self._reset()  # the process still runs, so earlier signals are done with
+        self._stop_if_pending()  # a signal whose exception was lost, for example in a destructor
+        self._reset()
         self._is_consistent = False
         yield
         self._is_consistent = True
-        signal_number, self._pending_signal = self._pending_signal, None
-        if signal_number is not None:
-            self._stop_process(signal_number, None)
+        self._stop_if_pending()
+
+    def _stop_if_pending(self) -> None:
+        if self._pending_signal is not None:
+            self._stop_process(self._pending_signal, None)
 
     def _handle_signal(self, signal_number: int, frame: FrameType | None) -> None:
         self._interrupt_count += signal_number == signal.SIGINT
+        self._pending_signal = signal_number
         if not self._is_consistent:
-            self._pending_signal = signal_number
-        elif not self._is_stopping or (signal_number == signal.SIGINT and self._interrupt_count > 1):
+            return
+        if not self._is_stopping or (signal_number == signal.SIGINT and self._interrupt_count > 1):
             self._stop_process(signal_number, frame)
 
     def _stop_process(self, signal_number: int, frame: FrameType | None) -> None:
@@ -84,7 +89,8 @@ class InterruptHandler:
         if not callable(previous_handler):
             raise SystemExit(128 + signal_number)
         previous_handler(signal_number, frame)
-        self._reset()  # the previous handler did not stop the process
+        self._pending_signal = None  # the previous handler did not stop the process
+        self._reset()
 
     def _reset(self) -> None:
         self._is_stopping, self._interrupt_count = False, 0

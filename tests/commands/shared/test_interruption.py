@@ -1,7 +1,9 @@
 """Ctrl-C: each command prints which work is kept, and how to resume."""
 
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -109,3 +111,28 @@ def test_what_is_kept_is_found_in_the_folder(name: str, tmp_path: Path) -> None:
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).touch()
     assert describe_kept_work(tmp_path) == f"finished work is kept in {tmp_path}; {GOES_ON}"
+
+
+class SignalInDestructor:
+    """Sends a signal to its process when it is deleted; Python drops exceptions that are raised there."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+
+    def __del__(self) -> None:
+        signal.raise_signal(self._number)
+        sum(range(1000))
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="this system cannot send a signal to a thread")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_that_a_destructor_drops_is_repeated(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    monkeypatch.setattr(sys, "unraisablehook", cli._report_unraisable)
+    before = signal.signal(signal.SIGTERM, cli._exit_on_signal)
+    try:
+        with pytest.raises((SystemExit, KeyboardInterrupt)):
+            del_now = SignalInDestructor(number)
+            del del_now
+            time.sleep(60)
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -29,7 +29,7 @@ def test_a_result_is_read_as_written(columns: list[tuple[float, float, str]], na
     unknown = tuple(" ".join(text.split()) for text in texts)
     provenance = Provenance(name, {"python": "3"}, "cpu")
     result = pr.LanguageModelResult(
-        spec=name, fingerprint="", pairs="0", kind=kind, model=name, good=good, bad=bad,
+        spec=name, fingerprint="", pairs="0" * 16, kind=kind, model=name, good=good, bad=bad,
         unknown=unknown if any(unknown) else (), method=ScoringMethod.NGRAM, source=name, provenance=provenance,
     )  # fmt: skip
     assert pr.parse_lm_result(pr.format_lm_result(result), source="x") == result

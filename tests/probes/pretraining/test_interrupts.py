@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -328,3 +329,18 @@ def test_an_error_is_told_even_if_nothing_can_be_kept(tmp_path: Path) -> None:
     with mock.patch.object(checkpoint, "write_checkpoint", side_effect=full):
         error = train_where_a_peer_is_gone(tmp_path, devices=2)
     assert error.__notes__ == ["the last steps are not saved: cannot write: no space left"]
+
+
+def test_a_signal_that_a_destructor_drops_stops_the_next_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    class SignalInDestructor:
+        def __del__(self) -> None:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
+    with InterruptHandler() as interrupts:
+        with interrupts.defer_signals():
+            pass
+        SignalInDestructor()
+        with pytest.raises(SystemExit) as caught, interrupts.defer_signals():
+            pass
+        assert (caught.value.code, interrupts.can_save) == (143, True)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sentprobe.errors import SentprobeError, UsageError, suggest
 from sentprobe.probes.encoders import protocol
 from sentprobe.probes.encoders.models.model_loading import find_truncation_counter
+from sentprobe.processes import is_stop_request
 from sentprobe.specs import Natural, Spec, read_options
 
 EncodeFunction = Callable[[Sequence[str]], object]
@@ -202,6 +203,8 @@ class PythonEncoder:
         except SentprobeError:
             raise
         except (Exception, SystemExit) as error:
+            if is_stop_request(error):
+                raise
             raise protocol.EncoderError(f"encoder {self.name} raised {_format_exception(error)}") from error
         return protocol.check_vectors(vectors, sentences=sentences, encoder=self.name)
 
@@ -289,6 +292,8 @@ def _import_module(name: str, *, spec: Spec) -> ModuleType:
     try:
         return importlib.import_module(name)
     except (Exception, SystemExit) as error:
+        if is_stop_request(error):
+            raise
         missing = error.name if isinstance(error, ModuleNotFoundError) else None
         if missing and (name == missing or name.startswith(f"{missing}.")):
             hint = "; a module is named without .py" if name.endswith(".py") else ""
@@ -315,6 +320,8 @@ def _instantiate(model: Any, *, spec: Spec) -> Any:
     try:
         return model()
     except (Exception, SystemExit) as error:
+        if is_stop_request(error):
+            raise
         problem = f"calling {model.__name__}() without arguments raised {_format_exception(error)}"
         raise protocol.EncoderError(f"{spec}: {problem}") from error
 
