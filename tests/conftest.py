@@ -30,7 +30,7 @@ settings.register_profile("thorough", default_settings, max_examples=100)
 settings.register_profile("quick", default_settings, max_examples=15)
 settings.load_profile("quick")
 
-# In a shell's background job Ctrl-C is ignored, and under nohup SIGHUP; tests need them in the processes that they start.
+# In a shell's background job Ctrl-C is ignored, and under nohup SIGHUP; tests start processes that need them.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 for name in ("SIGHUP", "SIGTERM"):

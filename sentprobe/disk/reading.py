@@ -10,7 +10,7 @@ from io import BufferedReader
 from os import PathLike
 from pathlib import Path
 
-from sentprobe.errors import FormatError
+from sentprobe.errors import FormatError, SentprobeError
 
 ASCII_BLANKS = " \t\r\n\f\v"
 """The characters that separate fields in ARPA files and word vectors; other white space, such as U+3000, is a word."""
@@ -43,6 +43,25 @@ def open_lines(path: PathLike[str] | str) -> Iterator[Iterator[str]]:
     """Open a text file; provide its lines. Raises OSError, and FormatError (such as ``line 3: not UTF-8``)."""
     with open_input(path) as file:
         yield decode_lines(file)
+
+
+@contextmanager
+def report_parquet_errors(
+    source: PathLike[str] | str, error_type: type[SentprobeError] = FormatError
+) -> Iterator[None]:
+    """Raise *error_type*, beginning with *source*, for PyArrow's exceptions for a damaged Parquet file.
+
+    PyArrow raises ValueError or OverflowError for values that Python cannot hold, such as dates after the year 9999.
+    """
+    import pyarrow as pa
+
+    try:
+        yield
+    except SentprobeError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, ArithmeticError) as error:
+        reason = " ".join(str(error).split())
+        raise error_type(f"{source}: not a Parquet file that can be read ({reason})") from None
 
 
 def decode_line(line: bytes, number: int) -> str:

@@ -12,7 +12,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from sentprobe.disk.files import to_local_path
-from sentprobe.errors import FormatError, SentprobeError, first_line
+from sentprobe.disk.reading import report_parquet_errors
+from sentprobe.errors import FormatError, SentprobeError
 from sentprobe.generator.bulk import generation
 from sentprobe.generator.bulk.word_tables import StringPool, WordTables
 from sentprobe.generator.events.event import Frame
@@ -236,24 +237,24 @@ def open_parquet(path: Path, kind: Any) -> Any:
 
 def read_parquet(path: Path) -> Iterator[Sentence]:
     """Yield the sentences of a Parquet file. Raises FormatError if the file is not Parquet, or lacks a column."""
-    try:
+    number = 0
+    with report_parquet_errors(path):
         for batch in pq.ParquetFile(to_local_path(path)).iter_batches():
-            for number, row in enumerate(batch.to_pylist(), 1):
-                yield _sentence_from_row(row, number)
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise FormatError(f"not a Parquet file: {first_line(error)}") from error
+            for row in batch.to_pylist():
+                number += 1
+                try:
+                    yield _sentence_from_row(row)
+                except SentprobeError as error:
+                    raise FormatError(f"{path}: row {number}: {error}") from error
 
 
-def _sentence_from_row(row: dict[str, Any], number: int) -> Sentence:
+def _sentence_from_row(row: dict[str, Any]) -> Sentence:
     try:
         index = None if row["index"] is None else int(row["index"])
         record = {**row, "index": index, "tokens": {name: row[name] for name in _TOKEN_COLUMNS}}
         event = str(row["event"])
     except KeyError as error:
         raise FormatError(f"there is no column {error.args[0]!r}") from error
-    except (TypeError, ValueError) as error:
-        raise FormatError(f"row {number}: the index is not an integer") from error
-    try:
-        return from_json({**record, "event": parse_json(event)})
-    except SentprobeError as error:
-        raise FormatError(f"row {number}: {error}") from error
+    except (TypeError, ValueError, OverflowError) as error:
+        raise FormatError("the index is not an integer") from error
+    return from_json({**record, "event": parse_json(event)})

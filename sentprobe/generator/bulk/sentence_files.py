@@ -96,14 +96,14 @@ def read_file(path: Path | str, lexicon: Lexicon, fmt: str | None = None) -> Ite
     name = find_record_format(path.suffix, fmt)
     if not path.is_file():
         raise UsageError(f"{path}: there is no such file")
-    try:
-        if name == PARQUET:
-            from sentprobe.generator.bulk.parquet import read_parquet
+    if name == PARQUET:
+        from sentprobe.generator.bulk.parquet import read_parquet
 
-            yield from read_parquet(path)
-        else:
-            with open_lines(path) as lines:
-                yield from RECORD_FORMATS[name].read(lines, lexicon)
+        yield from read_parquet(path)
+        return
+    try:
+        with open_lines(path) as lines:
+            yield from RECORD_FORMATS[name].read(lines, lexicon)
     except FormatError as error:
         raise FormatError(f"{path}: {error}") from error
     except OSError as error:

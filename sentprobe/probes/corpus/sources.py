@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import IO, TypeVar, cast
 from zlib import error as ZlibError  # noqa: N812 - it is a class
 
-from sentprobe.disk.reading import open_input
+from sentprobe.disk.reading import open_input, report_parquet_errors
 from sentprobe.disk.unpacking import limit_unpacking
-from sentprobe.errors import SentprobeError, UsageError, first_line, path_error, suggest
+from sentprobe.errors import SentprobeError, UsageError, path_error, suggest
 from sentprobe.probes.corpus.text_formats import FORMATS, PARQUET, RecordFields
 from sentprobe.probes.syntax.tree_files import FilePiece
 from sentprobe.probes.syntax.trees import Mistake
@@ -275,11 +275,10 @@ class _ParquetRows:
         return self._opened.source.size * self._number // self._total
 
     def __iter__(self) -> Iterator[FilePiece | Mistake]:
-        import pyarrow as pa
         import pyarrow.parquet as pq
 
         source = self._opened.source
-        try:
+        with report_parquet_errors(source.name, SourceError):
             file = pq.ParquetFile(self._opened.stream)
             self._total = max(1, file.metadata.num_rows)
             columns = _choose_columns(source, file.schema_arrow.names, self._reading)
@@ -287,8 +286,6 @@ class _ParquetRows:
                 for row in batch.to_pylist():
                     self._number += 1
                     yield FilePiece(json.dumps(row, ensure_ascii=False, default=str), self._number)
-        except (pa.ArrowException, UnicodeDecodeError) as error:
-            raise SourceError(f"{source.name}: not a Parquet file: {first_line(error)}") from error
 
 
 def _choose_columns(source: Source, names: Sequence[str], reading: RecordFields) -> list[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sentprobe.disk.files import to_local_path
-from sentprobe.disk.reading import open_lines
+from sentprobe.disk.reading import open_lines, report_parquet_errors
 from sentprobe.errors import FormatError, SentprobeError, path_error
 from sentprobe.generator.pairs.contrasts import find_contrast
 from sentprobe.generator.pairs.triplets import SIDES, TripletSide
@@ -120,15 +120,10 @@ def _read_values(path: Path) -> Iterator[Any]:
 
 @contextmanager
 def _open_parquet(path: Path) -> Iterator[Any]:
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
-        with pq.ParquetFile(to_local_path(path)) as file:
-            yield file
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        reason = " ".join(str(error).split())
-        raise FormatError(f"{path}: not a Parquet file that can be read ({reason})") from None
+    with report_parquet_errors(path), pq.ParquetFile(to_local_path(path)) as file:
+        yield file
 
 
 def _read_parquet_rows(path: Path) -> list[Any]:

@@ -3,6 +3,8 @@
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from gen_command import ALL_FORMATS
 from hypothesis import given
@@ -72,6 +74,27 @@ def test_an_event_outside_the_space() -> None:
     assert SMALL.find(LARGE[LARGE.count() - 1]) is None
     assert SMALL.find(SMALL[7]) == 7
     assert SMALL.find(Event()) is None
+
+
+INFINITE = pa.array([float("inf")] * 3)
+LATE = pa.array([2**31 - 1] * 3, pa.date32())
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        (INFINITE, r"x\.parquet: row 1: the index is not an integer"),
+        (LATE, r"x\.parquet: not a Parquet file that can be"),
+    ],
+    ids=["infinite", "after the year 9999"],
+)
+def test_parquet_with_an_odd_index_is_refused(tmp_path: Path, column: pa.Array, message: str) -> None:
+    path = tmp_path / "x.parquet"
+    write_file(SMALL, np.array([0, 1, 2]), path)
+    table = pq.read_table(path)
+    pq.write_table(table.set_column(table.column_names.index("index"), "index", column), path)
+    with pytest.raises(FormatError, match=message):
+        find_excluded_indices([path], SMALL)
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from sentprobe.disk.files import is_table
-from sentprobe.errors import FormatError, UsageError, first_line, suggest
+from sentprobe.disk.reading import report_parquet_errors
+from sentprobe.errors import FormatError, UsageError, suggest
 from sentprobe.probes.corpus import sources
 from sentprobe.values import BadSyntaxError, parse_json
 
@@ -161,14 +162,10 @@ def _read_parquet_rows(name: str, column_names: Sequence[str]) -> Iterator[Cells
 
 @contextmanager
 def _open_parquet(name: str) -> Iterator[Any]:
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with open_file(name, _PARQUET) as opened:
-        try:
-            yield pq.ParquetFile(opened.stream)
-        except (pa.ArrowException, UnicodeDecodeError) as error:
-            raise FormatError(f"{name}: not a Parquet file: {first_line(error)}") from error
+    with open_file(name, _PARQUET) as opened, report_parquet_errors(name):
+        yield pq.ParquetFile(opened.stream)
 
 
 def to_text(where: str, column: str, value: object) -> str:

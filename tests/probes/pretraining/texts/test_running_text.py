@@ -104,7 +104,7 @@ def test_parses_are_sentences_in_tokens(tmp_path: Path) -> None:
         ("t.txt", "x" * (1 << 24), "t.txt, line 1: longer than 16,777,216 bytes"),
         ("t.doc", "a\nb\n", "t.doc: its suffix names no format; known suffixes: .txt"),
         ("t.parqet", "a\nb\n", "its suffix names no format (did you mean '.parquet'?)"),
-        ("t.parquet", b"PAR1 no", "t.parquet: not a Parquet file: "),
+        ("t.parquet", b"PAR1 no", "t.parquet: not a Parquet file that can be read"),
         ("t.jsonl", '{"text": "a"}\n{"text": \n', "t.jsonl, line 2: not JSON: "),
         ("t.jsonl", '{"text": "a"}\n[1]\n', "t.jsonl, line 2: expected an object"),
         ("t.jsonl", '{"texts": "a"}\n', "'text' (did you mean 'texts'?); its columns: 'texts'"),
