@@ -21,7 +21,7 @@ from sentprobe.probes.language_models.stored_scores import StoredScores
 from sentprobe.probes.results.result import Provenance
 from sentprobe.progress import Reporter
 from sentprobe.specs import Spec
-from sentprobe.values import check_record, parse_json
+from sentprobe.values import BadSyntaxError, check_record, parse_json
 from sentprobe.versions import digest_folder, find_versions
 
 LM_FORMAT = "sentprobe-lm 2"
@@ -126,7 +126,10 @@ def parse_pairs(text: str) -> list[SentencePair]:
     """Parse pairs from JSONL; the inverse of :func:`format_pairs`. Raises FormatError, with the line."""
     pairs: list[SentencePair] = []
     for number, line in enumerate(text.splitlines(), 1):
-        record = parse_json(line)
+        try:
+            record = parse_json(line)
+        except BadSyntaxError as error:
+            raise FormatError(f"line {number}: not JSON: {error.reason}") from None
         if not isinstance(record, dict):
             raise FormatError(f"line {number}: not a minimal pair")
         pairs.append(build_pair(record, f"line {number}"))

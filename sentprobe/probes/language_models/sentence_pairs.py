@@ -84,8 +84,8 @@ def _read_file(path: Path) -> Iterator[SentencePair]:
 
 def build_pair(record: Mapping[str, Any], where: str = "record") -> SentencePair:
     """Convert a record with BLiMP's fields to a minimal pair. Raises FormatError, which begins with *where*."""
-    good, bad = texts = [record.get(name) for name in TEXTS]
-    if not all(isinstance(text, str) and text.strip() for text in texts):
+    good, bad = (text if isinstance(text := record.get(name), str) else "" for name in TEXTS)
+    if not (good.strip() and bad.strip()):
         raise FormatError(f"{where}: not a minimal pair; the texts {' and '.join(TEXTS)} are expected")
     uid, term = (str(record.get(name) or "") for name in ("UID", "linguistics_term"))
     pair_id = str(record.get("pairID", ""))

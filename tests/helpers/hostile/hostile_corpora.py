@@ -170,7 +170,7 @@ def _make_context() -> Any:
 
 def _write_answers(folder: Path) -> Path:
     path = folder / "a.json"
-    path.write_bytes(write_answers({("wolf", Form.NNS): "wolves"}).split(b"\n", 1)[1])
+    path.write_bytes(write_answers({("wolf", Form.NNS): ("wolves", False)}).split(b"\n", 1)[1])
     return path
 
 

@@ -104,6 +104,21 @@ def test_pairs_that_are_missing_or_changed_are_refused(tmp_path: Path) -> None:
             pr.read_pair_tables([tmp_path / "run"])
 
 
+@pytest.mark.parametrize("line", ["{}", "[]", "3", '{"sentence_good": "a", "sentence_bad": ""}', "{"])
+def test_stored_lines_that_are_no_pairs_are_refused_with_the_line(tmp_path: Path, line: str) -> None:
+    _, result_path, _ = measure(tmp_path, Spec("ngram", str(write_arpa(tmp_path))))
+    (path,) = (tmp_path / "run" / "lm").glob("*.jsonl")
+    text = path.read_text() + line + "\n"
+    damaged = path.with_name(f"{pr.digest_pairs(text)}.jsonl")
+    damaged.write_text(text)
+    result_path.write_text(result_path.read_text().replace(path.stem, damaged.stem))
+    with pytest.raises(ResultsError, match=f"{damaged.name}: line 2: .*; remove it, and run probe lm again"):
+        pr.read_pair_tables([tmp_path / "run"])
+    result_path.write_text(result_path.read_text().replace(damaged.stem, "a\\u0000b"))
+    with pytest.raises(ResultsError, match="'pairs' is not the digest of a file of pairs"):
+        pr.read_pair_tables([tmp_path / "run"])
+
+
 def test_models_of_several_folders_share_a_table(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()

@@ -75,7 +75,8 @@ def test_triplets_are_read_as_gen_writes_them(
 @pytest.mark.parametrize("suffix", [".tsv", ".jsonl"])
 def test_numbers_as_text_are_labels(tmp_path: Path, suffix: str) -> None:
     path, labels = tmp_path / f"n{suffix}", ["0", "1", "2", "-1"]
-    json_lines(path, *({"premise": "a", "hypothesis": "b", "label": label} for label in labels))
+    rows: list[dict[str, object]] = [{"premise": "a", "hypothesis": "b", "label": label} for label in labels]
+    json_lines(path, *rows)
     if suffix == ".tsv":
         path.write_text("premise\thypothesis\tlabel\n" + "".join(f"a\tb\t{label}\n" for label in labels))
     assert read_nli(path).labels.tolist() == [0, 1, 2]
