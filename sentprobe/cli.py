@@ -18,6 +18,7 @@ import typer
 from sentprobe.commands.shared.help import HelpfulCommand, HelpfulGroup
 from sentprobe.commands.shared.interruption import describe_failure, note_missing_folder, open_missing_streams
 from sentprobe.commands.shared.options import FIX, MACHINE, SETTINGS, VARY, VersionOption
+from sentprobe.disk.inputs import guarding_inputs
 from sentprobe.errors import WRONG_PATH, SentprobeError, check_utf8, format_message
 from sentprobe.processes import is_stop_request, repeat_signal
 
@@ -139,7 +140,8 @@ def _run_app(name: str) -> None:
     _prepare_streams_and_signals()
     try:
         check_utf8(*sys.argv[1:])
-        raise SystemExit(app(prog_name=name, standalone_mode=False))
+        with guarding_inputs():
+            raise SystemExit(app(prog_name=name, standalone_mode=False))
     except BadUsage as error:
         _exit_with_usage_error(error, name)
     except SentprobeError as error:

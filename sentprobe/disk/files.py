@@ -1,13 +1,15 @@
 """Atomic writing of files and folders, checks of output paths, and the cache folder."""
 
 import errno
+import filecmp
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 
+from sentprobe.disk.inputs import check_output, manage_folder, reading_outputs, record_written
 from sentprobe.disk.scratch import NAME_FILE, OLD_FOLDER, make_part, restore_folder
 from sentprobe.errors import ResultsError, SentprobeError, UsageError, path_error
 
@@ -16,7 +18,8 @@ from sentprobe.errors import ResultsError, SentprobeError, UsageError, path_erro
 def atomic_path(path: Path) -> Iterator[Path]:
     """Provide a temporary path to write to, which is renamed to *path* on success and removed on failure.
 
-    A pipe or device (/dev/null) is written to directly. Raises UsageError if *path* cannot be written.
+    A pipe or device (/dev/null) is written to directly. Raises UsageError if *path* cannot be written, or must not be
+    (see :func:`~.inputs.check_output`).
     """
     if is_device(path):
         with _explain_write_errors(path):
@@ -25,11 +28,13 @@ def atomic_path(path: Path) -> Iterator[Path]:
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise UsageError(f"{path}: is a directory, not a file to write")
+    check_output(path)
     with _open_part(target, path) as temporary, _explain_write_errors(path):
         yield temporary
         temporary.chmod(0o666 & ~_read_umask())
         sync_path(temporary)
         temporary.replace(target)
+        record_written(target)
         sync_parent(target)
 
 
@@ -42,6 +47,7 @@ def atomic_folder(path: Path, *, check: Callable[[], None] = lambda: None) -> It
     the old folder (not on Windows). Raises UsageError if the path is wrong, SentprobeError for other write errors.
     """
     check()
+    check_output(path, is_folder=True)
     make_parent_folder(path)
     target = Path(os.path.realpath(path))
     with _open_part(target, path, folder=True) as part, _explain_write_errors(path):
@@ -54,10 +60,34 @@ def atomic_folder(path: Path, *, check: Callable[[], None] = lambda: None) -> It
         sync_parent(target)
 
 
-def check_new_folder(path: Path) -> None:
-    """Raise UsageError if *path* is a file, or a folder that is not empty."""
-    if path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise UsageError(f"{path}: not a new or empty folder; name another with --out")
+@contextmanager
+def atomic_new_folder(path: Path, names: Collection[str]) -> Iterator[Path]:
+    """Provide an empty temporary folder to fill, which becomes the new folder *path* on success.
+
+    A folder with the same files is accepted as *path*: a command that is repeated, because it was killed after the
+    renaming or the last flush failed, then succeeds. Raises UsageError for any other folder that is not empty.
+
+    - names: paths of all files that will be in the folder, so that another folder is refused before the work
+    """
+
+    def check() -> None:
+        is_acceptable = _list_files(path) in ([], sorted({*names})) if path.is_dir() else not path.exists()
+        if not is_acceptable:
+            raise UsageError(f"{path}: not a new or empty folder; name another with --out")
+
+    with atomic_folder(path, check=check) as folder:
+        yield folder
+        old_names = _list_files(path)
+        if old_names and filecmp.cmpfiles(folder, path, old_names, shallow=False)[0] != old_names:
+            raise UsageError(f"{path}: not a new or empty folder; name another with --out")
+
+
+def _list_files(folder: Path) -> list[str]:
+    """Return the relative paths of all files in and below a folder, sorted; empty folders have a final slash."""
+    if not folder.is_dir():
+        return []
+    paths = (path for path in folder.rglob("*") if not path.is_dir() or not any(path.iterdir()))
+    return sorted(path.relative_to(folder).as_posix() + "/" * path.is_dir() for path in paths)
 
 
 @contextmanager
@@ -112,7 +142,8 @@ def sync_path(path: Path) -> None:
     """Flush a file or folder to the disk, so that it is not empty after a crash."""
     if sys.platform == "win32" and path.is_dir():
         return
-    file = os.open(path, os.O_RDWR if sys.platform == "win32" else os.O_RDONLY)
+    with reading_outputs():
+        file = os.open(path, os.O_RDWR if sys.platform == "win32" else os.O_RDONLY)
     try:
         os.fsync(file)
     except OSError as error:
@@ -186,29 +217,11 @@ _UMASK_LOCK = Lock()
 """Lock for the umask: it can only be read by setting it, and all threads share it."""
 
 
-RESULTS_MARKER = "run.json"
-"""File by which sentprobe recognises a results folder."""
 RUN_FILE = "run.toml"
 """File in a results folder with the settings of the last run, for ``probe run --config``.
 
 A run that is started from Python has no such settings; it removes the file of an earlier run.
 """
-TABLE_MARKER = "table.json"
-"""File by which sentprobe recognises the folder of a corpus table."""
-
-
-def is_table(folder: Path) -> bool:
-    """Return whether a folder is a corpus table."""
-    return (folder / TABLE_MARKER).is_file()
-
-
-def describe_folder(folder: Path) -> str | None:
-    """Return the kind of a results folder or corpus table as a phrase for messages; None for any other folder."""
-    if (folder / RESULTS_MARKER).is_file():
-        return "a folder of results, which probe run made"
-    if is_table(folder):
-        return "the table of a corpus, which probe analyze made"
-    return None
 
 
 def write_atomically(path: Path, text: str) -> None:
@@ -227,6 +240,12 @@ CACHE_VARIABLE = "SENTPROBE_CACHE"
 
 def find_cache_directory() -> Path:
     """Return the cache folder: $SENTPROBE_CACHE, else $XDG_CACHE_HOME/sentprobe, else ~/.cache/sentprobe."""
+    folder = _find_cache_directory()
+    manage_folder(folder)
+    return folder
+
+
+def _find_cache_directory() -> Path:
     if path := os.environ.get(CACHE_VARIABLE):
         return Path(path).absolute()
     base = Path(os.environ.get("XDG_CACHE_HOME", ""))

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from sentprobe.disk.files import atomic_folder, atomic_path, find_cache_directory, making_folder
+from sentprobe.disk.files import atomic_folder, atomic_new_folder, atomic_path, find_cache_directory, making_folder
+from sentprobe.errors import SentprobeError, UsageError
 
 
 @pytest.mark.parametrize(
@@ -96,3 +97,50 @@ def test_a_folder_that_cannot_be_read_is_not_flushed(tmp_path: Path, monkeypatch
     with atomic_path(tmp_path / "a") as path:
         path.write_text("new")
     assert (tmp_path / "a").read_text() == "new"
+
+
+NEW_FILES = ("a.jsonl", "qrels/test.tsv")
+
+
+def write_new_folder(folder: Path, text: str = "text") -> None:
+    with atomic_new_folder(folder, NEW_FILES) as new_folder:
+        (new_folder / "qrels").mkdir()
+        for name in NEW_FILES:
+            (new_folder / name).write_text(text)
+
+
+def test_a_new_folder_can_be_written_again_after_its_last_flush_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, flush = tmp_path.stat(), os.fsync
+
+    def fail(file: int) -> None:
+        if os.path.samestat(os.fstat(file), place):
+            raise OSError(5, "Input/output error")
+        flush(file)
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(SentprobeError, match="Input/output error"):
+        write_new_folder(tmp_path / "out")
+    monkeypatch.setattr(os, "fsync", flush)
+    write_new_folder(tmp_path / "out")
+    assert [(tmp_path / "out" / name).read_text() for name in NEW_FILES] == ["text", "text"]
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_folder_with_other_files_or_contents_stays(tmp_path: Path) -> None:
+    write_new_folder(tmp_path / "out")
+    with pytest.raises(UsageError, match="not a new or empty folder"):
+        write_new_folder(tmp_path / "out", "other text")
+    for name in ("b", "empty"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "b" / "empty").mkdir()
+    for name in ("b", "file"):
+        (tmp_path / "file").touch()
+        with (
+            pytest.raises(UsageError, match="not a new or empty folder"),
+            atomic_new_folder(tmp_path / name, NEW_FILES),
+        ):
+            raise AssertionError("refused before the work")
+    write_new_folder(tmp_path / "empty")
+    assert [(tmp_path / "out" / name).read_text() for name in NEW_FILES] == ["text", "text"]

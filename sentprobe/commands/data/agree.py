@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sentprobe.commands.shared.options import REPLACED, TableFormatOption
-from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FILE
+from sentprobe.commands.shared.output_paths import OUTPUT_FILE
 from sentprobe.commands.shared.table_output import FLAT, check_output_file, find_table_format
 from sentprobe.disk.files import atomic_path
 from sentprobe.display import table_writers as tw
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 def agree(
-    first: Annotated[Path, typer.Argument(metavar="GOLD", help="First table, such as gold trees."), INPUT],
-    second: Annotated[Path, typer.Argument(metavar="PARSED", help="Second table, such as a parser's."), INPUT],
+    first: Annotated[Path, typer.Argument(metavar="GOLD", help="First table, such as gold trees.")],
+    second: Annotated[Path, typer.Argument(metavar="PARSED", help="Second table, such as a parser's.")],
     disagreements: Annotated[
         Path | None, typer.Option(metavar="FILE", help=f"JSONL file for every disagreement; {REPLACED}"), OUTPUT_FILE
     ] = None,

@@ -12,7 +12,7 @@ import typer
 
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.interruption import describe_kept_work, report_interruption
-from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FOLDER
+from sentprobe.commands.shared.output_paths import OUTPUT_FOLDER
 from sentprobe.display.screen import print_text
 from sentprobe.errors import UsageError
 from sentprobe.probes.corpus.analysis_settings import MAX_TOKENS, AnalysisRecipe, make_recipe
@@ -53,7 +53,6 @@ class ReadingOptions:
             help="Split text into sentences by Punkt, with the parameters in this folder. "
             "Default: the parser splits it.",
         ),
-        INPUT,
     ] = None
     text_column: Annotated[str, reading_option(help="Text column of JSONL and Parquet.")] = "text"
     holds: Annotated[str, reading_option(help="The text column holds: text, sentence or tokens.")] = "text"
@@ -73,7 +72,7 @@ class ReadingOptions:
 @opt.expand_option_groups
 def analyze(
     sources: Annotated[
-        list[str], typer.Argument(metavar="FILE...", help="Files, patterns such as 'books/*.txt', or - (stdin)."), INPUT
+        list[str], typer.Argument(metavar="FILE...", help="Files, patterns such as 'books/*.txt', or - (stdin).")
     ],
     out: Annotated[Path, opt.build_out_option("Folder for the table, new or of a stopped run."), OUTPUT_FOLDER],
     parser: Annotated[

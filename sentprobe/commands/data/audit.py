@@ -11,9 +11,10 @@ import typer
 
 from sentprobe import names
 from sentprobe.commands.shared import options as opt
-from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FILE
+from sentprobe.commands.shared.output_paths import OUTPUT_FILE
 from sentprobe.commands.shared.table_output import find_table_format
-from sentprobe.disk.files import atomic_path, describe_folder, is_table
+from sentprobe.disk.files import atomic_path
+from sentprobe.disk.markers import describe_folder, is_table
 from sentprobe.display.screen import print_text
 from sentprobe.display.table_writers import TableFormat
 from sentprobe.errors import SentprobeError, UsageError
@@ -39,7 +40,7 @@ class LeakError(SentprobeError):
 
 
 def audit(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Datasets, or folders of datasets."), INPUT],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Datasets, or folders of datasets.")],
     format_: Annotated[str, opt.build_format_option(STYLES)] = "text",
     out: Annotated[
         Path | None, opt.build_out_option(f"File to write; {opt.REPLACED} Only verdicts are then printed."), OUTPUT_FILE
@@ -63,7 +64,7 @@ def audit(
     ] = None,
     seed: Annotated[int, opt.build_seed_option("the classifiers")] = 0,
     lexicon: Annotated[
-        Path | None, typer.Option(help="Your own lexicon file, to find forms of the probe words."), INPUT
+        Path | None, typer.Option(help="Your own lexicon file, to find forms of the probe words.")
     ] = None,
     jobs: Annotated[
         int | None, opt.build_jobs_option("Default: 1 for small datasets, else up to one per core.")

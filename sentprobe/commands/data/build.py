@@ -11,7 +11,7 @@ from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.given_options import map_given_options, reject_unused_options
 from sentprobe.commands.shared.help import CommandWithTaskList
 from sentprobe.commands.shared.interruption import report_interruption
-from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FOLDER
+from sentprobe.commands.shared.output_paths import OUTPUT_FOLDER
 from sentprobe.display.screen import print_table, print_text
 from sentprobe.display.table_writers import build_empty_table
 from sentprobe.errors import UsageError
@@ -38,7 +38,6 @@ def build(
     tables: Annotated[
         list[Path] | None,
         typer.Argument(metavar="TABLE...", help="Tables of corpora, from probe analyze; one per language."),
-        INPUT,
     ] = None,
     task: opt.TaskOption = None,
     seed: Annotated[int, opt.build_seed_option("the datasets")] = 0,

@@ -9,7 +9,7 @@ import typer
 
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.interruption import report_interruption
-from sentprobe.commands.shared.output_paths import INPUT, INPUT_SPEC, OUTPUT_FILE
+from sentprobe.commands.shared.output_paths import OUTPUT_FILE
 from sentprobe.commands.shared.table_output import check_output_file
 from sentprobe.disk.files import find_cache_directory
 from sentprobe.disk.reading import open_lines
@@ -23,9 +23,9 @@ from sentprobe.specs import COMPEVAL
 @opt.expand_option_groups
 def embed(
     source: Annotated[
-        str, typer.Argument(metavar="DATASET", help="Dataset, folder of datasets, text file, or compeval."), INPUT
+        str, typer.Argument(metavar="DATASET", help="Dataset, folder of datasets, text file, or compeval.")
     ],
-    encoder: Annotated[str, typer.Option("--encoder", "-e", help="Encoder, as listed by probe encoders."), INPUT_SPEC],
+    encoder: Annotated[str, typer.Option("--encoder", "-e", help="Encoder, as listed by probe encoders.")],
     out: Annotated[Path, opt.build_out_option(f"File to write: .npz, .npy, ...; {opt.REPLACED}"), OUTPUT_FILE],
     format_: Annotated[
         str | None,

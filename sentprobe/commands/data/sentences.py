@@ -11,7 +11,6 @@ import typer
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.given_options import map_given_options
 from sentprobe.commands.shared.help import CommandWithTaskList
-from sentprobe.commands.shared.output_paths import INPUT
 from sentprobe.disk.files import make_parent_folder, write_atomically
 from sentprobe.errors import UsageError
 from sentprobe.progress import show_bars
@@ -32,9 +31,7 @@ class SentenceFormat(StrEnum):
 def sentences(
     context: typer.Context,
     targets: Annotated[
-        list[str],
-        typer.Argument(metavar="SUITE|PATH...", help="compeval, structure, natural TABLE... or datasets."),
-        INPUT,
+        list[str], typer.Argument(metavar="SUITE|PATH...", help="compeval, structure, natural TABLE... or datasets.")
     ],
     out: opt.InsteadOfStdoutOption = None,
     format_: Annotated[

@@ -9,7 +9,7 @@ import typer
 from sentprobe.commands.gen.gen_options import OUTPUT, ContentOptions, FeatureOptions, WordOptions
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.given_options import map_given_options
-from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FILE
+from sentprobe.commands.shared.output_paths import OUTPUT_FILE
 from sentprobe.disk.files import make_parent_folder
 from sentprobe.errors import UsageError
 from sentprobe.generator.sentences.sentence_records import FORMAT_NAMES
@@ -39,9 +39,7 @@ def generate(
     language: opt.LanguageOption = "en",
     profile: opt.ProfileOption = None,
     exclude: Annotated[
-        list[Path] | None,
-        opt.data_option(metavar="FILE", help="Exclude the sentences of this file; repeatable."),
-        INPUT,
+        list[Path] | None, opt.data_option(metavar="FILE", help="Exclude the sentences of this file; repeatable.")
     ] = None,
     count: Annotated[bool, opt.data_option("--count", help="Only print the number of possible sentences.")] = False,
     *,

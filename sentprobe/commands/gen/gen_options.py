@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 from sentprobe.commands.shared.options import FIX, VARY, Repeatable, declare_option
-from sentprobe.commands.shared.output_paths import INPUT
 from sentprobe.generator.events.event import Aspect, Mood, Number, Polarity, Role, Tense, Voice
 from sentprobe.lexicon import Flag
 from sentprobe.lexicon.words import VERB_FLAGS
@@ -28,7 +27,7 @@ class ContentOptions:
     forbid: Annotated[Repeatable, content_option(help="Forbidden event.")] = None
     require_word: Annotated[Repeatable, content_option(help="Required lemma.")] = None
     forbid_word: Annotated[Repeatable, content_option(help="Forbidden lemma.")] = None
-    config: Annotated[Path | None, content_option(help="Constraint file (JSON) as in Ettinger et al."), INPUT] = None
+    config: Annotated[Path | None, content_option(help="Constraint file (JSON) as in Ettinger et al.")] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sentprobe.commands.shared.options import InsteadOfStdoutOption, LanguageOption, LexiconOption, build_format_option
-from sentprobe.commands.shared.output_paths import INPUT
 from sentprobe.disk.files import make_parent_folder
 from sentprobe.disk.reading import decode_line, open_input
 from sentprobe.errors import FormatError, SentprobeError, UsageError, format_count
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
 def parse(
     sentences: Annotated[list[str] | None, typer.Argument(help="Sentences, with spaces between tokens.")] = None,
-    file: Annotated[Path | None, typer.Option(help="File with a sentence on each line; - is stdin."), INPUT] = None,
+    file: Annotated[Path | None, typer.Option(help="File with a sentence on each line; - is stdin.")] = None,
     lexicon: LexiconOption = None,
     language: LanguageOption = "en",
     strict: Annotated[bool, typer.Option("--strict", help="Reject capitals and a final mark (. ? or !).")] = False,

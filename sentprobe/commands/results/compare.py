@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sentprobe.commands.shared import options as opt
-from sentprobe.commands.shared.output_paths import INPUT
 from sentprobe.commands.shared.table_output import find_caption, find_table_format, write_tables
 from sentprobe.display.table_writers import Grid
 from sentprobe.errors import ResultsError, UsageError, format_count, format_message
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 @opt.expand_option_groups
 def compare(
     runs: Annotated[
-        list[str], typer.Argument(metavar="RUN [RUN]", help="Results folder, or an encoder in it: DIR#ENCODER."), INPUT
+        list[str], typer.Argument(metavar="RUN [RUN]", help="Results folder, or an encoder in it: DIR#ENCODER.")
     ],
     format_: Annotated[str | None, opt.build_format_option(opt.TABLE_FORMATS, opt.DEFAULT_FORMAT_HELP)] = None,
     out: opt.OutFileOption = None,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from sentprobe.commands.shared import options as opt
-from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FILE
+from sentprobe.commands.shared.output_paths import OUTPUT_FILE
 from sentprobe.commands.shared.table_output import FLAT, find_caption, find_table_format, write_tables
 from sentprobe.errors import UsageError, format_message
 from sentprobe.specs import choose_member
@@ -22,7 +22,6 @@ def correlate(
         typer.Option(
             "--with", metavar="SCORES", help="CSV file (columns: encoder, then scores), or folder of MTEB results."
         ),
-        INPUT,
     ],
     format_: Annotated[str | None, opt.build_format_option(opt.TABLE_FORMATS, opt.DEFAULT_FORMAT_HELP)] = None,
     out: opt.OutFileOption = None,

@@ -11,7 +11,7 @@ import typer
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.completion import complete_column
 from sentprobe.commands.shared.given_options import map_given_options
-from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FILE
+from sentprobe.commands.shared.output_paths import OUTPUT_FILE
 from sentprobe.commands.shared.table_output import (
     FLAT,
     MTEB,
@@ -99,7 +99,6 @@ def show(
             metavar="FILE",
             help="With --format html: add an audit (probe audit --format json) to the page; repeatable.",
         ),
-        INPUT,
     ] = None,
     *,
     items: ItemViewOptions,

@@ -7,7 +7,6 @@ import typer
 
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.given_options import map_given_options
-from sentprobe.commands.shared.output_paths import INPUT, INPUT_SPEC
 from sentprobe.commands.shared.table_output import find_table_format, print_or_write, write_tables
 from sentprobe.disk.files import find_cache_directory
 from sentprobe.display.table_writers import TableFormat
@@ -22,13 +21,9 @@ JUNIT = "junit"
 @opt.expand_option_groups
 def gate(
     context: typer.Context,
-    encoder: Annotated[
-        str, typer.Argument(metavar="ENCODER", help="Encoder, or ce:MODEL for a cross-encoder."), INPUT_SPEC
-    ],
+    encoder: Annotated[str, typer.Argument(metavar="ENCODER", help="Encoder, or ce:MODEL for a cross-encoder.")],
     then: Annotated[
-        str | None,
-        typer.Option(metavar="ENCODER", help="Second encoder, for the pairs that pass the first."),
-        INPUT_SPEC,
+        str | None, typer.Option(metavar="ENCODER", help="Second encoder, for the pairs that pass the first.")
     ] = None,
     threshold: Annotated[
         float | None,
@@ -45,7 +40,7 @@ def gate(
     ] = None,
     contrast: opt.ContrastsOption = None,
     pairs: Annotated[
-        Path | None, typer.Option(metavar="CSV", help="Also measure your pairs (columns a, b, same=0/1)."), INPUT
+        Path | None, typer.Option(metavar="CSV", help="Also measure your pairs (columns a, b, same=0/1).")
     ] = None,
     n: Annotated[int, typer.Option("--n", "-n", help="Number of triplets for each contrast.")] = 400,
     draws: Annotated[int, typer.Option(help="Repetitions with new triplets and weights.")] = 1,

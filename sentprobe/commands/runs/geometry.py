@@ -12,7 +12,6 @@ from sentprobe.commands.shared import completion
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.given_options import map_given_options
 from sentprobe.commands.shared.interruption import describe_kept_work, report_interruption
-from sentprobe.commands.shared.output_paths import INPUT
 from sentprobe.commands.shared.table_output import find_caption, find_table_format, print_reuse, write_tables
 from sentprobe.disk.files import find_cache_directory
 from sentprobe.display.table_writers import Grid
@@ -41,7 +40,6 @@ def geometry(
             "new triplets.",
             autocompletion=completion.complete_suite,
         ),
-        INPUT,
     ] = None,
     encoder: opt.EncodersOption = None,
     contrast: opt.ContrastsOption = None,

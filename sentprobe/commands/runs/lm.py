@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sentprobe.commands.shared import options as opt
-from sentprobe.commands.shared.output_paths import INPUT, INPUT_SPEC, OUTPUT_FILE
+from sentprobe.commands.shared.output_paths import OUTPUT_FILE
 from sentprobe.commands.shared.table_output import (
     check_output_file,
     find_table_format,
@@ -39,12 +39,9 @@ def lm(
             help="hf:MODEL (causal or masked), ngram:FILE, a folder written by probe train lstm-lm, "
             "python:MODULE:FUNCTION, or scores:CSV.",
         ),
-        INPUT_SPEC,
     ],
     pairs: Annotated[
-        list[Path] | None,
-        typer.Option(help="JSONL file in BLiMP's format, or a folder of such files; repeatable."),
-        INPUT,
+        list[Path] | None, typer.Option(help="JSONL file in BLiMP's format, or a folder of such files; repeatable.")
     ] = None,
     paradigm: Annotated[
         list[str] | None,

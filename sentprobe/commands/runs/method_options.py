@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 from sentprobe import names
 from sentprobe.commands.shared.options import METHODS, declare_option
-from sentprobe.commands.shared.output_paths import INPUT
 from sentprobe.errors import UsageError
 from sentprobe.specs import Spec
 
@@ -43,7 +42,6 @@ class MethodOptions:
             metavar="DATASET",
             help="Also probe vectors from which the labels of this dataset are erased (LEACE); repeatable.",
         ),
-        INPUT,
     ] = None
     control_task: Annotated[
         bool,

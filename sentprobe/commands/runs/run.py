@@ -15,7 +15,6 @@ from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.given_options import map_given_options
 from sentprobe.commands.shared.help import CommandWithTaskList
 from sentprobe.commands.shared.interruption import describe_resumption, has_finished_work, report_interruption
-from sentprobe.commands.shared.output_paths import INPUT, INPUT_SPEC
 from sentprobe.commands.shared.table_output import print_reuse, print_tables
 from sentprobe.disk.files import find_cache_directory
 from sentprobe.disk.locks import WAIT_MINUTES
@@ -41,16 +40,14 @@ app = typer.Typer(add_completion=False)
 def run(
     context: typer.Context,
     targets: Annotated[
-        list[str],
-        typer.Argument(metavar="SUITE|PATH...", help="compeval, structure, natural TABLE... or datasets."),
-        INPUT,
+        list[str], typer.Argument(metavar="SUITE|PATH...", help="compeval, structure, natural TABLE... or datasets.")
     ],
     encoder: opt.EncodersOption = None,
     task: opt.TaskOption = None,
     out: opt.ResultsOption = None,
     force: opt.ForceOption = False,
     config: Annotated[  # noqa: ARG001 - read by its callback
-        Path | None, typer.Option(metavar="FILE", help=CONFIG_HELP, callback=read_run_file, is_eager=True), INPUT
+        Path | None, typer.Option(metavar="FILE", help=CONFIG_HELP, callback=read_run_file, is_eager=True)
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only list missing results and estimate the time.")
@@ -89,7 +86,6 @@ def run(
             help="Vectors of probe words (the words that an item asks about): one-hot, encoder (each encoder's own) or "
             "an encoder spec such as bow:FILE. Default: encoder for the tasks of Adi et al., else one-hot.",
         ),
-        INPUT_SPEC,
     ] = None,
     device: Annotated[
         str,

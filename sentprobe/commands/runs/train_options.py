@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.options import declare_option
-from sentprobe.commands.shared.output_paths import INPUT
 from sentprobe.probes.pretraining.objective_options import DEFAULTS, EVENTS
 
 if TYPE_CHECKING:
@@ -28,10 +27,10 @@ class TextChoices:
     """Options for the training texts."""
 
     corpus: Annotated[
-        list[Path] | None, text_option(metavar="FILE", help="File with a sentence on each line; repeatable."), INPUT
+        list[Path] | None, text_option(metavar="FILE", help="File with a sentence on each line; repeatable.")
     ] = None
     parallel: Annotated[
-        Path | None, text_option(metavar="FILE", help="For nmt: translation of --corpus, line by line."), INPUT
+        Path | None, text_option(metavar="FILE", help="For nmt: translation of --corpus, line by line.")
     ] = None
     tokenised: Annotated[bool, text_option("--tokenised", help="Tokens are separated by spaces already.")] = False
     lower: Annotated[bool, text_option("--lower", help="Convert the texts to lower case.")] = False
@@ -58,7 +57,6 @@ class TextChoices:
     punkt: Annotated[
         Path | None,
         detail_option(metavar="DIR", help="Folder of the parameters of Punkt, the sentence splitter. Default: NLTK's."),
-        INPUT,
     ] = None
     longest: Annotated[int, detail_option(metavar="N", help="Skip sentences with more than N tokens.")] = 50
 

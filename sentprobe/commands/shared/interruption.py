@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sentprobe.disk.files import RESULTS_MARKER, TABLE_MARKER
+from sentprobe.disk.markers import RESULTS_MARKER, TABLE_MARKER
 from sentprobe.errors import SentprobeError, is_out_of_memory
 from sentprobe.processes import is_stop_request
 

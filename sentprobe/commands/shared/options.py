@@ -15,7 +15,7 @@ from typer.models import ParameterInfo
 
 from sentprobe import __version__, names
 from sentprobe.commands.shared import completion
-from sentprobe.commands.shared.output_paths import INPUT, INPUT_SPEC, OUTPUT_FILE, OUTPUT_FOLDER
+from sentprobe.commands.shared.output_paths import OUTPUT_FILE, OUTPUT_FOLDER
 from sentprobe.errors import check_seed
 from sentprobe.specs import GENERATED, NATURAL, SUITES, choose_member
 
@@ -91,7 +91,7 @@ InsteadOfStdoutOption = Annotated[
     Path | None, build_out_option(f"File to write instead of stdout; {REPLACED}"), OUTPUT_FILE
 ]
 RunsArgument = Annotated[
-    list[Path], typer.Argument(metavar="RUN...", help="Results folders, as written by probe run --out."), INPUT
+    list[Path], typer.Argument(metavar="RUN...", help="Results folders, as written by probe run --out.")
 ]
 TABLE_FORMATS = ("text", "markdown", "latex", "csv", "json")
 TableFormatOption = Annotated[str, build_format_option(TABLE_FORMATS)]
@@ -113,7 +113,6 @@ ByLengthOption = Annotated[
 AuditsOption = Annotated[
     list[Path] | None,
     typer.Option("--audit", metavar="FILE", help="Add an audit (probe audit --format json) to the page; repeatable."),
-    INPUT,
 ]
 
 ForceOption = Annotated[bool, typer.Option("--force", help="Compute existing results again, and replace them.")]
@@ -149,7 +148,6 @@ EncodersOption = Annotated[
         "-e",
         help="Encoder, as listed by probe encoders; repeatable. Default: bow and bilstm-max?hidden=256.",
     ),
-    INPUT_SPEC,
 ]
 
 ResultsOption = Annotated[Path | None, build_out_option("Results folder; existing results are reused."), OUTPUT_FOLDER]
@@ -164,7 +162,7 @@ LanguageOption = Annotated[
     ),
 ]
 
-LexiconOption = Annotated[Path | None, data_option(help="Your own lexicon (TOML file)."), INPUT]
+LexiconOption = Annotated[Path | None, data_option(help="Your own lexicon (TOML file).")]
 
 CONTRASTS = names.enumerate_names(names.CONTRASTS).replace(
     "negation, polarity", "negation (moved to another verb), polarity (negated or not)"
@@ -190,7 +188,7 @@ def build_vocabulary_option(default: str) -> Any:
 
 VocabularyOption = Annotated[str | None, build_vocabulary_option("english")]
 
-ProfileOption = Annotated[str | None, data_option(help="Sampling weights: uniform, published or FILE."), INPUT]
+ProfileOption = Annotated[str | None, data_option(help="Sampling weights: uniform, published or FILE.")]
 
 
 def _find_mood(name: str | None) -> "Mood | None":

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from sentprobe.commands.shared.options import LatexOptions
-from sentprobe.disk.files import write_atomically
+from sentprobe.disk.files import is_device, write_atomically
+from sentprobe.disk.inputs import check_output
 from sentprobe.display import table_writers as tw
 from sentprobe.display.screen import print_table, print_text
 from sentprobe.display.table_writers import Caption, TableFormat, build_caption
@@ -59,11 +60,13 @@ def find_table_format(
 
 
 def check_output_file(out: Path | None) -> None:
-    """Raise UsageError if *out* is a folder, or lies in a folder that does not exist."""
+    """Raise UsageError if *out* is a folder, lies in a folder that does not exist, or must not be replaced."""
     if out is not None and out.is_dir():
         raise UsageError(f"{out}: is a directory, not a file to write")
     if out is not None and not out.parent.is_dir():
         raise UsageError(f"{out}: cannot write there: there is no directory {out.parent}")
+    if out is not None and not is_device(out):
+        check_output(out)
 
 
 def find_caption(options: LatexOptions, style: TableFormat) -> Caption:

@@ -4,13 +4,12 @@ import json
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
-from functools import partial
 from importlib.resources import files
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from sentprobe.disk.files import atomic_folder, check_new_folder
+from sentprobe.disk.files import atomic_new_folder
 from sentprobe.generator.minimal.changes import SAME_WORDS, describe_word_overlap
 from sentprobe.generator.minimal.minimal_pairs import MinimalPair, MinimalPairSpace
 from sentprobe.generator.minimal.paradigms import PrefixMethod
@@ -95,10 +94,12 @@ def _write_folder(spaces: Sequence[MinimalPairSpace], n: int, path: Path, *, see
         "configs": "\n".join(f"- config_name: {uid}\n  data_files: {uid}.jsonl" for uid in uids),
         "facts": "\n".join(f"- `{s.paradigm.uid}` ({s.paradigm.term}): {n:,} of {s.count():,} pairs" for s in spaces),
     }
-    with atomic_folder(path, check=partial(check_new_folder, path)) as folder:
+    cards = {"_template_yaml": "template", "sentprobe_minimal.yaml": "group", "README.md": "card"}
+    file_names = [*cards, *(f"{uid}{suffix}" for uid in uids for suffix in (".jsonl", ".yaml"))]
+    with atomic_new_folder(path, file_names) as folder:
         for space, uid in zip(spaces, uids, strict=True):
             lines = (f"{pair_fields}\n" for pair_fields, _ in sample_pairs([space], n, seed=seed))
             _write_lines(lines, folder / f"{uid}.jsonl")
             _write_lines([texts["task"].format(uid=uid)], folder / f"{uid}.yaml")
-        for name, key in (("_template_yaml", "template"), ("sentprobe_minimal.yaml", "group"), ("README.md", "card")):
+        for name, key in cards.items():
             _write_lines([texts[key].format(**values)], folder / name)

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from sentprobe.disk.files import atomic_folder, check_new_folder
+from sentprobe.disk.files import atomic_new_folder
 from sentprobe.errors import UsageError
 from sentprobe.generator.bulk.generation import PART_SIZE
 from sentprobe.generator.events.event import Event
@@ -97,9 +97,12 @@ A retrieval set of sentprobe, in the layout of BEIR. The configurations above ar
 """
 
 
+FILES = ("README.md", "corpus.jsonl", "queries.jsonl", "qrels/test.jsonl", "qrels/test.tsv")
+
+
 def write_retrieval(triplet_sets: Sequence[TripletSet], folder: Path) -> None:
     """Write ``corpus.jsonl``, ``queries.jsonl``, ``qrels/`` and a card. Raises UsageError if *folder* has files."""
-    with atomic_folder(folder, check=partial(check_new_folder, folder)) as temporary:
+    with atomic_new_folder(folder, FILES) as temporary:
         queries = [*chain.from_iterable(map(_iterate_queries, triplet_sets))]
         _write_lines(temporary / "queries.jsonl", (record for record, _ in queries))
         _write_lines(temporary / "corpus.jsonl", (record for _, documents in queries for record in documents))

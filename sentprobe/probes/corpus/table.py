@@ -10,8 +10,10 @@ from hashlib import file_digest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sentprobe.disk.files import TABLE_MARKER, sync_folder, sync_path, to_local_path, write_atomically
+from sentprobe.disk.files import sync_folder, sync_path, to_local_path, write_atomically
+from sentprobe.disk.inputs import manage_folder, record_input
 from sentprobe.disk.locks import hold_lock
+from sentprobe.disk.markers import TABLE_MARKER
 from sentprobe.errors import FormatError, SentprobeError, UsageError, folder_part_error, path_error
 from sentprobe.extras import import_module_of_extra
 from sentprobe.probes.corpus.analysis_settings import TABLE_FORMAT
@@ -147,6 +149,7 @@ def open_table(path: Path | str, *, check: bool = True) -> Table:
         TableError: the table is damaged, not finished, or written by another version.
     """
     path = Path(path)
+    record_input(path)
     table = _build_table(path, _read_head(path))
     for shard, name in zip(table.shards, table.files, strict=True):
         file = Path(name)
@@ -256,6 +259,7 @@ def lock_table_folder(out: Path, *, force: bool) -> Iterator[None]:
         try:
             out.mkdir(parents=True, exist_ok=True)
             _check_folder(out)
+            manage_folder(out)
             is_locked = stack.enter_context(hold_lock(out))
             if is_locked:
                 _move_staged_shards(out)

@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from sentprobe.disk.files import atomic_folder, atomic_path, describe_folder, to_local_path
+from sentprobe.disk.files import atomic_folder, atomic_path, to_local_path
+from sentprobe.disk.inputs import manage_folder, to_input_path
+from sentprobe.disk.markers import describe_folder
 from sentprobe.errors import SentprobeError, UsageError, folder_part_error, path_error
 from sentprobe.probes.dataset import Card, DatasetError, Indices, Items, ProbeDataset, Split
 from sentprobe.probes.formats import hub
@@ -81,6 +83,7 @@ def prepare_folder(out: Path, directories: Sequence[Path]) -> None:
         out.mkdir(parents=True, exist_ok=True)
         for directory in directories:
             check_place(directory)
+        manage_folder(out)
     except OSError as error:
         raise path_error(out, "cannot write datasets there", error) from error
 
@@ -231,7 +234,7 @@ def read_columns(path: Path, columns: dict[str, str]) -> Any:
     import pyarrow.parquet as pq
 
     try:
-        table = pq.read_table(to_local_path(path))
+        table = pq.read_table(to_input_path(path))
         table.validate(full=True)
     except FileNotFoundError:
         raise DatasetError(f"{path}: there is no such file") from None

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sentprobe.disk.files import atomic_folder, atomic_path, to_local_path
+from sentprobe.disk.markers import README_HEAD
 from sentprobe.display.table_writers import escape_markdown
 from sentprobe.errors import UsageError, escape_control_characters
 from sentprobe.lexicon.languages.english import ENGLISH
@@ -17,8 +18,6 @@ from sentprobe.specs import NATURAL
 
 README = "README.md"
 PARQUET = "parquet"
-HEAD_LINE = "# Written by sentprobe, which replaces this file."
-"""First line in the YAML head of each README that sentprobe writes."""
 SplitFiles = Mapping[Split, str]
 
 
@@ -84,7 +83,7 @@ def _check_split_files(folder: Path) -> None:
 def write_readme(data: ProbeDataset, directory: Path) -> None:
     """Write the README of a dataset whose split files are in the folder ``parquet``."""
     facts, files = get_hub_facts(data), {split: f"{PARQUET}/{name_split_file(split)}" for split in data.splits}
-    head = ("---", HEAD_LINE, *format_language([facts]), "tags:", "- probing", *format_configs({"default": files}))
+    head = ("---", README_HEAD, *format_language([facts]), "tags:", "- probing", *format_configs({"default": files}))
     write_lines([*head, *format_dataset_text(facts)], directory / README)
 
 
@@ -158,7 +157,7 @@ def escape_card_text(text: str) -> str:
 def is_sentprobe_readme(path: Path) -> bool:
     """Check whether sentprobe wrote a README."""
     try:
-        return path.read_bytes().startswith(f"---\n{HEAD_LINE}\n".encode())
+        return path.read_bytes().startswith(f"---\n{README_HEAD}\n".encode())
     except OSError:
         return False
 
@@ -176,7 +175,7 @@ def write_folder_readme(out: Path) -> bool:
     """Write the README of the datasets in *out*. If sentprobe did not write the old one, keep it and return False."""
     configs = {name: files for name, files in _find_datasets(out) if Split.TRAIN in files}
     all_name = "" if ALL_TASKS in configs else ALL_TASKS
-    head = ("---", HEAD_LINE, "tags:", "- probing", *format_configs(configs, all_name))
+    head = ("---", README_HEAD, "tags:", "- probing", *format_configs(configs, all_name))
     return replace_folder_readme(out, (*head, *_format_folder_text(sorted(configs), all_name)))
 
 

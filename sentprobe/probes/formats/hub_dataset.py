@@ -7,6 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from sentprobe.disk.markers import README_HEAD
 from sentprobe.errors import UsageError, suggest
 from sentprobe.probes.dataset import DatasetError, ProbeDataset, Split
 from sentprobe.probes.formats import directory, hub
@@ -106,7 +107,7 @@ Configs = Mapping[str, hub.HubFacts]
 
 def _format_head(configs: Configs, licence: str = "") -> Iterator[str]:
     total = sum(sum(facts.sizes.values()) for facts in configs.values())
-    yield from ("---", hub.HEAD_LINE, *hub.format_language(configs.values()))
+    yield from ("---", README_HEAD, *hub.format_language(configs.values()))
     if licence:
         yield f"license: {licence}"
     yield from ("annotations_creators:", "- machine-generated", "multilinguality:", "- monolingual")

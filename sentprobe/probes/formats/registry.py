@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from sentprobe.disk.inputs import record_input
 from sentprobe.errors import UsageError, check_utf8, suggest
 from sentprobe.probes.dataset import DatasetError, ProbeDataset
 from sentprobe.probes.formats import records, text
@@ -63,6 +64,7 @@ def read_dataset(path: Path | str, *, format: str | None = None) -> ProbeDataset
         check_format(format)
     if not path.exists():
         raise UsageError(f"{path}: there is no such file or directory")
+    record_input(path)
     name = format or _detect_format(path)
     if name is None:
         if path.is_file() and path.stat().st_size == 0:
@@ -93,6 +95,7 @@ def read_datasets(path: Path | str, *, format: str | None = None) -> list[ProbeD
     path = Path(path)
     if not path.is_dir() or recognise(path) is not None:
         return [read_dataset(path, format=format)]
+    record_input(path)
     children = [child for child in sorted(path.iterdir()) if not child.name.startswith(".")]
     datasets = {child: read_dataset(child, format=format) for child in children if recognise(child)}
     if not datasets:

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sentprobe.disk.files import to_local_path
+from sentprobe.disk.inputs import to_input_path
 from sentprobe.disk.reading import open_lines, report_parquet_errors
 from sentprobe.errors import FormatError, SentprobeError, path_error
 from sentprobe.generator.pairs.contrasts import find_contrast
@@ -122,7 +122,7 @@ def _read_values(path: Path) -> Iterator[Any]:
 def _open_parquet(path: Path) -> Iterator[Any]:
     import pyarrow.parquet as pq
 
-    with report_parquet_errors(path), pq.ParquetFile(to_local_path(path)) as file:
+    with report_parquet_errors(path), pq.ParquetFile(to_input_path(path)) as file:
         yield file
 
 

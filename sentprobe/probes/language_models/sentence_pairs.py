@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from sentprobe.disk.inputs import record_input
 from sentprobe.errors import FormatError, UsageError
 from sentprobe.generator.pairs.drafts import hash_words
 from sentprobe.probes.formats.jsonl import read_values
@@ -68,6 +69,9 @@ def split_at_spaces(text: str) -> list[TextSpan]:
 
 def read_pairs(paths: Iterable[Path]) -> list[SentencePair]:
     """Read minimal pairs from JSONL files, or folders of JSONL files. Raises UsageError or FormatError."""
+    paths = [*paths]
+    for path in paths:
+        record_input(path)
     files = [*chain.from_iterable(sorted(path.glob("*.jsonl")) if path.is_dir() else [path] for path in paths)]
     if not files:
         raise UsageError(f"{', '.join(map(str, paths))}: there are no files *.jsonl in it")

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from sentprobe.disk.files import describe_folder, write_atomically
+from sentprobe.disk.files import write_atomically
+from sentprobe.disk.markers import describe_folder
 from sentprobe.errors import UsageError, path_error
 from sentprobe.probes.dataset import Split
 from sentprobe.probes.geometry.distance_results import ALL_TRIPLETS, GeometryResult

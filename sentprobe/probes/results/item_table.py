@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sentprobe.disk.files import atomic_path, to_local_path
+from sentprobe.disk.inputs import to_input_path
 from sentprobe.errors import ResultsError, SentprobeError, UsageError, path_error
 from sentprobe.probes.dataset import Indices
 from sentprobe.probes.results.result import Condition, Result
@@ -102,7 +103,7 @@ def read_item_table(directory: Path, *, task: str, fingerprint: str) -> ItemTabl
     if not path.exists():
         return None
     try:
-        table = pq.read_table(to_local_path(path))
+        table = pq.read_table(to_input_path(path))
         item_table = _parse_item_table(table.to_pydict(), parse_json(table.schema.metadata[_HEADER_KEY.encode()]))
     except PermissionError as error:
         raise path_error(path, "cannot read the items", error) from error

@@ -14,8 +14,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from sentprobe.disk.files import RESULTS_MARKER, RUN_FILE, write_atomically
+from sentprobe.disk.files import RUN_FILE, write_atomically
+from sentprobe.disk.inputs import manage_folder, record_input
 from sentprobe.disk.locks import LOCK, WAIT_MINUTES, hold_lock, read_holder
+from sentprobe.disk.markers import RESULTS_MARKER
 from sentprobe.errors import ResultsError, SentprobeError, UsageError, format_count, format_message, path_error
 from sentprobe.probes.results import result as rs
 from sentprobe.probes.results.data_facts import DataFacts
@@ -179,6 +181,7 @@ def prepare_directory(path: Path, run_file: str = "") -> None:
     with _convert_read_errors(path, "cannot write results here"):
         path.mkdir(parents=True, exist_ok=True)
         _check_ownership(path)
+        manage_folder(path)
         write_atomically(path / MARKER, f'{{\n  "format": "{RUN_FORMAT}"\n}}\n')
         if run_file:
             write_run_file(path, run_file)
@@ -328,6 +331,7 @@ def read_results(directory: Path | str) -> rs.Results:
             folders = sorted(folder.name for folder in directory.glob("*") if (folder / MARKER).exists())
             hint = f"; {directory / folders[0]} is one" if folders else ""
             raise UsageError(f"{directory}: not a directory of sentprobe's results{hint}")
+        record_input(directory)
         results = (parse_result(p.read_text("utf-8"), source=str(p)) for p in list_result_files(directory))
         return rs.Results(tuple(replace(result, source=str(directory)) for result in results))
 

@@ -1,11 +1,11 @@
-"""No command writes over its inputs, into a folder of results, or twice into one file."""
+"""No command writes over what it reads, into a folder of results or data, or twice into one file."""
 
-import inspect
+import ast
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,15 +13,12 @@ from hypothesis import strategies as st
 from in_process import Command, run_command
 from thoroughness import examples
 
+import sentprobe
 from sentprobe.cli import COMMANDS, load_command
-from sentprobe.commands.shared.output_paths import (
-    INPUT,
-    INPUTS,
-    OUTPUT_FILE,
-    OUTPUT_FOLDER,
-    check_output_paths,
-    find_path_roles,
-)
+from sentprobe.commands.shared.output_paths import OUTPUT_FILE, check_output_paths, find_outputs
+from sentprobe.disk.files import atomic_path, write_atomically
+from sentprobe.disk.inputs import declare_output, guarding_inputs, manage_folder, record_input
+from sentprobe.disk.markers import README_HEAD
 from sentprobe.errors import UsageError
 from sentprobe.probes.results.store import prepare_directory
 
@@ -40,22 +37,10 @@ def list_commands() -> Iterator[tuple[str, Any]]:
 
 
 EVERY = {name: command for name, command in list_commands() if command.callback}
-ROLES = {name: find_path_roles(command) for name, command in EVERY.items()}
-FILE_OUTPUTS = [(name, out) for name, roles in ROLES.items() for out, role in roles.items() if role is OUTPUT_FILE]
-READ_AND_WRITTEN = [
-    (name, source, out) for name, out in FILE_OUTPUTS for source, role in ROLES[name].items() if role is INPUT
+OUTPUTS = {name: find_outputs(command) for name, command in EVERY.items()}
+FILE_OUTPUTS = [
+    (name, out) for name, outputs in OUTPUTS.items() for out, kind in outputs.items() if kind is OUTPUT_FILE
 ]
-
-
-def names_path(annotation: Any) -> bool:
-    return annotation is Path or any(map(names_path, get_args(annotation)))
-
-
-@pytest.mark.parametrize("name", EVERY)
-def test_each_parameter_that_takes_a_path_says_whether_it_is_read_or_written(name: str) -> None:
-    parameters = inspect.signature(EVERY[name].callback).parameters.values()
-    of_paths = {parameter.name for parameter in parameters if names_path(parameter.annotation)}
-    assert of_paths <= ROLES[name].keys()
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -63,23 +48,24 @@ def test_each_option_that_writes_is_an_output(name: str) -> None:
     options = [parameter for parameter in EVERY[name].params if parameter.param_type_name == "option"]
     for option in options:
         if re.match(r"(\w+ )?file (to write|for)|(new or empty |results )?folder( for|[,;])", option.help or "", re.I):
-            assert ROLES[name][option.name] in (OUTPUT_FILE, OUTPUT_FOLDER), option.name
+            assert option.name in OUTPUTS[name], option.name
 
 
-def test_the_walk_finds_outputs_and_inputs() -> None:
+def test_the_walk_finds_outputs() -> None:
     assert {"methods", "show", "correlate", "gen parse", "gen show", "agree"} <= {name for name, _ in FILE_OUTPUTS}
-    assert len(READ_AND_WRITTEN) > 25
-    assert ("methods", "runs", "bib") in READ_AND_WRITTEN
+    assert len(FILE_OUTPUTS) > 20
 
 
 def check(name: str, **values: Any) -> None:
-    check_output_paths(EVERY[name], dict.fromkeys(ROLES[name]) | values)
+    check_output_paths(EVERY[name], dict.fromkeys(OUTPUTS[name]) | values)
 
 
-@given(st.sampled_from(READ_AND_WRITTEN), st.sampled_from(["same", "link", "hard link", "linked folder", "inside"]))
-@examples(150)
-def test_no_output_is_an_input(tmp_path_factory: pytest.TempPathFactory, case: tuple[str, str, str], kind: str) -> None:
-    name, source, option = case
+@given(
+    st.sampled_from(["same", "link", "hard link", "linked folder", "inside"]),
+    st.sampled_from(["read before", "read after", "written without a declaration"]),
+)
+@examples(60)
+def test_no_output_is_an_input(tmp_path_factory: pytest.TempPathFactory, kind: str, order: str) -> None:
     folder = tmp_path_factory.mktemp("place")
     (folder / "in").mkdir()
     path = folder / "in" / "read"
@@ -88,30 +74,102 @@ def test_no_output_is_an_input(tmp_path_factory: pytest.TempPathFactory, case: t
     (folder / "hard").hardlink_to(path)
     (folder / "linked").symlink_to(folder / "in")
     out = {"same": path, "link": folder / "link", "hard link": folder / "hard"}.get(kind, folder / "linked" / "read")
-    given_input = folder / "in" if kind == "inside" else path
-    is_list = "list" in str(inspect.signature(EVERY[name].callback).parameters[source].annotation)
-    with pytest.raises(UsageError) as caught:
-        check(name, **{source: [given_input] if is_list else given_input, option: out})
-    said = f"lies inside {given_input}, which is read; write it elsewhere" if kind == "inside" else IS_READ
+    out = folder / "linked" / "new" if kind == "inside" else out
+
+    def read() -> None:
+        if kind == "inside":
+            record_input(folder / "in")
+        else:
+            path.read_text()
+
+    with guarding_inputs():
+        steps: list[Callable[[], None]] = [read, lambda: declare_output(out)]
+        if order == "written without a declaration":
+            steps[1] = lambda: write_atomically(out, "new")
+        with pytest.raises(UsageError) as caught:
+            for step in steps[::-1] if order == "read after" else steps:
+                step()
+        write_atomically(folder / "new", "new")
+    said = "lies inside in, which is read; write it elsewhere" if kind == "inside" else IS_READ
     assert str(caught.value) == f"{out}: {said}"
-    check(name, **{source: given_input, option: folder / "new"})
+    assert sorted(child.name for child in (folder / "in").iterdir()) == ["read"]
+    assert path.read_text() == "mine"
 
 
+def test_what_a_command_wrote_may_be_read_and_written_again(tmp_path: Path) -> None:
+    with guarding_inputs():
+        for text in ("one", "two"):
+            write_atomically(tmp_path / "a", text)
+            assert (tmp_path / "a").read_text() == text
+
+
+def test_an_input_in_a_folder_that_the_command_manages_may_be_replaced(tmp_path: Path) -> None:
+    (tmp_path / "run.toml").write_text("seed = 1")
+    with guarding_inputs():
+        (tmp_path / "run.toml").read_text()
+        manage_folder(tmp_path)
+        write_atomically(tmp_path / "run.toml", "seed = 2")
+    assert (tmp_path / "run.toml").read_text() == "seed = 2"
+
+
+def test_without_a_command_nothing_is_guarded(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("old")
+    with atomic_path(tmp_path / "a") as temporary:
+        temporary.write_text((tmp_path / "a").read_text() + "er")
+    assert (tmp_path / "a").read_text() == "older"
+
+
+NATIVE_READERS = {"read_table", "read_schema", "read_metadata", "ParquetFile", "safe_open", "memory_map"}
+"""Functions of libraries that open a path without Python, so that the audit hook does not see it."""
+IN_A_RECORDED_FOLDER = {"table.py", "chunks.py"}
+"""Modules that read files of a table, whose folder is recorded, and their own temporary files."""
+
+
+def list_native_reads(tree: ast.AST) -> Iterator[ast.expr]:
+    """Yield the path in each call of a native reader."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            owner = getattr(getattr(node.func, "value", None), "id", "pq")
+            if name in NATIVE_READERS and owner in ("pq", "pa"):
+                yield node.args[0]
+
+
+def test_each_file_that_a_library_opens_is_recorded() -> None:
+    found = 0
+    for path in sorted(Path(sentprobe.__file__).parent.rglob("*.py")):
+        for argument in list_native_reads(ast.parse(path.read_text("utf-8"))):
+            found += 1
+            is_recorded = "to_input_path(" in ast.unparse(argument) or ast.unparse(argument).endswith(".stream")
+            assert is_recorded or path.name in IN_A_RECORDED_FOLDER, f"{path}: {ast.unparse(argument)}"
+    assert found > 8
+
+
+MARKED = {
+    "run.json": '{\n  "format": "sentprobe-run 1"\n}\n',
+    "table.json": '{"format": "sentprobe-table 9"}',
+    "card.json": '{\n  "format": "sentprobe-dataset 1"}',
+    "README.md": f"---\n{README_HEAD}\n---\n",
+    "config.json": '{\n  "format": "sentprobe sentence model 1"}',
+}
+
+
+@pytest.mark.parametrize("marker", MARKED)
 @pytest.mark.parametrize(("name", "option"), FILE_OUTPUTS)
-def test_no_output_is_in_a_folder_of_results(name: str, option: str, tmp_path: Path) -> None:
-    prepare_directory(tmp_path / "r")
-    (tmp_path / "r" / "items").mkdir()
-    for out in (tmp_path / "r" / "run.json", tmp_path / "r" / "new.csv", tmp_path / "r" / "items" / "x.parquet"):
-        with pytest.raises(UsageError, match=IN_RESULTS):
-            check(name, **{option: out})
-    check(name, **{option: tmp_path / "beside"})
-    (tmp_path / "run.json").write_text("the output of another command")
-    check(name, **{option: tmp_path / "beside"})
+def test_no_output_is_in_a_folder_of_results_or_data(name: str, option: str, marker: str, tmp_path: Path) -> None:
+    (tmp_path / "r" / "lm").mkdir(parents=True)
+    (tmp_path / "r" / marker).write_text(MARKED[marker])
+    with guarding_inputs():
+        for out in (tmp_path / "r" / marker, tmp_path / "r" / "new.csv", tmp_path / "r" / "lm" / "x.json"):
+            with pytest.raises(UsageError, match=r": lies in (a|the) .*, which probe \w+ made; write it elsewhere"):
+                check(name, **{option: out})
+        (tmp_path / marker).write_text("the file of another program")
+        check(name, **{option: tmp_path / "beside"})
 
 
-@pytest.mark.parametrize("name", [name for name, roles in ROLES.items() if [*roles.values()].count(OUTPUT_FILE) > 1])
+@pytest.mark.parametrize("name", [name for name, kinds in OUTPUTS.items() if [*kinds.values()].count(OUTPUT_FILE) > 1])
 def test_no_two_outputs_are_one(name: str, tmp_path: Path) -> None:
-    first, second = (option for option, role in ROLES[name].items() if role is OUTPUT_FILE)
+    first, second = (option for option, kind in OUTPUTS[name].items() if kind is OUTPUT_FILE)
     (tmp_path / "link").symlink_to(tmp_path / "m")
     for path in (tmp_path / "m", tmp_path / "x" / ".." / "m", tmp_path / "link"):
         with pytest.raises(UsageError, match=f"m?: is the path of --{first} and of --{second}; give each its own"):
@@ -120,92 +178,103 @@ def test_no_two_outputs_are_one(name: str, tmp_path: Path) -> None:
     check(name, **{first: Path("/dev/null"), second: Path("/dev/null")})
 
 
-@pytest.mark.parametrize(("name", "option"), FILE_OUTPUTS)
-def test_a_file_that_standard_input_comes_from_is_read(name: str, option: str, tmp_path: Path) -> None:
+def test_a_file_that_standard_input_comes_from_is_read(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("mine")
     saved, file = os.dup(0), os.open(tmp_path / "a", os.O_RDONLY)
     try:
         os.dup2(file, 0)
-        with pytest.raises(UsageError, match="a: is standard input; the output needs another path"):
-            check(name, **{option: tmp_path / "a"})
-        check(name, **{option: tmp_path / "b"})
+        with guarding_inputs():
+            with pytest.raises(UsageError, match="a: is standard input; the output needs another path"):
+                check("gen parse", out=tmp_path / "a")
+            check("gen parse", out=tmp_path / "b")
     finally:
         os.dup2(saved, 0)
         os.close(saved)
         os.close(file)
 
 
-RUN_NAMES = [("run", "targets", ["compeval"]), ("run", "encoder", ["bow"]), ("geometry", "sentences", ["compeval"])]
+MODULE = """
+def encode(sentences): return [[float(len(sentence))] for sentence in sentences]
+def score(texts): return [float(len(text)) for text in texts]
+"""
+GATE = ("--contrast", "negation", "--n", 10, "--threshold", 0.5, "-f", "text", "-o")
+PAIR = '{"sentence_good": "a b", "sentence_bad": "a c", "UID": "u", "linguistics_term": "t", "pairID": "0"}\n'
+OVERWRITING: dict[str, tuple[object, ...]] = {
+    "sentences": ("gen", "parse", "--file", "y.txt", "-f", "text", "-o", "y.txt"),
+    "exclude": ("gen", "--n", 2, "--exclude", "y.txt", "-o", "y.txt"),
+    "config of a model": ("probe", "gate", "trained:enc", *GATE, "enc/config.json"),
+    "config of a bare model": ("probe", "gate", "./enc", *GATE, "enc/config.json"),
+    "config of a transformers model": ("probe", "gate", "hf:hub-model", *GATE, "hub-model/config.json"),
+    "new file in a transformers model": ("probe", "gate", "hf:hub-model", *GATE, "hub-model/new.txt"),
+    "scores in a transformers model": (
+        "probe",
+        "lm",
+        "hf:hub-model",
+        "--pairs",
+        "pairs.jsonl",
+        "--scores",
+        "hub-model/a",
+    ),
+    "new file in a model": ("probe", "gate", "trained:enc", *GATE, "enc/new.txt"),
+    "scores": ("probe", "lm", "trained:enc", "--pairs", "pairs.jsonl", "--scores", "enc/config.json"),
+    "pairs": ("probe", "lm", "python:own_module:score", "--pairs", "pairs.jsonl", "--scores", "pairs.jsonl"),
+    "module": ("probe", "gate", "python:own_module", *GATE, "own_module.py"),
+    "module of lm": ("probe", "lm", "python:own_module:score", "--pairs", "pairs.jsonl", "--scores", "own_module.py"),
+    "vectors": ("probe", "embed", "y.txt", "-e", "bow:vectors.txt", "-o", "vectors.txt", "--format", "npz"),
+    "dataset": ("probe", "audit", "items.jsonl", "-f", "json", "-o", "items.jsonl"),
+    "ngram in results": ("probe", "train", "ngram", "--corpus", "y.txt", "-o", "r/run.json"),
+    "ngram over its corpus": ("probe", "train", "ngram", "--corpus", "y.txt", "-o", "y.txt"),
+    "readme of data": ("gen", "--n", 2, "-f", "text", "-o", "data/README.md"),
+    "lm of results": ("gen", "--n", 2, "-o", "r/lm/a.txt"),
+    "geometry of results": ("gen", "--n", 2, "-o", "r/geometry/a.txt"),
+    "results": ("probe", "show", "r", "-f", "csv", "-o", "r/run.toml"),
+}
 
 
-@pytest.mark.parametrize(("name", "parameter", "value"), RUN_NAMES)
-def test_a_folder_of_results_may_be_called_as_a_suite_or_an_encoder(
-    name: str, parameter: str, value: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def read_files(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"}
+
+
+@pytest.mark.parametrize("case", OVERWRITING)
+def test_every_file_stays(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    prepare_directory(Path(value[0]))
-    check(name, **{parameter: value, "out": Path(value[0])})
-
-
-@pytest.mark.parametrize(
-    ("name", "parameter", "value"),
-    [
-        ("embed", "encoder", "bow:data/words?dim=50"),
-        ("embed", "source", "data/words"),
-        ("compare", "runs", ["other", "data#x"]),
-        ("sentences", "targets", ["compeval", "data"]),
-    ],
-)
-def test_a_path_inside_a_text_is_read(
-    name: str, parameter: str, value: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("data").mkdir()
-    Path("data/words").write_text("mine")
-    with pytest.raises(UsageError, match=r"which is read|is an input"):
-        check(name, **{parameter: value, "out": Path("data/words")})
-
-
-def test_a_path_that_is_no_path_is_left_to_the_command(tmp_path: Path) -> None:
-    for text in ("a\0b", "x" * 5000, "", "-"):
-        check("sentences", targets=[text], out=tmp_path / "a")
-    assert set(INPUTS) >= {INPUT}
-
-
-def test_a_file_of_sentences_stays(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "y.txt"
-    path.write_text("the man slept\nnot covered by the grammar\n")
-    line = ("parse", "--file", path, "-f", "text", "-o", path)
-    code, out, err = run_command("gen", *line, monkeypatch=monkeypatch, capture=capsys)
-    assert (code, out, err) == (2, "", f"gen: {path}: {IS_READ}\n")
-    assert path.read_text() == "the man slept\nnot covered by the grammar\n"
-
-
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("methods r --bib r/RESULT.json", "r/RESULT.json: lies inside r, which is read; write it elsewhere"),
-        ("show r -f csv -o r/run.toml", "r/run.toml: lies inside r, which is read; write it elsewhere"),
-        ("check r -o r/run.json", "r/run.json: lies inside r, which is read; write it elsewhere"),
-        ("methods r -o m --bib m", "m: is the path of --out and of --bib; give each its own"),
-        ("show r --plot r/a.svg", "r/a.svg: lies inside r, which is read; write it elsewhere"),
-        ("show other -o r/run.toml", f"r/run.toml: {IN_RESULTS}"),
-        ("run r/RESULT.json -o r/RESULT.json", f"r/RESULT.json: {IS_READ}"),
-    ],
-)
-def test_results_stay(line: str, said: str, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     prepare_directory(Path("r"), "seed = 1\n")
-    Path("r/RESULT.json").write_text("a result")
-    before = {path.name: path.read_bytes() for path in Path("r").iterdir()}
-    assert command(*line.split()) == (2, "", f"probe: {said}\n")
-    assert {path.name: path.read_bytes() for path in Path("r").iterdir()} == before
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["r"]
+    for folder in ("r/lm", "r/geometry", "data", "enc", "hub-model"):
+        Path(folder).mkdir()
+    contents = {
+        "y.txt": "the man slept\nthe men slept\n", "pairs.jsonl": PAIR, "own_module.py": MODULE,
+        "vectors.txt": "the 1 2\nman 3 4\n",
+        "data/README.md": MARKED["README.md"], "enc/config.json": MARKED["config.json"], "hub-model/config.json": "{}",
+        "items.jsonl": "".join(
+            f'{{"split": "{split}", "label": "{label}", "sentence": "{label} {n}"}}\n'
+            for split in ("train", "test") for n in range(20) for label in "ab"
+        ),
+    }  # fmt: skip
+    for name, text in contents.items():
+        Path(name).write_text(text)
+    before = read_files(tmp_path)
+    program, *line = OVERWRITING[case]
+    code, out, err = run_command(str(program), *line, monkeypatch=monkeypatch, capture=capsys)
+    assert (code, out) == (2, "")
+    last = err.splitlines()[-1]
+    refusal = r"(is an input; the output needs another path|lies (in|inside) .*; write it elsewhere)"
+    assert re.fullmatch(rf"{program}: {re.escape(str(line[-1 if '--format' not in line else -3]))}: {refusal}", last)
+    assert {
+        path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file() and ".pyc" not in path.name
+    } == before
 
 
 def test_an_output_of_a_run_file_is_checked(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("a.toml").write_text('out = "a.toml"\n')
     assert command("run", "compeval", "--config", "a.toml") == (2, "", f"probe: a.toml: {IS_READ}\n")
+
+
+def test_methods_writes_two_files(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    prepare_directory(Path("r"), "seed = 1\n")
+    said = "m: is the path of --out and of --bib; give each its own"
+    assert command("methods", "r", "-o", "m", "--bib", "m") == (2, "", f"probe: {said}\n")
+    assert command("show", "other", "-o", "r/run.toml") == (2, "", f"probe: r/run.toml: {IN_RESULTS}\n")

@@ -25,7 +25,8 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from sentprobe.disk.files import atomic_path, to_local_path
+from sentprobe.disk.files import atomic_path
+from sentprobe.disk.inputs import to_input_path
 from sentprobe.disk.reading import decode_lines, open_input
 from sentprobe.disk.unpacking import check_proportion, limit_unpacking
 from sentprobe.errors import FormatError, UsageError, first_line, path_error
@@ -208,7 +209,7 @@ def read_safetensors(path: Path) -> VectorFile:
     from safetensors import SafetensorError, safe_open
 
     try:
-        with safe_open(path, framework="numpy") as file:
+        with safe_open(to_input_path(path), framework="numpy") as file:
             if "vectors" not in file.keys():  # noqa: SIM118 - *file* is not a dictionary
                 raise VectorFileError(f"{path}: there is no tensor 'vectors'")
             metadata = file.metadata() or {}
@@ -246,11 +247,11 @@ def read_parquet(path: Path) -> VectorFile:
     import pyarrow.parquet as pq
 
     try:
-        names = pq.read_schema(to_local_path(path)).names
+        names = pq.read_schema(to_input_path(path)).names
         column_names = [name for name in ("vector", "sentence", "id") if name in names]
         if "vector" not in column_names:
             raise VectorFileError(f"{path}: there is no column 'vector'; its columns: {', '.join(names)}")
-        table = pq.read_table(to_local_path(path), columns=column_names)
+        table = pq.read_table(to_input_path(path), columns=column_names)
     except pa.ArrowException as error:
         raise VectorFileError(f"{path}: {first_line(error)}") from None
     texts: dict[str, Texts] = {}

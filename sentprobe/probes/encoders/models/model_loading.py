@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from sentprobe.disk.inputs import record_input
 from sentprobe.errors import SentprobeError, UsageError, first_line
 from sentprobe.probes.encoders.protocol import EncoderError, TruncationCounter, digest, read_attributes
 from sentprobe.processes import call_in_time
@@ -59,6 +60,7 @@ def find_model(
             raise UsageError(f"{model} is a directory; revision= is for models of the hub")
         if not any((local / name).is_file() for name in (required_file, "config.json")):
             raise UsageError(f"no model at {model}: there is no {required_file} in this directory")
+        record_input(local)
         return ModelFiles(local, digest("files", digest_folder(local)))
     if local.exists():
         raise UsageError(f"no model at {model}: it is a file, and a directory is expected")
@@ -67,6 +69,7 @@ def find_model(
     names = [model] if "/" in model else [f"{owner}{model}" for owner in owners]
     cached = (_find_cached_model(name, revision=revision, required_file=required_file) for name in names)
     directory = next(filter(None, cached), None) or _fetch_model(names, revision=revision)
+    record_input(directory)
     return ModelFiles(directory, digest("hub", directory.name))  # the name is that of the commit
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from sentprobe.disk.files import TABLE_MARKER
+from sentprobe.disk.inputs import record_input
+from sentprobe.disk.markers import TABLE_MARKER
 from sentprobe.errors import UsageError
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.sentences.parse import ParseError, parse
@@ -134,6 +135,7 @@ WordFinder: TypeAlias = GrammarWords | TableWords
 def open_table_words(path: Path) -> TableWords:
     """Open an analysed table to look up the main verb, subject and object of a sentence. Raises UsageError."""
     try:
+        record_input(path)
         content = (path / TABLE_MARKER).read_bytes()
         head = parse_json(content)
         files = tuple(str(path / head.get("folder", "shards") / shard["file"]) for shard in head["shards"])

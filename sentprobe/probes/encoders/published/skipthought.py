@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import torch
 
+from sentprobe.disk.inputs import record_input
 from sentprobe.errors import UsageError
 from sentprobe.probes.encoders import protocol
 from sentprobe.probes.encoders.files import word_vectors
@@ -96,6 +97,7 @@ def build_skipthought(spec: Spec) -> SkipThought:
     folder = Path(spec.argument).expanduser()
     if not folder.is_dir():
         raise UsageError(f"skipthought: there is no folder {folder}")
+    record_input(folder)
     words = _read_words(folder / DICTIONARY, eos=options.eos)
     files = FILES_BY_MODE[options.mode]
     names = tuple(model_files.table for model_files in files)

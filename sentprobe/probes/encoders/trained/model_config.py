@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from sentprobe.disk.inputs import record_input
 from sentprobe.errors import FormatError, SentprobeError, UsageError, folder_part_error
 from sentprobe.probes.encoders.networks.architecture import Architecture
 from sentprobe.probes.encoders.protocol import EncoderError
@@ -49,6 +50,7 @@ def read_config(folder: Path) -> ModelConfig:
     """Read config.json from the folder of a sentence model. Raises UsageError or EncoderError."""
     if not folder.is_dir():
         raise UsageError(f"{folder}: there is no folder of a trained encoder at this path")
+    record_input(folder)
     return read_part(folder / CONFIG_FILE, _parse_config)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
-from sentprobe.disk.files import is_table
+from sentprobe.disk.markers import is_table
 from sentprobe.errors import FormatError, UsageError
 from sentprobe.probes.corpus import text_formats as tf
 from sentprobe.probes.corpus.table import open_table

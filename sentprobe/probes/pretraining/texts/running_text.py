@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from sentprobe.disk.files import is_table
+from sentprobe.disk.markers import is_table
 from sentprobe.errors import UsageError, suggest
 from sentprobe.probes.corpus import text_formats as tf
 from sentprobe.probes.corpus.analysis_settings import find_punkt, load_splitter

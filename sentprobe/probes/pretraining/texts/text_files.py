@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from sentprobe.disk.files import is_table
+from sentprobe.disk.markers import is_table
 from sentprobe.disk.reading import report_parquet_errors
 from sentprobe.errors import FormatError, UsageError, suggest
 from sentprobe.probes.corpus import sources

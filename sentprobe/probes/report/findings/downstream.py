@@ -6,6 +6,7 @@ from math import isfinite
 from pathlib import Path
 from statistics import fmean
 
+from sentprobe.disk.inputs import record_input
 from sentprobe.errors import FormatError, UsageError, path_error
 from sentprobe.probes.formats.records import read_table_rows
 from sentprobe.values import BadSyntaxError, parse_json
@@ -54,6 +55,7 @@ def _parse_score(text: str, where: str) -> float:
 
 
 def _read_mteb(folder: Path) -> Scores:
+    record_input(folder)
     root = folder / "results" if (folder / "results").is_dir() else folder
     scores: dict[str, dict[str, float]] = {}
     for path in sorted(root.glob("*/*/*.json")):

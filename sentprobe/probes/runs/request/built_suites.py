@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import ClassVar, TypeAlias
 
-from sentprobe.disk.files import describe_folder, is_table
+from sentprobe.disk.markers import describe_folder, is_table
 from sentprobe.errors import ArgumentTypeError, SentprobeError, UsageError, check_whole
 from sentprobe.extras import require_libraries
 from sentprobe.generator.spaces.held_out_words import SplitSide

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TypeAlias
 
-from sentprobe.disk.files import is_table
+from sentprobe.disk.markers import is_table
 from sentprobe.errors import ArgumentTypeError, UsageError, suggest
 from sentprobe.names import TASK_GROUPS
 from sentprobe.probes.compeval.tasks import SUITE_TASKS

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from sentprobe import progress, versions
 from sentprobe.disk import files
+from sentprobe.disk.inputs import manage_folder
 from sentprobe.disk.locks import hold_lock
 from sentprobe.disk.scratch import make_part
 from sentprobe.errors import SentprobeError, UsageError, format_count, path_error
@@ -56,6 +57,7 @@ def run_training(
     check_texts(plan)
     with files.making_folder(plan.out):
         _check_folder(plan.out)
+        manage_folder(plan.out)
         identity = identify_training(plan)
         try:
             with hold_lock(plan.out, command=plan.command) as is_locked:

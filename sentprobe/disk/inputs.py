@@ -1,0 +1,183 @@
+"""The paths that a command reads and writes: no output replaces an input or a file of a results or data folder.
+
+While a command runs, an audit hook of Python records every file that is opened for reading. Folders, and files that
+libraries open without Python, are recorded by :func:`record_input`. The writers of files and folders call
+:func:`check_output` before the first byte. A program that imports sentprobe has no such guard.
+"""
+
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from sentprobe.disk.markers import describe_marked_folder
+from sentprobe.errors import SentprobeError, UsageError
+
+Identity: TypeAlias = tuple[int, int]
+"""Device and inode number, which are the same for all links to a file or folder."""
+
+_guard: "_Guard | None" = None
+"""The guard of the command that runs; None between commands."""
+_is_paused: ContextVar[bool] = ContextVar("_is_paused", default=False)
+STANDARD_INPUT = "standard input"
+
+
+class _Guard:
+    """The files and folders that a command reads, its outputs, and the folders that it manages."""
+
+    def __init__(self) -> None:
+        self.files: dict[Identity, str] = {}
+        """For each file that was read: the words for it in messages."""
+        self.folders: set[Identity] = set()
+        self.written: set[Identity] = set()
+        self.outputs: dict[Path, Identity | None] = {}
+        """The output files that the command line names, with their identities, if they exist."""
+        self.managed: set[str] = set()
+        """Real paths of folders that the command reads and writes itself, such as its results folder."""
+        self.refusal: UsageError | None = None
+        """The first error that an ``open`` raised."""
+
+
+@contextmanager
+def guarding_inputs() -> Iterator[None]:
+    """Record what is read in the ``with`` block, and refuse outputs that would replace it."""
+    global _guard  # noqa: PLW0603 - an audit hook cannot be removed, and has no arguments
+    _install_hook()
+    _guard = _Guard()
+    with suppress(OSError):  # standard input is closed
+        status = os.fstat(0)
+        if stat.S_ISREG(status.st_mode):
+            _guard.files[status.st_dev, status.st_ino] = STANDARD_INPUT
+    try:
+        yield
+    except SentprobeError:
+        if _guard.refusal is not None:  # without the words that libraries and readers added
+            raise _guard.refusal from None
+        raise
+    finally:
+        _guard = None
+
+
+@contextmanager
+def reading_outputs() -> Iterator[None]:
+    """Do not record what is read in the ``with`` block: files that the command wrote, or may replace."""
+    token = _is_paused.set(True)
+    try:
+        yield
+    finally:
+        _is_paused.reset(token)
+
+
+def declare_output(path: Path) -> None:
+    """Announce an output file before the work, so that reading it fails at once. Raises UsageError if it was read."""
+    check_output(path)
+    if _guard is not None:
+        _guard.outputs[path] = _identify(path)
+
+
+def record_input(path: Path) -> None:
+    """Record a folder, or a file that is opened by a library without Python. Raises UsageError if it is an output."""
+    if _guard is None or _is_managed(path) or not (identity := _identify(path)):
+        return
+    if path.is_dir():
+        _guard.folders.add(identity)
+    else:
+        _guard.files.setdefault(identity, "an input")
+    for output in _guard.outputs:
+        check_output(output)
+
+
+def to_input_path(path: Path) -> str:
+    """Record a file, and return its absolute path for a library that opens it without Python."""
+    record_input(path)
+    return os.path.abspath(path)  # noqa: PTH100 - Path.resolve would follow links
+
+
+def manage_folder(folder: Path) -> None:
+    """Declare that the command reads and replaces files in *folder*, such as its results; it checks what is there."""
+    if _guard is not None:
+        _guard.managed.add(os.path.realpath(folder))
+
+
+def record_written(path: Path) -> None:
+    """Record a file that the command wrote, and so may read and write again."""
+    if _guard is not None and (identity := _identify(path)):
+        _guard.written.add(identity)
+
+
+def check_output(path: Path, *, is_folder: bool = False) -> None:
+    """Raise UsageError if writing *path* would replace an input, or a file of a folder that is read or marked.
+
+    An output that *is_folder* may lie inside such a folder: it is new, or its writer checks its content.
+    """
+    if _guard is None or _is_managed(path):
+        return
+    with reading_outputs():
+        identity = _identify(path)
+        kind = _guard.files.get(identity) if identity and identity not in _guard.written else None
+        if kind is None and (identity in _guard.folders or _is_imported(path)):
+            kind = "an input"
+        if kind is not None:
+            raise UsageError(f"{path}: is {kind}; the output needs another path")
+        if is_folder:
+            return
+        for folder in Path(os.path.realpath(path)).parents:
+            if _identify(folder) in _guard.folders:
+                raise UsageError(f"{path}: lies inside {folder.name}, which is read; write it elsewhere")
+            if marked := describe_marked_folder(folder):
+                raise UsageError(f"{path}: lies in {marked}; write it elsewhere")
+
+
+def _is_managed(path: Path) -> bool:
+    if _guard is None or not _guard.managed:
+        return False
+    real_path = os.path.realpath(path)
+    return any(real_path == folder or real_path.startswith(f"{folder}{os.sep}") for folder in _guard.managed)
+
+
+def _is_imported(path: Path) -> bool:
+    """Return whether *path* is the source of an imported module, which Python may have read as byte code."""
+    files = (getattr(module, "__file__", None) for module in [*sys.modules.values()] if path.suffix == ".py")
+    return any(os.path.realpath(file) == os.path.realpath(path) for file in files if file)
+
+
+def _identify(path: Path | str | bytes) -> Identity | None:
+    """Return the identity of the file or folder at *path*, or None if there is none."""
+    try:
+        status = os.stat(path)  # noqa: PTH116 - called for each file that Python opens
+    except (OSError, ValueError):
+        return None
+    return status.st_dev, status.st_ino
+
+
+@cache
+def _install_hook() -> None:
+    sys.addaudithook(_record_open)
+
+
+def _record_open(event: str, arguments: tuple[Any, ...]) -> None:
+    """Record a file that is opened for reading. Raises UsageError, which ``open`` passes on, if it is an output."""
+    if event != "open" or _guard is None or _is_paused.get():
+        return
+    path, _, flags = arguments
+    if not isinstance(path, str | bytes) or flags & (os.O_WRONLY | os.O_RDWR):
+        return
+    try:
+        status = os.stat(path)  # noqa: PTH116
+    except (OSError, ValueError):
+        return
+    if not stat.S_ISREG(status.st_mode) or _is_managed(Path(os.fsdecode(path))):
+        return
+    identity = status.st_dev, status.st_ino
+    _guard.files.setdefault(identity, "an input")
+    for output in [output for output, existing in _guard.outputs.items() if existing == identity]:
+        try:
+            check_output(output)
+        except UsageError as error:
+            _guard.refusal = error
+            raise
