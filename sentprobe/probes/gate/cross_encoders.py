@@ -10,8 +10,9 @@ import numpy as np
 from sentprobe.errors import UsageError
 from sentprobe.probes.encoders.kinds import check_installed
 from sentprobe.probes.encoders.models.model_loading import (
-    check_declared_size,
     find_model,
+    load_from_folder,
+    read_architectures,
     report_encoding_errors,
     report_loading_errors,
 )
@@ -20,7 +21,6 @@ from sentprobe.probes.encoders.protocol import EncoderError
 from sentprobe.probes.gate.pair_scores import DECIMALS
 from sentprobe.probes.statistics import Floats
 from sentprobe.specs import Spec, read_options
-from sentprobe.values import parse_json
 
 PairFunction: TypeAlias = Callable[[list[tuple[str, str]]], Any]
 """A function from a list of pairs of texts to their scores."""
@@ -77,14 +77,10 @@ def load_cross_encoder(spec: Spec) -> PairModel:
     check_installed([Spec("st", spec.argument)])
     files = find_model(spec.argument, revision=options.revision, owners=("cross-encoder/", ""))
     with report_loading_errors(spec.argument):
-        check_declared_size(files.directory)
-        architectures = parse_json((files.directory / "config.json").read_bytes()).get("architectures") or []
-        if not any(str(name).endswith("ForSequenceClassification") for name in architectures):
+        if not any(name.endswith("ForSequenceClassification") for name in read_architectures(files.directory)):
             # The library would add a head with random weights.
             raise UsageError(f"{spec.argument} is not a cross-encoder: its files have no layer that scores pairs")
-        from sentence_transformers import CrossEncoder
-
-        model: Any = CrossEncoder(str(files.directory), device=options.device or None, local_files_only=True)
+        model: Any = load_from_folder("CrossEncoder", files.directory, device=options.device or None)
     labels = [str(label).casefold() for _, label in sorted(model.config.id2label.items())]
     column = labels.index("entailment") if "entailment" in labels else 0
     if len(labels) > 1 and "entailment" not in labels:

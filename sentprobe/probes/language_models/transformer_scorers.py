@@ -210,10 +210,9 @@ def _apply_linear(multiply: Callable[..., Tensor], layer: torch.nn.Linear, input
 def _detect_masked(directory: Path, model_name: str) -> bool:
     """Return True for a masked and False for a causal language model. Raises EncoderError for other models."""
     with loading.report_loading_errors(model_name):
-        from transformers import AutoConfig
         from transformers.models.auto import modeling_auto as auto
 
-        names = AutoConfig.from_pretrained(directory, local_files_only=True).architectures or []
+        names = loading.read_architectures(directory)
     is_masked = not {*auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES.values()}.isdisjoint(names)
     if not is_masked and {*auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.values()}.isdisjoint(names):
         kind = " ".join(names) or "of an unknown kind"

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -145,7 +146,9 @@ def report_loading_errors(model: str) -> Iterator[None]:
     except SentprobeError:
         raise
     except Exception as error:  # for a damaged file, many libraries raise various exceptions
-        raise EncoderError(f"cannot load the model {model}: {first_line(error)}") from error
+        needs_code = "trust_remote_code" in str(error)
+        reason = "it needs its own code, which is not run" if needs_code else first_line(error)
+        raise EncoderError(f"cannot load the model {model}: {reason}") from error
     finally:
         output.set_verbosity(level)
         if bars:
@@ -241,24 +244,80 @@ _POSITIONS = ("max_position_embeddings", "n_positions", "n_ctx")
 _COMPUTED_POSITIONS = ("rope", "rotary", "relative", "alibi", "sinusoidal")
 
 
-def check_declared_size(directory: Path) -> None:
-    """Check that the files of a model can hold all parameters that its configurations declare. Raises ValueError."""
+SENTENCE_TRANSFORMERS = ("SentenceTransformer", "CrossEncoder")
+"""The classes that the package sentence-transformers loads; all others are loaded by transformers."""
+
+
+def load_from_folder(kind: str, directory: Path, **settings: Any) -> Any:
+    """Load a configuration, tokenizer or model. No code in the folder is run, and the user is not asked.
+
+    All models of ``hf:``, ``st:``, ``ce:`` and ``probe lm`` are loaded here. The configurations are checked before
+    anything is loaded. Raises ValueError, or an error of the library.
+
+    - kind: name of a class of transformers or sentence-transformers, such as ``AutoConfig``
+    - settings: further arguments of the class or its ``from_pretrained``
+    """
+    check_configurations(directory)
+    safe: dict[str, bool] = {"local_files_only": True, "trust_remote_code": False}
+    if kind in SENTENCE_TRANSFORMERS:
+        return getattr(import_module("sentence_transformers"), kind)(str(directory), **safe, **settings)
+    return getattr(import_module("transformers"), kind).from_pretrained(directory, **safe, **settings)
+
+
+def check_configurations(directory: Path) -> None:
+    """Check the sizes and the names of code in the configurations of a model. Raises ValueError.
+
+    The files of the model must be able to hold all declared parameters. Names of code, which libraries import and
+    call, must name layers of PyTorch or modules of sentence-transformers.
+    """
     file_sizes = [path.stat().st_size for path in directory.rglob("*") if path.is_file()]
     limit = SMALL_MODEL + PARAMETERS_PER_BYTE * sum(file_sizes)
-    for path in sorted(directory.rglob("*config.json")):
+    for path in sorted([*directory.rglob("*config.json"), *directory.rglob("modules.json")]):
         try:
             content = parse_json(path.read_bytes())
         except BadSyntaxError as error:
             raise ValueError(f"{path.name}: {error}") from None
         for config in _find_objects(content):
             _check_config(config, name=path.name, limit=limit)
+            _check_code_names(config, name=path.name)
+
+
+_MODULE_NAME = r"sentence_transformers(\.\w+)*\.(models|modules)(\.\w+)*\.[A-Z]\w*"
+_SAFE_NAMES = (
+    (re.compile(".*(activation|act_fn).*"), re.compile(r"torch\.nn\.(modules\.(activation|linear)\.)?[A-Z]\w*")),
+    (re.compile("types?"), re.compile(_MODULE_NAME)),
+    (re.compile(".*(attn_implementation|experts_implementation|kernel).*"), re.compile(r"(?!)")),
+)
+"""Pairs of patterns: keys whose value may name code, and the names that may be imported.
+
+Attention may be implemented by a kernel of the hub (``organisation/name``), which is downloaded and run.
+"""
+_CODE_NAME = re.compile(r"\w+(\.\w+)+|[^/\s]+/[^/\s]+|[^:\s]+:\S+")
+"""A dotted name (``os.system``), a repository of the hub, or a name with a colon, but no plain word (``gelu``)."""
+
+
+def _check_code_names(config: Mapping[str, Any], *, name: str) -> None:
+    for key, value in config.items():
+        for key_pattern, safe_names in _SAFE_NAMES:
+            texts = value.values() if isinstance(value, dict) else [value]
+            for text in texts if key_pattern.fullmatch(key) else ():
+                if isinstance(text, str) and _CODE_NAME.fullmatch(text) and not safe_names.fullmatch(text):
+                    raise ValueError(f"{name} names code ({key}: {text}), which is not run")
+
+
+def read_architectures(directory: Path) -> list[str]:
+    """Return the names of classes for which a model's config.json says that it has weights. Raises ValueError."""
+    config = parse_json((directory / "config.json").read_bytes())
+    names = config.get("architectures") if isinstance(config, dict) else None
+    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
 def _find_objects(value: Any) -> Iterator[Mapping[str, Any]]:
     """Yield a JSON object and all objects nested in it, since a part of a model may have its own configuration."""
     if isinstance(value, dict):
         yield value
-        for part in value.values():
+    if isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
             yield from _find_objects(part)
 
 

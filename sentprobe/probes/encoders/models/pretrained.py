@@ -65,13 +65,8 @@ def load_pretrained(
     - settings: further arguments of ``from_pretrained``
     """
     with loading.report_loading_errors(model_name):
-        loading.check_declared_size(directory)
-        import transformers
-
-        local: dict[str, bool] = {"local_files_only": True, "trust_remote_code": False}
-        tokenizer = transformers.AutoTokenizer.from_pretrained(directory, **local)
-        load = getattr(transformers, kind).from_pretrained
-        model, loading_info = load(directory, output_loading_info=True, **local, **settings)
+        tokenizer = loading.load_from_folder("AutoTokenizer", directory)
+        model, loading_info = loading.load_from_folder(kind, directory, output_loading_info=True, **settings)
         # The pooler, which follows the last layer, is not used.
         if missing := sorted(key for key in loading_info["missing_keys"] if "pooler" not in key):
             raise ValueError(f"its files lack {len(missing)} of its weights, such as {missing[0]}")

@@ -12,7 +12,6 @@ from sentprobe.errors import UsageError, suggest
 from sentprobe.probes.encoders.models import model_loading as loading
 from sentprobe.probes.encoders.protocol import Capabilities, Vectors, check_vectors, digest, missing_extra
 from sentprobe.specs import Spec, read_options
-from sentprobe.values import BadSyntaxError, parse_json
 
 MODEL_OWNERS = ("sentence-transformers/", "")
 """Prefixes that are tried for a model name without an organisation, as sentence-transformers does."""
@@ -92,12 +91,8 @@ def load_sentence_transformer(spec: Spec) -> SentenceTransformerEncoder:
 
 def _load(directory: Path, *, model_name: str, options: SentenceTransformerOptions) -> Any:
     with loading.report_loading_errors(model_name):
-        _refuse_foreign_code(directory)
-        loading.check_declared_size(directory)
         device = options.device and "cpu"  # for now: move_to_device reports an unknown device
-        from sentence_transformers import SentenceTransformer
-
-        model = SentenceTransformer(str(directory), device=device or None, local_files_only=True)
+        model = loading.load_from_folder("SentenceTransformer", directory, device=device or None)
         if options.max_length:
             model.max_seq_length = options.max_length
         methods = ("get_embedding_dimension", "get_sentence_embedding_dimension")  # in new and in old versions
@@ -105,18 +100,6 @@ def _load(directory: Path, *, model_name: str, options: SentenceTransformerOptio
     if options.dim and width and options.dim > width:
         raise UsageError(f"st: option dim={options.dim}: the model's vectors have {width} numbers")
     return loading.move_to_device(model, device=options.device, precision=options.precision)
-
-
-def _refuse_foreign_code(directory: Path) -> None:
-    """Raise ValueError for a model with its own code, which old versions of sentence-transformers would run."""
-    path = directory / "modules.json"
-    try:
-        modules = parse_json(path.read_bytes()) if path.exists() else []
-    except BadSyntaxError as error:
-        raise ValueError(f"modules.json: {error}") from None
-    for class_name in (str(module["type"]) for module in modules):
-        if not class_name.startswith("sentence_transformers."):
-            raise ValueError(f"it needs its own code ({class_name}), which is not run")
 
 
 def _choose_prompt(options: SentenceTransformerOptions, prompts: Mapping[str, str], *, default: str | None) -> str:
