@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 from sentprobe.disk.markers import describe_marked_folder
 from sentprobe.errors import SentprobeError, UsageError
 
-Identity: TypeAlias = tuple[int, int]
+FileIdentity: TypeAlias = tuple[int, int]
 """Device and inode number, which are the same for all links to a file or folder."""
 
 _guard: "_Guard | None" = None
@@ -31,11 +31,11 @@ class _Guard:
     """The files and folders that a command reads, its outputs, and the folders that it manages."""
 
     def __init__(self) -> None:
-        self.files: dict[Identity, str] = {}
+        self.files: dict[FileIdentity, str] = {}
         """For each file that was read: the words for it in messages."""
-        self.folders: set[Identity] = set()
-        self.written: set[Identity] = set()
-        self.outputs: dict[Path, Identity | None] = {}
+        self.folders: dict[FileIdentity, Path] = {}
+        self.written: set[FileIdentity] = set()
+        self.outputs: dict[Path, FileIdentity | None] = {}
         """The output files that the command line names, with their identities, if they exist."""
         self.managed: set[str] = set()
         """Real paths of folders that the command reads and writes itself, such as its results folder."""
@@ -85,7 +85,7 @@ def record_input(path: Path) -> None:
     if _guard is None or _is_managed(path) or not (identity := _identify(path)):
         return
     if path.is_dir():
-        _guard.folders.add(identity)
+        _guard.folders.setdefault(identity, path)
     else:
         _guard.files.setdefault(identity, "an input")
     for output in _guard.outputs:
@@ -127,8 +127,9 @@ def check_output(path: Path, *, is_folder: bool = False) -> None:
         if is_folder:
             return
         for folder in Path(os.path.realpath(path)).parents:
-            if _identify(folder) in _guard.folders:
-                raise UsageError(f"{path}: lies inside {folder.name}, which is read; write it elsewhere")
+            if (folder_identity := _identify(folder)) in _guard.folders:
+                read_folder = _guard.folders[folder_identity]
+                raise UsageError(f"{path}: lies inside {read_folder}, which is read; write it elsewhere")
             if marked := describe_marked_folder(folder):
                 raise UsageError(f"{path}: lies in {marked}; write it elsewhere")
 
@@ -146,7 +147,7 @@ def _is_imported(path: Path) -> bool:
     return any(os.path.realpath(file) == os.path.realpath(path) for file in files if file)
 
 
-def _identify(path: Path | str | bytes) -> Identity | None:
+def _identify(path: Path | str | bytes) -> FileIdentity | None:
     """Return the identity of the file or folder at *path*, or None if there is none."""
     try:
         status = os.stat(path)  # noqa: PTH116 - called for each file that Python opens

@@ -20,7 +20,7 @@ COUNTED = (
     ("sentprobe.probes.results.store", "prepare_directory"),
     ("sentprobe.probes.trainer.presets", "find_preset"),
     ("sentprobe.specs", "parse_spec"),
-    ("sentprobe.disk.files", "is_table"),
+    ("sentprobe.disk.markers", "is_table"),
     ("sentprobe.probes.corpus.table", "open_table"),
 )
 

@@ -90,7 +90,7 @@ def test_no_output_is_an_input(tmp_path_factory: pytest.TempPathFactory, kind: s
             for step in steps[::-1] if order == "read after" else steps:
                 step()
         write_atomically(folder / "new", "new")
-    said = "lies inside in, which is read; write it elsewhere" if kind == "inside" else IS_READ
+    said = f"lies inside {folder / 'in'}, which is read; write it elsewhere" if kind == "inside" else IS_READ
     assert str(caught.value) == f"{out}: {said}"
     assert sorted(child.name for child in (folder / "in").iterdir()) == ["read"]
     assert path.read_text() == "mine"
