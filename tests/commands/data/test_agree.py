@@ -156,7 +156,7 @@ def nothing() -> None:
             nothing,
             ("gold", "parsed", "--disagreements", "gold/x.jsonl"),
             2,
-            "gold/x.jsonl: lies inside gold, which is read; write it elsewhere",
+            "gold/x.jsonl: lies in the table of a corpus, which probe analyze made; write it elsewhere",
         ),
         (
             nothing,

@@ -162,7 +162,7 @@ def test_refused(first: Path, tmp_path: Path, command: Command) -> None:
         (["compare", mine], 2, "mine: not a directory of sentprobe's results"),
         (["compare", first, "-o", tmp_path / "x.html"], 2, "a comparison has no format 'html'"),
         (["compare", first, "-o", tmp_path / "no" / "x.md"], 2, "x.md: cannot write there"),
-        (["compare", first, "-o", first], 2, "first: is an input; the output needs another path"),
+        (["compare", first, "-o", first], 2, "first: is a directory, not a file to write"),
         (["show", first, "--caption", "A"], 2, "--caption is for --format latex, not for text"),
         (["compare", first, "-f", "csv", "--label", "a"], 2, "--label is for --format latex"),
         (["show", first, "-f", "latex", "--label", "a"], 2, "--label needs a --caption"),
