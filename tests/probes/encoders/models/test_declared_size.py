@@ -79,4 +79,4 @@ def test_a_model_of_several_parts_and_computed_positions() -> None:
 
 
 def test_published_models_are_not_refused() -> None:
-    model_loading.check_declared_size(packaged_model())
+    model_loading.check_configurations(packaged_model())

@@ -84,7 +84,12 @@ def test_no_code_of_a_model_runs(case: str, kind: str, tmp_path: Path, monkeypat
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [str(tmp_path / "model"), *sys.path])
     ran: list[str] = []
-    monkeypatch.setattr(builtins, "input", lambda *_: ran.append("asked") or "y")
+
+    def ask(*_: object) -> str:
+        ran.append("asked")
+        return "y"
+
+    monkeypatch.setattr(builtins, "input", ask)
     monkeypatch.setattr("torch.utils.collect_env.main", lambda: ran.append("called"))
     write_model(tmp_path / "model", HOSTILE[case])
     with pytest.raises(SentprobeError) as caught:
