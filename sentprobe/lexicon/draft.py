@@ -1,12 +1,12 @@
 """The words of a lexicon file that is not yet checked. Wrong values are skipped here; lexicon_checks reports them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sentprobe.lexicon.inflect import FormSource, look_up, takes_an
 from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.lexicon.languages.language import Language
-from sentprobe.lexicon.source import SYNONYMS, VOCABULARY, Document, LexiconEntry, Section
+from sentprobe.lexicon.source import SORTS, SYNONYMS, VOCABULARY, Document, LexiconEntry, Section
 from sentprobe.lexicon.words import MODIFIED, OPEN_KINDS, PERSON, VOWEL_KINDS, Flag, Kind, Vocabulary, Word
 
 FLAGS = "flags"
@@ -19,6 +19,10 @@ TAKES = "takes"
 FRAMES_KEY = "frames"
 AMBIGUOUS = "ambiguous"
 EXCEPT = "except"
+UNIFORM_CONJUNCTS = "uniform_conjuncts"
+SEPARATE_AGENTS = "separate_agents"
+EVENT_ADVERBS = "event_adverbs"
+STATES = "states"
 ALL = "*"
 
 
@@ -55,6 +59,11 @@ class Draft:
         return tuple(s for s in self.document.sections if is_vocabulary(s) and s.is_table)
 
     @property
+    def sorts(self) -> tuple[LexiconEntry, ...]:
+        """The entries of the section ``sorts``; an entry lists the nouns of one further sort."""
+        return _list_sorts(self.document)
+
+    @property
     def synonyms(self) -> tuple[LexiconEntry, ...]:
         """The entries of the section ``synonyms``; an entry has the sets of synonyms of one kind of word."""
         sections = (s for s in self.document.sections if s.name == SYNONYMS)
@@ -66,8 +75,12 @@ def make_draft(
 ) -> Draft:
     """Return a lexicon file's unchecked words. If it has no section for a kind, add the *lent_words* of that kind."""
     sections = [s for s in document.sections if s.name in language.forms]
+    sorts_by_noun: dict[str, list[str]] = {}
+    for sort in _list_sorts(document):
+        for noun in list_strings(sort.value):
+            sorts_by_noun.setdefault(noun, []).append(sort.key)
     items = tuple(
-        DraftWord(_make_word(Kind(section.name), entry, ask, language), entry)
+        DraftWord(_make_word(Kind(section.name), entry, ask, language, sorts_by_noun.get(entry.key, ())), entry)
         for section in sections
         for entry in section.entries
     )
@@ -79,7 +92,13 @@ def make_draft(
     return Draft(document, items, inherited, language)
 
 
-def _make_word(kind: Kind, entry: LexiconEntry, ask: FormSource, language: Language) -> Word:
+def _list_sorts(document: Document) -> tuple[LexiconEntry, ...]:
+    return tuple(entry for section in document.sections if section.name == SORTS for entry in section.entries)
+
+
+def _make_word(
+    kind: Kind, entry: LexiconEntry, ask: FormSource, language: Language, further_sorts: Sequence[str]
+) -> Word:
     """Return the word that an entry defines; *ask* returns the inflected forms that the entry does not state."""
     table = entry.value if isinstance(entry.value, dict) else {}
     article = table.get(ARTICLE)
@@ -90,6 +109,7 @@ def _make_word(kind: Kind, entry: LexiconEntry, ask: FormSource, language: Langu
         flags=frozenset(Flag(flag) for flag in list_strings(table.get(FLAGS)) if flag in frozenset(Flag)),
         vowel=language is ENGLISH and kind in VOWEL_KINDS and (article == "an" if article else takes_an(entry.key)),
         sort=sort if isinstance(sort := table.get(SORT), str) else PERSON,
+        further_sorts=tuple(sorted(further_sorts)) if kind is Kind.NOUN else (),
         takes=dict(_read_takes(table.get(TAKES))),
         frames=frozenset(list_strings(table.get(FRAMES_KEY))),
         ambiguous=frozenset(list_strings(table.get(AMBIGUOUS))),
@@ -113,9 +133,20 @@ def _read_takes(value: object) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 def make_vocabularies(draft: Draft) -> dict[str, Vocabulary]:
     """Return the vocabularies by name; a file without vocabularies gets the vocabulary ``all`` with all its words."""
-    names = {s.name.removeprefix(f"{VOCABULARY}."): resolve_vocabulary(s, draft) for s in draft.vocabularies}
-    chosen = names or {"all": resolve_vocabulary(choose_everything(draft), draft)}
-    return {name: Vocabulary(name, words) for name, words in chosen.items()}
+    sections = draft.vocabularies or (choose_everything(draft),)
+    return {v.name: v for v in (_make_vocabulary(section, draft) for section in sections)}
+
+
+def _make_vocabulary(section: Section, draft: Draft) -> Vocabulary:
+    values = {entry.key: entry.value for entry in section.entries}
+    return Vocabulary(
+        section.name.removeprefix(f"{VOCABULARY}."),
+        resolve_vocabulary(section, draft),
+        uniform_conjuncts=values.get(UNIFORM_CONJUNCTS) is True,
+        separate_agents=values.get(SEPARATE_AGENTS) is True,
+        event_adverbs=tuple(list_strings(values.get(EVENT_ADVERBS))),
+        states=tuple(list_strings(values.get(STATES))),
+    )
 
 
 def make_synonyms(draft: Draft) -> dict[Kind, tuple[tuple[str, ...], ...]]:

@@ -9,7 +9,7 @@ from itertools import islice
 
 from sentprobe.errors import suggest
 from sentprobe.lexicon import draft as drafts
-from sentprobe.lexicon.source import SYNONYMS, VOCABULARY, LexiconEntry, Problem
+from sentprobe.lexicon.source import SORTS, SYNONYMS, VOCABULARY, LexiconEntry, Problem
 from sentprobe.lexicon.words import (
     FRAMES,
     GENDERS,
@@ -29,17 +29,25 @@ LexiconFinding = tuple[int, str]
 ARTICLES = ("a", "an")
 TAKING_KINDS = frozenset({Kind.ADJECTIVE, Kind.RELATIVIZER})
 """The kinds of words, in addition to verbs, whose entries can have the key ``takes``."""
+_WORD_LISTS: Mapping[str, frozenset[Kind]] = {
+    drafts.EXCEPT: frozenset(Kind),
+    drafts.EVENT_ADVERBS: frozenset({Kind.ADVERB}),
+    drafts.STATES: VERBS,
+}
+"""Lists of a vocabulary that are not named after a kind of word, with the kinds of their words."""
+_SWITCHES = (drafts.UNIFORM_CONJUNCTS, drafts.SEPARATE_AGENTS)
+"""Keys of a vocabulary whose value is true or false."""
 POLAR_KINDS = frozenset({Kind.ADVERB, Kind.DETERMINER})
 """The kinds of words that can be negative polarity items."""
 
 
 def check_unknown_kind(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Find sections that are not named after a kind of word, a vocabulary or the synonyms."""
+    """Find sections that are not named after a kind of word, a vocabulary, the sorts or the synonyms."""
     for section in draft.document.sections:
-        if section.name not in {*draft.language.forms, SYNONYMS} and not drafts.is_vocabulary(section):
+        if section.name not in {*draft.language.forms, SORTS, SYNONYMS} and not drafts.is_vocabulary(section):
             kinds = draft.language.forms
-            hint = _suggest_nearest(section.name, [*kinds, SYNONYMS, VOCABULARY])
-            expected = f"{_format_names(kinds)}, {SYNONYMS} or {VOCABULARY}.NAME"
+            hint = _suggest_nearest(section.name, [*kinds, SORTS, SYNONYMS, VOCABULARY])
+            expected = f"{_format_names(kinds)}, {SORTS}, {SYNONYMS} or {VOCABULARY}.NAME"
             yield section.line, f"[{section.name}], expected {expected}{hint}"
 
 
@@ -48,7 +56,7 @@ def check_duplicate_lemma(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     for place, first in draft.document.repeated:
         yield place.first, f"{place.key!r} in [{place.section}] is on line {first.first} already"
     yield from _find_shared_translations(draft)
-    for entry in (*_list_vocabulary_entries(draft), *_list_synonym_sets(draft)):
+    for entry in (*_list_vocabulary_entries(draft), *draft.sorts, *_list_synonym_sets(draft)):
         counts = Counter(drafts.list_strings(entry.value))
         for lemma in sorted(lemma for lemma, count in counts.items() if count > 1):
             line = draft.document.find_line(lemma, after=entry.line)
@@ -119,7 +127,8 @@ def check_unknown_key(draft: drafts.Draft) -> Iterator[LexiconFinding]:
             yield from _find_unexpected(sorts_by_role, ROLES[kind], item.entry.line)
     for section in draft.vocabularies:
         for entry in section.entries:
-            yield from _find_unexpected([entry.key], (*draft.language.open_kinds, drafts.EXCEPT), entry.line)
+            known = (*draft.language.open_kinds, *_SWITCHES, *_WORD_LISTS)
+            yield from _find_unexpected([entry.key], known, entry.line)
     for entry in draft.synonyms:
         yield from _find_unexpected([entry.key], draft.language.open_kinds, entry.line)
 
@@ -150,15 +159,18 @@ def check_flags(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def check_unknown_word(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Find words of vocabularies and synonym sets that the lexicon lacks."""
+    """Find words of vocabularies, sorts and synonym sets that the lexicon lacks."""
     kinds_and_lemmas = [(word.kind, word.lemma) for word in draft.words]
-    for entry in (*_list_vocabulary_entries(draft), *_list_synonym_sets(draft)):
-        kinds = {*draft.language.forms} if entry.key == drafts.EXCEPT else {entry.key}
+    sorts = [LexiconEntry(Kind.NOUN, entry.value, entry.line) for entry in draft.sorts]
+    for entry in (*_list_vocabulary_entries(draft), *sorts, *_list_synonym_sets(draft)):
+        kinds = _WORD_LISTS.get(entry.key, {entry.key})
         lemmas = dict.fromkeys(lemma for kind, lemma in kinds_and_lemmas if kind in kinds)
         for lemma in dict.fromkeys(drafts.list_strings(entry.value)):
             if lemma not in lemmas:
                 line = draft.document.find_line(lemma, after=entry.line)
-                kind = "word" if entry.key == drafts.EXCEPT else entry.key
+                kind = {drafts.EXCEPT: "word", drafts.EVENT_ADVERBS: "adverb", drafts.STATES: "verb"}.get(
+                    entry.key, entry.key
+                )
                 yield line, f"there is no {kind} {lemma!r}{_suggest_nearest(lemma, lemmas)}"
 
 
@@ -203,9 +215,20 @@ def check_types(draft: drafts.Draft) -> Iterator[LexiconFinding]:
         yield from _find_wrong_choice(item, drafts.AUXILIARY, tuple(draft.language.perfect_auxiliaries))
         yield from _find_wrong_members(item, drafts.FRAMES_KEY, FRAMES)
         yield from _find_wrong_members(item, drafts.AMBIGUOUS, tuple(draft.language.forms[item.word.kind]))
+    for entry in (entry for section in draft.vocabularies for entry in section.entries):
+        if entry.key in _SWITCHES and not isinstance(entry.value, bool):
+            yield entry.line, f"{entry.key!r}, expected true or false"
+    yield from _find_wrong_lists(draft)
+
+
+def _find_wrong_lists(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     for entry in _list_vocabulary_entries(draft):
-        if not _is_strings(entry.value) and entry.value != drafts.ALL:
-            yield entry.line, f'{entry.key!r}, expected a list of lemmas or "{drafts.ALL}"'
+        if not _is_strings(entry.value) and (entry.value != drafts.ALL or entry.key in _WORD_LISTS):
+            others = "" if entry.key in _WORD_LISTS else f' or "{drafts.ALL}"'
+            yield entry.line, f"{entry.key!r}, expected a list of lemmas{others}"
+    for entry in draft.sorts:
+        if not (entry.value and _is_strings(entry.value)):
+            yield entry.line, f"{entry.key!r} of [{SORTS}], expected a list of nouns"
     for entry in draft.synonyms:
         sets = entry.value if isinstance(entry.value, list) else [None]
         if not all(_is_strings(synonyms) and len(drafts.list_strings(synonyms)) > 1 for synonyms in sets):
@@ -244,8 +267,12 @@ def _find_wrong_values(item: drafts.DraftWord) -> Iterator[LexiconFinding]:
 
 def check_sorts(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Find sorts in ``takes`` that no noun has, and roles of words that no noun can fill."""
-    noun_sorts = {word.sort: None for word in draft.words if word.kind is Kind.NOUN}
-    known_sorts = {PERSON: None, **noun_sorts}
+    noun_sorts = {word.sorts: None for word in draft.words if word.kind is Kind.NOUN}
+    main_sorts = dict.fromkeys((PERSON, *(sorts[0] for sorts in noun_sorts)))
+    known_sorts = dict.fromkeys((*main_sorts, *(entry.key for entry in draft.sorts)))
+    for entry in draft.sorts:
+        if entry.key in main_sorts:
+            yield entry.line, f"{entry.key!r} of [{SORTS}] is the sort of a noun already"
     for item in draft.items:
         word, line = item.word, item.entry.line
         stated = [sort.removeprefix(NOT) for sorts in word.takes.values() for sort in sorts]
@@ -254,22 +281,25 @@ def check_sorts(draft: drafts.Draft) -> Iterator[LexiconFinding]:
             expected = f"expected {_format_names(known_sorts)}{_suggest_nearest(sort, known_sorts)}"
             yield line, f"{sort!r} of {word.lemma!r}, {expected}"
         for role in () if unknown or not noun_sorts else ROLES.get(word.kind, ()):
-            if not any(word.accepts(sort, role) for sort in noun_sorts):
+            if not any(word.accepts(sorts, role) for sorts in noun_sorts):
                 yield line, f"no noun can be the {role} of {word.lemma!r}"
 
 
 CHECKS: Mapping[str, tuple[Callable[[drafts.Draft], Iterator[LexiconFinding]], str]] = {
-    "L001": (check_unknown_kind, "name each section after a kind of word, a vocabulary or the synonyms"),
+    "L001": (check_unknown_kind, "name each section after a kind of word, a vocabulary, the sorts or the synonyms"),
     "L002": (check_duplicate_lemma, "write a lemma or translation once in a section, and a lemma once in a list"),
     "L003": (check_missing_form, "state the inflected forms that do not follow from the lemma, and a needed gender"),
     "L004": (check_form_clash, "do not use a form for two words, or for two numbers or tenses of a word"),
     "L005": (check_unknown_key, "use only known keys in the entries of words, vocabularies and synonyms"),
     "L006": (check_flags, "use only flags that the word's kind can have, and that are true of the word"),
-    "L007": (check_unknown_word, "use only words of the lexicon in vocabularies and synonym sets"),
+    "L007": (check_unknown_word, "use only words of the lexicon in vocabularies, sorts and synonym sets"),
     "L008": (check_tokens, "apart from German capitals, write each lemma and form as one token of lower-case letters"),
     "L009": (check_empty_vocabulary, "choose at least one noun and one verb for a vocabulary, and leave no list empty"),
     "L011": (check_types, "write each section as a table, and give each key a value that it allows"),
-    "L012": (check_sorts, "name only sorts that nouns of the lexicon have, and let each role accept a noun"),
+    "L012": (
+        check_sorts,
+        "name sorts that nouns of the lexicon have, each in one place, and let each role accept a noun",
+    ),
 }
 """The checks by code, each with the rule that the author of the file is told; a file that is not TOML in UTF-8 (L010)
 is rejected before the checks run."""
@@ -320,7 +350,7 @@ def _find_unexpected(keys: Iterable[str], known_keys: tuple[str, ...], line: int
 
 def _list_vocabulary_entries(draft: drafts.Draft) -> list[LexiconEntry]:
     entries = [entry for section in draft.vocabularies for entry in section.entries]
-    return [entry for entry in entries if entry.key in (*draft.language.open_kinds, drafts.EXCEPT)]
+    return [entry for entry in entries if entry.key in (*draft.language.open_kinds, *_WORD_LISTS)]
 
 
 def _list_synonym_sets(draft: drafts.Draft) -> list[LexiconEntry]:

@@ -1,6 +1,7 @@
 """Restriction of a vocabulary to nouns of one sort, so that any two nouns can exchange their roles."""
 
 from functools import lru_cache
+from itertools import product
 
 from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.lexicon.words import MODIFIED, ROLES, Kind
@@ -14,13 +15,17 @@ def restrict_to_one_sort(lexicon: Lexicon, vocabulary: str) -> Lexicon:
     """
     words = lexicon.vocabulary(vocabulary).words
     kinds = [kind for kind in (Kind.NOUN, *ROLES, Kind.ADJECTIVE) if kind in words]
+    sorts: dict[str, set[tuple[str, ...]]] = {}
+    """All sorts of each noun, by the noun's main sort."""
+    for noun in words[Kind.NOUN]:
+        word = lexicon.get(noun, Kind.NOUN)
+        sorts.setdefault(word.sort, set()).add(word.sorts)
 
     def is_usable(kind: Kind, lemma: str, sort: str) -> bool:
         word = lexicon.get(lemma, kind)
-        roles = ROLES.get(kind, (MODIFIED,))
-        return word.sort == sort if kind is Kind.NOUN else all(word.accepts(sort, role) for role in roles)
+        pairs = product(sorts[sort], ROLES.get(kind, (MODIFIED,)))
+        return word.sort == sort if kind is Kind.NOUN else all(word.accepts(*pair) for pair in pairs)
 
-    sorts = dict.fromkeys(lexicon.get(noun, Kind.NOUN).sort for noun in words[Kind.NOUN])
     usable = [{kind: tuple(w for w in words[kind] if is_usable(kind, w, sort)) for kind in kinds} for sort in sorts]
     best = max(usable, key=lambda some: len(some[Kind.NOUN]) * len(some[Kind.TRANSITIVE]), default=words)
     is_all = all(best[kind] == words[kind] for kind in kinds)

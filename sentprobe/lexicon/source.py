@@ -45,6 +45,7 @@ class LexiconError(SentprobeError):
 
 VOCABULARY = "vocabulary"
 SYNONYMS = "synonyms"
+SORTS = "sorts"
 NOT_TOML = "L010"
 HEADER = re.compile(r"\s*\[([^\[\]]+)\]")
 KEY = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([A-Za-z0-9_-]+))\s*=""")
@@ -77,7 +78,7 @@ class LexiconEntry:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A table in a lexicon file: the words of a kind, a vocabulary (``vocabulary.NAME``), or the sets of synonyms."""
+    """A table in a lexicon file: the words of a kind, a vocabulary (``vocabulary.NAME``), sorts or synonyms."""
 
     name: str
     line: int

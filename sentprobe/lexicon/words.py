@@ -1,6 +1,6 @@
 """Words (kind, inflected forms, flags), and vocabularies, which select words."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -126,6 +126,8 @@ class Word:
     """Whether a noun or an adjective begins with a vowel sound, and so takes "an"; False for other kinds."""
     sort: str = PERSON
     """The sort of a noun: "person", "thing", or another name from the lexicon file."""
+    further_sorts: tuple[str, ...] = ()
+    """The sorts of a noun in the section ``sorts`` of the lexicon file, such as ("metal",) for a kettle."""
     gender: str = ""
     """The gender of a noun, one of :data:`GENDERS`; in English, "" stands for any gender."""
     takes: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
@@ -145,16 +147,22 @@ class Word:
         features = (sorted(self.flags), self.vowel, self.sort, self.gender, self.auxiliary)
         return [self.kind, self.lemma, forms, takes, *features]
 
-    def accepts(self, sort: str, role: str = MODIFIED) -> bool:
-        """Say whether a verb accepts nouns of *sort* in *role*, or an adjective or relativizer can modify such nouns.
+    @property
+    def sorts(self) -> tuple[str, ...]:
+        """The sort of a noun, and its further sorts."""
+        return (self.sort, *self.further_sorts)
+
+    def accepts(self, sorts: Collection[str], role: str = MODIFIED) -> bool:
+        """Say whether a verb accepts a noun of these *sorts* in *role*, or an adjective or relativizer can modify it.
 
         >>> verb = Word("disable", Kind.TRANSITIVE, {}, takes={"patient": ("thing",)})
-        >>> verb.accepts("thing", "patient"), verb.accepts("thing", "agent")
+        >>> verb.accepts(["thing"], "patient"), verb.accepts(["thing"], "agent")
         (True, False)
         """
-        sorts = self.takes.get(role, (PERSON,) if self.kind in VERBS else ())
-        is_negated = any(name.startswith(NOT) for name in sorts)
-        return not sorts or sort in sorts or (is_negated and f"{NOT}{sort}" not in sorts)
+        taken = self.takes.get(role, (PERSON,) if self.kind in VERBS else ())
+        is_negated = any(name.startswith(NOT) for name in taken)
+        is_excluded = any(f"{NOT}{sort}" in taken for sort in sorts)
+        return not taken or any(sort in taken for sort in sorts) or (is_negated and not is_excluded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,3 +171,11 @@ class Vocabulary:
 
     name: str
     words: Mapping[Kind, tuple[str, ...]] = field(hash=False)
+    uniform_conjuncts: bool = False
+    """Whether coordinated nouns have the same sort: "the man and the woman", but not "the man and the key"."""
+    separate_agents: bool = False
+    """Whether passives in which two agents stand in a row are left out: "given to the man called by the boy by ..."."""
+    event_adverbs: tuple[str, ...] = ()
+    """The adverbs that do not modify ``states``, such as *suddenly*."""
+    states: tuple[str, ...] = ()
+    """The verbs that ``event_adverbs`` do not modify, such as *own*."""

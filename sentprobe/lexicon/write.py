@@ -5,11 +5,24 @@ import re
 import textwrap
 from collections.abc import Iterator
 
-from sentprobe.lexicon.draft import ALL, AMBIGUOUS, ARTICLE, FLAGS, FRAMES_KEY, GENDER, SORT, TAKES
+from sentprobe.lexicon.draft import (
+    ALL,
+    AMBIGUOUS,
+    ARTICLE,
+    EVENT_ADVERBS,
+    FLAGS,
+    FRAMES_KEY,
+    GENDER,
+    SEPARATE_AGENTS,
+    SORT,
+    STATES,
+    TAKES,
+    UNIFORM_CONJUNCTS,
+)
 from sentprobe.lexicon.inflect import guess_form, takes_an
 from sentprobe.lexicon.languages.english import CLOSED_KINDS
 from sentprobe.lexicon.lexicon import Lexicon
-from sentprobe.lexicon.source import SYNONYMS, VOCABULARY
+from sentprobe.lexicon.source import SORTS, SYNONYMS, VOCABULARY
 from sentprobe.lexicon.words import FORMS, MODIFIED, OPEN_KINDS, PERSON, VERBS, VOWEL_KINDS, Kind, Vocabulary, Word
 
 WIDTH = 80
@@ -20,6 +33,10 @@ def write_lexicon_text(lexicon: Lexicon) -> str:
     """Return an English lexicon as TOML text; an entry states only the values that do not follow from the lemma."""
     kinds = [kind for kind in Kind if lexicon.words(kind)]
     sections = [[f"[{kind}]", *map(write_word, lexicon.words(kind))] for kind in kinds]
+    if names := sorted({sort for noun in lexicon.words(Kind.NOUN) for sort in noun.further_sorts}):
+        nouns = {name: tuple(w.lemma for w in lexicon.words(Kind.NOUN) if name in w.further_sorts) for name in names}
+        lines = (f"{_format_key(name)} = {_format_list(lemmas)}" for name, lemmas in nouns.items())
+        sections.append([f"[{SORTS}]", *lines])
     if lexicon.synonyms:
         sections.append([f"[{SYNONYMS}]", *(f"{kind} = {json.dumps(sets)}" for kind, sets in lexicon.synonyms.items())])
     sections += [list(_format_vocabulary(v, lexicon)) for v in lexicon.vocabularies.values()]
@@ -70,6 +87,11 @@ def _format_vocabulary(vocabulary: Vocabulary, lexicon: Lexicon) -> Iterator[str
             yield f"{kind} = {_quote(ALL)}"
         elif chosen:
             yield f"{kind} = {_format_list(chosen)}"
+    switches = {UNIFORM_CONJUNCTS: vocabulary.uniform_conjuncts, SEPARATE_AGENTS: vocabulary.separate_agents}
+    yield from (f"{key} = true" for key, is_on in switches.items() if is_on)
+    for key, lemmas in ((EVENT_ADVERBS, vocabulary.event_adverbs), (STATES, vocabulary.states)):
+        if lemmas:
+            yield f"{key} = {_format_list(lemmas)}"
 
 
 def _format_list(names: tuple[str, ...] | list[str]) -> str:

@@ -59,6 +59,8 @@ AT_LEAST = {Kind.NOUN: 120, Kind.TRANSITIVE: 120, Kind.INTRANSITIVE: 60, Kind.AD
 SORTS = ("person", "thing", "place")
 TAKEN = RESERVED.union(text for word in read_closed_words() for text in word.forms.values())
 
+FURTHER_SORTS = ("metal", "paper")
+
 
 def sample_tokens(n: int) -> st.SearchStrategy[list[str]]:
     """Strategy for *n* different tokens that are no words of the grammar."""
@@ -88,12 +90,17 @@ def sample_word_lists(draw: st.DrawFn) -> tuple[Word, ...]:
         vowel = kind in VOWEL_KINDS and draw(st.booleans())
         forms = {form: next(supply) for form in FORMS[kind]}
         sort = draw(st.sampled_from(SORTS)) if kind is Kind.NOUN and words else PERSON
+        further = st.lists(st.sampled_from(FURTHER_SORTS), unique=True).map(lambda sorts: tuple(sorted(sorts)))
+        nouns = [w for w in words if w.kind is Kind.NOUN]
         takes = (
-            draw(sample_takes(kind, sorted({w.sort for w in words if w.kind is Kind.NOUN})))
+            draw(sample_takes(kind, sorted({s for w in nouns for s in (w.sorts if kind not in VERBS else (w.sort,))})))
             if kind in VERBS or kind is Kind.ADJECTIVE
             else {}
         )
-        words.append(Word(next(supply), kind, forms, flags, vowel, sort, takes=takes, gender=gender))
+        further_sorts = draw(further) if kind is Kind.NOUN and words else ()
+        words.append(
+            Word(next(supply), kind, forms, flags, vowel, sort, further_sorts=further_sorts, takes=takes, gender=gender)
+        )
     return tuple(words)
 
 
@@ -106,7 +113,15 @@ def sample_vocabularies(draw: st.DrawFn, words: tuple[Word, ...]) -> Vocabulary:
         least = 1 if kind in (Kind.NOUN, Kind.TRANSITIVE) else 0
         some = st.lists(st.sampled_from(lemmas), min_size=least, unique=True)
         chosen[kind] = tuple(draw(some)) if lemmas else ()
-    return Vocabulary(draw(st.from_regex(r"[a-z][a-z0-9_-]{0,5}", fullmatch=True)), chosen)
+    verbs = tuple(dict.fromkeys(word.lemma for word in words if word.kind in VERBS))
+    return Vocabulary(
+        draw(st.from_regex(r"[a-z][a-z0-9_-]{0,5}", fullmatch=True)),
+        chosen,
+        uniform_conjuncts=draw(st.booleans()),
+        separate_agents=draw(st.booleans()),
+        event_adverbs=chosen[Kind.ADVERB][:1],
+        states=tuple(draw(st.lists(st.sampled_from(verbs), unique=True))),
+    )
 
 
 @st.composite
@@ -151,6 +166,10 @@ def test_a_file_written_by_hand_gives_its_words(words: tuple[Word, ...]) -> None
             )
             pairs += [f'article = "{"an" if word.vowel else "a"}"'] if kind in VOWEL_KINDS else []
             lines.append(f"{json.dumps(word.lemma, ensure_ascii=False)} = {{ {', '.join(pairs)} }}")
+    lines.append("[sorts]")
+    for sort in FURTHER_SORTS:
+        if nouns := [word.lemma for word in words if sort in word.further_sorts]:
+            lines.append(f"{sort} = {json.dumps(nouns, ensure_ascii=False)}")
     lexicon = read_lexicon_text("\n".join(lines), "hand.toml")
     assert lexicon.entries == (*words, *read_closed_words())
     every = lexicon.vocabulary("all")
@@ -237,8 +256,8 @@ def test_english_has_persons_only() -> None:
 
 def test_the_example_of_a_domain_has_sorts() -> None:
     lexicon = read_lexicon(ROOT / "examples" / "operations.toml")
-    assert lexicon.get("disable", Kind.TRANSITIVE).accepts("machine", "patient")
-    assert not lexicon.get("disable", Kind.TRANSITIVE).accepts("machine", "agent")
+    assert lexicon.get("disable", Kind.TRANSITIVE).accepts(["machine"], "patient")
+    assert not lexicon.get("disable", Kind.TRANSITIVE).accepts(["machine"], "agent")
     assert {lexicon.get(noun, Kind.NOUN).sort for noun in lexicon.vocabulary("all").words[Kind.NOUN]} == {
         "person",
         "thing",

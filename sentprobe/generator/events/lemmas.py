@@ -97,8 +97,8 @@ def _find_contradiction(
 
 def accepts_asked(asked: ev.Asked, verb: Word, role: ev.Role, lexicon: Lexicon) -> bool:
     """Say whether *asked* can fill *role* of *verb*: "who" if the role accepts persons, "what" if it accepts others."""
-    sorts = {PERSON, *(noun.sort for noun in lexicon.words(Kind.NOUN))}
-    return any(verb.accepts(sort, role.value) for sort in sorts if (sort == PERSON) is (asked is ev.Asked.WHO))
+    sorts = {(PERSON,), *(noun.sorts for noun in lexicon.words(Kind.NOUN))}
+    return any(verb.accepts(s, role.value) for s in sorts if (s[0] == PERSON) is (asked is ev.Asked.WHO))
 
 
 def _check_sort(person: ev.Argument | None, word: Word, role: str, lexicon: Lexicon) -> None:
@@ -106,11 +106,12 @@ def _check_sort(person: ev.Argument | None, word: Word, role: str, lexicon: Lexi
         return
     if person.conjunct is not None:
         _check_sort(person.conjunct, word, role, lexicon)
-    sort = lexicon.get(person.noun, Kind.NOUN).sort
-    if not word.accepts(sort, role):
+    sorts = lexicon.get(person.noun, Kind.NOUN).sorts
+    if not word.accepts(sorts, role):
         expected = " or ".join(map(_add_article, word.takes.get(role, (PERSON,))))
         place = f"the noun of {word.lemma!r}" if role == MODIFIED else f"the {role} of {word.lemma!r}"
-        raise ev.Contradiction(f"{person.noun!r} is {_add_article(sort)}, and {place} is {expected}")
+        actual = " and ".join(map(_add_article, sorts))
+        raise ev.Contradiction(f"{person.noun!r} is {actual}, and {place} is {expected}")
 
 
 def _add_article(sort: str) -> str:

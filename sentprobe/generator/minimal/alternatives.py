@@ -95,7 +95,7 @@ def _list_nouns(lexicon: Lexicon, vocabulary: Vocabulary, _: Collection[str]) ->
 def _list_relativizers(lexicon: Lexicon, _: Vocabulary, __: Collection[str]) -> _Rows:
     """Yield (key, wrong words) for each relativizer form. The wrong words, such as *which*, cannot refer to persons."""
     words = lexicon.words(Kind.RELATIVIZER)
-    impersonal_forms = [form for word in words if not word.accepts(PERSON) for form in word.forms.values()]
+    impersonal_forms = [form for word in words if not word.accepts([PERSON]) for form in word.forms.values()]
     for word in words:
         for form, text in word.forms.items():
             yield name_form(text, form), impersonal_forms

@@ -107,12 +107,12 @@ def _read_features(text: str) -> Event:
 
 def takes_persons(verb: Word) -> bool:
     """Say whether persons can fill every role of a verb."""
-    return all(verb.accepts(PERSON, role) for role in ROLES[verb.kind])
+    return all(verb.accepts([PERSON], role) for role in ROLES[verb.kind])
 
 
 def takes_things(verb: Word) -> bool:
     """Say whether a verb takes only persons as agents, and no persons as patients."""
-    return verb.takes.get("agent", (PERSON,)) == (PERSON,) and not verb.accepts(PERSON, "patient")
+    return verb.takes.get("agent", (PERSON,)) == (PERSON,) and not verb.accepts([PERSON], "patient")
 
 
 def has_clear_forms(verb: Word, lexicon: Lexicon) -> bool:

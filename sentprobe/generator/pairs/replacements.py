@@ -13,6 +13,7 @@ from sentprobe.generator.spaces.layout import Layout
 from sentprobe.generator.spaces.rules import find_verbs_without_progressive
 from sentprobe.generator.spaces.sort_bans import find_sort_bans
 from sentprobe.lexicon import Flag, Kind, Lexicon
+from sentprobe.lexicon.words import ROLES
 
 ReplacementTables: TypeAlias = Mapping[Kind, NDArray[np.bool_]]
 """A square table for each kind of words: cell (i, j) says whether word j may replace word i."""
@@ -38,8 +39,8 @@ def build_replacements(lexicon: Lexicon, words: Words) -> ReplacementTables:
     """Return, for each kind of word, a table that says which words of this kind may replace which.
 
     Polarity items, volitional adverbs, and verbs that have no progressive never replace a word. Synonyms do not replace
-    each other. A noun replaces only nouns of its sort (such as person). A verb or adjective replaces another only if it
-    accepts all nouns that the other accepts.
+    each other. A noun replaces only nouns of its sort (such as person) that go with no more adjectives.
+    A verb or adjective replaces another only if it accepts all nouns that the other accepts.
     """
     without_progressive = find_verbs_without_progressive(words, lexicon)
     lemmas_by_kind = {Kind.NOUN: words.nouns, Kind.ADJECTIVE: words.adjectives, Kind.MODAL: words.modals}
@@ -56,7 +57,15 @@ def build_replacements(lexicon: Lexicon, words: Words) -> ReplacementTables:
     }
     sorts = np.array([lexicon.get(noun, Kind.NOUN).sort for noun in words.nouns])
     tables[Kind.NOUN] &= sorts[:, None] == sorts
-    bans = [ban for ban in find_sort_bans(words, lexicon) if ban.kind in tables]
+    all_bans = find_sort_bans(words, lexicon)
+    # A word that may not stand everywhere replaces its like only: a novel no key (it may be rusty), a state no event.
+    marks = [(Kind.NOUN, nouns) for nouns in {ban.nouns for ban in all_bans}]
+    marks += [(kind, words.event_adverbs if kind is Kind.ADVERB else words.states) for kind in (Kind.ADVERB, *ROLES)]
+    for kind, marked in marks:
+        if kind in tables:
+            is_marked = np.isin(np.arange(len(lemmas_by_kind[kind])), sorted(marked))
+            tables[kind] &= is_marked[:, None] | ~is_marked
+    bans = [ban for ban in all_bans if ban.kind in tables]
     for kind, role in dict.fromkeys((ban.kind, ban.role) for ban in bans):
         banned = np.zeros((len(lemmas_by_kind[kind]), len(words.nouns)), np.bool_)
         for ban in bans:
@@ -111,7 +120,7 @@ def find_near_adjectives(replacements: ReplacementTables, words: Words) -> set[s
 
 def find_unexchangeable_verbs(words: Words, lexicon: Lexicon, role: ev.Role) -> set[str]:
     """Return the ditransitive verbs that accept a sort of noun in *role* but not as the recipient, or vice versa."""
-    sorts = {lexicon.get(noun, Kind.NOUN).sort for noun in words.nouns}
+    sorts = {lexicon.get(noun, Kind.NOUN).sorts for noun in words.nouns}
     verbs = (lexicon.get(words.verbs[i], Kind.DITRANSITIVE) for i in words.verbs_by_frame[ev.Frame.DITRANSITIVE])
     return {v.lemma for v in verbs if any(v.accepts(s, role) != v.accepts(s, ev.Role.RECIPIENT) for s in sorts)}
 

@@ -29,6 +29,14 @@ class Words:
     relativizers: tuple[str, ...]
     modals: tuple[str, ...] = ()
     language: Language = ENGLISH
+    uniform_conjuncts: bool = False
+    """Whether coordinated nouns have the same sort."""
+    separate_agents: bool = False
+    """Whether passives in which two agents stand in a row are left out."""
+    event_adverbs: Allowed = frozenset()
+    """Positions in ``adverbs`` of those that do not modify ``states``, such as *suddenly*."""
+    states: Allowed = frozenset()
+    """Positions in ``verbs`` of those that ``event_adverbs`` do not modify, such as *own*."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,6 +199,12 @@ def _collect_words(
         relativizers=relatives,
         modals=tuple(lexicon.get(lemma, Kind.MODAL).lemma for lemma in modals),
         language=language,
+        uniform_conjuncts=vocabulary_words.uniform_conjuncts,
+        separate_agents=vocabulary_words.separate_agents,
+        event_adverbs=frozenset(
+            i for i, a in enumerate(vocabulary_words.words[Kind.ADVERB]) if a in vocabulary_words.event_adverbs
+        ),
+        states=frozenset(i for i, verb in enumerate(verbs) if verb in vocabulary_words.states),
     )
 
 

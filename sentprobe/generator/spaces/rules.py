@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import product
 
-from sentprobe.generator.events.event import GAP, Aspect, Dative, Event, Mood, Negator, Polarity, Voice
+from sentprobe.generator.events.event import GAP, Aspect, Dative, Event, Frame, Mood, Negator, Polarity, Role, Voice
 from sentprobe.generator.events.notation import write_event
 from sentprobe.generator.sentences.attachments import WITHOUT_AUXILIARY, find_last_role
 from sentprobe.generator.spaces.constraints import Allowed, Choices, Constraints, Words
@@ -14,7 +14,7 @@ from sentprobe.generator.spaces.license_boxes import find_polarity_boxes, find_r
 from sentprobe.generator.spaces.object_order import iterate_order_rules
 from sentprobe.generator.spaces.object_readings import find_object_boxes, has_object_readings
 from sentprobe.generator.spaces.restrictions import Rule, list_restrictions
-from sentprobe.generator.spaces.sort_bans import find_asked_boxes, find_sort_bans, find_sort_boxes
+from sentprobe.generator.spaces.sort_bans import find_asked_boxes, find_conjunct_boxes, find_sort_bans, find_sort_boxes
 from sentprobe.lexicon import Flag, Form, Kind, Lexicon
 from sentprobe.lexicon.words import NO_PROGRESSIVE
 
@@ -73,6 +73,7 @@ def _iterate_language_rules(words: Words, lexicon: Lexicon, choices: Choices, *,
         yield Rule("who for persons, what for things", partial(find_asked_boxes, words, lexicon), is_ban=True)
         yield Rule("the participants that a question can ask for", _find_question_boxes, is_ban=True)
     yield from _iterate_license_rules(words, lexicon, choices)
+    yield from _iterate_vocabulary_rules(words, lexicon, choices)
     if bans := find_sort_bans(words, lexicon):
         text = "the sorts of nouns that verbs and relativizers take"
         unusable = (ban.words for ban in bans if ban.kind is Kind.RELATIVIZER and len(ban.nouns) == len(words.nouns))
@@ -81,11 +82,30 @@ def _iterate_language_rules(words: Words, lexicon: Lexicon, choices: Choices, *,
         yield Rule(text, partial(find_sort_boxes, bans), is_ban=True)
 
 
+def _iterate_vocabulary_rules(words: Words, lexicon: Lexicon, choices: Choices) -> Iterator[Rule]:
+    if words.event_adverbs and words.states:
+        yield Rule("leaving out sudden and repeated states", partial(_find_state_boxes, words), is_ban=True)
+    if words.uniform_conjuncts and {*choices.coordinations} != {0}:
+        yield Rule("coordinated nouns of one sort", partial(find_conjunct_boxes, words, lexicon), is_ban=True)
+    if words.separate_agents and words.verbs_by_frame[Frame.DITRANSITIVE]:
+        yield Rule("leaving out two agents in a row: by ... by ...", _find_agent_boxes, is_ban=True)
+
+
 def _iterate_license_rules(words: Words, lexicon: Lexicon, choices: Choices) -> Iterator[Rule]:
     if {*choices.reflexives} != {None}:
         yield Rule("agreement of reflexives", partial(find_reflexive_boxes, words, lexicon), is_ban=True)
     if has_polarity_items(words, lexicon):
         yield Rule(POLARITY, partial(find_polarity_boxes, words, lexicon), is_ban=True)
+
+
+def _find_state_boxes(words: Words, layout: Layout) -> list[Restriction]:
+    """Return boxes of clauses with an adverb that does not modify states, and a stative verb: "suddenly owns"."""
+    return [
+        {f"{site.path}verb": states, f"{site.path}adverb{i}": words.event_adverbs}
+        for site in layout.clauses
+        if (states := words.states & words.verbs_by_frame[site.frame])
+        for i in range(site.adverbs)
+    ]
 
 
 def _find_question_boxes(layout: Layout) -> list[Restriction]:
@@ -124,6 +144,26 @@ def _find_pair_boxes(layout: Layout) -> Iterator[Restriction]:
             clause = Event(frame=site.frame, voice=site.voice, dative=dative).with_argument(site.gap, GAP)
             if f"{site.path}{find_last_role(clause).value}." in layout.coordinations:
                 yield {f"{site.path}dative": frozenset([i])} if site.varies_dative else {}
+
+
+def _find_agent_boxes(layout: Layout) -> Iterator[Restriction]:
+    """Yield boxes of passives in which a passive relative clause ends before *by*: "that were called by the man by"."""
+    for outer, inner in product(layout.clauses, layout.clauses[1:]):
+        passives = [_find_passive(site) for site in (outer, inner)]
+        if outer.frame is not Frame.DITRANSITIVE or None in passives:
+            continue
+        for i, dative in enumerate(Dative) if outer.varies_dative else ((0, outer.dative),):
+            last = Role.RECIPIENT if dative is Dative.TO else Role.PATIENT
+            if inner.owner == f"{outer.path}{last.value}.":
+                varied = {f"{outer.path}dative": frozenset([i])} if outer.varies_dative else {}
+                yield {**varied, **{name: values for box in passives for name, values in (box or {}).items()}}
+
+
+def _find_passive(site: ClauseSite) -> Restriction | None:
+    """Return the restriction to passives of a clause; None if the clause is always active."""
+    if site.voice is None:
+        return {f"{site.path}voice": frozenset([list(Voice).index(Voice.PASSIVE)])}
+    return {} if site.voice is Voice.PASSIVE else None
 
 
 _AMBIGUOUS_QUESTIONS = tuple(

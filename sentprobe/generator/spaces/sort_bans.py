@@ -28,9 +28,9 @@ class SortBan:
 @lru_cache(maxsize=64)  # a task makes thousands of spaces from the same words
 def find_sort_bans(words: Words, lexicon: Lexicon) -> tuple[SortBan, ...]:
     """Return the sort bans for *words*. For example, all transitive verbs whose agent must be a person share a ban."""
-    nouns_by_sort: dict[str, set[int]] = {}
+    nouns_by_sorts: dict[tuple[str, ...], set[int]] = {}
     for i, noun in enumerate(words.nouns):
-        nouns_by_sort.setdefault(lexicon.get(noun, Kind.NOUN).sort, set()).add(i)
+        nouns_by_sorts.setdefault(lexicon.get(noun, Kind.NOUN).sorts, set()).add(i)
     lemmas = {
         Kind(frame.value): {i: words.verbs[i] for i in sorted(verbs)} for frame, verbs in words.verbs_by_frame.items()
     }
@@ -41,7 +41,7 @@ def find_sort_bans(words: Words, lexicon: Lexicon) -> tuple[SortBan, ...]:
         for number, lemma in lemmas_by_number.items():
             word = lexicon.get(lemma, kind)
             for role in ROLES.get(kind, (MODIFIED,)):
-                banned = (nouns for sort, nouns in nouns_by_sort.items() if not word.accepts(sort, role))
+                banned = (nouns for sorts, nouns in nouns_by_sorts.items() if not word.accepts(sorts, role))
                 bans.setdefault((kind, role, frozenset(chain.from_iterable(banned))), []).append(number)
     return tuple(SortBan(kind, role, frozenset(same), nouns) for (kind, role, nouns), same in bans.items() if nouns)
 
@@ -64,6 +64,17 @@ def find_sort_boxes(bans: Iterable[SortBan], layout: Layout) -> Iterator[Restric
     for (kind, role, word, noun), ban in product(_list_sort_pairs(layout), bans):
         if (ban.kind, ban.role) == (kind, role) and {word, noun} <= names:
             yield {noun: ban.nouns, word: ban.words}  # nouns first: sorts cut few boxes
+
+
+def find_conjunct_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> Iterator[Restriction]:
+    """Yield the boxes of a layout in which coordinated nouns have different sorts: "the man and the key"."""
+    nouns_by_sort: dict[str, set[int]] = {}
+    for i, noun in enumerate(words.nouns):
+        nouns_by_sort.setdefault(lexicon.get(noun, Kind.NOUN).sort, set()).add(i)
+    every = frozenset(range(len(words.nouns)))
+    for path, nouns in product(layout.coordinations, nouns_by_sort.values()):
+        if others := every - nouns:
+            yield {f"{path}noun": frozenset(nouns), f"{path}conjunct.noun": others}
 
 
 def _list_sort_pairs(layout: Layout) -> Iterator[tuple[Kind, str, str, str]]:

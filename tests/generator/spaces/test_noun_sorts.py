@@ -1,5 +1,6 @@
 """Sorts of nouns: a space has exactly the events whose nouns have the sorts that verbs and relativizers take."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -33,7 +34,7 @@ from sentprobe.generator.spaces.counting import build_full_box, count_box, forbi
 from sentprobe.generator.spaces.layout import Group
 from sentprobe.generator.spaces.sort_bans import find_sort_bans, find_sort_boxes
 from sentprobe.generator.spaces.space import Space
-from sentprobe.lexicon import Kind, Lexicon, english, read_lexicon_text
+from sentprobe.lexicon import Kind, Lexicon, english, german, read_lexicon_text
 from sentprobe.lexicon.sorts import restrict_to_one_sort
 from sentprobe.probes.compeval.assemble import build
 from sentprobe.probes.compeval.tasks import TASKS
@@ -242,6 +243,17 @@ def test_negatives_have_the_right_sorts(contrast: str) -> None:
     assert bool(moved) is not CONTRASTS[contrast].moves_nouns
 
 
+@pytest.mark.parametrize("contrast", ["binding", "adverb", "verb", "noun"])
+def test_negatives_of_everyday_keep_its_rules(contrast: str) -> None:
+    triplets = TripletSpace(english(), contrast, vocabulary="everyday").sample(80, seed=1)
+    words = english().vocabulary("everyday")
+    for text in (text for side in SIDES for text in triplets.render_texts(side)):
+        for event in parse(text, english()):
+            check_sorts(event, english())
+            for clause, _ in iterate_clauses(event):
+                assert clause.predicate not in words.states or not {*(clause.adverbs or ())} & {*words.event_adverbs}
+
+
 def test_compeval_has_the_nouns_of_one_sort() -> None:
     data = build(TASKS["SemRole"], operations(), vocabulary="all", size=Size(train=48, test=24))
     assert not {"server", "firewall", "router", "laptop"} & {word for text in data.sentences for word in text.split()}
@@ -269,9 +281,170 @@ def test_sorts_cut_a_space_into_boxes_of_different_sorts_only(template: str) -> 
     choices = Choices(adjectives=(1,), relativizers=tuple(RELATIVIZERS))
     words = choose_words(english(), "everyday", choices, Constraints())
     bans = find_sort_bans(words, english())
+    things = len({noun.sorts for noun in english().words(Kind.NOUN) if noun.sort == "thing"})
     for layout in Space(english(), vocabulary="everyday", templates=[template], choices=choices).layouts:
         nouns = sum(variable.group is Group.NOUN for variable in layout.variables)
         boxes = forbid([build_full_box(layout)], list(find_sort_boxes(bans, layout)))
         counted = [count_box(layout, box) for box in boxes]
-        assert len(boxes) <= len(SORTS) ** nouns
+        assert len(boxes) <= (len(SORTS) - 1 + things) ** nouns
         assert [box.size for box in counted] == [sum(cell.size for cell in box.cells) for box in counted]
+
+
+GROUPS = ("metal", "cloth")
+"""Further sorts, of things."""
+some_groups = st.lists(
+    st.sampled_from([*GROUPS, "thing", *(f"not {name}" for name in GROUPS)]), max_size=2, unique=True
+)
+
+
+@st.composite
+def vocabularies(draw: st.DrawFn) -> tuple[str, str, dict[str, tuple[str, ...]], dict[str, list[str]], bool]:
+    """Draw a lexicon with further sorts and all rules of a vocabulary, the same without rules, and its parts."""
+    sorts: dict[str, tuple[str, ...]] = {"man": ("person",), "boy": ("person",)}
+    for noun in ("key", "hat", "pen")[: draw(st.integers(2, 3))]:
+        sorts[noun] = ("thing", *draw(st.lists(st.sampled_from(GROUPS), unique=True)))
+    takes = {adjective: draw(some_groups) for adjective in ("rusty", "large")}
+    is_uniform = draw(st.booleans())
+    nouns = "\n".join(f'{noun} = {{ sort = "{names[0]}" }}' for noun, names in sorts.items())
+    groups = {name: [noun for noun, names in sorts.items() if name in names] for name in GROUPS}
+    words = "[transitive]\nown = { takes = { patient = TAKEN } }\nlift = { takes = { patient = TAKEN } }\n"
+    words += "[adverb]\nsuddenly = {}\nreally = {}\n[adjective]\n"
+    choices = "\n".join(f'{kind} = "*"' for kind in ("noun", "transitive", "adjective", "adverb"))
+    rules = f'uniform_conjuncts = {str(is_uniform).lower()}\nevent_adverbs = ["suddenly"]\nstates = ["own"]\n'
+    rows = {adjective: f"takes = {names}" if names else "" for adjective, names in takes.items()}
+    with_rules = "\n".join(f"{adjective} = {{ {row} }}" for adjective, row in rows.items())
+    listed = "\n".join(f"{name} = {members}" for name, members in groups.items() if members)
+    for name in GROUPS:
+        if not groups[name]:
+            with_rules = with_rules.replace(f"'{name}'", "'thing'").replace(f"'not {name}'", "'not thing'")
+            takes = {
+                a: [n.replace(name, "thing") if n.removeprefix("not ") == name else n for n in t]
+                for a, t in takes.items()
+            }
+    start = f"[noun]\n{nouns}\n{words.replace('TAKEN', repr(['person', 'thing']))}"
+    ruled = f"{start}{with_rules}\n[sorts]\n{listed}\n[vocabulary.all]\n{choices}\n{rules}"
+    free = f"{start}rusty = {{}}\nlarge = {{}}\n[vocabulary.all]\n{choices}\n"
+    return ruled, free, sorts, takes, is_uniform
+
+
+def is_modified(stated: list[str], sorts: tuple[str, ...]) -> bool:
+    """Say whether an adjective goes with a noun: of a sort that it names, or of none that it excludes."""
+    excluded = [name[4:] for name in stated if name.startswith("not ")]
+    return not stated or any(name in stated for name in sorts) or (bool(excluded) and not {*excluded} & {*sorts})
+
+
+def keeps_rules(event: Event, sorts: dict[str, tuple[str, ...]], takes: dict[str, list[str]], *, uniform: bool) -> bool:
+    conjuncts = [person.conjuncts for _, person in iterate_participants(event)]
+    nouns = [noun for pair in conjuncts for noun in pair]
+    is_state = event.predicate == "own" and "suddenly" in (event.adverbs or ())
+    return (
+        not is_state
+        and all(is_modified(takes[a], sorts[str(noun.noun)]) for noun in nouns for a in noun.adjectives)
+        and not (uniform and any(len({sorts[str(noun.noun)][0] for noun in pair}) > 1 for pair in conjuncts))
+    )
+
+
+@given(vocabularies())
+@examples(30)
+def test_a_space_has_exactly_the_events_that_keep_the_vocabularys_rules(
+    words: tuple[str, str, dict[str, tuple[str, ...]], dict[str, list[str]], bool],
+) -> None:
+    ruled, free, sorts, takes, is_uniform = words
+    choices = Choices(main=PLAIN, numbers=(Number.SINGULAR,), adjectives=(0, 1), adverbs=(0, 1), coordinations=(0, 1))
+    spaces = [
+        Space(read_lexicon_text(text, "rules.toml"), vocabulary="all", templates=["transitive"], choices=choices)
+        for text in (ruled, free)
+    ]
+    events, every = map(list_events, spaces)
+    assert set(events) == {event for event in every if keeps_rules(event, sorts, takes, uniform=is_uniform)}
+    assert len(events) == spaces[0].count() == len(set(events))
+    step = len(events) // 50 + 1
+    assert [spaces[0].index(event) for event in events[::step]] == list(range(0, len(events), step))
+
+
+def test_two_agents_never_stand_in_a_row() -> None:
+    """Neither "that she was called by by the man" nor "that was called by the boy by the man" is drawn."""
+    text = (
+        "[noun]\nman = {}\nboy = {}\nking = {}\nqueen = {}\nkey = { sort = 'thing' }\n[transitive]\ncall = {}\n"
+        "lose = { takes = { patient = ['thing'] } }\n"
+        "[ditransitive]\nsend = { takes = { patient = ['thing'] } }\ngive = { takes = { patient = ['thing'] } }\n"
+        "[vocabulary.all]\nnoun = '*'\ntransitive = '*'\nditransitive = '*'\nseparate_agents = "
+    )
+    separate, close = (read_lexicon_text(f"{text}{value}", "gifts.toml") for value in ("true", "false"))
+    passive = read_event("*[past, simple, pos, passive]")
+    choices = Choices(main=passive, clause=read_event("*[past, simple, pos]"), numbers=(Number.SINGULAR,))
+    drawn, every = (
+        {realize(event, lexicon).text for event in list_events(space)}
+        for lexicon in (separate, close)
+        for space in [Space(lexicon, vocabulary="all", templates=["ditransitive-rc"], choices=choices)]
+    )
+    in_a_row = re.compile(r"\bby (the \w+ )?by\b")
+    assert any("by by" in text for text in every) and any(re.search(r"by the \w+ by", text) for text in every)
+    assert drawn == {text for text in every if not in_a_row.search(text)}
+    assert parse(next(text for text in every if "by by" in text), separate)
+
+
+BAD_PAIRS = ["rusty book", "rusty pillow", "rusty table", "shiny letter", "shiny towel"]
+GOOD_PAIRS = ["rusty kettle", "shiny coin", "new book", "wet towel"]
+GERMAN_PAIRS = [("rostig", "Roman", False), ("rostig", "Kissen", False), ("rostig", "Kessel", True)]
+
+
+@pytest.mark.parametrize(
+    ("language", "adjective", "noun", "is_drawn"),
+    [
+        *(("en", *pair.split(), False) for pair in BAD_PAIRS),
+        *(("en", *pair.split(), True) for pair in GOOD_PAIRS),
+        *(("de", *pair) for pair in GERMAN_PAIRS),
+    ],
+)
+def test_everyday_has_no_adjective_that_such_a_thing_cannot_have(
+    language: str, adjective: str, noun: str, is_drawn: bool
+) -> None:
+    lexicon = {"en": english(), "de": german()}[language]
+    constraints = Constraints(required=(Event(patient=Participant(noun=noun, adjectives=(adjective,))),))
+
+    def count() -> int:
+        choices = Choices(adjectives=(0, 1))
+        return Space(
+            lexicon, vocabulary="everyday", templates=["transitive"], choices=choices, constraints=constraints
+        ).count()
+
+    if is_drawn:
+        assert count()
+    else:
+        with pytest.raises(Contradiction, match="the sorts of nouns"):
+            count()
+
+
+@pytest.mark.parametrize("lexicon", [english(), german()], ids=["en", "de"])
+def test_everyday_has_no_adjective_that_few_things_have(lexicon: Lexicon) -> None:
+    names = lexicon.vocabulary("everyday").words[Kind.ADJECTIVE]
+    translated = {lexicon.get(name, Kind.ADJECTIVE).english or name for name in names}
+    assert not {"famous", "fragile", "heavy", "modern", "old", "portable", "striped", "wooden"} & translated
+
+
+def test_everyday_has_the_same_sorts_and_rules_in_german() -> None:
+    ours, theirs = german(), english()
+    for noun in ours.words(Kind.NOUN):
+        assert noun.sorts == theirs.get(noun.english, Kind.NOUN).sorts, noun.lemma
+    for adjective in ours.words(Kind.ADJECTIVE):
+        assert adjective.takes == theirs.get(adjective.english, Kind.ADJECTIVE).takes, adjective.lemma
+    german_words, english_words = (lexicon.vocabulary("everyday") for lexicon in (ours, theirs))
+    adverbs = {ours.get(lemma, Kind.ADVERB).english for lemma in german_words.words[Kind.ADVERB]}
+    events = {ours.get(lemma, Kind.ADVERB).english for lemma in german_words.event_adverbs}
+    assert events == adverbs & {*english_words.event_adverbs}
+    verbs = {
+        lemma: ours.get(lemma, kind).english
+        for kind in (Kind.TRANSITIVE, Kind.DATIVE)
+        for lemma in german_words.words[kind]
+    }
+    assert {verbs[lemma] for lemma in german_words.states} == {*verbs.values()} & {*english_words.states}
+    for words in (german_words, english_words):
+        assert {*words.event_adverbs} <= {*words.words[Kind.ADVERB]}
+        assert {*words.states} <= {lemma for lemmas in words.words.values() for lemma in lemmas}
+
+
+def test_a_thing_with_a_wrong_adjective_is_parsed_but_not_written() -> None:
+    (event,) = parse("the man lost the rusty novel", english())
+    with pytest.raises(Contradiction, match="'novel' is a thing, and the noun of 'rusty' is a metal"):
+        realize(event, english())

@@ -302,5 +302,5 @@ def full_clauses(draw: st.DrawFn, lexicon: Lexicon, *, vocabulary: str = "compev
     frame = draw(verb_frames(lexicon, vocabulary))
     gap = draw(sample_from(*FRAME_ROLES[frame]))
     event = full_events(lexicon, vocabulary=vocabulary, clauses=False, gap=gap, frame=frame)
-    relativizers = [word.lemma for word in lexicon.words(Kind.RELATIVIZER) if word.accepts(PERSON)]
+    relativizers = [word.lemma for word in lexicon.words(Kind.RELATIVIZER) if word.accepts([PERSON])]
     return RelativeClause(event=draw(event), relativizer=draw(st.sampled_from(relativizers)))
