@@ -9,7 +9,7 @@ import typer
 
 from sentprobe import names
 from sentprobe.commands.runs.method_options import MethodOptions
-from sentprobe.commands.runs.run_file import CONFIG_HELP, format_run_file, read_run_file
+from sentprobe.commands.runs.run_file import CONFIG_HELP, TRUST_HELP, check_requests, format_run_file, read_run_file
 from sentprobe.commands.shared import completion
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.given_options import map_given_options
@@ -49,6 +49,7 @@ def run(
     config: Annotated[  # noqa: ARG001 - read by its callback
         Path | None, typer.Option(metavar="FILE", help=CONFIG_HELP, callback=read_run_file, is_eager=True)
     ] = None,
+    trust: Annotated[bool, typer.Option("--trust", help=TRUST_HELP)] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only list missing results and estimate the time.")
     ] = False,
@@ -114,6 +115,7 @@ def run(
 ) -> None:
     """Train probes (small classifiers) on sentence vectors, and print accuracies."""
     # The options are checked here, before any work is done.
+    check_requests(context, trust=trust)
     from sentprobe.commands.shared.target_options import parse_targets
     from sentprobe.probes.encoders.cache.vector_cache import Cache
     from sentprobe.probes.encoders.kinds import USUAL_ENCODERS, check_installed, parse_encoders

@@ -15,9 +15,11 @@ from sentprobe.disk.reading import read_text
 from sentprobe.errors import FormatError, UsageError, path_error, suggest
 from sentprobe.values import parse_toml
 
-UNWRITTEN_KEYS = ("config", "force", "dry-run", "wait")
+UNWRITTEN_KEYS = ("config", "trust", "force", "dry-run", "wait")
 """Options that a written run file leaves out, because they do not change the results."""
+ONLY_ON_COMMAND_LINE = ("config", "trust")
 CONFIG_HELP = "Options in a TOML file; the command line wins."
+TRUST_HELP = "Let the file of --config name encoders that run code or open a connection."
 HEAD = "# The settings of a run. To do it again: probe run --config THIS_FILE --out ELSEWHERE\n"
 
 
@@ -76,7 +78,7 @@ def read_run_file(context: typer.Context, path: Path | None) -> Path | None:
     """
     if path is not None:
         text = _read_text(path)
-        settings = {key: setting for key, setting in list_settings(context).items() if key != "config"}
+        settings = {key: setting for key, setting in list_settings(context).items() if key not in ONLY_ON_COMMAND_LINE}
         values = {}
         try:
             chosen_values = parse_toml(text)
@@ -90,8 +92,49 @@ def read_run_file(context: typer.Context, path: Path | None) -> Path | None:
                 raise UsageError(f"{place}: {key}: {expected} is expected, not {value!r}")
             is_scalar = settings[key].is_list and not isinstance(value, list)
             values[settings[key].parameter] = [value] if is_scalar else value
+            for request in (value if isinstance(value, list) else [value]) if key in REQUESTING_KEYS else ():
+                place = _locate_text(path, text, key, str(request))
+                context.meta.setdefault(_REQUESTS, []).append((settings[key].parameter, key, place, request))
         context.default_map = {**(context.default_map or {}), **values}
     return path
+
+
+REQUESTING_KEYS = ("encoder", "probe-vectors", "scheduler")
+"""Keys whose values can run code, open a connection or send a key."""
+_REQUESTS = "sentprobe.requests"
+"""Entry of Typer's context with the values of these keys: parameter, key, place in the file, and text."""
+
+
+def check_requests(context: typer.Context, *, trust: bool) -> None:
+    """Refuse a run file that runs code or opens a connection without *trust*, or sends a key. Raises UsageError.
+
+    Options on the command line, which replace those of the file, are not checked.
+    """
+    for parameter, key, place, text in context.meta.get(_REQUESTS, ()):
+        source = context.get_parameter_source(parameter)
+        if source is None or source.name != "DEFAULT_MAP":
+            continue
+        from sentprobe.probes.encoders.foreign_requests import ForeignRequest, find_request
+
+        request = ForeignRequest.CONNECTION if key == "scheduler" else find_request(text)
+        if request is ForeignRequest.KEY:
+            raise UsageError(
+                f"{place}: {key} {text} {request}, which only the command line may ask for: --{key} {text}"
+            )
+        if request is not None and not trust:
+            raise UsageError(
+                f"{place}: {key} {text} {request}, which a run file may not ask for: add --trust if you trust the "
+                f"file, or give it on the command line: --{key} {text}"
+            )
+
+
+def _locate_text(path: Path, text: str, key: str, value: str) -> str:
+    """Return the position of a value of *key*, which may stand in a later line than the key."""
+    place = _locate_key(path, text, key)
+    first = int(place.rpartition(" ")[2]) if place != str(path) else 1
+    lines = enumerate(text.split("\n")[first - 1 :], first)
+    line = next((number for number, line in lines if value in line), None)
+    return place if line is None else f"{path}, line {line}"
 
 
 def _read_text(path: Path) -> str:

@@ -1,5 +1,7 @@
 """The run file: it holds every option, and repeats a run."""
 
+import socket
+import sys
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -131,3 +133,72 @@ def test_a_file_that_cannot_be_used(tmp_path: Path, command: Command, content: b
 )
 def test_what_is_written_is_read(value: object) -> None:
     assert tomllib.loads(f"key = {run_file._format_value(value)}")["key"] == value
+
+
+MODULE = "open('ran', 'w').close()\ndef encode(texts): return [[1.0] for _ in texts]\n"
+ADD_TRUST = "which a run file may not ask for: add --trust if you trust the file, or give it on the command line"
+ONLY_HERE = "which only the command line may ask for"
+SERVER = "openai:m?base_url=http://localhost:1/v1"
+SENDS = "sends a key of yours over a connection"
+REQUESTS = [
+    ('encoder = ["bow?dim=4",\n  "python:evil_module"]\n', 3, "encoder python:evil_module runs code", ADD_TRUST),
+    ('encoder = "python:subprocess:call"\n', 2, "encoder python:subprocess:call runs code", ADD_TRUST),
+    ('probe-vectors = "python:evil_module"\n', 2, "probe-vectors python:evil_module runs code", ADD_TRUST),
+    ('engine = "dask"\nscheduler = "tcp://a:1"\n', 3, "scheduler tcp://a:1 opens a connection", ADD_TRUST),
+    ('encoder = "st:evil/model"\n', 2, "encoder st:evil/model opens a connection", ADD_TRUST),
+    ('encoder = "hf:evil/model"\n', 2, "encoder hf:evil/model opens a connection", ADD_TRUST),
+    (f'encoder = "{SERVER}"\n', 2, f"encoder {SERVER} opens a connection", ADD_TRUST),
+    (f'encoder = "{SERVER}&key_env=MY_KEY"\n', 2, f"encoder {SERVER}&key_env=MY_KEY {SENDS}", ONLY_HERE),
+    ('encoder = "openai:m"\n', 2, f"encoder openai:m {SENDS}", ONLY_HERE),
+]
+
+
+@pytest.fixture
+def evil_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MY_KEY", "secret")
+    monkeypatch.setattr(socket, "create_connection", lambda *_, **__: Path("ran").touch())
+    (tmp_path / "evil_module.py").write_text(MODULE)
+    return tmp_path / "run.toml"
+
+
+@pytest.mark.parametrize("dry_run", [(), ("--dry-run",)])
+@pytest.mark.parametrize("case", REQUESTS)
+def test_a_run_file_runs_no_code_and_opens_no_connection(
+    case: tuple[str, int, str, str], dry_run: tuple[str, ...], evil_file: Path, command: Command
+) -> None:
+    text, line, request_text, hint = case
+    evil_file.write_text(f"targets = 'compeval'\n{text}")
+    code, out, err = command("run", "--config", "run.toml", *dry_run)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"probe: run.toml, line {line}: {request_text}, {hint}: --")
+    assert err.count("\n") == 1
+    assert not Path("ran").exists()
+    if hint == ONLY_HERE:
+        assert hint in command("run", "--config", "run.toml", "--trust", *dry_run)[2]
+
+
+def test_the_user_may_trust_a_run_file_or_name_the_encoder(evil_file: Path, command: Command) -> None:
+    sizes = "task = 'Order'\ntrain = 56\ntest = 28\n"
+    evil_file.write_text(f"targets = 'compeval'\nencoder = 'python:evil_module'\n{sizes}")
+    line = ("run", "--config", "run.toml", "--dry-run", "--no-cache")
+    assert command(*line, "-e", "bow?dim=4")[0] == 0
+    assert not Path("ran").exists()
+    assert command(*line, "-e", "python:evil_module")[0] == 0
+    Path("ran").unlink()
+    sys.modules.pop("evil_module")
+    assert command(*line, "--trust")[0] == 0
+    assert Path("ran").exists()
+
+
+def test_a_run_file_cannot_trust_itself(evil_file: Path, command: Command) -> None:
+    evil_file.write_text("trust = true\n")
+    assert "there is no option 'trust'" in command("run", "compeval", "--config", "run.toml")[2]
+
+
+@pytest.mark.parametrize("name", ["HOME", "MY_SECRET", "AWS_KEY_ID", "MY KEY", "KEY"])
+def test_a_key_is_in_a_variable_for_keys(name: str, evil_file: Path, command: Command) -> None:
+    code, _, err = command("run", "compeval", "-e", f"{SERVER}&key_env={name}", "--task", "Order")
+    assert code == 2
+    assert f"openai: option key_env={name}: the name of a variable that ends in _KEY or _TOKEN is expected" in err
+    assert not (evil_file.parent / "ran").exists()

@@ -67,11 +67,21 @@ def find_model(
         raise UsageError(f"no model at {model}: it is a file, and a directory is expected")
     if not HUB_NAME.fullmatch(model):
         raise UsageError(f"no model at {model}: there is no such directory")
-    names = [model] if "/" in model else [f"{owner}{model}" for owner in owners]
+    names = _list_hub_names(model, owners)
     cached = (_find_cached_model(name, revision=revision, required_file=required_file) for name in names)
     directory = next(filter(None, cached), None) or _fetch_model(names, revision=revision)
     record_input(directory)
     return ModelFiles(directory, digest("hub", directory.name))  # the name is that of the commit
+
+
+def is_cached(model: str, *, revision: str, required_file: str, owners: Sequence[str]) -> bool:
+    """Return whether a model of the Hugging Face hub is in the hub's local cache; see :func:`find_model`."""
+    names = _list_hub_names(model, owners) if HUB_NAME.fullmatch(model) else []
+    return any(_find_cached_model(name, revision=revision, required_file=required_file) for name in names)
+
+
+def _list_hub_names(model: str, owners: Sequence[str]) -> list[str]:
+    return [model] if "/" in model else [f"{owner}{model}" for owner in owners]
 
 
 def _find_cached_model(name: str, *, revision: str, required_file: str) -> Path | None:

@@ -1,5 +1,6 @@
 """The encoder ``openai:``, a model behind an HTTP endpoint that follows the OpenAI embeddings API."""
 
+import re
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -104,7 +105,7 @@ def load_openai(spec: Spec) -> OpenAIEncoder:
     options = read_options(spec, OpenAIOptions())
     _check_options(options)
     url = options.base_url.rstrip("/")
-    variable = options.key_env or (OPENAI_KEY_VARIABLE if _is_openai_host(url) else "")
+    variable = find_key_variable(options)
     if variable and not http_endpoint.read_key(variable):
         raise EncoderError(f"an encoder openai:... needs a key in the environment variable {variable}")
     return OpenAIEncoder(
@@ -124,17 +125,29 @@ def load_openai(spec: Spec) -> OpenAIEncoder:
     )
 
 
+def find_key_variable(options: OpenAIOptions) -> str:
+    """Return the environment variable whose value is sent as the key; empty if no key is sent."""
+    return options.key_env or (OPENAI_KEY_VARIABLE if _is_openai_host(options.base_url.rstrip("/")) else "")
+
+
 def _is_openai_host(url: str) -> bool:
     """Return whether an address is OpenAI's. By default, OPENAI_API_KEY is sent to no other address.
 
     >>> _is_openai_host(OPENAI_URL), _is_openai_host("http://localhost:8000/v1")
     (True, False)
     """
-    parts = parse_url(url)
+    try:
+        parts = parse_url(url)
+    except exceptions.LocationParseError:
+        return False
     return parts.scheme == "https" and f".{parts.host}".endswith(".api.openai.com")
 
 
 def _check_options(options: OpenAIOptions) -> None:
+    if options.key_env and not re.fullmatch(r"\w*_(KEY|TOKEN)", options.key_env, re.ASCII):
+        raise UsageError(
+            f"openai: option key_env={options.key_env}: the name of a variable that ends in _KEY or _TOKEN is expected"
+        )
     for name in ("timeout", "backoff"):
         if getattr(options, name) <= 0:
             raise UsageError(f"openai: option {name}={getattr(options, name):g}: must be above 0")

@@ -56,8 +56,8 @@ def test_redirect_to_another_host_does_not_get_the_key(server: Server) -> None:
 
 
 def test_key_of_another_name(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MINE", f" {SECRET}2\n")
-    client(server, "key_env=MINE").encode(TEXTS)
+    monkeypatch.setenv("MY_KEY", f" {SECRET}2\n")
+    client(server, "key_env=MY_KEY").encode(TEXTS)
     monkeypatch.delenv("OPENAI_API_KEY")
     client(server).encode(TEXTS)
     assert [request.key for request in server.requests] == [f"Bearer {SECRET}2", None]
@@ -89,7 +89,7 @@ def test_who_is_openai(url: str, has_key: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spec", "variable"), [("openai:m", "OPENAI_API_KEY"), ("openai:m?base_url=http://x/v1&key_env=MINE", "MINE")]
+    ("spec", "variable"), [("openai:m", "OPENAI_API_KEY"), ("openai:m?base_url=http://x/v1&key_env=MY_KEY", "MY_KEY")]
 )
 def test_no_key(spec: str, variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY")
