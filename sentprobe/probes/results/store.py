@@ -181,7 +181,6 @@ def prepare_directory(path: Path, run_file: str = "") -> None:
     with _convert_read_errors(path, "cannot write results here"):
         path.mkdir(parents=True, exist_ok=True)
         _check_ownership(path)
-        manage_folder(path)
         write_atomically(path / MARKER, f'{{\n  "format": "{RUN_FORMAT}"\n}}\n')
         if run_file:
             write_run_file(path, run_file)
@@ -204,6 +203,7 @@ def write_run_file(path: Path, text: str) -> None:
     run_file = path / RUN_FILE
     with _convert_read_errors(path, "cannot write results here"):
         _reject_links(path)
+        manage_folder(path)
         if not text:
             run_file.unlink(missing_ok=True)
         elif not run_file.is_file() or run_file.read_bytes() != text.encode():
@@ -211,12 +211,14 @@ def write_run_file(path: Path, text: str) -> None:
 
 
 def _check_ownership(path: Path) -> None:
+    """Raise UsageError if the folder has other files; from then on, the command may replace what is in it."""
     marker = path / MARKER
     _reject_links(path)
     if marker.exists():
         _check_marker(marker)
     elif not _is_possibly_ours(path) and not marker.exists():  # another process may have created the marker
         raise UsageError(f"{path}: not empty, and not a directory of sentprobe's results")
+    manage_folder(path)
 
 
 def _reject_links(directory: Path) -> None:
