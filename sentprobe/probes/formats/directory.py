@@ -282,6 +282,7 @@ def write_card(data: ProbeDataset, path: Path) -> None:
     card = read_card_file(path, fmt=FORMAT)
     if data.fingerprint() != card["fingerprint"]:
         raise DatasetError(f"{path}: holds another dataset than {data.name}")
+    manage_folder(path)
     with atomic_path(path / CARD) as temporary:
         write_card_file(data, temporary, fmt=FORMAT)
 
