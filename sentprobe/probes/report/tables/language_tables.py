@@ -7,12 +7,19 @@ from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.probes.known_task import remove_languages
 from sentprobe.probes.report.findings import comparisons as cmp
 from sentprobe.probes.report.findings.paired_tests import MatchedResults
+from sentprobe.probes.report.findings.table_findings import find_table
 from sentprobe.probes.report.tables.control_notes import format_range
 from sentprobe.probes.report.tables.main_table import CellStyle, build_grid
 from sentprobe.probes.results.result import Condition, Result, Results
 from sentprobe.probes.statistics import Correction
 from sentprobe.values import group_by
 
+AT_CHANCE_MARK = "†"
+"""The mark of figures of probes that are not significantly above chance in the language that they were trained on."""
+AT_CHANCE_NOTE = (
+    f"{AT_CHANCE_MARK} In the language of its training, this probe is not significantly above chance: the figure says "
+    "nothing about other languages."
+)
 TableWithNotes = tuple[Grid, tuple[str, ...]]
 
 
@@ -35,16 +42,41 @@ def build_language_tables(results: Results, style: CellStyle) -> Iterator[TableW
         return
     grid = build_grid(across, style=replace(style, intervals=True, all_rows=True))
     languages = {result.task: get_languages(result) for result in across.records}
+    at_chance = _find_at_chance(across)
     by_task = group_by(across.tasks, remove_languages)
     for number, (task, names) in enumerate(by_task.items(), 1):
         notes = tuple(_describe_bags(across.records)) if number == len(by_task) else ()
+        if any(task_name == task for _, task_name, _ in at_chance):
+            notes = (AT_CHANCE_NOTE, *notes)
         columns = {languages[name]: grid.header.index(name) - 1 for name in names}
-        yield _build_matrix(task, columns, grid), notes
+        yield _build_matrix(task, columns, grid, at_chance), notes
     if compared := compare_with_own_language(across):
-        yield _build_loss_grid(compared), tuple(_describe_losses(compared).splitlines())
+        yield _build_loss_grid(compared, at_chance), tuple(_describe_losses(compared, at_chance).splitlines())
 
 
-def _build_matrix(task: str, columns: dict[tuple[str, str], int], grid: Grid) -> Grid:
+OwnLanguage = tuple[str, str, str]
+"""An encoder, a task without languages, and the language of training and test."""
+
+
+def _find_at_chance(results: Results) -> frozenset[OwnLanguage]:
+    """Return where an encoder is not significantly above chance in the language that its probe was trained on."""
+    tests = ((encoder, test) for (encoder, _), test in find_table(results).cells.items() if not test.is_above)
+    firsts = ((encoder, test.draws[0]) for encoder, test in tests)
+    return frozenset(
+        (encoder, remove_languages(first.task), train)
+        for encoder, first in firsts
+        for train, tested in [get_languages(first)]
+        if train == tested
+    )
+
+
+def _mark(cell: GridCell) -> GridCell:
+    return replace(cell, text=f"{cell.text} {AT_CHANCE_MARK}") if cell.text else cell
+
+
+def _build_matrix(
+    task: str, columns: dict[tuple[str, str], int], grid: Grid, at_chance: frozenset[OwnLanguage]
+) -> Grid:
     """Return a task's accuracies: a row for each encoder and training language, a column for each test language."""
     train_on, test_on = (tuple(dict.fromkeys(pair[side] for pair in columns)) for side in (0, 1))
     rows = []
@@ -54,6 +86,8 @@ def _build_matrix(task: str, columns: dict[tuple[str, str], int], grid: Grid) ->
             continue
         for train in train_on:
             cells = [row.cells[columns[train, test]] if (train, test) in columns else GridCell("") for test in test_on]
+            if (row.encoder, task, train) in at_chance:
+                cells = [*map(_mark, cells)]
             if any(cell.text for cell in cells):
                 rows.append(replace(row, cells=(GridCell(train), *cells)))
     return Grid((task, "trained on", *(f"tested on {language}" for language in test_on)), tuple(rows))
@@ -87,20 +121,33 @@ def compare_with_own_language(results: Results) -> tuple[cmp.Comparison, ...]:
     return cmp.compare_results(matches)
 
 
-def _build_loss_grid(compared: Sequence[cmp.Comparison]) -> Grid:
+def _is_at_chance(comparison: cmp.Comparison, at_chance: frozenset[OwnLanguage]) -> bool:
+    """Return whether the probe trained on the language of the test items is not significantly above chance."""
+    first = comparison.first
+    return (first.encoder, remove_languages(first.task), get_languages(first)[0]) in at_chance
+
+
+def _build_loss_grid(compared: Sequence[cmp.Comparison], at_chance: frozenset[OwnLanguage]) -> Grid:
     rows = []
     for comparison in compared:
         encoder, tasks = comparison.first.encoder, (comparison.first.task, comparison.second.task)
-        cells = (*map(GridCell, tasks), *cmp.build_figure_cells(comparison))
+        first, second = map(GridCell, tasks)
+        first = _mark(first) if _is_at_chance(comparison, at_chance) else first
+        cells = (first, second, *cmp.build_figure_cells(comparison))
         rows.append(GridRow(encoder, encoder, cells, encoder=encoder))
     return Grid(("encoder", "A", "B", *cmp.list_figure_columns(compared)), tuple(rows))
 
 
-def _describe_losses(compared: Sequence[cmp.Comparison]) -> str:
+def _describe_losses(compared: Sequence[cmp.Comparison], at_chance: frozenset[OwnLanguage]) -> str:
     several = any(comparison.draws > 1 for comparison in compared)
-    return "A: trained on the language of the test items. B: trained on another language.\n" + cmp.describe_tests(
-        compared,
-        observations=cmp.describe_pairing(compared, "items"),
-        t_test="t-test over draws, with a variance that all comparisons share" if several else cmp.PAIRED_T_TEST,
-        correction=Correction.HOLM,
+    marked = any(_is_at_chance(comparison, at_chance) for comparison in compared)
+    return (
+        (f"{AT_CHANCE_NOTE}\n" if marked else "")
+        + "A: trained on the language of the test items. B: trained on another language.\n"
+        + cmp.describe_tests(
+            compared,
+            observations=cmp.describe_pairing(compared, "items"),
+            t_test="t-test over draws, with a variance that all comparisons share" if several else cmp.PAIRED_T_TEST,
+            correction=Correction.HOLM,
+        )
     )

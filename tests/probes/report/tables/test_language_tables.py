@@ -74,6 +74,23 @@ def test_a_matrix_by_hand() -> None:
     assert loss_notes[-1].startswith("2 of 2 differences are significant")
 
 
+def test_a_probe_at_chance_in_its_own_language_is_marked() -> None:
+    """French is at chance in French (52 of 100), so that 70 in German is no transfer; German keeps its figures."""
+    results = Results(
+        tuple(
+            make_result(train, test, mark_right(count))
+            for train, test, count in (("de", "de", 90), ("de", "fr", 60), ("fr", "de", 70), ("fr", "fr", 52))
+        )
+    )
+    (matrix, notes), (losses, loss_notes) = build_language_tables(results, CellStyle())
+    marked = {cell.text for row in matrix.rows if row.label == "bow" for cell in row.cells if cell.text.endswith("†")}
+    assert {text.split(" [")[0] for text in marked} == {"70.0", "52.0"}
+    assert notes[0].startswith("† In the language of its training")
+    assert [row.cells[0].text for row in losses.rows] == ["Tense.de-de", "Tense.fr-fr †"]
+    assert loss_notes[0] == notes[0]
+    assert not any("†" in note for _, notes in build_language_tables(RESULTS, CellStyle()) for note in notes)
+
+
 @given(st.lists(st.tuples(st.booleans(), st.booleans(), st.booleans()), min_size=4, max_size=60))
 def test_losses_are_mcnemars_tests_of_the_same_items(answers: list[tuple[bool, bool, bool]]) -> None:
     in_language, *across = (list(side) for side in zip(*answers, strict=True))
