@@ -137,6 +137,11 @@ class SimulatedTables:
     """The expected gains, (tables, gains)."""
     gains: Floats
     item_variances: Floats
+    cells: Floats
+    """The accuracies, task by task: (tables, draws, tasks * encoders)."""
+    cell_item_variances: Floats
+    expected_cells: Floats
+    """The expected accuracies, (tables, tasks * encoders)."""
 
     @property
     def least(self) -> Floats:
@@ -155,33 +160,39 @@ def simulate_from_accuracies(scenario: Scenario, rng: Generator, expected: Float
     """Simulate the answers of tables with *expected* accuracies, (tables, tasks, encoders)."""
     accuracies = scenario.sample_accuracies(rng, expected)
     moments = [_simulate_task(scenario, rng, accuracies, task) for task in range(expected.shape[1])]
-    return collect_moments(scenario.shape, expected, moments)
+    return collect_moments(scenario, expected, moments)
 
 
-def collect_moments(shape: Shape, expected: Floats, moments: Sequence[tuple[Floats, Floats]]) -> SimulatedTables:
-    """Join the gains, and their variances by items, of all tasks."""
-    gains, item_variances = (np.concatenate(values, axis=-1) for values in zip(*moments, strict=True))
-    first, second = np.array(shape.pairs).T
+def collect_moments(scenario: Scenario, expected: Floats, moments: Sequence[tuple[Floats, ...]]) -> SimulatedTables:
+    """Join the gains and the accuracies, and their variances by items, of all tasks."""
+    gains, item_variances, cells, cell_item_variances = (
+        np.concatenate(values, axis=-1) for values in zip(*moments, strict=True)
+    )
+    first, second = np.array(scenario.shape.pairs).T
     return SimulatedTables(
-        shape=shape,
+        shape=scenario.shape,
         expected=(expected[..., first] - expected[..., second]).reshape(len(expected), -1),
         gains=gains,
         item_variances=np.where(item_variances < 1e-12, 0.0, item_variances),
+        cells=cells,
+        cell_item_variances=cell_item_variances,
+        expected_cells=(expected - 0.15 * scenario.failures).reshape(len(expected), -1),
     )
 
 
-def _simulate_task(scenario: Scenario, rng: Generator, accuracies: Floats, task: int) -> tuple[Floats, Floats]:
-    """Return the gains, and their variances by items, of one task: (tables, draws, pairs) each."""
+def _simulate_task(scenario: Scenario, rng: Generator, accuracies: Floats, task: int) -> tuple[Floats, ...]:
+    """Return the moments of :func:`compute_pair_moments` of one task."""
     units = scenario.shape.items[task] // scenario.unit_size
     parts = [
         compute_pair_moments(sums, scenario) for sums in sample_unit_sums(scenario, rng, accuracies[:, :, task], units)
     ]
-    gains, variances = (np.concatenate(values) for values in zip(*parts, strict=True))
-    return gains, variances
+    return tuple(np.concatenate(values) for values in zip(*parts, strict=True))
 
 
-def compute_pair_moments(sums: NDArray[np.float32], scenario: Scenario) -> tuple[Floats, Floats]:
+def compute_pair_moments(sums: NDArray[np.float32], scenario: Scenario) -> tuple[Floats, ...]:
     """Return the gain of every two encoders and its variance by items, (..., pairs) each.
+
+    Two further arrays hold each encoder's accuracy and its variance by items, (..., encoders) each.
 
     - sums: (..., encoders, units), right answers of each unit
     """
@@ -193,7 +204,7 @@ def compute_pair_moments(sums: NDArray[np.float32], scenario: Scenario) -> tuple
     products = (centred @ centred.swapaxes(-1, -2)).astype(np.float64) / items**2 * units / (units - 1)
     own_products = np.einsum("...ii->...i", products)
     variances = own_products[..., first] + own_products[..., second] - 2 * products[..., first, second]
-    return (totals[..., first] - totals[..., second]) / items, variances
+    return (totals[..., first] - totals[..., second]) / items, variances, totals / items, own_products
 
 
 def check_item_variances(scenario: Scenario) -> None:
@@ -201,7 +212,7 @@ def check_item_variances(scenario: Scenario) -> None:
     rng, size = Generator(SFC64(0)), scenario.unit_size
     accuracies = scenario.sample_accuracies(rng, scenario.sample_expected_accuracies(rng, 1, differ=True))
     (sums,) = sample_unit_sums(scenario, rng, accuracies[:, :, 0], scenario.shape.items[0] // size)
-    _, variances = compute_pair_moments(sums[0, 0], scenario)
+    _, variances, *_ = compute_pair_moments(sums[0, 0], scenario)
     units = np.repeat(np.arange(sums.shape[-1]), size)
     for (first, second), variance in zip(scenario.shape.pairs, variances, strict=True):
         by_item = np.repeat((sums[0, 0, first] - sums[0, 0, second]) / size, size)

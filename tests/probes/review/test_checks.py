@@ -133,7 +133,7 @@ def test_a_figure_that_is_not_significantly_above_chance() -> None:
     (finding,) = review_results(run).findings
     assert list_keys([finding]) == [("chance", WARNING, "poor")]
     assert finding.figures == (
-        "poor: 62.0, chance 50.0; p = 0.217 (t-test over draws, Holm); about 8 draws give 80% power (this run: 3)",
+        "poor: 62.0, chance 50.0; p = 0.238 (t-test over draws, Holm); about 8 draws give 80% power (this run: 3)",
     )
     (finding,) = find_by("chance", Results((GOOD.records[0], make_draw("poor", 540))))
     assert finding.figures[0].startswith("poor: 54.0, chance 50.0; p = 0.163 (binomial test, Holm); about 3,")

@@ -21,7 +21,7 @@ from sentprobe.probes.results.result import Condition, Result, Score
 from sentprobe.values import group_by
 
 MOST_PRIOR_FREEDOM = 8.0
-"""The maximum degrees of freedom that the variances of other gains add (from simulations; docs/decisions/0013)."""
+"""The maximum degrees of freedom that the variances of other gains add (docs/decisions/0013)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +90,6 @@ def compute_shared_t_tests(gains: Sequence[DrawGains]) -> tuple[GainTest, ...]:
         np.maximum(minimum, [np.var(gain.by_draw, ddof=1) for gain in gains]),
         np.maximum(minimum, item_variances),
         draws - 1,
-        groups=_find_groups(gains),
         independent=count_independent_gains(
             tuple((gain.task, side) for side in gain.sides) for gain in gains if gain.item_variance > 0
         ),
@@ -98,25 +97,10 @@ def compute_shared_t_tests(gains: Sequence[DrawGains]) -> tuple[GainTest, ...]:
     )
     return tuple(
         GainTest(
-            mean=float(np.mean(gain.by_draw)),
-            draws=len(gain.by_draw),
-            deviation=sqrt(variance),
-            prior_freedom=float(prior_freedom),
+            mean=float(np.mean(gain.by_draw)), draws=len(gain.by_draw), deviation=sqrt(variance), prior_freedom=prior
         )
-        for gain, variance in zip(gains, shared.tolist(), strict=True)
+        for gain, variance, prior in zip(gains, shared.tolist(), prior_freedom.tolist(), strict=True)
     )
-
-
-def _find_groups(gains: Sequence[DrawGains]) -> NDArray[np.bool_]:
-    """Return a mask of groups, (groups, gains) bool. All gains of one task, one encoder or one control form a group."""
-    members: dict[Hashable, list[int]] = {}
-    for index, gain in enumerate(gains):
-        for group in (("task", gain.task), *(("side", side) for side in gain.sides)):
-            members.setdefault(group, []).append(index)
-    groups = np.zeros((len(members), len(gains)), dtype=np.bool_)
-    for row, indices in zip(groups, members.values(), strict=True):
-        row[indices] = True
-    return groups
 
 
 def count_independent_gains(sides: Iterable[tuple[Hashable, ...]]) -> int:
@@ -137,41 +121,32 @@ def count_independent_gains(sides: Iterable[tuple[Hashable, ...]]) -> int:
 
 
 def share_variances(
-    variances: st.Floats,
-    item_variances: st.Floats,
-    freedom: ArrayLike,
-    *,
-    groups: NDArray[np.bool_],
-    independent: int,
-    varying: NDArray[np.bool_],
+    variances: st.Floats, item_variances: st.Floats, freedom: ArrayLike, *, independent: int, varying: NDArray[np.bool_]
 ) -> tuple[st.Floats, st.Floats]:
     """Estimate the variance between draws of each gain (difference in accuracy) from the draws of all gains.
 
     A t-test over three draws of one gain has two degrees of freedom and hardly any power (docs/decisions/0013).
 
-    The phi of a gain is its variance between draws divided by its variance between items. The estimate replaces phi by
-    (d phi0 + nu phi) / (d + nu), or by 1 if this is less than 1. nu is the number of draws minus 1. d is the degrees of
-    freedom of the prior (:func:`estimate_prior_freedom`). The mean of phi is computed over all gains and over each
-    group that contains the gain. phi0 is the largest of these means, so that a noisy group gets a large variance.
+    The phi of a gain is its variance between draws divided by its variance between items. phi0 is the mean over the
+    table. The estimate replaces phi by (d phi0 + nu phi) / (d + nu), or by 1 if this is less than 1. nu is the number
+    of draws minus 1. d is the degrees of freedom of the prior: the smallest of :func:`estimate_prior_freedom`, nu * nu
+    and MOST_PRIOR_FREEDOM. If phi exceeds phi0 by a factor k, d is divided by k squared, so that an extreme gain is
+    tested by its own draws alone. Phipson et al. (2016) have the same aim.
 
     - variances, item_variances: each gain's variance between draws, and its variance between items, (..., gains)
-    - groups: which gains are in each group, (groups, gains) bool. Each task and each encoder has a group
-    - varying: whether each gain varies between items, (gains,) bool. The means of phi leave out the other gains
+    - varying: whether each gain varies between items, (gains,) bool. phi0 leaves out the other gains
 
     Returns:
-        The estimated variance of each gain, (..., gains), and the degrees of freedom of the prior, (...).
+        The estimated variance of each gain, and the degrees of freedom of its prior, (..., gains) each.
     """
     nu = np.asarray(freedom, dtype=np.float64)
     ratios = variances / item_variances
-    prior_freedom = estimate_prior_freedom(ratios[..., varying], nu[varying], independent=independent)
-    prior_ratios = np.zeros_like(ratios)
-    for group in (np.ones_like(varying), *groups):
-        if (group & varying).any():
-            mean_ratio = ratios[..., group & varying].mean(axis=-1, keepdims=True)
-            prior_ratios = np.maximum(prior_ratios, group * mean_ratio)
-    d = prior_freedom[..., np.newaxis]
-    shared = np.maximum(1.0, (d * prior_ratios + nu * ratios) / (d + nu))
-    return shared * item_variances, prior_freedom
+    if varying.sum() < 2:
+        return np.maximum(1.0, ratios) * item_variances, np.zeros_like(ratios)
+    phi0 = ratios[..., varying].mean(axis=-1, keepdims=True)
+    estimated = estimate_prior_freedom(ratios[..., varying], nu[varying], independent=independent)[..., np.newaxis]
+    d = np.minimum(estimated, np.minimum(nu**2, MOST_PRIOR_FREEDOM)) * np.minimum(1.0, (phi0 / ratios) ** 2)
+    return np.maximum(1.0, (d * phi0 + nu * ratios) / (d + nu)) * item_variances, d
 
 
 def estimate_prior_freedom(ratios: st.Floats, freedom: st.Floats, *, independent: int) -> st.Floats:
@@ -180,20 +155,18 @@ def estimate_prior_freedom(ratios: st.Floats, freedom: st.Floats, *, independent
     A gain is a difference in accuracy. The estimate d0 of Smyth (2004) solves trigamma(d0 / 2) = var(z) -
     mean(trigamma(nu / 2)), where z = ln(phi) - digamma(nu / 2) + ln(nu / 2). d0 is infinite if the right side is not
     positive. Smyth assumes independent gains. The gains of one table depend on each other, so d0 is too large. The
-    result is the smallest of d0 / 2, 8 and (independent - 1) mean(nu) / 6. With fewer than two gains it is 0. It is
-    float64 and has the shape of *ratios* without the last axis.
+    result is d0 / 2 or (independent - 1) mean(nu) / 2, whichever is smaller. It has the shape of *ratios* without the
+    last axis.
 
-    - ratios: phi of each gain: the gain's variance over draws divided by the gain's variance over items, (..., gains)
+    - ratios: phi of each gain: the gain's variance over draws divided by its variance over items, (..., gains)
     - freedom: nu of each gain: the degrees of freedom of the gain's variance over draws, (gains,)
     - independent: the number of linearly independent gains
     """
     from scipy.special import digamma, polygamma
 
-    if ratios.shape[-1] < 2:
-        return np.zeros(ratios.shape[:-1])
     logs = np.log(ratios) - digamma(freedom / 2) + np.log(freedom / 2)
     excess = logs.var(axis=-1, ddof=1) - polygamma(1, freedom / 2).mean()
-    most = max(0.0, min(MOST_PRIOR_FREEDOM, (independent - 1) * float(freedom.mean()) / 6))
+    most = max(0.0, (independent - 1) * float(freedom.mean()) / 2)
     d0 = 2 * invert_trigamma(np.where(excess > 0, excess, 1.0))
     return np.where(excess > 0, np.minimum(d0 / 2, most), most)
 

@@ -78,21 +78,33 @@ def test_an_example_by_hand() -> None:
     phi = np.array([0.0001, 0.0009, 0.0004, 0.0025, 0.01, 0.0175]) / 0.001
     z = np.log(phi) - digamma(1)
     half_d0 = brentq(lambda x: polygamma(1, x) - (z.var(ddof=1) - polygamma(1, 1)), 1e-3, 1e3)
-    d = min(half_d0, 8, (2 * 2 - 1) * 2 / 6)
-    assert [tested.prior_freedom for tested in tests] == pytest.approx([d] * 6)
-    everything, second = phi.mean(), phi[3:].mean()
-    noisy = phi[[1, 2, 4, 5]].mean()
-    prior = np.array([everything, noisy, noisy, second, second, second])
-    expected = np.sqrt(np.maximum(1, (d * prior + 2 * phi) / (d + 2)) * 0.001)
+    d = min(half_d0, 2**2, (2 * 2 - 1) * 2 / 2) * np.minimum(1, (phi.mean() / phi) ** 2)
+    assert [tested.prior_freedom for tested in tests] == pytest.approx(d.tolist())
+    assert 0 < d[5] < d[4] < d[3] == d[0]
+    expected = np.sqrt(np.maximum(1, (d * phi.mean() + 2 * phi) / (d + 2)) * 0.001)
     assert [tested.deviation for tested in tests] == pytest.approx(expected.tolist())
-    assert everything < noisy < second
 
 
 def test_gains_that_vary_alike_add_the_most() -> None:
     """With equal ratios, the prior is certain: d0 is infinite, and the bounds hold."""
     gains = [make_gain(0.1, 0.2, 0.15, task=str(task), v=0.0025) for task in range(40)]
-    assert {tested.prior_freedom for tested in compute_shared_t_tests(gains)} == {8.0}
-    assert {tested.prior_freedom for tested in compute_shared_t_tests(gains[:4])} == {3 * 2 / 6}
+    assert {tested.prior_freedom for tested in compute_shared_t_tests(gains)} == {2.0**2}
+    assert {tested.prior_freedom for tested in compute_shared_t_tests(gains[:4])} == {3 * 2 / 2}
+    five_draws = [replace(gain, by_draw=gain.by_draw + gain.by_draw[:2]) for gain in gains]
+    assert {tested.prior_freedom for tested in compute_shared_t_tests(five_draws)} == {8.0}
+
+
+@given(st.floats(10, 1000), st.integers(2, 4))
+def test_an_extreme_gain_is_tested_by_its_own_draws(factor: float, draws: int) -> None:
+    """Its variance takes nearly nothing from the 40 steady gains, and the steady ones keep their prior."""
+    by_draw = np.linspace(0.1, 0.2, draws)
+    steady = [make_gain(*by_draw, task=str(task), v=0.0025) for task in range(40)]
+    extreme = make_gain(*(sqrt(factor) * by_draw), task="noisy", v=0.0025)
+    tests = compute_shared_t_tests([*steady, extreme])
+    own = float(np.std(extreme.by_draw, ddof=1))
+    assert tests[-1].freedom == pytest.approx(draws - 1, abs=0.25)
+    assert tests[-1].deviation == pytest.approx(max(own, 0.05), rel=0.1)
+    assert tests[0].prior_freedom > 10 * tests[-1].prior_freedom or tests[0].prior_freedom == 0
 
 
 def test_answers_that_do_not_vary_are_no_prior() -> None:
@@ -155,27 +167,36 @@ def test_more_draws_of_the_same_effect_keep_a_difference_significant(gains: list
         assert after or not before
 
 
-@pytest.mark.parametrize("draws", [2, 3])
-def test_false_claims_are_rare_where_one_cell_is_noisy(draws: int) -> None:
-    """Five encoders are equally good on five tasks; the variance of one cell is 150 times that of the others."""
-    rng, tables = np.random.default_rng(0), 5000
-    first, second = np.array([*combinations(range(5), 2)]).T
-    accuracies = rng.standard_normal((tables, draws, 5, 5))
-    accuracies[:, :, 4, 0] *= sqrt(150)
-    gains = (accuracies[..., first] - accuracies[..., second]).reshape(tables, draws, 50)
-    names = [{t, 5 + a, 5 + b} for t in range(5) for a, b in zip(first, second, strict=True)]
-    variances, prior_freedom = share_variances(
-        gains.var(axis=1, ddof=1),
-        np.full((tables, 50), 2.0),
-        np.full(50, draws - 1),
-        groups=np.array([[group in of_gain for of_gain in names] for group in range(10)]),
-        independent=20,
-        varying=np.ones(50, np.bool_),
-    )
-    t = gains.mean(axis=1) / np.sqrt(variances / draws)
-    p_values = 2 * stats.t.sf(np.abs(t), draws - 1 + prior_freedom[:, np.newaxis])
-    false_claims = float((50 * p_values.min(axis=1) < 0.05).mean())
+@pytest.mark.parametrize("draws", [2, 3, 5])
+@pytest.mark.parametrize("shape", [(5, 5), (5, 15), (13, 5)])
+def test_one_noisy_cell_makes_few_false_claims_and_is_covered(shape: tuple[int, int], draws: int) -> None:
+    """Encoders are equally good on all tasks; the variance of one cell is 70 times that of the others."""
+    tasks, encoders = shape
+    rng, tables = np.random.default_rng(0), 1000
+    first, second = np.array([*combinations(range(encoders), 2)]).T
+    accuracies = rng.standard_normal((tables, draws, tasks, encoders))
+    accuracies[:, :, -1, 0] *= sqrt(70)
+
+    def share(values: np.ndarray, variance: float, independent: int) -> tuple[np.ndarray, np.ndarray]:
+        count = values.shape[-1]
+        variances, prior_freedom = share_variances(
+            values.var(axis=1, ddof=1),
+            np.full((tables, count), variance),
+            np.full(count, draws - 1),
+            independent=independent,
+            varying=np.ones(count, np.bool_),
+        )
+        return np.sqrt(variances / draws), draws - 1 + prior_freedom
+
+    gains = (accuracies[..., first] - accuracies[..., second]).reshape(tables, draws, -1)
+    errors, freedom = share(gains, 2.0, tasks * (encoders - 1))
+    p_values = 2 * stats.t.sf(np.abs(gains.mean(axis=1)) / errors, freedom)
+    false_claims = float((gains.shape[-1] * p_values.min(axis=1) < 0.05).mean())
     assert false_claims < 0.05 + 2 * sqrt(0.05 * 0.95 / tables)
+    cells = accuracies.reshape(tables, draws, -1)
+    errors, freedom = share(cells, 1.0, tasks * encoders)
+    covered = (np.abs(cells.mean(axis=1)) < stats.t.ppf(0.975, freedom) * errors).mean(axis=0)
+    assert covered.min() > 0.9 - 2 * sqrt(0.1 * 0.9 / tables)
 
 
 @given(st.floats(1e-3, 1e4))
