@@ -254,6 +254,8 @@ class Result:
     """The wall-clock time of each stage. A stage that several encoders share counts in full for every encoder."""
     source: str = field(default="", compare=False)
     """The folder that the result was read from; not stored."""
+    edited: bool = field(default=False, compare=False)
+    """Whether the result's file was changed after sentprobe wrote it, by its digest; not stored."""
 
     @property
     def provenance(self) -> Provenance:

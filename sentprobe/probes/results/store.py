@@ -33,14 +33,20 @@ def format_result(result: rs.Result) -> str:
     """Return a result as JSON text, with keys in the order of the fields; the inverse of :func:`parse_result`."""
     value: dict[str, Any] = {"format": RESULT_FORMAT}
     value |= {entry.name: getattr(result, entry.name) for entry in fields(result)}
-    del value["source"]
+    del value["source"], value["edited"]
     value["data"] = result.data and result.data.to_json()
     value["units"] = _format_numbers(result.units)
     value["lengths"] = _format_numbers(result.lengths)
     value["norms"] = _columns_to_json(rs.Norm, result.norms)
     value["preset"] = result.preset.to_json()
     value["scores"] = {c.value: _score_to_json(s) for c, s in result.scores.items()}
+    value["digest"] = _digest_value(value)
     return json.dumps(value, indent=2, ensure_ascii=False, default=dict) + "\n"
+
+
+def _digest_value(value: Mapping[str, Any]) -> str:
+    """Return the digest of a result's JSON value, which shows that a file was edited (not by whom, or how well)."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True, default=dict).encode()).hexdigest()
 
 
 def _format_numbers(numbers: Iterable[float]) -> str:
@@ -81,6 +87,8 @@ def parse_result(text: str, *, source: str = "result") -> rs.Result:
                 f"{source}: has the format {result_format!r} of another version of sentprobe, "
                 f"not {RESULT_FORMAT!r}; use a new folder for results, or remove this file"
             )
+        digest = value.pop("digest", "")
+        value["edited"] = digest != _digest_value({"format": result_format, **value})
         value["data"] = value["data"] and DataFacts(**value["data"])
         value["notes"] = tuple(value["notes"])
         value["units"] = _parse_numbers(value["units"])
@@ -159,6 +167,8 @@ log = logging.getLogger(__name__)
 MARKER = RESULTS_MARKER
 OWN_FILES = (MARKER, RUN_FILE)
 RUN_FORMAT = "sentprobe-run 1"
+WAIT_SECONDS = 60.0 * WAIT_MINUTES
+"""The default time, in seconds, for which a run waits while another process has locked the results folder."""
 
 
 def make_file_name(result: rs.Result) -> str:
@@ -181,9 +191,51 @@ def prepare_directory(path: Path, run_file: str = "") -> None:
     with _convert_read_errors(path, "cannot write results here"):
         path.mkdir(parents=True, exist_ok=True)
         _check_ownership(path)
-        write_atomically(path / MARKER, f'{{\n  "format": "{RUN_FORMAT}"\n}}\n')
+        if not (path / MARKER).exists():
+            _write_marker(path, {})
         if run_file:
             write_run_file(path, run_file)
+
+
+RequestedResults: TypeAlias = Mapping[str, Mapping[str, Any]]
+"""By the name of a result's file: its encoder, task, seed and conditions (a sorted list)."""
+
+
+def _write_marker(path: Path, requested: RequestedResults) -> None:
+    value = {"format": RUN_FORMAT, "requested": requested}
+    write_atomically(path / MARKER, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def read_requested_results(path: Path) -> RequestedResults:
+    """Return what all runs into the results folder *path* were asked for; {} if nothing is recorded."""
+    with suppress(OSError, BadSyntaxError):
+        value = parse_json((path / MARKER).read_bytes())
+        return value.get("requested", {}) if isinstance(value, dict) else {}
+    return {}
+
+
+def record_requested_results(
+    path: Path,
+    requested: Iterable[tuple[rs.Result, Iterable[rs.Condition]]],
+    *,
+    wait: float = WAIT_SECONDS,
+    command: str = "",
+) -> None:
+    """Add results, each with its conditions, to what the runs into the results folder *path* were asked for."""
+    pairs = [(result, {condition.value for condition in conditions}) for result, conditions in requested]
+
+    def add(recorded: RequestedResults) -> dict[str, Mapping[str, Any]]:
+        new = dict(recorded)
+        for result, conditions in pairs:
+            name = make_file_name(result)
+            known = conditions.union(new[name]["conditions"] if name in new else ())
+            cell = {"encoder": result.encoder, "task": result.task, "seed": result.seed}
+            new[name] = {**cell, "conditions": sorted(known)}
+        return new
+
+    if add(recorded := read_requested_results(path)) != recorded:
+        with lock_directory(path, wait=wait, command=command):
+            _write_marker(path, add(read_requested_results(path)))
 
 
 def check_directory(path: Path) -> None:
@@ -253,10 +305,6 @@ def _is_half_written(path: Path) -> bool:
     return path.name == LOCK or (is_own_name and path.name.endswith(".part"))
 
 
-WAIT_SECONDS = 60.0 * WAIT_MINUTES
-"""The default time, in seconds, for which a run waits while another process has locked the results folder."""
-
-
 @contextmanager
 def lock_directory(directory: Path, *, wait: float = WAIT_SECONDS, command: str = "") -> Iterator[None]:
     """Lock a results folder; raise ResultsError if another process holds the lock for *wait* seconds."""
@@ -293,6 +341,9 @@ def find_result(result: rs.Result, directory: Path) -> rs.Result | None:
     except SentprobeError as error:
         log.warning("%s; the result is recomputed", error)
         return None
+    if stored.edited:
+        log.warning("%s: was edited after the run; the result is recomputed", path)
+        return None
     if find_identity(stored) != find_identity(result):
         log.warning("%s: has another encoder, dataset or classifier; the result is recomputed", path)
         return None
@@ -300,19 +351,20 @@ def find_result(result: rs.Result, directory: Path) -> rs.Result | None:
 
 
 def read_sound_results(directory: Path) -> Iterator[rs.Result]:
-    """Yield the results of all readable files in a results folder, in order of file name."""
+    """Yield the results of all readable, unedited files in a results folder, in order of file name."""
     return filter(None, map(read_sound_result, list_result_files(directory)))
 
 
 def read_sound_result(path: Path) -> rs.Result | None:
-    """Return the result in a file, or None if it is unreadable."""
+    """Return the result in a file, or None if it is unreadable or was edited."""
     with suppress(ResultsError, OSError, UnicodeDecodeError):
-        return parse_result(path.read_text("utf-8"), source=str(path))
+        result = parse_result(path.read_text("utf-8"), source=str(path))
+        return None if result.edited else result
     return None
 
 
 def read_results_by_recipe(directory: Path) -> dict[str, rs.Result]:
-    """Return all readable results in a folder, by ``Result.recipe``; {} if the folder is not a results folder."""
+    """Return all readable, unedited results in a folder, by ``Result.recipe``; {} if it is not a results folder."""
     with _convert_read_errors(directory, "cannot read results"):
         results = read_sound_results(directory) if (directory / MARKER).is_file() else ()
         return {result.recipe: result for result in results}

@@ -10,6 +10,7 @@ from sentprobe.probes.report.tables.main_table import describe_differences, sort
 from sentprobe.probes.results.result import Results
 from sentprobe.probes.review import significance_checks, training_checks
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
+from sentprobe.probes.review.completeness_checks import find_incomplete
 from sentprobe.probes.review.data_versions import find_machine_differences, find_version_differences
 from sentprobe.probes.review.language_model_checks import PAIR_CHECKS, review_language_models
 from sentprobe.values import group_by
@@ -27,6 +28,7 @@ class ClaimCheck:
 
 
 CHECKS = (
+    ClaimCheck("complete", "is all there that the run asked for, unedited?", find_incomplete, sees_all_results=True),
     ClaimCheck(
         "controls", "are probes that cannot know the answer at chance?", significance_checks.find_failed_controls
     ),
@@ -97,7 +99,7 @@ def summarize_review(review: ClaimReview) -> str:
     """Return the number of findings of each severity.
 
     >>> summarize_review(ClaimReview(()))
-    '0 severe, 0 warnings, 0 notes, by 12 checks'
+    '0 severe, 0 warnings, 0 notes, by 13 checks'
     """
     severe, warnings, notes = (review.count(severity) for severity in Severity)
     checks = format_count(review.checks, "check")

@@ -14,7 +14,7 @@ from sentprobe.probes.dataset import ProbeDataset, Split
 from sentprobe.probes.encoders.protocol import Baseline, Encoder
 from sentprobe.probes.results import store
 from sentprobe.probes.results.item_table import LABEL, LENGTH, ItemTable, find_item_table, write_item_table
-from sentprobe.probes.results.result import Result, Results
+from sentprobe.probes.results.result import Condition, Result, Results
 from sentprobe.probes.results.store import write_run_file
 from sentprobe.probes.runs.execution import missing_jobs
 from sentprobe.probes.runs.execution.missing_jobs import Job
@@ -118,12 +118,14 @@ class ResultStore:
         """Return each task's result by task name (without scores if none is stored), and jobs for missing scores."""
         results: dict[str, Result] = {}
         jobs: list[Job] = []
+        requested: list[tuple[Result, tuple[Condition, ...]]] = []
         for task in self._tasks:
             stored = missing_jobs.load_result(task, encoder, run=self._run)
             # A stored result has the same data, encoder and classifier: its recipe stays valid.
             recipe = self._recipes.get((encoder.name, task.name)) or stored.recipe
             results[task.name] = replace(stored, recipe=recipe, notes=task.data.card.notes)
             conditions = missing_jobs.find_conditions(encoder, probe_words=bool(task.data.slots), run=self._run)
+            requested.append((stored, conditions))
             missing_seeds = missing_jobs.find_missing_seeds(stored, conditions, run=self._run)
             jobs += [
                 Job(encoder=encoder, task=task, condition=condition, seeds=seeds)
@@ -135,6 +137,8 @@ class ResultStore:
             self._save_items(task)
             if results[task.name] != stored:
                 self.save_result(results[task.name])
+        if self._run.out is not None:
+            store.record_requested_results(self._run.out, requested, wait=self._run.wait, command=self._run.command)
         if jobs and self._run.out is not None:
             write_run_file(self._run.out, self._run.text)
         return results, jobs
