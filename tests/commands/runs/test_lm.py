@@ -195,7 +195,7 @@ def test_accuracy_by_attractors(command: Command, pairs: Path) -> None:
         ("python:lm_scores:score --pairs pairs.jsonl -o x.foo", 2, "x.foo: no format has the suffix '.foo'"),
         ("python:lm_scores:score --pairs pairs.jsonl -o none/x.csv", 2, "there is no directory none"),
         ("python:lm_scores:score --pairs pairs.jsonl --scores none/x.csv", 2, "there is no directory none"),
-        ("python:lm_scores:score --pairs pairs.jsonl -o pairs.jsonl", 2, "pairs.jsonl: is an input"),
+        ("python:lm_scores:score --pairs pairs.jsonl -f csv -o pairs.jsonl", 2, "pairs.jsonl: is an input"),
         ("python:lm_scores:score --pairs pairs.jsonl -o x.csv --scores x.csv", 2, "x.csv: is the path of"),
         ("python:lm_scores:flip --pairs pairs.jsonl --score token", 2, "--score token needs one for each word"),
     ],
