@@ -32,9 +32,10 @@ class Scale:
 
     def locate(self, value: float) -> float:
         """Return the position of a value; a value outside of the scale is moved to the nearest end."""
-        low, high, position = map(self._measure, (self.low, self.high, value))
+        inside = min(max(value, self.low), self.high)  # 0 has no logarithm
+        low, high, position = map(self._measure, (self.low, self.high, inside))
         share = (position - low) / (high - low) if high > low else 0.5
-        return round(self.start + min(1.0, max(0.0, share)) * (self.end - self.start), 1)
+        return round(self.start + share * (self.end - self.start), 1)
 
     def _measure(self, value: float) -> float:
         return log10(value) if self.logarithmic else value

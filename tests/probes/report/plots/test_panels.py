@@ -40,6 +40,7 @@ def test_a_scale_stays_between_its_ends(ends: tuple[float, float], value: float,
 def test_a_logarithmic_scale() -> None:
     scale = Scale(low=1, high=100, start=0, end=10, logarithmic=True)
     assert scale.compute_ticks() == [(0, "1"), (5, "10"), (10, "100")]
+    assert (scale.locate(0), scale.locate(-3), scale.locate(1000)) == (0, 0, 10)
     few = Scale(low=2, high=9, start=0, end=10, logarithmic=True)
     assert [text for _, text in few.compute_ticks(4)] == ["2", "4", "6", "8"]
 
