@@ -214,28 +214,21 @@ def read_requested_results(path: Path) -> RequestedResults:
     return {}
 
 
-def record_requested_results(
-    path: Path,
-    requested: Iterable[tuple[rs.Result, Iterable[rs.Condition]]],
-    *,
-    wait: float = WAIT_SECONDS,
-    command: str = "",
-) -> None:
-    """Add results, each with its conditions, to what the runs into the results folder *path* were asked for."""
-    pairs = [(result, {condition.value for condition in conditions}) for result, conditions in requested]
+RequestedConditions: TypeAlias = Iterable[tuple[rs.Result, Iterable[rs.Condition]]]
+"""Results that a run was asked for, each with its conditions."""
 
-    def add(recorded: RequestedResults) -> dict[str, Mapping[str, Any]]:
-        new = dict(recorded)
-        for result, conditions in pairs:
-            name = make_file_name(result)
-            known = conditions.union(new[name]["conditions"] if name in new else ())
-            cell = {"encoder": result.encoder, "task": result.task, "seed": result.seed}
-            new[name] = {**cell, "conditions": sorted(known)}
-        return new
 
-    if add(recorded := read_requested_results(path)) != recorded:
-        with lock_directory(path, wait=wait, command=command):
-            _write_marker(path, add(read_requested_results(path)))
+def record_requested_results(path: Path, requested: RequestedConditions) -> None:
+    """Add to what the runs into the results folder *path* were asked for. The folder must be locked by this process."""
+    recorded = read_requested_results(path)
+    new = dict(recorded)
+    for result, conditions in requested:
+        name = make_file_name(result)
+        known = {condition.value for condition in conditions}.union(new[name]["conditions"] if name in new else ())
+        cell = {"encoder": result.encoder, "task": result.task, "seed": result.seed}
+        new[name] = {**cell, "conditions": sorted(known)}
+    if new != recorded:
+        _write_marker(path, new)
 
 
 def check_directory(path: Path) -> None:
@@ -427,9 +420,14 @@ def save_result(
     redone: frozenset[Stamp] = frozenset(),
     wait: float = WAIT_SECONDS,
     command: str = "",
+    requested: RequestedConditions = (),
 ) -> None:
-    """Write a result to its file. Scores of other seeds in this file are kept, unless *redone* has the file's stamp."""
+    """Write a result to its file, and record what was *requested*.
+
+    Scores of other seeds in this file are kept, unless *redone* has the file's stamp.
+    """
     with lock_directory(directory, wait=wait, command=command):
+        record_requested_results(directory, requested)
         path = directory / make_file_name(result)
         has_changed = path.is_file() and read_stamp(path) not in redone
         stored = read_sound_result(path) if has_changed else None

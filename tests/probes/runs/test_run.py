@@ -16,7 +16,7 @@ from sentprobe.probes.encoders.cache.vector_cache import Cache
 from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors, digest
 from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition
-from sentprobe.probes.results.store import format_result, read_results
+from sentprobe.probes.results.store import format_result, list_result_files, read_requested_results, read_results
 from sentprobe.probes.runs.execution.controls import CHANGES, ProbeItems
 from sentprobe.probes.runs.run import run
 from sentprobe.probes.statistics import wilson
@@ -60,6 +60,18 @@ def test_run_writes_what_it_returns(tmp_path: Path) -> None:
     assert record.majority == 0.5
     assert {"python", "torch", "numpy", "sentprobe", "scikit-learn"} == set(record.versions)
     assert set(record.seconds) == {"encoding", *map(str, USUAL_CONDITIONS)}
+
+
+def test_run_records_what_it_was_asked_for(tmp_path: Path) -> None:
+    run(DATASETS, [make_bow(8), make_bow(9)], preset=FAST, out=tmp_path, controls=False)
+    requested = read_requested_results(tmp_path)
+    assert {name: entry["conditions"] for name, entry in requested.items()} == {
+        path.name: ["probe"] for path in list_result_files(tmp_path)
+    }
+    run(DATASETS, [make_bow(8)], preset=FAST, out=tmp_path)
+    assert len(requested) == 4
+    conditions = [len(entry["conditions"]) for entry in read_requested_results(tmp_path).values()]
+    assert sorted(conditions) == [1, 1, len(USUAL_CONDITIONS), len(USUAL_CONDITIONS)]
 
 
 def test_the_answers_are_kept() -> None:

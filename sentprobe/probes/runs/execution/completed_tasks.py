@@ -111,6 +111,8 @@ class ResultStore:
         self.shared_scores = missing_jobs.read_shared_scores(run)
         """Scores from earlier runs that hold for all encoders of one vector width."""
         self._replaced_files = store.read_stamps(run.out) if run.force and run.out else frozenset()
+        self._requested: list[tuple[Result, tuple[Condition, ...]]] = []
+        """Results that the run was asked for, with their conditions, until the next saved result records them."""
         self._tasks_with_items: set[str] = set()
         """The names of the tasks whose item tables are stored."""
 
@@ -118,14 +120,13 @@ class ResultStore:
         """Return each task's result by task name (without scores if none is stored), and jobs for missing scores."""
         results: dict[str, Result] = {}
         jobs: list[Job] = []
-        requested: list[tuple[Result, tuple[Condition, ...]]] = []
         for task in self._tasks:
             stored = missing_jobs.load_result(task, encoder, run=self._run)
             # A stored result has the same data, encoder and classifier: its recipe stays valid.
             recipe = self._recipes.get((encoder.name, task.name)) or stored.recipe
             results[task.name] = replace(stored, recipe=recipe, notes=task.data.card.notes)
             conditions = missing_jobs.find_conditions(encoder, probe_words=bool(task.data.slots), run=self._run)
-            requested.append((stored, conditions))
+            self._requested.append((stored, conditions))
             missing_seeds = missing_jobs.find_missing_seeds(stored, conditions, run=self._run)
             jobs += [
                 Job(encoder=encoder, task=task, condition=condition, seeds=seeds)
@@ -137,8 +138,6 @@ class ResultStore:
             self._save_items(task)
             if results[task.name] != stored:
                 self.save_result(results[task.name])
-        if self._run.out is not None:
-            store.record_requested_results(self._run.out, requested, wait=self._run.wait, command=self._run.command)
         if jobs and self._run.out is not None:
             write_run_file(self._run.out, self._run.text)
         return results, jobs
@@ -148,7 +147,10 @@ class ResultStore:
         run = self._run
         if run.out is not None:
             wait = run.wait if wait is None else wait
-            store.save_result(result, run.out, redone=self._replaced_files, wait=wait, command=run.command)
+            store.save_result(
+                result, run.out, redone=self._replaced_files, wait=wait, command=run.command, requested=self._requested
+            )
+            self._requested.clear()
             self._save_items(next(task for task in self._tasks if task.name == result.task))
 
     def _save_items(self, task: Task) -> None:
