@@ -45,8 +45,12 @@ def format_result(result: rs.Result) -> str:
 
 
 def _digest_value(value: Mapping[str, Any]) -> str:
-    """Return the digest of a result's JSON value, which shows that a file was edited (not by whom, or how well)."""
-    return hashlib.sha256(json.dumps(value, sort_keys=True, default=dict).encode()).hexdigest()
+    """Return the digest of a result's JSON value, which shows that a file was edited (not by whom, or how well).
+
+    It leaves out *seconds*, the only values in which two runs of the same command differ.
+    """
+    digested = {key: entry for key, entry in value.items() if key != "seconds"}
+    return hashlib.sha256(json.dumps(digested, sort_keys=True, default=dict).encode()).hexdigest()
 
 
 def _format_numbers(numbers: Iterable[float]) -> str:
