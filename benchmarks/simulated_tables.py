@@ -283,7 +283,7 @@ def list_scenarios() -> list[Scenario]:
 def list_later_scenarios() -> list[Scenario]:
     """Return ten scenarios that were written down before the method that they judge was chosen (28 November 2026).
 
-    The first two are those in which the method before it failed. Variants of the method were compared on all ten.
+    The first two are those in which the method before it failed. Variants were compared on all ten.
     """
     noisy_cell = set_deviations(0.005, noisy=0.12, task=0, encoder=0)
     return [
