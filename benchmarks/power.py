@@ -446,8 +446,8 @@ FALSE_CLAIMS_TEXT = """
 
 The last ten rows were written down before the present test was chosen (`list_later_scenarios`), but its variants were
 compared on all rows, with other random numbers than here: no row is untouched. In that comparison (400 tables) the test
-before it had 12.8 / 6.5 / 3.0 in the first of the ten, 11.5 with 13 tasks, and covered the noisy figure in 58% of tables
-with two draws; its code is in commit 271b0469.
+before it had 12.8 / 6.5 / 3.0 in the first of the ten, 11.5 with 13 tasks, and covered the noisy figure in 58% of
+tables with two draws; its code is in commit 271b0469.
 """
 COVERAGE_NOTE = """\
 Share of the 95% intervals of the test of `probe compare` that hold the true value, over all differences or figures of a
