@@ -413,14 +413,14 @@ class Size:
     """Number of items of each split."""
 
     train: int = 4000
-    test: int = 1000
+    test: int = 2000
     validation: int = 0
 
     def override(self, train: int | None, test: int | None, validation: int | None) -> "Size":
         """Return a size with other numbers of items; None leaves a number unchanged.
 
         >>> Size().override(400, None, 50)
-        Size(train=400, test=1000, validation=50)
+        Size(train=400, test=2000, validation=50)
         """
         numbers = {"train": train, "test": test, "validation": validation}
         return replace(self, **{name: number for name, number in numbers.items() if number is not None})

@@ -12,7 +12,7 @@ from in_process import run_command
 
 from sentprobe.disk import scratch
 
-SIZES = ("--task", "Order", "--train", 8, "--test", 4)
+SIZES = ("--task", "Order", "--train", 40, "--test", 4)
 CSV = ("--format", "csv")
 
 COMMANDS: dict[str, tuple[object, ...]] = {

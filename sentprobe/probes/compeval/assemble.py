@@ -20,6 +20,7 @@ from sentprobe.probes.compeval import held_out_pairs
 from sentprobe.probes.compeval import sampling as sp
 from sentprobe.probes.compeval.held_out_structures import Structure, find_structure
 from sentprobe.probes.compeval.item_counts import compute_composition, compute_largest_shares, count_items
+from sentprobe.probes.compeval.items import ProbedItem
 from sentprobe.probes.compeval.tasks import CompevalTask, HeldOutKind, check_size, find_task
 from sentprobe.probes.dataset import STRUCTURE, Card, Items, ProbeDataset, Sampling, Size, Split, TooFewError
 from sentprobe.specs import choose_member
@@ -58,7 +59,7 @@ def build(
         task, lexicon = _restrict_to_side(task, lexicon, vocabulary, side)
     rng = Random(f"{seed} {task.name}")
     counts = {split: size.count_items(split) for split in _SAMPLING_ORDER if size.count_items(split)}
-    words = sp.choose_split_words(task, lexicon, vocabulary, splits=[*counts], rng=rng)
+    words = sp.choose_split_words(task, lexicon, vocabulary, splits=[*counts], sampling=sampling, rng=rng)
     request = sp.DrawRequest(vocabulary=vocabulary, counts=counts, rng=rng, structure=structure, profile=profile)
     sp.check_sentence_count(task, words, request, sampling)
     items = sp.SAMPLERS[sampling](task, words, request)
@@ -108,12 +109,14 @@ def _describe_held_out(
         HeldOutKind.PAIRS: words.probes[Split.VALIDATION] == words.probes[Split.TRAIN],
         HeldOutKind.ADVERBS: words.lexicons[Split.VALIDATION] is words.lexicons[Split.TRAIN],
     }
+    if task.has_noun and words.shares_test_pairs:
+        yield "test also asks about pairs of training: the vocabulary has too few nouns to hold out two for each verb"
     if validation and is_shared.get(task.held_out):
         kind = task.held_out.value
         yield f"validation has the {kind} of training: the vocabulary is too small to hold out others for it"
 
 
-def _assemble_dataset(task: CompevalTask, items: Mapping[Split, Sequence[sp.ProbedItem]], card: Card) -> ProbeDataset:
+def _assemble_dataset(task: CompevalTask, items: Mapping[Split, Sequence[ProbedItem]], card: Card) -> ProbeDataset:
     sentences: dict[str, int] = {}
     words: dict[str, int] = {}
     splits = {}
@@ -136,7 +139,7 @@ def build_task(
     task: str,
     *,
     train: int = 4000,
-    test: int = 1000,
+    test: int = 2000,
     validation: int = 0,
     vocabulary: str | None = None,
     lexicon: Lexicon | None = None,

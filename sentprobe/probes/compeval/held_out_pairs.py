@@ -1,14 +1,15 @@
 """Choice of the probe words and lexicon of each split. Some noun-verb pairs or some adverbs are held out for test."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain, product
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from heapq import heappop, heappush
+from itertools import chain, combinations, product
 from random import Random
 
 from sentprobe.errors import UsageError, format_count
 from sentprobe.lexicon import Flag, Kind, Lexicon
 from sentprobe.lexicon.sorts import restrict_to_one_sort
-from sentprobe.probes.compeval.items import Probe
+from sentprobe.probes.compeval.items import Probe, Questions
 from sentprobe.probes.dataset import Split, TooFewError
 
 WordsByKind = Mapping[Kind, Sequence[str]]
@@ -37,53 +38,58 @@ def select_probes(words: WordsByKind, kinds: Sequence[Kind], *, rng: Random) -> 
 
 
 VERB_KINDS = (Kind.TRANSITIVE, Kind.INTRANSITIVE)
+MANY_NOUNS = 10
+"""From this number of nouns, each verb holds out three of them, so that test has more pairs; below, two."""
+MIN_BLOCKS = 4
+"""Validation gets pairs of its own if there are at least so many blocks. With fewer, training would have few nouns."""
 
 
 def build_pairs(
-    words: WordsByKind, kinds: Sequence[Kind] = VERB_KINDS, *, rng: Random, task: str, absent: bool, validation: bool
+    words: WordsByKind,
+    kinds: Sequence[Kind] = VERB_KINDS,
+    *,
+    rng: Random,
+    task: str,
+    validation: bool,
+    find_class: Callable[[str], str] = lambda _: "",
+    share: int | None = None,
 ) -> ProbesBySplit:
     """Return, for each split, the pairs of a noun and a word of *kinds* that its items ask about. Raises TooFewError.
 
-    Every probe word is in a test pair, and no test pair is in another split. With *validation*, no validation pair is
-    in training. If training would then lack a probe word, training and validation have the same pairs. *absent*
-    means that some sentences have the noun of a pair with another verb. Training omits a pair without such a verb.
+    No test pair is in another split. With *validation*, validation has its own pairs, or those of training if there
+    are few nouns.
+
+    - find_class: returns the class of a noun, such as its gender; nouns of different classes cannot change places
+    - share: the number of nouns that each verb holds out; None: two, three with many nouns, or one with three nouns
     """
     verbs = _sample_probed(words, kinds, rng)
     nouns = _sample_probed(words, (Kind.NOUN,), rng)
-    if len(nouns) < 2 or len(verbs) < 2:
+    classes: dict[str, list[str]] = {}
+    for noun in nouns:
+        classes.setdefault(find_class(noun), []).append(noun)
+    largest = max(map(len, classes.values()), default=0)
+    if largest < 3 - (share == 1) or len(verbs) < 2:
         names = {Kind.ADJECTIVE: "adjective", Kind.DITRANSITIVE: "ditransitive verb"}
-        name = names.get(kinds[0], "verb")
-        counts = f"{format_count(len(nouns), 'noun')} and {format_count(len(verbs), name)}"
-        raise TooFewError(f"{task}: the vocabulary has {counts}; holding out pairs takes at least two of each")
+        counts = f"{format_count(largest, 'noun')} and {format_count(len(verbs), names.get(kinds[0], 'verb'))}"
+        of_class = " that can change places" if len(classes) > 1 else ""
+        raise TooFewError(
+            f"{task}: the vocabulary has {counts}{of_class}; "
+            "holding out pairs takes at least three nouns and two others"
+        )
+    share = share or (1 if largest == 3 else 3 if len(nouns) >= MANY_NOUNS and largest >= 6 else 2)
+    # Verbs of a block hold out the same nouns, so that a training sentence of two such verbs lacks few nouns. Each
+    # block has verbs of all kinds: a noun whose transitive verbs were all held out could stand beside no other noun.
+    blocks = [members[at : at + share] for members in classes.values() for at in range(0, len(members), share)]
+    blocks = [block for block in blocks if len(block) == share]
 
-    def list_training_pairs(excluded: Sequence[Probe]) -> list[Probe]:
-        return [
-            (noun, verb)
-            for noun, verb in product(nouns, verbs)
-            if (noun, verb) not in excluded
-            if not absent or _has_alternative_verb(words, noun, verb, excluded)
-        ]
+    def pair(shift: int) -> list[Probe]:
+        return [(noun, verb) for at, verb in enumerate(verbs) for noun in blocks[(at + shift) % len(blocks)]]
 
-    test = _pair_diagonally(nouns, verbs, 0)
-    validation_pairs = [pair for pair in _pair_diagonally(nouns, verbs, 1) if pair not in test] if validation else []
-    train = list_training_pairs([*test, *validation_pairs])
-    if validation_pairs and {word for pair in train for word in pair} != {*nouns, *verbs}:
-        train = validation_pairs = list_training_pairs(test)
-    pairs = {Split.TRAIN: train, Split.VALIDATION: validation_pairs, Split.TEST: test}
-    return {split: order_evenly(split_pairs) for split, split_pairs in pairs.items()}
-
-
-def _pair_diagonally(nouns: Sequence[str], verbs: Sequence[str], shift: int) -> list[Probe]:
-    """Return a smallest set of pairs in which every noun and verb occurs; *shift* selects one of several such sets."""
-    longer = max(len(nouns), len(verbs))
-    return [(nouns[i % len(nouns)], verbs[(i + shift) % len(verbs)]) for i in range(longer)]
-
-
-def _has_alternative_verb(words: WordsByKind, noun: str, verb: str, held_out: Sequence[Probe]) -> bool:
-    """Check whether a training sentence can have *noun* with another verb of the same kind as *verb*."""
-    kinds = [kind for kind in (Kind.TRANSITIVE, Kind.INTRANSITIVE) if verb in words[kind]]
-    alternatives = [{*words[kind]} - {verb} for kind in kinds]
-    return not any(verbs and verbs <= {v for n, v in held_out if n == noun} for verbs in alternatives)
+    test = pair(0)
+    has_own = validation and len(blocks) >= MIN_BLOCKS
+    own = pair(1) if has_own else []
+    train = [probe for probe in product(nouns, verbs) if probe not in test and probe not in own]
+    return {Split.TRAIN: tuple(train), Split.VALIDATION: tuple(own if has_own else train), Split.TEST: tuple(test)}
 
 
 def _sample_probed(words: WordsByKind, kinds: Sequence[Kind], rng: Random) -> list[str]:
@@ -91,20 +97,47 @@ def _sample_probed(words: WordsByKind, kinds: Sequence[Kind], rng: Random) -> li
     return list(dict.fromkeys(chain.from_iterable(samples)))
 
 
-def order_evenly(probes: Sequence[Probe]) -> tuple[Probe, ...]:
-    """Order tuples of probe words so that the words of each tuple occur as rarely as possible in the tuples before.
+def cross_questions(
+    probes: Sequence[Probe], slots: Sequence[int], classes: Mapping[str, object], *, partners: Sequence[Probe] = ()
+) -> dict[int, list[Questions]]:
+    """Return the pairs of questions that differ in one of *slots* only, by slot; each question is asked evenly.
 
-    >>> order_evenly([("man", "call"), ("man", "help"), ("doctor", "call"), ("doctor", "help")])
-    (('man', 'call'), ('doctor', 'help'), ('man', 'help'), ('doctor', 'call'))
+    Words are exchanged for words of the same class in *classes*, such as verbs for verbs of the same kind. If no two of
+    *probes* differ in their nouns, the second question is one of *partners*.
+
+    >>> cross_questions([("man", "call"), ("man", "help"), ("doctor", "help")], (0,), {})
+    {0: [(('man', 'help'), ('doctor', 'help'))]}
     """
-    remaining, ordered = list(probes), list[Probe]()
-    uses: Counter[str] = Counter()
-    while remaining:
-        probe = min(remaining, key=lambda words: sum(uses[word] for word in words))
-        remaining.remove(probe)
-        ordered.append(probe)
-        uses.update(probe)
-    return tuple(ordered)
+
+    def differ(pair: Questions, slot: int) -> bool:
+        changed = [words for words in zip(*pair, strict=True) if words[0] != words[1]]
+        return changed == [(pair[0][slot], pair[1][slot])] and len({classes.get(word) for word in changed[0]}) == 1
+
+    pairs = {slot: [pair for pair in combinations(probes, 2) if differ(pair, slot)] for slot in slots}
+    if not pairs[0]:
+        pairs[0] = [pair for pair in product(probes, partners) if differ(pair, 0)]
+    return {slot: order_evenly(slot_pairs) for slot, slot_pairs in pairs.items()}
+
+
+def order_evenly(pairs: Sequence[Questions]) -> list[Questions]:
+    """Order pairs of questions so that the questions and words of each occur as rarely as possible in those before.
+
+    >>> order_evenly([(("man",), ("doctor",)), (("man",), ("lawyer",)), (("lawyer",), ("student",))])
+    [(('man',), ('doctor',)), (('lawyer',), ('student',)), (('man',), ('lawyer',))]
+    """
+    uses: Counter[object] = Counter()
+    parts = [[*pair, *chain.from_iterable(pair)] for pair in pairs]
+    heap = [(0, number) for number in range(len(pairs))]
+    ordered = []
+    while heap:
+        count, number = heappop(heap)
+        now = sum(uses[part] for part in parts[number])
+        if now > count:  # counts only grow, so a pair whose count is still the least can be taken
+            heappush(heap, (now, number))
+        else:
+            ordered.append(pairs[number])
+            uses.update(parts[number])
+    return ordered
 
 
 def check_probe_words_trained(probes: Mapping[Split, Iterable[Probe]], *, task: str) -> None:

@@ -1,7 +1,8 @@
 """Items of the compeval tasks, and the sampling of events for their sentences."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import product
 from random import Random
 from typing import Any, TypeAlias, TypeVar
@@ -21,6 +22,8 @@ Item = TypeVar("Item")
 Probe: TypeAlias = tuple[str, ...]
 """Probe words of an item: none, a verb, or a noun before a verb or adjective, as in ``("doctor", "help")``."""
 _FIRST_BLOCK = 8
+Questions: TypeAlias = tuple[Probe, ...]
+"""The probe words of the two questions about each sentence of a unit, or of the only one: ``((),)`` or two probes."""
 MAX_MISSES = 64
 """Sampling for a probe stops after this number of successive events without a new unit."""
 MAX_REJECTED = 512
@@ -40,7 +43,7 @@ def filter_bounded(accept: Callable[[Item], bool], items: Iterator[Item], limit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitItem:
-    """An item of a unit: a sentence, its event, the name of its structure, and its label for the unit's probe words."""
+    """An item of a unit: a sentence, its event, the name of its structure, and its label for some probe words."""
 
     event: DrawnEvent
     text: str
@@ -50,7 +53,9 @@ class UnitItem:
     """Name of the item's :class:`Part`; empty if no structure is held out."""
 
 
-Unit: TypeAlias = tuple[UnitItem, ...]
+ProbedItem: TypeAlias = tuple[Probe, UnitItem]
+"""The probe words of an item, and the item itself."""
+Unit: TypeAlias = tuple[ProbedItem, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +70,13 @@ class Part:
 
 
 ALL_SENTENCES = Part()
+ALL_UNITS = 10**9
+"""The key of :attr:`Drawer.uses` under which all units are counted; no sentence has such a place."""
+
+
+def rank_places(uses: Counter[int], places: Iterable[int]) -> list[int]:
+    """Return how often each of *places* is used, the most used first; the least list is of the best places."""
+    return sorted((uses[place] for place in places), reverse=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +93,8 @@ class Drawer:
     profile: Profile | None = None
     weight: float = 1
     """Weight of the sub-template in the profile."""
+    uses: Counter[int] = field(default_factory=Counter)
+    """The number of units so far whose sentences differ in a place (0 is the first word, -1 the last), for Order."""
 
     @property
     def may_lack_units(self) -> bool:

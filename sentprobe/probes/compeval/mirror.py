@@ -1,14 +1,14 @@
-"""Units: groups of items with the same probe words and balanced labels, each group in one split.
+"""Units: groups of items with balanced labels, each group in one split.
 
-The two items of a *mirror pair* have the same words in another order, and opposite labels, so that no bag of words
-distinguishes them.
+A unit of a task with probe words has two sentences, and asks the same two questions about both, with opposite answers
+about each sentence and about each question. So whatever looks at the sentence alone, or at the probe words alone, is
+right on exactly half of the items. The sentences of a *mirror pair* also have the same words in another order, so that
+a bag of words is right on exactly half of the items, too.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
-from itertools import islice, product, zip_longest
-from random import Random
+from itertools import permutations, product, zip_longest
 from typing import TypeAlias
 
 from sentprobe.errors import UsageError
@@ -18,83 +18,157 @@ from sentprobe.generator.spaces.constraints import Choices
 from sentprobe.generator.spaces.drawn_event import DrawnEvent, find_layout_parts
 from sentprobe.lexicon import Kind
 from sentprobe.lexicon.languages.language import Language
-from sentprobe.probes.compeval.items import MAX_MISSES, Drawer, Probe, Unit, filter_bounded
-from sentprobe.probes.compeval.questions import ProbedSentence, Question, does_noun_precede, is_agent
+from sentprobe.probes.compeval.items import MAX_MISSES, Drawer, Questions, Unit, filter_bounded, rank_places
+from sentprobe.probes.compeval.questions import ProbedSentence, Question, does_noun_precede, is_agent, is_positive
 
 WITHOUT_BE = ev.Event(aspect=ev.Aspect.SIMPLE, voice=ev.Voice.ACTIVE)
-UnitMaker: TypeAlias = Callable[[Drawer, Probe], Iterator[Unit]]
-"""A function that yields units of the drawer's sub-template about the probe words, in random order."""
+UnitMaker: TypeAlias = Callable[[Drawer, Questions], Iterator[Unit]]
+"""A function that yields units of the drawer's sub-template that ask these questions, in random order."""
 
 
-def make_content1_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield units that ask whether the verb occurs: one sentence with the verb, and one without."""
-    (verb,) = probe
-    present = drawer.sample_events(words=(verb,))
-    absent = drawer.sample_events(forbidden_words=(verb,))
-    for positive, negative in zip(present, absent, strict=False):
-        yield drawer.build_item(positive, label=True), drawer.build_item(negative, label=False)
+def make_content1_units(drawer: Drawer, questions: Questions) -> Iterator[Unit]:
+    """Yield units of two sentences: each has one of the two verbs and lacks the other."""
+    (first,), (second,) = questions
+    yield from _make_content_units(drawer, questions, ((first,), (second,)))
 
 
-def make_content2_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield units of four sentences: two with the noun and the verb, one with only the noun, one with only the verb."""
-    noun, verb = probe
-    both_events = drawer.sample_events(words=(noun, verb))
-    noun_only = drawer.sample_events(words=(noun,), forbidden_words=(verb,))
-    verb_only = drawer.sample_events(words=(verb,), forbidden_words=(noun,))
-    for first, with_noun, with_verb in zip(both_events, noun_only, verb_only, strict=False):
-        second = next(both_events, None)
-        if second is None:
-            return
-        yield (
-            drawer.build_item(first, label=True),
-            drawer.build_item(with_noun, label=False),
-            drawer.build_item(second, label=True),
-            drawer.build_item(with_verb, label=False),
-        )
+def make_content2_units(drawer: Drawer, questions: Questions) -> Iterator[Unit]:
+    """Yield units of two sentences. The questions share a noun or a verb, which both sentences have."""
+    (shared,) = {*questions[0]} & {*questions[1]}
+    others = [word for question in questions for word in question if word != shared]
+    yield from _make_content_units(drawer, questions, tuple((other,) for other in others), words=(shared,))
 
 
-def make_semrole_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield units that ask whether the noun is the verb's agent; the mirror swaps two nouns of equal number."""
-    noun, verb = probe
+def _make_content_units(
+    drawer: Drawer, questions: Questions, others: tuple[tuple[str], ...], *, words: tuple[str, ...] = ()
+) -> Iterator[Unit]:
+    first, second = others
+    firsts = drawer.sample_events(words=(*words, *first), forbidden_words=second)
+    seconds = drawer.sample_events(words=(*words, *second), forbidden_words=first)
+    for pair in zip(firsts, seconds, strict=False):
+        yield build_unit(drawer, questions, pair, label=True)
+
+
+def build_unit(drawer: Drawer, questions: Questions, sentences: Sequence[DrawnEvent], *, label: bool) -> Unit:
+    """Return a unit of two sentences; *label* answers the first question about the first, and all else is crossed."""
+    first, second = (drawer.build_item(event, label=label) for event in sentences)
+    return tuple(
+        (question, replace(item, label=label ^ bool(number) ^ (item is second)))
+        for item in (first, second)
+        for number, question in enumerate(questions)
+    )
+
+
+def make_semrole_units(drawer: Drawer, questions: Questions) -> Iterator[Unit]:
+    """Yield units that ask which of two nouns is the verb's agent; the mirror swaps these nouns, of equal number."""
+    noun, verb = questions[0]
     agent_event = ev.Event(predicate=verb, agent=ev.Participant(noun=noun))
-    events = drawer.sample_events(required=(agent_event,), words=probe)
-    return make_mirror_pairs(drawer, probe, is_agent, events, swap_noun)
+    events = drawer.sample_events(required=(agent_event,), words=list_words(questions))
+    return make_mirror_pairs(drawer, questions, is_agent, events, swap_nouns)
 
 
-def make_order_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield mirror pairs that ask whether the noun precedes the verb. The second sentence has two nouns swapped."""
-    has_last_verb = drawer.wording.lexicon.language.closes_clauses
-    choices = Choices(main=WITHOUT_BE) if has_last_verb else None  # no noun follows a participle
-    events = drawer.sample_events(words=probe, choices=choices)
-    return make_mirror_pairs(drawer, probe, does_noun_precede, events, swap_noun)
+def make_order_units(drawer: Drawer, questions: Questions) -> Iterator[Unit]:
+    """Yield mirror pairs that ask whether a noun precedes a verb.
+
+    If the questions share the verb, their nouns change places, which stand on both sides of it. If they share the
+    noun, their verbs do.
+    """
+    language = drawer.wording.lexicon.language
+    choices = Choices(main=WITHOUT_BE) if language.closes_clauses else None  # no noun follows a participle
+    events = drawer.sample_events(words=list_words(questions), choices=choices)
+    swap = swap_nouns if questions[0][1] == questions[1][1] else swap_verbs
+
+    def make_unit(event: DrawnEvent) -> Unit | None:
+        # With cases, a noun in another place has other forms, so that words stay where they were drawn.
+        arranged = [event] if len(language.cases) > 1 else _arrange_words(drawer, event, questions)
+        return next(make_mirror_pairs(drawer, questions, does_noun_precede, iter(arranged), swap), None)
+
+    return skip_misses(map(make_unit, events))
 
 
-MirrorFinder: TypeAlias = Callable[[Drawer, ProbedSentence, Probe], Iterable[DrawnEvent]]
+def _arrange_words(drawer: Drawer, event: DrawnEvent, questions: Questions) -> list[DrawnEvent]:
+    """Return *event* with its nouns and verbs in other places; first those whose mirrors differ in rarely used places.
+
+    If one word alone stood at the place of a difference, an encoder that sees only this place could answer.
+    """
+    probed = ProbedSentence(event, drawer.wording)
+    positions = drawer.wording.find_word_positions(event)
+    length = len(probed.text.split())
+    parts = find_layout_parts(event.layout)
+    (first_noun, first_verb), (second_noun, second_verb) = questions
+    arranged: list[tuple[list[int], DrawnEvent]] = []
+
+    def add(moves: Iterable[tuple[int, int]], changed: tuple[int, int]) -> None:
+        places = [place for at in changed for place in (positions[at], positions[at] - length)]
+        arranged.append((rank_places(drawer.uses, places), _move_values(event, moves)))
+
+    verbs = {word: probed.verbs[word] for word in (first_verb, second_verb)}
+    slots = {word: [c.verb for c in parts.clauses if c.site.frame == verbs[word].site.frame] for word in verbs}
+    if first_verb == second_verb:
+        for verb_slot, (left, right) in product(slots[first_verb], permutations(parts.nouns, 2)):
+            if positions[left] < positions[verb_slot] < positions[right]:
+                moves = [(verbs[first_verb].verb, verb_slot), (probed.nouns[first_noun], left)]
+                add([*moves, (probed.nouns[second_noun], right)], (left, right))
+    else:
+        for (left, right), noun_slot in product(permutations(slots[first_verb], 2), parts.nouns):
+            if positions[left] < positions[noun_slot] < positions[right]:
+                moves = [(verbs[first_verb].verb, left), (probed.nouns[first_noun], noun_slot)]
+                add([*moves, (verbs[second_verb].verb, right)], (left, right))
+    return [event for _, event in sorted(drawer.shuffle(arranged), key=lambda entry: entry[0])]
+
+
+def _move_values(event: DrawnEvent, moves: Iterable[tuple[int, int]]) -> DrawnEvent:
+    """Move the value of each first variable to the second, whose value takes its place."""
+    where = {variable: variable for move in moves for variable in move}
+    for source, target in moves:
+        current = where[source]
+        event = event.swap_values(current, target)
+        exchanged = {current: target, target: current}
+        where = {variable: exchanged.get(at, at) for variable, at in where.items()}
+    return event
+
+
+def list_words(questions: Questions) -> tuple[str, ...]:
+    """Return the words of the questions, each once.
+
+    >>> list_words((("man", "help"), ("doctor", "help")))
+    ('man', 'help', 'doctor')
+    """
+    return tuple(dict.fromkeys(word for question in questions for word in question))
+
+
+MirrorFinder: TypeAlias = Callable[[Drawer, ProbedSentence, Questions], Iterable[DrawnEvent]]
 """A function that yields candidates for the mirror of a sentence, whatever their labels."""
 
 
 def make_mirror_pairs(
-    drawer: Drawer, probe: Probe, question: Question, events: Iterator[DrawnEvent], find_mirrors: MirrorFinder
+    drawer: Drawer, questions: Questions, question: Question, events: Iterator[DrawnEvent], find_mirrors: MirrorFinder
 ) -> Iterator[Unit]:
-    """Yield mirror pairs: an event, and the first event from *find_mirrors* with equal words and the opposite label."""
+    """Yield mirror pairs: an event, and the first event from *find_mirrors* with equal words and the opposite labels.
+
+    Events with equal answers to two questions are skipped.
+    """
+
+    def answer(sentence: ProbedSentence) -> list[int | None]:
+        return [question(sentence, probe) for probe in questions]
 
     def make_pair(event: DrawnEvent) -> Unit | None:
         probed = ProbedSentence(event, drawer.wording)
-        label = question(probed, probe) is True
-        for mirror in find_mirrors(drawer, probed, probe):
-            if question(ProbedSentence(mirror, drawer.wording), probe) is not label and have_same_words(
-                drawer, event, mirror
-            ):
-                return drawer.build_item(event, label=label), drawer.build_item(mirror, label=not label)
+        label = bool(question(probed, questions[0]))
+        crossed = [label, not label]
+        if answer(probed) != crossed[: len(questions)]:
+            return None
+        for mirror in find_mirrors(drawer, probed, questions):
+            sentence = ProbedSentence(mirror, drawer.wording)
+            if answer(sentence) == [not label, label][: len(questions)] and have_same_words(drawer, event, mirror):
+                return build_unit(drawer, questions, (event, mirror), label=label)
         return None
 
     return skip_misses(map(make_pair, events))
 
 
 def have_same_words(drawer: Drawer, event: DrawnEvent, mirror: DrawnEvent) -> bool:
-    """Check whether an event and its mirror have the same words, as they always do in English."""
-    if not drawer.wording.lexicon.language.closes_clauses:
-        return True
+    """Check whether an event and its mirror have the same words."""
     first, second = (sorted(drawer.wording.render(drawn).split()) for drawn in (event, mirror))
     return first == second
 
@@ -104,20 +178,22 @@ def skip_misses(units: Iterator[Unit | None]) -> Iterator[Unit]:
     return (unit for unit in filter_bounded(lambda unit: unit is not None, units, MAX_MISSES) if unit is not None)
 
 
-def swap_noun(drawer: Drawer, probed: ProbedSentence, probe: Probe) -> Iterator[DrawnEvent]:
-    """Yield events in which the probed noun has changed places with a noun that has the same number and sort."""
+def swap_nouns(drawer: Drawer, probed: ProbedSentence, questions: Questions) -> Iterator[DrawnEvent]:
+    """Yield the event in which the nouns of the questions have changed places, if their numbers and sorts are equal."""
     event, parts = probed.event, find_layout_parts(probed.event.layout)
     lexicon = drawer.wording.lexicon
+    first, second = (probed.nouns[noun] for noun, _ in questions)
+    numbers = {event.get_value(parts.determiners[variable])[0] for variable in (first, second)}
+    sorts = {lexicon.get(noun, Kind.NOUN).sort for noun, _ in questions}
+    if len(numbers) == len(sorts) == 1:
+        yield event.swap_values(first, second)
 
-    def describe_noun(variable: int) -> tuple[str, str]:
-        sort = lexicon.get(str(event.get_value(variable)), Kind.NOUN).sort
-        return event.get_value(parts.determiners[variable])[0], sort
 
-    variable_ = probed.nouns[probe[0]]
-    kind = describe_noun(variable_)
-    candidates = [variable for variable in parts.nouns if variable != variable_ and describe_noun(variable) == kind]
-    for candidate in drawer.shuffle(candidates):
-        yield event.swap_values(variable_, candidate)
+def swap_verbs(_: Drawer, probed: ProbedSentence, questions: Questions) -> Iterator[DrawnEvent]:
+    """Yield the event in which the verbs of the questions have changed places, if their clauses have the same frame."""
+    first, second = (probed.verbs[verb] for _, verb in questions)
+    if first.site.frame == second.site.frame:
+        yield probed.event.swap_values(first.verb, second.verb)
 
 
 def list_adverb_counts(language: Language) -> tuple[int, ...]:
@@ -125,28 +201,24 @@ def list_adverb_counts(language: Language) -> tuple[int, ...]:
     return tuple(range(min(2, language.max_adverbs) + 1))
 
 
-def make_negation_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield mirror pairs that ask if a verb is positive. One item negates this verb; the other negates another verb."""
-    (verb,) = probe
+def make_negation_units(drawer: Drawer, questions: Questions) -> Iterator[Unit]:
+    """Yield mirror pairs that ask which of two verbs is positive: in each sentence, the other one is negated."""
     needs_be = not drawer.wording.lexicon.language.closes_clauses
     if needs_be and (drawer.part.name or drawer.profile):  # few events may be left, which rejection finds slowly
         drawer = drawer.exclude(WITHOUT_BE)
-    events = sample_negations(drawer, verb=verb, accept=_has_be if needs_be else None)
-    yield from skip_misses(map(partial(_move_negation, drawer), events))
+    events = sample_negations(drawer, questions, accept=_has_be if needs_be else None)
+    return make_mirror_pairs(drawer, questions, is_positive, events, _move_negation)
 
 
-def _move_negation(drawer: Drawer, event: DrawnEvent) -> Unit | None:
-    """Return a mirror pair: the event, and the same with the other verb negated instead; None if that is impossible."""
-    main, inner = find_layout_parts(event.layout).clauses
-    mirror = event.swap_values(main.negation, inner.negation)
+def _move_negation(drawer: Drawer, probed: ProbedSentence, _: Questions) -> Iterator[DrawnEvent]:
+    main, inner = find_layout_parts(probed.event.layout).clauses
+    mirror = probed.event.swap_values(main.negation, inner.negation)
     if drawer.wording.lexicon.language.closes_clauses:
         try:
             check_event(mirror.event, drawer.wording.lexicon)
         except UsageError:
-            return None
-    if not have_same_words(drawer, event, mirror):
-        return None
-    return drawer.build_item(event, label=False), drawer.build_item(mirror, label=True)
+            return
+    yield mirror
 
 
 def _has_be(event: DrawnEvent) -> bool:
@@ -157,16 +229,21 @@ def _has_be(event: DrawnEvent) -> bool:
 
 
 def sample_negations(
-    drawer: Drawer, *, verb: str | None = None, accept: Callable[[DrawnEvent], bool] | None = None
+    drawer: Drawer,
+    questions: Sequence[tuple[str | None, ...]] = ((None,), (None,)),
+    *,
+    accept: Callable[[DrawnEvent], bool] | None = None,
 ) -> Iterator[DrawnEvent]:
-    """Yield events of two clauses, of which one is negated (the clause of *verb*, if set).
+    """Yield events of two clauses with the verbs of the questions (None: any verb), of which the first is negated.
 
     Ambiguous events are yielded only if there is an *accept*, and it accepts them.
 
     The number of adverbs before each verb is sampled first: otherwise nearly all events would have the maximum number.
     """
-    negated = ev.Event(predicate=verb, polarity=ev.Polarity.NEGATIVE)
-    positive = ev.Event(polarity=ev.Polarity.POSITIVE)
+    negated, positive = (
+        ev.Event(predicate=verb, polarity=polarity)
+        for (verb,), polarity in zip(questions, (ev.Polarity.NEGATIVE, ev.Polarity.POSITIVE), strict=True)
+    )
     features = ((negated, positive), (positive, negated))
     return sample_with_adverbs(drawer, features, accept=accept or bool, choices=Choices(ambiguous=accept is not None))
 
@@ -194,47 +271,3 @@ def sample_with_adverbs(
 def interleave(sources: Iterable[Iterator[DrawnEvent]]) -> Iterator[DrawnEvent]:
     """Yield the first event of each source, then the second event of each, and so on."""
     return (event for events in zip_longest(*sources) for event in events if event is not None)
-
-
-def take_units(sources: Sequence[Iterator[Unit]], count: int, used: set[str]) -> list[Unit]:
-    """Return up to *count* units in total, one from each source in turn. Their new sentences are added to *used*."""
-    units: list[Unit] = []
-    while sources and len(units) < count:
-        turn = [(source, take_new_unit(source, used)) for source in sources[: count - len(units)]]
-        units += [unit for _, unit in turn if unit is not None]
-        spent = [source for source, unit in turn if unit is None]
-        sources = [source for source in sources if source not in spent]
-    return units
-
-
-def take_weighted_units(
-    sources: Sequence[Iterator[Unit]], weights: Sequence[float], count: int, used: set[str], rng: Random
-) -> tuple[list[Unit], int | None]:
-    """Return up to *count* units from sources sampled by weight, and the index of a source that ran out, or None.
-
-    Units with a sentence in *used* are skipped; the sentences of returned units are added to *used*. If a source runs
-    out after it gave a unit, sampling stops and the source's index is returned. A source without any unit is dropped.
-    """
-    units: list[Unit] = []
-    remaining, productive = dict(enumerate(weights)), set[int]()
-    while remaining and len(units) < count:
-        (at,) = rng.choices([*remaining], [*remaining.values()])
-        unit = take_new_unit(sources[at], used)
-        if unit is not None:
-            units.append(unit)
-            productive.add(at)
-        elif at in productive:
-            return units, at
-        else:
-            del remaining[at]
-    return units, None
-
-
-def take_new_unit(units: Iterator[Unit], used: set[str]) -> Unit | None:
-    """Return the next unit whose sentences are distinct and unused; add them to *used*. None after MAX_MISSES units."""
-    for unit in islice(units, MAX_MISSES):
-        texts = {item.text for item in unit}
-        if len(texts) == len(unit) and not texts & used:
-            used |= texts
-            return unit
-    return None

@@ -1,5 +1,6 @@
 """Sampling of the items of compeval tasks: as balanced mirror pairs, or as in the paper."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -10,26 +11,43 @@ from sentprobe.errors import UsageError
 from sentprobe.generator.bulk.drawn_texts import get_text_renderer
 from sentprobe.generator.spaces.constraints import Choices
 from sentprobe.generator.spaces.profile import Profile
-from sentprobe.lexicon import Lexicon
+from sentprobe.lexicon import Kind, Lexicon
 from sentprobe.probes.compeval import held_out_pairs
 from sentprobe.probes.compeval.held_out_structures import Structure, get_trained_part, list_test_parts
-from sentprobe.probes.compeval.items import ALL_SENTENCES, MAX_REJECTED, Drawer, Part, Probe, Unit, UnitItem
-from sentprobe.probes.compeval.mirror import list_adverb_counts, take_units, take_weighted_units
+from sentprobe.probes.compeval.items import (
+    ALL_SENTENCES,
+    MAX_REJECTED,
+    Drawer,
+    Part,
+    Probe,
+    ProbedItem,
+    Questions,
+    Unit,
+    UnitItem,
+)
+from sentprobe.probes.compeval.mirror import list_adverb_counts, list_words
 from sentprobe.probes.compeval.questions import ProbedSentence
 from sentprobe.probes.compeval.tasks import CompevalTask, HeldOutKind
+from sentprobe.probes.compeval.unit_choice import take_spread_units, take_units, take_weighted_units
 from sentprobe.probes.dataset import Sampling, Split, TooFewError
 from sentprobe.processes import find_memory_size
-
-ProbedItem = tuple[Probe, UnitItem]
-"""The probe words of an item, and the item itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitWords:
-    """The lexicon and the probe words of each split."""
+    """The lexicon and the probe words of each split.
+
+    *classes* maps a probe word to its class: only words of a class may be exchanged for each other in a pair.
+    """
 
     lexicons: Mapping[Split, Lexicon]
     probes: held_out_pairs.ProbesBySplit
+    classes: Mapping[str, object]
+
+    @property
+    def shares_test_pairs(self) -> bool:
+        """Whether a test unit has a question of training: each verb holds out one noun only."""
+        return len({verb for _, verb in self.probes[Split.TEST]}) == len(self.probes[Split.TEST])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,20 +66,31 @@ class DrawRequest:
 
 
 def choose_split_words(
-    task: CompevalTask, lexicon: Lexicon, vocabulary: str, *, splits: Sequence[Split], rng: Random
+    task: CompevalTask, lexicon: Lexicon, vocabulary: str, *, splits: Sequence[Split], sampling: Sampling, rng: Random
 ) -> SplitWords:
     """Choose the lexicon and probe words of each split; training lacks the pairs or adverbs that the task holds out."""
     words = held_out_pairs.select_usable_words(lexicon, vocabulary)
     validation = Split.VALIDATION in splits
     probes = held_out_pairs.select_probes(words, task.probed_kinds, rng=rng)
+    classes: dict[str, object] = {}
     if task.has_noun:
+        # With cases, nouns of different genders cannot change places: their articles differ.
+        has_cases = len(lexicon.language.cases) > 1
+        classes = {noun: has_cases and lexicon.get(noun, Kind.NOUN).gender for noun in words[Kind.NOUN]}
         probes = held_out_pairs.build_pairs(
-            words, task.probed_kinds, rng=rng, task=task.name, absent=task.absent_probes, validation=validation
+            words,
+            task.probed_kinds,
+            rng=rng,
+            task=task.name,
+            validation=validation,
+            find_class=lambda noun: str(classes[noun]),
+            share=1 if sampling is Sampling.PAPER else None,
         )
+        classes |= {verb: kind for kind in task.probed_kinds for verb in words[kind]}
     lexicons: Mapping[Split, Lexicon] = dict.fromkeys(Split, lexicon)
     if task.held_out is HeldOutKind.ADVERBS:
         lexicons = held_out_pairs.split_adverbs(lexicon, vocabulary, rng=rng, task=task.name, validation=validation)
-    return SplitWords(lexicons=lexicons, probes=probes)
+    return SplitWords(lexicons=lexicons, probes=probes, classes=classes)
 
 
 LARGE_REQUEST = 100_000
@@ -79,8 +108,10 @@ def check_sentence_count(task: CompevalTask, words: SplitWords, request: DrawReq
         drawer = replace(_make_drawer(words, request, split, frozenset()), part=ALL_SENTENCES)
         sentences = _count_sentences(task, drawer, [()])
         probed_sentences = _count_sentences(task, drawer, probes)
-        # At most half of the items of a unit lack a probe word. With Sampling.PAPER, a sentence has several items.
-        most = min(sentences, 2 * probed_sentences) if sampling is Sampling.MIRROR else len(probes) * probed_sentences
+        # Each sentence of a unit has the words of at least one of its questions.
+        asked = (len(task.crossed) and 2) or 1
+        most = asked * min(sentences, probed_sentences)
+        most = most if sampling is Sampling.MIRROR else len(probes) * probed_sentences
         request_text = f"{task.name}: {count:,} {split.value} items are asked for"
         if count > most:
             raise TooManyItemsError(
@@ -109,24 +140,79 @@ class TooManyItemsError(TooFewError, UsageError):
 
 
 def _sample_mirrored(task: CompevalTask, words: SplitWords, request: DrawRequest) -> dict[Split, list[ProbedItem]]:
-    """Sample the items of each split as units. Each tuple of probe words gets about equally many units."""
+    """Sample the items of each split as units. Each question is asked about equally often."""
     counts = {split: ceil(count / task.unit) for split, count in request.counts.items()}
-    probes: held_out_pairs.ProbesBySplit = {split: words.probes[split][:count] for split, count in counts.items()}
-    held_out_pairs.check_probe_words_trained(probes, task=task.name)
-    pairs = {*probes[Split.TEST], *probes.get(Split.VALIDATION, ())} - {*probes[Split.TRAIN]}
-    separated = frozenset(pairs if task.has_noun else ())
+    held_out = {*words.probes[Split.TEST], *words.probes[Split.VALIDATION]} - {*words.probes[Split.TRAIN]}
+    separated = frozenset(held_out if task.has_noun else ())
+    drawers = {split: _make_drawer(words, request, split, separated) for split in counts}
+    questions: Mapping[Split, QuestionsBySlot]
+    questions = {split: _list_questions(task, words, split, count) for split, count in counts.items()}
+    questions = _restrict_to_trained_words(task, questions)
+    has_few_nouns = task.has_noun and len({noun for noun, _ in words.probes[Split.TRAIN]}) < FEW_NOUNS
+    if has_few_nouns or counts[Split.TRAIN] < FEW_UNITS or drawers[Split.TRAIN].may_lack_units:
+        questions = _restrict_to_usable_questions(task, drawers[Split.TRAIN], questions)
     used: set[str] = set()
     items: dict[Split, list[ProbedItem]] = {}
-    drawers = {split: _make_drawer(words, request, split, separated) for split in counts}
-    probes = _restrict_to_usable_probes(task, drawers[Split.TRAIN], probes)
     for split, count in request.counts.items():
         parts = request.list_parts(split)
         part_drawers = [replace(drawers[split], part=part) for part in parts]
-        part_count = count // len(parts)
-        units = [unit for d in part_drawers for unit in _sample_units(task, d, probes[split], part_count, used)]
+        units = [u for d in part_drawers for u in _sample_units(task, d, questions[split], count // len(parts), used)]
         request.rng.shuffle(units)
-        items[split] = [(probe, item) for probe, unit in units for item in unit]
+        items[split] = [item for unit in units for item in unit]
+    asked = {split: [probe for probe, _ in split_items] for split, split_items in items.items()}
+    held_out_pairs.check_probe_words_trained(asked, task=task.name)
     return items
+
+
+FEW_NOUNS = 6
+"""With fewer nouns, training may have no sentence of some probe words, since it lacks the held-out pairs."""
+FEW_UNITS = 100
+"""With fewer units of training, a probe word may be in one question only, which may have no sentence."""
+QuestionsBySlot = Mapping[int, Sequence[Questions]]
+"""The questions of units, by the slot in which the two questions of a unit differ."""
+_MIN_SPREAD = 8
+"""Units about the same questions, at least, if they are chosen by their places: each waits beside several others."""
+
+
+def _list_questions(task: CompevalTask, words: SplitWords, split: Split, count: int) -> QuestionsBySlot:
+    """Return the questions of *count* units of training, or all questions of another split."""
+    if not task.crossed:
+        return {0: [((),)]}
+    probes = words.probes[split]
+    partners = words.probes[Split.TRAIN]
+    by_slot = held_out_pairs.cross_questions(probes, task.crossed, words.classes, partners=partners)
+    if split is not Split.TRAIN:
+        return by_slot
+    # No more than there will be units, so that each of these words is asked about.
+    shares = [
+        _share_units(task, count, number) - _share_units(task, count, number - 1) for number in range(len(by_slot))
+    ]
+    if task.is_spread:
+        shares = [max(ceil(share / _MIN_SPREAD), min(share, len(probes))) for share in shares]
+    return {slot: pairs[:share] for (slot, pairs), share in zip(by_slot.items(), shares, strict=True)}
+
+
+def _share_units(task: CompevalTask, count: int, number: int) -> int:
+    """Return how many of *count* units the slots up to this number have together: each slot an equal share."""
+    return count * (number + 1) // max(1, len(task.crossed))
+
+
+def _restrict_to_trained_words(
+    task: CompevalTask, questions: Mapping[Split, QuestionsBySlot]
+) -> Mapping[Split, QuestionsBySlot]:
+    """Return *questions* without those of validation and test that have a word about which training does not ask."""
+    trained = {word for pairs in questions[Split.TRAIN].values() for pair in pairs for word in list_words(pair)}
+    restricted = {
+        split: {slot: [p for p in pairs if trained.issuperset(list_words(p))] for slot, pairs in by_slot.items()}
+        for split, by_slot in questions.items()
+    }
+    for split, by_slot in restricted.items():
+        if not any(by_slot.values()):
+            raise held_out_pairs.TooFewItemsError(
+                f"{task.name}: too few training items for every probe word of the {split.value} items to be in "
+                "training; ask for more of them"
+            )
+    return restricted
 
 
 def _make_drawer(words: SplitWords, request: DrawRequest, split: Split, separated: frozenset[Probe]) -> Drawer:
@@ -144,39 +230,61 @@ def _make_drawer(words: SplitWords, request: DrawRequest, split: Split, separate
 def _restrict_to_usable_probes(
     task: CompevalTask, drawer: Drawer, probes: held_out_pairs.ProbesBySplit
 ) -> held_out_pairs.ProbesBySplit:
-    """Return *probes* without unusable tuples of probe words.
-
-    A training tuple remains if *drawer* can draw an item that asks about its words. A validation or test tuple remains
-    if each of its words is in a remaining training tuple. Raises NoStructureError if no training tuple remains.
-    """
+    """Return *probes* without those of words that no training sentence of the task can have (Sampling.PAPER)."""
     if not drawer.may_lack_units:
         return probes
-    trained = [
-        probe
-        for probe in probes[Split.TRAIN]
-        if any(next(task.make_units(d, probe), None) for d in drawer.list_template_drawers(task.templates))
-    ]
-    if not trained:
-        reason = "has the held-out structure" if drawer.part.name else "has weight 0 in the profile"
+    by_slot = held_out_pairs.cross_questions(probes[Split.TRAIN], task.crossed, {})
+    trained = _restrict_to_usable_questions(task, drawer, {Split.TRAIN: by_slot})[Split.TRAIN]
+    words = {word for pairs in trained.values() for pair in pairs for word in list_words(pair)}
+    return {s: tuple(p for p in split_probes if words.issuperset(p)) for s, split_probes in probes.items()}
+
+
+def _restrict_to_usable_questions(
+    task: CompevalTask, drawer: Drawer, questions: Mapping[Split, QuestionsBySlot]
+) -> Mapping[Split, QuestionsBySlot]:
+    """Return *questions* without those about words that training cannot ask about.
+
+    Training questions remain if *drawer* can draw a unit of them; others remain if training asks about their words.
+    Raises NoStructureError if no training question remains.
+    """
+    trained = {
+        slot: [
+            pair
+            for pair in pairs
+            if any(next(task.make_units(d, pair), None) for d in drawer.list_template_drawers(task.templates))
+        ]
+        for slot, pairs in questions[Split.TRAIN].items()
+    }
+    if not any(trained.values()):
+        reason = "has a held-out pair"
+        if drawer.part.name or drawer.profile:
+            reason = "has the held-out structure" if drawer.part.name else "has weight 0 in the profile"
         raise NoStructureError(
             f"{task.name}: every sentence of its questions {reason}, so that no training sentence is left"
         )
-    return held_out_pairs.restrict_to_trained_words(probes, trained)
+    return _restrict_to_trained_words(task, {**questions, Split.TRAIN: trained})
 
 
 def _sample_units(
-    task: CompevalTask, drawer: Drawer, probes: Sequence[Probe], item_count: int, used: set[str]
-) -> list[tuple[Probe, Unit]]:
-    """Return units with *item_count* items in total, spread evenly over *probes*; the last unit may be incomplete."""
+    task: CompevalTask, drawer: Drawer, questions: QuestionsBySlot, item_count: int, used: set[str]
+) -> list[Unit]:
+    """Return units with *item_count* items in total, spread evenly over slots and questions.
+
+    The last unit may be incomplete. If some questions have too few units, others get more.
+    """
     count = ceil(item_count / task.unit)
-    units: list[tuple[Probe, Unit]] = []
-    remaining = list(probes)
-    while remaining and len(units) < count:
-        share, extra = divmod(count - len(units), len(remaining))
-        sizes = {probe: share + (i < extra) for i, probe in enumerate(remaining)}
-        sampled = {p: _take_probe_units(task, drawer, p, n, used) for p, n in sizes.items()}
-        units += [(probe, unit) for probe, probe_units in sampled.items() for unit in probe_units]
-        remaining = [p for p in remaining if drawer.may_lack_units and sizes[p] and len(sampled[p]) == sizes[p]]
+    units: list[Unit] = []
+    drawer = replace(drawer, uses=Counter())
+    for number, pairs in enumerate([*questions.values(), *questions.values()]):
+        # In the second round, slots with more units make up for those that lack some.
+        target = _share_units(task, count, number) if number < len(questions) else count
+        remaining = _order_by_freedom(drawer, pairs) if task.is_spread else list(pairs)
+        while remaining and len(units) < target:
+            share, extra = divmod(target - len(units), len(remaining))
+            sizes = {pair: share + (i < extra) for i, pair in enumerate(remaining)}
+            sampled = {pair: _take_units(task, drawer, pair, n, used) for pair, n in sizes.items() if n}
+            units += [unit for pair_units in sampled.values() for unit in pair_units]
+            remaining = [pair for pair in remaining if len(sampled.get(pair, ())) == sizes[pair]]
     if not units and drawer.part.having:
         raise NoStructureError(
             f"{task.name}: no sentence of its questions has the structure "
@@ -184,24 +292,33 @@ def _sample_units(
         )
     if len(units) < count:
         raise _too_few_error(task, drawer, len(units) * task.unit, item_count)
-    probe, last = units[-1]
-    return [*units[:-1], (probe, last[: len(last) - count * task.unit + item_count])]
+    last = units[-1]
+    return [*units[:-1], last[: len(last) - count * task.unit + item_count]]
+
+
+def _order_by_freedom(drawer: Drawer, pairs: Sequence[Questions]) -> list[Questions]:
+    """Return first the questions about intransitive verbs: they stand in few places, which the others can avoid."""
+    intransitive = {*drawer.wording.lexicon.vocabulary(drawer.vocabulary).words[Kind.INTRANSITIVE]}
+    return sorted(pairs, key=lambda pair: intransitive.isdisjoint(list_words(pair)))
 
 
 class NoStructureError(TooFewError, UsageError):
     """A structure cannot be held out of a task, because all or none of the task's sentences have it."""
 
 
-def _take_probe_units(task: CompevalTask, drawer: Drawer, probe: Probe, count: int, used: set[str]) -> list[Unit]:
+def _take_units(task: CompevalTask, drawer: Drawer, questions: Questions, count: int, used: set[str]) -> list[Unit]:
     drawers = drawer.list_template_drawers(task.templates)
-    sources = [task.make_units(template_drawer, probe) for template_drawer in drawers]
+    sources = [task.make_units(template_drawer, questions) for template_drawer in drawers]
     if drawer.profile is None:
-        return take_units(sources, count, used)
+        return (
+            take_spread_units(sources, count, used, drawer.uses) if task.is_spread else take_units(sources, count, used)
+        )
     units, spent = take_weighted_units(sources, [d.weight for d in drawers], count, used, drawer.rng)
     if spent is not None and not drawer.part.name:
         raise TooFewError(
-            f"{task.name}: the profile asks for more sentences of {drawers[spent].template} with {' and '.join(probe)} "
-            f"than vocabulary {drawer.vocabulary!r} has; ask for fewer items or use a larger vocabulary"
+            f"{task.name}: the profile asks for more sentences of {drawers[spent].template} with "
+            f"{' and '.join(list_words(questions))} than vocabulary {drawer.vocabulary!r} has; ask for fewer items or "
+            "use a larger vocabulary"
         )
     return units
 

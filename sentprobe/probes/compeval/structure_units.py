@@ -13,15 +13,16 @@ from sentprobe.generator.spaces.drawn_event import DrawnEvent, find_layout_parts
 from sentprobe.generator.spaces.layout import ClauseForm, make_layout
 from sentprobe.generator.spaces.templates import Pattern, find_pattern, find_patterns
 from sentprobe.lexicon import Kind
-from sentprobe.probes.compeval.items import Drawer, Probe, Unit
+from sentprobe.probes.compeval.items import Drawer, Probe, Questions, Unit
 from sentprobe.probes.compeval.mirror import (
     WITHOUT_BE,
     MirrorFinder,
     interleave,
+    list_words,
     make_mirror_pairs,
     sample_with_adverbs,
     skip_misses,
-    swap_noun,
+    swap_nouns,
 )
 from sentprobe.probes.compeval.questions import ProbedSentence, has_role
 
@@ -57,17 +58,18 @@ def is_under_modal(sentence: ProbedSentence, probe: Probe) -> bool | None:
     return None if clause is None else clause.site.form.is_modal
 
 
-def make_attachment_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield units that ask whether the relative clause modifies the noun; in the mirror, it modifies another noun."""
-    noun, verb = probe
-    ((role, _),) = find_patterns((drawer.template,))[0].clauses
+def make_attachment_units(drawer: Drawer, questions: Questions) -> Iterator[Unit]:
+    """Yield units that ask which of two nouns the relative clause modifies; in the mirror, it modifies the other."""
+    (noun, verb), (other, _) = questions
+    ((role, _),) = (pattern := find_patterns((drawer.template,))[0]).clauses
+    (other_role,) = {*ev.FRAME_ROLES[pattern.frame]} - {role}
     person = ev.Participant(noun=noun, clause=ev.RelativeClause(event=ev.Event(predicate=verb)))
-    required = ev.Event().with_argument(role, person)
-    events = drawer.sample_events(required=(required,), words=probe)
-    return make_mirror_pairs(drawer, probe, is_modified, events, keep_words(_move_clause))
+    required = ev.Event().with_argument(role, person).with_argument(other_role, ev.Participant(noun=other))
+    events = drawer.sample_events(required=(required,), words=list_words(questions))
+    return make_mirror_pairs(drawer, questions, is_modified, events, keep_words(_move_clause))
 
 
-def _move_clause(drawer: Drawer, probed: ProbedSentence, _: Probe) -> Iterator[DrawnEvent]:
+def _move_clause(drawer: Drawer, probed: ProbedSentence, _: Questions) -> Iterator[DrawnEvent]:
     pattern = probed.event.layout.pattern
     ((clause_role, clause),) = pattern.clauses
     for role in ev.FRAME_ROLES[pattern.frame]:
@@ -112,25 +114,27 @@ def _rename_moved(role: ev.Role, name: str) -> str:
     return f"{role.value}.{part}" if part.startswith(("rel", "clause.")) else name
 
 
-def make_tense_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield units that ask whether the probe verb is past. The mirror swaps the tenses of main and relative clause."""
-    past, present = ev.Event(predicate=probe[0], tense=ev.Tense.PAST), ev.Event(tense=ev.Tense.PRESENT)
+def make_tense_units(drawer: Drawer, questions: Questions) -> Iterator[Unit]:
+    """Yield units that ask which of two verbs is past. The mirror swaps the tenses of main and relative clause."""
+    (verb,), (other,) = questions
+    past, present = ev.Event(predicate=verb, tense=ev.Tense.PAST), ev.Event(predicate=other, tense=ev.Tense.PRESENT)
     has_cases = len(drawer.wording.lexicon.language.cases) > 1  # such a language negates without an auxiliary
     drawer = drawer.exclude(WITHOUT_BE if has_cases else WITHOUT_AUXILIARY)
     events = sample_with_adverbs(drawer, ((past, present), (present, past)))
-    return make_mirror_pairs(drawer, probe, is_past, events, keep_words(_swap_tenses))
+    return make_mirror_pairs(drawer, questions, is_past, events, keep_words(_swap_tenses))
 
 
-def _swap_tenses(_: Drawer, probed: ProbedSentence, __: Probe) -> Iterator[DrawnEvent]:
+def _swap_tenses(_: Drawer, probed: ProbedSentence, __: Questions) -> Iterator[DrawnEvent]:
     main, inner = find_layout_parts(probed.event.layout).clauses
     if main.tense is not None and inner.tense is not None:
         yield probed.event.swap_values(main.tense, inner.tense)
 
 
-def make_number_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield units that ask whether the verb's agent is plural. The mirror exchanges the agents of both clauses."""
-    plural = ev.Event(predicate=probe[0], agent=ev.Participant(number=ev.Number.PLURAL))
-    singular = ev.Event(agent=ev.Participant(number=ev.Number.SINGULAR))
+def make_number_units(drawer: Drawer, questions: Questions) -> Iterator[Unit]:
+    """Yield units that ask which of two verbs has a plural agent. The mirror exchanges the agents of both clauses."""
+    (verb,), (other,) = questions
+    plural = ev.Event(predicate=verb, agent=ev.Participant(number=ev.Number.PLURAL))
+    singular = ev.Event(predicate=other, agent=ev.Participant(number=ev.Number.SINGULAR))
     features = [(plural, singular), (singular, plural)]
     if len(drawer.wording.lexicon.language.cases) > 1:
         # The agents have one case if the clauses have one voice. Auxiliaries agree and are exchanged too.
@@ -139,28 +143,29 @@ def make_number_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
         events = sample_with_adverbs(drawer, features)
     else:
         events = sample_with_adverbs(drawer.exclude(ev.Event(tense=ev.Tense.PRESENT)), features)
-    return make_mirror_pairs(drawer, probe, is_agent_plural, events, keep_words(_swap_agents))
+    return make_mirror_pairs(drawer, questions, is_agent_plural, events, keep_words(_swap_agents))
 
 
-def _swap_agents(_: Drawer, probed: ProbedSentence, __: Probe) -> Iterator[DrawnEvent]:
+def _swap_agents(_: Drawer, probed: ProbedSentence, __: Questions) -> Iterator[DrawnEvent]:
     parts = find_layout_parts(probed.event.layout)
     main, inner = (clause.roles[ev.Role.AGENT][0] for clause in parts.clauses)
     yield probed.event.swap_values(main, inner).swap_values(parts.determiners[main], parts.determiners[inner])
 
 
-def make_modality_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield units that ask whether the verb has a modal. The mirror moves the modal to the other clause."""
-    features = (ev.Event(predicate=probe[0]), ev.Event())
+def make_modality_units(drawer: Drawer, questions: Questions) -> Iterator[Unit]:
+    """Yield units that ask which of two verbs has a modal. The mirror moves the modal to the other clause."""
+    (verb,), (other,) = questions
+    features = (ev.Event(predicate=verb), ev.Event(predicate=other))
     choices = Choices(modals=list_modals(drawer))
     events = sample_with_adverbs(drawer, (features, features[::-1]), accept=_has_one_modal, choices=choices)
-    return make_mirror_pairs(drawer, probe, is_under_modal, events, keep_words(_move_modal))
+    return make_mirror_pairs(drawer, questions, is_under_modal, events, keep_words(_move_modal))
 
 
 def _has_one_modal(event: DrawnEvent) -> bool:
     return sum(site.form.is_modal for site in event.layout.clauses) == 1
 
 
-def _move_modal(drawer: Drawer, probed: ProbedSentence, _: Probe) -> Iterator[DrawnEvent]:
+def _move_modal(drawer: Drawer, probed: ProbedSentence, _: Questions) -> Iterator[DrawnEvent]:
     main, inner = probed.event.layout.clauses
     pairs = [(name, f"{inner.path}{name}") for name in ("modal", "tense")]
     names = {old: new for pair in pairs for old, new in (pair, pair[::-1])}
@@ -170,9 +175,9 @@ def _move_modal(drawer: Drawer, probed: ProbedSentence, _: Probe) -> Iterator[Dr
 def keep_words(find_mirrors: MirrorFinder) -> MirrorFinder:
     """Return *find_mirrors*, limited to mirrors that have exactly the sentence's words and add no ambiguity."""
 
-    def find_same_words(drawer: Drawer, probed: ProbedSentence, probe: Probe) -> Iterable[DrawnEvent]:
+    def find_same_words(drawer: Drawer, probed: ProbedSentence, questions: Questions) -> Iterable[DrawnEvent]:
         words = sorted(probed.text.split())
-        for mirror in find_mirrors(drawer, probed, probe):
+        for mirror in find_mirrors(drawer, probed, questions):
             if sorted(drawer.wording.render(mirror).split()) != words:
                 continue
             if mirror.layout is probed.event.layout or count_readings(mirror.event) == 1:
@@ -195,17 +200,17 @@ def _find_adjective(sentence: ProbedSentence, adjective: str) -> int | None:
     return next((at for at in variables if sentence.event.get_value(at) == adjective), None)
 
 
-def make_binding_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield mirror pairs: does *probe*'s adjective modify *probe*'s noun? In item 2, two adjectives swap places."""
-    events = drawer.sample_events(words=probe, choices=Choices(adjectives=(1,)))
-    return make_mirror_pairs(drawer, probe, is_bound, events, _swap_adjective)
+def make_binding_units(drawer: Drawer, questions: Questions) -> Iterator[Unit]:
+    """Yield mirror pairs that ask which of two nouns the adjective modifies; the mirror swaps their adjectives."""
+    events = drawer.sample_events(words=list_words(questions), choices=Choices(adjectives=(1,)))
+    return make_mirror_pairs(drawer, questions, is_bound, events, _swap_adjectives)
 
 
-def _swap_adjective(drawer: Drawer, probed: ProbedSentence, probe: Probe) -> Iterator[DrawnEvent]:
-    at = _find_adjective(probed, probe[1])
-    for candidate in drawer.shuffle([*find_layout_parts(probed.event.layout).adjectives]):
-        if at is not None and candidate != at:
-            yield probed.event.swap_values(at, candidate)
+def _swap_adjectives(_: Drawer, probed: ProbedSentence, questions: Questions) -> Iterator[DrawnEvent]:
+    nouns = {probed.nouns[noun] for noun, _ in questions}
+    modified = find_layout_parts(probed.event.layout).adjectives
+    first, second = (adjective for adjective, noun in modified.items() if noun in nouns)
+    yield probed.event.swap_values(first, second)
 
 
 def is_recipient(sentence: ProbedSentence, probe: Probe) -> bool | None:
@@ -213,12 +218,12 @@ def is_recipient(sentence: ProbedSentence, probe: Probe) -> bool | None:
     return has_role(sentence, probe, ev.Role.RECIPIENT)
 
 
-def make_recipient_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield mirror pairs that ask if a noun is the verb's recipient. Item 2 swaps this noun with another noun."""
-    noun, verb = probe
+def make_recipient_units(drawer: Drawer, questions: Questions) -> Iterator[Unit]:
+    """Yield mirror pairs that ask which of two nouns is the verb's recipient; the mirror swaps these nouns."""
+    noun, verb = questions[0]
     event = ev.Event(predicate=verb, recipient=ev.Participant(noun=noun))
-    events = drawer.sample_events(required=(event,), words=probe)
-    return make_mirror_pairs(drawer, probe, is_recipient, events, swap_noun)
+    events = drawer.sample_events(required=(event,), words=list_words(questions))
+    return make_mirror_pairs(drawer, questions, is_recipient, events, swap_nouns)
 
 
 MOODS = tuple(ev.Mood)
@@ -243,14 +248,14 @@ def _sample_sentences(drawer: Drawer, choices: Choices) -> Iterator[DrawnEvent]:
     return interleave([sample_with_adverbs(drawer, features, choices=choices) for choices in all_choices])
 
 
-def make_question_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
+def make_question_units(drawer: Drawer, questions: Questions) -> Iterator[Unit]:
     """Yield mirror pairs of questions: one asks for the agent (*who is helping the man*), one for the patient."""
     choices = Choices(moods=(ev.Mood.QUESTION,), asked=(ev.Role.AGENT, ev.Role.PATIENT))
     events = _sample_sentences(drawer, choices)
-    return make_mirror_pairs(drawer, probe, is_patient_asked, events, keep_words(_ask_other_role))
+    return make_mirror_pairs(drawer, questions, is_patient_asked, events, keep_words(_ask_other_role))
 
 
-def _ask_other_role(drawer: Drawer, probed: ProbedSentence, _: Probe) -> Iterator[DrawnEvent]:
+def _ask_other_role(drawer: Drawer, probed: ProbedSentence, _: Questions) -> Iterator[DrawnEvent]:
     """Yield the mirror of a *who* question: "who did the man help" for "who helped the man". Skip *what* questions."""
     layout = probed.event.layout
     main, *inner = (site.form for site in layout.clauses)
@@ -267,7 +272,7 @@ def _ask_other_role(drawer: Drawer, probed: ProbedSentence, _: Probe) -> Iterato
         yield change_layout(drawer, probed.event, rename, pattern=pattern, forms=forms)
 
 
-def make_mood_units(drawer: Drawer, _: Probe) -> Iterator[Unit]:
+def make_mood_units(drawer: Drawer, _: Questions) -> Iterator[Unit]:
     """Yield units of three sentences: a statement, the yes/no question with the same words, and the imperative."""
 
     def make_unit(event: DrawnEvent) -> Unit | None:
@@ -278,12 +283,12 @@ def make_mood_units(drawer: Drawer, _: Probe) -> Iterator[Unit]:
         if question is None or (having and not any(contains(order.event, pattern) for pattern in having)):
             return None
         events = (event, question, order)
-        return tuple(drawer.build_item(event, label=label) for label, event in enumerate(events))
+        return tuple(((), drawer.build_item(event, label=label)) for label, event in enumerate(events))
 
     return skip_misses(map(make_unit, _sample_sentences(drawer, Choices())))
 
 
-def _ask(drawer: Drawer, probed: ProbedSentence, _: Probe) -> Iterator[DrawnEvent]:
+def _ask(drawer: Drawer, probed: ProbedSentence, _: Questions) -> Iterator[DrawnEvent]:
     form = probed.event.layout.clauses[0].form
     yield _change_mood(drawer, probed.event, form._replace(mood=ev.Mood.QUESTION))
 

@@ -27,6 +27,11 @@ class HeldOutKind(StrEnum):
 
 _CLAUSE_TEMPLATES = ("intransitive-rc", "transitive-rc")
 _NOUN_TEMPLATES = ("transitive", *_CLAUSE_TEMPLATES)
+_TWO_CLAUSE_TEMPLATES = (
+    "transitive-rc-both.agent.intransitive",
+    "transitive-rc-both.agent.transitive.patient.intransitive",
+)
+"""Structures of Order with nouns that are neither second nor last, although they stand on both sides of a verb."""
 _ORDER_CUES = (Cue.NGRAMS, Cue.POSITION)
 _SENTENCE_REASONS = give_reason(ABOUT_ORDER, Cue.NGRAMS) | give_reason("the task is about it", Cue.TEMPLATE)
 _WORD_REASONS = give_reason(ABOUT_WORDS, Cue.BAG, *_ORDER_CUES)
@@ -34,7 +39,7 @@ _WORD_REASONS = give_reason(ABOUT_WORDS, Cue.BAG, *_ORDER_CUES)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompevalTask(KnownTask):
-    """A task of generated sentences; ``unit`` is the number of items in a unit."""
+    """A task of generated sentences; ``unit`` is the number of items in a unit: sentences times questions."""
 
     classes: str = "FALSE, TRUE"
     preset: str = "ettinger"
@@ -48,13 +53,18 @@ class CompevalTask(KnownTask):
     has_one_sort: bool = True
     """Whether all nouns are of one sort, so that any two nouns can be exchanged."""
     make_units: mirror.UnitMaker
-    unit: int = 2
+    crossed: tuple[int, ...] = (0,)
+    """The slots in which the two questions of a unit may differ: 0 for their nouns (or only words), 1 for their verbs.
+
+    Empty: the task has no probe words, and asks one question about each sentence.
+    """
+    unit: int = 4
+    is_spread: bool = False
+    """Whether structures are chosen so that the sentences of a unit differ in all places alike."""
     held_out: HeldOutKind = HeldOutKind.PAIRS
     templates: tuple[str, ...] = _NOUN_TEMPLATES
     question: questions.Question
     sample_events: Callable[[Drawer], Iterator[DrawnEvent]] = Drawer.sample_events
-    absent_probes: bool = False
-    """Whether a sentence may lack one of its probe words."""
     source: str = "sentprobe, after Ettinger et al. 2018"
 
     @property
@@ -108,15 +118,17 @@ TASKS = {
             name="Content2Probe",
             question_text="do both n and v occur in s? (if not, one does)",
             make_units=mirror.make_content2_units,
-            unit=4,
+            crossed=(1, 0),
             question=questions.do_both_occur,
-            absent_probes=True,
             may_answer=_WORD_REASONS,
         ),
         CompevalTask(
             name="Order",
             question_text="n and v occur in s; does n come before v?",
             make_units=mirror.make_order_units,
+            crossed=(1, 0),
+            is_spread=True,
+            templates=(*_NOUN_TEMPLATES, *_TWO_CLAUSE_TEMPLATES),
             question=questions.does_noun_precede,
             may_answer=give_reason(ABOUT_ORDER, *_ORDER_CUES),
         ),
@@ -205,6 +217,8 @@ STRUCTURE_TASKS: dict[str, CompevalTask] = {
             classes="agent, patient",
             probed_kinds=(),
             make_units=structure_units.make_question_units,
+            crossed=(),
+            unit=2,
             templates=("transitive", "transitive-rc"),
             question=structure_units.is_patient_asked,
             may_answer=_SENTENCE_REASONS,
@@ -216,6 +230,7 @@ STRUCTURE_TASKS: dict[str, CompevalTask] = {
             classes=", ".join(structure_units.MOODS),
             probed_kinds=(),
             make_units=structure_units.make_mood_units,
+            crossed=(),
             unit=len(structure_units.MOODS),
             templates=("transitive", "transitive-rc.patient"),
             question=structure_units.get_mood,

@@ -23,7 +23,7 @@ LEAKY = make_learnable_dataset(name="leaky", size=60)
 
 @cache
 def order() -> ProbeDataset:
-    return build(TASKS["Order"], english(), size=Size(84, 28), seed=1)
+    return build(TASKS["Order"], english(), size=Size(336, 112), seed=1)
 
 
 @pytest.fixture
@@ -87,11 +87,11 @@ def test_what_is_expected_is_no_failure_and_what_is_not_is_one(tmp_path: Path, p
 
 def test_what_is_expected_and_not_found_is_said(tmp_path: Path, probe: Command) -> None:
     source = saved(order(), tmp_path / "Order")
-    expect = ("--expect", "probe", "--expect", "n-grams")
+    expect = ("--expect", "probe", "--expect", "position")
     code, out, _ = probe(source, *expect, "--format", "json", "--jobs", 1)
     assert code == 0
     (record,) = json.loads(out)
-    assert (record["expect"], record["not_found"]) == (["probe", "n-grams"], ["probe"])
+    assert (record["expect"], record["not_found"]) == (["probe", "position"], ["probe"])
     assert audit_from_json(record).not_found == (Cue.PROBE,)
     out = probe(source, *expect, "--jobs", 1)[1]
     assert "  expected, but not found: probe only gives 50.0%\n" in out

@@ -89,8 +89,8 @@ BAD: list[tuple[list[str], str]] = [
     (["compeval", "--sampling", "papr"], "no sampling 'papr' (did you mean 'paper'?)"),
     (["compeval", "--format", "jsnol"], "no format 'jsnol' of datasets (did you mean 'jsonl'?)"),
     (["compeval", "--format", "senteval"], "which the format senteval cannot hold"),
-    (["compeval", "--train", "401"], "train items must be a positive multiple of 2"),
-    (["compeval", "--validation", "2"], "Content2Probe: the number of validation items must be"),
+    (["compeval", "--train", "401"], "train items must be a positive multiple of 4"),
+    (["compeval", "--validation", "2"], "Content1Probe: the number of validation items must be"),
     (["compeval", "--vocabulary", "engilsh"], "did you mean 'english'?"),
     (["compeval", "--lexicon", "none.toml"], "none.toml: cannot read the lexicon: No"),
     (["compeval", "--no-audit"], "--audit/--no-audit is for the suite natural, not for compeval"),
@@ -183,7 +183,7 @@ def test_the_vocabulary_of_an_own_lexicon(tmp_path: Path, vocabulary: str, code:
     selected = [name for name in named if name.partition("]")[0] in vocabulary.split()]
     lexicon = tmp_path / "l.toml"
     lexicon.write_text("[vocabulary.".join([words, *selected]), "utf-8")
-    size = ("--task", "Order", "--train", "8", "--test", "4")
+    size = ("--task", "Order", "--train", "112", "--test", "8")
     for request in (
         ("build", "compeval", "--lexicon", lexicon, *size, "-o", tmp_path / "sets"),
         ("run", "compeval", "--lexicon", lexicon, *size, "-e", "majority", "--jobs", "1"),
@@ -235,7 +235,7 @@ def test_an_interrupted_build_leaves_no_old_readme(
     fmt: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
     line = ("build", "compeval", "--format", fmt, "--out", tmp_path, "--test", 4, "--task", "Order")
-    assert command(*line, "--train", 8)[0] == 0
+    assert command(*line, "--train", 56)[0] == 0
     first = content(tmp_path)
 
     def interrupt(*_: object, **__: object) -> bool:
@@ -243,9 +243,9 @@ def test_an_interrupted_build_leaves_no_old_readme(
 
     with monkeypatch.context() as patch:
         patch.setattr("sentprobe.commands.data.build._write_readme", interrupt)
-        assert command(*line, "--train", 12, "--task", "SemRole")[0] == 130
+        assert command(*line, "--train", 112, "--task", "SemRole")[0] == 130
     assert "README.md" not in content(tmp_path)
-    assert command(*line, "--train", 12, "--task", "SemRole")[0] == 0
+    assert command(*line, "--train", 112, "--task", "SemRole")[0] == 0
     assert content(tmp_path)["README.md"] != first["README.md"]
     assert command("build", "compeval", "--format", fmt, "--out", tmp_path, "--task", "none")[0] == 2
     assert "README.md" in content(tmp_path)

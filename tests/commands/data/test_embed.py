@@ -165,7 +165,7 @@ def test_a_bad_source(case: str, tmp_path: Path, command: Command) -> None:
 def test_compeval(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(assemble, "build", partial(assemble.build, size=Size(56, 28)))
     sentences = read_sentences("compeval", seed=0)
-    assert 300 < len(sentences) == len(set(sentences)) <= 5 * 84
+    assert 150 < len(sentences) == len(set(sentences)) <= 5 * 42
     assert sentences != read_sentences("compeval", seed=1)
 
 

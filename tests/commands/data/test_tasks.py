@@ -35,7 +35,7 @@ def test_json(command: Command) -> None:
         "suite": "compeval",
         "question": "n and v occur in s; is n the agent of v?",
         "classes": "FALSE, TRUE",
-        "items": {"train": 4000, "test": 1000},
+        "items": {"train": 4000, "test": 2000},
         "paper": "Ettinger et al. 2018",
         "published": "sr",
         "classifier": "ettinger",

@@ -40,14 +40,14 @@ BAD: list[tuple[list[str], int, str]] = [
     (["compeval", "--set", "batch"], 2, "option 'batch' is not of the form key=value"),
     (["compeval", "--set", "batch=many"], 2, "batch=many: a whole number from 1 is expected"),
     (["compeval", "--vocabulary", "engilsh"], 2, "did you mean 'english'?"),
-    (["compeval", "--train", "0"], 2, "must be a positive multiple of 2"),
-    (["compeval", "--test", "-4"], 2, "must be a positive multiple of 2"),
-    (["compeval", "--train", "401"], 2, "must be a positive multiple of 2"),
-    (["compeval", "--train", "402"], 2, "Content2Probe: the number of train items must be"),
+    (["compeval", "--train", "0"], 2, "must be a positive multiple of 4"),
+    (["compeval", "--test", "-4"], 2, "must be a positive multiple of 4"),
+    (["compeval", "--train", "401"], 2, "must be a positive multiple of 4"),
+    (["compeval", "--train", "402"], 2, "Content1Probe: the number of train items must be"),
     (["compeval", "--seeds", "0"], 2, "the number of seeds must be positive, not 0"),
     (["compeval", "--threads", "0"], 2, "the number of threads must be positive, not 0"),
     (["compeval", "--sampling", "papr"], 2, "no sampling 'papr' (did you mean 'paper'?)"),
-    (["compeval", "--validation", "3"], 2, "must be a positive multiple of 2"),
+    (["compeval", "--validation", "3"], 2, "must be a positive multiple of 4"),
     (["compeval", "compeval"], 2, "target 'compeval' is given twice"),
     (["no/such/file"], 2, "there is no suite 'no/such/file', nor such a file or directory"),
     ([str(ROOT / "pyproject.toml")], 1, "pyproject.toml: not a dataset in a known format"),
@@ -93,10 +93,11 @@ def test_too_few_items_for_every_task(
     what: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    got, stdout, stderr = command(what[0], "compeval", "--train", "4", *what[1:])
+    tasks = ("--task", "Content2Probe", "--task", "Order", "--task", "SemRole")
+    got, stdout, stderr = command(what[0], "compeval", *tasks, "--train", "4", *what[1:])
     assert (got, stdout) == (2, "")
-    assert "probe: 5 of 5 tasks could not be built:\n" in stderr
-    assert stderr.count("too few training items for every probe word") == 5
+    assert "probe: 3 of 3 tasks could not be built:\n" in stderr
+    assert stderr.count("too few training items for every probe word") == 3
     assert "Traceback" not in stderr
 
 

@@ -176,7 +176,7 @@ BAD = [
     ("--task DATASETS --task SemRole", "task 'SemRole' is given twice"),
     ("--task Order --task Order", "task 'Order' is given twice"),
     ("--task DATASETS --items 9", "--items is for tasks that are built: datasets are used"),
-    ("--items 7 --task SemRole", "must be a positive multiple of 2, so that labels balance, not 7"),
+    ("--items 7 --task SemRole", "must be a positive multiple of 4, so that labels balance, not 7"),
     ("--items 0", "items=0: at least 2 are needed"),
     ("--items -5", "items=-5: at least 2 are needed"),
     ("-c rolle", "there is no contrast 'rolle' (did you mean 'role'?)"),

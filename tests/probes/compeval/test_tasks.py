@@ -26,7 +26,7 @@ from thoroughness import examples
 
 from sentprobe.generator.events.event import Participant, RelativeClause, Role, Voice
 from sentprobe.generator.sentences.sentence import Sentence
-from sentprobe.generator.spaces.templates import find_patterns
+from sentprobe.generator.spaces.templates import find_event_pattern, find_patterns
 from sentprobe.probes.compeval.assemble import build
 from sentprobe.probes.compeval.item_counts import count_templates
 from sentprobe.probes.compeval.tasks import HeldOutKind
@@ -91,6 +91,8 @@ def test_held_out_adverbs(name: str, vocabulary: str) -> None:
 def name_structure(sentence: Sentence) -> str:
     """Name the sub-template of a sentence from its event."""
     event = sentence.event
+    if sum(bool(isinstance(p := event.argument(r), Participant) and p.clause) for r in Role) > 1:
+        return find_event_pattern(event).name
     for role in Role:
         person = event.argument(role)
         if isinstance(person, Participant) and isinstance(person.clause, RelativeClause):
@@ -120,9 +122,11 @@ def test_structures(name: str, vocabulary: str) -> None:
         assert named == {key for key in counts if key.endswith(VOICES)}
     templates = {pattern.name for pattern in find_patterns(TASKS[name].templates)}
     for split, share in iterate_shares(data):
-        assert max(share.values()) <= 0.4, split
+        assert max(share.values()) <= 0.5, split
+        possible = templates - IMPOSSIBLE.get((name, vocabulary), set())
+        assert set(share) <= possible
         if split is Split.TRAIN:
-            assert set(share) == templates - IMPOSSIBLE.get((name, vocabulary), set())
+            assert len(share) >= 0.6 * len(possible)
 
 
 VOICES = tuple(f", {voice}" for voice in Voice)

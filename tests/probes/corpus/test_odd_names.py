@@ -70,7 +70,7 @@ def test_all_commands_take_such_a_name_for_a_folder(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     gen = partial(run_command, "gen", monkeypatch=monkeypatch, capture=capsys)
-    small = ("--train", 8, "--test", 4, "--seed", 1)
+    small = ("--train", 40, "--test", 4, "--seed", 1)
     assert gen("--n", 2, "--out", f"{name}/a.parquet")[0] == 0
     assert gen("--n", 2, "--exclude", f"{name}/a.parquet")[0] == 0
     assert command("build", "compeval", "--task", "Order", *small, "--out", f"{name}/sets")[0] == 0

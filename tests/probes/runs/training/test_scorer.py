@@ -277,7 +277,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"held_out": ["0.01"]}, "--held-out 0.01: that leaves vocabulary 'compeval' no noun"),
     ({"vocabulary": "engl"}, "unknown vocabulary 'engl'"),
     ({"seed": -1}, "seed=-1: the seed is 0 or more"),
-    ({"tasks": "Order", "train": 7}, "must be a positive multiple of 2, so that labels balance, not 7"),
+    ({"tasks": "Order", "train": 7}, "must be a positive multiple of 4, so that labels balance, not 7"),
     ({"tasks": "Order", "preset": "etinger"}, "unknown preset 'etinger' (did you mean 'ettinger'?)"),
 ]
 

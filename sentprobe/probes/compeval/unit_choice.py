@@ -1,0 +1,97 @@
+"""Choice of units from several sources: in turn, by weight, or so that their sentences differ in all places alike."""
+
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from random import Random
+
+from sentprobe.probes.compeval.items import ALL_UNITS, MAX_MISSES, Unit, rank_places
+
+
+def take_units(sources: Sequence[Iterator[Unit]], count: int, used: set[str]) -> list[Unit]:
+    """Return up to *count* units in total, one from each source in turn. Their new sentences are added to *used*."""
+    units: list[Unit] = []
+    while sources and len(units) < count:
+        turn = [(source, take_new_unit(source, used)) for source in sources[: count - len(units)]]
+        units += [unit for _, unit in turn if unit is not None]
+        spent = [source for source, unit in turn if unit is None]
+        sources = [source for source in sources if source not in spent]
+    return units
+
+
+def take_weighted_units(
+    sources: Sequence[Iterator[Unit]], weights: Sequence[float], count: int, used: set[str], rng: Random
+) -> tuple[list[Unit], int | None]:
+    """Return up to *count* units from sources sampled by weight, and the index of a source that ran out, or None.
+
+    Units with a sentence in *used* are skipped; the sentences of returned units are added to *used*. If a source runs
+    out after it gave a unit, sampling stops and the source's index is returned. A source without any unit is dropped.
+    """
+    units: list[Unit] = []
+    remaining, productive = dict(enumerate(weights)), set[int]()
+    while remaining and len(units) < count:
+        (at,) = rng.choices([*remaining], [*remaining.values()])
+        unit = take_new_unit(sources[at], used)
+        if unit is not None:
+            units.append(unit)
+            productive.add(at)
+        elif at in productive:
+            return units, at
+        else:
+            del remaining[at]
+    return units, None
+
+
+MAX_SHARE = 0.16
+"""Share of units that differ in a place, from which on units of further sources are looked at."""
+_LOOKS = 16
+"""Number of further sources that are looked at, at most, before the best of the waiting units is taken."""
+
+
+def take_spread_units(sources: Sequence[Iterator[Unit]], count: int, used: set[str], uses: Counter[int]) -> list[Unit]:
+    """Return up to *count* units whose sentences differ in places in which units taken before rarely differ.
+
+    A word at a place where the sentences of a unit are equal cannot tell them apart. *uses* counts the units that
+    differ in each place, and is updated. One unit of each source waits for its turn, so that few are made in vain.
+    """
+    units: list[Unit] = []
+    waiting: list[tuple[list[int], Unit, Iterator[Unit]]] = []
+    queue = deque(sources)
+    while len(units) < count and (queue or waiting):
+        for _ in range(min(len(queue), _LOOKS)):
+            waiting.sort(key=lambda entry: rank_places(uses, entry[0]))
+            if waiting and rank_places(uses, waiting[0][0])[0] <= MAX_SHARE * uses[ALL_UNITS]:
+                break
+            source = queue.popleft()
+            if (unit := take_new_unit(source, used)) is not None:
+                waiting.append((find_places(unit), unit, source))
+                queue.append(source)
+        if waiting:
+            waiting.sort(key=lambda entry: rank_places(uses, entry[0]))
+            places, unit, source = waiting.pop(0)
+            units.append(unit)
+            uses.update([*places, ALL_UNITS])
+            if source in queue:  # what gave a good unit is looked at first
+                queue.remove(source)
+                queue.appendleft(source)
+    used.difference_update(item.text for _, unit, _ in waiting for _, item in unit)
+    return units
+
+
+def find_places(unit: Unit) -> list[int]:
+    """Return the places in which a unit's two sentences differ, from the start (0, 1, ...) and the end (-1, ...)."""
+    first, second = dict.fromkeys(item.text for _, item in unit)
+    left, right = first.split(), second.split()
+    forward = [at for at, words in enumerate(zip(left, right, strict=False)) if words[0] != words[1]]
+    backward = [-1 - at for at, words in enumerate(zip(left[::-1], right[::-1], strict=False)) if words[0] != words[1]]
+    return [*forward, *backward]
+
+
+def take_new_unit(units: Iterator[Unit], used: set[str]) -> Unit | None:
+    """Return the next unit whose sentences are distinct and unused; add them to *used*. None after MAX_MISSES units."""
+    for unit in islice(units, MAX_MISSES):
+        texts = {item.text for _, item in unit}
+        if len(texts) * len({probe for probe, _ in unit}) == len(unit) and not texts & used:
+            used |= texts
+            return unit
+    return None
