@@ -87,8 +87,8 @@ BAD_REQUESTS = [
     Bad("--adjectives 2 -v everyday", "gen: a drawn noun has at most one adjective, not 2"),
     Bad("--adjectives few", "gen: expected a number of adjectives, or a range such as 0-2, not 'few'"),
     Bad(
-        "-v everyday --require-word old -t intransitive",
-        "gen: the required word 'old' and the choice of adjectives contradict each other",
+        "-v everyday --require-word hungry -t intransitive",
+        "gen: the required word 'hungry' and the choice of adjectives contradict each other",
     ),
     Bad("--coordinations 2-1", "gen: the range '2-1' is empty; write the smaller number first"),
     Bad("--coordinations two", "gen: expected a number of coordinations, or a range such as 0-2, not 'two'"),

@@ -78,6 +78,8 @@ def test_folder_for_the_harness_and_the_hub(gen: Any, tmp_path: Path) -> None:
         loaded = datasets.load_dataset(str(folder), uid, cache_dir=str(tmp_path / "cache"))["train"]
         assert loaded.to_list() == rows
         assert [*rows[0]] == [*BLIMP, "critical"]
+    assert gen(*options)[0] == 0  # the same files are already there
+    (folder / "passive_1.yaml").write_text("task: mine", "utf-8")
     code, _, err = gen(*options)
     assert (code, "not a new or empty folder" in err) == (2, True)
 

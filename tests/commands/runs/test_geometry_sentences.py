@@ -123,7 +123,7 @@ def test_units_and_answers_of_some_items(tasks: dict[str, ProbeDataset]) -> None
     assert [seed.seed for seed in score.seeds] == [0, 1]
     assert select_items_with_probe(result, []) is result
     assert select_items_with_probe(result, [1000]) is result
-    assert tasks["SemRole"].units(Split.TEST).tolist() == np.repeat(range(28), 2).tolist()
+    assert tasks["SemRole"].units(Split.TEST).tolist() == np.repeat(range(14), 4).tolist()
 
 
 def test_compeval_is_what_a_run_of_it_has(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -150,7 +150,6 @@ OF_A_THING = {
 
 IMPOSSIBLE = {
     ("Content1Probe", "compeval"): {ONE_NOUN},  # with one of its two verbs, but not with the other
-    ("Content2Probe", "compeval"): {ONE_NOUN},
     **{("Order", vocabulary): NO_ORDER for vocabulary in ("compeval", "english", "own")},
     **{("SemRole", vocabulary): {ONE_NOUN} for vocabulary in ("compeval", "english", "own")},
     **{("Binding", vocabulary): {ONE_NOUN} for vocabulary in ("compeval", "english", "own")},
