@@ -51,6 +51,8 @@ def build(
     Raises UsageError, NoStructureError, TooFewItemsError, TooManyItemsError or TooFewError.
     """
     task = task.adapt(lexicon.language)
+    if sampling is Sampling.MIRROR:
+        task = replace(task, templates=(*task.templates, *task.mirror_templates))
     size = size or Size()
     check_size(task, size, sampling=sampling, halves=structure is not None)
     vocabulary = vocabulary or task.vocabulary

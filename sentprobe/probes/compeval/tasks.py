@@ -63,6 +63,8 @@ class CompevalTask(KnownTask):
     """Whether structures are chosen so that the sentences of a unit differ in all places alike."""
     held_out: HeldOutKind = HeldOutKind.PAIRS
     templates: tuple[str, ...] = _NOUN_TEMPLATES
+    mirror_templates: tuple[str, ...] = ()
+    """Further templates of Sampling.MIRROR, which the published datasets lack."""
     question: questions.Question
     sample_events: Callable[[Drawer], Iterator[DrawnEvent]] = Drawer.sample_events
     source: str = "sentprobe, after Ettinger et al. 2018"
@@ -128,7 +130,7 @@ TASKS = {
             make_units=mirror.make_order_units,
             crossed=(1, 0),
             is_spread=True,
-            templates=(*_NOUN_TEMPLATES, *_TWO_CLAUSE_TEMPLATES),
+            mirror_templates=_TWO_CLAUSE_TEMPLATES,
             question=questions.does_noun_precede,
             may_answer=give_reason(ABOUT_ORDER, *_ORDER_CUES),
         ),

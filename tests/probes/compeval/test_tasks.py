@@ -120,7 +120,7 @@ def test_structures(name: str, vocabulary: str) -> None:
         assert counts.items() <= data.card.counts.items()
         named = {k for k in data.card.counts if k.startswith(split) and k.endswith(VOICES)}
         assert named == {key for key in counts if key.endswith(VOICES)}
-    templates = {pattern.name for pattern in find_patterns(TASKS[name].templates)}
+    templates = {pattern.name for pattern in find_patterns((*TASKS[name].templates, *TASKS[name].mirror_templates))}
     for split, share in iterate_shares(data):
         assert max(share.values()) <= 0.5, split
         possible = templates - IMPOSSIBLE.get((name, vocabulary), set())
