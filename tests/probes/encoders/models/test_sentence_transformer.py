@@ -267,7 +267,7 @@ def test_code_of_a_model_is_not_run(model: Path, tmp_path: Path) -> None:
     modules[-1]["type"] = "mine.Module"
     (path / "modules.json").write_text(json.dumps(modules))
     (path / "mine.py").write_text("raise SystemExit('this was run')")
-    with pytest.raises(EncoderError, match=r"it needs its own code \(mine.Module\)"):
+    with pytest.raises(EncoderError, match=r"modules.json names code \(type: mine.Module\)"):
         load(path)
 
 
