@@ -23,6 +23,8 @@ def open_input(path: PathLike[str] | str) -> BufferedReader:
 
     A pipe can be read once. A second reader would wait forever for a second writer, or find the pipe empty.
     """
+    if "\0" in str(path):  # no system has such a file; Python raises ValueError
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
     status = Path(path).stat()
     if stat.S_ISFIFO(status.st_mode):
         if (status.st_dev, status.st_ino) in _read_pipes:

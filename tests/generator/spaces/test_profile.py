@@ -248,7 +248,7 @@ def test_there_is_no_such_profile(tmp_path: Path) -> None:
         load_profile("publishd")
     with pytest.raises(UsageError, match="cannot read the profile: Is a directory"):
         load_profile(str(tmp_path))
-    with pytest.raises(UsageError, match="a profile is a TOML file"):
+    with pytest.raises(UsageError, match="there is no profile"):
         load_profile("a\0b")
 
 
