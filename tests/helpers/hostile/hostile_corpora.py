@@ -165,7 +165,7 @@ def _make_context() -> Any:
     from sentprobe.commands.runs.run import app
 
     (command,) = app.registered_commands
-    return SimpleNamespace(command=SimpleNamespace(callback=command.callback), default_map=None)
+    return SimpleNamespace(command=SimpleNamespace(callback=command.callback), default_map=None, meta={})
 
 
 def _write_answers(folder: Path) -> Path:
