@@ -164,7 +164,7 @@ def build_task(
 
     >>> data = build_task("Order", train=400, test=56)
     >>> len(data.sentences), data.mirrored
-    (456, True)
+    (228, True)
     """
     return build(
         find_task(task),

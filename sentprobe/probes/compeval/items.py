@@ -74,9 +74,9 @@ ALL_UNITS = 10**9
 """The key of :attr:`Drawer.uses` under which all units are counted; no sentence has such a place."""
 
 
-def rank_places(uses: Counter[int], places: Iterable[int]) -> list[int]:
-    """Return how often each of *places* is used, the most used first; the least list is of the best places."""
-    return sorted((uses[place] for place in places), reverse=True)
+def rank_uses(uses: Counter[object], keys: Iterable[object]) -> list[int]:
+    """Return how often each of *keys* is used, the most used first; the least list is that of the best keys."""
+    return sorted((uses[key] for key in keys), reverse=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,8 +93,9 @@ class Drawer:
     profile: Profile | None = None
     weight: float = 1
     """Weight of the sub-template in the profile."""
-    uses: Counter[int] = field(default_factory=Counter)
-    """The number of units so far whose sentences differ in a place (0 is the first word, -1 the last), for Order."""
+    uses: Counter[object] = field(default_factory=Counter)
+    """The number of units so far of a sub-template (by name), with numbers of adverbs (one for each clause), and, in
+    Order, whose sentences differ in a place (0 is the first word, -1 the last)."""
 
     @property
     def may_lack_units(self) -> bool:

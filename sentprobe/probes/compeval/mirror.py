@@ -18,7 +18,7 @@ from sentprobe.generator.spaces.constraints import Choices
 from sentprobe.generator.spaces.drawn_event import DrawnEvent, find_layout_parts
 from sentprobe.lexicon import Kind
 from sentprobe.lexicon.languages.language import Language
-from sentprobe.probes.compeval.items import MAX_MISSES, Drawer, Questions, Unit, filter_bounded, rank_places
+from sentprobe.probes.compeval.items import MAX_MISSES, Drawer, Questions, Unit, filter_bounded, rank_uses
 from sentprobe.probes.compeval.questions import ProbedSentence, Question, does_noun_precede, is_agent, is_positive
 
 WITHOUT_BE = ev.Event(aspect=ev.Aspect.SIMPLE, voice=ev.Voice.ACTIVE)
@@ -100,7 +100,7 @@ def _arrange_words(drawer: Drawer, event: DrawnEvent, questions: Questions) -> l
 
     def add(moves: Iterable[tuple[int, int]], changed: tuple[int, int]) -> None:
         places = [place for at in changed for place in (positions[at], positions[at] - length)]
-        arranged.append((rank_places(drawer.uses, places), _move_values(event, moves)))
+        arranged.append((rank_uses(drawer.uses, places), _move_values(event, moves)))
 
     verbs = {word: probed.verbs[word] for word in (first_verb, second_verb)}
     slots = {word: [c.verb for c in parts.clauses if c.site.frame == verbs[word].site.frame] for word in verbs}
@@ -257,7 +257,8 @@ def sample_with_adverbs(
 ) -> Iterator[DrawnEvent]:
     """Yield events with a relative clause. All pairs in *features* and all numbers of adverbs are equally frequent."""
     counts = list_adverb_counts(drawer.wording.lexicon.language)
-    adverb_counts = drawer.rng.sample(list(product(counts, counts)), len(counts) ** 2)
+    adverb_counts = drawer.shuffle(list(product(counts, counts)))
+    adverb_counts.sort(key=lambda numbers: drawer.uses[numbers])
     all_choices = [
         replace(choices, main=main, clause=clause, adverbs=(n,), clause_adverbs=(m,))
         for turn in range(len(features))

@@ -109,9 +109,9 @@ def check_sentence_count(task: CompevalTask, words: SplitWords, request: DrawReq
         sentences = _count_sentences(task, drawer, [()])
         probed_sentences = _count_sentences(task, drawer, probes)
         # Each sentence of a unit has the words of at least one of its questions.
-        asked = (len(task.crossed) and 2) or 1
-        most = asked * min(sentences, probed_sentences)
-        most = most if sampling is Sampling.MIRROR else len(probes) * probed_sentences
+        most = (2 if task.crossed else 1) * min(sentences, probed_sentences)
+        if sampling is Sampling.PAPER:
+            most = len(probes) * probed_sentences
         request_text = f"{task.name}: {count:,} {split.value} items are asked for"
         if count > most:
             raise TooManyItemsError(
@@ -308,11 +308,11 @@ class NoStructureError(TooFewError, UsageError):
 
 def _take_units(task: CompevalTask, drawer: Drawer, questions: Questions, count: int, used: set[str]) -> list[Unit]:
     drawers = drawer.list_template_drawers(task.templates)
+    drawers.sort(key=lambda template_drawer: drawer.uses[template_drawer.template])
     sources = [task.make_units(template_drawer, questions) for template_drawer in drawers]
     if drawer.profile is None:
-        return (
-            take_spread_units(sources, count, used, drawer.uses) if task.is_spread else take_units(sources, count, used)
-        )
+        take = take_spread_units if task.is_spread else take_units
+        return take(sources, count, used, drawer.uses)
     units, spent = take_weighted_units(sources, [d.weight for d in drawers], count, used, drawer.rng)
     if spent is not None and not drawer.part.name:
         raise TooFewError(

@@ -5,17 +5,23 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from random import Random
 
-from sentprobe.probes.compeval.items import ALL_UNITS, MAX_MISSES, Unit, rank_places
+from sentprobe.probes.compeval.items import ALL_UNITS, MAX_MISSES, Unit, rank_uses
 
 
-def take_units(sources: Sequence[Iterator[Unit]], count: int, used: set[str]) -> list[Unit]:
-    """Return up to *count* units in total, one from each source in turn. Their new sentences are added to *used*."""
+def take_units(sources: Sequence[Iterator[Unit]], count: int, used: set[str], uses: Counter[object]) -> list[Unit]:
+    """Return up to *count* units in total, one from each source in turn. Their new sentences are added to *used*.
+
+    *uses* counts the sub-templates and numbers of adverbs of units, and is updated, so that sources can balance them.
+    """
     units: list[Unit] = []
-    while sources and len(units) < count:
-        turn = [(source, take_new_unit(source, used)) for source in sources[: count - len(units)]]
-        units += [unit for _, unit in turn if unit is not None]
-        spent = [source for source, unit in turn if unit is None]
-        sources = [source for source in sources if source not in spent]
+    queue = deque(sources)
+    while queue and len(units) < count:
+        source = queue.popleft()
+        if (unit := take_new_unit(source, used)) is not None:
+            units.append(unit)
+            queue.append(source)
+            (_, item), *_ = unit
+            uses.update([item.template, tuple(site.adverbs for site in item.event.layout.clauses)])
     return units
 
 
@@ -42,35 +48,36 @@ def take_weighted_units(
     return units, None
 
 
-MAX_SHARE = 0.16
-"""Share of units that differ in a place, from which on units of further sources are looked at."""
+_MAX_SHARE = 0.16
+"""Share of units with a property, from which on units of further sources are looked at."""
 _LOOKS = 16
 """Number of further sources that are looked at, at most, before the best of the waiting units is taken."""
 
 
-def take_spread_units(sources: Sequence[Iterator[Unit]], count: int, used: set[str], uses: Counter[int]) -> list[Unit]:
+def take_spread_units(
+    sources: Sequence[Iterator[Unit]], count: int, used: set[str], uses: Counter[object]
+) -> list[Unit]:
     """Return up to *count* units whose sentences differ in places in which units taken before rarely differ.
 
     A word at a place where the sentences of a unit are equal cannot tell them apart. *uses* counts the units that
-    differ in each place, and is updated. One unit of each source waits for its turn, so that few are made in vain.
+    differ in each place, and those of each sub-template, and is updated. Units that are not taken wait for their turn.
     """
     units: list[Unit] = []
-    waiting: list[tuple[list[int], Unit, Iterator[Unit]]] = []
+    waiting: list[tuple[list[object], Unit, Iterator[Unit]]] = []
     queue = deque(sources)
     while len(units) < count and (queue or waiting):
         for _ in range(min(len(queue), _LOOKS)):
-            waiting.sort(key=lambda entry: rank_places(uses, entry[0]))
-            if waiting and rank_places(uses, waiting[0][0])[0] <= MAX_SHARE * uses[ALL_UNITS]:
+            if waiting and min(rank_uses(uses, keys)[0] for keys, *_ in waiting) <= _MAX_SHARE * uses[ALL_UNITS]:
                 break
             source = queue.popleft()
             if (unit := take_new_unit(source, used)) is not None:
-                waiting.append((find_places(unit), unit, source))
+                waiting.append(([*find_places(unit), unit[0][1].template], unit, source))
                 queue.append(source)
         if waiting:
-            waiting.sort(key=lambda entry: rank_places(uses, entry[0]))
-            places, unit, source = waiting.pop(0)
+            best = min(range(len(waiting)), key=lambda at: rank_uses(uses, waiting[at][0]))
+            keys, unit, source = waiting.pop(best)
             units.append(unit)
-            uses.update([*places, ALL_UNITS])
+            uses.update([*keys, ALL_UNITS])
             if source in queue:  # what gave a good unit is looked at first
                 queue.remove(source)
                 queue.appendleft(source)

@@ -23,8 +23,8 @@ OWN = DATA / "compeval" / "own.toml"
 TASKS = {name: task for tasks in SUITE_TASKS.values() for name, task in tasks.items()}
 MIRRORED = ("Order", "SemRole", "Negation", *(name for name in SUITE_TASKS["structure"] if name != "Mood"))
 WITH_PAIRS = tuple(task.name for task in TASKS.values() if task.held_out is HeldOutKind.PAIRS)
-SIZE = Size(train=336, test=224)
-OWN_SIZE = Size(train=336, test=64)
+SIZE = Size(train=672, test=224)
+OWN_SIZE = Size(train=672, test=128)
 """In a larger test split, our own few words leave one aspect to nearly all main clauses."""
 
 everywhere = pytest.mark.parametrize("vocabulary", ["compeval", "english", "own"])

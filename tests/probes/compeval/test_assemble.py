@@ -61,11 +61,11 @@ def test_card() -> None:
 
 # Those of datasets of 112 and 56 items. They change only with the design of the data.
 SMALL_FINGERPRINTS = {
-    "Content1Probe": "3dc629f2867f502a80e061a23760861d128677098806c0a2e5988b5491bdd071",
-    "Content2Probe": "97c579070f636f1a1fbcfd9f0628432e1f4266ba0687b6938d6767bad0102e08",
-    "Order": "e82b01832c5eaacca012ee53d6b25e96c88e7fb06ce6e41e4cc9f2ca1461d514",
-    "SemRole": "cba850353a1b5a3e6f12a584a0580aed11bcba50d0800bce53912057cdc67c87",
-    "Negation": "e6e84ec59040b5f82055108ddb61ba724a3b13c836247851bf57324cb553d921",
+    "Content1Probe": "8f5ed155a4b5dd232a0f5f46f281c1210cafc8ad9eb3a983e5421f1adef2a1ca",
+    "Content2Probe": "0349a16ec1d4e8a972560f34bbbf22f9791bc1efd39ae76cf24aa81489fde99a",
+    "Order": "968944960f2b410c83a364e90064ee68ec4db58187ae90efad65804cf5226337",
+    "SemRole": "5d87ae904dc6a3971a3fb9fb1578b7bfc3626680c3958680c67cfcecf0c380b0",
+    "Negation": "a5d622852be78414768e0bd6e5aef162d9f227e74e69e0618f163b8cfac685d8",
 }
 
 

@@ -27,7 +27,7 @@ from sentprobe.probes.dataset import Size, Split
 
 SLOW = pytest.mark.slow
 
-SHARE_LIMIT = 0.3
+SHARE_LIMIT = 0.25
 """No structure has a larger share of a split of the default size, in the vocabularies compeval and english. In a small
 vocabulary some structures are impossible, and the others have more."""
 
@@ -74,17 +74,17 @@ def test_the_card_counts_aspects_and_nouns(name: str) -> None:
             counts[f"{split}: main clause {sentences[item.text].event.aspect}"] += 1
         assert counts.items() <= data.card.counts.items()
         for aspect in (Aspect.SIMPLE, Aspect.PROGRESSIVE):
-            assert 0.05 < counts[f"{split}: main clause {aspect}"] / len(part) < 0.95
+            assert 0.15 < counts[f"{split}: main clause {aspect}"] / len(part) < 0.85
         most, least = NOUN_COUNTS.get(name, ({1, 2, 3}, {2, 3}))
         assert most >= {int(key.split()[1]) for key in counts if "noun" in key} >= least
 
 
 @every_task
-@pytest.mark.parametrize("size", [SIZE, pytest.param(Size(1120, 420), marks=SLOW)], ids=str)
+@pytest.mark.parametrize("size", [SIZE, pytest.param(Size(2240, 840), marks=SLOW)], ids=str)
 def test_no_structure_has_more_than_the_stated_share(name: str, size: Size) -> None:
     small = size == SIZE
     data = dataset(name, "compeval") if small else build(TASKS[name], lexicon_of("compeval"), size=size, seed=3)
-    limit = 0.4 if name in ("NumberOf", "Mood") else SHARE_LIMIT  # they have few structures
+    limit = 0.35 if name in ("NumberOf", "Mood") else SHARE_LIMIT  # they have few structures
     assert max(data.card.largest_share.values()) <= limit
 
 

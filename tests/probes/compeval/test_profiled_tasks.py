@@ -22,13 +22,14 @@ from sentprobe.probes.formats.registry import read_dataset
 
 PUBLISHED = load_profile("published")
 SMALL = Size(train=112, test=56)
+LARGE = Size(train=1344, test=448)  # so that shares are near those of the profile
 TINY = ("--train", "112", "--test", "56")
 
 two_weights = st.tuples(st.sampled_from([1, 3, 10]), st.sampled_from([1, 3, 10]))
 
 
 def build_published(name: str, **options: object) -> ProbeDataset:
-    return build(TASKS[name], lexicon_of("compeval"), size=SIZE, seed=1, profile=PUBLISHED, **options)  # type: ignore[arg-type]
+    return build(TASKS[name], lexicon_of("compeval"), size=LARGE, seed=1, profile=PUBLISHED, **options)  # type: ignore[arg-type]
 
 
 def get_share(data: ProbeDataset, value: str) -> float:
@@ -44,13 +45,14 @@ def test_items_stay_balanced_and_follow_the_published_profile(name: str) -> None
             build_published(name)
         return
     data = build_published(name)
-    check(data, SIZE)
+    check(data, LARGE)
     assert data.sentences == build_published(name).sentences
-    assert get_share(data, "relative object-stranded") < 0.07
-    if name in ("NumberOf", "Modality", "TenseOf"):  # structures differ in how many sentences have a mirror
+    assert get_share(data, "relative object-stranded") < 0.06
+    if name in ("NumberOf", "Modality"):  # structures differ in how many sentences have a mirror
         return
     assert get_share(dataset(name, "compeval"), "relative object-stranded") > 0.15
-    assert abs(get_share(data, "relative subject-active") - 0.51) < 0.12
+    # Mirrors of TenseOf need an auxiliary, which 57% of active clauses and no passive ones lack: 0.51 becomes 0.37.
+    assert abs(get_share(data, "relative subject-active") - (0.37 if name == "TenseOf" else 0.51)) < 0.12
     if name not in ("Negation", "TenseOf", "Modality"):  # a mirror needs forms of be, or none
         assert abs(get_share(data, "rc-polarity neg") - 0.19) < 0.1
         assert abs(get_share(data, "rc-aspect prog") - 0.3) < 0.1
@@ -99,13 +101,13 @@ def test_uniform_is_the_default() -> None:
 
 def test_the_papers_sampling_follows_the_profile() -> None:
     data = build_published("SemRole", sampling=Sampling.PAPER)
-    assert get_share(data, "relative object-stranded") < 0.07
+    assert get_share(data, "relative object-stranded") < 0.06
     assert abs(get_share(data, "structure transitive-rc.agent.transitive") - 0.284) < 0.1
 
 
 def test_a_structure_can_be_held_out_as_well() -> None:
     data = build_published("SemRole", structure=find_structure("passive"))
-    check(data, SIZE)
+    check(data, LARGE)
     assert data.held_out == "passive"
 
 

@@ -117,12 +117,12 @@ def count_adverbs(sentence: Sentence) -> tuple[int, int]:
 
 @pytest.mark.parametrize("vocabulary", ["compeval", pytest.param("english", marks=pytest.mark.slow)])
 def test_negation_has_every_number_of_adverbs_equally_often(vocabulary: str) -> None:
-    data = make_dataset("Negation", vocabulary=vocabulary, size=Size(1200, 800))
+    data = make_dataset("Negation", vocabulary=vocabulary, size=Size(2400, 1600))
     lexicon = lexicon_of(vocabulary)
     for items in data.splits.values():
         sentences = [annotate_text(data.sentences[row], lexicon) for row in items.rows]
         counts = Counter(map(count_adverbs, sentences))
         shares = [counts[n, m] / len(items) for n in range(3) for m in range(3)]
         assert sum(shares) == pytest.approx(1)
-        assert min(shares) > 0.5 / 9
-        assert max(shares) < 1.6 / 9
+        assert min(shares) > 0.75 / 9
+        assert max(shares) < 1.25 / 9

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,17 @@ from thoroughness import examples
 
 from sentprobe.errors import UsageError
 from sentprobe.generator.bulk.drawn_texts import get_text_renderer
-from sentprobe.generator.events.event import GAP, Mood, Participant, Role, iterate_clauses, iterate_participants
+from sentprobe.generator.events.event import (
+    GAP,
+    Aspect,
+    Mood,
+    Participant,
+    Polarity,
+    Role,
+    Voice,
+    iterate_clauses,
+    iterate_participants,
+)
 from sentprobe.generator.sentences.parse import parse
 from sentprobe.generator.spaces.constraints import Choices
 from sentprobe.generator.spaces.profile import STRUCTURE, Profile
@@ -164,7 +175,9 @@ def test_only_the_modals_differ() -> None:
         assert clauses[0] == clauses[1]
         assert forms[0] == forms[1][::-1]
     assert len(modals) == 8
-    assert len(shapes) >= 6
+    possible = {*product(Voice, (Aspect.SIMPLE, Aspect.PROGRESSIVE), Polarity)}
+    # Two verbs without an auxiliary seldom have forms that a past and a modal can exchange.
+    assert shapes >= possible - {(Voice.ACTIVE, Aspect.SIMPLE, Polarity.POSITIVE)}
 
 
 def test_only_the_adjectives_differ() -> None:
