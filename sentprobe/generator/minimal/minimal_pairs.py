@@ -74,7 +74,7 @@ class MinimalPairSpace:
     >>> space = MinimalPairSpace(english(), "verb_form_after_be", vocabulary="compeval")
     >>> pair = next(space.iterate_pairs(space.sample(1, seed=1)))
     >>> pair.good, pair.bad, pair.critical
-    ('the student was not meeting the professors', 'the student was not meet the professors', 5)
+    ('the student is sleeping', 'the student is sleep', 4)
     """
 
     def __init__(self, lexicon: Lexicon, uid: str, *, vocabulary: str) -> None:

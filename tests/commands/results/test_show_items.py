@@ -18,7 +18,7 @@ from sentprobe.probes.results.item_table import write_item_table
 from sentprobe.probes.results.result import Condition, make_score, renumber_units
 from sentprobe.probes.runs.execution.completed_tasks import make_item_table
 
-SMALL = ("--train", 56, "--test", 56, "--seed", 3)
+SMALL = ("--train", 56, "--test", 112, "--seed", 3)
 ONE = ("--jobs", 1, "--no-cache")
 
 
@@ -26,9 +26,9 @@ ONE = ("--jobs", 1, "--no-cache")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Results with passives held out: of each mirror pair, each of two probes has one right."""
     out = tmp_path_factory.mktemp("held-out") / "run"
-    data = build_task("SemRole", train=56, test=56, hold_out_structure="passive")
+    data = build_task("SemRole", train=56, test=112, hold_out_structure="passive")
     units = renumber_units(data.units(Split.TEST))
-    first = [(at - units.index(unit)) % 4 < 2 for at, unit in enumerate(units)]  # half of each unit
+    first = [units[:at].count(unit) % 2 == 0 for at, unit in enumerate(units)]  # half of each unit
     scores = [make_seed_score(first, seed=seed) for seed in (0, 1)]
     shown = (Condition.PROBE, Condition.BAG_OF_WORDS, Condition.RANDOM_SENTENCES)
     result = replace(
@@ -50,9 +50,9 @@ def test_both_parts_and_the_gap_are_shown(finished: Path, command: Command) -> N
     shown = {row[0]: row[1:] for row in split_rows(out)}
     assert shown["SemRole, structure"][:3] == ["test items", "bow?dim=8", "bag of words, dim 8"]
     for part in ("trained", "held out: passive"):
-        assert shown[part][0] == "28"
-        # Each part has whole mirror pairs, of which a bag of words has one right.
-        assert shown[part][2].startswith("50.0 ± ")
+        assert shown[part][0] == "56"
+        # Each part has whole units, of which a bag of words has half right.
+        assert shown[part][2] == "50.0 ± 0.0 [50.0, 50.0]"
     assert shown["gap"][2].startswith("+0.0 [")
     assert "passive held out of training" in out
     code, again, _ = command("show", finished, "--by", "structure")
@@ -70,9 +70,9 @@ def test_records_add_up(column: str, finished: Path, command: Command, tmp_path:
     assert {record["condition"] for record in actual} == {*accuracy}
     for condition, expected in accuracy.items():
         here = [record for record in actual if record["condition"] == condition]
-        assert sum(int(record["items"]) for record in here) == 56
+        assert sum(int(record["items"]) for record in here) == 112
         right = sum(int(record["items"]) * float(record["accuracy"]) for record in here)
-        assert right / 56 == pytest.approx(expected)
+        assert right / 112 == pytest.approx(expected)
         assert all(float(e["low"]) <= float(e["accuracy"]) <= float(e["high"]) for e in here)
 
 
@@ -93,7 +93,7 @@ def test_mistakes(finished: Path, command: Command) -> None:
     assert (code, err) == (0, "")
     head, first, words, answer, event, columns, *_ = out.splitlines()
     assert head.startswith("bow?dim=8 on SemRole: ")
-    assert head.endswith(" of 56 test items are answered wrong; the first 2")
+    assert head.endswith(" of 112 test items are answered wrong; the first 2")
     assert first.startswith("1. the ")
     assert first.count("[") == words.count(",") + 1 == 2
     assert " (2 of 2 probes wrong)" in answer

@@ -27,7 +27,7 @@ from sentprobe.probes.runs.run import execute_request
 from sentprobe.probes.trainer.presets import find_preset, override
 from sentprobe.specs import parse_spec
 
-TINY = ("--train", "56", "--test", "28", "--set", "max_epochs=2", "--jobs", "1", "--no-cache")
+TINY = ("--train", "56", "--test", "44", "--set", "max_epochs=2", "--jobs", "1", "--no-cache")
 BOW = ("--encoder", "bow?dim=8")
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1", "COLUMNS": "200"}
 
@@ -62,8 +62,8 @@ def test_run_prints_a_table_and_writes_results(tmp_path: Path, command: Command)
     assert all(
         re.fullmatch(r"\d+\.\d \[\d+\.\d, \d+\.\d\] \(\d+ items\)", cell) for row in rows[1:] for cell in row[1:]
     )
-    assert rows[1][3:] == ["50.0 [50.0, 50.0] (28 items)"] * 3  # a bag of words, on the mirrored tasks
-    assert "Accuracy in % on 28 test items" in stdout
+    assert rows[1][3:] == ["50.0 [50.0, 50.0] (44 items)"] * 3  # a bag of words, on the mirrored tasks
+    assert "Accuracy in % on 44 test items" in stdout
     assert "Controls: 31 of 31 that must be at chance are at chance." in stdout
     assert stdout.endswith(f"results: {out}\n")
     assert "build the tasks" in stderr
