@@ -12,7 +12,8 @@ GENDERS = {ev.Reflexive.HIMSELF: "masc", ev.Reflexive.HERSELF: "fem", ev.Reflexi
 def check_licenses(event: ev.Event, lexicon: Lexicon) -> None:
     """Raise Contradiction if a reflexive, polarity item or sentence adverb of a complete event is not licensed.
 
-    A reflexive must agree with the agent of its clause. A polarity item must be in a question or in a negated clause;
+    A reflexive must agree with the agent of its clause, and a noun cannot be *himself* in its clause and *herself* in
+    its relative clause. A polarity item must be in a question or in a negated clause;
     the polarity item of a negated clause must not be the determiner of the subject. A sentence adverb must be in a
     positive clause.
 
@@ -31,6 +32,9 @@ def check_licenses(event: ev.Event, lexicon: Lexicon) -> None:
             assert isinstance(word, ev.Reflexive)
             if not agrees_with_reflexive(word, agent, lexicon):
                 raise ev.Contradiction(f"{word.value!r} does not agree with the agent of {clause.predicate!r}")
+            other = _find_reflexive_of_relative_clause(agent)
+            if other and other is not word:
+                raise ev.Contradiction(f"{word.value!r} and {other.value!r} refer to one noun")
         is_negated = clause.polarity is ev.Polarity.NEGATIVE
         if is_negated:
             _check_sentence_adverbs(clause, lexicon)
@@ -70,6 +74,15 @@ def agrees_with_reflexive(word: ev.Reflexive, agent: ev.Argument | None, lexicon
     gender = lexicon.get(agent.noun or "", Kind.NOUN).gender
     has_gender = not GENDERS[word] or gender in ("", GENDERS[word])
     return word.number is agent.agreement and has_gender
+
+
+def _find_reflexive_of_relative_clause(agent: ev.Argument | None) -> ev.Reflexive | None:
+    """Return the reflexive by which a relative clause refers to the noun *agent*, as in "the man that hurt himself"."""
+    if not isinstance(agent, ev.Participant) or agent.conjunct or not isinstance(agent.clause, ev.RelativeClause):
+        return None
+    event = agent.clause.event
+    word = event.argument(event.reflexive) if event.reflexive and event.agent is ev.GAP else None
+    return word if isinstance(word, ev.Reflexive) else None
 
 
 def _list_polarity_items(clause: ev.Event, lexicon: Lexicon) -> Iterator[tuple[str, bool]]:

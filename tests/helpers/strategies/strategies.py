@@ -231,6 +231,9 @@ def reflexive_events(draw: st.DrawFn, event: Event, agent: Argument | None, lexi
         gender = lexicon.get(agent.noun or "", Kind.NOUN).gender
         words = {"masc": words[:1], "fem": words[1:], "": words}[gender]
         words = [Reflexive.THEMSELVES] if agent.agreement is Number.PLURAL else words
+        clause = agent.clause
+        if isinstance(clause, RelativeClause) and clause.event.agent is GAP and agent.agreement is Number.SINGULAR:
+            words = [word for role in ROLES if (word := clause.event.argument(role)) in words] or words
     return event.with_argument(role, draw(sample_from(*words)))
 
 
