@@ -83,6 +83,22 @@ def parse_json(text: str | bytes, *, pairs: Callable[[JsonPairs], Any] | None = 
     return value
 
 
+_DANGEROUS = re.compile(r"[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+"""What a terminal or an editor would obey: C1 controls, line separators, and characters that turn the direction."""
+
+
+def format_json(value: object, **options: Any) -> str:
+    r"""Return JSON in Unicode, the inverse of :func:`parse_json`; control characters in texts are escaped.
+
+    *options* are those of ``json.dumps``.
+
+    >>> print(format_json(["é", "\u202e"]))
+    ["é", "\u202e"]
+    """
+    text = json.dumps(value, ensure_ascii=False, **options)
+    return _DANGEROUS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
 MAX_TOML = 1 << 24
 """Maximum number of characters of a TOML file."""
 MAX_KEY_PARTS = 16

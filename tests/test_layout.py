@@ -137,3 +137,29 @@ def test_below_the_command_line_nothing_reads_it_or_makes_a_console() -> None:
         assert "sys.argv" not in text or path.name == "__main__.py", path
         in_memory = text.replace("Console(file=", "").replace("Console(\n        file=", "")
         assert path.name == "progress.py" or "Console(" not in in_memory, path
+
+
+WRITER_MODULES = {
+    "ensure_ascii": "values.py",
+    "writer": "display/table_writers.py",
+    "tostring": "probes/gate/gate_tables.py",
+}
+
+
+def find_unsafe_writers(path: Path) -> list[str]:
+    """Return the names of WRITER_MODULES that a module uses: Unicode JSON, the writers of the csv module, and XML."""
+    names = []
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        match node:
+            case ast.keyword("ensure_ascii") | ast.Attribute(_, "tostring"):
+                names.append(node.arg or "" if isinstance(node, ast.keyword) else node.attr)
+            case ast.Attribute(ast.Name("csv"), ("writer" | "DictWriter") as name):
+                names.append(name)
+            case ast.ImportFrom("csv" | "json", imported):
+                names += [alias.name for alias in imported]
+    return names
+
+
+def test_json_csv_and_xml_are_written_in_one_place_each() -> None:
+    places = {(name, path.relative_to(PACKAGE).as_posix()) for path in MODULES for name in find_unsafe_writers(path)}
+    assert places == set(WRITER_MODULES.items())

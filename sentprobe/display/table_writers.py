@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,6 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from sentprobe.errors import UsageError, escape_control_characters
+from sentprobe.values import format_json
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -249,10 +249,13 @@ WRITERS: Mapping[TableFormat, Callable[[Grid], str]] = {
 }
 
 
-def _escape_formula(value: object) -> object:
+FORMULA_PREFIXES = ("=", "+", "-", "@", "\t", "\r")
+
+
+def escape_formula(value: object) -> object:
     """Return a value for CSV; a text that a spreadsheet would read as a formula gets an apostrophe in front.
 
-    >>> _escape_formula("=1+1"), _escape_formula("bow"), _escape_formula(-0.5)
+    >>> escape_formula("=1+1"), escape_formula("bow"), escape_formula(-0.5)
     ("'=1+1", 'bow', -0.5)
     """
     if not isinstance(value, str):
@@ -261,15 +264,43 @@ def _escape_formula(value: object) -> object:
     return f"'{text}" if text.startswith(FORMULA_PREFIXES) else text
 
 
-FORMULA_PREFIXES = ("=", "+", "-", "@", "\t")
+def format_csv_row(fields: Iterable[object], *, separator: str = ",", padded: bool = False) -> str:
+    """Return a line of CSV, without its end, in which no text is a formula (:func:`escape_formula`).
+
+    - padded: put a blank before formulas instead, and keep control characters, for readers that strip fields
+    """
+    out = io.StringIO()
+    cells = map(pad_formula if padded else escape_formula, fields)
+    csv.writer(out, delimiter=separator, lineterminator="\r\n").writerow(cells)  # so that both are quoted in a field
+    return out.getvalue().removesuffix("\r\n")
+
+
+def pad_formula(value: object) -> object:
+    """Return a value for a table whose reader strips fields; a text that would be a formula gets a blank in front.
+
+    >>> pad_formula("=1+1"), pad_formula("bow")
+    (' =1+1', 'bow')
+    """
+    return f" {value}" if isinstance(value, str) and _is_formula(value) else value
+
+
+def unpad_formula(text: str) -> str:
+    """Return the text that :func:`pad_formula` padded.
+
+    >>> unpad_formula(" =1+1"), unpad_formula(" bow")
+    ('=1+1', ' bow')
+    """
+    return text[1:] if text.startswith(" ") and _is_formula(text) else text
+
+
+def _is_formula(text: str) -> bool:
+    return text.lstrip(" ").startswith(FORMULA_PREFIXES)
 
 
 def format_records(records: Sequence[Mapping[str, Any]], style: TableFormat) -> str:
     """Return dictionaries, all with the same keys, as CSV or JSON; numbers are not rounded."""
     if style is TableFormat.JSON:
-        return json.dumps(list(records), indent=2, ensure_ascii=False) + "\n"
-    out = io.StringIO()
-    writer = csv.DictWriter(out, list(records[0]) if records else [], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({key: _escape_formula(value) for key, value in record.items()} for record in records)
-    return out.getvalue()
+        return format_json(list(records), indent=2) + "\n"
+    names = list(records[0]) if records else []
+    rows = [names, *([record[name] for name in names] for record in records)]
+    return "".join(f"{format_csv_row(row)}\n" for row in rows)

@@ -24,6 +24,7 @@ from sentprobe.lexicon.languages.english import CLOSED_KINDS
 from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.lexicon.source import SORTS, SYNONYMS, VOCABULARY
 from sentprobe.lexicon.words import FORMS, MODIFIED, OPEN_KINDS, PERSON, VERBS, VOWEL_KINDS, Kind, Vocabulary, Word
+from sentprobe.values import format_json
 
 WIDTH = 80
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
@@ -107,4 +108,4 @@ def _format_key(name: str) -> str:
 
 
 def _quote(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
+    return format_json(text)

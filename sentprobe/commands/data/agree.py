@@ -1,6 +1,5 @@
 """The command ``probe agree``: agreement of two tables that hold annotations of the same sentences."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +14,7 @@ from sentprobe.display.screen import print_table, print_text
 from sentprobe.display.table_writers import Grid, GridCell, GridRow, TableFormat
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.corpus.table import Table, open_table
+from sentprobe.values import format_json
 
 if TYPE_CHECKING:
     from sentprobe.probes.natural import table_agreement
@@ -63,7 +63,7 @@ def measure_agreement(tables: tuple[Table, Table], disagreements: Path | None) -
             )
         if disagreements is not None:
             with atomic_path(disagreements) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as out:
-                out.writelines(json.dumps(pair, ensure_ascii=False) + "\n" for pair in pairs.list_disagreements())
+                out.writelines(format_json(pair) + "\n" for pair in pairs.list_disagreements())
     return agreement
 
 

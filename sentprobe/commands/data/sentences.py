@@ -1,6 +1,5 @@
 """The command ``probe sentences``: write the sentences of a run to a file, to encode them elsewhere."""
 
-import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
@@ -15,6 +14,7 @@ from sentprobe.disk.files import make_parent_folder, write_atomically
 from sentprobe.errors import UsageError
 from sentprobe.progress import show_bars
 from sentprobe.specs import choose_member
+from sentprobe.values import format_json
 
 app = typer.Typer(add_completion=False)
 
@@ -86,5 +86,5 @@ def _format_lines(texts: Sequence[str]) -> Iterator[str]:
 
 WRITERS: Mapping[SentenceFormat, Callable[[Sequence[str]], Iterator[str]]] = {
     SentenceFormat.TEXT: _format_lines,
-    SentenceFormat.JSONL: lambda texts: (json.dumps({"sentence": text}, ensure_ascii=False) + "\n" for text in texts),
+    SentenceFormat.JSONL: lambda texts: (format_json({"sentence": text}) + "\n" for text in texts),
 }

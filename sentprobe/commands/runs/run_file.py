@@ -1,7 +1,6 @@
 """The run file: a TOML file with options of ``probe run``, read by ``--config`` and written with the results."""
 
 import inspect
-import json
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ import typer
 from sentprobe.commands.shared.given_options import is_unused
 from sentprobe.disk.reading import read_text
 from sentprobe.errors import FormatError, UsageError, path_error, suggest
-from sentprobe.values import parse_toml
+from sentprobe.values import format_json, parse_toml
 
 UNWRITTEN_KEYS = ("config", "trust", "force", "dry-run", "wait")
 """Options that a written run file leaves out, because they do not change the results."""
@@ -165,9 +164,9 @@ def format_run_file(context: typer.Context, suites: Collection[str]) -> str:
 
 
 def _format_value(value: object) -> str:
-    """Return a value as TOML, which equals JSON here except for the control character DEL.
+    """Return a value as TOML, which equals JSON here, since DEL is escaped.
 
     >>> _format_value([Path("a"), "b"]), _format_value(True), _format_value(3)
     ('["a", "b"]', 'true', '3')
     """
-    return json.dumps(value, default=str, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return format_json(value, default=str)

@@ -1,6 +1,5 @@
 """Parquet files of sentences. For speed, Arrow looks words up by index, and Python builds no string for a sentence."""
 
-import json
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
@@ -22,7 +21,7 @@ from sentprobe.generator.sentences.sentence import Sentence
 from sentprobe.generator.sentences.sentence_records import from_json, json_escape, to_json
 from sentprobe.generator.spaces.counting import IndexArray
 from sentprobe.generator.spaces.space import NumberedEvents, Space
-from sentprobe.values import parse_json
+from sentprobe.values import format_json, parse_json
 
 _TOKEN_COLUMNS = ("form", "lemma", "upos", "xpos", "feats", "head", "deprel")
 _VARYING = ("form", "lemma", "xpos", "feats")
@@ -142,7 +141,7 @@ class _StringStore(generation.RecordStore):
 
 def format_event_json(sentence: Sentence) -> str:
     """Return the event of *sentence* as JSON text."""
-    return json.dumps(event_to_json(sentence.event), ensure_ascii=False, separators=(",", ":"))
+    return format_json(event_to_json(sentence.event), separators=(",", ":"))
 
 
 def has_recipients(space: NumberedEvents) -> bool:

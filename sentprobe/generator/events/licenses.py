@@ -28,13 +28,7 @@ def check_licenses(event: ev.Event, lexicon: Lexicon) -> None:
     """
     for clause, head in ev.iterate_clauses(event):
         if clause.reflexive is not None:
-            word, agent = clause.argument(clause.reflexive), head if clause.agent is ev.GAP else clause.agent
-            assert isinstance(word, ev.Reflexive)
-            if not agrees_with_reflexive(word, agent, lexicon):
-                raise ev.Contradiction(f"{word.value!r} does not agree with the agent of {clause.predicate!r}")
-            other = _find_reflexive_of_relative_clause(agent)
-            if other and other is not word:
-                raise ev.Contradiction(f"{word.value!r} and {other.value!r} refer to one noun")
+            _check_reflexive(clause, head if clause.agent is ev.GAP else clause.agent, lexicon)
         is_negated = clause.polarity is ev.Polarity.NEGATIVE
         if is_negated:
             _check_sentence_adverbs(clause, lexicon)
@@ -42,6 +36,16 @@ def check_licenses(event: ev.Event, lexicon: Lexicon) -> None:
             for lemma, is_after_negation in _list_polarity_items(clause, lexicon):
                 if not (is_negated and is_after_negation):
                     raise ev.Contradiction(f"{lemma!r} needs a question, or a negation before it")
+
+
+def _check_reflexive(clause: ev.Event, agent: ev.Argument | None, lexicon: Lexicon) -> None:
+    word = clause.reflexive and clause.argument(clause.reflexive)
+    assert isinstance(word, ev.Reflexive)
+    if not agrees_with_reflexive(word, agent, lexicon):
+        raise ev.Contradiction(f"{word.value!r} does not agree with the agent of {clause.predicate!r}")
+    other = _find_reflexive_of_relative_clause(agent)
+    if other and other is not word:
+        raise ev.Contradiction(f"{word.value!r} and {other.value!r} refer to one noun")
 
 
 def _check_sentence_adverbs(clause: ev.Event, lexicon: Lexicon) -> None:

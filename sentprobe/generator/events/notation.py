@@ -5,11 +5,11 @@ apostrophes between them, is written as it is. Other lemmas, and the lemmas ``th
 written as JSON strings.
 """
 
-import json
 import re
 from enum import Enum
 
 from sentprobe.generator.events import event as ev
+from sentprobe.values import format_json
 
 WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 RESERVED = frozenset({"that", "who", "rc", "and"})
@@ -133,4 +133,4 @@ def _write_lemma(lemma: str | None) -> str:
         return "*"
     if WORD.fullmatch(lemma) and lemma not in RESERVED:
         return lemma
-    return json.dumps(lemma, ensure_ascii=False)
+    return format_json(lemma)

@@ -4,7 +4,6 @@ A query is the anchor of a triplet, and the positive is its relevant document. T
 queries, are not relevant.
 """
 
-import json
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
@@ -22,6 +21,7 @@ from sentprobe.generator.events.notation import write_event
 from sentprobe.generator.pairs.exclusion_queries import ExclusionSpace, join_questions, join_statements
 from sentprobe.generator.pairs.triplets import SIDES, SentenceMaker, TripletRows, TripletSet, TripletSide, TripletSpace
 from sentprobe.generator.spaces.layout import build_layout_event
+from sentprobe.values import format_json
 
 
 def sample_distinct_meanings(spaces: Sequence[TripletSpace], count: int, *, seed: int) -> list[TripletSet]:
@@ -163,4 +163,4 @@ def _build_record(
 
 def _write_lines(path: Path, records: Iterable[Record]) -> None:
     with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+        file.writelines(format_json(record) + "\n" for record in records)

@@ -10,6 +10,7 @@ import numpy as np
 from sentprobe.generator.pairs.inference_pairs import NliLabel
 from sentprobe.generator.pairs.triplet_files import TripletFormat, write_rows
 from sentprobe.generator.pairs.triplets import TripletRows, TripletSet, TripletSide
+from sentprobe.values import format_json
 
 COLUMNS = (TripletSide.ANCHOR, TripletSide.POSITIVE, TripletSide.NEGATIVE)
 """The columns of training data, in the order that a training loss expects."""
@@ -54,7 +55,7 @@ def format_training_lines(portions: Iterable[TrainingColumns]) -> Iterator[str]:
     for columns in portions:
         for row in zip(*columns.values(), strict=True):
             fields = dict(zip(columns, row, strict=True))
-            yield json.dumps(fields, ensure_ascii=False, separators=(",", ":")) + "\n"
+            yield format_json(fields, separators=(",", ":")) + "\n"
 
 
 def write_training_data(portions: Iterable[TrainingColumns], path: Path, triplet_format: TripletFormat) -> None:

@@ -1,6 +1,5 @@
 """Writers of triplet files: JSONL and Parquet with annotation, or minimal pairs in the format of BLiMP."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
@@ -19,6 +18,7 @@ from sentprobe.generator.pairs.triplets import SIDES, TripletRows, TripletSet, T
 from sentprobe.generator.sentences.sentence import Sentence
 from sentprobe.generator.sentences.sentence_records import json_escape, write_json
 from sentprobe.specs import choose_member
+from sentprobe.values import format_json
 
 
 class TripletFormat(StrEnum):
@@ -123,7 +123,7 @@ class SentenceJson(NamedTuple):
 
 def format_record(sentence: Sentence) -> str:
     """Return ``text`` and ``fields`` of :class:`SentenceJson` for a sentence, separated by a tab."""
-    text = json.dumps(sentence.text, ensure_ascii=False)
+    text = format_json(sentence.text)
     record = write_json(replace(sentence, id="", index=None))
     return f"{text}\t{record.removeprefix(_NO_ID).rstrip()}"
 
@@ -171,7 +171,7 @@ def _format_blimp_line(facts: Mapping[str, str], sentences: Mapping[TripletSide,
 
 
 def _format_members(fields: Mapping[str, object]) -> str:
-    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))[1:-1]
+    return format_json(fields, separators=(",", ":"))[1:-1]
 
 
 def _format_line(members: Iterable[str], sentences: Mapping[Any, SentenceJson]) -> str:

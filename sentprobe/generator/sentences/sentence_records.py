@@ -1,6 +1,5 @@
 """Record formats: writers and readers of sentences as plain text, JSON Lines, CoNLL-U and Penn trees."""
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
@@ -15,7 +14,7 @@ from sentprobe.generator.sentences.parse import ParsedClause, build_event, parse
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.sentences.sentence import Negation, Predicate, Sentence, Token
 from sentprobe.lexicon import Lexicon
-from sentprobe.values import BadSyntaxError, check_record, parse_json
+from sentprobe.values import BadSyntaxError, check_record, format_json, parse_json
 
 _TOKEN_FIELDS = tuple(field.name for field in fields(Token))
 
@@ -74,7 +73,7 @@ def _check_types(sentence: Sentence) -> None:
 
 def write_json(sentence: Sentence) -> str:
     """Return *sentence* as one line of JSON."""
-    return json.dumps(to_json(sentence), ensure_ascii=False, separators=(",", ":")) + "\n"
+    return format_json(to_json(sentence), separators=(",", ":")) + "\n"
 
 
 def _read_json(lines: Iterable[str], _: Lexicon) -> Iterator[Sentence]:
@@ -153,7 +152,7 @@ def write_conllu(sentence: Sentence) -> str:
         if p.recipient is not None:
             misc[p.verb] += f"|Recipient={p.recipient}"
     misc |= {n.cue: f"Negates={n.verb}" for n in sentence.negations}
-    event = json.dumps(event_to_json(sentence.event), ensure_ascii=False)
+    event = format_json(event_to_json(sentence.event))
     lines = [f"# sent_id = {sentence.id}", f"# text = {sentence.text}"]
     if sentence.template:
         lines.append(f"# template = {sentence.template}")
@@ -234,7 +233,7 @@ def _build_negations(rows: list[list[str]], misc: list[dict[str, str]]) -> list[
 
 def json_escape(word: str) -> str:
     """Return *word* with the escapes of a JSON string, but without its quotation marks."""
-    return json.dumps(word, ensure_ascii=False)[1:-1]
+    return format_json(word)[1:-1]
 
 
 @dataclass(frozen=True, slots=True)

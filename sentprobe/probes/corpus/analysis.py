@@ -1,6 +1,5 @@
 """The analysis of a corpus, which writes a table. A resumed analysis reuses stored chunks of the corpus."""
 
-import json
 import shutil
 import time
 from collections import Counter
@@ -20,6 +19,7 @@ from sentprobe.probes.corpus.analysis_settings import AnalysisRecipe
 from sentprobe.probes.corpus.chunk_work import ChunkHead, compute_chunk_rows
 from sentprobe.probes.corpus.sources import Chunk, ChunkSize, Source, check_encoding, make_chunks
 from sentprobe.progress import Reporter, SilentReporter
+from sentprobe.values import format_json
 from sentprobe.versions import find_versions
 
 READ_CHUNK_SIZE = ChunkSize(pieces=2_000, characters=1_000_000)
@@ -161,7 +161,7 @@ def _write_table(
     shards = stored_chunks.write_shards(kept_rows, folder, threads=threads, on_shard_written=reporter.advance)
     with atomic_path(folder / table.FAILURES) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as out:
         for failure in _read_failures(chunks):
-            out.write(json.dumps(failure, ensure_ascii=False) + "\n")
+            out.write(format_json(failure) + "\n")
     new_table = table.Table(
         path=plan.out,
         command=plan.command,

@@ -3,7 +3,6 @@
 import bz2
 import gzip
 import io
-import json
 import lzma
 import re
 import sys
@@ -22,6 +21,7 @@ from sentprobe.errors import SentprobeError, UsageError, path_error, suggest
 from sentprobe.probes.corpus.text_formats import FORMATS, PARQUET, RecordFields
 from sentprobe.probes.syntax.tree_files import FilePiece
 from sentprobe.probes.syntax.trees import Mistake
+from sentprobe.values import format_json
 
 Line = TypeVar("Line", str, bytes)
 STDIN = "-"
@@ -285,7 +285,7 @@ class _ParquetRows:
             for batch in file.iter_batches(batch_size=1000, columns=columns):
                 for row in batch.to_pylist():
                     self._number += 1
-                    yield FilePiece(json.dumps(row, ensure_ascii=False, default=str), self._number)
+                    yield FilePiece(format_json(row, default=str), self._number)
 
 
 def _choose_columns(source: Source, names: Sequence[str], reading: RecordFields) -> list[str]:

@@ -1,6 +1,5 @@
 """The table of an analysed corpus: its head (``table.json``), Parquet files of rows (shards), and failed sentences."""
 
-import json
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,7 +17,7 @@ from sentprobe.errors import FormatError, SentprobeError, UsageError, folder_par
 from sentprobe.extras import import_module_of_extra
 from sentprobe.probes.corpus.analysis_settings import TABLE_FORMAT
 from sentprobe.probes.corpus.sources import find_file_language
-from sentprobe.values import BadSyntaxError, check_record, parse_json
+from sentprobe.values import BadSyntaxError, check_record, format_json, parse_json
 
 if TYPE_CHECKING:
     import duckdb
@@ -221,7 +220,7 @@ def format_head(table: Table) -> str:
     head = {"format": TABLE_FORMAT} | asdict(table)
     for name in ("path", *(["folder"] if table.folder == SHARDS else [])):
         del head[name]
-    return json.dumps(head, indent=2, ensure_ascii=False) + "\n"
+    return format_json(head, indent=2) + "\n"
 
 
 _LANGUAGE = re.compile(r"[A-Za-z][A-Za-z0-9_]*")

@@ -1,6 +1,5 @@
 """The default format: a directory with sentences.parquet, items.parquet and card.json (see ``docs/datasets.md``)."""
 
-import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -17,7 +16,7 @@ from sentprobe.errors import SentprobeError, UsageError, folder_part_error, path
 from sentprobe.probes.dataset import Card, DatasetError, Indices, Items, ProbeDataset, Split
 from sentprobe.probes.formats import hub
 from sentprobe.probes.formats.entries import PROBES, Entry, build_dataset, check_columns, is_text_list, write_lines
-from sentprobe.values import BadSyntaxError, parse_json
+from sentprobe.values import BadSyntaxError, format_json, parse_json
 
 CARD = "card.json"
 FORMAT_PREFIX = "sentprobe-"
@@ -108,7 +107,7 @@ def write_card_file(data: ProbeDataset, path: Path, *, fmt: str) -> None:
         "fingerprint": data.fingerprint(),
         "card": data.card.to_json(),
     }
-    write_lines([json.dumps(value, indent=2, ensure_ascii=False)], path)
+    write_lines([format_json(value, indent=2)], path)
 
 
 def read_card_file(directory: Path, *, fmt: str) -> dict[str, Any]:

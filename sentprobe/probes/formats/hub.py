@@ -15,6 +15,7 @@ from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.probes.dataset import Card, DatasetError, ProbeDataset, Split
 from sentprobe.probes.formats.entries import PROBES, iterate_entries, write_lines
 from sentprobe.specs import NATURAL
+from sentprobe.values import format_json
 
 README = "README.md"
 PARQUET = "parquet"
@@ -112,7 +113,7 @@ def format_configs(configs: Mapping[str, SplitFiles], all_name: str = "") -> Ite
 
 def quote_yaml(text: str) -> str:
     """Return *text* as a quoted YAML string."""
-    quoted = json.dumps(text, ensure_ascii=False)
+    quoted = format_json(text)
     return "".join(char if char.isprintable() else rf"\U{ord(char):08x}" for char in quoted)
 
 

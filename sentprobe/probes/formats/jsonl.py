@@ -1,6 +1,5 @@
 """The format jsonl: one item per line. A first line or a ``.card.json`` file can add name, list of labels and card."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import file_digest
 from itertools import chain
@@ -12,7 +11,7 @@ from sentprobe.errors import SentprobeError, UsageError, suggest
 from sentprobe.probes.dataset import Card, DatasetError, ProbeDataset, Split
 from sentprobe.probes.formats import entries
 from sentprobe.probes.formats.records import SENTENCE, Fields, build_card, find_fields, parse_entry
-from sentprobe.values import BadSyntaxError, parse_json
+from sentprobe.values import BadSyntaxError, format_json, parse_json
 
 FORMAT = "sentprobe-items 1"
 _FORMAT_PREFIX = FORMAT.split(maxsplit=1)[0]
@@ -48,7 +47,7 @@ def write_jsonl(data: ProbeDataset, path: Path) -> None:
 
 
 def _write_card(header: Mapping[str, Any], path: Path) -> None:
-    write_atomically(get_card_path(path), json.dumps(header, ensure_ascii=False, indent=2) + "\n")
+    write_atomically(get_card_path(path), format_json(header, indent=2) + "\n")
 
 
 _ITEMS_DIGEST, _PREVIOUS_CARD = "items", "before"
@@ -78,7 +77,7 @@ def _is_header(value: object) -> bool:
 def format_entry(entry: entries.Entry, **further: str) -> str:
     """Return an item as a line of JSON: *further* fields, label, sentence, probe words and columns."""
     value = {**further, "label": entry.label, "sentence": entry.sentence, "probes": entry.probes, **entry.columns}
-    return json.dumps(value, ensure_ascii=False)
+    return format_json(value)
 
 
 def read_jsonl(path: Path) -> ProbeDataset:

@@ -1,7 +1,6 @@
 """Datasets of other authors as JSONL, CSV or TSV. Unknown fields become columns, unless they look misspelt."""
 
 import csv
-import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from sentprobe.disk.files import atomic_path
+from sentprobe.display.table_writers import format_csv_row, pad_formula, unpad_formula
 from sentprobe.errors import FormatError, UsageError, format_count, suggest
 from sentprobe.probes.dataset import Card, DatasetError, ProbeDataset, Split
 from sentprobe.probes.formats import entries
 from sentprobe.probes.formats.entries import PROBES
+from sentprobe.values import format_json
 
 SENTENCE = ("sentence", "text")
 PROBE_LIST = "probes"
@@ -119,7 +120,7 @@ def parse_entry(record: Mapping[str, Any], fields: Fields, *, where: str, split:
 def _format_column_value(value: object) -> str:
     if value is None or isinstance(value, str):
         return value or ""
-    return json.dumps(value, ensure_ascii=False)
+    return format_json(value)
 
 
 def parse_split(value: object, *, where: str) -> Split:
@@ -173,10 +174,8 @@ def _format_row(fields: Sequence[str], separator: str) -> str:
         if (has_break or separator in field) if separator == TAB else (has_break and separator in field):
             raise UsageError(f"the format csv cannot hold {field!r}, with its line breaks or separators; use jsonl")
     if separator == TAB:
-        return TAB.join(fields)
-    text = io.StringIO()
-    csv.writer(text, delimiter=separator, lineterminator="").writerow(fields)
-    return text.getvalue()
+        return TAB.join(str(pad_formula(field)) for field in fields)
+    return format_csv_row(fields, separator=separator, padded=True)
 
 
 def build_card(path: Path, columns: Iterable[str]) -> Card:
@@ -192,6 +191,7 @@ def read_table_entries(path: Path, *, split: Split | None = None) -> tuple[Field
     where, names = next(rows, ("", []))
     if not where:
         raise DatasetError(f"{path}: the file is empty")
+    names = [*map(unpad_formula, names)]  # the fields of items are stripped
     fields = find_fields(names, where=where, split=split)
     first = next(rows, None)
     if first is None:

@@ -193,8 +193,20 @@ def format_junit(results: GateResults, max_false_hits: float | None) -> str:
         figures = f"false hits {false_hits:.1f}%, misses {misses:.1f}%"
         if name in exceeding:
             message = f"{figures}; at most {100 * (max_false_hits or 0):g}% false hits are accepted"
-            example = escape_control_characters(" / ".join(draws[0].example))
+            example = " / ".join(draws[0].example)
             ET.SubElement(case, "failure", message=message, type=FalseHitsError.__name__).text = example
         ET.SubElement(case, "system-out").text = figures
-    ET.indent(suites)
-    return ET.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
+    return _format_xml(suites)
+
+
+def _format_xml(root: ET.Element) -> str:
+    """Return indented XML; characters that XML forbids are escaped as Python writes them, as are control characters."""
+    for element in root.iter():
+        element.text = element.text and _escape_xml_text(element.text)
+        element.attrib = {name: _escape_xml_text(value) for name, value in element.attrib.items()}
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _escape_xml_text(text: str) -> str:
+    return escape_control_characters(text).replace("\ufffe", r"\ufffe").replace("\uffff", r"\uffff")

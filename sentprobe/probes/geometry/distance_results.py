@@ -1,6 +1,5 @@
 """Results of ``probe geometry``, one for each encoder and contrast, and their JSON files in a results folder."""
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -15,7 +14,7 @@ from sentprobe.probes.encoders.protocol import digest
 from sentprobe.probes.geometry.measures import Nearness, NegativeKind, TripletMeasures
 from sentprobe.probes.geometry.triplet_sentences import TripletSampling
 from sentprobe.probes.statistics import Floats, Interval
-from sentprobe.values import check_record, parse_json
+from sentprobe.values import check_record, format_json, parse_json
 
 GEOMETRY_FORMAT = "sentprobe-geometry 3"
 FOLDER = "geometry"
@@ -123,7 +122,7 @@ def format_geometry(result: GeometryResult) -> str:
     for name in ("units", "items"):
         value[name] = " ".join(map(str, value[name]))  # indented JSON would put every number on its own line
     del value["source"]
-    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+    return format_json(value, indent=1) + "\n"
 
 
 def parse_geometry(text: str | bytes, *, source: str) -> GeometryResult:

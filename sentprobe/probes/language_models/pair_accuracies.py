@@ -1,7 +1,5 @@
 """Accuracies of language models on minimal pairs, by paradigm and phenomenon, and paired tests between models."""
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.display.table_writers import Grid, GridCell, GridRow
+from sentprobe.display.table_writers import Grid, GridCell, GridRow, format_csv_row
 from sentprobe.errors import UsageError, format_count, suggest
 from sentprobe.probes.encoders.protocol import EncoderError
 from sentprobe.probes.language_models import sentence_pairs as sp
@@ -369,14 +367,12 @@ class PairResults:
 
     def format_scores(self) -> str:
         """Return each model's scores of each pair as CSV."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(COLUMNS)
+        rows: list[tuple[object, ...]] = [COLUMNS]
         for scores in self.scores:
             for pair, *values in zip(self.pairs, scores.good, scores.bad, strict=True):
                 names = (scores.model, pair.paradigm, pair.pair_id, self.kind.value)
-                writer.writerow((*names, *values, pair.good, pair.bad))
-        return text.getvalue()
+                rows.append((*names, *values, pair.good, pair.bad))
+        return "".join(f"{format_csv_row(row)}\n" for row in rows)
 
 
 def _build_comparison_row(comparison: PairComparison) -> GridRow:

@@ -21,7 +21,7 @@ from sentprobe.probes.language_models.stored_scores import StoredScores
 from sentprobe.probes.results.result import Provenance
 from sentprobe.progress import Reporter
 from sentprobe.specs import Spec
-from sentprobe.values import BadSyntaxError, check_record, parse_json
+from sentprobe.values import BadSyntaxError, check_record, format_json, parse_json
 from sentprobe.versions import digest_folder, find_versions
 
 LM_FORMAT = "sentprobe-lm 2"
@@ -142,7 +142,7 @@ def format_lm_result(result: LanguageModelResult) -> str:
     for name in ("good", "bad"):
         value[name] = " ".join(map(repr, value[name]))  # indented JSON would have a line for each number
     value["unknown"] = "\n".join(result.unknown)
-    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+    return format_json(value, indent=1) + "\n"
 
 
 def parse_lm_result(text: str | bytes, *, source: str) -> LanguageModelResult:

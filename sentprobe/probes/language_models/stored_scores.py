@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
 
+from sentprobe.display.table_writers import escape_formula
 from sentprobe.errors import FormatError, UsageError, suggest
 from sentprobe.probes.formats.records import read_table_rows
 from sentprobe.probes.language_models.sentence_pairs import SentencePair
@@ -32,11 +33,16 @@ class StoredScores:
     def find_scores(self, pairs: Sequence[SentencePair], kind: str) -> list[tuple[float, float]]:
         """Return the scores of both sentences of each pair. Raises UsageError if a pair has no stored scores."""
         for pair in pairs:
-            if (kind, pair.good, pair.bad) not in self.scores:
+            if _build_key(kind, pair.good, pair.bad) not in self.scores:
                 raise UsageError(
                     f"{self.spec.argument} has no {kind} score of {self.name} for the pair {pair.good!r}, {pair.bad!r}"
                 )
-        return [self.scores[kind, pair.good, pair.bad] for pair in pairs]
+        return [self.scores[_build_key(kind, pair.good, pair.bad)] for pair in pairs]
+
+
+def _build_key(kind: str, good: str, bad: str) -> tuple[str, str, str]:
+    """Return the key of a pair's scores, with the sentences as ``--scores`` writes them."""
+    return kind, str(escape_formula(good)), str(escape_formula(bad))
 
 
 def load_stored_scores(spec: Spec) -> StoredScores:
@@ -52,8 +58,8 @@ def load_stored_scores(spec: Spec) -> StoredScores:
             raise FormatError(f"{where}: {expected}") from None
         if not (isfinite(first) and isfinite(second)):
             raise FormatError(f"{where}: a score of the pair {good!r}, {bad!r} is not finite")
-        models.setdefault(model, {})[kind, good, bad] = first, second
-    name = options.model or next(iter(models), "")
+        models.setdefault(model, {})[_build_key(kind, good, bad)] = first, second
+    name = str(escape_formula(options.model)) or next(iter(models), "")
     if name not in models or (len(models) > 1 and not options.model):
         names = ", ".join(models) or "no model"
         raise UsageError(f"{path} has scores of {names}: name one, as in scores:FILE?model=NAME{suggest(name, models)}")

@@ -1,6 +1,5 @@
 """Result files in MTEB's layout, ``results/MODEL/REVISION/TASK.json``, written without importing MTEB."""
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from sentprobe.probes.geometry.measures import Nearness, NegativeKind
 from sentprobe.probes.report.findings.comparisons import EncoderResults
 from sentprobe.probes.report.findings.downstream import MODEL_META, to_mteb_name
 from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Result
-from sentprobe.values import group_by
+from sentprobe.values import format_json, group_by
 
 MAIN_SCORE = "accuracy"
 MtebScores: TypeAlias = dict[str, Any]
@@ -207,4 +206,4 @@ def write_mteb_results(models: Sequence[MtebModelResults], directory: Path) -> N
             raise path_error(directory, "cannot write results there", error) from error
         contents = {f"{task['task_name']}.json": task for task in model.tasks}
         for name, content in {**contents, MODEL_META: model.meta}.items():
-            write_atomically(folder / name, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+            write_atomically(folder / name, format_json(content, indent=2) + "\n")

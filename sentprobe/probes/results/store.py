@@ -24,7 +24,7 @@ from sentprobe.probes.results.data_facts import DataFacts
 from sentprobe.probes.statistics import Interval
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.codelength import CurvePoint
-from sentprobe.values import BadSyntaxError, check_record, parse_json
+from sentprobe.values import BadSyntaxError, check_record, format_json, parse_json
 
 RESULT_FORMAT = "sentprobe-result 3"
 
@@ -41,7 +41,7 @@ def format_result(result: rs.Result) -> str:
     value["preset"] = result.preset.to_json()
     value["scores"] = {c.value: _score_to_json(s) for c, s in result.scores.items()}
     value["digest"] = _digest_value(value)
-    return json.dumps(value, indent=2, ensure_ascii=False, default=dict) + "\n"
+    return format_json(value, indent=2, default=dict) + "\n"
 
 
 def _digest_value(value: Mapping[str, Any]) -> str:
@@ -207,7 +207,7 @@ RequestedResults: TypeAlias = Mapping[str, Mapping[str, Any]]
 
 def _write_marker(path: Path, requested: RequestedResults) -> None:
     value = {"format": RUN_FORMAT, "requested": requested}
-    write_atomically(path / MARKER, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+    write_atomically(path / MARKER, format_json(value, indent=2) + "\n")
 
 
 def read_requested_results(path: Path) -> RequestedResults:

@@ -77,6 +77,20 @@ def test_stored_scores_give_the_same_table(command: Command, pairs: Path) -> Non
     assert (code, shown, f"model '{models[0]}' is given twice" in err) == (2, "", True)
 
 
+def test_scores_have_no_formulas_and_are_read_again(command: Command, pairs: Path) -> None:
+    texts = [("=1+1", "=1+11"), ("-x", "-xx"), ("\u202e@", "\u202e@@"), ("@a", "'=aa")]
+    records = [{"sentence_good": good, "sentence_bad": bad, "UID": "+u"} for good, bad in texts]
+    pairs.write_text("".join(f"{json.dumps(record)}\n" for record in records), encoding="utf-8")
+    options = ("--pairs", pairs, "-f", "json")
+    code, shown, err = command("lm", "python:lm_scores:score?name==m", *options, "--scores", "s.csv")
+    assert code == 0, err
+    cells = [cell for row in csv.reader(io.StringIO(Path("s.csv").read_text("utf-8"))) for cell in row]
+    assert not [cell for cell in cells if cell.startswith(("=", "+", "@", "\t")) or cell.startswith("-x")]
+    assert "\u202e" not in Path("s.csv").read_text("utf-8")
+    again = command("lm", "scores:s.csv?model==m&name==m", *options)
+    assert (again[0], json.loads(again[1])) == (0, json.loads(shown)), again[2]
+
+
 def test_the_text_the_flat_formats_and_the_file(command: Command, pairs: Path) -> None:
     code, shown, _ = command("lm", "python:lm_scores:flip", "--pairs", pairs, "--intervals", "-f", "markdown")
     assert code == 0

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from thoroughness import examples
 
 from sentprobe.probes.dataset import DatasetError, ProbeDataset, Split
-from sentprobe.probes.formats.records import read_table_rows
+from sentprobe.probes.formats.records import read_table, read_table_rows, write_table
 from sentprobe.probes.formats.registry import read_dataset, read_datasets, recognise
 
 ROWS = [
@@ -35,6 +35,28 @@ def test_csv_keeps_items(data: ProbeDataset) -> None:
     with TemporaryDirectory() as folder:
         back = check_round_trip(data, "csv", Path(folder))
         assert list_texts(back) == list_texts(data)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv"])
+def test_formulas_are_padded_and_read_again(tmp_path: Path, suffix: str) -> None:
+    given_path, path = tmp_path / "given.csv", tmp_path / f"out{suffix}"
+    given_path.write_text(
+        "split,label,sentence,=x\n"
+        + "".join(
+            f"{split},{label},{sentence},@{label}\n"
+            for split in ("train", "test")
+            for label, sentence in (("+1", "=1+1"), ("-1", "'=no"), ("no", "@me - yes"))
+        ),
+        encoding="utf-8",
+    )
+    data = read_dataset(given_path)
+    write_table(data, path)
+    back = read_table(path)
+    assert (list_texts(back), back.columns) == (list_texts(data), data.columns)
+    lines = path.read_text("utf-8").splitlines()
+    cells = [cell for line in lines for cell in line.split("\t" if suffix == ".tsv" else ",")]
+    assert {" =x", " =1+1", "'=no", " @me - yes", " +1", " -1"} <= {*cells}
+    assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))]
 
 
 @examples(40)

@@ -1,13 +1,12 @@
 """Evaluators for sentence-transformers: model scores and gate rates. Making an evaluator imports the library."""
 
-import csv
-import io
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from sentprobe.disk.files import write_atomically
+from sentprobe.display.table_writers import format_csv_row
 from sentprobe.errors import UsageError, path_error, suggest
 from sentprobe.probes.encoders.models.python import wrap_encoder
 from sentprobe.probes.encoders.protocol import missing_extra
@@ -183,15 +182,9 @@ def _append_csv_row(path: Path, *, header: list[str], row: list[float]) -> None:
     """Add a row to a CSV file; create the file with *header* if it does not exist."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        text = path.read_text("utf-8") if path.exists() else _format_csv_line(header)
+        text = path.read_text("utf-8") if path.exists() else f"{format_csv_row(header)}\n"
     except OSError as error:
         raise path_error(path, "cannot write scores here", error) from error
-    if text.partition("\n")[0] != _format_csv_line(header).rstrip("\n"):
+    if text.partition("\n")[0] != format_csv_row(header):
         raise UsageError(f"{path}: its columns are not those of these scores: move the file, or rename the evaluator")
-    write_atomically(path, text + _format_csv_line(row))
-
-
-def _format_csv_line(values: list[Any]) -> str:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerow(values)
-    return out.getvalue()
+    write_atomically(path, f"{text}{format_csv_row(row)}\n")
