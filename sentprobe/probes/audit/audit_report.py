@@ -23,6 +23,8 @@ from sentprobe.probes.statistics import Interval
 from sentprobe.probes.suites import find_redundancy
 from sentprobe.values import check_record, parse_json
 
+OVERLAPS = ("repeated", "inflected", "reworded")
+
 
 def to_json(audit: Audit) -> dict[str, Any]:
     """Return an audit as a dictionary for JSON."""
@@ -32,7 +34,7 @@ def to_json(audit: Audit) -> dict[str, Any]:
         "fingerprint": audit.fingerprint,
         "seed": audit.seed,
         "chance": audit.chance,
-        "overlap": {"repeated": audit.overlap.repeated, "inflected": audit.overlap.inflected},
+        "overlap": {name: getattr(audit.overlap, name) for name in OVERLAPS},
         "majority": _score_to_json(audit.majority),
         "items": {str(split): count for split, count in audit.items.items()},
         "probe_words": audit.probed,
@@ -89,7 +91,8 @@ def build_table(audit: Audit) -> Table:
 
 def format_notes(audit: Audit) -> str:
     """Return the notes below the table: bounds, redundancy, overlap of training and test, and verdict."""
-    overlap = f"overlap: {audit.overlap.format_repeated()}; {audit.overlap.format_inflected()}"
+    shares = (audit.overlap.format_repeated(), audit.overlap.format_inflected(), audit.overlap.format_reworded())
+    overlap = f"overlap: {'; '.join(shares)}"
     lines = (*_format_bounds(audit), *_format_redundancy(audit), overlap, *format_verdict_lines(audit))
     return "".join(f"{line}\n" for line in lines)
 
@@ -272,7 +275,7 @@ def audit_from_json(value: Mapping[str, Any]) -> Audit:
         fingerprint=value["fingerprint"],
         seed=value["seed"],
         chance=value["chance"],
-        overlap=SplitOverlap(items[Split.TEST], value["overlap"]["repeated"], value["overlap"]["inflected"]),
+        overlap=SplitOverlap(items[Split.TEST], **{name: value["overlap"][name] for name in OVERLAPS}),
         majority=_parse_score(value["majority"]),
         items=items,
         probed=value["probe_words"],

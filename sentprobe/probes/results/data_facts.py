@@ -1,5 +1,7 @@
 """Facts about a dataset (sizes, origin, repeated sentences) that are stored in each result."""
 
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
 from hashlib import sha256
@@ -17,15 +19,26 @@ MAX_OVERLAP = 0.01
 In the tasks of compeval, at most 0.8% of the test items have an inflected form of a training sentence.
 """
 
+MAX_REWORDED = 0.2
+"""The largest acceptable share of test items that are training items but for one word.
+
+Sentences from templates are similar by design: 3.6% in Mood with 4,000 training items, 11.7% in
+Content1Probe with 20,000 items and paper sampling. Tasks from novels have at most 0.2%.
+"""
+MIN_REWORDED_LENGTH = 4
+"""The number of words from which two sentences that differ in one word are near copies, rather than both short."""
+
 
 @dataclass(frozen=True, slots=True)
 class SplitOverlap:
-    """The number of test items, and how many repeat a training sentence, verbatim or with other inflections."""
+    """The number of test items, and how many repeat a training sentence, verbatim, inflected or but for one word."""
 
     items: int
     repeated: int
     inflected: int
     """The number of further test items whose lemmas equal those of a training sentence, in the same order."""
+    reworded: int = 0
+    """The number of test items that :func:`count_reworded` counts."""
 
     def __post_init__(self) -> None:
         if self.items < 1 or min(self.repeated, self.inflected) < 0 or self.repeated + self.inflected > self.items:
@@ -38,8 +51,8 @@ class SplitOverlap:
 
     @property
     def has_near_copies(self) -> bool:
-        """Whether, for more than 1% of the test items, a training sentence has the same lemmas in the same order."""
-        return self.repeated + self.inflected > MAX_OVERLAP * self.items
+        """Whether more than 1% of the test items are inflected copies, or more than 20% copies but for one word."""
+        return self.repeated + self.inflected > MAX_OVERLAP * self.items or self.reworded > MAX_REWORDED * self.items
 
     def format_repeated(self) -> str:
         """Describe the share of test items whose sentence is a training sentence.
@@ -59,6 +72,14 @@ class SplitOverlap:
             f"{self.inflected / self.items:.1%} differ from a training sentence by inflection, case or punctuation only"
         )
 
+    def format_reworded(self) -> str:
+        """Describe the share of test items whose sentence, question and answer are in training but for one word.
+
+        >>> SplitOverlap(1000, 0, 0, 120).format_reworded()
+        '12.0% are training items but for one word of the sentence'
+        """
+        return f"{self.reworded / self.items:.1%} are training items but for one word of the sentence"
+
 
 def find_overlap(data: ProbeDataset, lexicon: Lexicon | None = None) -> SplitOverlap:
     """Count test items whose sentence is in training, verbatim or with equal lemmas (unknown words: equal stems)."""
@@ -70,7 +91,53 @@ def find_overlap(data: ProbeDataset, lexicon: Lexicon | None = None) -> SplitOve
     test_rows = data.splits[Split.TEST].rows.tolist()
     repeated = sum(row in training_rows for row in test_rows)
     copied_or_inflected = sum(lemmatised[row] in training_lemmas for row in test_rows)
-    return SplitOverlap(len(test_rows), repeated, copied_or_inflected - repeated)
+    return SplitOverlap(len(test_rows), repeated, copied_or_inflected - repeated, count_reworded(data))
+
+
+def count_reworded(data: ProbeDataset) -> int:
+    """Return the number of test items, verbatim copies apart, whose answer the near copies in training give.
+
+    A near copy has the same probe words and, but for one word, the same words in the same order. Training sentences
+    that differ in one word *and* ask about another word, as held-out pairs do, tell a probe nothing that it may repeat.
+    """
+    test, train = data.splits[Split.TEST], data.splits[Split.TRAIN]
+    keys_by_row = {row: tuple(_list_gaps(data.sentences[row])) for row in {*test.rows.tolist()}}
+    wanted = {key for keys in keys_by_row.values() for key in keys}
+    answers = defaultdict[object, Counter[int]](Counter)
+    for row, probes, target in zip(train.rows.tolist(), train.probes.tolist(), train.targets.tolist(), strict=True):
+        for key in _list_gaps(data.sentences[row]):
+            if key in wanted:
+                answers[key, tuple(probes)][target] += 1
+    reworded, training_rows = 0, {*train.rows.tolist()}
+    for row, probes, target in zip(test.rows.tolist(), test.probes.tolist(), test.targets.tolist(), strict=True):
+        counts = Counter[int]()
+        for key in keys_by_row[row]:
+            counts.update(answers.get((key, tuple(probes)), {}))
+        reworded += row not in training_rows and 2 * counts[target] > counts.total()
+    return reworded
+
+
+def _list_gaps(sentence: str) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Yield a sentence's words without punctuation, once without each of its words."""
+    words = tuple(word for word in sentence.lower().split() if any(map(str.isalnum, word)))
+    if len(words) >= MIN_REWORDED_LENGTH:
+        yield from ((place, words[:place] + words[place + 1 :]) for place in range(len(words)))
+
+
+def count_by_length(data: ProbeDataset) -> int:
+    """Return how many test items an encoder of the length alone answers: the commonest training label of its length.
+
+    Lengths that training lacks get the label of the nearest length. The length is the number of tokens.
+    """
+    test, train = data.splits[Split.TEST], data.splits[Split.TRAIN]
+    labels = defaultdict[int, Counter[int]](Counter)
+    for row, target in zip(train.rows.tolist(), train.targets.tolist(), strict=True):
+        labels[len(data.sentences[row].split())][target] += 1
+    answers = {length: min(counts, key=lambda label: (-counts[label], label)) for length, counts in labels.items()}
+    lengths = [len(data.sentences[row].split()) for row in test.rows.tolist()]
+    nearest = {length: min(answers, key=lambda known: (abs(known - length), known)) for length in {*lengths}}
+    pairs = zip(lengths, test.targets.tolist(), strict=True)
+    return sum(answers[nearest[length]] == target for length, target in pairs)
 
 
 def find_training_words(data: ProbeDataset) -> frozenset[str]:
@@ -126,6 +193,9 @@ class DataFacts:
     """The structure that half of the test items and no training items have; empty if no structure was held out."""
     repeated: int = 0
     inflected: int = 0
+    reworded: int = 0
+    by_length: int = 0
+    """The number of test items that :func:`count_by_length` answers correctly; 0 if it was not counted."""
     train_language: str = ""
     test_language: str = ""
     """The language of the test items; empty for a task that does not compare languages."""
@@ -147,7 +217,7 @@ class DataFacts:
     @property
     def overlap(self) -> SplitOverlap:
         """The test items whose sentence also occurs in training."""
-        return SplitOverlap(self.test, self.repeated, self.inflected)
+        return SplitOverlap(self.test, self.repeated, self.inflected, self.reworded)
 
     def is_other_draw(self, facts: "DataFacts") -> bool:
         """Return whether two datasets were built in the same way and differ only in the seed.
@@ -205,5 +275,7 @@ def collect_data_facts(data: ProbeDataset, *, origin: str = "") -> DataFacts:
         held_out=data.held_out,
         repeated=overlap.repeated,
         inflected=overlap.inflected,
+        reworded=overlap.reworded,
+        by_length=count_by_length(data),
         **languages,
     )

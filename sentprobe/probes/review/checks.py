@@ -34,10 +34,12 @@ CHECKS = (
     ),
     ClaimCheck("words", "is a bag of words as accurate?", significance_checks.find_bag_of_words_ties),
     ClaimCheck("positions", "are words at fixed places as accurate?", significance_checks.find_fixed_position_ties),
+    ClaimCheck("length", "is the length alone above chance?", training_checks.find_length_leaks),
     ClaimCheck("probe-words", "are the probe words alone as accurate?", significance_checks.find_memorised_words),
     ClaimCheck("chance", "are figures above chance?", significance_checks.find_near_chance),
     ClaimCheck("noise", "is the best significantly better than the others?", significance_checks.find_ties_with_best),
     ClaimCheck("repetitions", "are there enough draws and seeds?", training_checks.find_few_repetitions),
+    ClaimCheck("seeds", "are all seeds of the series there?", training_checks.find_chosen_seeds),
     ClaimCheck("convergence", "did the training of the probes converge?", training_checks.find_unconverged),
     ClaimCheck("cut", "were sentences or vectors cut?", training_checks.find_cut_input),
     ClaimCheck("repeated", "are the test sentences new to the probes?", training_checks.find_repeated_sentences),
@@ -99,7 +101,7 @@ def summarize_review(review: ClaimReview) -> str:
     """Return the number of findings of each severity.
 
     >>> summarize_review(ClaimReview(()))
-    '0 severe, 0 warnings, 0 notes, by 13 checks'
+    '0 severe, 0 warnings, 0 notes, by 15 checks'
     """
     severe, warnings, notes = (review.count(severity) for severity in Severity)
     checks = format_count(review.checks, "check")

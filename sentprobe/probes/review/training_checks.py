@@ -1,15 +1,20 @@
 """Checks for too few seeds or draws, unconverged probes, and repeated, truncated or reduced input."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
-from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, MUST_BE_AT_CHANCE
+from sentprobe.probes.known_task import Cue
+from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, MUST_BE_AT_CHANCE, compute_effective_items
 from sentprobe.probes.report.findings.draws import list_seeds
 from sentprobe.probes.report.findings.encoder_variants import find_reductions, find_requested_spec
 from sentprobe.probes.report.tables.spread_notes import count_probes
 from sentprobe.probes.report.tables.table_notes import find_truncated
+from sentprobe.probes.results.data_facts import DataFacts
 from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Result, Results
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
+from sentprobe.probes.runs.request.settings import DRAW_SEED_STEP
+from sentprobe.probes.statistics import chance_interval
+from sentprobe.probes.suites import explain_expected_cue
 
 
 def find_few_repetitions(table: Results) -> Iterator[ClaimFinding]:
@@ -57,6 +62,30 @@ def _find_uneven_counts(table: Results) -> Iterator[ClaimFinding]:
         task=", ".join(dict.fromkeys(record.task for record in fewest)),
         encoder=", ".join(dict.fromkeys(record.encoder for record in fewest)),
     )
+
+
+def find_chosen_seeds(table: Results) -> Iterator[ClaimFinding]:
+    """Find draws and probes whose seeds are not the first of their series: the best of several may have been kept."""
+    seeds = list_seeds(table)
+    expected = tuple(seeds[0] + DRAW_SEED_STEP * number for number in range(len(seeds)))
+    gaps = [f"draws with seeds {', '.join(map(str, seeds))}"] if tuple(seeds) != expected else []
+    for record in table.records:
+        probes = [score.seed for score in record.scores[Condition.PROBE].seeds]
+        if record.dim and probes != [*range(record.seed, record.seed + len(probes))]:
+            gaps.append(f"{record.encoder} on {record.task}, seed {record.seed}: probes {', '.join(map(str, probes))}")
+    if gaps:
+        yield ClaimFinding(
+            severity=Severity.WARNING,
+            problem="Seeds of the series are missing: the figures may be the best of several seeds.",
+            figures=tuple(gaps),
+            advice=f"Runs count seeds up by 1 for probes and by {DRAW_SEED_STEP} for draws. Report all of them.",
+        )
+    elif seeds[0]:
+        yield ClaimFinding(
+            severity=Severity.NOTE,
+            problem=f"The first seed is {seeds[0]}, not 0: no file shows whether other seeds were tried before.",
+            advice="Say how the seed was chosen, or repeat the run with --seed 0 and several --draws.",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,13 +181,46 @@ def find_repeated_sentences(table: Results) -> Iterator[ClaimFinding]:
         overlaps = [data.overlap for data in facts if data.overlap.has_near_copies]
         if not overlaps:
             continue
-        worst = max(overlaps, key=lambda overlap: (overlap.is_leaky, overlap.repeated + overlap.inflected))
+        worst = max(overlaps, key=lambda overlap: (overlap.is_leaky, sum(astuple(overlap)[1:])))
         yield ClaimFinding(
             severity=Severity.SEVERE if worst.is_leaky else Severity.WARNING,
             problem="The training data contain sentences of test items: a probe may remember their answers."
             if worst.is_leaky
             else "The training data contain near copies of test sentences: a probe may remember their answers.",
-            figures=(worst.format_repeated(), worst.format_inflected()),
-            advice="Put sentences that are equal or have the same lemmas into the same split.",
+            figures=(worst.format_repeated(), worst.format_inflected(), worst.format_reworded()),
+            advice="Put sentences that are equal, have the same lemmas or differ in one word into the same split.",
             task=task,
         )
+
+
+def find_length_leaks(table: Results) -> Iterator[ClaimFinding]:
+    """Find tasks whose test items the number of tokens alone answers above chance, with the encoders no better."""
+    for task in table.tasks:
+        leaky = [r for r in table.records if r.task == task and r.data and _is_above_chance_by_length(r, r.data)]
+        if not leaky:
+            continue
+        figures = {r.seed: f"length alone: {_by_length(r):.1%}, chance {r.majority:.1%}, seed {r.seed}" for r in leaky}
+        not_better = [r.encoder for r in leaky if r.scores[Condition.PROBE].accuracy <= _by_length(r)]
+        reason = explain_expected_cue(task, Cue.LENGTH)
+        severity = Severity.NOTE if reason else Severity.SEVERE if not_better else Severity.WARNING
+        yield ClaimFinding(
+            severity=severity,
+            problem="The number of tokens alone is above chance" + (f": {reason}." if reason else "."),
+            figures=tuple(figures.values()),
+            advice="Compare with this figure instead of chance, or balance the lengths of each label.",
+            task=task,
+            encoder=", ".join(dict.fromkeys(not_better)),
+        )
+
+
+def _by_length(record: Result) -> float:
+    return record.data.by_length / record.data.test if record.data else 0.0
+
+
+def _is_above_chance_by_length(record: Result, data: DataFacts) -> bool:
+    items = compute_effective_items(record.scores[Condition.PROBE], record)
+    return data.by_length / data.test > chance_interval(record.majority, items, confidence=LENGTH_CONFIDENCE).high
+
+
+LENGTH_CONFIDENCE = 0.999
+"""Confidence that the length is above chance, for tables with many tasks and draws."""

@@ -23,10 +23,12 @@ from sentprobe.probes.results.data_facts import (
     DataFacts,
     SplitOverlap,
     collect_data_facts,
+    count_by_length,
+    count_reworded,
     find_lemma,
     find_overlap,
 )
-from sentprobe.probes.results.result import Result
+from sentprobe.probes.results.result import Condition, Result, Results, make_score
 from sentprobe.probes.review.claim_finding import Severity
 
 
@@ -147,3 +149,78 @@ def test_the_check_names_the_task(repeated: int, inflected: int, severity: Sever
 def test_function_words_have_their_snowball_stems() -> None:
     stemmer = EnglishStemmer()
     assert {word: stemmer.stem(word) for word in FUNCTION_STEMS} == FUNCTION_STEMS
+
+
+LONG = ("the old man slept in the garden", "two young women danced on the stage", "a dog barked at night here")
+
+
+@pytest.mark.parametrize(
+    ("test_sentence", "label", "reworded"),
+    [
+        ("the old man slept in the kitchen", 0, 1),
+        ("The old man sang in the garden .", 0, 1),
+        ("the old man slept in the garden", 0, 0),
+        ("the old man slept in the kitchen", 1, 0),
+        ("the old man sang in the kitchen", 0, 0),
+        ("the old man slept in garden", 0, 0),
+    ],
+)
+def test_a_sentence_with_one_word_changed_is_a_near_copy_if_it_tells_the_answer(
+    test_sentence: str, label: int, reworded: int
+) -> None:
+    data = make_dataset((*LONG, test_sentence), label)
+    assert count_reworded(data) == reworded
+
+
+def make_dataset(sentences: tuple[str, ...], label: int) -> ProbeDataset:
+    """Return a dataset whose last sentence is its only test item; training labels are 0, 1 and 1."""
+    distinct = tuple(dict.fromkeys(sentences))
+    splits = {
+        Split.TRAIN: to_items([(0, [], 0), (1, [], 1), (2, [], 1)]),
+        Split.TEST: to_items([(distinct.index(sentences[-1]), [], label)]),
+    }
+    return ProbeDataset("toy", distinct, ("FALSE", "TRUE"), (), splits, Card("toy"))
+
+
+@given(st.integers(0, 50))
+def test_one_changed_word_in_over_a_fifth_of_the_items_is_a_near_copy(reworded: int) -> None:
+    assert SplitOverlap(100, 0, 0, reworded).has_near_copies == (reworded > 20)
+
+
+@pytest.mark.parametrize(("label", "right"), [(0, 0), (1, 1)])
+def test_length_alone_answers_with_the_commonest_label_of_the_nearest_length(label: int, right: int) -> None:
+    assert count_by_length(make_dataset((*LONG, "all dogs barked at night"), label)) == right
+
+
+def test_the_check_names_test_sentences_with_one_word_changed() -> None:
+    def set_reworded(result: Result) -> Result:
+        assert result.data is not None
+        return replace(result, data=replace(result.data, reworded=950))
+
+    (finding,) = find_by("repeated", change_encoder(set_reworded, encoder="poor"))
+    assert finding.severity is Severity.WARNING
+    assert finding.figures[-1] == "95.0% are training items but for one word of the sentence"
+
+
+@pytest.mark.parametrize(("by_length", "severity"), [(520, None), (600, Severity.WARNING), (900, Severity.SEVERE)])
+def test_the_check_names_a_leak_by_length(by_length: int, severity: Severity | None) -> None:
+    def set_length(result: Result) -> Result:
+        assert result.data is not None
+        return replace(result, data=replace(result.data, by_length=by_length))
+
+    findings = find_by("length", change_encoder(set_length, encoder="poor"))
+    assert [finding.severity for finding in findings] == [severity] * (severity is not None)
+    assert all(finding.encoder == ("poor" if by_length == 900 else "") for finding in findings)
+
+
+def test_the_check_names_gaps_in_series_of_seeds() -> None:
+    assert not find_by("seeds", SOUND)
+    without_second = Results(tuple(result for result in SOUND.records if result.seed != 10))
+    (gap,) = find_by("seeds", without_second)
+    assert (gap.severity, gap.figures) == (Severity.WARNING, ("draws with seeds 0, 20",))
+    (late,) = find_by("seeds", Results(tuple(result for result in SOUND.records if result.seed == 20)))
+    assert late.severity is Severity.NOTE
+    best = [replace(score, seed=3) for score in SOUND.records[0].scores[Condition.PROBE].seeds[:1]]
+    scores = {Condition.PROBE: make_score(best, SOUND.records[0].units)}
+    (chosen,) = find_by("seeds", Results((replace(SOUND.records[0], scores=scores),)))
+    assert chosen.figures == ("good on Order, seed 0: probes 3",)

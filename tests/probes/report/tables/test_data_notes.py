@@ -10,7 +10,7 @@ from probe_strategies import facts, make_learnable_dataset, make_sample_result
 
 from sentprobe.probes.dataset import ProbeDataset, Split
 from sentprobe.probes.report.tables.table_notes import describe_all, describe_datasets
-from sentprobe.probes.results.data_facts import DataFacts, collect_data_facts
+from sentprobe.probes.results.data_facts import DataFacts, collect_data_facts, count_by_length
 from sentprobe.probes.results.result import Result, Results
 from sentprobe.probes.results.store import format_result, parse_result
 
@@ -89,7 +89,10 @@ def test_what_is_not_known_is_not_recorded() -> None:
 def test_facts_are_those_of_the_dataset() -> None:
     data = make_learnable_dataset(size=40)
     assert collect_data_facts(data) == DataFacts(
-        train=len(data.splits[Split.TRAIN]), test=len(data.splits[Split.TEST]), word_types=10
+        train=len(data.splits[Split.TRAIN]),
+        test=len(data.splits[Split.TEST]),
+        word_types=10,
+        by_length=count_by_length(data),
     )
     assert collect_data_facts(set_drawing(data, seed=3)) == replace(collect_data_facts(data), sampling="mirror", seed=3)
 
