@@ -1,6 +1,7 @@
 """Boxes (allowed values of variables) of sentences in which a reflexive, *ever* or *any* is not licensed."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import product
 
 from sentprobe.generator.events import event as ev
@@ -33,6 +34,7 @@ def find_reflexive_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> Iter
             yield {**reflexive, "agent.noun": wrong_nouns}
 
 
+@lru_cache(maxsize=64)  # a task makes thousands of spaces from the same words
 def has_polarity_items(words: Words, lexicon: Lexicon) -> bool:
     """Say whether *words* has a polarity item (*any*, *ever*) among its determiners and adverbs."""
     determiners = (lexicon.get(lemma, Kind.DETERMINER) for _, lemma in words.determiners)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain, combinations
 
 from sentprobe.generator.events import event as ev
@@ -22,8 +23,13 @@ class _ImpossibleStructure(Exception):  # noqa: N818 - not an error but the outc
     """Raised if no choice of words can make a clause match a partial event."""
 
 
-def list_restrictions(partial: ev.Event, site: ClauseSite, layout: Layout) -> Iterator[Restriction]:
-    """Yield restrictions under which the clause at *site* matches *partial*: one for each order of coordinate nouns."""
+@lru_cache(maxsize=16_384)  # a task makes thousands of spaces with the same partial events and layouts
+def list_restrictions(partial: ev.Event, site: ClauseSite, layout: Layout) -> tuple[Restriction, ...]:
+    """Return restrictions under which the clause at *site* matches *partial*: one for each order of conjuncts."""
+    return tuple(_iterate_restrictions(partial, site, layout))
+
+
+def _iterate_restrictions(partial: ev.Event, site: ClauseSite, layout: Layout) -> Iterator[Restriction]:
     paths = layout.coordinations
     for reversed_paths in chain.from_iterable(combinations(paths, size) for size in range(len(paths) + 1)):
         matcher = _Matcher(layout, reversed_paths)
@@ -121,11 +127,14 @@ class _Matcher:
 
     def _require_value(self, name: str, required: str | None) -> None:
         if required is not None:
-            self._allow(name, lambda value: value == required)
+            values = self._variables[name].values
+            self._allow_positions(name, frozenset(i for i in self._variables[name].domain if values[i] == required))
 
     def _allow(self, name: str, test: Callable[[LayoutValue], bool]) -> None:
         variable = self._variables[name]
-        allowed = frozenset(i for i in variable.domain if test(variable.values[i]))
+        self._allow_positions(name, frozenset(i for i in variable.domain if test(variable.values[i])))
+
+    def _allow_positions(self, name: str, allowed: Allowed) -> None:
         allowed &= self.restriction.get(name, allowed)
         if not allowed:
             raise _ImpossibleStructure

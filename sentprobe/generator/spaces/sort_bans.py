@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, product
 
+from sentprobe.generator.events.event import Asked, Frame, Role
 from sentprobe.generator.events.lemmas import accepts_asked
 from sentprobe.generator.spaces.constraints import Allowed, Words
 from sentprobe.generator.spaces.layout import Group, Layout, Restriction
@@ -49,13 +50,15 @@ def find_sort_bans(words: Words, lexicon: Lexicon) -> tuple[SortBan, ...]:
 def find_asked_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> list[Restriction]:
     """Return a list with the box of main verbs that do not accept the question word. If there are none, return []."""
     main = layout.clauses[0]
-    if main.form.asked is None:
-        return []
-    role, asked = main.form.asked
-    kind = Kind(main.frame.value)
-    verbs = words.verbs_by_frame[main.frame]
-    others = (i for i in verbs if not accepts_asked(asked, lexicon.get(words.verbs[i], kind), role, lexicon))
-    return [{"verb": banned}] if (banned := frozenset(others)) else []
+    banned = main.form.asked and _find_verbs_without_question(words, lexicon, main.frame, main.form.asked)
+    return [{"verb": banned}] if banned else []
+
+
+@lru_cache(maxsize=256)  # a task makes thousands of spaces from the same words
+def _find_verbs_without_question(words: Words, lexicon: Lexicon, frame: Frame, form: tuple[Role, Asked]) -> Allowed:
+    role, asked = form
+    verbs = ((i, lexicon.get(words.verbs[i], Kind(frame.value))) for i in words.verbs_by_frame[frame])
+    return frozenset(i for i, verb in verbs if not accepts_asked(asked, verb, role, lexicon))
 
 
 def find_sort_boxes(bans: Iterable[SortBan], layout: Layout) -> Iterator[Restriction]:

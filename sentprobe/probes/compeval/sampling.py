@@ -309,11 +309,11 @@ class NoStructureError(TooFewError, UsageError):
 def _take_units(task: CompevalTask, drawer: Drawer, questions: Questions, count: int, used: set[str]) -> list[Unit]:
     drawers = drawer.list_template_drawers(task.templates)
     drawers.sort(key=lambda template_drawer: drawer.uses[template_drawer.template])
-    sources = [task.make_units(template_drawer, questions) for template_drawer in drawers]
+    sources = {d.template: task.make_units(d, questions) for d in drawers}
     if drawer.profile is None:
         take = take_spread_units if task.is_spread else take_units
         return take(sources, count, used, drawer.uses)
-    units, spent = take_weighted_units(sources, [d.weight for d in drawers], count, used, drawer.rng)
+    units, spent = take_weighted_units([*sources.values()], [d.weight for d in drawers], count, used, drawer.rng)
     if spent is not None and not drawer.part.name:
         raise TooFewError(
             f"{task.name}: the profile asks for more sentences of {drawers[spent].template} with "

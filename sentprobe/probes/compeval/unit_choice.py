@@ -1,27 +1,30 @@
 """Choice of units from several sources: in turn, by weight, or so that their sentences differ in all places alike."""
 
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from random import Random
 
 from sentprobe.probes.compeval.items import ALL_UNITS, MAX_MISSES, Unit, rank_uses
 
 
-def take_units(sources: Sequence[Iterator[Unit]], count: int, used: set[str], uses: Counter[object]) -> list[Unit]:
+def take_units(sources: Mapping[str, Iterator[Unit]], count: int, used: set[str], uses: Counter[object]) -> list[Unit]:
     """Return up to *count* units in total, one from each source in turn. Their new sentences are added to *used*.
 
-    *uses* counts the sub-templates and numbers of adverbs of units, and is updated, so that sources can balance them.
+    - sources: the units of each sub-template, by its name
+    - uses: counts the turns of sub-templates (those without a unit, too, so that sub-templates that have none are not
+      always tried first), and the numbers of adverbs of units. Sources can balance both
     """
     units: list[Unit] = []
-    queue = deque(sources)
+    queue = deque(sources.items())
     while queue and len(units) < count:
-        source = queue.popleft()
+        template, source = queue.popleft()
+        uses[template] += 1
         if (unit := take_new_unit(source, used)) is not None:
             units.append(unit)
-            queue.append(source)
+            queue.append((template, source))
             (_, item), *_ = unit
-            uses.update([item.template, tuple(site.adverbs for site in item.event.layout.clauses)])
+            uses[tuple(site.adverbs for site in item.event.layout.clauses)] += 1
     return units
 
 
@@ -55,7 +58,7 @@ _LOOKS = 16
 
 
 def take_spread_units(
-    sources: Sequence[Iterator[Unit]], count: int, used: set[str], uses: Counter[object]
+    sources: Mapping[str, Iterator[Unit]], count: int, used: set[str], uses: Counter[object]
 ) -> list[Unit]:
     """Return up to *count* units whose sentences differ in places in which units taken before rarely differ.
 
@@ -64,7 +67,7 @@ def take_spread_units(
     """
     units: list[Unit] = []
     waiting: list[tuple[list[object], Unit, Iterator[Unit]]] = []
-    queue = deque(sources)
+    queue = deque(sources.values())
     while len(units) < count and (queue or waiting):
         for _ in range(min(len(queue), _LOOKS)):
             if waiting and min(rank_uses(uses, keys)[0] for keys, *_ in waiting) <= _MAX_SHARE * uses[ALL_UNITS]:

@@ -61,11 +61,11 @@ def test_card() -> None:
 
 # Those of datasets of 112 and 56 items. They change only with the design of the data.
 SMALL_FINGERPRINTS = {
-    "Content1Probe": "8f5ed155a4b5dd232a0f5f46f281c1210cafc8ad9eb3a983e5421f1adef2a1ca",
-    "Content2Probe": "0349a16ec1d4e8a972560f34bbbf22f9791bc1efd39ae76cf24aa81489fde99a",
+    "Content1Probe": "5410084f68ffc72c6be334a867d60ab98d53a226e215dacb689c308877e0a27b",
+    "Content2Probe": "e39badd5ca97602dc1eab2944d1418beb2f836502b6b5c2fa3879ddc21c249fd",
     "Order": "968944960f2b410c83a364e90064ee68ec4db58187ae90efad65804cf5226337",
-    "SemRole": "5d87ae904dc6a3971a3fb9fb1578b7bfc3626680c3958680c67cfcecf0c380b0",
-    "Negation": "a5d622852be78414768e0bd6e5aef162d9f227e74e69e0618f163b8cfac685d8",
+    "SemRole": "d71d9a42f3655d26aa7f0b1b90fe8f31b24d758b99a404d065936a4e3b398ecc",
+    "Negation": "46dc6be27166ab8be6596a3cec73f245f02edc217f4d3975005977bfe0757be5",
 }
 
 

@@ -35,7 +35,14 @@ def test_a_result_is_read_as_written(columns: list[tuple[float, float, str]], na
     assert pr.parse_lm_result(pr.format_lm_result(result), source="x") == result
 
 
-@given(st.lists(st.builds(SentencePair, TEXTS, TEXTS, TEXTS, TEXTS, TEXTS, st.dictionaries(TEXTS, TEXTS)), max_size=4))
+SENTENCES = TEXTS.filter(str.strip)
+
+
+@given(
+    st.lists(
+        st.builds(SentencePair, SENTENCES, SENTENCES, TEXTS, TEXTS, TEXTS, st.dictionaries(TEXTS, TEXTS)), max_size=4
+    )
+)
 def test_pairs_are_read_as_written(pairs: list[SentencePair]) -> None:
     parsed = pr.parse_pairs(pr.format_pairs(pairs))
     assert parsed == pairs

@@ -87,7 +87,7 @@ WORDS = GrammarWords(english())
 @cache
 def make_planted_dataset() -> ProbeDataset:
     """Sentences whose named words differ and that the tiny model can read whole, with random labels."""
-    texts = [text for text in build_task("SemRole", train=2000, test=40).sentences if len(text) < 60]
+    texts = [text for text in build_task("SemRole", train=4000, test=40).sentences if len(text) < 60]
     sentences = [text for text, words in zip(texts, WORDS.find_words(texts), strict=True)
                  if len(text.split()) - 1 not in {words["agent"], words["verb"]}][:SIZE]  # fmt: skip
     targets = np.random.default_rng(0).permutation(np.arange(SIZE) % 2).tolist()
