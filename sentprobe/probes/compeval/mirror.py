@@ -6,9 +6,10 @@ right on exactly half of the items. The sentences of a *mirror pair* also have t
 a bag of words is right on exactly half of the items, too.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import permutations, product, zip_longest
+from itertools import permutations, product
 from typing import TypeAlias
 
 from sentprobe.errors import UsageError
@@ -16,6 +17,7 @@ from sentprobe.generator.events import event as ev
 from sentprobe.generator.sentences.realize import check_event
 from sentprobe.generator.spaces.constraints import Choices
 from sentprobe.generator.spaces.drawn_event import DrawnEvent, find_layout_parts
+from sentprobe.generator.spaces.templates import find_patterns
 from sentprobe.lexicon import Kind
 from sentprobe.lexicon.languages.language import Language
 from sentprobe.probes.compeval.items import MAX_MISSES, Drawer, Questions, Unit, filter_bounded, rank_uses
@@ -256,6 +258,7 @@ def sample_with_adverbs(
     choices: Choices = Choices(),  # noqa: B008 - frozen
 ) -> Iterator[DrawnEvent]:
     """Yield events with a relative clause. All pairs in *features* and all numbers of adverbs are equally frequent."""
+    features = [pair for pair in features if _have_frames_of(drawer, pair)]  # other spaces would be empty
     counts = list_adverb_counts(drawer.wording.lexicon.language)
     adverb_counts = drawer.shuffle(list(product(counts, counts)))
     adverb_counts.sort(key=lambda numbers: drawer.uses[numbers])
@@ -269,6 +272,21 @@ def sample_with_adverbs(
     return interleave(sources)
 
 
+def _have_frames_of(drawer: Drawer, events: Iterable[ev.Event]) -> bool:
+    """Return whether the verbs of *events*, if any, have the frames of the sub-template's clauses."""
+    pattern, *_ = find_patterns([drawer.template])  # the others differ in gaps and voices
+    frames = [pattern.frame, *(clause.frame for _, clause in pattern.clauses)]
+    return all(
+        event.predicate is None or Kind(frame.value) in drawer.wording.lexicon.kinds_of(event.predicate)
+        for event, frame in zip(events, frames, strict=False)  # a simple sentence has one clause
+    )
+
+
 def interleave(sources: Iterable[Iterator[DrawnEvent]]) -> Iterator[DrawnEvent]:
-    """Yield the first event of each source, then the second event of each, and so on."""
-    return (event for events in zip_longest(*sources) for event in events if event is not None)
+    """Yield the first event of each source, then the second event of each, and so on. No event is drawn in advance."""
+    queue = deque(sources)
+    while queue:
+        source = queue.popleft()
+        if (event := next(source, None)) is not None:
+            yield event
+            queue.append(source)

@@ -65,7 +65,7 @@ SMALL_FINGERPRINTS = {
     "Content2Probe": "e39badd5ca97602dc1eab2944d1418beb2f836502b6b5c2fa3879ddc21c249fd",
     "Order": "968944960f2b410c83a364e90064ee68ec4db58187ae90efad65804cf5226337",
     "SemRole": "d71d9a42f3655d26aa7f0b1b90fe8f31b24d758b99a404d065936a4e3b398ecc",
-    "Negation": "46dc6be27166ab8be6596a3cec73f245f02edc217f4d3975005977bfe0757be5",
+    "Negation": "5f1729e61291b4e746a0fcd4506ab78008c0daba3203d85434dd9d1588de4866",
 }
 
 

@@ -130,7 +130,8 @@ def test_probes_with_few_mirrors_give_their_share_to_others() -> None:
 
 def test_auxiliaries_of_both_voices_are_exchanged() -> None:
     """TenseOf has the perfect and the passive; NumberOf has both voices and both orders."""
-    words = {word for text in dataset("TenseOf", "structure").sentences for word in text.split()}
+    data = build(STRUCTURE_TASKS["TenseOf"], german(), vocabulary="structure", size=Size(224, 56))
+    words = {word for text in data.sentences for word in text.split()}
     assert words >= {"hat", "hatte", "haben", "hatten", "ist", "war", "sind", "waren", "wird", "wurde", "worden"}
     texts = dataset("NumberOf", "structure").sentences
     assert 0.3 < sum("von" in text.split() for text in texts) / len(texts) < 0.7
