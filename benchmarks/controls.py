@@ -13,9 +13,10 @@ from statistics import mean, stdev
 
 from measure import describe_machine, format_sections, format_table
 
+from sentprobe.probes.encoders.kinds import USUAL_ENCODERS
 from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, ControlRun, ControlVerdict
 from sentprobe.probes.report.findings.table_findings import judge_controls
-from sentprobe.probes.runs.run import USUAL_ENCODERS, run
+from sentprobe.probes.runs.run import run
 
 
 def list_required_controls(encoders: list[str], seed: int, folder: Path, jobs: int) -> list[ControlRun]:

@@ -233,7 +233,8 @@ def reflexive_events(draw: st.DrawFn, event: Event, agent: Argument | None, lexi
         words = [Reflexive.THEMSELVES] if agent.agreement is Number.PLURAL else words
         clause = agent.clause
         if isinstance(clause, RelativeClause) and clause.event.agent is GAP and agent.agreement is Number.SINGULAR:
-            words = [word for role in ROLES if (word := clause.event.argument(role)) in words] or words
+            bound = [clause.event.argument(role) for role in ROLES]
+            words = [word for word in words if word in bound] or words
     return event.with_argument(role, draw(sample_from(*words)))
 
 
