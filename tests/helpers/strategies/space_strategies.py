@@ -71,6 +71,8 @@ def spaces(draw: st.DrawFn) -> Space:
         )
     )
     determiners = [word.lemma for word in lexicon.words(Kind.DETERMINER)]
+    adjectives = draw(st.integers(0, int(vocabulary in ("odd", "everyday"))))
+    has_sorts = vocabulary == "everyday"  # rules on sorts divide a space into very many boxes
     choices = Choices(
         main=Event(tense=draw(st.sampled_from((None, *Tense)))),
         numbers=draw(_some(list(Number))),
@@ -81,13 +83,13 @@ def spaces(draw: st.DrawFn) -> Space:
         moods=draw(_some([*Mood])),
         asked=draw(_some([None, *Role])),
         adverbs=draw(st.sampled_from(((0,), (1,), (0, 2)))),
-        adjectives=(draw(st.integers(0, int(vocabulary in ("odd", "everyday")))),),
-        coordinations=(draw(st.integers(0, 1)),),
+        adjectives=(adjectives,),
+        coordinations=(draw(st.integers(0, int(not (has_sorts and adjectives)))),),
     )
     frames = {*lexicon.language.frames}
     names = list_template_names(deep=True)
     names = tuple(name for name in names if {*chain(*map(list_frames, find_patterns([name])))} <= frames)
-    templates = draw(st.lists(st.sampled_from(names), min_size=1, max_size=3))
+    templates = draw(st.lists(st.sampled_from(names), min_size=1, max_size=1 if has_sorts else 3))
     try:
         return Space(lexicon, vocabulary=vocabulary, templates=templates, choices=choices)
     except Contradiction:
