@@ -38,6 +38,7 @@ from sentprobe.generator.spaces.space import Space
 from sentprobe.lexicon import english
 
 
+@pytest.mark.slow
 def test_the_cases_are_worth_their_time() -> None:
     sizes = [len(enumerate_case(case)) for case in CASES]
     assert max(sizes) < 6000
