@@ -6,7 +6,7 @@ words.
 
 Prints:
 
-    halves: 96.4
+    halves: 67.9
     bow?dim=64: 50.0
 """
 

@@ -8,6 +8,7 @@ Prints:
     length: 84.0 leak
     bag-of-words: 100.0 leak
     n-grams: 100.0 leak
+    fixed-positions: 59.5 chance
     template: 100.0 leak
 """
 
