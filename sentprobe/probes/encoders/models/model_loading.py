@@ -2,6 +2,7 @@
 
 import os
 import re
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -262,16 +263,75 @@ def load_from_folder(kind: str, directory: Path, **settings: Any) -> Any:
     """Load a configuration, tokenizer or model. No code in the folder is run, and the user is not asked.
 
     All models of ``hf:``, ``st:``, ``ce:`` and ``probe lm`` are loaded here. The configurations are checked before
-    anything is loaded. Raises ValueError, or an error of the library.
+    anything is loaded, and afterwards that each weight came from the files. Raises ValueError, or an error of the library.
 
     - kind: name of a class of transformers or sentence-transformers, such as ``AutoConfig``
     - settings: further arguments of the class or its ``from_pretrained``
     """
     check_configurations(directory)
     safe: dict[str, bool] = {"local_files_only": True, "trust_remote_code": False}
-    if kind in SENTENCE_TRANSFORMERS:
-        return getattr(import_module("sentence_transformers"), kind)(str(directory), **safe, **settings)
-    return getattr(import_module("transformers"), kind).from_pretrained(directory, **safe, **settings)
+    # The pooler, which follows the last layer, is used by classifiers; sentence vectors rarely use it.
+    needs_pooler = kind == "CrossEncoder" or any(
+        b"pooler_output" in path.read_bytes() for path in directory.rglob("sentence_*_config.json")
+    )
+    with _check_loaded_weights(needs_pooler=needs_pooler):
+        if kind in SENTENCE_TRANSFORMERS:
+            return getattr(import_module("sentence_transformers"), kind)(str(directory), **safe, **settings)
+        return getattr(import_module("transformers"), kind).from_pretrained(directory, **safe, **settings)
+
+
+_LOADING = threading.Lock()
+"""Held while a method of transformers is replaced."""
+
+
+@contextmanager
+def _check_loaded_weights(*, needs_pooler: bool) -> Iterator[None]:
+    """Check the weights of each model that transformers loads in the body. Raises ValueError there.
+
+    The library only logs that weights are missing, and sentence-transformers does not return its list of them.
+    """
+    from transformers import PreTrainedModel
+
+    method = "from_pretrained"
+
+    def load(model_class: Any, *arguments: Any, **settings: Any) -> Any:
+        model, loading_info = load_unchecked.__func__(
+            model_class, *arguments, **settings | {"output_loading_info": True}
+        )
+        _check_weights(model, loading_info, needs_pooler=needs_pooler)
+        return (model, loading_info) if settings.get("output_loading_info") else model
+
+    with _LOADING:
+        load_unchecked = vars(PreTrainedModel)[method]
+        setattr(PreTrainedModel, method, classmethod(load))
+        try:
+            yield
+        finally:
+            setattr(PreTrainedModel, method, load_unchecked)
+
+
+def _check_weights(model: Any, loading_info: Mapping[str, Any], *, needs_pooler: bool) -> None:
+    missing = sorted(key for key in loading_info["missing_keys"] if needs_pooler or "pooler" not in key)
+    if missing:
+        raise ValueError(f"its files lack {len(missing)} of its weights, such as {missing[0]}")
+    # Heads for other purposes are often in the files, and are not used.
+    if unused := sorted(key for key in loading_info["unexpected_keys"] if _is_in_undeclared_layer(key, model)):
+        raise ValueError(
+            f"its files have {len(unused)} weights of layers that its config.json does not declare, such as {unused[0]}"
+        )
+
+
+def _is_in_undeclared_layer(weight: str, model: Any) -> bool:
+    """Return whether *weight* belongs to a list of layers of *model* that has fewer layers."""
+    from torch import nn
+
+    name = weight.removeprefix(f"{model.base_model_prefix}.")
+    modules = dict(model.base_model.named_modules())
+    for match in re.finditer(r"\.(\d+)\.", name):
+        layers = modules.get(name[: match.start()])
+        if isinstance(layers, nn.ModuleList | nn.Sequential) and int(match[1]) >= len(layers):
+            return True
+    return False
 
 
 def check_configurations(directory: Path) -> None:
@@ -332,6 +392,9 @@ def _find_objects(value: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _check_config(config: Mapping[str, Any], *, name: str, limit: int) -> None:
+    for key in _LAYER_COUNTS:
+        if type(config.get(key)) is int and config[key] < 1:
+            raise ValueError(f"{name} asks for {key}={config[key]}, and at least 1 is expected")
     for key in _MODULE_COUNTS:
         if (count := _read_size(config, (key,))) > MAX_MODULES:
             raise ValueError(f"{name} asks for {key}={count:,}, and at most {MAX_MODULES:,} are built")

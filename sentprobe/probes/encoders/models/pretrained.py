@@ -66,10 +66,7 @@ def load_pretrained(
     """
     with loading.report_loading_errors(model_name):
         tokenizer = loading.load_from_folder("AutoTokenizer", directory)
-        model, loading_info = loading.load_from_folder(kind, directory, output_loading_info=True, **settings)
-        # The pooler, which follows the last layer, is not used.
-        if missing := sorted(key for key in loading_info["missing_keys"] if "pooler" not in key):
-            raise ValueError(f"its files lack {len(missing)} of its weights, such as {missing[0]}")
+        model = loading.load_from_folder(kind, directory, **settings)
         tokenizer.padding_side = "right"  # so that padding does not shift the positions of tokens
         if tokenizer.pad_token is None:  # any token can be used, since padding is masked
             tokenizer.pad_token = tokenizer.eos_token or tokenizer.convert_ids_to_tokens(0)

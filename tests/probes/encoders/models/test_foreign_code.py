@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from model_files import save_cross_encoder
 
 import sentprobe
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.encoders.models.model_loading import check_configurations
+from sentprobe.probes.encoders.protocol import EncoderError
 from sentprobe.probes.gate.cross_encoders import load_cross_encoder
 from sentprobe.probes.language_models.scorers import load_language_model
 from sentprobe.specs import parse_spec
@@ -125,6 +127,75 @@ ORDINARY = {
 def test_ordinary_names_are_accepted(tmp_path: Path) -> None:
     write_model(tmp_path, ORDINARY)
     check_configurations(tmp_path)
+
+
+def save_model(folder: Path, kind: str) -> Path:
+    """Save a model that the loader *kind* reads, with the weights of a classifier or a language model."""
+    from language_models import make_bert  # which imports torch
+
+    return make_bert(folder) if kind == "lm" else save_cross_encoder(folder, ("score",))
+
+
+def change_config(folder: Path, **values: object) -> None:
+    path = folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+
+
+def change_weights(folder: Path, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    from safetensors.numpy import load_file, save_file
+
+    save_file(change(load_file(folder / "model.safetensors")), folder / "model.safetensors", {"format": "pt"})
+
+
+@pytest.mark.parametrize("kind", LOADERS)
+def test_a_model_without_some_weights_is_refused(kind: str, tmp_path: Path) -> None:
+    pytest.importorskip("sentence_transformers")
+    folder = save_model(tmp_path, kind)
+    LOADERS[kind](folder)  # although hf: and st: do not use the classifier in the files
+    change_config(folder, num_hidden_layers=3)
+    with pytest.raises(EncoderError, match=r"its files lack (16|32) of its weights, such as .*encoder\.layer\.[12]\."):
+        LOADERS[kind](folder)
+    if kind != "lm":  # which finds no masked GPT-2
+        change_config(folder, num_hidden_layers=1, model_type="gpt2")
+        with pytest.raises(EncoderError, match=r"its files lack [0-9]+ of its weights, such as "):
+            LOADERS[kind](folder)
+
+
+@pytest.mark.parametrize("kind", LOADERS)
+def test_layers_that_the_configuration_omits_are_refused(kind: str, tmp_path: Path) -> None:
+    pytest.importorskip("sentence_transformers")
+    folder = save_model(tmp_path, kind)
+    for count in (0, -1):
+        change_config(folder, num_hidden_layers=count)
+        with pytest.raises(EncoderError, match=rf"num_hidden_layers={count}, and at least 1 is expected"):
+            LOADERS[kind](folder)
+    change_config(folder, num_hidden_layers=2 if kind == "lm" else 1)
+    change_weights(folder, lambda table: table | {key.replace("layer.0", "layer.7"): table[key] for key in table})
+    with pytest.raises(
+        EncoderError, match=r"its files have 16 weights of layers that .* such as \S*encoder\.layer\.7\."
+    ):
+        LOADERS[kind](folder)
+
+
+@pytest.mark.parametrize("base_name", ["", "bert."])
+def test_layers_are_found_under_both_names(base_name: str, tmp_path: Path) -> None:
+    folder = save_model(tmp_path, "hf")
+    for key in ("encoder.layer.1.x", "head.layer.1.x", "encoder.layer.0.x"):
+        change_weights(folder, lambda table: table | {base_name + key: table["classifier.bias"]})  # noqa: B023
+    with pytest.raises(EncoderError, match=rf"have 1 weights of .* such as {base_name}encoder\.layer\.1\.x"):
+        LOADERS["hf"](folder)
+
+
+@pytest.mark.parametrize("kind", ["hf", "st", "ce"])
+def test_only_a_used_pooler_is_needed(kind: str, tmp_path: Path) -> None:
+    pytest.importorskip("sentence_transformers")
+    folder = save_model(tmp_path, kind)
+    change_weights(folder, lambda table: {key: table[key] for key in table if "pooler" not in key})
+    if kind == "ce":
+        with pytest.raises(EncoderError, match=r"its files lack 2 of its weights, such as bert\.pooler"):
+            LOADERS[kind](folder)
+    else:
+        LOADERS[kind](folder)
 
 
 LOADING_NAMES = {"from_pretrained", "SentenceTransformer", "CrossEncoder", "from_config", "AutoConfig"}
