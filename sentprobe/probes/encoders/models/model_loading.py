@@ -236,7 +236,7 @@ def find_truncation_counter(model: Any) -> TruncationCounter | None:
 
 
 MAX_MODULES = 10_000
-"""Maximum number of layers, attention heads or experts that a configuration may declare."""
+"""Maximum number of layers, attention heads, experts or labels that a configuration may declare."""
 SMALL_MODEL = 2**24
 """A model may declare at most this number of parameters plus PARAMETERS_PER_BYTE for each byte of its files."""
 PARAMETERS_PER_BYTE = 8
@@ -245,7 +245,7 @@ PARAMETERS_PER_BYTE = 8
 _MODULE_COUNTS = (
     *("num_hidden_layers", "num_layers", "n_layer", "n_layers", "encoder_layers", "decoder_layers"),
     *("num_decoder_layers", "num_encoder_layers", "num_hidden_groups", "inner_group_num", "num_attention_heads"),
-    *("num_heads", "n_head", "n_heads", "num_experts", "num_local_experts", "n_routed_experts"),
+    *("num_heads", "n_head", "n_heads", "num_experts", "num_local_experts", "n_routed_experts", "num_labels"),
 )
 _LAYER_COUNTS = ("num_hidden_layers", "num_layers", "n_layer", "n_layers", "encoder_layers")
 _WIDTHS = ("hidden_size", "d_model", "n_embd", "dim", "hidden_dim", "in_features")
@@ -263,7 +263,8 @@ def load_from_folder(kind: str, directory: Path, **settings: Any) -> Any:
     """Load a configuration, tokenizer or model. No code in the folder is run, and the user is not asked.
 
     All models of ``hf:``, ``st:``, ``ce:`` and ``probe lm`` are loaded here. The configurations are checked before
-    anything is loaded, and afterwards that each weight came from the files. Raises ValueError, or an error of the library.
+    anything is loaded, and afterwards that each weight came from the files. Raises ValueError, or an error of the
+    library.
 
     - kind: name of a class of transformers or sentence-transformers, such as ``AutoConfig``
     - settings: further arguments of the class or its ``from_pretrained``

@@ -35,6 +35,7 @@ def change_config(model: Path, **values: object) -> dict[str, Any]:
     ("values", "message"),
     [
         ({"num_hidden_layers": 10**6, "vocab_size": 10**9}, "num_hidden_layers=1,000,000, and at most 10,000"),
+        ({"num_labels": 10**9}, "num_labels=1,000,000,000, and at most 10,000"),
         ({"vocab_size": 10**9}, "16,0[0-9,]+ parameters or more, which its files cannot hold"),
         ({"hidden_size": 10**9}, "parameters or more, which its files cannot hold"),
         ({"intermediate_size": 10**9}, "parameters or more, which its files cannot hold"),
@@ -47,7 +48,7 @@ def test_too_large_a_model(bert: Path, kind: str, values: dict[str, int], messag
         with pytest.raises(EncoderError, match=rf"cannot load the model \S+: config.json asks for .*{message}"):
             make_encoder(f"{kind}:{bert}")
     finally:
-        change_config(bert, **former_config)
+        (bert / "config.json").write_text(json.dumps(former_config))
 
 
 SIZES = st.integers(1, 10**12)
