@@ -339,11 +339,13 @@ def check_configurations(directory: Path) -> None:
     """Check the sizes and the names of code in the configurations of a model. Raises ValueError.
 
     The files of the model must be able to hold all declared parameters. Names of code, which libraries import and
-    call, must name layers of PyTorch or modules of sentence-transformers.
+    call, must name layers of PyTorch or modules of sentence-transformers. Lists of files of weights must name files in
+    the folder.
     """
     file_sizes = [path.stat().st_size for path in directory.rglob("*") if path.is_file()]
     limit = SMALL_MODEL + PARAMETERS_PER_BYTE * sum(file_sizes)
-    for path in sorted([*directory.rglob("*config.json"), *directory.rglob("modules.json")]):
+    patterns = ("*config.json", "modules.json", "*.index.json")
+    for path in sorted(path for pattern in patterns for path in directory.rglob(pattern)):
         try:
             content = parse_json(path.read_bytes())
         except BadSyntaxError as error:
@@ -351,6 +353,7 @@ def check_configurations(directory: Path) -> None:
         for config in _find_objects(content):
             _check_config(config, name=path.name, limit=limit)
             _check_code_names(config, name=path.name)
+            _check_file_names(config, name=path.name)
 
 
 _MODULE_NAME = r"sentence_transformers(\.\w+)*\.(models|modules)(\.\w+)*\.[A-Z]\w*"
@@ -363,17 +366,26 @@ _SAFE_NAMES = (
 
 Attention may be implemented by a kernel of the hub (``organisation/name``), which is downloaded and run.
 """
-_CODE_NAME = re.compile(r"\w+(\.\w+)+|[^/\s]+/[^/\s]+|[^:\s]+:\S+")
-"""A dotted name (``os.system``), a repository of the hub, or a name with a colon, but no plain word (``gelu``)."""
+_CODE_NAME = re.compile(r"[./:]")
+"""Part of each dotted name (``os.system``), repository of the hub and name with a colon, but of no word (``gelu``)."""
 
 
 def _check_code_names(config: Mapping[str, Any], *, name: str) -> None:
     for key, value in config.items():
         for key_pattern, safe_names in _SAFE_NAMES:
-            texts = value.values() if isinstance(value, dict) else [value]
+            texts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
             for text in texts if key_pattern.fullmatch(key) else ():
-                if isinstance(text, str) and _CODE_NAME.fullmatch(text) and not safe_names.fullmatch(text):
+                if isinstance(text, str) and _CODE_NAME.search(text) and not safe_names.fullmatch(text):
                     raise ValueError(f"{name} names code ({key}: {text}), which is not run")
+
+
+def _check_file_names(config: Mapping[str, Any], *, name: str) -> None:
+    table = config.get("weight_map", {"": ""})
+    if not isinstance(table, dict) or not table:
+        raise ValueError(f"{name}: weight_map is not an object from weights to the files that hold them")
+    for file in table.values():
+        if not isinstance(file, str) or Path(file).is_absolute() or ".." in Path(file).parts:
+            raise ValueError(f"{name} names the file {file}, which is not in the model's folder")
 
 
 def read_architectures(directory: Path) -> list[str]:

@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from model_files import save_cross_encoder
 
 import sentprobe
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.encoders.kinds import make_encoder
+from sentprobe.probes.encoders.models import model_loading
 from sentprobe.probes.encoders.models.model_loading import check_configurations
 from sentprobe.probes.encoders.protocol import EncoderError
 from sentprobe.probes.gate.cross_encoders import load_cross_encoder
@@ -107,6 +110,57 @@ def test_a_name_of_code_is_refused_before_anything_is_loaded(case: str, tmp_path
     with pytest.raises(ValueError, match=r"config.json|modules.json") as caught:
         check_configurations(tmp_path)
     assert str(caught.value).endswith("which is not run")
+
+
+EVIL_NAMES = ["evil_code.X ", "evil_code.X\t", "evil_code.X\n", "evil_code.X\u00a0", "evil_code .X", "evil-code.X",
+              "evil/kernel ", " evil/kernel", "torch.nn.ReLU\n", "evil :x"]  # fmt: skip
+
+
+@pytest.mark.parametrize("key", ["activation_function", "type", "attn_implementation"])
+@given(
+    name=st.sampled_from(EVIL_NAMES)
+    | st.builds("{}{}{}".format, st.text(max_size=4), st.sampled_from("./:"), st.text(max_size=4)),
+    nest=st.sampled_from([lambda name: name, lambda name: [name], lambda name: {"part": name}]),
+)
+def test_no_spelling_of_a_name_of_code_is_accepted(key: str, name: str, nest: Callable[[str], Any]) -> None:
+    with pytest.raises(ValueError, match="names code"):
+        model_loading._check_code_names({key: nest(name)}, name="config.json")
+
+
+FILES_ELSEWHERE: list[tuple[object, str]] = [
+    (
+        {"a": "../other/model.safetensors"},
+        "names the file ../other/model.safetensors, which is not in the model's folder",
+    ),
+    ({"a": "part/../../model.safetensors"}, "names the file part/../../model.safetensors, which is not"),
+    ({"a": "/model.safetensors"}, "names the file /model.safetensors, which is not"),
+    ({"a": "model.safetensors", "b": 5}, "names the file 5, which is not in the model's folder"),
+    ({}, "weight_map is not an object from weights to the files that hold them"),
+    (["model.safetensors"], "weight_map is not an object from weights to the files that hold them"),
+]
+
+
+@pytest.mark.parametrize("kind", ["hf", "st"])
+@pytest.mark.parametrize(("table", "message"), FILES_ELSEWHERE)
+def test_weights_outside_a_model_are_refused(kind: str, table: object, message: str, tmp_path: Path) -> None:
+    pytest.importorskip("sentence_transformers")
+    index = {"metadata": {}, "weight_map": table}
+    write_model(tmp_path / "model", {"config.json": BERT, "model.safetensors.index.json": index})
+    with pytest.raises(EncoderError) as caught:
+        LOADERS[kind](tmp_path / "model")
+    assert f"cannot load the model {tmp_path}/model: model.safetensors.index.json" in str(caught.value)
+    assert message in str(caught.value)
+
+
+def test_weights_in_several_files_are_read(tmp_path: Path) -> None:
+    from safetensors.numpy import load_file
+
+    folder = save_model(tmp_path, "hf")
+    (folder / "part").mkdir()
+    (folder / "model.safetensors").rename(folder / "part" / "1.safetensors")
+    table = dict.fromkeys(load_file(folder / "part" / "1.safetensors"), "part/1.safetensors")
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": table}))
+    LOADERS["hf"](folder)
 
 
 ORDINARY = {
