@@ -142,12 +142,18 @@ def format_count(number: int, noun: str) -> str:
 
 
 def first_line(error: BaseException) -> str:
-    r"""Return the first line of an error's text, or its class name if it has no text.
+    r"""Return the first line of an error's text, and the next if the first ends with a colon.
+
+    An error without text gives the name of its class.
 
     >>> first_line(ValueError("no such device\nThe devices are: cpu")), first_line(KeyError())
     ('no such device', 'KeyError')
+    >>> first_line(ValueError("Error in 'eps':\n  TypeError: it is a text\nSee there"))
+    "Error in 'eps': TypeError: it is a text"
     """
-    return (str(error).strip() or type(error).__name__).splitlines()[0]
+    line, *later_lines = (str(error).strip() or type(error).__name__).splitlines()
+    reason = next(filter(None, map(str.strip, later_lines)), "") if line.endswith(":") else ""
+    return f"{line} {reason}".rstrip()
 
 
 _MEMORY_TEXT = re.compile("an(no|')t allocate memory|failed to map segment|an't start new thread|bad_alloc")

@@ -10,10 +10,11 @@ from enum import StrEnum
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from traceback import walk_tb
 from typing import Any
 
 from sentprobe.disk.inputs import record_input
-from sentprobe.errors import SentprobeError, UsageError, first_line
+from sentprobe.errors import SentprobeError, UsageError, first_line, is_out_of_memory
 from sentprobe.probes.encoders.protocol import EncoderError, TruncationCounter, digest, read_attributes
 from sentprobe.processes import call_in_time
 from sentprobe.values import BadSyntaxError, parse_json
@@ -158,7 +159,11 @@ def report_loading_errors(model: str) -> Iterator[None]:
         raise
     except Exception as error:  # for a damaged file, many libraries raise various exceptions
         needs_code = "trust_remote_code" in str(error)
+        frames = [frame for frame, _ in walk_tb(error.__traceback__)]
+        is_pickle = any(frame.f_globals.get("__name__") == "torch.serialization" for frame in frames)
         reason = "it needs its own code, which is not run" if needs_code else first_line(error)
+        if is_pickle and not is_out_of_memory(error):  # PyTorch's message advises to run the code
+            reason = "its weights are a pickle that is damaged or has code, which is not run; use a safetensors file"
         raise EncoderError(f"cannot load the model {model}: {reason}") from error
     finally:
         output.set_verbosity(level)
@@ -344,16 +349,18 @@ def check_configurations(directory: Path) -> None:
     """
     file_sizes = [path.stat().st_size for path in directory.rglob("*") if path.is_file()]
     limit = SMALL_MODEL + PARAMETERS_PER_BYTE * sum(file_sizes)
-    patterns = ("*config.json", "modules.json", "*.index.json")
+    patterns = ("*config.json", "modules.json", "*.safetensors.index.json", "*.bin.index.json")
     for path in sorted(path for pattern in patterns for path in directory.rglob(pattern)):
         try:
             content = parse_json(path.read_bytes())
         except BadSyntaxError as error:
             raise ValueError(f"{path.name}: {error}") from None
+        if path.name.endswith(".index.json"):
+            _check_file_names(content, name=path.name)
+            continue  # its keys are names of weights
         for config in _find_objects(content):
             _check_config(config, name=path.name, limit=limit)
             _check_code_names(config, name=path.name)
-            _check_file_names(config, name=path.name)
 
 
 _MODULE_NAME = r"sentence_transformers(\.\w+)*\.(models|modules)(\.\w+)*\.[A-Z]\w*"
@@ -379,8 +386,8 @@ def _check_code_names(config: Mapping[str, Any], *, name: str) -> None:
                     raise ValueError(f"{name} names code ({key}: {text}), which is not run")
 
 
-def _check_file_names(config: Mapping[str, Any], *, name: str) -> None:
-    table = config.get("weight_map", {"": ""})
+def _check_file_names(index: Any, *, name: str) -> None:
+    table = index.get("weight_map") if isinstance(index, dict) else None
     if not isinstance(table, dict) or not table:
         raise ValueError(f"{name}: weight_map is not an object from weights to the files that hold them")
     for file in table.values():

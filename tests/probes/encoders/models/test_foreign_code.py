@@ -158,7 +158,7 @@ def test_weights_in_several_files_are_read(tmp_path: Path) -> None:
     folder = save_model(tmp_path, "hf")
     (folder / "part").mkdir()
     (folder / "model.safetensors").rename(folder / "part" / "1.safetensors")
-    table = dict.fromkeys(load_file(folder / "part" / "1.safetensors"), "part/1.safetensors")
+    table = dict.fromkeys([*load_file(folder / "part" / "1.safetensors"), "conv.kernel"], "part/1.safetensors")
     (folder / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": table}))
     LOADERS["hf"](folder)
 
@@ -181,6 +181,27 @@ ORDINARY = {
 def test_ordinary_names_are_accepted(tmp_path: Path) -> None:
     write_model(tmp_path, ORDINARY)
     check_configurations(tmp_path)
+
+
+@pytest.mark.parametrize("content", [WEIGHTS, b"abc", b"PK\x03\x04abc", b""])
+@pytest.mark.parametrize("kind", LOADERS)
+def test_a_refused_pickle_is_not_recommended(kind: str, content: bytes, tmp_path: Path) -> None:
+    pytest.importorskip("sentence_transformers")
+    write_model(tmp_path, {"config.json": BERT})
+    (tmp_path / "pytorch_model.bin").write_bytes(content)
+    with pytest.raises(EncoderError) as caught:
+        LOADERS[kind](tmp_path)
+    reason = "its weights are a pickle that is damaged or has code, which is not run; use a safetensors file"
+    assert str(caught.value) == f"cannot load the model {tmp_path}: {reason}"
+
+
+@pytest.mark.parametrize("kind", LOADERS)
+def test_a_wrong_value_of_a_configuration_is_explained(kind: str, tmp_path: Path) -> None:
+    pytest.importorskip("sentence_transformers")
+    for key, value in (("hidden_act", ["gelu"]), ("layer_norm_eps", "nan")):
+        write_model(tmp_path, {"config.json": BERT | {key: value}})
+        with pytest.raises(EncoderError, match=rf"{key}.*: \S.*expected.*, got {type(value).__name__}"):
+            LOADERS[kind](tmp_path)
 
 
 def save_model(folder: Path, kind: str) -> Path:
