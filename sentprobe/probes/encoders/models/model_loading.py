@@ -344,7 +344,7 @@ def check_configurations(directory: Path) -> None:
     """Check the sizes and the names of code in the configurations of a model. Raises ValueError.
 
     The files of the model must be able to hold all declared parameters. Names of code, which libraries import and
-    call, must name layers of PyTorch or modules of sentence-transformers. Lists of files of weights must name files in
+    call, must name layers of PyTorch or modules of sentence-transformers. Lists of files and modules must name those in
     the folder.
     """
     file_sizes = [path.stat().st_size for path in directory.rglob("*") if path.is_file()]
@@ -361,6 +361,8 @@ def check_configurations(directory: Path) -> None:
         for config in _find_objects(content):
             _check_config(config, name=path.name, limit=limit)
             _check_code_names(config, name=path.name)
+            if path.name == "modules.json":
+                _check_path(config.get("path", ""), name=path.name)
 
 
 _MODULE_NAME = r"sentence_transformers(\.\w+)*\.(models|modules)(\.\w+)*\.[A-Z]\w*"
@@ -391,8 +393,12 @@ def _check_file_names(index: Any, *, name: str) -> None:
     if not isinstance(table, dict) or not table:
         raise ValueError(f"{name}: weight_map is not an object from weights to the files that hold them")
     for file in table.values():
-        if not isinstance(file, str) or Path(file).is_absolute() or ".." in Path(file).parts:
-            raise ValueError(f"{name} names the file {file}, which is not in the model's folder")
+        _check_path(file, name=name)
+
+
+def _check_path(path: object, *, name: str) -> None:
+    if not isinstance(path, str) or Path(path).is_absolute() or ".." in Path(path).parts:
+        raise ValueError(f"{name} names the file {path}, which is not in the model's folder")
 
 
 def read_architectures(directory: Path) -> list[str]:

@@ -152,6 +152,14 @@ def test_weights_outside_a_model_are_refused(kind: str, table: object, message: 
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize("path", ["../other", "/other", "a/../../other", 5])
+def test_modules_outside_a_model_are_refused(path: object, tmp_path: Path) -> None:
+    module = {"idx": 0, "name": "0", "path": path, "type": "sentence_transformers.models.Dense"}
+    write_model(tmp_path, {"config.json": BERT, "modules.json": [module]})
+    with pytest.raises(ValueError, match=rf"modules.json names the file {path}, which is not in the model's folder"):
+        check_configurations(tmp_path)
+
+
 def test_weights_in_several_files_are_read(tmp_path: Path) -> None:
     from safetensors.numpy import load_file
 
