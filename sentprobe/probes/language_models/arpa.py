@@ -141,6 +141,7 @@ def parse_arpa(lines: Iterable[str], words: Container[str]) -> tuple[dict[NGram,
     content = _iterate_content(lines)
     counts, number, heading = _read_counts(content)
     entries: dict[NGram, NgramValues] = {}
+    known_words: set[str] = set()
     for order, stated in enumerate(counts, 1):
         if heading != f"\\{order}-grams:":
             raise FormatError(f"line {number}: \\{order}-grams: is expected")
@@ -150,8 +151,9 @@ def parse_arpa(lines: Iterable[str], words: Container[str]) -> tuple[dict[NGram,
                 break
             count += 1
             ngram, values = _parse_entry(split_at_blanks(heading), order, number)
+            _check_words(ngram, known_words, number)
             if all(word in words for word in ngram):
-                _check_ngram(ngram, entries, number)
+                _check_new(ngram, entries, number)
                 entries[ngram] = values
         if count != stated:
             raise FormatError(f"line {number}: {count} {order}-grams end here, and the header states {stated}")
@@ -160,12 +162,18 @@ def parse_arpa(lines: Iterable[str], words: Container[str]) -> tuple[dict[NGram,
     return entries, len(counts)
 
 
-def _check_ngram(ngram: NGram, entries: Mapping[NGram, NgramValues], number: int) -> None:
+def _check_words(ngram: NGram, known_words: set[str], number: int) -> None:
+    """Add the word of a 1-gram to *known_words*; raise FormatError if they lack a word of a longer n-gram."""
+    if len(ngram) == 1:
+        known_words.update(ngram)
+    elif not known_words.issuperset(ngram):
+        unknown = next(word for word in ngram if word not in known_words)
+        raise FormatError(f"line {number}: {unknown!r} is not among the 1-grams")
+
+
+def _check_new(ngram: NGram, entries: Mapping[NGram, NgramValues], number: int) -> None:
     if ngram in entries:
         raise FormatError(f"line {number}: the n-gram {' '.join(ngram)!r} is listed twice")
-    for word in ngram:
-        if len(ngram) > 1 and (word,) not in entries:
-            raise FormatError(f"line {number}: {word!r} is not among the 1-grams")
 
 
 def _iterate_content(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
