@@ -14,7 +14,10 @@ _MAX_NAME = 255
 """Maximum length of a file name; in messages, longer sequences without space or slash are cut to MAX_QUOTED."""
 
 _MAX_LINE = 2000
-_CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+DIRECTION_CHARACTERS = r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+"""The characters that turn the direction of writing, for a pattern of a set of characters."""
+
+_CONTROL_CHARACTERS = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f{DIRECTION_CHARACTERS}\ud800-\udfff]")
 _LONG_WORD = re.compile(rf"[^\s/]{{{_MAX_NAME + 1},}}")
 _QUOTATION = re.compile(rf"""(?<!\w)(['"])((?:(?!\1)[^\n]){{{MAX_QUOTED}}})(?:(?!\1)[^\n])+\1""")
 _LONG_LINE = re.compile(rf"[^\n]{{{_MAX_LINE + 1},}}")

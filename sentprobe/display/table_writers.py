@@ -174,7 +174,7 @@ def _split_sections(grid: Grid) -> list[list[GridRow]]:
 def _format_plain(grid: Grid) -> str:
     rows = add_stars(grid).rows
     texts = [list(grid.header)] + [[row.label, *(c.text for c in row.cells)] for row in rows]
-    lines = [list(map(escape_control_characters, line)) for line in texts]
+    lines = [[escape_control_characters(text.replace("\n", " ")) for text in line] for line in texts]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "".join(
         "  ".join(
@@ -208,8 +208,9 @@ def format_markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]], 
 
 
 def escape_markdown(text: str) -> str:
-    """Return *text* with the signs escaped that Markdown would interpret."""
-    return "".join(f"\\{sign}" if sign in r"\|*_`<[#&~" else sign for sign in escape_control_characters(text))
+    """Return *text* with the signs escaped that Markdown would interpret; a line break becomes a blank."""
+    text = escape_control_characters(text.replace("\n", " "))
+    return "".join(f"\\{sign}" if sign in r"\|*_`<[#&~" else sign for sign in text)
 
 
 def _format_latex(grid: Grid) -> str:
@@ -249,7 +250,8 @@ WRITERS: Mapping[TableFormat, Callable[[Grid], str]] = {
 }
 
 
-FORMULA_PREFIXES = ("=", "+", "-", "@", "\t", "\r")
+FORMULA_PREFIXES = (*"=+-@\uff1d\uff0b\uff0d\uff20", "\t", "\r", "\n")
+"""What begins a formula for some spreadsheet; it may read full-width signs as = + - @ and skip a line break."""
 
 
 def escape_formula(value: object) -> object:

@@ -5,22 +5,27 @@ import io
 import json
 import re
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sentprobe.display.table_writers import (
     FORMULA_PREFIXES,
+    Grid,
+    GridCell,
+    GridRow,
     TableFormat,
     escape_formula,
     format_csv_row,
+    format_grid,
     format_records,
     unpad_formula,
 )
 from sentprobe.values import format_json, parse_json
 
-CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-MARKS = "".join(map(chr, (0x07, 0x1B, 0x7F, 0x85, 0x9B, 0x2028, 0x202E, 0x2066, 0xFFFE)))
-texts = st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from(f"{MARKS}=+-@'\t\r\n \"\\,"))
+CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+MARKS = "".join(map(chr, (0x07, 0x1B, 0x7F, 0x85, 0x9B, 0x061C, 0x200E, 0x200F, 0x2028, 0x202E, 0x2066, 0xFFFE)))
+texts = st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from(f"{MARKS}=+-@\uff1d'\t\r\n \"\\,"))
 
 
 @given(texts, st.sampled_from([None, 2]))
@@ -44,7 +49,7 @@ def test_csv_has_no_formula_and_no_control_character(fields: list[str]) -> None:
     (row,) = csv.reader(io.StringIO(line, newline=""))
     assert row == [*map(escape_formula, fields)]
     assert not any(cell.startswith(FORMULA_PREFIXES) for cell in row)
-    assert not re.search("[\x1b\x9b\u202e\r]", line)
+    assert not re.search("[\x1b\x9b\u200e\u200f\u061c\u202e\r]", line)
     ordinary = [text for text in fields if not CONTROLS.search(text)]
     assert [cell for cell, text in zip(row, fields, strict=True) if text in ordinary] == [
         f"'{text}" if text.startswith(FORMULA_PREFIXES) else text for text in ordinary
@@ -65,3 +70,18 @@ def test_records_have_no_control_characters(text: str) -> None:
     assert json.loads(written) == [{"name": text, "n": 1}]
     assert not CONTROLS.search(written)
     assert not re.search("\x9b|\u202e", format_records([{"name": text, text + "x": 1}], TableFormat.CSV))
+
+
+@pytest.mark.parametrize("sign", ["=", "＝", "＋", "－", "＠", "\n="])
+def test_text_that_some_spreadsheet_reads_as_a_formula_is_guarded(sign: str) -> None:
+    assert str(escape_formula(f"{sign}1+1")) == f"'{sign}1+1"
+    assert next(csv.reader(io.StringIO(format_csv_row([f"{sign}1+1"], padded=True), newline=""))) == [f" {sign}1+1"]
+
+
+@pytest.mark.parametrize("style", [TableFormat.TEXT, TableFormat.MARKDOWN])
+def test_line_breaks_in_names_do_not_divide_rows(style: TableFormat) -> None:
+    grid = Grid(("enc\noder", "Ta\nsk"), (GridRow("b\now", "", (GridCell("5\n0", best=True),)),))
+    lines = format_grid(grid, style).splitlines()
+    assert len(lines) == (2 if style is TableFormat.TEXT else 3)
+    assert "enc oder" in lines[0]
+    assert "b ow" in lines[-1]

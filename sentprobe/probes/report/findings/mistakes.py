@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sentprobe.display.table_writers import Grid, GridCell, GridRow, escape_markdown
-from sentprobe.errors import UsageError, suggest
+from sentprobe.errors import UsageError, escape_control_characters, suggest
 from sentprobe.probes.report.findings.item_parts import ItemTables, check_column, partition_values
 from sentprobe.probes.results.item_table import LABEL, ItemTable
 from sentprobe.probes.results.records import identify_result
@@ -149,11 +149,11 @@ def find_all_mistakes(results: Results, items: ItemTables, count: int, *, column
 
 def render_mistakes(mistakes: WrongItems) -> Iterator[str]:
     """Yield lines of plain text: the title, then each sentence followed by its details."""
-    yield mistakes.title
+    yield escape_control_characters(mistakes.title)
     for number, item in enumerate(mistakes.shown, 1):
-        yield f"{number}. {item.mark_probe_words()}"
+        yield escape_control_characters(f"{number}. {item.mark_probe_words()}")
         for name, value in _describe_mistake(item).items():
-            yield f"   {name}: {value}"
+            yield escape_control_characters(f"   {name}: {value}")
 
 
 def render_mistakes_markdown(mistakes: WrongItems) -> str:

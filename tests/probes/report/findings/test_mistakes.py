@@ -109,3 +109,13 @@ def test_whose_mistakes() -> None:
         with pytest.raises(UsageError) as caught:
             mistakes.select_results(every, encoder=encoder, task=task)
         assert message in str(caught.value)
+
+
+def test_plain_text_has_no_control_characters() -> None:
+    result, table = make_three_label_result()
+    hostile = "\x1b[31m\u202e\u200f"
+    table = replace(table, sentences=tuple(f"the {hostile} {n} slept" for n in range(6)), events=(hostile,) * 6)
+    (found,) = mistakes.find_mistakes(replace(result, encoder=f"bow{hostile}"), table, 5)
+    text = "".join(mistakes.render_mistakes(found))
+    assert not set(hostile[:1] + hostile[-2:]) & set(text)
+    assert text.count(r"\x1b[31m\u202e\u200f") == 5
