@@ -15,6 +15,7 @@ from sentprobe.errors import FormatError, SentprobeError
 ASCII_BLANKS = " \t\r\n\f\v"
 """The characters that separate fields in ARPA files and word vectors; other white space, such as U+3000, is a word."""
 _FIELD = re.compile(rf"[^{ASCII_BLANKS}]+")
+_NUMBER_SIGNS = re.compile(rf"[-+.0-9A-Za-z{ASCII_BLANKS}]*")
 _read_pipes: set[tuple[int, int]] = set()
 
 
@@ -90,3 +91,17 @@ def split_at_blanks(line: str) -> list[str]:
     ['-1.0', 'New\xa0York', '-0.5']
     """
     return _FIELD.findall(line)
+
+
+def parse_numbers(text: str) -> list[float]:
+    """Return the numbers that ASCII blanks separate, also nan and infinite ones; raise ValueError for other texts.
+
+    Python would also read ``1_000`` and digits of other scripts.
+
+    >>> parse_numbers("-1 .5 2e-3")
+    [-1.0, 0.5, 0.002]
+    """
+    if not _NUMBER_SIGNS.fullmatch(text):
+        bad = next(field for field in split_at_blanks(text) if not _NUMBER_SIGNS.fullmatch(field))
+        raise ValueError(f"could not convert string to float: {bad!r}")
+    return [float(field) for field in text.split()]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sentprobe.disk.reading import open_input, open_lines, read_text, split_at_blanks
+from sentprobe.disk.reading import open_input, open_lines, parse_numbers, read_text, split_at_blanks
 from sentprobe.errors import FormatError
 
 
@@ -46,3 +46,14 @@ def test_a_pipe_is_read_once(tmp_path: Path) -> None:
     writer.join()
     with pytest.raises(OSError, match="it is a pipe, which can be read only once; write its content to a file first"):
         open_input(pipe)
+
+
+@given(st.lists(st.floats(), min_size=1), st.sampled_from([" ", "\t", "  "]))
+def test_numbers_read_back(numbers: list[float], blank: str) -> None:
+    assert list(map(repr, parse_numbers(blank.join(map(repr, numbers))))) == list(map(repr, numbers))
+
+
+@pytest.mark.parametrize("text", ["1_000", "\uff11", "\u0661", "1\u00a02", "1\x1c2", "1,5", "x", "0x1"])
+def test_what_only_python_reads_as_a_number_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="could not convert string to float"):
+        parse_numbers(f"1 {text} 2")

@@ -8,7 +8,7 @@ from itertools import chain
 from math import isfinite, log, nan
 from typing import TypeAlias
 
-from sentprobe.disk.reading import ASCII_BLANKS, split_at_blanks
+from sentprobe.disk.reading import ASCII_BLANKS, parse_numbers, split_at_blanks
 from sentprobe.errors import FormatError, format_count
 from sentprobe.probes.corpus.sources import Source, decode_lines, open_source
 from sentprobe.probes.encoders.protocol import EncoderError
@@ -20,6 +20,9 @@ from sentprobe.specs import Spec, read_options
 START, END, UNKNOWN = "<s>", "</s>", "<unk>"
 CAPITAL_UNKNOWN = "<UNK>"
 """The unknown word as some tools write it."""
+
+MAX_ROUNDING = 1e-3
+"""How far a log probability may lie above 0, as ARPA files have few digits."""
 
 NGram: TypeAlias = tuple[str, ...]
 NgramValues: TypeAlias = tuple[float, float]
@@ -53,7 +56,7 @@ class NgramModel:
     def score(self, texts: Sequence[str], reporter: Reporter, _: Regions | None = None) -> list[TokenScores]:
         """Score the words of each text, and the token ``</s>`` after them if the model has this token.
 
-        Raises EncoderError if the model lacks both a word and ``<unk>``.
+        Raises EncoderError if the model lacks both a word and ``<unk>``, or gives a probability above 1.
         """
         spans = [split_words(text) for text in texts]
         sentences = [list_words(text, row, lower=self.lower) for text, row in zip(texts, spans, strict=True)]
@@ -64,6 +67,10 @@ class NgramModel:
             tokens = (START, *(self._find_word(word, entries) for word in words), *ends)
             ngrams = (tokens[max(0, stop - order) : stop] for stop in range(2, len(tokens) + 1))
             values = [compute_log_probability(ngram, entries) for ngram in ngrams]
+            if max(values, default=0.0) > MAX_ROUNDING:
+                raise EncoderError(
+                    f"{self.name} gives a word of {text!r} a probability above 1; are its weights damaged?"
+                )
             scores.append(TokenScores(values, [*word_spans, *((len(text), len(text)) for _ in ends)]))
             reporter.advance()
         return scores
@@ -212,7 +219,7 @@ def _parse_entry(fields: list[str], order: int, number: int) -> tuple[NGram, Ngr
         words = format_count(order, "word")
         raise FormatError(f"line {number}: a logarithm, {words} and an optional weight are expected")
     try:
-        values = [float(text) for text in (fields[0], *fields[order + 1 :])]
+        values = parse_numbers(" ".join([fields[0], *fields[order + 1 :]]))
     except ValueError:
         values = [nan]
     if not all(map(isfinite, values)):

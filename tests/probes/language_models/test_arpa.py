@@ -73,7 +73,7 @@ def test_words_as_in_the_treebank_unknown_words_and_compressed_files(tmp_path: P
 
 NAMES = ["<s>", "</s>", "<unk>", "a", "b", "c"]
 NGRAMS = st.lists(st.sampled_from(NAMES), min_size=2, max_size=3).map(tuple)
-NUMBERS = st.tuples(st.floats(-5, 0), st.floats(-1, 1))
+NUMBERS = st.tuples(st.floats(-5, -2), st.floats(-1, 1))  # no sum is above 0
 
 
 @given(
@@ -112,6 +112,8 @@ DAMAGED: list[tuple[str, str]] = [
     (ARPA.replace("-0.2\tthe man", "-0.2\tthe"), "line 17: a logarithm, 2 words and an optional weight are expected"),
     (ARPA.replace("-0.2\tthe man", "x\tthe man"), "line 17: a logarithm"),
     (ARPA.replace("-0.2\tthe man", "-0.2\tthe man x y"), "line 17: a logarithm"),
+    (ARPA.replace("-0.2\tthe man", "-1_0\tthe man"), "line 17: a logarithm"),
+    (ARPA.replace("-0.2\tthe man", "-\u0661\tthe man"), "line 17: a logarithm"),
     (ARPA.replace("-0.0625", "nought"), "line 16: a logarithm"),
     (ARPA.replace("-0.0625", "nan"), "line 16: a logarithm and an optional weight are expected, as finite numbers"),
     (ARPA.replace("-0.6\tthe", "nan\tthe"), "line 11: a logarithm"),
@@ -185,3 +187,12 @@ def test_a_model_without_unknown_words(tmp_path: Path) -> None:
     path.write_text(ARPA.replace("-1.0\t<unk>\n", "").replace("ngram 1=6", "ngram 1=5"))
     with pytest.raises(SentprobeError, match="lacks the word 'dog', and has no entry <unk>"):
         load(path).score(["the dog"], SilentReporter())
+
+
+def test_a_probability_above_1_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "lm.arpa"
+    path.write_text(ARPA.replace("man\t-0.125", "man\t1.5"))  # 1.5 - 0.9 > 0
+    with pytest.raises(SentprobeError, match=r"lm\.arpa gives a word of 'the man sleeps' a probability above 1"):
+        load(path).score(["the man sleeps"], SilentReporter())
+    path.write_text(ARPA.replace("man\t-0.125", "man\t0.900001"))  # rounding
+    load(path).score(["the man sleeps"], SilentReporter())

@@ -27,7 +27,7 @@ import numpy as np
 
 from sentprobe.disk.files import atomic_path
 from sentprobe.disk.inputs import to_input_path
-from sentprobe.disk.reading import decode_lines, open_input
+from sentprobe.disk.reading import decode_lines, open_input, parse_numbers
 from sentprobe.disk.unpacking import check_proportion, limit_unpacking
 from sentprobe.errors import FormatError, UsageError, first_line, path_error
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors
@@ -107,7 +107,7 @@ def read_lookup(path: Path) -> VectorFile:
 
 def _parse_vector(text: str, *, place: str) -> Vectors:
     try:
-        numbers = [float(part) for part in text.split()]
+        numbers = parse_numbers(text)
     except ValueError as error:
         raise VectorFileError(f"{place}: {error}") from None
     if not numbers:

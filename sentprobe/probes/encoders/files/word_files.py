@@ -18,7 +18,7 @@ from typing import IO, Any, cast
 
 import numpy as np
 
-from sentprobe.disk.reading import open_input
+from sentprobe.disk.reading import open_input, parse_numbers
 from sentprobe.disk.scratch import make_scratch_folder
 from sentprobe.disk.unpacking import limit_unpacking
 from sentprobe.errors import first_line, path_error
@@ -287,7 +287,7 @@ def _parse_entry(fields: Sequence[bytes], dim: int, *, place: str) -> tuple[str,
         raise EncoderError(f"{place}: a word and {max(dim, 1)} numbers are expected")
     try:
         word = b" ".join(fields[:-dim]).decode()
-        numbers = [float(text) for text in fields[-dim:]]
+        numbers = parse_numbers(b" ".join(fields[-dim:]).decode(errors="replace"))
     except UnicodeDecodeError:
         raise EncoderError(f"{place}: the word is not UTF-8") from None
     except ValueError as error:
@@ -303,7 +303,7 @@ def _parse_entry(fields: Sequence[bytes], dim: int, *, place: str) -> tuple[str,
 
 def _is_number(text: bytes) -> bool:
     try:
-        float(text)
+        parse_numbers(text.decode())
     except ValueError:
         return False
     return True

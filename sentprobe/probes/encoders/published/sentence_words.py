@@ -109,7 +109,7 @@ def read_word_numbers(path: Path) -> dict[str, int]:
     numbers: dict[str, int] = {}
     for line_number, line in enumerate(_read_lines(path), 1):
         word, tab, number = line.rstrip("\r\n").partition("\t")
-        if not (tab and number.isdecimal() and len(number) < 10):
+        if not (tab and number.isascii() and number.isdecimal() and len(number) < 10):
             raise EncoderError(f"{path}, line {line_number}: a word, a tab and its number are expected")
         numbers[word] = int(number)
     return numbers

@@ -54,6 +54,7 @@ def test_text(tmp_path: Path, header: str, write: Write) -> None:
         (b"3 0\n", "no word vectors in this file"),
         (b"the\n", "line 1: a word and 1 numbers are expected"),
         (b"the 1 x\n", "line 1: could not convert string to float"),
+        (b"the 1 1_0\n", "line 1: could not convert string to float: '1_0'"),
     ],
 )
 def test_a_file_without_a_width(tmp_path: Path, content: bytes, message: str) -> None:
