@@ -109,6 +109,7 @@ def test_a_folder_of_mteb(run: Path, tmp_path: Path, command: Command) -> None:
         (["encoder,A", "bow,1"], 2, "scores of 1 of the 4 encoders of"),
         (["encoder,A"], 2, "that must match those of encoders: none"),
         (["encoder,A", "bow,x"], 1, "line 2, A: 'x' is not a score; a number is expected"),
+        (["encoder,A", "bow,1_0"], 1, "line 2, A: '1_0' is not a score; a number is expected"),
         (["encoder,A", "bow,inf"], 1, "line 2, A: 'inf' is not a score"),
         (["encoder,A", "bow,1", "bow,2"], 1, "line 3: the encoder 'bow' occurs twice"),
         (["encoder,A", ",1"], 1, "line 2: the encoder has no name"),

@@ -65,6 +65,7 @@ def test_stored_scores_give_the_same_table(command: Command, pairs: Path) -> Non
     text = Path("s.csv").read_text()
     for changed, message in [
         (text.replace("model,", "modell,", 1), "not a file that --scores wrote"),
+        (text.replace("-12.0", "-1_2.0", 1), "line 2: 8 columns, two of them numbers, are expected"),
         (text.replace("-12.0", "high", 1), "line 2: 8 columns, two of them numbers, are expected"),
         (text.replace("-12.0", "nan", 1), "line 2: a score of the pair"),
         (text + "x" * 131_073, "field larger than field limit (131072)"),
