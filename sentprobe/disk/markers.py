@@ -10,13 +10,14 @@ TABLE_MARKER = "table.json"
 README_HEAD = "# Written by sentprobe, which replaces this file."
 """First line in the YAML head of each README that sentprobe writes into a folder of datasets."""
 
+_MODEL_MARKER = "config.json"
 _RESULTS, _TABLE = "a folder of results, which probe run made", "the table of a corpus, which probe analyze made"
 _MARKERS: Mapping[str, tuple[str, str]] = {
     RESULTS_MARKER: ('"sentprobe-run', _RESULTS),
     TABLE_MARKER: ('"sentprobe-table', _TABLE),
     "card.json": ('"sentprobe-', "a dataset, which probe build made"),
     "README.md": (README_HEAD, "a folder of datasets, which probe build made"),
-    "config.json": ('"sentprobe sentence model', "a trained encoder, which probe train made"),
+    _MODEL_MARKER: ('"sentprobe sentence model', "a trained encoder, which probe train made"),
 }
 """For each marker file, a text in its first bytes, and the kind of the folder as a phrase for messages."""
 _FIRST_BYTES = 200
@@ -28,19 +29,22 @@ def is_table(folder: Path) -> bool:
 
 
 def describe_folder(folder: Path) -> str | None:
-    """Return the kind of a results folder or corpus table as a phrase for messages; None for any other folder."""
+    """Return the kind of a results folder, corpus table or trained encoder as a phrase for messages; else None."""
     if (folder / RESULTS_MARKER).is_file():
         return _RESULTS
-    return _TABLE if is_table(folder) else None
+    return _TABLE if is_table(folder) else _read_kind(folder, _MODEL_MARKER)
 
 
 def describe_marked_folder(folder: Path) -> str | None:
     """Return the kind of a folder, as a phrase, if the content of a marker file shows that sentprobe made it."""
-    for name, (mark, kind) in _MARKERS.items():
-        try:
-            with (folder / name).open("rb") as file:
-                if mark.encode() in file.read(_FIRST_BYTES):
-                    return kind
-        except OSError:
-            continue
-    return None
+    return next(filter(None, (_read_kind(folder, name) for name in _MARKERS)), None)
+
+
+def _read_kind(folder: Path, name: str) -> str | None:
+    """Return the kind of a folder with the marker file *name*; None if that file is absent or of other content."""
+    mark, kind = _MARKERS[name]
+    try:
+        with (folder / name).open("rb") as file:
+            return kind if mark.encode() in file.read(_FIRST_BYTES) else None
+    except OSError:
+        return None

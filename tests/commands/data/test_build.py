@@ -144,6 +144,7 @@ def test_help_is_light() -> None:
 KINDS = {
     "run.json": "sets: is a folder of results, which probe run made; write the datasets to another",
     "table.json": "sets: is the table of a corpus, which probe analyze made; write the datasets",
+    "config.json": "sets: is a trained encoder, which probe train made; write the datasets to another folder",
 }
 
 
@@ -151,7 +152,7 @@ KINDS = {
 def test_the_folder_of_another_command_is_refused(tmp_path: Path, name: str, message: str, command: Command) -> None:
     out = tmp_path / "sets"
     out.mkdir()
-    (out / name).write_text("{}")
+    (out / name).write_text('{"format": "sentprobe sentence model 1"}')
     code, _, stderr = command("build", "compeval", *TINY, "-o", str(out))
     assert code == 2
     assert message in stderr
