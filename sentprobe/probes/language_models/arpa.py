@@ -21,6 +21,8 @@ START, END, UNKNOWN = "<s>", "</s>", "<unk>"
 CAPITAL_UNKNOWN = "<UNK>"
 """The unknown word as some tools write it."""
 
+MAX_HEAD_LINES = 1000
+"""Maximum number of lines up to the header of an ARPA file."""
 MAX_ROUNDING = 1e-3
 """How far a log probability may lie above 0, as ARPA files have few digits."""
 
@@ -202,6 +204,10 @@ def _read_counts(content: Iterator[tuple[int, str]]) -> tuple[list[int], int, st
     for number, text in content:
         if not is_header:
             is_header = text == "\\data\\"
+            if number > MAX_HEAD_LINES:
+                raise FormatError(
+                    f"line {number}: not an ARPA file: \\data\\ is expected in the first {MAX_HEAD_LINES} lines"
+                )
         elif (match := _COUNT.fullmatch(text)) and int(match[1]) == len(counts) + 1:
             counts.append(int(match[2]))
             if not counts[0]:

@@ -106,6 +106,7 @@ def swap_sections(text: str) -> str:
 
 DAMAGED: list[tuple[str, str]] = [
     ("", "line 1: not an ARPA file, or cut off"),
+    ("the man sleeps\n" * 1001 + ARPA, "line 1001: not an ARPA file: .data. is expected in the first 1000 lines"),
     ("the man sleeps\n", "line 1: not an ARPA file, or cut off"),
     ("\\data\\\nngram 1=0\n\n\\1-grams:\n\n\\end\\\n", "line 2: the model has no n-grams"),
     (ARPA.replace("\\end\\\n", ""), "line 21: not an ARPA file, or cut off"),
