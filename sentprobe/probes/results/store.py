@@ -210,12 +210,23 @@ def _write_marker(path: Path, requested: RequestedResults) -> None:
     write_atomically(path / MARKER, format_json(value, indent=2) + "\n")
 
 
-def read_requested_results(path: Path) -> RequestedResults:
-    """Return what all runs into the results folder *path* were asked for; {} if nothing is recorded."""
-    with suppress(OSError, BadSyntaxError):
+def read_requested_results(path: Path) -> RequestedResults | None:
+    """Return what all runs into the results folder *path* were asked for; None if the record of it is damaged."""
+    try:
         value = parse_json((path / MARKER).read_bytes())
-        return value.get("requested", {}) if isinstance(value, dict) else {}
-    return {}
+    except FileNotFoundError:
+        return {}
+    except (OSError, BadSyntaxError):
+        return None
+    requested = value.get("requested", {}) if isinstance(value, dict) else None
+    return requested if isinstance(requested, dict) and all(map(_is_request, requested.values())) else None
+
+
+def _is_request(entry: object) -> bool:
+    kinds = {"encoder": str, "task": str, "seed": int, "conditions": list}
+    if not isinstance(entry, dict) or not all(isinstance(entry.get(key), kind) for key, kind in kinds.items()):
+        return False
+    return all(name in [*map(str, rs.Condition)] for name in entry["conditions"])
 
 
 RequestedConditions: TypeAlias = Iterable[tuple[rs.Result, Iterable[rs.Condition]]]
@@ -224,7 +235,7 @@ RequestedConditions: TypeAlias = Iterable[tuple[rs.Result, Iterable[rs.Condition
 
 def record_requested_results(path: Path, requested: RequestedConditions) -> None:
     """Add to what the runs into the results folder *path* were asked for. The folder must be locked by this process."""
-    recorded = read_requested_results(path)
+    recorded = read_requested_results(path) or {}
     new = dict(recorded)
     for result, conditions in requested:
         name = make_file_name(result)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES
 from sentprobe.probes.results.result import Condition, Results
-from sentprobe.probes.results.store import make_file_name, read_requested_results
+from sentprobe.probes.results.store import MARKER, make_file_name, read_requested_results
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
 
 AGAIN = "Run the same command again: only the missing part is computed."
@@ -22,7 +22,16 @@ def find_incomplete(results: Results) -> Iterator[ClaimFinding]:
         cells=((record.encoder, record.task) for record in edited),
     )
     folders = dict.fromkeys(record.source for record in results.records if record.source)
-    requested = {folder: read_requested_results(Path(folder)) for folder in folders}
+    records = {folder: read_requested_results(Path(folder)) for folder in folders}
+    damaged = [record for record in results.records if records.get(record.source, {}) is None]
+    yield from _build_finding(
+        "The record of what was run is damaged, so missing results cannot be found.",
+        {f"{folder}/{MARKER}": "" for folder in dict.fromkeys(record.source for record in damaged)},
+        severity=Severity.SEVERE,
+        advice="Run the same commands again: they record it anew.",
+        cells=((record.encoder, record.task) for record in damaged),
+    )
+    requested = {folder: entries or {} for folder, entries in records.items()}
     lacking = {}
     for record in results.records:
         conditions = requested.get(record.source, {}).get(make_file_name(record), {}).get("conditions", ())

@@ -10,6 +10,7 @@ from probe_strategies import make_sample_result
 
 from sentprobe.probes.results.result import Condition, Results
 from sentprobe.probes.results.store import (
+    MARKER,
     format_result,
     make_file_name,
     parse_result,
@@ -92,3 +93,19 @@ def test_requests_of_several_runs_add_up(run: Path) -> None:
     assert set(after[name]["conditions"]) == {*before[name]["conditions"], "widths"}
     (lacking,) = find(run)
     assert lacking.figures == ("a on Order, seed 0: widths",)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        "garbage", "[]", "", '{"requested": 1}', '{"requested": {"x": 3}}', '{"requested": {"x": {"conditions": []}}}',
+        '{"requested": {"x": {"encoder": "a", "task": "t", "seed": 0, "conditions": ["no-such"]}}}',
+        '{"requested": {"x": {"encoder": "a", "task": "t", "conditions": []}}}',
+    ],
+)  # fmt: skip
+def test_a_damaged_record_of_requests_is_severe_and_written_anew(run: Path, record: str) -> None:
+    (run / MARKER).write_text(record, "utf-8")
+    (finding,) = find(run)
+    assert (finding.severity, finding.figures) == (Severity.SEVERE, (f"{run}/{MARKER}",))
+    record_requested_results(run, [(result, result.scores) for result in RESULTS])
+    assert find(run) == []
