@@ -127,14 +127,11 @@ class _Matcher:
 
     def _require_value(self, name: str, required: str | None) -> None:
         if required is not None:
-            values = self._variables[name].values
-            self._allow_positions(name, frozenset(i for i in self._variables[name].domain if values[i] == required))
+            self._allow(name, lambda value: value == required)
 
     def _allow(self, name: str, test: Callable[[LayoutValue], bool]) -> None:
         variable = self._variables[name]
-        self._allow_positions(name, frozenset(i for i in variable.domain if test(variable.values[i])))
-
-    def _allow_positions(self, name: str, allowed: Allowed) -> None:
+        allowed = frozenset(i for i in variable.domain if test(variable.values[i]))
         allowed &= self.restriction.get(name, allowed)
         if not allowed:
             raise _ImpossibleStructure

@@ -94,8 +94,8 @@ class Drawer:
     weight: float = 1
     """Weight of the sub-template in the profile."""
     uses: Counter[object] = field(default_factory=Counter)
-    """The number of units so far of a sub-template (by name), with numbers of adverbs (one for each clause), and, in
-    Order, whose sentences differ in a place (0 is the first word, -1 the last)."""
+    """The number of turns so far of a sub-template (by name), of units with numbers of adverbs (one for each clause),
+    and, in Order, of units whose sentences differ in a place (0 is the first word, -1 the last)."""
 
     @property
     def may_lack_units(self) -> bool:

@@ -226,7 +226,7 @@ def _is_request(entry: object) -> bool:
     kinds = {"encoder": str, "task": str, "seed": int, "conditions": list}
     if not isinstance(entry, dict) or not all(isinstance(entry.get(key), kind) for key, kind in kinds.items()):
         return False
-    return all(name in [*map(str, rs.Condition)] for name in entry["conditions"])
+    return all(name in [*rs.Condition] for name in entry["conditions"])
 
 
 RequestedConditions: TypeAlias = Iterable[tuple[rs.Result, Iterable[rs.Condition]]]

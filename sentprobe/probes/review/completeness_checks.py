@@ -22,8 +22,8 @@ def find_incomplete(results: Results) -> Iterator[ClaimFinding]:
         cells=((record.encoder, record.task) for record in edited),
     )
     folders = dict.fromkeys(record.source for record in results.records if record.source)
-    records = {folder: read_requested_results(Path(folder)) for folder in folders}
-    damaged = [record for record in results.records if records.get(record.source, {}) is None]
+    requests = {folder: read_requested_results(Path(folder)) for folder in folders}
+    damaged = [record for record in results.records if requests.get(record.source, {}) is None]
     yield from _build_finding(
         "The record of what was run is damaged, so missing results cannot be found.",
         {f"{folder}/{MARKER}": "" for folder in dict.fromkeys(record.source for record in damaged)},
@@ -31,7 +31,7 @@ def find_incomplete(results: Results) -> Iterator[ClaimFinding]:
         advice="Run the same commands again: they record it anew.",
         cells=((record.encoder, record.task) for record in damaged),
     )
-    requested = {folder: entries or {} for folder, entries in records.items()}
+    requested = {folder: entries or {} for folder, entries in requests.items()}
     lacking = {}
     for record in results.records:
         conditions = requested.get(record.source, {}).get(make_file_name(record), {}).get("conditions", ())
