@@ -210,16 +210,19 @@ def _write_marker(path: Path, requested: RequestedResults) -> None:
     write_atomically(path / MARKER, format_json(value, indent=2) + "\n")
 
 
-def read_requested_results(path: Path) -> RequestedResults | None:
-    """Return what all runs into the results folder *path* were asked for; None if the record of it is damaged."""
+def read_requested_results(path: Path) -> RequestedResults:
+    """Return what all runs into the results folder *path* were asked for. Raises ResultsError for a damaged record."""
+    value: Any = None
     try:
         value = parse_json((path / MARKER).read_bytes())
     except FileNotFoundError:
         return {}
     except (OSError, BadSyntaxError):
-        return None
+        pass
     requested = value.get("requested", {}) if isinstance(value, dict) else None
-    return requested if isinstance(requested, dict) and all(map(_is_request, requested.values())) else None
+    if not (isinstance(requested, dict) and all(map(_is_request, requested.values()))):
+        raise ResultsError(f"{path / MARKER}: the record of what was run is damaged")
+    return requested
 
 
 def _is_request(entry: object) -> bool:
@@ -235,7 +238,9 @@ RequestedConditions: TypeAlias = Iterable[tuple[rs.Result, Iterable[rs.Condition
 
 def record_requested_results(path: Path, requested: RequestedConditions) -> None:
     """Add to what the runs into the results folder *path* were asked for. The folder must be locked by this process."""
-    recorded = read_requested_results(path) or {}
+    recorded: RequestedResults = {}
+    with suppress(ResultsError):  # the record is written anew
+        recorded = read_requested_results(path)
     new = dict(recorded)
     for result, conditions in requested:
         name = make_file_name(result)

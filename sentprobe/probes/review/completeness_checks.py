@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from sentprobe.errors import ResultsError
 from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES
 from sentprobe.probes.results.result import Condition, Results
 from sentprobe.probes.results.store import MARKER, make_file_name, read_requested_results
@@ -22,16 +23,19 @@ def find_incomplete(results: Results) -> Iterator[ClaimFinding]:
         cells=((record.encoder, record.task) for record in edited),
     )
     folders = dict.fromkeys(record.source for record in results.records if record.source)
-    requests = {folder: read_requested_results(Path(folder)) for folder in folders}
-    damaged = [record for record in results.records if requests.get(record.source, {}) is None]
+    requested, damaged = {}, []
+    for folder in folders:
+        try:
+            requested[folder] = read_requested_results(Path(folder))
+        except ResultsError:
+            damaged.append(folder)
     yield from _build_finding(
         "The record of what was run is damaged, so missing results cannot be found.",
-        {f"{folder}/{MARKER}": "" for folder in dict.fromkeys(record.source for record in damaged)},
+        {f"{folder}/{MARKER}": "" for folder in damaged},
         severity=Severity.SEVERE,
         advice="Run the same commands again: they record it anew.",
-        cells=((record.encoder, record.task) for record in damaged),
+        cells=((record.encoder, record.task) for record in results.records if record.source in damaged),
     )
-    requested = {folder: entries or {} for folder, entries in requests.items()}
     lacking = {}
     for record in results.records:
         conditions = requested.get(record.source, {}).get(make_file_name(record), {}).get("conditions", ())
