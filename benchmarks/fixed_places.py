@@ -2,9 +2,9 @@
 
 python benchmarks/fixed_places.py Order SemRole Negation [--vocabularies compeval english] [--seeds 0 1 2] [--tricks]
 
-The first table has encoders of fixed places on the first vocabulary, the control with fixed positions, its exact bound,
-and the bag of words; the second, n-grams of the sentence for each vocabulary; the third (``--tricks``), encoders that
-fool a probe. Figures are means over the seeds, each of which builds other data.
+The first table has encoders of fixed places on the first vocabulary, and the controls of their width with the exact
+bound of the one with fixed positions; the second, n-grams of the sentence for each vocabulary; the third
+(``--tricks``), encoders that fool a probe. Figures are means over the seeds, each of which builds other data.
 """
 
 import argparse
@@ -71,6 +71,7 @@ def measure_encoders(encoders: Mapping[str, Encode], data: ProbeDataset, seed: i
         "control: fixed positions": record.scores[Condition.FIXED_POSITIONS].accuracy,
         "exact bound of the control": 1.0 if bound is None else bound,
         "control: bag of words": record.scores[Condition.BAG_OF_WORDS].accuracy,
+        "control: words and positions": record.scores[Condition.WORDS_AND_POSITIONS].accuracy,
     }
 
 

@@ -1,7 +1,8 @@
-"""Words at fixed places of a sentence, such as the second and the last: random vectors of them, and an exact bound.
+"""Words at their places: random vectors of those at fixed places, with an exact bound, and of all words.
 
-An encoder whose vectors depend only on the words at fixed places knows nothing of structure. It may yet be right often:
-in many sentences that have the noun before the verb, the noun is the second word.
+An encoder whose vectors depend only on the words at fixed places, such as the second, knows nothing of structure. It
+may yet be right often: in many sentences that have the noun before the verb, the noun is the second word. One that
+adds up a vector for each word at its place knows nothing of structure either, and has the order of all words.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,7 +12,7 @@ import numpy as np
 
 from sentprobe.probes.dataset import Indices, Items, ProbeDataset, Split
 from sentprobe.probes.encoders.baselines import SparseNaiveBayes
-from sentprobe.probes.encoders.files.word_vectors import sample_word_vectors
+from sentprobe.probes.encoders.files.word_vectors import WordVectors, sample_word_vectors
 from sentprobe.probes.encoders.protocol import Vectors
 
 Places = tuple[int, ...]
@@ -118,6 +119,19 @@ def encode_places(sentences: Sequence[str], places: Places, *, seed: int) -> Vec
     vectors = {word: find(word) for word in {word for row in words for word in row if word}}
     nothing = np.zeros(width, np.float32)
     return np.stack([np.concatenate([vectors.get(word, nothing) for word in row]) for row in words])
+
+
+def encode_words_and_positions(sentences: Sequence[str], words: WordVectors) -> Vectors:
+    """Return for each sentence the mean of a random vector for each word at its place, (sentences, words.dim) float32.
+
+    The vector of a word at the n-th place is the word's own, rotated by n elements.
+    """
+    matrices = words.look_up(sentences)
+    out = np.empty((len(matrices), words.dim), np.float32)
+    for row, matrix in enumerate(matrices):
+        elements = (np.arange(words.dim) - np.arange(len(matrix))[:, None]) % words.dim
+        out[row] = np.take_along_axis(matrix, elements, axis=1).mean(axis=0)
+    return out
 
 
 def choose_places(data: ProbeDataset, place_sets: Sequence[Places], *, seed: int) -> Places:

@@ -40,6 +40,9 @@ class Condition(StrEnum):
     """The probe words without the sentence vector: accuracy without the sentence."""
     FIXED_POSITIONS = "fixed-positions"
     """Random vectors of the words at fixed places instead of each sentence vector: accuracy without structure."""
+    WORDS_AND_POSITIONS = "words-and-positions"
+    """The mean of random vectors, one for each word at its position, instead of each sentence vector: accuracy from
+    the words and their order alone."""
     CONTROL_TASK = "control-task"
     """Random labels that are fixed for each word type: accuracy from memorization."""
     PORTIONS = "portions"

@@ -34,6 +34,9 @@ CHECKS = (
     ),
     ClaimCheck("words", "is a bag of words as accurate?", significance_checks.find_bag_of_words_ties),
     ClaimCheck("positions", "are words at fixed places as accurate?", significance_checks.find_fixed_position_ties),
+    ClaimCheck(
+        "order", "are words with their positions as accurate?", significance_checks.find_words_and_positions_ties
+    ),
     ClaimCheck("length", "is the length alone above chance?", training_checks.find_length_leaks),
     ClaimCheck("probe-words", "are the probe words alone as accurate?", significance_checks.find_memorised_words),
     ClaimCheck("chance", "are figures above chance?", significance_checks.find_near_chance),

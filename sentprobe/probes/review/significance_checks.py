@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from sentprobe.errors import format_count
-from sentprobe.probes.known_task import ABOUT_WORDS, Cue
+from sentprobe.probes.known_task import ABOUT_ORDER, ABOUT_WORDS, Cue
 from sentprobe.probes.report.findings import control_verdicts as cv
 from sentprobe.probes.report.findings.comparisons import Comparison, TestedDifference, format_p_value, format_points
 from sentprobe.probes.report.findings.paired_tests import LEVEL, DrawComparison
@@ -52,6 +52,28 @@ def find_fixed_position_ties(table: Results) -> Iterator[ClaimFinding]:
 
 
 LAST_TOKEN = "pools the last token, which at layer 0 is the last word: a curve over layers may begin with that word."
+
+
+def find_words_and_positions_ties(table: Results) -> Iterator[ClaimFinding]:
+    """Find encoders above chance, but not significantly better than the words with their positions, added up.
+
+    The finding is a note if the task is about words or their order.
+    """
+    cells = find_table(table).cells
+    for task, not_better in _find_not_better(table, Condition.WORDS_AND_POSITIONS):
+        compared = [comparison for comparison in not_better if cells[comparison.first.cell].is_above]
+        if not compared:
+            continue
+        about = next((r for r in (ABOUT_WORDS, ABOUT_ORDER) if r == explain_expected_cue(task, Cue.NGRAMS)), "")
+        yield ClaimFinding(
+            severity=Severity.NOTE if about else Severity.WARNING,
+            problem=f"An average of random vectors, one for each word at its position, is {_describe_outcome(compared)}"
+            + (f", and {about}." if about else "."),
+            figures=tuple(describe_against_control(comparison) for comparison in compared),
+            advice="Say that any vector of this width that preserves words and positions would do as well.",
+            task=task,
+            encoder=", ".join(comparison.first.encoder for comparison in compared),
+        )
 
 
 def find_memorised_words(table: Results) -> Iterator[ClaimFinding]:

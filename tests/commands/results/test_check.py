@@ -21,7 +21,7 @@ def sound(tmp_path: Path) -> Path:
 
 
 def test_a_run_without_a_fault(sound: Path, command: Command) -> None:
-    assert command("check", sound) == (0, "0 severe, 0 warnings, 0 notes, by 15 checks\n", "")
+    assert command("check", sound) == (0, "0 severe, 0 warnings, 0 notes, by 16 checks\n", "")
     assert command("check", sound, "-f", "json") == (0, "[]\n", "")
 
 
@@ -37,7 +37,7 @@ def test_warnings_are_no_failure(tmp_path: Path, command: Command) -> None:
         "    bfloat16: poor\n"
         "  Do: Train all probes with --set precision=float32, in a new folder.\n"
         "\n"
-        "0 severe, 1 warning, 0 notes, by 15 checks\n"
+        "0 severe, 1 warning, 0 notes, by 16 checks\n"
     )
 
 

@@ -77,7 +77,7 @@ def test_probes_and_language_models_share_a_folder(command: Command, run: Path) 
         write_result(make_sample_result(encoder, "order", 500), run)
     shown = command("show", run)[1]
     assert shown.index("bow") < shown.index("language models")
-    assert command("check", run)[1].endswith("by 21 checks\n")
+    assert command("check", run)[1].endswith("by 22 checks\n")
     text = command("methods", run)[1]
     assert text.index("we probed") < text.index("we scored minimal pairs") < text.index("@misc{sentprobe,\n")
     assert text.count("@misc") == text.count("@article{wilson1927") == 1

@@ -20,7 +20,7 @@ from probe_strategies import make_learnable_dataset
 from sentprobe.commands.shared.options import ItemOptions
 from sentprobe.commands.shared.target_options import parse_targets
 from sentprobe.probes.formats.registry import write_dataset
-from sentprobe.probes.results.result import METHODS, Condition
+from sentprobe.probes.results.result import METHODS, USUAL_CONDITIONS, Condition
 from sentprobe.probes.runs.forecast import forecast, measured_speed, planned_work
 from sentprobe.probes.runs.forecast.planned_work import EncoderFacts, PlannedFit
 from sentprobe.probes.runs.forecast.unloaded_model import UnloadedModel, read_unloaded_model
@@ -36,13 +36,13 @@ TINY = ("--task", "Order", "--train", "56", "--test", "28", "--set", "max_epochs
 
 
 def test_what_is_there_and_what_is_not(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "160")
+    monkeypatch.setenv("COLUMNS", "180")
     out = tmp_path / "run"
     arguments = ("run", "compeval", *TINY, "--out", out)
     bow = ("-e", "bow?dim=8")
     code, stdout, _ = command(*arguments, *bow, "--dry-run")
     assert code == 0
-    assert "6 probes: probe, random-sentences, random-probes, bag-of-words, no-sentence, fixed-positions" in stdout
+    assert f"{len(USUAL_CONDITIONS)} probes: {', '.join(USUAL_CONDITIONS)}" in stdout
     assert "0 results found, 1 missing. Nothing was written.\nAbout " in stdout
     assert not out.exists()
     assert command(*arguments, *bow)[0] == 0
@@ -62,7 +62,7 @@ def files_in(folder: Path) -> dict[Path, bytes]:
 def test_draws_are_counted_as_the_run_then_makes_them(
     tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "160")
+    monkeypatch.setenv("COLUMNS", "180")
     run = ("run", "compeval", *TINY, "-e", "bow?dim=8", "--no-controls", "--no-cache")
     out = ("--out", tmp_path / "run")
     assert command(*run, "--draws", 1, *out)[0] == 0

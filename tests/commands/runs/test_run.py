@@ -43,6 +43,8 @@ bilstm-max?hidden=8, random probe words
 bag of words, dim 8
 bag of words, dim 16
 no sentence
+words and positions, dim 8
+words and positions, dim 16
 fixed positions
 """
 
@@ -79,7 +81,8 @@ def test_run_prints_a_table_and_writes_results(tmp_path: Path, command: Command)
     assert again[:2] == (0, stdout)
     folded = command("run", "compeval", *TINY, *options, "--out", str(out))[1]
     assert re.search(r"(?m)^Controls: \d+ of 31 that must be at chance (is|are)", folded)
-    assert "dim 8 " not in folded
+    assert "random sentences" not in folded
+    assert all(name in folded for name in ("words and positions, dim 8", "words and positions, dim 16", "fixed pos"))
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")

@@ -1,4 +1,4 @@
-"""The control with fixed positions: its vectors, and the choice of its places."""
+"""The controls with positions: their vectors, and the choice of fixed places."""
 
 from dataclasses import replace
 
@@ -8,12 +8,14 @@ from hypothesis import strategies as st
 from probe_strategies import datasets, to_items
 
 from sentprobe.probes.dataset import Card, ProbeDataset, Split
+from sentprobe.probes.encoders.files.word_vectors import sample_word_vectors
 from sentprobe.probes.encoders.fixed_places import (
     FIRST_SECOND_LAST,
     PLACES_WIDTH,
     Places,
     choose_places,
     encode_places,
+    encode_words_and_positions,
     find_words,
 )
 
@@ -31,6 +33,23 @@ def test_vectors_are_equal_where_the_words_at_the_places_are(data: ProbeDataset,
             assert np.array_equal(vectors[first], vectors[second]) == (view == other)
         for number, word in enumerate(view):
             assert vectors[first, number * width : (number + 1) * width].any() == bool(word)
+
+
+@given(datasets(), st.integers(1, 9), st.integers(0, 9))
+def test_each_word_of_a_mean_has_a_vector_of_its_own_at_each_position(data: ProbeDataset, dim: int, seed: int) -> None:
+    words = sample_word_vectors(seed=seed, dim=dim)
+    vectors = encode_words_and_positions(data.sentences, words)
+    assert vectors.shape == (len(data.sentences), dim)
+    assert vectors.dtype == np.float32
+    for vector, sentence in zip(vectors, data.sentences, strict=True):
+        placed = [np.roll(words.look_up([word])[0][0], place) for place, word in enumerate(sentence.split())]
+        np.testing.assert_allclose(vector, np.mean(placed, axis=0), atol=1e-5)
+
+
+def test_the_order_of_words_changes_their_mean_with_positions() -> None:
+    words = sample_word_vectors(seed=0, dim=64)
+    first, second = encode_words_and_positions(["the man saw the dog", "the dog saw the man"], words)
+    assert not np.allclose(first, second, atol=0.1)
 
 
 def make_planted_dataset(place: int, *, size: int = 300) -> ProbeDataset:

@@ -13,7 +13,7 @@ from processes import ENVIRONMENT, PROBE
 
 from sentprobe.disk.locks import LOCK, hold_lock
 from sentprobe.probes.encoders.kinds import make_encoder
-from sentprobe.probes.results.result import Condition, Provenance, Result
+from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Provenance, Result
 from sentprobe.probes.results.store import (
     make_file_name,
     merge_seeds,
@@ -67,7 +67,7 @@ def test_runs_of_other_seeds_side_by_side(
 ) -> None:
     patch_concurrent_action(monkeypatch, lambda: run_in_folder(tmp_path, seeds=concurrent_seeds))
     run_in_folder(tmp_path, seeds=seeds)
-    assert read_seeds(tmp_path) == [[0, 1, 2]] * 6
+    assert read_seeds(tmp_path) == [[0, 1, 2]] * len(USUAL_CONDITIONS)
     assert not (tmp_path / LOCK).exists()
 
 
@@ -76,10 +76,10 @@ def test_what_is_done_anew_replaces_what_was_there_and_not_what_came_since(
 ) -> None:
     run_in_folder(tmp_path, seeds=3)
     run_in_folder(tmp_path, seeds=1, force=True)
-    assert read_seeds(tmp_path) == [[0]] * 6
+    assert read_seeds(tmp_path) == [[0]] * len(USUAL_CONDITIONS)
     patch_concurrent_action(monkeypatch, lambda: run_in_folder(tmp_path, seeds=2))
     run_in_folder(tmp_path, seeds=1, force=True, command="anew")
-    assert read_seeds(tmp_path) == [[0, 1]] * 6
+    assert read_seeds(tmp_path) == [[0, 1]] * len(USUAL_CONDITIONS)
     (result,) = read_results(tmp_path).records
     first, second = result.scores[Condition.PROBE].seeds
     assert (result.command, first.provenance) == ("anew", None)

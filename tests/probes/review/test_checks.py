@@ -112,9 +112,29 @@ def test_fixed_positions_that_tell_as_much(right: int) -> None:
     assert "poor pools the last token, which at layer 0 is the last word" in find_by("positions", pooled)[0].problem
 
 
-def test_an_encoder_at_chance_claims_nothing_that_fixed_positions_could_tell() -> None:
-    run = make_draws("poor", 500, 510, 490, control_counts={Condition.FIXED_POSITIONS: 700})
-    assert find_by("positions", run) == []
+@pytest.mark.parametrize(
+    ("name", "condition"), [("positions", Condition.FIXED_POSITIONS), ("order", Condition.WORDS_AND_POSITIONS)]
+)
+def test_an_encoder_at_chance_claims_nothing_that_positions_could_tell(name: str, condition: Condition) -> None:
+    assert find_by(name, make_draws("poor", 500, 510, 490, control_counts={condition: 700})) == []
+
+
+@pytest.mark.parametrize(
+    ("task", "severity", "reason"),
+    [("SemRole", WARNING, "."), ("Order", NOTE, ", and the task is about the order of words.")],
+)
+def test_words_with_positions_that_tell_as_much(task: str, severity: Severity, reason: str) -> None:
+    counts = {Condition.WORDS_AND_POSITIONS: 800}
+    runs = join_runs(
+        make_draws("good", 950, 956, 948, task=task, control_counts=counts),
+        make_draws("poor", 700, 704, 694, task=task, control_counts=counts),
+    )
+    (finding,) = review_results(runs).findings
+    assert list_keys([finding]) == [("order", severity, "poor")]
+    assert finding.problem == (
+        f"An average of random vectors, one for each word at its position, is significantly better{reason}"
+    )
+    assert "poor: 69.9, words and positions: 80.0; difference " in finding.figures[0]
 
 
 def test_probe_words_that_tell_as_much() -> None:
@@ -125,7 +145,7 @@ def test_probe_words_that_tell_as_much() -> None:
     findings = review_results(run).findings
     assert list_keys(findings) == [("probe-words", SEVERE, "poor"), ("probe-words", NOTE, "")]
     assert "poor: 69.9, no sentence: 70.0; difference" in findings[0].figures[0]
-    assert findings[1].figures == ("no sentence: 70.0, chance 50.0; p = 0.003 (t-test over draws, Holm)",)
+    assert findings[1].figures == ("no sentence: 70.0, chance 50.0; p = 0.004 (t-test over draws, Holm)",)
 
 
 def test_a_figure_that_is_not_significantly_above_chance() -> None:
@@ -133,10 +153,10 @@ def test_a_figure_that_is_not_significantly_above_chance() -> None:
     (finding,) = review_results(run).findings
     assert list_keys([finding]) == [("chance", WARNING, "poor")]
     assert finding.figures == (
-        "poor: 62.0, chance 50.0; p = 0.238 (t-test over draws, Holm); about 8 draws give 80% power (this run: 3)",
+        "poor: 62.0, chance 50.0; p = 0.360 (t-test over draws, Holm); about 9 draws give 80% power (this run: 3)",
     )
     (finding,) = find_by("chance", Results((GOOD.records[0], make_draw("poor", 540))))
-    assert finding.figures[0].startswith("poor: 54.0, chance 50.0; p = 0.163 (binomial test, Holm); about 3,")
+    assert finding.figures[0].startswith("poor: 54.0, chance 50.0; p = 0.244 (binomial test, Holm); about 3,")
     assert "test items give 80% power (this run: 1,000)" in finding.figures[0]
     assert review_results(join_runs(GOOD, make_draws("poor", 500, 500, 500))).findings == ()
 

@@ -113,8 +113,8 @@ def test_controls_of_equal_width_are_trained_once(trained: list[tuple[int, tuple
         assert counting.scores[condition] == renamed.scores[condition]
     no_sentence = {record.scores[Condition.NO_SENTENCE] for record in results.records}
     assert len(no_sentence) == 1
-    # Six, then probe and random probes, then three: the probe of bow?dim=9 is the control's.
-    assert len(trained) == 6 + 2 + 3
+    # All, then probe and random probes, then four: the probe of bow?dim=9 is the control's.
+    assert len(trained) == len(USUAL_CONDITIONS) + 2 + 4
     assert wider.scores[Condition.PROBE] == wider.scores[Condition.BAG_OF_WORDS]
 
 
@@ -160,7 +160,7 @@ def test_progress_is_reported_to_the_end() -> None:
     distinct = len({text for data in DATASETS for text in data.sentences})
     assert recorder.steps == [
         ["encode sentences with counting", distinct, distinct],
-        ["train probes on counting", 12, 12],
+        ["train probes on counting", *[len(DATASETS) * len(USUAL_CONDITIONS)] * 2],
     ]
 
 

@@ -56,10 +56,11 @@ MUST_BE_AT_CHANCE: Mapping[Condition, Callable[[Result], bool]] = {
     Condition.BAG_OF_WORDS: lambda result: result.mirrored or _knows_no_word(result),
     Condition.NO_SENTENCE: lambda result: result.balanced_probes,
     Condition.FIXED_POSITIONS: lambda result: False,  # noqa: ARG005
+    Condition.WORDS_AND_POSITIONS: lambda result: False,  # noqa: ARG005
 }
 """For each control, a function that returns whether the control of a result must be at chance.
 A bag of words must be at chance on mirror pairs, and if no test sentence has a training word. Probe words alone
-must be at chance if the labels of each probe word are balanced. Words at fixed places need never be at chance."""
+must be at chance if the labels of each probe word are balanced. Words at their places need never be at chance."""
 
 CONTROL_NAMES = {
     Condition.RANDOM_SENTENCES: "random sentences",
@@ -67,9 +68,10 @@ CONTROL_NAMES = {
     Condition.BAG_OF_WORDS: "bag of words",
     Condition.NO_SENTENCE: "no sentence",
     Condition.FIXED_POSITIONS: "fixed positions",
+    Condition.WORDS_AND_POSITIONS: "words and positions",
 }
 
-FIGURES_TO_EXCEED = (Condition.BAG_OF_WORDS, Condition.FIXED_POSITIONS)
+FIGURES_TO_EXCEED = (Condition.BAG_OF_WORDS, Condition.FIXED_POSITIONS, Condition.WORDS_AND_POSITIONS)
 """The controls that take the place of chance on a task where they are above chance."""
 
 
@@ -193,6 +195,10 @@ SOLVERS: Mapping[Condition, tuple[str, str]] = {
     ),
     Condition.NO_SENTENCE: ("the probe words without the sentence are", "the probe words alone (without the sentence)"),
     Condition.FIXED_POSITIONS: ("words at fixed places are", "words at fixed places (without the other words)"),
+    Condition.WORDS_AND_POSITIONS: (
+        "sums of random vectors of each word at its position are",
+        "the words and their positions (sums of random vectors, as wide as each encoder's vectors)",
+    ),
 }
 """For each control that may know the answer, two texts for notes on its accuracy: the first is for an accuracy that is
 not above chance (subject and verb), the second for one that is (subject)."""

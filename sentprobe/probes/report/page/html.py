@@ -152,7 +152,12 @@ def _describe_controls(task: str, standings: tf.Standings) -> str:
     return f"{', '.join(names)} {percents}"
 
 
-EXCEEDED_NAMES = {None: "chance", Condition.BAG_OF_WORDS: "words", Condition.FIXED_POSITIONS: "positions"}
+EXCEEDED_NAMES = {
+    None: "chance",
+    Condition.BAG_OF_WORDS: "words",
+    Condition.FIXED_POSITIONS: "positions",
+    Condition.WORDS_AND_POSITIONS: "words and positions",
+}
 """A short name for each control that may stand in the last row."""
 
 

@@ -263,7 +263,8 @@ def _describe_intervals(table: Results, *, several: bool) -> Iterator[Piece]:
     fixed = [task for task in table.tasks if not several or has_shared_items(table, task)]
     yield "95% intervals are "
     if several:
-        yield "Student's t over the draws, with variances that all figures share"
+        yield "Student's t over the draws, with variances shrunk towards the mean of all figures, "
+        yield "less so where a figure varies more"
         yield Citation(("smyth2004",))
         where = f"on {join_words(fixed)}, " if 0 < len(fixed) < len(table.tasks) else ""
         yield f", and {where}at least " if fixed else ""
@@ -281,6 +282,7 @@ CONTROL_TEXTS: Mapping[Condition, str] = {
     Condition.RANDOM_PROBES: "random words in place of the probe words",
     Condition.BAG_OF_WORDS: "averages of random word vectors of the same width (a bag of words)",
     Condition.NO_SENTENCE: "the probe words alone",
+    Condition.WORDS_AND_POSITIONS: "averages of random vectors of the same width, one for each word at its position",
     Condition.FIXED_POSITIONS: "random vectors of the words at fixed places, which were chosen on training items",
 }
 

@@ -103,8 +103,8 @@ def build_grid(results: Results, *, style: CellStyle | None = None) -> Grid:
 
     A cell is the mean accuracy over draws and seeds in %, with ± half its 95% interval if there are several probes.
     The best cell of a column is marked if it is above its control and significantly better than every other model
-    (:mod:`.table_findings`). A control that depends only on the vector width has one row for each width. The last row
-    has the control with fixed positions, a figure to exceed.
+    (:mod:`.table_findings`). A control that depends only on the vector width has one row for each width. The last rows
+    have the controls with positions, figures to exceed.
     """
     style = style or CellStyle()
     rows = [*_build_encoder_rows(results, Condition.PROBE, style)]
@@ -117,6 +117,7 @@ def build_grid(results: Results, *, style: CellStyle | None = None) -> Grid:
             *_build_shared_rows(results, Condition.BAG_OF_WORDS, style),
             *_build_shared_rows(results, Condition.NO_SENTENCE, style),
         ]
+    rows += _build_shared_rows(results, Condition.WORDS_AND_POSITIONS, style)
     rows += _build_shared_rows(results, Condition.FIXED_POSITIONS, style)
     filled_rows = (row for row in rows if row.heading or any(cell.text for cell in row.cells))
     return Grid(("encoder", *results.tasks), tuple(filled_rows))

@@ -6,7 +6,7 @@ from typing import Any
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.probes.dataset import STRUCTURE
 from sentprobe.probes.report.findings import item_parts as division
-from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, name_control
+from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, FIGURES_TO_EXCEED, name_control
 from sentprobe.probes.report.findings.mean_and_interval import compute_figure
 from sentprobe.probes.report.tables.control_notes import format_range
 from sentprobe.probes.report.tables.main_table import CellStyle, describe_differences, format_figure, split_settings
@@ -17,7 +17,7 @@ from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Result,
 
 GAP = "gap"
 
-DEFAULT_CONDITIONS = (Condition.PROBE, Condition.BAG_OF_WORDS, Condition.FIXED_POSITIONS)
+DEFAULT_CONDITIONS = (Condition.PROBE, *FIGURES_TO_EXCEED)
 """The conditions that have columns by default. With ``CellStyle.all_rows``, all controls have columns."""
 
 COLUMN_TEXTS = {

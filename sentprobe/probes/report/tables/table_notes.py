@@ -20,7 +20,9 @@ from sentprobe.probes.trainer.classifier import Preset
 
 DIGEST_LENGTH = 12
 """The number of hexadecimal digits shown of a digest. In one of 10^14 cases, two different digests begin alike."""
-CONTROLS_REPLACE_CHANCE = "Where a bag of words or fixed positions are above chance, they take the place of chance."
+CONTROLS_REPLACE_CHANCE = (
+    "Where a bag of words, words and positions or fixed positions are above chance, they take the place of chance."
+)
 
 
 def describe_datasets(results: Results) -> Iterator[str]:

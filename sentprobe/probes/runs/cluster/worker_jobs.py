@@ -9,14 +9,13 @@ import numpy as np
 from sentprobe.engines import INLINE_ENGINE
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.dataset import ENCODER_WORDS, ONE_HOT
-from sentprobe.probes.encoders.fixed_places import encode_places
 from sentprobe.probes.encoders.protocol import Baseline, Encoder, collect_notes
 from sentprobe.probes.encoders.resolve import bind_to_sentence_order, build_encoders
 from sentprobe.probes.results.result import Condition, Result, SeedScore
 from sentprobe.probes.runs.execution import missing_jobs
 from sentprobe.probes.runs.execution.completed_tasks import ResultStore
-from sentprobe.probes.runs.execution.controls import encode_bag_of_words, make_control_bow
-from sentprobe.probes.runs.execution.job_vectors import make_trainer
+from sentprobe.probes.runs.execution.controls import make_control_bow
+from sentprobe.probes.runs.execution.job_vectors import OWN_VECTORS, make_trainer
 from sentprobe.probes.runs.execution.runner import Runner
 from sentprobe.probes.runs.execution.task import Task
 from sentprobe.probes.runs.execution.word_source import make_word_source
@@ -91,10 +90,8 @@ class SharedProbeJob:
         """Train the job's control probes, without the vectors of any encoder, and return their scores."""
         bow = make_control_bow(seed=shared_state.run.seed, dim=self.dim)
         job = _make_job(self.condition, bow, shared_state)
-        if self.condition.condition is Condition.BAG_OF_WORDS:
-            vectors = encode_bag_of_words(bow, job.task.data)
-        elif self.condition.condition is Condition.FIXED_POSITIONS:
-            vectors = encode_places(job.task.data.sentences, job.task.places, seed=shared_state.run.seed)
+        if job.condition in OWN_VECTORS:
+            vectors = OWN_VECTORS[job.condition](job.task, bow)
         else:
             vectors = np.zeros((len(job.task.data.sentences), self.dim), dtype=np.float32)
         fits = make_trainer([job], shared_state.run)([vectors], word_vectors=None, pass_limits=self.pass_limits)

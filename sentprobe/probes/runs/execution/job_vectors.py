@@ -15,7 +15,7 @@ from sentprobe.errors import SentprobeError
 from sentprobe.lengths import count_tokens
 from sentprobe.probes.dataset import ProbeDataset
 from sentprobe.probes.encoders.files.word_vectors import Bow
-from sentprobe.probes.encoders.fixed_places import encode_places
+from sentprobe.probes.encoders.fixed_places import encode_places, encode_words_and_positions
 from sentprobe.probes.encoders.protocol import Encoder, Vectors
 from sentprobe.probes.encoders.variants.cut_and_rounded import ReducedEncoder, round_vectors
 from sentprobe.probes.results.result import Condition, Norm, Result, summarize_norms
@@ -64,8 +64,6 @@ class EncodedTexts:
     words: Embedding | None
     bow: Bow
     """The encoder of the bag-of-words control, whose vectors have the width of *sentences*."""
-    seed: int
-    """The seed of the run, for the random vectors of the control with fixed positions."""
 
     def make_key(self, job: Job, result: Result) -> Hashable:
         """Return the key of a job. Jobs with equal keys produce equal fits, even if their encoders differ."""
@@ -84,12 +82,9 @@ class EncodedTexts:
 
     def get_sentence_vectors(self, job: Job) -> Vectors:
         """Return the sentence vectors of a job's dataset under its condition, (sentences, dim) float32."""
-        texts = job.task.data.sentences
-        if job.condition is Condition.BAG_OF_WORDS:
-            return encode_bag_of_words(self.bow, job.task.data)
-        if job.condition is Condition.FIXED_POSITIONS:
-            return encode_places(texts, job.task.places, seed=self.seed)
-        vectors = self.sentences.select(texts)
+        if job.condition in OWN_VECTORS:
+            return OWN_VECTORS[job.condition](job.task, self.bow)
+        vectors = self.sentences.select(job.task.data.sentences)
         if not isinstance(self.encoder, ReducedEncoder):
             return vectors
         training_vectors = vectors[np.unique(job.task.items.train.rows)]
@@ -112,8 +107,15 @@ def has_word_vectors(task: Task, encoder: Encoder) -> bool:
     return bool(task.data.slots) and task.words.find_encoder(encoder) is not None
 
 
-OWN_VECTORS = (Condition.BAG_OF_WORDS, Condition.FIXED_POSITIONS)
-"""The conditions that have sentence vectors of their own; all others use those of the encoder, or their width."""
+OWN_VECTORS: Mapping[Condition, Callable[[Task, Bow], Vectors]] = {
+    Condition.BAG_OF_WORDS: lambda task, bow: encode_bag_of_words(bow, task.data),
+    Condition.FIXED_POSITIONS: lambda task, bow: encode_places(
+        task.data.sentences, task.places, seed=bow.words.seed or 0
+    ),
+    Condition.WORDS_AND_POSITIONS: lambda task, bow: encode_words_and_positions(task.data.sentences, bow.words),
+}
+"""The conditions that have sentence vectors of their own, made of the random word vectors of a bag of words or of
+others with their seed; all other conditions use the vectors of the encoder, or their width."""
 
 
 @contextmanager

@@ -108,9 +108,9 @@ def find_conditions(encoder: EncoderSource, *, probe_words: bool, run: Run) -> t
 PROBE_WORD_CONDITIONS = (Condition.RANDOM_PROBES, Condition.NO_SENTENCE)
 
 
-SHARED = (Condition.RANDOM_SENTENCES, Condition.BAG_OF_WORDS, *WIDTH_FREE_CONDITIONS)
+SHARED = (Condition.RANDOM_SENTENCES, Condition.BAG_OF_WORDS, Condition.WORDS_AND_POSITIONS, *WIDTH_FREE_CONDITIONS)
 """The conditions in which sentence vectors depend on the encoder by their width only, or not at all."""
-TRANSFERABLE = (Condition.PROBE, Condition.BAG_OF_WORDS, Condition.FIXED_POSITIONS)
+TRANSFERABLE = (Condition.PROBE, Condition.BAG_OF_WORDS, Condition.FIXED_POSITIONS, Condition.WORDS_AND_POSITIONS)
 """The conditions whose training does not depend on test items, so that one probe is tested in several languages."""
 SharedKey = tuple[Condition, int, str, str, Preset]
 """The key of shared scores: condition, vector width, dataset fingerprint, probe word fingerprint, and classifier."""

@@ -23,7 +23,8 @@ def test_three_lines_say_figures_certainty_and_controls() -> None:
     )
     assert figures == (
         "Accuracy in % on 1000 test items; chance is 50.0. Bold or *: significantly better than chance and than "
-        "every other model. Where a bag of words or fixed positions are above chance, they take the place of chance."
+        "every other model. Where a bag of words, words and positions or fixed positions are above chance, they take "
+        "the place of chance."
     )
     assert certainty.startswith("Each figure is from one probe on one draw of the data. 95% intervals: ±")
     assert controls == "Controls: 4 of 4 that must be at chance are at chance."
@@ -32,8 +33,8 @@ def test_three_lines_say_figures_certainty_and_controls() -> None:
 def test_one_encoder_is_compared_with_its_control_only() -> None:
     figures = summarize_results(sample("bow", "Order", 690, 490, 505, 500, mirrored=True))[0]
     assert figures.endswith(
-        "Bold or *: significantly better than chance. Where a bag of words or fixed positions are above chance, they "
-        "take the place of chance."
+        "Bold or *: significantly better than chance. Where a bag of words, words and positions or fixed positions are "
+        "above chance, they take the place of chance."
     )
 
 

@@ -126,9 +126,9 @@ def test_what_encoders_of_a_width_share_is_trained_once(monkeypatch: pytest.Monk
     patch_engine(RemoteExecutor(), monkeypatch)
     monkeypatch.setattr(trainer, "fit", spying)
     run(DATASETS[:1], SPECS, preset=FAST, **CLUSTER_OPTIONS)
-    # The probe and random probes of three encoders; random sentences and bags of words of two
+    # The probe and random probes of three encoders; random sentences, bags of words, and words and positions of two
     # widths; no sentence and fixed positions.
-    assert len(trained) == 3 * 2 + 2 * 2 + 2
+    assert len(trained) == 3 * 2 + 2 * 3 + 2
 
 
 def test_it_goes_on_where_another_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from sentprobe.commands.shared.options import ItemOptions
 from sentprobe.commands.shared.target_options import parse_targets
 from sentprobe.errors import ResultsError, SentprobeError
 from sentprobe.probes.encoders.kinds import make_encoder
-from sentprobe.probes.results.result import Condition, Provenance, Result, Results, find_provenances
+from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Provenance, Result, Results, find_provenances
 from sentprobe.probes.results.store import MARKER, make_file_name, read_results
 from sentprobe.probes.runs.execution import missing_jobs
 from sentprobe.probes.runs.request.settings import RunRequest, make_run
@@ -31,6 +31,7 @@ from sentprobe.probes.trainer.presets import find_preset, override
 from sentprobe.specs import parse_pair, parse_spec
 
 FAST = replace(find_preset("ettinger"), max_epochs=2)
+CONDITIONS = len(USUAL_CONDITIONS)
 DATASETS = [make_learnable_dataset(name="one", size=40), make_learnable_dataset(name="two", size=50)]
 
 
@@ -81,7 +82,7 @@ def seeds_trained(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
 def test_missing_seeds_are_added(tmp_path: Path, seeds_trained: list[tuple[int, ...]]) -> None:
     run(DATASETS[:1], [make_counting_encoder()], preset=FAST, out=tmp_path, seeds=2)
     run(DATASETS[:1], [make_counting_encoder()], preset=FAST, out=tmp_path, seeds=3)
-    assert seeds_trained == [(0, 1)] * 6 + [(2,)] * 6
+    assert seeds_trained == [(0, 1)] * CONDITIONS + [(2,)] * CONDITIONS
     (result,) = read_results(tmp_path).records
     for score in result.scores.values():
         assert [seed_score.seed for seed_score in score.seeds] == [0, 1, 2]
@@ -132,16 +133,16 @@ def test_fewer_seeds_are_taken_from_what_is_there(tmp_path: Path, seeds_trained:
 def test_missing_controls_are_added(tmp_path: Path, seeds_trained: list[tuple[int, ...]]) -> None:
     run(DATASETS[:1], [make_counting_encoder()], preset=FAST, out=tmp_path, controls=False)
     results = run(DATASETS[:1], [make_counting_encoder()], preset=FAST, out=tmp_path)
-    assert len(seeds_trained) == 6
+    assert len(seeds_trained) == CONDITIONS
     assert drop_seconds(results) == drop_seconds(run(DATASETS[:1], [make_counting_encoder()], preset=FAST))
 
 
 def test_what_encoders_share_is_not_trained_again(tmp_path: Path, seeds_trained: list[tuple[int, ...]]) -> None:
-    """The second encoder is as wide as the first: four of its sanity runs are there already."""
+    """The second encoder is as wide as the first: five of its sanity runs are there already."""
     run(DATASETS[:1], [make_counting_encoder()], preset=FAST, out=tmp_path)
     seeds_trained.clear()
     results = run(DATASETS[:1], [make_counting_encoder("other")], preset=FAST, out=tmp_path, seeds=2)
-    assert sorted(seeds_trained) == [(0, 1), (0, 1), (1,), (1,), (1,), (1,)]
+    assert sorted(seeds_trained) == [(0, 1), (0, 1), (1,), (1,), (1,), (1,), (1,)]
     alone = run(DATASETS[:1], [make_counting_encoder("other")], preset=FAST, seeds=2)
     shared_scores, separate_scores = results.records[0].scores, alone.records[0].scores
     assert {c: s.accuracy for c, s in shared_scores.items()} == pytest.approx(
@@ -152,7 +153,7 @@ def test_what_encoders_share_is_not_trained_again(tmp_path: Path, seeds_trained:
 def test_force_does_all_again(tmp_path: Path, seeds_trained: list[tuple[int, ...]]) -> None:
     first = run(DATASETS[:1], [make_counting_encoder()], preset=FAST, out=tmp_path)
     second = run(DATASETS[:1], [make_counting_encoder()], preset=FAST, out=tmp_path, force=True)
-    assert len(seeds_trained) == 12
+    assert len(seeds_trained) == 2 * CONDITIONS
     assert drop_seconds(first) == drop_seconds(second)
 
 

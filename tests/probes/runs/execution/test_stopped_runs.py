@@ -11,7 +11,7 @@ from sentprobe.disk.locks import hold_lock
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.results import store
-from sentprobe.probes.results.result import Condition, Result
+from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Result
 from sentprobe.probes.results.store import read_results, write_result
 from sentprobe.probes.runs.execution import runner
 from sentprobe.probes.runs.run import run
@@ -44,12 +44,12 @@ def list_stored_conditions(folder: Path) -> list[Condition]:
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(143), SentprobeError("training diverged")])
-@pytest.mark.parametrize("finished", range(6))
+@pytest.mark.parametrize("finished", range(len(USUAL_CONDITIONS)))
 def test_finished_probes_are_kept(
     finished: int, error: BaseException, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = run_in_folder(tmp_path / "whole")
-    assert len(whole.scores) == 6
+    assert len(whole.scores) == len(USUAL_CONDITIONS)
     with monkeypatch.context() as patch:
         stop_after(finished, error, patch)
         with pytest.raises(type(error)):
@@ -83,7 +83,7 @@ def test_an_interrupt_while_a_result_is_saved_keeps_it(tmp_path: Path, monkeypat
     monkeypatch.setattr(store, "write_result", write_after_stop)
     with pytest.raises(KeyboardInterrupt):
         run_in_folder(tmp_path)
-    assert len(list_stored_conditions(tmp_path)) == 6
+    assert len(list_stored_conditions(tmp_path)) == len(USUAL_CONDITIONS)
 
 
 def test_a_stopped_run_does_not_wait_for_a_lock(

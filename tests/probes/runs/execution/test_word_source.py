@@ -19,7 +19,7 @@ from sentprobe.probes.encoders.protocol import EncoderError
 from sentprobe.probes.report.findings.control_verdicts import find_controls
 from sentprobe.probes.report.tables.main_table import CellStyle, build_grid, split_settings
 from sentprobe.probes.report.tables.table_notes import describe_all
-from sentprobe.probes.results.result import Condition, Results
+from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Results
 from sentprobe.probes.results.store import make_file_name, read_results
 from sentprobe.probes.runs.execution.word_source import encode_words, make_word_source, parse_word_source
 from sentprobe.probes.runs.run import run
@@ -67,7 +67,7 @@ def test_the_encoder_itself_encodes_the_words(word_vectors: list[Any]) -> None:
     (record,) = run([DATA], [encoder], preset=FAST, probe_vectors="encoder").records
     assert set(DATA.probe_words) <= set(encoder.encoded_texts)
     expected = make_bow().encode(DATA.probe_words)
-    assert len(word_vectors) == 6
+    assert len(word_vectors) == len(USUAL_CONDITIONS)
     for vectors in word_vectors:
         np.testing.assert_array_equal(vectors, expected)
     assert record.probe_vectors == "encoder"
@@ -129,7 +129,7 @@ def test_words_of_stored_vectors_are_cut_where_they_are_wider() -> None:
 
 def test_one_hot_is_what_is_used_and_said_otherwise(word_vectors: list[Any]) -> None:
     (record,) = run([DATA], [make_bow()], preset=FAST).records
-    assert len(word_vectors) == 5  # bow is what the bag of words is, and stands for both
+    assert len(word_vectors) == len(USUAL_CONDITIONS) - 1  # bow is what the bag of words is, and stands for both
     assert all(vectors is None for vectors in word_vectors)
     assert (record.probe_vectors, record.probe_fingerprint) == ("one-hot", "")
     assert Results((record,)).to_records()[0]["probe_vectors"] == "one-hot"
