@@ -11,6 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin
 from urllib.parse import unquote
 
+from sentprobe.disk.reading import parse_numbers
 from sentprobe.errors import LARGEST_SEED, UsageError, check_seed, suggest
 
 if TYPE_CHECKING:
@@ -210,7 +211,7 @@ def _read_value(reader: Callable[[str], object], key: str, text: str, *, owner: 
 
 
 def _read_whole(text: str, *, expected: str, smallest: int = 0, max_digits: int = 18) -> int:
-    if not text.isdecimal() or len(text) > max_digits or int(text) < smallest:
+    if not (text.isascii() and text.isdecimal()) or len(text) > max_digits or int(text) < smallest:
         raise ValueError(expected)
     return int(text)
 
@@ -222,7 +223,7 @@ def _read_natural(text: str) -> Natural:
 
 def _read_number(text: str) -> float:
     try:
-        value = float(text)
+        (value,) = parse_numbers(text)
     except ValueError:
         value = math.nan
     if not math.isfinite(value):

@@ -1,5 +1,6 @@
 """Build the space of possible sentences from the options of ``gen``, and choose the format of the output."""
 
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -114,7 +115,7 @@ def parse_range(text: str, name: str) -> tuple[int, ...]:
     ((2,), (0, 1, 2))
     """
     first, dash, last = text.partition("-")
-    if not first.isdecimal() or (dash and not last.isdecimal()) or len(text) > 40:
+    if not re.fullmatch(r"[0-9]+(-[0-9]+)?", text) or len(text) > 40:
         raise UsageError(f"expected a number of {name}, or a range such as 0-2, not {text!r}")
     least, most = int(first), int(last if dash else first)
     if most < least:

@@ -95,6 +95,10 @@ def _number_lines(source: str, lines: Iterable[bytes]) -> Iterator[tuple[int, st
         raise FormatError(f"{source}: there are no sentences in it")
 
 
+MAX_SENTENCE = 10_000
+"""The longest sentence that is parsed, in bytes."""
+
+
 @dataclass(slots=True)
 class _SentenceReader:
     """A parser that counts sentences that fail, are changed by normalization, or are ambiguous."""
@@ -111,6 +115,8 @@ class _SentenceReader:
 
         for number, where, line in lines:
             try:
+                if len(line) > MAX_SENTENCE:
+                    raise SentprobeError(f"longer than {MAX_SENTENCE:,} bytes: a sentence is expected on each line")
                 text = decode_line(line, number)
                 plain_text = text if self.strict else normalize_sentence(text, self.lexicon.language)
                 clauses = parse_clauses(plain_text, self.lexicon)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 
+from sentprobe.disk.reading import parse_numbers
 from sentprobe.errors import UsageError
 from sentprobe.generator.events.event import Frame
 from sentprobe.generator.spaces.templates import Pattern, find_patterns, list_all_patterns
@@ -118,6 +119,7 @@ def parse_side(values: Sequence[str], *, held_out: bool) -> SplitSide | None:
 
 def _parse_number(value: str) -> float | None:
     try:
-        return float(value)
+        (number,) = parse_numbers(value)
+        return number
     except ValueError:
         return None

@@ -138,7 +138,7 @@ def _load_optimizer(path: Path, optimizer: torch.optim.Optimizer) -> None:
     state: dict[int, dict[str, torch.Tensor]] = {}
     for key, value in _read_tensors(path).items():
         number, _, name = key.partition(".")
-        if not number.isdecimal() or int(number) >= len(weights):
+        if not (number.isascii() and number.isdecimal()) or int(number) >= len(weights):
             raise CheckpointError(f"{path}: {key!r} belongs to no weight of this model")
         if value.dim() and value.shape != weights[int(number)].shape:
             raise CheckpointError(f"{path}: {key!r} has another shape")

@@ -32,7 +32,7 @@ def parse_step_interval(text: str, option: str) -> StepInterval:
     """
     if text == EPOCH:
         return StepInterval()
-    if text.isdecimal() and int(text) > 0:
+    if text.isascii() and text.isdecimal() and int(text) > 0:
         return StepInterval(int(text))
     raise UsageError(f"{option} {text}: a number of steps from 1, or {EPOCH}, is expected")
 

@@ -111,6 +111,7 @@ BAD_REQUESTS = [
     Bad("--relativizer dass", "unknown relativizer 'dass'; the relativizers are that, who, which"),
     Bad("--relativizer which -t transitive-rc", "relativizers take (which: no noun of the vocabulary) and the choice"),
     Bad("--mood question --ask recipient", "the recipient to ask for must stand in the templates all, without"),
+    Bad("--adverbs ٢", "expected a number of adverbs, or a range such as 0-2, not '٢'"),
     Bad("--adverbs many", "expected a number of adverbs, or a range such as 0-2, not 'many'"),
     Bad("--adverbs 2-1", "the range '2-1' is empty"),
     Bad("--adverbs 0-99999999", "a verb takes from 0 to 6 adverbs, not 7"),

@@ -51,6 +51,12 @@ def test_failures_are_reported_and_the_rest_done(gen: Gen, tmp_path: Path, where
     assert two.startswith(f"gen: {name}4: token 1: expected ") and "not in the lexicon" in two
 
 
+def test_a_line_too_long_for_a_sentence_is_a_failure(gen: Gen) -> None:
+    done = gen("parse", "--format", "text", stdin=f"{'x ' * 6000}\n{GOOD}\n".encode())
+    assert (done.code, done.lines) == (1, [GOOD])
+    assert done.err == "gen: <stdin>:1: longer than 10,000 bytes: a sentence is expected on each line\n"
+
+
 @pytest.mark.parametrize(("fmt", "suffix"), ALL_FORMATS.items())
 def test_parse_into_a_file(gen: Gen, tmp_path: Path, fmt: str, suffix: str) -> None:
     path = tmp_path / f"x{suffix}"

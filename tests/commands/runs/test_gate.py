@@ -141,6 +141,7 @@ def test_own_pairs(command: Command, tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         ("--keep 105%", "--keep 105%: a share from 0% to 100% is expected, such as 5% or 0.05"),
+        ("--keep 0_5%", "--keep 0_5%: a share from 0% to 100% is expected"),
         ("--max-false-hits few", "--max-false-hits few: a share from 0% to 100% is expected"),
         ("--threshold 0.8 --keep 90%", "--threshold and --keep: give one of them"),
         ("--threshold 2", "the threshold 2 is outside the range of the cosine, -1 to 1"),

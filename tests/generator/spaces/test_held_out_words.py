@@ -99,6 +99,7 @@ def test_what_is_written_is_read_back() -> None:
         (["nan"], "--held-out nan: the share of the words"),
         (["0.2", "0.3"], "--held-out: one share of the words, not 0.2 and 0.3"),
         (["half"], "there is no template 'half'"),
+        (["0.1_0"], "there is no template '0.1_0'"),
         (["transitve"], r"there is no template 'transitve' \(did you mean 'transitive'\?\)"),
         (["transitive-rc.agent"], r"have the structure transitive-rc\.patient\.transitive\.src;"),
         (["intransitive-rc.agent.transitive.src"], "hold all of intransitive-rc out"),

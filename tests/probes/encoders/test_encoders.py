@@ -60,6 +60,7 @@ BAD_SPECS: list[tuple[str, str]] = [
     ("bow?layers=2", "bow has no option 'layers'"),
     ("bow?dim=0", "option dim=0: a whole number from 1 is expected"),
     ("bow?dim=x", "option dim=x: a whole number from 1 is expected"),
+    ("bow?dim=٣", "option dim=٣: a whole number from 1 is expected"),
     ("bow?seed=-1", "option seed=-1: a whole number from 0 to 4611686018427387904 is expected"),
     ("bow?dim", "option 'dim' is not of the form key=value"),
     ("file", "encoder 'file' wants an argument, as in file:"),

@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import logging
 import math
 import shutil
 import struct
@@ -21,10 +22,12 @@ import numpy as np
 from sentprobe.disk.reading import open_input, parse_numbers
 from sentprobe.disk.scratch import make_scratch_folder
 from sentprobe.disk.unpacking import limit_unpacking
-from sentprobe.errors import first_line, path_error
+from sentprobe.errors import first_line, format_count, path_error
 from sentprobe.probes.encoders.files.word_vectors import Bow, BowOptions, WordVectors, sample_word_vectors
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors, missing_extra
 from sentprobe.specs import Natural, Spec, read_options
+
+log = logging.getLogger(__name__)
 
 FASTTEXT_VERSION = 12
 """The supported version of fastText's binary format."""
@@ -239,6 +242,9 @@ def read_text(path: Path) -> WordVectors:
         raise EncoderError(f"{path}: no word vectors in this file")
     if stated_count not in (None, count):
         raise EncoderError(f"{path}: line 1 states {stated_count} words, and the file has {count}: is it cut off?")
+    if repeated := count - len(table):
+        lines = format_count(repeated, "line")
+        log.warning("%s: %s with a word that an earlier line has; its first vector is used", path, lines)
     scale = math.sqrt(squares / len(table))
     return WordVectors(str(path), dim, hasher.hexdigest(), table.get, scale)
 

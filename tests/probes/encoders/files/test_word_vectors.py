@@ -76,8 +76,16 @@ def test_scale_is_the_root_mean_square(tmp_path: Path) -> None:
     assert read_word_vectors(path).scale == pytest.approx(float(expected))
 
 
+def test_repeated_words_are_reported(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "words.txt"
+    path.write_text("a 1 2\nb 3 4\na 5 6\n")
+    np.testing.assert_array_equal(read_word_vectors(path).look_up(["a"])[0], [[1, 2]])
+    assert caplog.messages == [f"{path}: 1 line with a word that an earlier line has; its first vector is used"]
+
+
 def test_unknown_words_are_reported_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     encoder = make_encoder(f"bow:{write_plain(tmp_path / 'v', BODY.encode())}", seed=0)
+    caplog.clear()  # the warning about a repeated word
     with caplog.at_level(logging.WARNING):
         encoder.encode(["the man"])
         assert not get_capabilities(encoder).notes
