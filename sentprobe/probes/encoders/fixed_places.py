@@ -121,13 +121,20 @@ def encode_places(sentences: Sequence[str], places: Places, *, seed: int) -> Vec
     return np.stack([np.concatenate([vectors.get(word, nothing) for word in row]) for row in words])
 
 
-def encode_words_and_positions(sentences: Sequence[str], words: WordVectors) -> Vectors:
-    """Return for each sentence the mean of a random vector for each word at its place, (sentences, words.dim) float32.
+STEM = 4
+"""How many letters the forms of a word share, roughly: *help*, *helped*."""
 
-    The vector of a word at the n-th place is the word's own, rotated by n elements.
+
+def encode_words_and_positions(sentences: Sequence[str], words: WordVectors) -> Vectors:
+    """Return for each sentence the mean of vectors of its words at their places, (sentences, words.dim) float32.
+
+    The vector of a word at the n-th place is rotated by n elements. It is the sum of a random vector for the word and
+    one for its first letters, so that what is learned of a form holds for others: without it, first letters at their
+    places alone tell more.
     """
-    matrices = words.look_up(sentences)
-    out = np.empty((len(matrices), words.dim), np.float32)
+    stems = [" ".join(f"{word[:STEM]}-" for word in sentence.split()) for sentence in sentences]
+    matrices = (first + second for first, second in zip(words.look_up(sentences), words.look_up(stems), strict=True))
+    out = np.empty((len(sentences), words.dim), np.float32)
     for row, matrix in enumerate(matrices):
         elements = (np.arange(words.dim) - np.arange(len(matrix))[:, None]) % words.dim
         out[row] = np.take_along_axis(matrix, elements, axis=1).mean(axis=0)

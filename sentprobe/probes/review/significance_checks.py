@@ -67,7 +67,7 @@ def find_words_and_positions_ties(table: Results) -> Iterator[ClaimFinding]:
         about = next((r for r in (ABOUT_WORDS, ABOUT_ORDER) if r == explain_expected_cue(task, Cue.NGRAMS)), "")
         yield ClaimFinding(
             severity=Severity.NOTE if about else Severity.WARNING,
-            problem=f"An average of random vectors, one for each word at its position, is {_describe_outcome(compared)}"
+            problem=f"An average of random vectors of each word at its position is {_describe_outcome(compared)}"
             + (f", and {about}." if about else "."),
             figures=tuple(describe_against_control(comparison) for comparison in compared),
             advice="Say that any vector of this width that preserves words and positions would do as well.",

@@ -132,7 +132,7 @@ def test_words_with_positions_that_tell_as_much(task: str, severity: Severity, r
     (finding,) = review_results(runs).findings
     assert list_keys([finding]) == [("order", severity, "poor")]
     assert finding.problem == (
-        f"An average of random vectors, one for each word at its position, is significantly better{reason}"
+        f"An average of random vectors of each word at its position is significantly better{reason}"
     )
     assert "poor: 69.9, words and positions: 80.0; difference " in finding.figures[0]
 

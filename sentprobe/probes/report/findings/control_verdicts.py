@@ -196,8 +196,8 @@ SOLVERS: Mapping[Condition, tuple[str, str]] = {
     Condition.NO_SENTENCE: ("the probe words without the sentence are", "the probe words alone (without the sentence)"),
     Condition.FIXED_POSITIONS: ("words at fixed places are", "words at fixed places (without the other words)"),
     Condition.WORDS_AND_POSITIONS: (
-        "sums of random vectors of each word at its position are",
-        "the words and their positions (sums of random vectors, as wide as each encoder's vectors)",
+        "averages of random vectors of each word at its position are",
+        "the words and their positions (averages of random vectors, as wide as each encoder's vectors)",
     ),
 }
 """For each control that may know the answer, two texts for notes on its accuracy: the first is for an accuracy that is

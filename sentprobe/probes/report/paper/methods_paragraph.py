@@ -282,7 +282,8 @@ CONTROL_TEXTS: Mapping[Condition, str] = {
     Condition.RANDOM_PROBES: "random words in place of the probe words",
     Condition.BAG_OF_WORDS: "averages of random word vectors of the same width (a bag of words)",
     Condition.NO_SENTENCE: "the probe words alone",
-    Condition.WORDS_AND_POSITIONS: "averages of random vectors of the same width, one for each word at its position",
+    Condition.WORDS_AND_POSITIONS: "averages of random vectors of each word and its first letters at its position "
+    "(as wide)",
     Condition.FIXED_POSITIONS: "random vectors of the words at fixed places, which were chosen on training items",
 }
 

@@ -70,8 +70,8 @@ CONTROL_MEANINGS = {
     Condition.FIXED_POSITIONS: "Fixed positions: random vectors of the words at fixed places replace the sentence "
     "vectors. Without structure, an encoder can do as well; the last token of a causal model is the last word at "
     "layer 0.",
-    Condition.WORDS_AND_POSITIONS: "Words and positions: averages of random vectors, one for each word at its "
-    "position; an encoder that only adds up its words with their positions can do as well.",
+    Condition.WORDS_AND_POSITIONS: "Words and positions: averages of random vectors, of each word and of its first "
+    "letters at its position; an encoder that only adds up its words with their positions can do as well.",
 }
 
 

@@ -51,7 +51,7 @@ def test_of_a_run_in_draws() -> None:
         "As controls, the same classifier was trained on random vectors in "
         "place of the sentence vectors, random words in place of the probe words, averages of "
         "random word vectors of the same width (a bag of words), the probe words alone, averages of random vectors of "
-        "the same width, one for each word at its position and random vectors of the words "
+        "each word and its first letters at its position (as wide) and random vectors of the words "
         "at fixed places, which were chosen on training items. Of "
         "15 controls that cannot know the answer, 15 are inside the 99% interval around chance "
         "(corrected for the number of controls). Probes were trained "
