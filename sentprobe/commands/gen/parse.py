@@ -116,7 +116,7 @@ class _SentenceReader:
         for number, where, line in lines:
             try:
                 if len(line) > MAX_SENTENCE:
-                    raise SentprobeError(f"longer than {MAX_SENTENCE:,} bytes: a sentence is expected on each line")
+                    raise SentprobeError(f"longer than {MAX_SENTENCE:,} bytes, the longest sentence that is parsed")
                 text = decode_line(line, number)
                 plain_text = text if self.strict else normalize_sentence(text, self.lexicon.language)
                 clauses = parse_clauses(plain_text, self.lexicon)

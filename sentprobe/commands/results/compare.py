@@ -35,7 +35,8 @@ def compare(
     out: opt.OutFileOption = None,
     correction: opt.CorrectionOption = "holm",
     against: Annotated[
-        str | None, typer.Option(help="Compare with this encoder or control ('fixed positions') only. Default: all.")
+        str | None,
+        typer.Option(help="Compare with this encoder or control ('words and positions') only. Default: all."),
     ] = None,
     table: opt.TableOption = None,
     nearness: opt.NearnessOption = "cosine",

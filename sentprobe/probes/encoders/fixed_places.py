@@ -5,14 +5,14 @@ may yet be right often: in many sentences that have the noun before the verb, th
 adds up a vector for each word at its place knows nothing of structure either, and has the order of all words.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from sentprobe.probes.dataset import Indices, Items, ProbeDataset, Split
 from sentprobe.probes.encoders.baselines import SparseNaiveBayes
-from sentprobe.probes.encoders.files.word_vectors import WordVectors, sample_word_vectors
+from sentprobe.probes.encoders.files.word_vectors import sample_word_vectors
 from sentprobe.probes.encoders.protocol import Vectors
 
 Places = tuple[int, ...]
@@ -121,24 +121,34 @@ def encode_places(sentences: Sequence[str], places: Places, *, seed: int) -> Vec
     return np.stack([np.concatenate([vectors.get(word, nothing) for word in row]) for row in words])
 
 
-STEM = 4
-"""How many letters the forms of a word share, roughly: *help*, *helped*."""
+FIRST_LETTERS = 4
+"""How many letters forms of a word share, roughly: *help*, *helped*."""
 
 
-def encode_words_and_positions(sentences: Sequence[str], words: WordVectors) -> Vectors:
-    """Return for each sentence the mean of vectors of its words at their places, (sentences, words.dim) float32.
+def encode_words_and_positions(
+    sentences: Sequence[str], *, seed: int, dim: int, known_words: Collection[str] | None = None
+) -> Vectors:
+    """Return for each sentence the mean of random vectors of its words at their places, (sentences, dim) float32.
 
-    The vector of a word at the n-th place is rotated by n elements. It is the sum of a random vector for the word and
-    one for its first letters, so that what is learned of a form holds for others: without it, first letters at their
-    places alone tell more.
+    The vector of a word is the sum of one for the word and one for its first letters, so that what a probe learns of a
+    form holds for others. It is rotated by n elements at the n-th place, so that places repeat in sentences longer than
+    *dim*. If *known_words* are given, what is not in them, or begins none of them, has the vector 0.
     """
-    stems = [" ".join(f"{word[:STEM]}-" for word in sentence.split()) for sentence in sentences]
-    matrices = (first + second for first, second in zip(words.look_up(sentences), words.look_up(stems), strict=True))
-    out = np.empty((len(sentences), words.dim), np.float32)
-    for row, matrix in enumerate(matrices):
-        elements = (np.arange(words.dim) - np.arange(len(matrix))[:, None]) % words.dim
-        out[row] = np.take_along_axis(matrix, elements, axis=1).mean(axis=0)
+    source = sample_word_vectors(seed=seed, dim=dim)
+    known = None if known_words is None else {part for word in known_words for part in _list_parts(word)}
+    vectors: dict[str, Vectors] = {}
+    for word in {word for sentence in sentences for word in sentence.split()}:
+        parts = " ".join(part for part in _list_parts(word) if known is None or part in known)
+        vectors[word] = source.look_up([parts])[0].sum(axis=0) if parts else np.zeros(dim, np.float32)
+    out = np.zeros((len(sentences), dim), np.float32)
+    for row, sentence in enumerate(sentences):
+        words = sentence.split()
+        out[row] = np.mean([np.roll(vectors[word], place) for place, word in enumerate(words)], axis=0)
     return out
+
+
+def _list_parts(word: str) -> tuple[str, str]:
+    return word, f"{word[:FIRST_LETTERS]}-"
 
 
 def choose_places(data: ProbeDataset, place_sets: Sequence[Places], *, seed: int) -> Places:

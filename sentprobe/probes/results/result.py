@@ -41,8 +41,8 @@ class Condition(StrEnum):
     FIXED_POSITIONS = "fixed-positions"
     """Random vectors of the words at fixed places instead of each sentence vector: accuracy without structure."""
     WORDS_AND_POSITIONS = "words-and-positions"
-    """The mean of random vectors of each word at its position instead of each sentence vector: accuracy from the words
-    and their order alone."""
+    """The mean of random vectors of each word at its position instead of each sentence vector: accuracy from words,
+    their first letters and their order alone."""
     CONTROL_TASK = "control-task"
     """Random labels that are fixed for each word type: accuracy from memorization."""
     PORTIONS = "portions"

@@ -64,7 +64,8 @@ def find_words_and_positions_ties(table: Results) -> Iterator[ClaimFinding]:
         compared = [comparison for comparison in not_better if cells[comparison.first.cell].is_above]
         if not compared:
             continue
-        about = next((r for r in (ABOUT_WORDS, ABOUT_ORDER) if r == explain_expected_cue(task, Cue.NGRAMS)), "")
+        reason = explain_expected_cue(task, Cue.NGRAMS)
+        about = reason if reason in (ABOUT_WORDS, ABOUT_ORDER) else ""
         yield ClaimFinding(
             severity=Severity.NOTE if about else Severity.WARNING,
             problem=f"An average of random vectors of each word at its position is {_describe_outcome(compared)}"

@@ -54,7 +54,7 @@ def test_failures_are_reported_and_the_rest_done(gen: Gen, tmp_path: Path, where
 def test_a_line_too_long_for_a_sentence_is_a_failure(gen: Gen) -> None:
     done = gen("parse", "--format", "text", stdin=f"{'x ' * 6000}\n{GOOD}\n".encode())
     assert (done.code, done.lines) == (1, [GOOD])
-    assert done.err == "gen: <stdin>:1: longer than 10,000 bytes: a sentence is expected on each line\n"
+    assert done.err == "gen: <stdin>:1: longer than 10,000 bytes, the longest sentence that is parsed\n"
 
 
 @pytest.mark.parametrize(("fmt", "suffix"), ALL_FORMATS.items())

@@ -37,20 +37,28 @@ def test_vectors_are_equal_where_the_words_at_the_places_are(data: ProbeDataset,
 
 @given(datasets(), st.integers(1, 9), st.integers(0, 9))
 def test_each_word_of_a_mean_has_a_vector_of_its_own_at_each_position(data: ProbeDataset, dim: int, seed: int) -> None:
-    words = sample_word_vectors(seed=seed, dim=dim)
-    vectors = encode_words_and_positions(data.sentences, words)
+    vectors = encode_words_and_positions(data.sentences, seed=seed, dim=dim)
     assert vectors.shape == (len(data.sentences), dim)
     assert vectors.dtype == np.float32
+    source = sample_word_vectors(seed=seed, dim=dim)
     for vector, sentence in zip(vectors, data.sentences, strict=True):
-        summed = [words.look_up([f"{word} {word[:4]}-"])[0].sum(axis=0) for word in sentence.split()]
+        summed = [source.look_up([f"{word} {word[:4]}-"])[0].sum(axis=0) for word in sentence.split()]
         placed = [np.roll(both, place) for place, both in enumerate(summed)]
         np.testing.assert_allclose(vector, np.mean(placed, axis=0), atol=1e-5)
 
 
 def test_the_order_of_words_changes_their_mean_with_positions() -> None:
-    words = sample_word_vectors(seed=0, dim=64)
-    first, second = encode_words_and_positions(["the man saw the dog", "the dog saw the man"], words)
+    first, second = encode_words_and_positions(["the man saw the dog", "the dog saw the man"], seed=0, dim=64)
     assert not np.allclose(first, second, atol=0.1)
+
+
+def test_unknown_words_add_nothing_to_a_mean_with_positions() -> None:
+    texts = ["dogs see cats", "dogs x x", "sees x x", "x x x"]
+    known = encode_words_and_positions(texts, seed=0, dim=64, known_words={"dogs", "see"})
+    alone = encode_words_and_positions(["dogs"], seed=0, dim=64)
+    np.testing.assert_allclose(known[1], alone[0] / 3, atol=1e-6)
+    assert known[0].any()
+    assert not known[2:].any()
 
 
 def make_planted_dataset(place: int, *, size: int = 300) -> ProbeDataset:

@@ -322,7 +322,7 @@ def describe_comparisons(comparisons: Sequence[Comparison], *, correction: Corre
     return describe_tests(
         comparisons,
         observations=describe_pairing(comparisons, units, draws_note=" (so they generalise to other draws)"),
-        t_test="t-test over draws, with variances shrunk to their mean" if most > 1 else PAIRED_T_TEST,
+        t_test="t-test over draws, with variances moderated by all of them" if most > 1 else PAIRED_T_TEST,
         correction=correction,
         note="\n".join(filter(None, notes)),
     )

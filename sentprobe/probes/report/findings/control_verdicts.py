@@ -78,14 +78,17 @@ FIGURES_TO_EXCEED = (Condition.BAG_OF_WORDS, Condition.FIXED_POSITIONS, Conditio
 def find_control(result: Result, results: Results, condition: Condition) -> list[Result]:
     """Return a list with *result* if it has a score of the control *condition*.
 
-    Otherwise the list has the result with the control's highest score for the same task and seed, if there is one.
+    Otherwise the list has the result with the control's highest score for the same task, seed and, except for
+    baselines, which have no vectors, width, if there is one.
     """
     if condition in result.scores:
         return [result]
     others = [
         other
         for other in results.records
-        if condition in other.scores and (other.seed, other.task) == (result.seed, result.task)
+        if condition in other.scores
+        and (other.seed, other.task) == (result.seed, result.task)
+        and (condition in WIDTH_FREE_CONDITIONS or not result.dim or other.dim == result.dim)
     ]
     return sorted(others, key=lambda other: other.scores[condition].accuracy)[-1:]
 

@@ -196,7 +196,7 @@ def _describe_tasks(table: Results) -> Iterator[Piece]:
             "the test items. No training item has the sentence of a test item or its translation (same sent_id). "
         )
         if any(Condition.BAG_OF_WORDS in record.scores for record in across):
-            yield "The bag of words below ignores words that do not occur in training. "
+            yield "Below, the bag of words, and words with positions, ignore words that do not occur in training. "
 
 
 def _describe_data(table: Results) -> Iterator[Piece]:
@@ -263,8 +263,7 @@ def _describe_intervals(table: Results, *, several: bool) -> Iterator[Piece]:
     fixed = [task for task in table.tasks if not several or has_shared_items(table, task)]
     yield "95% intervals are "
     if several:
-        yield "Student's t over the draws, with variances shrunk towards the mean of all figures, "
-        yield "less so where a figure varies more"
+        yield "Student's t over the draws, with variances moderated by those of all figures"
         yield Citation(("smyth2004",))
         where = f"on {join_words(fixed)}, " if 0 < len(fixed) < len(table.tasks) else ""
         yield f", and {where}at least " if fixed else ""

@@ -31,8 +31,8 @@ WIDE_RANGE = 20
 TASKS = pn.ResultPicture(
     title="Accuracy by task",
     caption="A dot is an accuracy in percent, and its line the 95% interval. Filled: not significantly worse than the "
-    "best on the task. Dotted: the bag of words of the same width or the words at fixed places, whichever is "
-    "higher, if above chance; else chance.",
+    "best on the task. Dotted: the highest of the bag of words and the words and positions of the same width and "
+    "the words at fixed places, if above chance; else chance.",
 )
 LAYERS = pn.ResultPicture(
     title="Accuracy by layer",

@@ -147,7 +147,7 @@ def _describe_losses(compared: Sequence[cmp.Comparison], at_chance: frozenset[Ow
         + cmp.describe_tests(
             compared,
             observations=cmp.describe_pairing(compared, "items"),
-            t_test="t-test over draws, with variances shrunk to their mean" if several else cmp.PAIRED_T_TEST,
+            t_test="t-test over draws, with variances moderated by all of them" if several else cmp.PAIRED_T_TEST,
             correction=Correction.HOLM,
         )
     )

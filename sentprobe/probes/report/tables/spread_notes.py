@@ -109,8 +109,8 @@ def _describe_draws(results: Results) -> Iterator[str]:
     where = "" if len(stored) == len(results.tasks) else f"on {' and '.join(stored)}, "
     wilson = f"; {where}at least the Wilson interval, for the choice of test items" if stored else ""
     yield (
-        "± is half the 95% interval (--intervals shows them): Student's t over the draws, with variances shrunk to "
-        f"the mean of the table's figures{wilson}."
+        "± is half the 95% interval (--intervals shows them): Student's t over the draws, with variances moderated "
+        f"by those of all figures{wilson}."
     )
     between, within = _list_deviations(results)
     if not within:

@@ -91,7 +91,7 @@ class SharedProbeJob:
         bow = make_control_bow(seed=shared_state.run.seed, dim=self.dim)
         job = _make_job(self.condition, bow, shared_state)
         if job.condition in OWN_VECTORS:
-            vectors = OWN_VECTORS[job.condition](job.task, bow)
+            vectors = OWN_VECTORS[job.condition](job.task, bow, shared_state.run.seed)
         else:
             vectors = np.zeros((len(job.task.data.sentences), self.dim), dtype=np.float32)
         fits = make_trainer([job], shared_state.run)([vectors], word_vectors=None, pass_limits=self.pass_limits)

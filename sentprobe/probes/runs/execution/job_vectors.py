@@ -18,6 +18,7 @@ from sentprobe.probes.encoders.files.word_vectors import Bow
 from sentprobe.probes.encoders.fixed_places import encode_places, encode_words_and_positions
 from sentprobe.probes.encoders.protocol import Encoder, Vectors
 from sentprobe.probes.encoders.variants.cut_and_rounded import ReducedEncoder, round_vectors
+from sentprobe.probes.results.data_facts import find_training_words
 from sentprobe.probes.results.result import Condition, Norm, Result, summarize_norms
 from sentprobe.probes.runs.execution.controls import encode_bag_of_words, train_under_condition
 from sentprobe.probes.runs.execution.missing_jobs import SHARED, TRANSFERABLE, Job, make_shared_key
@@ -64,6 +65,8 @@ class EncodedTexts:
     words: Embedding | None
     bow: Bow
     """The encoder of the bag-of-words control, whose vectors have the width of *sentences*."""
+    seed: int
+    """The seed of the run, for the random vectors of the controls with positions."""
 
     def make_key(self, job: Job, result: Result) -> Hashable:
         """Return the key of a job. Jobs with equal keys produce equal fits, even if their encoders differ."""
@@ -83,7 +86,7 @@ class EncodedTexts:
     def get_sentence_vectors(self, job: Job) -> Vectors:
         """Return the sentence vectors of a job's dataset under its condition, (sentences, dim) float32."""
         if job.condition in OWN_VECTORS:
-            return OWN_VECTORS[job.condition](job.task, self.bow)
+            return OWN_VECTORS[job.condition](job.task, self.bow, self.seed)
         vectors = self.sentences.select(job.task.data.sentences)
         if not isinstance(self.encoder, ReducedEncoder):
             return vectors
@@ -107,15 +110,18 @@ def has_word_vectors(task: Task, encoder: Encoder) -> bool:
     return bool(task.data.slots) and task.words.find_encoder(encoder) is not None
 
 
-OWN_VECTORS: Mapping[Condition, Callable[[Task, Bow], Vectors]] = {
-    Condition.BAG_OF_WORDS: lambda task, bow: encode_bag_of_words(bow, task.data),
-    Condition.FIXED_POSITIONS: lambda task, bow: encode_places(
-        task.data.sentences, task.places, seed=bow.words.seed or 0
-    ),
-    Condition.WORDS_AND_POSITIONS: lambda task, bow: encode_words_and_positions(task.data.sentences, bow.words),
+def _encode_words_and_positions(task: Task, bow: Bow, seed: int) -> Vectors:
+    known_words = find_training_words(task.data) if task.data.card.test_language else None
+    return encode_words_and_positions(task.data.sentences, seed=seed, dim=bow.words.dim, known_words=known_words)
+
+
+OWN_VECTORS: Mapping[Condition, Callable[[Task, Bow, int], Vectors]] = {
+    Condition.BAG_OF_WORDS: lambda task, bow, _: encode_bag_of_words(bow, task.data),
+    Condition.FIXED_POSITIONS: lambda task, _, seed: encode_places(task.data.sentences, task.places, seed=seed),
+    Condition.WORDS_AND_POSITIONS: _encode_words_and_positions,
 }
-"""The conditions that have sentence vectors of their own, made of the random word vectors of a bag of words or of
-others with their seed; all other conditions use the vectors of the encoder, or their width."""
+"""For each condition that has sentence vectors of its own, a function that makes them from the task, the encoder of the
+bag-of-words control and the run's seed; all other conditions use the vectors of the encoder, or their width."""
 
 
 @contextmanager

@@ -90,7 +90,7 @@ def find_conditions(encoder: EncoderSource, *, probe_words: bool, run: Run) -> t
     """Return the conditions of an encoder in the run; *probe_words* says whether the task has probe words.
 
     A baseline has only the condition PROBE. A variant whose base encoder is probed in the same run has at most PROBE
-    and BAG_OF_WORDS.
+    and the controls that depend on the width of vectors and take the place of chance.
     """
     if isinstance(encoder, Spec):
         is_baseline = find_kind(encoder).argument is SpecArgument.NONE
@@ -101,7 +101,8 @@ def find_conditions(encoder: EncoderSource, *, probe_words: bool, run: Run) -> t
     else:
         usual = [c for c in USUAL_CONDITIONS if probe_words or c not in PROBE_WORD_CONDITIONS]
     if isinstance(encoder, ReducedEncoder | ErasedEncoder) and encoder.base_is_probed:
-        return tuple(condition for condition in usual if condition in (Condition.PROBE, Condition.BAG_OF_WORDS))
+        kept = (Condition.PROBE, Condition.BAG_OF_WORDS, Condition.WORDS_AND_POSITIONS)
+        return tuple(condition for condition in usual if condition in kept)
     return (*usual, *(() if is_baseline else run.methods))
 
 

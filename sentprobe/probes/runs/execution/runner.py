@@ -212,6 +212,7 @@ class Runner:
             norms=sentences.compute_norms(),
             words=self._encode_words(encoder, jobs),
             bow=self._make_control_bow(sentences.dim),
+            seed=self._run.seed,
         )
 
     def _embed(self, encoder: Encoder, texts: tuple[str, ...]) -> Vectors:

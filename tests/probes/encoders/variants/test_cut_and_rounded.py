@@ -115,7 +115,7 @@ def test_beside_whole_vectors_there_is_one_sanity_run() -> None:
     result = run(make_learnable_dataset(size=30), "bow?dim=6", preset=FEW, dims=[3])
     full_vectors, cut = result.records
     assert set(full_vectors.scores) == set(USUAL_CONDITIONS)
-    assert set(cut.scores) == {Condition.PROBE, Condition.BAG_OF_WORDS}
+    assert set(cut.scores) == {Condition.PROBE, Condition.BAG_OF_WORDS, Condition.WORDS_AND_POSITIONS}
     alone = run(make_learnable_dataset(size=30), "bow?dim=6&dims=3", preset=FEW).records[0]
     assert set(alone.scores) == set(USUAL_CONDITIONS)
 

@@ -198,15 +198,15 @@ def test_intervals_are_called_what_they_are() -> None:
     units = tuple(item // 2 for item in range(1000))
     paired = [replace(record, units=units) for record in DRAWS]
     new = describe_all(join_one_table(*paired))
-    assert "Student's t over the draws, with variances shrunk to the mean of the table's figures." in new
+    assert "Student's t over the draws, with variances moderated by those of all figures." in new
     assert "the intervals count them as one unit" in new
     same = [replace(record, dataset_fingerprint="0") for record in paired]
     old = describe_all(join_one_table(*same))
-    assert "the mean of the table's figures; at least the Wilson interval, for the choice of test items." in old
+    assert "those of all figures; at least the Wilson interval, for the choice of test items." in old
     assert "the intervals count them as one unit" in old
     more_records = [replace(record, task="SemRole") for record in same]
     both = describe_all(join_one_table(*paired, *more_records))
-    assert "table's figures; on SemRole, at least the Wilson interval, for" in both
+    assert "all figures; on SemRole, at least the Wilson interval, for" in both
     assert "the intervals count them as one unit" in both
     assert "the intervals count them as one unit" in describe_all(join_one_table(paired[0]))
 

@@ -15,15 +15,15 @@ from sentprobe.probes.report.findings.table_findings import (
     find_table,
     rank_groups,
 )
-from sentprobe.probes.results.result import Results
+from sentprobe.probes.results.result import Condition, Results
 
 counts = st.lists(st.integers(300, 1000), min_size=1, max_size=5)
 
 
-def make_table(right: list[int], bag: int = 500, positions: int = 500) -> Results:
-    """Make encoders with these numbers of 1000 items right, a bag of words and fixed positions with their own."""
+def make_table(right: list[int], bag: int = 500, positions: int = 500, order: int = 500) -> Results:
+    """Make encoders with these numbers of 1000 items right, and the controls with theirs."""
     records = (
-        make_sample_result(f"e{place}", "Order", count, 500, 500, bag, 500, positions)
+        make_sample_result(f"e{place}", "Order", count, 500, 500, bag, 500, positions, order)
         for place, count in enumerate(right)
     )
     return Results(tuple(records))
@@ -92,17 +92,18 @@ def test_where_nobody_is_told_apart() -> None:
 
 
 @pytest.mark.parametrize(
-    ("bag", "positions", "name", "shade"),
+    ("controls", "name", "shade"),
     [
-        (500, 500, "chance 50.0", 0.8),
-        (700, 500, "bag of words 70.0", 0.4),
-        (500, 700, "fixed positions 70.0", 0.4),
-        (700, 800, "fixed positions 80.0", 0.2),
-        (800, 700, "bag of words 80.0", 0.2),
+        ((500, 500, 500), "chance 50.0", 0.8),
+        ((700, 500, 500), "bag of words 70.0", 0.4),
+        ((500, 700, 500), "fixed positions 70.0", 0.4),
+        ((700, 800, 600), "fixed positions 80.0", 0.2),
+        ((800, 700, 500), "bag of words 80.0", 0.2),
+        ((700, 600, 800), "words and positions 80.0", 0.2),
     ],
 )
-def test_the_control_that_counts(bag: int, positions: int, name: str, shade: float) -> None:
-    (standing,) = compute_standings(make_table([900], bag, positions)).values()
+def test_the_control_that_counts(controls: tuple[int, int, int], name: str, shade: float) -> None:
+    (standing,) = compute_standings(make_table([900], *controls)).values()
     assert standing.control_name == name
     assert standing.margin == pytest.approx(0.9 - standing.control)
     assert standing.shade == pytest.approx(shade)
@@ -113,10 +114,23 @@ def test_a_marked_cell_exceeds_fixed_positions(positions: int, *, is_marked: boo
     assert bool(find_marked_cells(make_table([900], positions=positions))) == is_marked
 
 
-@pytest.mark.parametrize(("bag", "positions"), [(900, 700), (700, 900)])
-def test_a_marked_cell_exceeds_both_controls(bag: int, positions: int) -> None:
-    assert find_marked_cells(make_table([905], bag, positions)) == set()
-    assert find_marked_cells(make_table([990], bag, positions)) == {("e0", "Order")}
+@pytest.mark.parametrize("controls", [(900, 700, 700), (700, 900, 700), (700, 700, 900)])
+def test_a_marked_cell_exceeds_all_controls(controls: tuple[int, int, int]) -> None:
+    assert find_marked_cells(make_table([905], *controls)) == set()
+    assert find_marked_cells(make_table([990], *controls)) == {("e0", "Order")}
+
+
+def test_a_variant_is_compared_with_a_control_of_its_width() -> None:
+    (wide, narrow) = make_table([900], order=650).records[0], make_table([880], order=600).records[0]
+    wide, narrow = replace(wide, encoder="wide", dim=4096), replace(narrow, encoder="narrow")
+    scores = {condition: score for condition, score in narrow.scores.items() if condition is Condition.PROBE}
+    variant = replace(narrow, encoder="narrow, int8", scores=scores)
+    standings = compute_standings(Results((wide, narrow, variant)))
+    assert {name: standing.control_name for (_, name), standing in standings.items()} == {
+        "wide": "words and positions 65.0",
+        "narrow": "words and positions 60.0",
+        "narrow, int8": "words and positions 60.0",
+    }
 
 
 def test_below_its_control_nothing_is_shaded() -> None:

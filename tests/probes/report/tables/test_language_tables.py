@@ -133,7 +133,7 @@ def test_the_page_and_the_methods_name_the_languages() -> None:
     assert "90.0 [82.6, 94.5]" in page
     text = " ".join(write_methods_text(RESULTS, TableFormat.TEXT).split())
     assert "or its translation (same sent_id)" in text
-    assert "ignores words that do not occur in training" in text
+    assert "ignore words that do not occur in training" in text
     assert "50.0 on Tense in de, 50.0 on Tense in fr" in text or "is 50.0 on every task" in text
 
 

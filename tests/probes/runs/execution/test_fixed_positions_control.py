@@ -80,10 +80,12 @@ def make_table(*right: int, positions: int) -> Results:
     return Results(tuple(records))
 
 
-def test_the_last_row_has_fixed_positions() -> None:
-    grid = build_grid(make_table(900, 700, positions=800))
-    assert [row.label for row in grid.rows] == ["e0", "e1", "fixed positions"]
-    assert grid.rows[-1].cells[0].text == "80.0"
+def test_the_last_rows_have_the_controls_with_positions() -> None:
+    record = make_sample_result("e0", "Order", 900, 500, 500, 500, 500, 800, 850)
+    grid = build_grid(Results((record, replace(record, encoder="e1", dim=4))))
+    names = ["words and positions, dim 3", "words and positions, dim 4", "fixed positions"]
+    assert [row.label for row in grid.rows] == ["e0", "e1", *names]
+    assert [row.cells[0].text for row in grid.rows[2:]] == ["85.0", "85.0", "80.0"]
 
 
 def test_encoders_are_compared_with_a_control() -> None:
@@ -94,6 +96,8 @@ def test_encoders_are_compared_with_a_control() -> None:
     ]
     assert [c.is_better for c in comparisons] == [True, False]
     assert compare_encoders(make_table(900, 700, positions=800), against="bag of words")[0].accuracies == (0.9, 0.5)
+    ordered = Results((make_sample_result("e0", "Order", 900, 500, 500, 500, 500, 800, 850),))
+    assert compare_encoders(ordered, against="words and positions")[0].accuracies == (0.9, 0.85)
 
 
 def test_a_comparison_with_a_control_that_was_not_run_is_an_error() -> None:
