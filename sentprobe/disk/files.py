@@ -31,7 +31,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
     :func:`~.inputs.check_output`).
     """
     target = Path(os.path.realpath(path))
-    if target.is_dir():
+    if path.is_dir():
         raise UsageError(f"{path}: is a directory, not a file to write")
     check_output(path)
     descriptor = find_descriptor(path)

@@ -152,7 +152,7 @@ def find_descriptor(path: Path) -> int | None:
     Raises UsageError if there is no such open file, or it is open only for reading.
     """
     number = _read_descriptor(path)
-    if number is None:
+    if number is None or path.is_dir():
         return None
     import fcntl
 

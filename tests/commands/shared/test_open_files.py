@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from in_process import run_command
 from thoroughness import examples
 
-from sentprobe.disk.files import atomic_path, write_atomically
+from sentprobe.disk.files import atomic_folder, atomic_path, write_atomically
 from sentprobe.disk.inputs import declare_output, find_descriptor, guarding_inputs
 from sentprobe.errors import UsageError
 
@@ -137,6 +137,16 @@ def test_paths_that_name_no_open_file(tmp_path: Path) -> None:
     (tmp_path / "1").touch()
     for path in (tmp_path / "loop", tmp_path / "1", "/dev/null", "/proc/self/fd/x", "/dev/fd", ""):
         assert find_descriptor(Path(path)) is None
+
+
+def test_an_open_folder_is_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    with opening(tmp_path / "out", os.O_RDONLY) as number, guarding_inputs():
+        with atomic_folder(Path(f"/dev/fd/{number}")) as folder:
+            (folder / "new").touch()
+        with pytest.raises(UsageError, match="is a directory, not a file to write"):
+            write_atomically(Path(f"/dev/fd/{number}"), "new")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["new"]
 
 
 def test_a_socket_is_written() -> None:
