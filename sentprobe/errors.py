@@ -14,10 +14,15 @@ _MAX_NAME = 255
 """Maximum length of a file name; in messages, longer sequences without space or slash are cut to MAX_QUOTED."""
 
 _MAX_LINE = 2000
-DIRECTION_CHARACTERS = r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
-"""The characters that turn the direction of writing, for a pattern of a set of characters."""
+_DIRECTION_CHARACTERS = r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+"""The characters that turn the direction of writing."""
+DANGEROUS_CHARACTERS = rf"\x7f-\x9f\u2028\u2029\ufffe\uffff{_DIRECTION_CHARACTERS}"
+"""What a terminal or an editor would obey, beyond ASCII, and XML forbids; for a pattern of a set of characters.
 
-_CONTROL_CHARACTERS = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f{DIRECTION_CHARACTERS}\ud800-\udfff]")
+These are C1 controls, line separators, characters that turn the direction, and U+FFFE and U+FFFF.
+"""
+
+_CONTROL_CHARACTERS = re.compile(rf"[\x00-\x08\x0b-\x1f{DANGEROUS_CHARACTERS}\ud800-\udfff]")
 _LONG_WORD = re.compile(rf"[^\s/]{{{_MAX_NAME + 1},}}")
 _QUOTATION = re.compile(rf"""(?<!\w)(['"])((?:(?!\1)[^\n]){{{MAX_QUOTED}}})(?:(?!\1)[^\n])+\1""")
 _LONG_LINE = re.compile(rf"[^\n]{{{_MAX_LINE + 1},}}")
@@ -30,6 +35,15 @@ def escape_control_characters(text: str) -> str:
     red: \x1b[31m
     """
     return _CONTROL_CHARACTERS.sub(lambda match: ascii(match[0])[1:-1], text)
+
+
+def split_lines(text: str) -> list[str]:
+    r"""Return the lines of a text with control characters escaped; only a line feed ends a line.
+
+    >>> split_lines("two\nlines\u2028here\n")
+    ['two', 'lines\\u2028here']
+    """
+    return escape_control_characters(text).splitlines()
 
 
 def format_message(text: str) -> str:

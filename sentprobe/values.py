@@ -15,7 +15,7 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from sentprobe.errors import DIRECTION_CHARACTERS, FormatError, SentprobeError, first_line
+from sentprobe.errors import DANGEROUS_CHARACTERS, FormatError, SentprobeError, first_line
 
 MAX_DEPTH = 300
 
@@ -83,8 +83,7 @@ def parse_json(text: str | bytes, *, pairs: Callable[[JsonPairs], Any] | None = 
     return value
 
 
-_DANGEROUS = re.compile(rf"[\x7f-\x9f\u2028\u2029{DIRECTION_CHARACTERS}]")
-"""What a terminal or an editor would obey: C1 controls, line separators, and characters that turn the direction."""
+_DANGEROUS = re.compile(f"[{DANGEROUS_CHARACTERS}]")
 
 
 def format_json(value: object, **options: Any) -> str:

@@ -2,7 +2,10 @@
 
 import csv
 import io
+import json
 import logging
+import sys
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -31,13 +34,19 @@ from sentprobe.errors import (
     check_seed,
     escape_control_characters,
     format_message,
+    split_lines,
 )
+from sentprobe.probes.report.references import write_with_citations
+from sentprobe.probes.report.tables.view import load_template
+from sentprobe.probes.review.checks import ClaimReview, render_review
+from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
 from sentprobe.progress import LineReporter, make_columns
+from sentprobe.values import format_json
 
-EVIL = "bow\x1b[2J\x1b]0;title\x07\x9b31m\u202e"
-SHOWN = r"bow\x1b[2J\x1b]0;title\x07\x9b31m\u202e"
+EVIL = "bow\x1b[2J\x1b]0;title\x07\x9b31m\u202e\x85\u2028\u2029\ufffe\uffff"
+SHOWN = r"bow\x1b[2J\x1b]0;title\x07\x9b31m\u202e\x85\u2028\u2029\ufffe\uffff"
 
-ESCAPES = st.text(st.sampled_from("ab \x1b[]\x07\x9b\u202e\x00\x7f\r'\"/"), max_size=600)
+ESCAPES = st.text(st.sampled_from("ab \x1b[]\x07\x9b\u202e\x00\x7f\r'\"/\x85\u2028\u2029\ufffe\uffff"), max_size=600)
 
 
 def is_harmless(text: str) -> bool:
@@ -48,6 +57,24 @@ def is_harmless(text: str) -> bool:
 def test_what_is_visible_is_harmless_and_stays_as_it_is(text: str) -> None:
     assert is_harmless(escape_control_characters(text))
     assert escape_control_characters(escape_control_characters(text)) == escape_control_characters(text)
+
+
+DIRECTIONS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+DIRECTION_MARKS = {"LEFT-TO-RIGHT MARK", "RIGHT-TO-LEFT MARK", "ARABIC LETTER MARK"}
+
+
+def test_the_characters_that_are_escaped_are_those_that_break_lines_or_xml_or_turn_the_direction() -> None:
+    for code in range(sys.maxunicode + 1):
+        sign = chr(code)
+        is_dangerous = (
+            (unicodedata.category(sign) in {"Cc", "Cs", "Zl", "Zp"} and sign not in "\n\t")
+            or unicodedata.bidirectional(sign) in DIRECTIONS
+            or unicodedata.name(sign, "") in DIRECTION_MARKS
+            or code in {0xFFFE, 0xFFFF}
+        )
+        assert escape_control_characters(sign) == (ascii(sign)[1:-1] if is_dangerous else sign), ascii(sign)
+        written = json.dumps(sign, ensure_ascii=is_dangerous)
+        assert format_json(sign) == written or 0xD800 <= code < 0xE000, ascii(sign)
 
 
 @given(ESCAPES)
@@ -89,9 +116,29 @@ GRID = Grid(("encoder", EVIL), (GridRow(EVIL, "", (GridCell(EVIL, best=True),)),
 
 @pytest.mark.parametrize("style", [TableFormat.TEXT, TableFormat.MARKDOWN, TableFormat.LATEX])
 def test_tables_as_text(style: TableFormat) -> None:
-    for written in (format_grid(GRID, style), format_notes(EVIL, style), format_title(EVIL, style)):
+    writers = (format_grid(GRID, style), format_notes(EVIL, style), format_title(EVIL, style))
+    for written in (*writers, write_with_citations([EVIL], style)):
         assert is_harmless(written)
         assert "title" in written
+
+
+@pytest.mark.parametrize("style", [TableFormat.TEXT, TableFormat.MARKDOWN, TableFormat.JSON])
+def test_findings_about_a_claim(style: TableFormat) -> None:
+    finding = ClaimFinding(
+        severity=Severity.NOTE, problem=EVIL, advice=EVIL, figures=(EVIL,), task=EVIL, encoder=EVIL, table=EVIL
+    )
+    assert is_harmless(render_review(ClaimReview((finding,)), style))
+
+
+def test_records_and_pages() -> None:
+    assert is_harmless(format_records([{EVIL: EVIL}], TableFormat.CSV).replace("\r\n", "\n"))
+    page = load_template("notebook.html.j2").render(sections=[(EVIL, GRID, [EVIL])], nothing="")
+    assert page.count(SHOWN) == 5
+    assert is_harmless(page)
+
+
+def test_a_note_for_a_page_does_not_end_in_a_name() -> None:
+    assert split_lines(f"{EVIL}\nNext\n") == [SHOWN, "Next"]
 
 
 def test_tables_and_lines_on_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,14 +3,22 @@
 import errno
 import filecmp
 import os
+import shutil
 import sys
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 
-from sentprobe.disk.inputs import check_output, manage_folder, reading_outputs, record_written
-from sentprobe.disk.scratch import NAME_FILE, OLD_FOLDER, make_part, restore_folder
+from sentprobe.disk.inputs import (
+    check_output,
+    find_descriptor,
+    is_device,
+    manage_folder,
+    reading_outputs,
+    record_written,
+)
+from sentprobe.disk.scratch import NAME_FILE, OLD_FOLDER, make_part, make_scratch_folder, restore_folder
 from sentprobe.errors import ResultsError, SentprobeError, UsageError, path_error
 
 
@@ -18,17 +26,27 @@ from sentprobe.errors import ResultsError, SentprobeError, UsageError, path_erro
 def atomic_path(path: Path) -> Iterator[Path]:
     """Provide a temporary path to write to, which is renamed to *path* on success and removed on failure.
 
-    A pipe or device (/dev/null) is written to directly. Raises UsageError if *path* cannot be written, or must not be
-    (see :func:`~.inputs.check_output`).
+    A pipe or device (/dev/null) is written to directly, and an open file (/dev/stdout) at its position, or at its end
+    if it was opened to append. Raises UsageError if *path* cannot be written, or must not be (see
+    :func:`~.inputs.check_output`).
     """
-    if is_device(path):
+    target = Path(os.path.realpath(path))
+    if path.is_dir():
+        raise UsageError(f"{path}: is a directory, not a file to write")
+    check_output(path)
+    descriptor = find_descriptor(path)
+    if is_device(path) and not (path.is_socket() and descriptor is not None):  # a socket cannot be opened by its path
         with _explain_write_errors(path):
             yield path
         return
-    target = Path(os.path.realpath(path))
-    if target.is_dir():
-        raise UsageError(f"{path}: is a directory, not a file to write")
-    check_output(path)
+    if descriptor is not None:
+        with make_scratch_folder() as folder, _explain_write_errors(path):
+            temporary = folder / "output"
+            temporary.touch()
+            yield temporary
+            _copy_to_descriptor(temporary, descriptor)
+        record_written(path)
+        return
     with _open_part(target, path) as temporary, _explain_write_errors(path):
         yield temporary
         temporary.chmod(0o666 & ~_read_umask())
@@ -36,6 +54,14 @@ def atomic_path(path: Path) -> Iterator[Path]:
         temporary.replace(target)
         record_written(target)
         sync_parent(target)
+
+
+def _copy_to_descriptor(path: Path, descriptor: int) -> None:
+    """Write the content of a file to an open file, after the text that was printed so far."""
+    for stream in (sys.stdout, sys.stderr):
+        print(end="", file=stream, flush=True)
+    with reading_outputs(), path.open("rb") as content, os.fdopen(os.dup(descriptor), "wb") as out:
+        shutil.copyfileobj(content, out)
 
 
 @contextmanager
@@ -190,13 +216,6 @@ def to_local_path(path: Path) -> str:
     '/tables/~/s3:x'
     """
     return os.path.abspath(path)  # noqa: PTH100 - Path.resolve would follow links
-
-
-def is_device(path: Path) -> bool:
-    """Return whether *path* is a device, a pipe, a socket, or a symbolic link in /dev, such as /dev/stdout."""
-    if path.is_symlink() and path.is_relative_to("/dev"):
-        return True
-    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 @contextmanager

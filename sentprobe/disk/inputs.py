@@ -3,6 +3,8 @@
 While a command runs, an audit hook of Python records every file that is opened for reading. Folders, and files that
 libraries open without Python, are recorded by :func:`record_input`. The writers of files and folders call
 :func:`check_output` before the first byte. A program that imports sentprobe has no such guard.
+
+Files are compared by identity, so a path such as /dev/stdout or /dev/fd/3, which names an open file, is no exception.
 """
 
 import os
@@ -25,6 +27,9 @@ _guard: "_Guard | None" = None
 """The guard of the command that runs; None between commands."""
 _is_paused: ContextVar[bool] = ContextVar("_is_paused", default=False)
 STANDARD_INPUT = "standard input"
+_DESCRIPTOR_FOLDERS = ("/dev/fd", "/proc/self/fd", "/proc/thread-self/fd")
+_MAX_LINKS = 40
+"""Maximum number of symbolic links in a path: the limit of Linux."""
 
 
 class _Guard:
@@ -111,11 +116,13 @@ def record_written(path: Path) -> None:
 
 
 def check_output(path: Path, *, is_folder: bool = False) -> None:
-    """Raise UsageError if writing *path* would replace an input, or a file of a folder that is read or marked.
+    """Raise UsageError if writing *path* would change an input, or a file of a folder that is read or marked.
 
-    An output that *is_folder* may lie inside such a folder: it is new, or its writer checks its content.
+    An output that *is_folder* may lie inside such a folder: it is new, or its writer checks its content. UsageError is
+    also raised for an open file (:func:`find_descriptor`) that cannot be written to.
     """
-    if _guard is None or _is_managed(path):
+    find_descriptor(path)
+    if _guard is None or _is_managed(path) or is_device(path):
         return
     with reading_outputs():
         identity = _identify(path)
@@ -134,6 +141,43 @@ def check_output(path: Path, *, is_folder: bool = False) -> None:
                 raise UsageError(f"{path}: lies in {marked}; write it elsewhere")
 
 
+def is_device(path: Path) -> bool:
+    """Return whether *path* is a device, a pipe or a socket; /dev/stdout may be one, or a regular file."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def find_descriptor(path: Path) -> int | None:
+    """Return the descriptor of the open file that *path* names, as /dev/stdout and /dev/fd/3 do; else return None.
+
+    Raises UsageError if there is no such open file, or it is open only for reading.
+    """
+    number = _read_descriptor(path)
+    if number is None or path.is_dir():
+        return None
+    import fcntl
+
+    try:
+        flags = fcntl.fcntl(number, fcntl.F_GETFL)
+    except OSError:
+        raise UsageError(f"{path}: is not open; the output needs another path") from None
+    if flags & os.O_ACCMODE == os.O_RDONLY:
+        raise UsageError(f"{path}: is open only for reading; the output needs another path")
+    return number
+
+
+def _read_descriptor(path: Path) -> int | None:
+    """Return the descriptor in a path of /dev/fd, after following symbolic links one by one; None for other paths."""
+    descriptor_folders = {os.path.realpath(folder) for folder in _DESCRIPTOR_FOLDERS}
+    for _ in range(_MAX_LINKS):
+        folder = os.path.realpath(path.parent)
+        if folder in descriptor_folders and path.name.isdecimal():
+            return int(path.name)
+        if not path.is_symlink():
+            return None
+        path = Path(folder, os.readlink(path))  # noqa: PTH115 - Path.readlink would do the same
+    return None
+
+
 def _is_managed(path: Path) -> bool:
     if _guard is None or not _guard.managed:
         return False
@@ -143,8 +187,9 @@ def _is_managed(path: Path) -> bool:
 
 def _is_imported(path: Path) -> bool:
     """Return whether *path* is the source of an imported module, which Python may have read as byte code."""
-    files = (getattr(module, "__file__", None) for module in [*sys.modules.values()] if path.suffix == ".py")
-    return any(os.path.realpath(file) == os.path.realpath(path) for file in files if file)
+    real_path = os.path.realpath(path)
+    files = (getattr(module, "__file__", None) for module in [*sys.modules.values()] if real_path.endswith(".py"))
+    return any(os.path.realpath(file) == real_path for file in files if file)
 
 
 def _identify(path: Path | str | bytes) -> FileIdentity | None:

@@ -9,7 +9,7 @@ from enum import StrEnum
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from sentprobe.errors import UsageError, escape_control_characters
+from sentprobe.errors import UsageError, escape_control_characters, split_lines
 from sentprobe.values import format_json
 
 if TYPE_CHECKING:
@@ -151,19 +151,18 @@ def format_grid(grid: Grid, style: TableFormat, caption: Caption = NO_CAPTION) -
 
 def format_notes(text: str, style: TableFormat) -> str:
     """Return the notes below a table: plain lines, a list in Markdown, or comments in LaTeX."""
-    text = escape_control_characters(text)
     if style is TableFormat.LATEX:
-        return "".join(f"% {line}\n" for line in text.splitlines())
+        return "".join(f"% {line}\n" for line in split_lines(text))
     if style is TableFormat.MARKDOWN:
-        return "\n" + "".join(f"- {escape_markdown(line.strip())}\n" for line in text.splitlines())
-    return text
+        return "\n" + "".join(f"- {escape_markdown(line.strip())}\n" for line in split_lines(text))
+    return escape_control_characters(text)
 
 
 def format_title(text: str, style: TableFormat) -> str:
     """Return the title above a table: plain text, bold in Markdown, or a comment in LaTeX."""
     text = escape_control_characters(text)
     if not text or style is TableFormat.LATEX:
-        return "".join(f"% {line}\n" for line in text.splitlines())
+        return "".join(f"% {line}\n" for line in split_lines(text))
     return f"**{escape_markdown(text)}**\n\n" if style is TableFormat.MARKDOWN else f"{text}\n"
 
 
@@ -239,8 +238,9 @@ LATEX_ESCAPES: Mapping[str, str] = {
 
 
 def escape_latex(text: str) -> str:
-    """Return *text* with the signs escaped that LaTeX would interpret."""
-    return "".join(LATEX_ESCAPES.get(sign, sign) for sign in escape_control_characters(text))
+    """Return *text* with the signs escaped that LaTeX would interpret; a line break becomes a blank."""
+    text = escape_control_characters(text.replace("\n", " "))
+    return "".join(LATEX_ESCAPES.get(sign, sign) for sign in text)
 
 
 WRITERS: Mapping[TableFormat, Callable[[Grid], str]] = {

@@ -17,6 +17,7 @@ from sentprobe.commands.shared.table_output import (
     print_reuse,
     write_tables,
 )
+from sentprobe.disk.inputs import find_descriptor, is_device
 from sentprobe.errors import UsageError, format_count
 from sentprobe.lexicon import english
 from sentprobe.lexicon.read import choose_vocabulary
@@ -83,7 +84,8 @@ def lm(
     from sentprobe.probes.language_models.sentence_pairs import read_pairs
     from sentprobe.probes.results.store import check_directory, prepare_directory
 
-    results = out if out is not None and (out.is_dir() or not out.suffix) else None
+    is_stream = out is not None and (is_device(out) or find_descriptor(out) is not None)
+    results = out if out is not None and not is_stream and (out.is_dir() or not out.suffix) else None
     out = None if results else out
     style = find_table_format(format_, out, subject="lm")
     if results is not None:

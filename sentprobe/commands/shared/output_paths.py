@@ -7,8 +7,7 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import Any, get_args
 
-from sentprobe.disk.files import is_device
-from sentprobe.disk.inputs import check_output, declare_output
+from sentprobe.disk.inputs import check_output, declare_output, is_device
 from sentprobe.errors import UsageError
 
 
@@ -57,7 +56,7 @@ def check_output_paths(command: Any, values: Mapping[str, Any]) -> None:
     option_names = {parameter.name: find_longest_name(parameter) for parameter in command.params}
     outputs: dict[str, Path] = {}
     for name, kind in find_outputs(command).items():
-        if not values[name] or is_device(values[name]):
+        if not values[name]:
             continue
         out, option = values[name], option_names[name]
         if kind is OUTPUT_FILE:
@@ -65,7 +64,7 @@ def check_output_paths(command: Any, values: Mapping[str, Any]) -> None:
         else:
             check_output(out, is_folder=True)
         for other_option, other_output in outputs.items():
-            if _is_same_path(out, other_output):
+            if _is_same_path(out, other_output) and not is_device(out):
                 raise UsageError(f"{out}: is the path of {other_option} and of {option}; give each its own")
         outputs[option] = out
 

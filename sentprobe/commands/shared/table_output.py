@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sentprobe.commands.shared.options import LatexOptions
-from sentprobe.disk.files import is_device, write_atomically
+from sentprobe.disk.files import write_atomically
 from sentprobe.disk.inputs import check_output
 from sentprobe.display import table_writers as tw
 from sentprobe.display.screen import print_table, print_text
@@ -65,7 +65,7 @@ def check_output_file(out: Path | None) -> None:
         raise UsageError(f"{out}: is a directory, not a file to write")
     if out is not None and not out.parent.is_dir():
         raise UsageError(f"{out}: cannot write there: there is no directory {out.parent}")
-    if out is not None and not is_device(out):
+    if out is not None:
         check_output(out)
 
 

@@ -200,13 +200,9 @@ def format_junit(results: GateResults, max_false_hits: float | None) -> str:
 
 
 def _format_xml(root: ET.Element) -> str:
-    """Return indented XML; characters that XML forbids are escaped as Python writes them, as are control characters."""
+    """Return indented XML; control characters, and others that XML forbids, are escaped as Python writes them."""
     for element in root.iter():
-        element.text = element.text and _escape_xml_text(element.text)
-        element.attrib = {name: _escape_xml_text(value) for name, value in element.attrib.items()}
+        element.text = element.text and escape_control_characters(element.text)
+        element.attrib = {name: escape_control_characters(value) for name, value in element.attrib.items()}
     ET.indent(root)
     return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
-
-
-def _escape_xml_text(text: str) -> str:
-    return escape_control_characters(text).replace("\ufffe", r"\ufffe").replace("\uffff", r"\uffff")

@@ -69,14 +69,14 @@ def test_junit(command: Command, tmp_path: Path) -> None:
 
 def test_junit_of_names_and_pairs_that_xml_forbids(command: Command, tmp_path: Path) -> None:
     path = tmp_path / "pairs.csv"
-    path.write_text("a,b,same\nx,x,1\nx,x \ufffe\x07\x9b,0\n", encoding="utf-8")
+    path.write_text("a,b,same\nx,x,1\nx,x \ufffe\u2028\x07\x9b,0\n", encoding="utf-8")
     options = ("--pairs", path, "--threshold", "0.5", "--max-false-hits", "0", "--format", "junit")
     code, shown, _ = command("gate", "bow?name=a\ufffe\x07\u202e", *options)
     assert code == 1
     suites = ET.fromstring(shown)
     (suite,), (failure,) = suites.iter("testsuite"), suites.iter("failure")
     assert suite.get("name") == r"probe gate a\ufffe\x07\u202e"
-    assert failure.text == r"x / x \ufffe\x07\x9b"
+    assert failure.text == r"x / x \ufffe\u2028\x07\x9b"
 
 
 def test_json_has_no_control_characters(command: Command) -> None:

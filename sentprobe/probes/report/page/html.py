@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
-from sentprobe.errors import format_count
+from sentprobe.errors import format_count, split_lines
 from sentprobe.lengths import Lengths
 from sentprobe.probes.geometry.distance_draws import build_geometry_tables
 from sentprobe.probes.geometry.distance_results import GeometryResult
@@ -303,13 +303,13 @@ def _build_distance_sections(
     tables = build_geometry_sections(distances, results, intervals=style.intervals, nearness=nearness)
     for (title, grid, notes), table in zip(tables, build_geometry_tables(distances), strict=True):
         picture = page_pictures.draw_contrast_picture(table, nearness)
-        yield PlainSection(title[:1].upper() + title[1:], grid, tuple(notes.splitlines()), picture)
+        yield PlainSection(title[:1].upper() + title[1:], grid, tuple(split_lines(notes)), picture)
 
 
 def _build_curve_sections(curves: Sequence[Curve], style: main_table.CellStyle) -> Iterator[PlainSection]:
     tables = build_curve_tables(curves, intervals=style.intervals)
     for curve, (title, grid, notes) in zip(curves, tables, strict=True):
-        yield PlainSection(title, grid, tuple(notes.splitlines()), page_pictures.draw_training_picture(curve))
+        yield PlainSection(title, grid, tuple(split_lines(notes)), page_pictures.draw_training_picture(curve))
 
 
 def _build_section(

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
-from sentprobe.errors import format_count
+from sentprobe.errors import format_count, split_lines
 from sentprobe.probes.audit import audit_report
 from sentprobe.probes.audit.cue_audit import Audit, Verdict
 from sentprobe.probes.report.plots import panels as pn
@@ -65,7 +65,7 @@ def build_page_audits(results: Results, audits: Sequence[Audit]) -> PageAudits:
         missing=(*_describe_excluded_audits(results, distinct), *_describe_unaudited(names, relevant)),
         picture=_draw_audits(results, relevant, names),
         audits=tuple(_build_page_audit(audit, names[audit.fingerprint]) for audit in relevant),
-        legend=tuple(audit_report.format_legend(relevant).splitlines()) if relevant else (),
+        legend=tuple(split_lines(audit_report.format_legend(relevant))) if relevant else (),
     )
 
 
@@ -152,5 +152,5 @@ def _build_page_audit(audit: Audit, name: str) -> PageAudit:
         is_leaky=audit.is_leaky,
         title=audit_report.format_title(audit),
         grid=Grid(audit_report.HEADER, tuple(rows)),
-        lines=(*audit_report.format_notes(audit).splitlines(), f"The seed of the classifiers is {audit.seed}."),
+        lines=(*split_lines(audit_report.format_notes(audit)), f"The seed of the classifiers is {audit.seed}."),
     )

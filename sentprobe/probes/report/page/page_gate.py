@@ -3,6 +3,7 @@
 from heapq import nlargest
 
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
+from sentprobe.errors import split_lines
 from sentprobe.probes.gate.gate_rates import find_sign
 from sentprobe.probes.gate.gate_tables import GateResults, build_gate_grid, format_gate_notes
 from sentprobe.probes.gate.pair_scores import NEAREST, OWN_PAIRS, ScoredPair
@@ -18,7 +19,7 @@ def build_gate_page(results: GateResults, *, command: str, intervals: bool) -> s
     return load_template("gate.html.j2").render(
         sentence=str(results),
         rates=build_gate_grid(results, intervals=intervals),
-        notes=format_gate_notes(results).splitlines(),
+        notes=split_lines(format_gate_notes(results)),
         curves=_draw_curves(results),
         worst=_build_worst_grid(results),
         command=command,

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
+from sentprobe.errors import split_lines
 from sentprobe.probes.known_task import remove_languages
 from sentprobe.probes.report.findings import comparisons as cmp
 from sentprobe.probes.report.findings.paired_tests import MatchedResults
@@ -51,7 +52,7 @@ def build_language_tables(results: Results, style: CellStyle) -> Iterator[TableW
         columns = {languages[name]: grid.header.index(name) - 1 for name in names}
         yield _build_matrix(task, columns, grid, at_chance), notes
     if compared := compare_with_own_language(across):
-        yield _build_loss_grid(compared, at_chance), tuple(_describe_losses(compared, at_chance).splitlines())
+        yield _build_loss_grid(compared, at_chance), tuple(split_lines(_describe_losses(compared, at_chance)))
 
 
 OwnLanguage = tuple[str, str, str]

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from sentprobe.display import table_writers as tw
 from sentprobe.display.screen import split_table, wrap
-from sentprobe.errors import escape_control_characters
+from sentprobe.errors import escape_control_characters, split_lines
 from sentprobe.probes.report.findings.draws import find_missing_cells
 from sentprobe.probes.report.tables import main_table
 from sentprobe.probes.report.tables.language_tables import build_language_tables, split_by_language
@@ -67,7 +67,7 @@ def show_results(
     """Return the tables of results in a format: plain text, Markdown, LaTeX, or HTML for a notebook."""
     style = main_table.CellStyle(intervals=intervals, all_rows=all_rows)
     if fmt is tw.TableFormat.HTML:
-        sections = [(title, grid, lines.splitlines()) for title, grid, lines in _build_all_tables(results, style)]
+        sections = [(title, grid, split_lines(notes)) for title, grid, notes in _build_all_tables(results, style)]
         return load_template("notebook.html.j2").render(sections=sections, nothing=EMPTY_TEXT)
     if fmt is tw.TableFormat.TEXT:
         return _render_plain_text(results)
