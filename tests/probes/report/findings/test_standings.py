@@ -126,7 +126,7 @@ def test_a_variant_is_compared_with_a_control_of_its_width() -> None:
     scores = {condition: score for condition, score in narrow.scores.items() if condition is Condition.PROBE}
     variant = replace(narrow, encoder="narrow, int8", scores=scores)
     standings = compute_standings(Results((wide, narrow, variant)))
-    assert {name: standing.control_name for (_, name), standing in standings.items()} == {
+    assert {name: standing.control_name for (name, _), standing in standings.items()} == {
         "wide": "words and positions 65.0",
         "narrow": "words and positions 60.0",
         "narrow, int8": "words and positions 60.0",
