@@ -19,10 +19,10 @@ from typing import IO, Any, cast
 
 import numpy as np
 
-from sentprobe.disk.reading import open_input, parse_numbers
+from sentprobe.disk.reading import iterate_lines, open_input, parse_numbers
 from sentprobe.disk.scratch import make_scratch_folder
 from sentprobe.disk.unpacking import limit_unpacking
-from sentprobe.errors import first_line, format_count, path_error
+from sentprobe.errors import FormatError, first_line, format_count, path_error
 from sentprobe.probes.encoders.files.word_vectors import Bow, BowOptions, WordVectors, sample_word_vectors
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors, missing_extra
 from sentprobe.specs import Natural, Spec, read_options
@@ -100,7 +100,7 @@ def _read_by_gensim(path: Path, *, fasttext: bool) -> Any:
 
 def _read_word2vec_width(path: Path) -> int:
     with path.open("rb") as file:
-        fields = file.readline().split()
+        fields = file.readline(SAMPLE_BYTES).split()
     if not is_header(fields):
         raise DamagedWordFileError("the first line is not word2vec's number of words and width")
     words, dim = map(int, fields)
@@ -251,8 +251,11 @@ def read_text(path: Path) -> WordVectors:
 
 def _read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     with _report_read_errors(path), _open_unpacked(path) as file:
-        for number, line in enumerate(file, start=1):
-            yield number, line.removeprefix(BOM_UTF8) if number == 1 else line
+        try:
+            for number, line in enumerate(iterate_lines(file), start=1):
+                yield number, line.removeprefix(BOM_UTF8) if number == 1 else line
+        except FormatError as error:
+            raise EncoderError(f"{path}, {error}") from None
 
 
 @contextmanager
