@@ -18,6 +18,7 @@ from train_command import TINY, WEIGHTS, Train, contents
 
 from sentprobe.probes.encoders.files.word_files import read_word_vectors
 from sentprobe.probes.encoders.files.word_vectors import WordVectors
+from sentprobe.probes.encoders.networks.network import NETWORKS
 from sentprobe.probes.encoders.protocol import EncoderError
 from sentprobe.probes.encoders.trained import model_config, model_folder
 from sentprobe.probes.pretraining import checkpoint
@@ -70,6 +71,16 @@ def test_the_same_command_finds_it_done_and_more_steps_go_on(train: Train, tripl
     code, out, _ = train(*arguments, tmp_path / "part")
     assert (code, "finished before, after 4 steps" in out) == (0, True)
     assert contents(tmp_path / "part", *WEIGHTS) == before
+
+
+@pytest.mark.parametrize("kind", NETWORKS)
+def test_each_weight_of_a_checkpoint_has_the_optimizers_state(
+    train: Train, triplets: Path, tmp_path: Path, kind: str
+) -> None:
+    for steps in (1, 2):
+        arguments = (kind, "--objective", "contrastive", "--corpus", triplets, "-o", tmp_path / "enc")
+        code, _, err = train(*arguments, "--steps", steps)
+        assert code == 0, err
 
 
 @pytest.mark.slow
