@@ -125,7 +125,14 @@ def _check_word2vec(path: Path) -> None:
                 raise DamagedWordFileError(
                     f"the file ends in vector {number + 1} of {words}: cut off, or not {dim} wide"
                 )
-            offset += content[offset : offset + 1] == b"\n"  # which some programs write after each vector
+            has_end = content[offset : offset + 1] == b"\n"  # which some programs write after each vector
+            if number == 0:
+                all_have_ends = has_end
+            elif has_end is not all_have_ends:
+                raise DamagedWordFileError(
+                    f"{'a' if has_end else 'no'} line break follows vector {number + 1} of {words}, unlike those before"
+                )
+            offset += has_end
         if offset < len(content):
             raise DamagedWordFileError(f"{len(content) - offset} bytes follow the {words} vectors of width {dim}")
 
@@ -208,7 +215,7 @@ def read_width(path: Path) -> int:
     for number, line in _read_lines(path):
         fields = line.split()
         if number == 1 and is_header(fields):
-            dim = int(fields[1])
+            _, dim = _parse_header(fields, path)
             continue
         dim = dim or len(fields) - 1
         _parse_entry(fields, dim, place=f"{path}, line {number}")
@@ -231,7 +238,7 @@ def read_text(path: Path) -> WordVectors:
         hasher.update(line)
         fields = line.split()
         if number == 1 and is_header(fields):
-            stated_count, dim = map(int, fields)
+            stated_count, dim = _parse_header(fields, path)
             continue
         count += 1
         dim = dim or len(fields) - 1
@@ -288,6 +295,13 @@ def _report_read_errors(path: Path) -> Iterator[None]:
 def is_header(fields: Sequence[bytes]) -> bool:
     """Return whether the fields of a line are word2vec's header: number of words and width, such as ``9000 300``."""
     return len(fields) == 2 and all(text.isdigit() and len(text) < 19 for text in fields)
+
+
+def _parse_header(fields: Sequence[bytes], path: Path) -> tuple[int, int]:
+    words, dim = map(int, fields)
+    if dim == 0:
+        raise EncoderError(f"{path}: no word vectors in this file: line 1 states {words} words of width 0")
+    return words, dim
 
 
 def _parse_entry(fields: Sequence[bytes], dim: int, *, place: str) -> tuple[str, Vectors]:
