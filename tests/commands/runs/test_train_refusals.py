@@ -4,12 +4,15 @@ from pathlib import Path
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from in_process import Command
 from train_command import Train
 
 from sentprobe.cli import load_command
 from sentprobe.errors import UsageError
 from sentprobe.probes.pretraining import devices_and_precision, objectives
+from sentprobe.probes.pretraining.schedule import parse_step_interval
 
 pytest.importorskip("lightning_fabric", reason="the extra train is not installed")
 
@@ -38,6 +41,7 @@ BAD = [
     ("lstm --objective none --corpus TEXT --preset ady", "there is no training preset 'ady'"),
     ("lstm --objective none --corpus TEXT --task SemRole", "needs --probe-every"),
     ("lstm --objective none --corpus TEXT --probe-every 0", "--probe-every 0: a number of steps"),
+    (f"lstm --objective nli --corpus TEXT --validate-every {'9' * 19}", ": a number of steps from 1, or epoch, is"),
     ("lstm --objective autoencoder --corpus TEXT --optimizer adma", "(did you mean 'adam'?)"),
     ("lstm --objective autoencoder --corpus TEXT --rate 0", "rate=0.0: a number above 0 is expected"),
     ("lstm --objective autoencoder --corpus TEXT --minutes 0", "minutes=0.0: a number above 0 is expected"),
@@ -170,3 +174,13 @@ def test_what_cannot_be_is_refused_in_a_sentence(
     last = err.splitlines()[-1]
     assert last.startswith("probe: ")
     assert message in last
+
+
+@given(st.integers(0, 10**18 - 1), st.integers(0, 5000))
+def test_a_number_of_steps_has_at_most_18_digits(number: int, zeros: int) -> None:
+    text = str(number) + "0" * zeros
+    if len(text) <= 18 and number:
+        assert parse_step_interval(text, "--probe-every").steps == number * 10**zeros
+    else:
+        with pytest.raises(UsageError, match="a number of steps from 1, or epoch, is expected"):
+            parse_step_interval(text, "--probe-every")

@@ -301,6 +301,7 @@ REFUSED: list[tuple[str, str]] = [
      "end -1 to -3"),
     ("layer=-4", "option layer=-4"),
     ("layer=top", "option layer=top: a whole number or all is expected"),
+    ("layer=1_0", "option layer=1_0: a whole number or all is expected"),
     ("pool=maen", "last, eos, verb, subject, agent, patient, recipient is expected (did you mean 'mean'?)"),
     ("precision=int8", "one of float32, float16, bfloat16 is expected"),
     ("max_length=65", "option max_length=65: the model has 64 positions"),
