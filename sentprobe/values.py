@@ -98,8 +98,8 @@ def format_json(value: object, **options: Any) -> str:
     return _DANGEROUS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-MAX_TOML = 1 << 24
-"""Maximum number of characters of a TOML file."""
+MAX_TOML = 1 << 20
+"""Maximum number of characters of a TOML file. The library takes seconds for an array of this size."""
 MAX_KEY_PARTS = 16
 """Maximum number of parts of a dotted TOML key. The library needs time and memory by the square of this number."""
 _STRING_OR_COMMENT = re.compile(

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from io import BufferedReader
 from os import PathLike
 from pathlib import Path
+from typing import IO, Any, TypeVar
 
 from sentprobe.errors import FormatError, SentprobeError
 
@@ -16,6 +17,11 @@ ASCII_BLANKS = " \t\r\n\f\v"
 """The characters that separate fields in ARPA files and word vectors; other white space, such as U+3000, is a word."""
 _FIELD = re.compile(rf"[^{ASCII_BLANKS}]+")
 _NUMBER_SIGNS = re.compile(rf"[-+.0-9A-Za-z{ASCII_BLANKS}]*")
+MAX_LINE = 1 << 20
+"""Maximum length of a line in bytes. A line with a vector of 10,000 numbers has about 200,000 bytes."""
+MAX_DOCUMENT = 1 << 24
+"""Maximum length in bytes of a line or a Parquet row of a corpus, which may be a document, such as a book."""
+Line = TypeVar("Line", str, bytes)
 _read_pipes: set[tuple[int, int]] = set()
 
 
@@ -45,7 +51,32 @@ def read_text(path: PathLike[str] | str) -> str:
 def open_lines(path: PathLike[str] | str) -> Iterator[Iterator[str]]:
     """Open a text file; provide its lines. Raises OSError, and FormatError (such as ``line 3: not UTF-8``)."""
     with open_input(path) as file:
-        yield decode_lines(file)
+        yield decode_lines(iterate_lines(file))
+
+
+def iterate_lines(stream: IO[Line], limit: int = MAX_LINE) -> Iterator[Line]:
+    """Yield the lines of a stream; raise FormatError for the first line longer than *limit*, before it is read."""
+    number = 0
+    while line := stream.readline(limit + 1):
+        number += 1
+        if len(line) > limit:
+            raise FormatError(f"line {number}: longer than {limit:,} bytes")
+        yield line
+
+
+def iterate_batches(file: Any, source: PathLike[str] | str, **options: Any) -> Iterator[Any]:
+    """Yield the record batches of an open Parquet file. Raises FormatError for a row larger than MAX_DOCUMENT.
+
+    *options* are those of PyArrow's ``iter_batches``.
+    """
+    number = 1
+    for batch in file.iter_batches(**options):
+        if batch.nbytes > MAX_DOCUMENT:
+            for index in range(len(batch)):
+                if batch.slice(index, 1).nbytes > MAX_DOCUMENT:
+                    raise FormatError(f"{source}, row {number + index}: longer than {MAX_DOCUMENT:,} bytes")
+        number += len(batch)
+        yield batch
 
 
 @contextmanager

@@ -2,7 +2,9 @@
 
 import io
 from collections.abc import Callable
+from pathlib import Path
 from typing import IO, Any
+from zipfile import BadZipFile, ZipFile, is_zipfile
 
 HARMLESS_BYTES = 1 << 28
 """Unpacked size in bytes up to which every file is accepted."""
@@ -26,6 +28,24 @@ def check_proportion(unpacked: int, packed: int) -> None:
         raise ProportionError(
             f"{packed:,} bytes unpack to more than {RATIO} times as many; unpack it yourself if it is meant"
         )
+
+
+def check_archive(path: Path) -> None:
+    """Raise OSError if a part of a zip file differs from its checksum, or all unpack to too much. Ignore other files.
+
+    PyTorch does not compare the checksums of a file of weights.
+    """
+    if not is_zipfile(path):
+        return
+    try:
+        with ZipFile(path) as archive:
+            # Of all parts together, since the bytes of several may overlap.
+            check_proportion(sum(part.file_size for part in archive.infolist()), path.stat().st_size)
+            damaged = archive.testzip()
+    except BadZipFile as error:
+        raise OSError(str(error)) from None
+    if damaged is not None:
+        raise OSError(f"damaged: {damaged!r} in it differs from its checksum")
 
 
 class _LimitedStream(io.RawIOBase):

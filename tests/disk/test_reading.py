@@ -1,16 +1,29 @@
 """Reading of files: encodings, ASCII blanks, and pipes."""
 
+import io
 import os
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sentprobe.commands.data.embed import read_sentences
+from sentprobe.disk import reading
 from sentprobe.disk.reading import open_input, open_lines, parse_numbers, read_text, split_at_blanks
-from sentprobe.errors import FormatError
+from sentprobe.errors import FormatError, SentprobeError
+from sentprobe.probes.encoders.files.vector_formats import read_vectors
+from sentprobe.probes.encoders.files.word_files import read_width, read_word_vectors
+from sentprobe.probes.formats.records import read_table
+from sentprobe.probes.language_models.arpa import load_ngram_model
+from sentprobe.probes.language_models.sentence_pairs import read_pairs
+from sentprobe.progress import SilentReporter
+from sentprobe.specs import Spec
 
 
 @given(st.text(st.characters(codec="utf-8")), st.sampled_from(["", "\ufeff"]))
@@ -27,6 +40,49 @@ def test_text_that_is_not_utf8_is_refused_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "text").write_bytes(b"a\nb\n\xff\n")
     with pytest.raises(FormatError, match=r"^line 3: not UTF-8$"):
         read_text(tmp_path / "text")
+
+
+@given(st.lists(st.binary(max_size=12)), st.integers(1, 12))
+def test_lines_are_read_up_to_the_first_that_is_too_long(parts: list[bytes], limit: int) -> None:
+    lines = io.BytesIO(b"\n".join(parts)).readlines()
+    read: list[bytes] = []
+    message = ""
+    try:
+        read.extend(reading.iterate_lines(io.BytesIO(b"".join(lines)), limit))
+    except FormatError as error:
+        message = str(error)
+    number = next((number for number, line in enumerate(lines, 1) if len(line) > limit), 0)
+    assert message == (f"line {number}: longer than {limit} bytes" if number else "")
+    assert number or read == lines
+
+
+READERS: dict[str, Callable[[Path], object]] = {
+    "sentences": lambda path: read_sentences(str(path)),
+    "table.csv": read_table,
+    "pairs.jsonl": lambda path: read_pairs([path]),
+    "lookup.tsv": read_vectors,
+    "words.txt": read_word_vectors,
+    "width.txt": read_width,
+    "lm.arpa": lambda path: load_ngram_model(Spec("ngram", str(path)), "cpu").score(["a"], SilentReporter()),
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_long_line_is_refused_by_each_reader_of_lines(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(b"1 " * (reading.MAX_LINE // 2) + b"1\n")
+    with pytest.raises(SentprobeError, match=r"line 1: longer than 1,048,576 bytes$"):
+        READERS[name](path)
+
+
+def test_a_large_row_of_parquet_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "MAX_DOCUMENT", 100)
+    pq.write_table(pa.table({"text": ["a" * 60, "b" * 30, "c" * 110], "words": [["d"]] * 3}), tmp_path / "rows")
+    with pq.ParquetFile(tmp_path / "rows") as file:
+        for size in (1, 2, 3):
+            with pytest.raises(FormatError, match=r"^rows, row 3: longer than 100 bytes$"):
+                [*reading.iterate_batches(file, "rows", batch_size=size)]
+        assert sum(map(len, reading.iterate_batches(file, "rows", columns=["words"]))) == 3
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters=" \t\r\n\f\v"), min_size=1)), st.data())

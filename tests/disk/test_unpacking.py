@@ -7,8 +7,11 @@ import lzma
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from sentprobe.disk import unpacking
 from sentprobe.disk.unpacking import ProportionError, check_proportion, limit_unpacking
@@ -24,6 +27,31 @@ TOO_MUCH = "bytes unpack to more than 500 times as many"
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unpacking, "HARMLESS_BYTES", 1 << 18)
+
+
+def test_parts_of_an_archive_count_together(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "parts", "w", zipfile.ZIP_DEFLATED) as archive:
+        for number in range(30):
+            archive.writestr(str(number), bytes(1 << 17))
+    with pytest.raises(ProportionError, match=TOO_MUCH):
+        unpacking.check_archive(tmp_path / "parts")
+
+
+@given(st.binary(max_size=50), st.data())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_flipped_bit_of_an_archive_is_noticed(content: bytes, data: st.DataObject) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "parts")
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("a", b"the first")
+            archive.writestr("b", b"start" + content)
+        unpacking.check_archive(path)
+        packed = bytearray(path.read_bytes())
+        place = packed.index(b"start") + data.draw(st.integers(0, 4 + len(content)))
+        packed[place] ^= 1 << data.draw(st.integers(0, 7))
+        path.write_bytes(packed)
+        with pytest.raises(OSError, match="damaged: 'b' in it differs from its checksum"):
+            unpacking.check_archive(path)
 
 
 def lines_in(path: Path) -> int:

@@ -6,13 +6,13 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
 from sentprobe.commands.shared.options import InsteadOfStdoutOption, LanguageOption, LexiconOption, build_format_option
 from sentprobe.disk.files import make_parent_folder
-from sentprobe.disk.reading import decode_line, open_input
+from sentprobe.disk.reading import decode_line, iterate_lines, open_input
 from sentprobe.errors import FormatError, SentprobeError, UsageError, format_count
 from sentprobe.generator.sentences.parse import find_only_reading, normalize_sentence, parse_clauses
 from sentprobe.grammars.shapes import QUESTION
@@ -84,13 +84,16 @@ def _read_lines(sentences: Sequence[str], file: Path | None) -> Iterator[tuple[i
             raise UsageError(f"{file}: cannot read it: {error.strerror}") from error
 
 
-def _number_lines(source: str, lines: Iterable[bytes]) -> Iterator[tuple[int, str, bytes]]:
-    """Yield the number, location and bytes of each nonblank line; raise FormatError if all lines are blank."""
+def _number_lines(source: str, stream: IO[bytes]) -> Iterator[tuple[int, str, bytes]]:
+    """Yield the number, location and bytes of each nonblank line; raise FormatError if all are blank or one is huge."""
     is_blank = True
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            is_blank = False
-            yield number, f"{source}:{number}", line.strip()
+    try:
+        for number, line in enumerate(iterate_lines(stream), 1):
+            if line.strip():
+                is_blank = False
+                yield number, f"{source}:{number}", line.strip()
+    except FormatError as error:
+        raise FormatError(f"{source}: {error}") from None
     if is_blank:
         raise FormatError(f"{source}: there are no sentences in it")
 

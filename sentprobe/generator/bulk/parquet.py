@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from sentprobe.disk.inputs import to_input_path
-from sentprobe.disk.reading import report_parquet_errors
+from sentprobe.disk.reading import iterate_batches, report_parquet_errors
 from sentprobe.errors import FormatError, SentprobeError
 from sentprobe.generator.bulk import generation
 from sentprobe.generator.bulk.word_tables import StringPool, WordTables
@@ -238,7 +238,7 @@ def read_parquet(path: Path) -> Iterator[Sentence]:
     """Yield the sentences of a Parquet file. Raises FormatError if the file is not Parquet, or lacks a column."""
     number = 0
     with report_parquet_errors(path):
-        for batch in pq.ParquetFile(to_input_path(path)).iter_batches():
+        for batch in iterate_batches(pq.ParquetFile(to_input_path(path)), path):
             for row in batch.to_pylist():
                 number += 1
                 try:

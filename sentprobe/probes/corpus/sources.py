@@ -12,30 +12,23 @@ from dataclasses import dataclass
 from glob import glob, has_magic
 from hashlib import sha256
 from pathlib import Path
-from typing import IO, TypeVar, cast
+from typing import IO, cast
 from zlib import error as ZlibError  # noqa: N812 - it is a class
 
-from sentprobe.disk.reading import open_input, report_parquet_errors
+from sentprobe.disk.reading import MAX_DOCUMENT, iterate_batches, iterate_lines, open_input, report_parquet_errors
 from sentprobe.disk.unpacking import limit_unpacking
-from sentprobe.errors import SentprobeError, UsageError, path_error, suggest
+from sentprobe.errors import FormatError, SentprobeError, UsageError, path_error, suggest
 from sentprobe.probes.corpus.text_formats import FORMATS, PARQUET, RecordFields
 from sentprobe.probes.syntax.tree_files import FilePiece
 from sentprobe.probes.syntax.trees import Mistake
 from sentprobe.values import format_json
 
-Line = TypeVar("Line", str, bytes)
 STDIN = "-"
-MAX_LINE = 1 << 24
-"""The length limit of a line in bytes."""
 PACKED_SUFFIXES = (".gz", ".xz", ".zst", ".zstd", ".bz2")
 
 
 class SourceError(SentprobeError):
     """A file of the corpus is unreadable. The message names the file and the line."""
-
-
-class _LongLineError(Exception):
-    """A line reaches the limit ``MAX_LINE``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,17 +157,17 @@ def check_encoding(encoding: str) -> None:
         raise UsageError(f"there is no encoding {encoding!r}; examples: utf-8, latin-1, cp1252") from None
 
 
-def decode_lines(opened: OpenSource, encoding: str) -> Iterator[str]:
-    """Yield the lines of a file as text, without a byte-order mark; raise SourceError if a line cannot be decoded."""
+def decode_lines(opened: OpenSource, encoding: str, *, limit: int = MAX_DOCUMENT) -> Iterator[str]:
+    """Yield the lines of a file as text, without a byte-order mark.
+
+    Raises SourceError if a line cannot be decoded, or is longer than *limit*, in bytes.
+    """
     number = 0
     try:
-        for number, line in enumerate(_decode_stream(opened.stream, encoding), 1):
+        for number, line in enumerate(_decode_stream(opened.stream, encoding, limit), 1):
             yield line.removeprefix("\ufeff") if number == 1 else line
-    except _LongLineError:
-        raise SourceError(
-            f"{opened.source.name}, line {number + 1}: longer than {MAX_LINE:,} bytes; "
-            "a corpus has sentences, paragraphs or trees in its lines"
-        ) from None
+    except FormatError as error:
+        raise SourceError(f"{opened.source.name}, {error}") from None
     except UnicodeDecodeError as error:
         raise SourceError(
             f"{opened.source.name}, line {number + 1}: not {encoding}; name the encoding with --encoding, such as "
@@ -182,23 +175,16 @@ def decode_lines(opened: OpenSource, encoding: str) -> Iterator[str]:
         ) from error
 
 
-def _decode_stream(stream: IO[bytes], encoding: str) -> Iterator[str]:
+def _decode_stream(stream: IO[bytes], encoding: str, limit: int) -> Iterator[str]:
     if "\n".encode(encoding) == b"\n":
-        for line in iter(lambda: _check_line_length(stream.readline(MAX_LINE)), b""):
+        for line in iterate_lines(stream, limit):
             yield line.decode(encoding)
         return
     decoder = io.TextIOWrapper(stream, encoding=encoding, newline="\n")
     try:
-        yield from iter(lambda: _check_line_length(decoder.readline(MAX_LINE)), "")
+        yield from iterate_lines(decoder, limit)
     finally:
         decoder.detach()
-
-
-def _check_line_length(line: Line) -> Line:
-    """Return the line; raise _LongLineError if it reaches MAX_LINE, since a truncated line cannot be decoded."""
-    if len(line) >= MAX_LINE:
-        raise _LongLineError
-    return line
 
 
 _GENERATED_COLUMNS = ("form", "xpos", "head", "deprel", "tree")
@@ -282,7 +268,7 @@ class _ParquetRows:
             file = pq.ParquetFile(self._opened.stream)
             self._total = max(1, file.metadata.num_rows)
             columns = _choose_columns(source, file.schema_arrow.names, self._reading)
-            for batch in file.iter_batches(batch_size=1000, columns=columns):
+            for batch in iterate_batches(file, source.name, batch_size=1000, columns=columns):
                 for row in batch.to_pylist():
                     self._number += 1
                     yield FilePiece(format_json(row, default=str), self._number)

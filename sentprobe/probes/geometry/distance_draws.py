@@ -61,8 +61,10 @@ def _split_draws(results: Iterable[GeometryResult]) -> list[GeometryTable]:
 
 def _get_sort_key(result: GeometryResult) -> tuple[object, ...]:
     """Return the sort key of a result: seed, encoder (layer 2 before layer 10), contrast."""
-    parts = re.split(r"(\d+)", result.encoder)
-    encoder = tuple((int(part), "") if part.isdecimal() else (0, part) for part in parts)
+    parts = re.split(r"([0-9]+)", result.encoder)
+    # Digits are sorted by their number and then as text, since Python converts at most 4,300 of them to a number.
+    digits = ((part, part.lstrip("0")) if part.isdecimal() else ("", part) for part in parts)
+    encoder = tuple((len(number) if part else 0, number) for part, number in digits)
     contrasts = [*CONTRASTS, result.contrast]
     return result.drawing.seed, encoder, contrasts.index(result.contrast)
 

@@ -8,7 +8,7 @@ from itertools import chain
 from math import isfinite, log, nan
 from typing import TypeAlias
 
-from sentprobe.disk.reading import ASCII_BLANKS, parse_numbers, split_at_blanks
+from sentprobe.disk.reading import ASCII_BLANKS, MAX_LINE, parse_numbers, split_at_blanks
 from sentprobe.errors import FormatError, format_count
 from sentprobe.probes.corpus.sources import Source, decode_lines, open_source
 from sentprobe.probes.encoders.protocol import EncoderError
@@ -131,7 +131,7 @@ def load_ngram_model(spec: Spec, device: str) -> NgramModel:  # noqa: ARG001 - a
     def read_entries(words: frozenset[str]) -> tuple[Mapping[NGram, NgramValues], int]:
         with open_source(source) as opened:
             try:
-                return parse_arpa(decode_lines(opened, "utf-8"), words)
+                return parse_arpa(decode_lines(opened, "utf-8", limit=MAX_LINE), words)
             except FormatError as error:
                 raise FormatError(f"{spec.argument}: {error}") from None
 

@@ -13,6 +13,7 @@ from torch import nn
 
 from sentprobe.disk import files
 from sentprobe.errors import FormatError, SentprobeError, UsageError, first_line, folder_part_error
+from sentprobe.probes.pretraining.objective import Metric
 from sentprobe.probes.pretraining.schedule import TrainingState, ValidationPoint
 from sentprobe.values import check_record, parse_json
 
@@ -86,9 +87,33 @@ def _parse_state(record: Any) -> StoredState:
     except (TypeError, KeyError, ValueError) as error:
         raise FormatError(f"not a valid state: {first_line(error)}") from None
     check_record(stored.state)
-    if not isinstance(stored.identity, dict):
-        raise FormatError("identity must be an object")
+    _check_ranges(stored.state)
+    for name, kinds in (("identity", (str, int, float)), ("versions", (str,))):
+        values = getattr(stored, name)
+        if not (isinstance(values, dict) and all(isinstance(value, kinds) for value in values.values())):
+            raise FormatError(f"{name} must be an object of {'texts' if kinds == (str,) else 'texts and numbers'}")
     return stored
+
+
+def _check_ranges(state: TrainingState) -> None:
+    """Raise FormatError for numbers below 0, and for validations that cannot precede the state."""
+    for place, record in (("", state), ("best.", state.best), ("last.", state.last)):
+        for name in ("step", "epoch", "batch", "seconds", "waited"):
+            if getattr(record, name, 0) < 0:
+                raise FormatError(f"{place}{name} is {getattr(record, name)}; a number from 0 is expected")
+    if state.waited > state.step:
+        raise FormatError(f"{state.waited} validations without improvement in {state.step} steps")
+    if (state.best is None) != (state.last is None):
+        raise FormatError("best and last must both be validations or both be null")
+    for point in filter(None, (state.best, state.last)):
+        _check_validation(point, state.step)
+
+
+def _check_validation(point: ValidationPoint, steps: int) -> None:
+    if point.step > steps:
+        raise FormatError(f"a validation at step {point.step}, after step {steps} of the training")
+    if point.metric not in (known := [metric.value for metric in Metric]):
+        raise FormatError(f"there is no metric {point.metric!r}; known: {', '.join(known)}")
 
 
 def check_same_training(folder: Path, stored_identity: Identity, identity: Identity) -> None:
@@ -117,33 +142,66 @@ DIGEST_DIFFERENCES: Mapping[str, str] = {
 """For each value that the identity stores as a digest, the text of the error message if the value differs."""
 
 
-def load_weights(folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
-    """Load a model's weights and its optimizer's state from a checkpoint. Raises CheckpointError."""
+def load_weights(folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, *, steps: int) -> None:
+    """Load a model's weights and its optimizer's state after *steps* steps. Raises CheckpointError."""
     _load_model(folder / CHECKPOINT_FOLDER / WEIGHTS_FILE, model)
-    _load_optimizer(folder / CHECKPOINT_FOLDER / OPTIMIZER_FILE, optimizer)
+    _load_optimizer(folder / CHECKPOINT_FOLDER / OPTIMIZER_FILE, optimizer, steps)
 
 
 def _load_model(path: Path, model: nn.Module) -> None:
     tensors = _read_tensors(path)
-    for name, parameter in model.state_dict().items():
-        if name not in tensors or tensors[name].shape != parameter.shape:
-            raise CheckpointError(f"{path}: its weights {name!r} are not those of this model")
-    if unknown := tensors.keys() - model.state_dict().keys():
-        raise CheckpointError(f"{path}: has weights {min(unknown)!r}, which this model lacks")
+    _check_tensors(path, tensors, model.state_dict())
     model.load_state_dict(tensors)
 
 
-def _load_optimizer(path: Path, optimizer: torch.optim.Optimizer) -> None:
-    weights = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+def _load_optimizer(path: Path, optimizer: torch.optim.Optimizer, steps: int) -> None:
+    tensors = _read_tensors(path)
+    _check_tensors(path, tensors, _list_optimizer_tensors(optimizer))
     state: dict[int, dict[str, torch.Tensor]] = {}
-    for key, value in _read_tensors(path).items():
+    for key, tensor in tensors.items():
         number, _, name = key.partition(".")
-        if not (number.isascii() and number.isdecimal()) or int(number) >= len(weights):
-            raise CheckpointError(f"{path}: {key!r} belongs to no weight of this model")
-        if value.dim() and value.shape != weights[int(number)].shape:
-            raise CheckpointError(f"{path}: {key!r} has another shape")
-        state.setdefault(int(number), {})[name] = value
+        if name in _NOT_NEGATIVE and float(tensor.min()) < 0:
+            raise CheckpointError(f"{path}: {key!r} has a number below 0")
+        if name == _STEP and float(tensor) > steps:
+            raise CheckpointError(f"{path}: {key!r} is {float(tensor):,.0f}, but the training has {steps:,} steps")
+        state.setdefault(int(number), {})[name] = tensor
     optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
+
+
+_STEP = "step"
+_NOT_NEGATIVE = (_STEP, "exp_avg_sq", "sum")
+"""Names in an optimizer's state of its number of steps, and of means and sums of squares."""
+
+
+def _list_optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
+    """Return, by name, tensors of the shapes and number formats that an optimizer stores after a step."""
+    match optimizer:
+        case torch.optim.Adam():
+            names = [_STEP, "exp_avg", "exp_avg_sq"]
+        case torch.optim.Adagrad():
+            names = [_STEP, "sum"]
+        case _:
+            names = ["momentum_buffer"] if optimizer.defaults["momentum"] else []
+    weights = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    return {
+        f"{number}.{name}": torch.zeros(()) if name == _STEP else weight
+        for number, weight in enumerate(weights)
+        for name in names
+    }
+
+
+def _check_tensors(path: Path, tensors: Mapping[str, torch.Tensor], expected: Mapping[str, torch.Tensor]) -> None:
+    """Raise CheckpointError if names, shapes or number formats differ from *expected*, or a number is not finite."""
+    for name, model_tensor in expected.items():
+        tensor = tensors.get(name)
+        if tensor is None or tensor.shape != model_tensor.shape or tensor.dtype != model_tensor.dtype:
+            problem = "missing" if tensor is None else f"{tensor.dtype} of shape {tuple(tensor.shape)}"
+            shape = f"{model_tensor.dtype} of shape {tuple(model_tensor.shape)}"
+            raise CheckpointError(f"{path}: {name!r} is {problem}; expected: {shape}")
+        if not tensor.isfinite().all():
+            raise CheckpointError(f"{path}: {name!r} has a number that is not finite")
+    if unknown := tensors.keys() - expected.keys():
+        raise CheckpointError(f"{path}: has {min(unknown)!r}, which this model or its optimizer lacks")
 
 
 def _read_tensors(path: Path) -> dict[str, torch.Tensor]:

@@ -219,12 +219,8 @@ class _TrainingLoop:
     def run(self, state: TrainingState | None) -> TrainingState:
         """Train from the checkpoint with *state* or, if *state* is None, from the start; return the final state."""
         if state is not None:
-            checkpoint.load_weights(self._store.folder, self._learner, self._plain_optimizer)
-            if not 0 <= state.batch < self._steps_per_epoch:
-                path = self._store.folder / checkpoint.CHECKPOINT_FOLDER / checkpoint.STATE_FILE
-                raise checkpoint.CheckpointError(
-                    f"{path}: {state.batch:,} completed batches, but an epoch has {self._steps_per_epoch:,}"
-                )
+            self._check_progress(state)
+            checkpoint.load_weights(self._store.folder, self._learner, self._plain_optimizer, steps=state.step)
             self._state = self._saved_state = state
         with self._interrupts:
             try:
@@ -237,6 +233,16 @@ class _TrainingLoop:
                     self._try_to_save(error)
                 raise
         return self._state
+
+    def _check_progress(self, state: TrainingState) -> None:
+        """Raise CheckpointError if a checkpoint's numbers of steps, epochs and batches contradict each other."""
+        path = self._store.folder / checkpoint.CHECKPOINT_FOLDER / checkpoint.STATE_FILE
+        epoch_text = f"but an epoch has {self._steps_per_epoch:,}"
+        if not state.batch < self._steps_per_epoch:
+            raise checkpoint.CheckpointError(f"{path}: {state.batch:,} completed batches, {epoch_text}")
+        if state.step != state.epoch * self._steps_per_epoch + state.batch:
+            progress_text = f"{state.step:,} steps in {state.epoch:,} epochs and {state.batch:,} batches"
+            raise checkpoint.CheckpointError(f"{path}: {progress_text}, {epoch_text}")
 
     def _train(self) -> None:
         self._pace.begin(self._state)

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 from functools import partial
 from typing import Protocol
 
@@ -63,6 +64,16 @@ class TrainingBatches(Protocol):
 
     def batches(self, epoch: int, *, start: int = 0) -> Iterator[Batch]:
         """Yield the batches of an epoch, beginning with batch number *start*; each call yields the same batches."""
+
+
+class Metric(Enum):
+    """The metrics of a validation on held-out items."""
+
+    BLEU = "BLEU"
+    ACCURACY = "accuracy"
+    """The share of correct answers, or of generated texts that equal their reference."""
+    PERPLEXITY = "perplexity"
+    """The perplexity of subword codes given earlier codes or, for ``next-word``, of words given earlier words."""
 
 
 _METRIC_FORMATS: Mapping[str, str] = {"BLEU": ".1f", "accuracy": ".1%"}
@@ -257,4 +268,4 @@ def _validate(validation: ItemBatches, learner: Learner) -> Validation:
         batch_correct, batch_loss = learner.evaluate_batch(batch.to(learner.device))
         correct_count += batch_correct
         loss += batch_loss
-    return Validation("accuracy", correct_count / count, higher_is_better=True, loss=loss / count)
+    return Validation(Metric.ACCURACY.value, correct_count / count, higher_is_better=True, loss=loss / count)

@@ -11,6 +11,8 @@ from sentprobe.errors import UsageError, check_whole, format_count
 from sentprobe.probes.pretraining.objective import Batch, Validation
 
 EPOCH = "epoch"
+MAX_STEP_DIGITS = 18
+"""Maximum number of digits of a number of steps, so that it fits 63 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,7 @@ def parse_step_interval(text: str, option: str) -> StepInterval:
     """
     if text == EPOCH:
         return StepInterval()
-    if text.isascii() and text.isdecimal() and int(text) > 0:
+    if text.isascii() and text.isdecimal() and len(text) <= MAX_STEP_DIGITS and int(text) > 0:
         return StepInterval(int(text))
     raise UsageError(f"{option} {text}: a number of steps from 1, or {EPOCH}, is expected")
 

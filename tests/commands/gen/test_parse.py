@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from gen_command import ALL_FORMATS, GOOD, Gen
 
+from sentprobe.disk.reading import MAX_LINE
 from sentprobe.generator.bulk.sentence_files import read_file
 from sentprobe.lexicon import english
 
@@ -55,6 +56,12 @@ def test_a_line_too_long_for_a_sentence_is_a_failure(gen: Gen) -> None:
     done = gen("parse", "--format", "text", stdin=f"{'x ' * 6000}\n{GOOD}\n".encode())
     assert (done.code, done.lines) == (1, [GOOD])
     assert done.err == "gen: <stdin>:1: longer than 10,000 bytes, the longest sentence that is parsed\n"
+
+
+def test_a_huge_line_ends_the_reading(gen: Gen) -> None:
+    done = gen("parse", "--format", "text", stdin=f"{GOOD}\n{'x' * (MAX_LINE + 1)}\n".encode())
+    assert (done.code, done.lines) == (1, [GOOD])
+    assert done.err == "gen: <stdin>: line 2: longer than 1,048,576 bytes\n"
 
 
 @pytest.mark.parametrize(("fmt", "suffix"), ALL_FORMATS.items())

@@ -9,11 +9,14 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from in_process import Command
 from probe_strategies import make_sample_result
 from shown_geometry import add_nearness, make_geometry_result, write_geometry_folder
 from shown_runs import TagChecker, parse_cells, write_run
 
+from sentprobe.probes.geometry.distance_draws import build_geometry_tables
 from sentprobe.probes.geometry.measures import Nearness
 from sentprobe.probes.geometry.triplet_sentences import TripletSampling
 from sentprobe.probes.report.plots.page_pictures import draw_contrast_picture
@@ -47,6 +50,22 @@ def test_alone(distances: Path, command: Command) -> None:
     assert cells["paired, negative in the positive's form", "bow"] == ["25.0", "75.0"]
     assert "4 triplets each and their mirrors, seed 0." in stdout
     assert "ties count half" in stdout
+
+
+@pytest.mark.parametrize("program", ["show", "report", "compare"])
+def test_a_name_may_have_any_number_of_digits(program: str, tmp_path: Path, command: Command) -> None:
+    names = (f"bow?dim=4&name=m{'9' * count}" for count in (3, 5000))
+    folder = write_geometry_folder(tmp_path / "distances", *(make_geometry_result(name) for name in names))
+    options = ["-o", tmp_path / "page.html"] if program == "report" else []
+    code, _, stderr = command(program, folder, *options)
+    assert code == 0, stderr
+
+
+@given(st.sets(st.integers(0, 10**30), min_size=1), st.integers(0, 3))
+def test_names_are_in_the_order_of_their_numbers(numbers: set[int], zeros: int) -> None:
+    results = (make_geometry_result(f"m{'0' * zeros}{number}x") for number in numbers)
+    (table,) = build_geometry_tables(results)
+    assert [int(result.encoder[1:-1]) for result in table] == sorted(numbers)
 
 
 def test_beside_probes(distances: Path, command: Command) -> None:

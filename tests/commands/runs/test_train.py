@@ -11,6 +11,8 @@ from unittest import mock
 import faults
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from in_process import Command
 from processes import ENVIRONMENT, end
 from safetensors import safe_open
@@ -20,9 +22,11 @@ from sentprobe.cli import load_command
 from sentprobe.errors import UsageError
 from sentprobe.probes.encoders.files.word_files import read_word_vectors
 from sentprobe.probes.encoders.files.word_vectors import WordVectors
+from sentprobe.probes.encoders.networks.network import NETWORKS
 from sentprobe.probes.encoders.protocol import EncoderError
 from sentprobe.probes.encoders.trained import model_config, model_folder
 from sentprobe.probes.pretraining import checkpoint, devices_and_precision, objectives
+from sentprobe.probes.pretraining.schedule import parse_step_interval
 
 pytest.importorskip("lightning_fabric", reason="the extra train is not installed")
 
@@ -72,6 +76,16 @@ def test_the_same_command_finds_it_done_and_more_steps_go_on(train: Train, tripl
     code, out, _ = train(*arguments, tmp_path / "part")
     assert (code, "finished before, after 4 steps" in out) == (0, True)
     assert contents(tmp_path / "part", *WEIGHTS) == before
+
+
+@pytest.mark.parametrize("kind", NETWORKS)
+def test_each_weight_of_a_checkpoint_has_the_optimizers_state(
+    train: Train, triplets: Path, tmp_path: Path, kind: str
+) -> None:
+    for steps in (1, 2):
+        arguments = (kind, "--objective", "contrastive", "--corpus", triplets, "-o", tmp_path / "enc")
+        code, _, err = train(*arguments, "--steps", steps)
+        assert code == 0, err
 
 
 @pytest.mark.slow
@@ -250,6 +264,7 @@ BAD = [
     ("lstm --objective none --corpus TEXT --preset ady", "there is no training preset 'ady'"),
     ("lstm --objective none --corpus TEXT --task SemRole", "needs --probe-every"),
     ("lstm --objective none --corpus TEXT --probe-every 0", "--probe-every 0: a number of steps"),
+    (f"lstm --objective nli --corpus TEXT --validate-every {'9' * 19}", ": a number of steps from 1, or epoch, is"),
     ("lstm --objective autoencoder --corpus TEXT --optimizer adma", "(did you mean 'adam'?)"),
     ("lstm --objective autoencoder --corpus TEXT --rate 0", "rate=0.0: a number above 0 is expected"),
     ("lstm --objective autoencoder --corpus TEXT --minutes 0", "minutes=0.0: a number above 0 is expected"),
@@ -579,3 +594,13 @@ def test_mistakes_with_n_grams(command: Command, text: Path, tmp_path: Path, lin
     code, out, err = command("train", *words, *([] if "--out" in words else ["--out", tmp_path / "lm.arpa"]))
     assert (code, out) == (2, "")
     assert message in err.splitlines()[-1]
+
+
+@given(st.integers(0, 10**18 - 1), st.integers(0, 5000))
+def test_a_number_of_steps_has_at_most_18_digits(number: int, zeros: int) -> None:
+    text = str(number) + "0" * zeros
+    if len(text) <= 18 and number:
+        assert parse_step_interval(text, "--probe-every").steps == number * 10**zeros
+    else:
+        with pytest.raises(UsageError, match="a number of steps from 1, or epoch, is expected"):
+            parse_step_interval(text, "--probe-every")

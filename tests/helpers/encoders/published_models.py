@@ -1,6 +1,7 @@
 """Tiny models in the files of InferSent, Skip-Thought and SDAE, and their vectors by NumPy."""
 
 import shutil
+import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -129,6 +130,16 @@ def truncate_file(path: Path) -> None:
     """Cut the second half of a file off."""
     with path.open("r+b") as file:
         file.truncate(path.stat().st_size // 2)
+
+
+def flip_bit_of_weights(path: Path) -> None:
+    """Flip the last bit of the first array in a zip file that torch.save or NumPy wrote."""
+    with zipfile.ZipFile(path) as archive:
+        name = next(name for name in archive.namelist() if name.endswith(("/data/0", ".npy")))
+        data = archive.read(name)
+    content = bytearray(path.read_bytes())
+    content[content.index(data) + len(data) - 1] ^= 1
+    path.write_bytes(content)
 
 
 def copy_folder(source: Path, target: Path) -> Path:

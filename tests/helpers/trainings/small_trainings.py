@@ -61,7 +61,7 @@ def make_batch(seed: int, scale: float = 1.0) -> Batch:
 def validate(learner: Learner) -> Validation:
     with torch.no_grad():
         loss = float(learner(make_batch(-1)))
-    return Validation("loss", loss, higher_is_better=False, loss=loss)
+    return Validation("perplexity", loss, higher_is_better=False, loss=loss)
 
 
 def no_better(_: Learner) -> Validation:

@@ -21,7 +21,6 @@ from shared import SHARED, needs_shared
 from thoroughness import examples
 
 from sentprobe.errors import SentprobeError, UsageError
-from sentprobe.probes.corpus import sources
 from sentprobe.probes.corpus import text_formats as formats
 from sentprobe.probes.corpus.analysis_settings import find_punkt, load_splitter, load_tokenizer
 from sentprobe.probes.corpus.sources import (
@@ -154,14 +153,16 @@ def test_the_wrong_encoding(tmp_path: Path) -> None:
         check_encoding("utf-9")
 
 
-def test_a_line_that_is_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "MAX_LINE", 10)
+def test_a_line_that_is_too_long(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     for long in ("x" * 30, "é" * 9, "aé" * 9, "日" * 4):
         for encoding in ("utf-8", "utf-16") if len(long) > 9 else ("utf-8",):
             path.write_text(f"short\n{long}\nshort\n", encoding)
-            with pytest.raises(SourceError, match=r"a.txt, line 2: longer than 10 bytes"):
-                read_lines(path, encoding)
+            with (
+                pytest.raises(SourceError, match=r"a.txt, line 2: longer than 10 bytes"),
+                open_source(Source(str(path), "")) as opened,
+            ):
+                [*decode_lines(opened, encoding, limit=10)]
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,7 +84,7 @@ def test_the_best_by_validation_is_written_and_the_last_is_kept(tmp_path: Path) 
     assert training.best[-1] == state.best.step
     other_prepared = prepare()
     optimizer = optimizers.make_optimizer(ADAM, other_prepared.learner)
-    checkpoint.load_weights(tmp_path / "enc", other_prepared.learner, optimizer)
+    checkpoint.load_weights(tmp_path / "enc", other_prepared.learner, optimizer, steps=state.step)
     assert same(other_prepared.learner.state_dict(), training.weights)
 
 
@@ -151,7 +151,7 @@ def test_a_loss_that_is_no_number_stops_it_and_keeps_what_was_good(tmp_path: Pat
     with pytest.raises(loop.DivergedError) as caught:
         training.run()
     folder = tmp_path / "enc"
-    good = "the best model, loss" if bad else "no model, since nothing was validated yet"
+    good = "the best model, perplexity" if bad else "no model, since nothing was validated yet"
     assert f"the loss (nan) is not finite at step {bad + 1}: " in str(caught.value)
     assert good in str(caught.value)
     assert training.best == ([2] if bad else [])

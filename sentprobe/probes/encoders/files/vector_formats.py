@@ -27,7 +27,7 @@ import numpy as np
 
 from sentprobe.disk.files import atomic_path
 from sentprobe.disk.inputs import to_input_path
-from sentprobe.disk.reading import decode_lines, open_input, parse_numbers
+from sentprobe.disk.reading import decode_lines, iterate_lines, open_input, parse_numbers
 from sentprobe.disk.unpacking import check_proportion, limit_unpacking
 from sentprobe.errors import FormatError, UsageError, first_line, path_error
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors
@@ -126,7 +126,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
         limit_unpacking(OPENERS[path.suffix](raw), raw.tell) if path.suffix in OPENERS else raw as file,
     ):
         try:
-            for number, line in enumerate(decode_lines(file), start=1):
+            for number, line in enumerate(decode_lines(iterate_lines(file)), start=1):
                 if text := line.rstrip("\r\n"):
                     yield number, text
         except FormatError as error:

@@ -19,10 +19,10 @@ from typing import IO, Any, cast
 
 import numpy as np
 
-from sentprobe.disk.reading import open_input, parse_numbers
+from sentprobe.disk.reading import iterate_lines, open_input, parse_numbers
 from sentprobe.disk.scratch import make_scratch_folder
 from sentprobe.disk.unpacking import limit_unpacking
-from sentprobe.errors import first_line, format_count, path_error
+from sentprobe.errors import FormatError, first_line, format_count, path_error
 from sentprobe.probes.encoders.files.word_vectors import Bow, BowOptions, WordVectors, sample_word_vectors
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors, missing_extra
 from sentprobe.specs import Natural, Spec, read_options
@@ -100,7 +100,7 @@ def _read_by_gensim(path: Path, *, fasttext: bool) -> Any:
 
 def _read_word2vec_width(path: Path) -> int:
     with path.open("rb") as file:
-        fields = file.readline().split()
+        fields = file.readline(SAMPLE_BYTES).split()
     if not is_header(fields):
         raise DamagedWordFileError("the first line is not word2vec's number of words and width")
     words, dim = map(int, fields)
@@ -125,7 +125,14 @@ def _check_word2vec(path: Path) -> None:
                 raise DamagedWordFileError(
                     f"the file ends in vector {number + 1} of {words}: cut off, or not {dim} wide"
                 )
-            offset += content[offset : offset + 1] == b"\n"  # which some programs write after each vector
+            has_end = content[offset : offset + 1] == b"\n"  # which some programs write after each vector
+            if number == 0:
+                all_have_ends = has_end
+            elif has_end is not all_have_ends:
+                raise DamagedWordFileError(
+                    f"{'a' if has_end else 'no'} line break follows vector {number + 1} of {words}, unlike those before"
+                )
+            offset += has_end
         if offset < len(content):
             raise DamagedWordFileError(f"{len(content) - offset} bytes follow the {words} vectors of width {dim}")
 
@@ -208,7 +215,7 @@ def read_width(path: Path) -> int:
     for number, line in _read_lines(path):
         fields = line.split()
         if number == 1 and is_header(fields):
-            dim = int(fields[1])
+            _, dim = _parse_header(fields, path)
             continue
         dim = dim or len(fields) - 1
         _parse_entry(fields, dim, place=f"{path}, line {number}")
@@ -231,7 +238,7 @@ def read_text(path: Path) -> WordVectors:
         hasher.update(line)
         fields = line.split()
         if number == 1 and is_header(fields):
-            stated_count, dim = map(int, fields)
+            stated_count, dim = _parse_header(fields, path)
             continue
         count += 1
         dim = dim or len(fields) - 1
@@ -251,8 +258,11 @@ def read_text(path: Path) -> WordVectors:
 
 def _read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     with _report_read_errors(path), _open_unpacked(path) as file:
-        for number, line in enumerate(file, start=1):
-            yield number, line.removeprefix(BOM_UTF8) if number == 1 else line
+        try:
+            for number, line in enumerate(iterate_lines(file), start=1):
+                yield number, line.removeprefix(BOM_UTF8) if number == 1 else line
+        except FormatError as error:
+            raise EncoderError(f"{path}, {error}") from None
 
 
 @contextmanager
@@ -285,6 +295,13 @@ def _report_read_errors(path: Path) -> Iterator[None]:
 def is_header(fields: Sequence[bytes]) -> bool:
     """Return whether the fields of a line are word2vec's header: number of words and width, such as ``9000 300``."""
     return len(fields) == 2 and all(text.isdigit() and len(text) < 19 for text in fields)
+
+
+def _parse_header(fields: Sequence[bytes], path: Path) -> tuple[int, int]:
+    words, dim = map(int, fields)
+    if dim == 0:
+        raise EncoderError(f"{path}: no word vectors in this file: line 1 states {words} words of width 0")
+    return words, dim
 
 
 def _parse_entry(fields: Sequence[bytes], dim: int, *, place: str) -> tuple[str, Vectors]:

@@ -377,10 +377,9 @@ def _parse_pools(text: str, words: named_tokens.WordFinder) -> list[str]:
 def _parse_layer(layer: str) -> int | None:
     if layer == ALL_LAYERS:
         return None
-    try:
-        return int(layer)
-    except ValueError:
-        raise UsageError(f"hf: option layer={layer}: a whole number or all is expected") from None
+    if not re.fullmatch("-?[0-9]{1,9}", layer):
+        raise UsageError(f"hf: option layer={layer}: a whole number or all is expected")
+    return int(layer)
 
 
 def _resolve_layers(requested_layer: int | None, count: int, *, first: int) -> list[int]:

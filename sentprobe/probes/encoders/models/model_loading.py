@@ -14,6 +14,7 @@ from traceback import walk_tb
 from typing import Any
 
 from sentprobe.disk.inputs import record_input
+from sentprobe.disk.unpacking import check_archive
 from sentprobe.errors import SentprobeError, UsageError, first_line, is_out_of_memory
 from sentprobe.probes.encoders.protocol import EncoderError, TruncationCounter, digest, read_attributes
 from sentprobe.processes import call_in_time
@@ -275,6 +276,8 @@ def load_from_folder(kind: str, directory: Path, **settings: Any) -> Any:
     - settings: further arguments of the class or its ``from_pretrained``
     """
     check_configurations(directory)
+    if kind != "AutoTokenizer":
+        _check_checksums(directory)
     safe: dict[str, bool] = {"local_files_only": True, "trust_remote_code": False}
     # The pooler, which follows the last layer, is used by classifiers; sentence vectors rarely use it.
     needs_pooler = kind == "CrossEncoder" or any(
@@ -284,6 +287,16 @@ def load_from_folder(kind: str, directory: Path, **settings: Any) -> Any:
         if kind in SENTENCE_TRANSFORMERS:
             return getattr(import_module("sentence_transformers"), kind)(str(directory), **safe, **settings)
         return getattr(import_module("transformers"), kind).from_pretrained(directory, **safe, **settings)
+
+
+def _check_checksums(directory: Path) -> None:
+    """Raise OSError if a file of weights that PyTorch will read differs from its checksums, which it ignores."""
+    for path in sorted(directory.rglob("pytorch_model*.bin")):
+        if not any(path.parent.glob("*.safetensors")):
+            try:
+                check_archive(path)
+            except OSError as error:
+                raise OSError(f"{path.relative_to(directory)}: {error}") from None
 
 
 _LOADING = threading.Lock()
@@ -335,7 +348,7 @@ def _is_in_undeclared_layer(weight: str, model: Any) -> bool:
     modules = dict(model.base_model.named_modules())
     for match in re.finditer(r"\.(\d+)\.", name):
         layers = modules.get(name[: match.start()])
-        if isinstance(layers, nn.ModuleList | nn.Sequential) and int(match[1]) >= len(layers):
+        if isinstance(layers, nn.ModuleList | nn.Sequential) and (len(match[1]) > 9 or int(match[1]) >= len(layers)):
             return True
     return False
 

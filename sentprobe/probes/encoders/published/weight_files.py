@@ -7,12 +7,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile, is_zipfile
 
 import numpy as np
 import torch
 
-from sentprobe.disk.unpacking import check_proportion
+from sentprobe.disk.unpacking import check_archive
 from sentprobe.errors import SentprobeError, path_error
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors
 
@@ -30,7 +29,7 @@ def read_state_dict(
     - convert: the command with which the user can convert a pickle, for the error message
     """
     with _report_damage(path, "a PyTorch state dictionary"):
-        _check_archive_size(path)
+        check_archive(path)
         tensors = _load_tensors(path, convert=convert)
     if not isinstance(tensors, Mapping):
         raise EncoderError(f"{path}: a {type(tensors).__name__}; a state dictionary is expected")
@@ -66,7 +65,7 @@ def _count_bytes(name: str, tensor: Any, path: Path) -> int:
 def read_arrays(path: Path, names: Sequence[str]) -> dict[str, torch.Tensor]:
     """Read the arrays *names* of an npz file, as float32 tensors. Raises UsageError or EncoderError."""
     with _report_damage(path, "an npz file of arrays"):
-        _check_archive_size(path)
+        check_archive(path)
         # NumPy warns about arrays that Python 2 wrote.
         with (
             path.open("rb") as file,
@@ -118,14 +117,6 @@ def _report_damage(path: Path, file_type: str) -> Iterator[None]:
         raise path_error(path, "cannot read the weights", error, otherwise=EncoderError) from None
     except Exception:  # for a damaged file, PyTorch raises various exceptions
         raise EncoderError(f"{path}: not {file_type}, or damaged") from None
-
-
-def _check_archive_size(path: Path) -> None:
-    with path.open("rb") as file:
-        if is_zipfile(file):
-            with ZipFile(file) as archive:
-                for part in archive.infolist():
-                    check_proportion(part.file_size, part.compress_size)
 
 
 def _check_names(names: Collection[str], expected_names: Sequence[str], path: Path) -> None:

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -16,7 +15,7 @@ from sentprobe.errors import FormatError
 from sentprobe.probes.dataset import Indices
 from sentprobe.probes.encoders.trained.sentence_model import SentenceModel
 from sentprobe.probes.pretraining.decoding.subwords import END, PADDING, START, Subwords
-from sentprobe.probes.pretraining.objective import Batch, Learner, TokenRows, Validation, pad_rows
+from sentprobe.probes.pretraining.objective import Batch, Learner, Metric, TokenRows, Validation, pad_rows
 from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
 
 Noise: TypeAlias = Callable[[NDArray[np.int32], np.random.Generator], NDArray[np.int32]]
@@ -178,16 +177,6 @@ class Seq2Seq(Learner):
         first_decoder = self.decoders[0]
         assert isinstance(first_decoder, VectorDecoder)
         return first_decoder.generate(self.encode_sources(batch), max_length=max_length)
-
-
-class Metric(Enum):
-    """The metrics of a validation on held-out items."""
-
-    BLEU = "BLEU"
-    ACCURACY = "accuracy"
-    """The share of generated texts that equal their reference."""
-    PERPLEXITY = "perplexity"
-    """The perplexity of subword codes given earlier codes or, for ``next-word``, of words given earlier words."""
 
 
 MAX_GENERATED_TEXTS = 300

@@ -15,7 +15,7 @@ from sentprobe.probes.encoders.networks.architecture import Architecture
 from sentprobe.probes.encoders.networks.network import RECURRENT_KINDS, Recurrent
 from sentprobe.probes.encoders.trained.sentence_model import SentenceModel
 from sentprobe.probes.pretraining.decoding import decoder
-from sentprobe.probes.pretraining.objective import Batch, Learner, PreparedObjective, collect_rows, hold_out
+from sentprobe.probes.pretraining.objective import Batch, Learner, Metric, PreparedObjective, collect_rows, hold_out
 from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
 from sentprobe.probes.pretraining.texts.corpora import Sentences
 
@@ -97,5 +97,5 @@ def prepare_next_word(texts: Sentences, model: SentenceModel, options: Objective
         size=options.batch,
         seed=options.seed,
     )
-    validator = decoder.GenerationValidator(replace(train, items=split.validation), decoder.Metric.PERPLEXITY)
+    validator = decoder.GenerationValidator(replace(train, items=split.validation), Metric.PERPLEXITY)
     return PreparedObjective(NextWordLearner(model, options.dropout), train, validator)

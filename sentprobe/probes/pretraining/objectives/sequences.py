@@ -11,9 +11,9 @@ from sentprobe.errors import UsageError
 from sentprobe.probes.encoders.protocol import missing_extra
 from sentprobe.probes.encoders.trained.sentence_model import UNKNOWN, SentenceModel
 from sentprobe.probes.pretraining.decoding import decoder
-from sentprobe.probes.pretraining.decoding.decoder import GenerationValidator, Metric
+from sentprobe.probes.pretraining.decoding.decoder import GenerationValidator
 from sentprobe.probes.pretraining.decoding.subwords import learn_subwords
-from sentprobe.probes.pretraining.objective import PreparedObjective, collect_rows, hold_out
+from sentprobe.probes.pretraining.objective import Metric, PreparedObjective, collect_rows, hold_out
 from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
 from sentprobe.probes.pretraining.texts import corpora
 from sentprobe.probes.pretraining.texts.corpora import Meanings

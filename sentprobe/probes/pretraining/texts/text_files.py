@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from sentprobe.disk.markers import is_table
-from sentprobe.disk.reading import report_parquet_errors
+from sentprobe.disk.reading import iterate_batches, report_parquet_errors
 from sentprobe.errors import FormatError, UsageError, suggest
 from sentprobe.probes.corpus import sources
 from sentprobe.values import BadSyntaxError, parse_json
@@ -155,7 +155,7 @@ def read_tab_pairs(name: str, encoding: str) -> Iterator[tuple[str, str]]:
 def _read_parquet_rows(name: str, column_names: Sequence[str]) -> Iterator[Cells]:
     with _open_parquet(name) as file:
         check_columns(name, column_names, file.schema_arrow.names)
-        for batch in file.iter_batches(columns=[*column_names]):
+        for batch in iterate_batches(file, name, columns=[*column_names]):
             columns = (batch.column(column).to_pylist() for column in column_names)
             yield from zip(*columns, strict=True)
 

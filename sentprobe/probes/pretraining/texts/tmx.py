@@ -22,6 +22,8 @@ _DECLARATION_BYTES = 1024
 
 _PARSER_ENCODINGS = {"utf-8", "utf-16", "iso-8859-1", "us-ascii"}
 """Encodings that the XML parser can decode."""
+_MAX_UNTAGGED = 1 << 20
+"""Maximum number of bytes without the start or end of an element. The parser needs time by the square of a token."""
 _DOMAIN_ENCODINGS = {"idna", "punycode"}
 """Python's codecs for domain names, which cannot decode a file."""
 
@@ -82,17 +84,20 @@ def _find_segment(unit: Mapping[str, str], requested: str) -> str:
 
 
 def _read_units(name: str) -> Iterator[tuple[str, dict[str, str]]]:
-    parser = import_module_of_extra("defusedxml.ElementTree")
+    library = import_module_of_extra("defusedxml.ElementTree")
+    parser = library.DefusedXMLParser()
     source = _ANY_LANGUAGE
     with open_file(name, "tmx") as opened:
         try:
-            for event, element in parser.iterparse(_DecodedXml(opened.stream), events=("start", "end")):
+            xml = _DecodedXml(name, opened.stream, parser)
+            for event, element in library.iterparse(xml, events=("start", "end"), parser=parser):
+                xml.untagged = 0
                 if event == "start":
                     source = element.get("srclang", source) if element.tag == "header" else source
                 elif element.tag == "tu":
                     yield element.get("srclang", source), _read_segments(element)
                     element.clear()
-        except parser.ParseError as error:
+        except library.ParseError as error:
             line, _ = error.position
             raise FormatError(f"{name}, line {line}: not XML: {error.msg}") from None
         except import_module_of_extra("defusedxml").DefusedXmlException as error:
@@ -106,12 +111,23 @@ def _read_units(name: str) -> Iterator[tuple[str, dict[str, str]]]:
 class _DecodedXml:
     """A reader of an XML file. It returns bytes if the XML parser can decode them, and otherwise decoded text."""
 
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
+    untagged = 0
+    """Number of bytes or characters read since the caller last set it to 0."""
+
+    def __init__(self, name: str, stream: IO[bytes], parser: Any) -> None:
+        self._name, self._stream, self._parser = name, stream, parser
         self._start = stream.read(_DECLARATION_BYTES)
         self._decoder = _make_decoder(self._start)
 
     def read(self, size: int) -> bytes | str:
+        if self.untagged > _MAX_UNTAGGED:
+            place = f"{self._name}, line {self._parser.parser.CurrentLineNumber}"
+            raise FormatError(f"{place}: more than {_MAX_UNTAGGED:,} bytes without a tag")
+        part = self._read_part(size)
+        self.untagged += len(part)
+        return part
+
+    def _read_part(self, size: int) -> bytes | str:
         while True:
             part, self._start = self._start or self._stream.read(size), b""
             if self._decoder is None:

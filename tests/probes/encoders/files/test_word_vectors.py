@@ -52,6 +52,7 @@ def test_text(tmp_path: Path, header: str, write: Write) -> None:
     [
         (b"", "no word vectors in this file"),
         (b"3 0\n", "no word vectors in this file"),
+        (b"3 0\nthe 1 2\n", "no word vectors in this file: line 1 states 3 words of width 0"),
         (b"the\n", "line 1: a word and 1 numbers are expected"),
         (b"the 1 x\n", "line 1: could not convert string to float"),
         (b"the 1 1_0\n", "line 1: could not convert string to float: '1_0'"),
@@ -119,6 +120,7 @@ BAD_TEXT: list[tuple[bytes, str]] = [
     (b"2 1\nthe 1 2\nman 3 4\n", "line 2: more than 1 numbers, which is the width of the vectors"),
     (b"2 3\nthe 1 2\nman 3 4\n", "line 2: a word and 3 numbers are expected"),
     (b"the 1 2\nman 3 4 5\n", "line 2: more than 2 numbers"),
+    (b"2 0\nthe 1 2\nman 3 4\n", "no word vectors in this file: line 1 states 2 words of width 0"),
 ]
 
 
@@ -229,7 +231,18 @@ BAD_WORD2VEC: list[tuple[bytes, str]] = [
     (b"2 3\n" + b"\x01" * 40, "the file ends in vector 1 of 2: cut off, or not 3 wide"),
     (word2vec_bytes(WORDS, ROWS).replace(b"3 3\n", b"2 3\n"), "bytes follow the 2 vectors of width 3"),
     (word2vec_bytes(WORDS, ROWS).replace(b"3 3\n", b"3 2\n"), "of width 2"),
+    (word2vec_bytes(WORDS, ROWS)[:-1], "no line break follows vector 3 of 3, unlike those before"),
 ]
+
+
+@given(st.integers(0, len(WORDS) - 1), st.integers(1, 12), st.integers(0, 255), st.data())
+def test_a_lost_or_added_byte_of_a_vector_is_noticed(word: int, place: int, byte: int, data: st.DataObject) -> None:
+    pytest.importorskip("gensim")
+    content = word2vec_bytes(WORDS, ROWS)  # without line breaks, the byte would belong to the next word
+    start = content.index(WORDS[word].encode()) + len(WORDS[word].encode()) + place
+    added = data.draw(st.sampled_from([b"", bytes([byte]) + content[start : start + 1]]))
+    with TemporaryDirectory() as folder, pytest.raises(EncoderError):
+        read_word_vectors(write_plain(Path(folder, "v.bin"), content[:start] + added + content[start + 1 :]))
 
 
 @pytest.mark.parametrize(("content", "message"), BAD_WORD2VEC)

@@ -6,9 +6,11 @@ import threading
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import published_models
 import pytest
 import torch
 from hypothesis import given
@@ -299,6 +301,7 @@ REFUSED: list[tuple[str, str]] = [
      "end -1 to -3"),
     ("layer=-4", "option layer=-4"),
     ("layer=top", "option layer=top: a whole number or all is expected"),
+    ("layer=1_0", "option layer=1_0: a whole number or all is expected"),
     ("pool=maen", "last, eos, verb, subject, agent, patient, recipient is expected (did you mean 'mean'?)"),
     ("precision=int8", "one of float32, float16, bfloat16 is expected"),
     ("max_length=65", "option max_length=65: the model has 64 positions"),
@@ -341,6 +344,14 @@ def cut_weights(path: Path) -> None:
     weights.write_bytes(weights.read_bytes()[:-100])
 
 
+def flip_bit(path: Path) -> None:
+    from safetensors.torch import load_file
+
+    torch.save(load_file(path / "model.safetensors"), path / "pytorch_model.bin")
+    (path / "model.safetensors").unlink()
+    published_models.flip_bit_of_weights(path / "pytorch_model.bin")
+
+
 def drop_a_weight(path: Path) -> None:
     from safetensors.numpy import load_file, save_file
 
@@ -364,6 +375,7 @@ BROKEN: list[tuple[Callable[[Path], Any], str]] = [
     (lambda path: (path / "config.json").write_text("[]"), "cannot load the model PATH: "),
     (lambda path: (path / "model.safetensors").unlink(), "cannot load the model PATH: "),
     (lambda path: (path / "tokenizer.json").unlink(), "cannot load the model PATH: "),
+    (flip_bit, "pytorch_model.bin: damaged: 'pytorch_model/data/0' in it differs from its checksum"),
     (cut_weights, "cannot load the model PATH: "),
     (drop_a_weight, "its files lack 4 of its weights, such as encoder.layer.1.output"),
     (want_code, "cannot load the model PATH: "),
@@ -373,6 +385,15 @@ BROKEN: list[tuple[Callable[[Path], Any], str]] = [
 @pytest.mark.parametrize(("change", "message"), BROKEN)
 def test_refused_model(change: Callable[[Path], Any], message: str, tmp_path: Path) -> None:
     assert message in broken(change, tmp_path)
+
+
+@given(st.text("0123456789", min_size=1, max_size=4), st.integers(0, 5000))
+def test_a_layer_of_any_number_of_digits_is_not_declared(digits: str, zeros: int) -> None:
+    model = torch.nn.Sequential(torch.nn.Sequential(torch.nn.Linear(1, 1)))
+    named = SimpleNamespace(base_model=model, base_model_prefix="bert")
+    is_undeclared = model_loading._is_in_undeclared_layer(f"bert.0.1{digits}{'0' * zeros}.weight", named)
+    assert is_undeclared
+    assert not model_loading._is_in_undeclared_layer("bert.0.0.weight", named)
 
 
 def test_file_for_a_model(tmp_path: Path) -> None:

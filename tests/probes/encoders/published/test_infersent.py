@@ -147,6 +147,11 @@ def _save(change: Callable[[dict[str, torch.Tensor]], object]) -> Callable[[Path
     return damage
 
 
+def _flip_bit(model: Path, vectors: Path) -> None:
+    _save(dict)(model, vectors)
+    pm.flip_bit_of_weights(model)
+
+
 def _set(name: str, tensor: object) -> Callable[[Path, Path], None]:
     return _save(lambda weights: {**weights, f"enc_lstm.{name}": tensor})
 
@@ -171,6 +176,7 @@ BAD: list[tuple[str, Callable[[Path, Path], object], str]] = [
     ("cut off", lambda model, _: pm.truncate_file(model), NO_DICTIONARY),
     ("empty", lambda model, _: model.write_bytes(b""), NO_DICTIONARY),
     ("text", lambda model, _: model.write_text("the 0.1 0.2\n"), NO_DICTIONARY),
+    ("a flipped bit", _flip_bit, "damaged: '.*/data/0' in it differs from its checksum"),
     ("a list", _save(lambda _: [1]), "a list; a state dictionary is expected"),
     ("none", _save(lambda _: {}), "this file lacks enc_lstm.weight_ih_l0, enc_lstm.weight_hh_l0,"),
     ("another", _set("weight_ih_l1", torch.ones(2)), "this file has enc_lstm.weight_ih_l1"),

@@ -166,6 +166,7 @@ BAD: list[tuple[str, Callable[[Path], object], str]] = [
     ("no UNK", lambda f: (f / WORDS).write_text("a\n"), "there is no UNK among the words"),
     ("few words", lambda f: (f / WORDS).write_text("UNK\na\n"), r"\(2, 5\) is expected for dictionary"),
     ("a pickle", _hostile, "bi_skip.npz: not an npz file of arrays, or damaged"),
+    ("a flipped bit", lambda f: pm.flip_bit_of_weights(f / BI), "damaged: .* in it differs from its checksum"),
     ("cut off", lambda f: pm.truncate_file(f / BI), "bi_skip.npz: not an npz file of arrays"),
     ("cut table", lambda f: pm.truncate_file(f / TABLE), "btable.npy: not an npy file with one array"),
     ("text", lambda f: (f / TABLE).write_text("the 1 2"), "btable.npy: not an npy file with one"),

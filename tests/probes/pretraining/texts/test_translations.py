@@ -112,3 +112,28 @@ def test_xml_of_anybodys(tmp_path: Path, content: str, message: str) -> None:
     with pytest.raises(SentprobeError) as caught:
         read_parallel(path)
     assert message in str(caught.value)
+
+
+LONG_TOKENS = {
+    "comment": "<!--{}-->",
+    "attribute": "<tu a='{}'/>",
+    "attribute without an end": "<tu a='{}",
+    "instruction": "<?x {}?>",
+    "blanks": "<tu {}/>",
+}
+
+
+@pytest.mark.parametrize("token", LONG_TOKENS.values(), ids=LONG_TOKENS)
+@given(lines=st.integers(0, 5), encoding=st.sampled_from(["utf-8", "utf-16", "Shift_JIS"]), width=st.integers(0, 9999))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=5)
+def test_a_long_token_is_refused_at_its_line(tmp_path: Path, token: str, lines: int, encoding: str, width: int) -> None:
+    pytest.importorskip("defusedxml")
+    units = [unit(en="one", ja="x" * width)] + ["\n"] * lines
+    path = write_encoded(tmp_path, encoding, *units, token.format(" " * 2_000_000), unit(en="one", ja="x"))
+    with pytest.raises(FormatError, match=rf"t\.tmx, line {lines + 2}: more than 1,048,576 bytes without a tag$"):
+        read_parallel(path)
+
+
+def test_many_units_are_longer_than_a_token_may_be(tmp_path: Path) -> None:
+    pytest.importorskip("defusedxml")
+    assert len(read_parallel(tmx(tmp_path, *[unit(en="one", es="x") + f"<!--{' ' * 30_000}-->"] * 70)).sources) == 70
