@@ -123,7 +123,7 @@ def test_a_marked_cell_exceeds_all_controls(controls: tuple[int, int, int]) -> N
 def test_a_variant_is_compared_with_a_control_of_its_width() -> None:
     (wide, narrow) = make_table([900], order=650).records[0], make_table([880], order=600).records[0]
     wide, narrow = replace(wide, encoder="wide", dim=4096), replace(narrow, encoder="narrow")
-    scores = {condition: score for condition, score in narrow.scores.items() if condition is Condition.PROBE}
+    scores = {condition: score for condition, score in narrow.scores.items() if condition in (Condition.PROBE,)}
     variant = replace(narrow, encoder="narrow, int8", scores=scores)
     standings = compute_standings(Results((wide, narrow, variant)))
     assert {name: standing.control_name for (name, _), standing in standings.items()} == {
