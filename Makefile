@@ -50,7 +50,7 @@ demo: $(USER_STAMP) ## generate sentences and probe the default encoders with th
 	@head -n 8 demo/sentences.jsonl | $(BIN)/python -c '$(SHOW_TEXTS)'
 	$(BIN)/probe run compeval --out demo/run
 
-figures: $(DEVELOPER_STAMP) ## make the README's table of five encoders anew, from three draws (about 25 minutes)
+figures: $(DEVELOPER_STAMP) ## make the README's table of five encoders anew, from three draws (about 45 minutes)
 	mkdir -p demo
 	ln -sfn "$$($(BIN)/python -c $(MODEL_FOLDER))" demo/all-MiniLM-L6-v2
 	cd demo && ../$(BIN)/probe run compeval $(README_ENCODERS) --draws 3 --out figures
