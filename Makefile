@@ -59,7 +59,7 @@ figures: $(DEVELOPER_STAMP) ## make the README's table of five encoders anew, fr
 picture: $(DEVELOPER_STAMP) ## make the README's picture anew from what make figures made, or RESULTS=FOLDER (needs chromium and pngquant)
 	mkdir -p demo
 	$(BIN)/probe report $(RESULTS) --out demo/report.html
-	$(CHROMIUM) --window-size=1060,1095 --screenshot=demo/report.png "file://$(CURDIR)/demo/report.html"
+	$(CHROMIUM) --window-size=1060,1150 --screenshot=demo/report.png "file://$(CURDIR)/demo/report.html"
 	pngquant --force --output docs/report.png 256 demo/report.png
 
 docs: $(DOCS_STAMP) ## make the site of the documentation in site/; a link that leads nowhere fails
