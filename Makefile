@@ -50,7 +50,7 @@ demo: $(USER_STAMP) ## generate sentences and probe the default encoders with th
 	@head -n 8 demo/sentences.jsonl | $(BIN)/python -c '$(SHOW_TEXTS)'
 	$(BIN)/probe run compeval --out demo/run
 
-figures: $(DEVELOPER_STAMP) ## make the README's table of five encoders anew, from three draws (about 25 minutes)
+figures: $(DEVELOPER_STAMP) ## make the README's table of five encoders anew, from three draws (about 45 minutes)
 	mkdir -p demo
 	ln -sfn "$$($(BIN)/python -c $(MODEL_FOLDER))" demo/all-MiniLM-L6-v2
 	cd demo && ../$(BIN)/probe run compeval $(README_ENCODERS) --draws 3 --out figures
@@ -59,7 +59,7 @@ figures: $(DEVELOPER_STAMP) ## make the README's table of five encoders anew, fr
 picture: $(DEVELOPER_STAMP) ## make the README's picture anew from what make figures made, or RESULTS=FOLDER (needs chromium and pngquant)
 	mkdir -p demo
 	$(BIN)/probe report $(RESULTS) --out demo/report.html
-	$(CHROMIUM) --window-size=1060,1095 --screenshot=demo/report.png "file://$(CURDIR)/demo/report.html"
+	$(CHROMIUM) --window-size=1060,1150 --screenshot=demo/report.png "file://$(CURDIR)/demo/report.html"
 	pngquant --force --output docs/report.png 256 demo/report.png
 
 docs: $(DOCS_STAMP) ## make the site of the documentation in site/; a link that leads nowhere fails

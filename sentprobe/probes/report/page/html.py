@@ -156,7 +156,7 @@ EXCEEDED_NAMES = {
     None: "chance",
     Condition.BAG_OF_WORDS: "words",
     Condition.FIXED_POSITIONS: "positions",
-    Condition.WORDS_AND_POSITIONS: "words and positions",
+    Condition.WORDS_AND_POSITIONS: "order",
 }
 """A short name for each control that may stand in the last row."""
 
