@@ -101,7 +101,7 @@ def test_parses_are_sentences_in_tokens(tmp_path: Path) -> None:
         ("t.txt", "one line\n", "has only one sentence to learn from; at least 2"),
         ("t.txt", "a\n" + "x " * 60, "from (1 was left out: 1 too long); at"),
         ("t.txt", b"a\nb\n\xff\n", "t.txt, line 3: not utf-8"),
-        ("t.txt", "x" * (1 << 24), "t.txt, line 1: longer than 16,777,216 bytes"),
+        ("t.txt", "x" * ((1 << 24) + 1), "t.txt, line 1: longer than 16,777,216 bytes"),
         ("t.doc", "a\nb\n", "t.doc: its suffix names no format; known suffixes: .txt"),
         ("t.parqet", "a\nb\n", "its suffix names no format (did you mean '.parquet'?)"),
         ("t.parquet", b"PAR1 no", "t.parquet: not a Parquet file that can be read"),
