@@ -6,6 +6,7 @@ adds up a vector for each word at its place knows nothing of structure either, a
 """
 
 from collections.abc import Collection, Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -134,16 +135,17 @@ def encode_words_and_positions(
     form holds for others. It is rotated by n elements at the n-th place, so that places repeat in sentences longer than
     *dim*. If *known_words* are given, what is not in them, or begins none of them, has the vector 0.
     """
+    parts = {part for sentence in sentences for word in sentence.split() for part in _list_parts(word)}
+    if known_words is not None:
+        parts &= {part for word in known_words for part in _list_parts(word)}
+    ordered_parts = sorted(parts)
     source = sample_word_vectors(seed=seed, dim=dim)
-    known = None if known_words is None else {part for word in known_words for part in _list_parts(word)}
-    vectors: dict[str, Vectors] = {}
-    for word in {word for sentence in sentences for word in sentence.split()}:
-        parts = " ".join(part for part in _list_parts(word) if known is None or part in known)
-        vectors[word] = source.look_up([parts])[0].sum(axis=0) if parts else np.zeros(dim, np.float32)
+    vectors = dict(zip(ordered_parts, chain.from_iterable(source.look_up(ordered_parts)), strict=True))
+    nothing = np.zeros(dim, np.float32)
     out = np.zeros((len(sentences), dim), np.float32)
     for row, sentence in enumerate(sentences):
-        words = sentence.split()
-        out[row] = np.mean([np.roll(vectors[word], place) for place, word in enumerate(words)], axis=0)
+        words = (sum(vectors.get(part, nothing) for part in _list_parts(word)) for word in sentence.split())
+        out[row] = np.mean([np.roll(word, place) for place, word in enumerate(words)], axis=0)
     return out
 
 
