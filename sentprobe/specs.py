@@ -11,7 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin
 from urllib.parse import unquote
 
-from sentprobe.disk.reading import parse_numbers
+from sentprobe.disk.reading import parse_number
 from sentprobe.errors import LARGEST_SEED, UsageError, check_seed, suggest
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ def _read_natural(text: str) -> Natural:
 
 def _read_number(text: str) -> float:
     try:
-        (value,) = parse_numbers(text)
+        value = parse_number(text)
     except ValueError:
         value = math.nan
     if not math.isfinite(value):

@@ -136,3 +136,9 @@ def parse_numbers(text: str) -> list[float]:
         bad = next(field for field in split_at_blanks(text) if not _NUMBER_SIGNS.fullmatch(field))
         raise ValueError(f"could not convert string to float: {bad!r}")
     return [float(field) for field in text.split()]
+
+
+def parse_number(text: str) -> float:
+    """Return the one number in a text, as :func:`parse_numbers` reads it; raise ValueError for other texts."""
+    (number,) = parse_numbers(text)
+    return number

@@ -9,7 +9,7 @@ from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.given_options import map_given_options
 from sentprobe.commands.shared.table_output import find_table_format, print_or_write, write_tables
 from sentprobe.disk.files import find_cache_directory
-from sentprobe.disk.reading import parse_numbers
+from sentprobe.disk.reading import parse_number
 from sentprobe.display.table_writers import TableFormat
 from sentprobe.errors import UsageError
 from sentprobe.lexicon.read import load_lexicon
@@ -124,10 +124,9 @@ def parse_share(text: str, option: str) -> float:
     """
     number, is_percent = text.removesuffix("%"), text.endswith("%")
     try:
-        (value,) = parse_numbers(number)
+        share = parse_number(number) / (100 if is_percent else 1)
     except ValueError:
-        value = -1.0
-    share = value / (100 if is_percent else 1)
+        share = -1.0
     if not 0 <= share <= 1:
         raise UsageError(f"{option} {text}: a share from 0% to 100% is expected, such as 5% or 0.05")
     return share

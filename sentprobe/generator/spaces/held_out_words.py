@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 
-from sentprobe.disk.reading import parse_numbers
+from sentprobe.disk.reading import parse_number
 from sentprobe.errors import UsageError
 from sentprobe.generator.events.event import Frame
 from sentprobe.generator.spaces.templates import Pattern, find_patterns, list_all_patterns
@@ -119,7 +119,6 @@ def parse_side(values: Sequence[str], *, held_out: bool) -> SplitSide | None:
 
 def _parse_number(value: str) -> float | None:
     try:
-        (number,) = parse_numbers(value)
-        return number
+        return parse_number(value)
     except ValueError:
         return None

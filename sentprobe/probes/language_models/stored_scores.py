@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
 
-from sentprobe.disk.reading import parse_numbers
+from sentprobe.disk.reading import parse_number
 from sentprobe.display.table_writers import escape_formula
 from sentprobe.errors import FormatError, UsageError, suggest
 from sentprobe.probes.formats.records import read_table_rows
@@ -53,7 +53,7 @@ def load_stored_scores(spec: Spec) -> StoredScores:
     for where, row in _read_rows(path):
         try:
             model, _, _, kind, *values, good, bad = row
-            (first,), (second,) = map(parse_numbers, values)
+            first, second = map(parse_number, values)
         except ValueError:
             expected = f"{len(COLUMNS)} columns, two of them numbers, are expected"
             raise FormatError(f"{where}: {expected}") from None

@@ -258,11 +258,8 @@ def read_text(path: Path) -> WordVectors:
 
 def _read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     with _report_read_errors(path), _open_unpacked(path) as file:
-        try:
-            for number, line in enumerate(iterate_lines(file), start=1):
-                yield number, line.removeprefix(BOM_UTF8) if number == 1 else line
-        except FormatError as error:
-            raise EncoderError(f"{path}, {error}") from None
+        for number, line in enumerate(iterate_lines(file), start=1):
+            yield number, line.removeprefix(BOM_UTF8) if number == 1 else line
 
 
 @contextmanager
@@ -286,6 +283,8 @@ def _report_read_errors(path: Path) -> Iterator[None]:
         yield
     except DamagedWordFileError as error:
         raise EncoderError(f"{path}: {error}") from None
+    except FormatError as error:
+        raise EncoderError(f"{path}, {error}") from None
     except OSError as error:
         raise path_error(path, "cannot read the word vectors", error, otherwise=EncoderError) from None
     except (EOFError, zlib.error) as error:

@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import fmean
 
 from sentprobe.disk.inputs import record_input
-from sentprobe.disk.reading import parse_numbers
+from sentprobe.disk.reading import parse_number
 from sentprobe.errors import FormatError, UsageError, path_error
 from sentprobe.probes.formats.records import read_table_rows
 from sentprobe.values import BadSyntaxError, parse_json
@@ -47,7 +47,7 @@ def _read_table(path: Path) -> Scores:
 
 def _parse_score(text: str, where: str) -> float:
     try:
-        (value,) = parse_numbers(text)
+        value = parse_number(text)
     except ValueError:
         value = float("nan")
     if not isfinite(value):

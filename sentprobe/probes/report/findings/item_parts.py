@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.disk.reading import parse_numbers
+from sentprobe.disk.reading import parse_number
 from sentprobe.errors import UsageError, suggest
 from sentprobe.lengths import Lengths, find_bins
 from sentprobe.probes.dataset import TRAINED
@@ -70,7 +70,7 @@ def partition_values(column: str, values: Iterable[str], *, labels: Sequence[str
 def _parse_numbers(values: Iterable[str]) -> dict[str, float]:
     """Parse texts as numbers; return the numbers by text, or {} if any text is not a finite number."""
     try:
-        numbers = {value: number for value in {*values} for (number,) in [parse_numbers(value)]}
+        numbers = {value: parse_number(value) for value in {*values}}
     except ValueError:
         return {}
     return numbers if all(map(isfinite, numbers.values())) else {}
