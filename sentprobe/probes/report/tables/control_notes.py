@@ -149,12 +149,13 @@ def summarize_controls(results: Results) -> Iterator[str]:
     if unchecked:
         names = join_names([f"{result.encoder} on {result.task}" for result in unchecked])
         yield f"No controls were run for {names}."
-    judged = [*_judge_free_controls(results)]
+    judged, solved = [*_judge_free_controls(results)], []
     for solver, (_, words) in cv.SOLVERS.items():
         tasks = [f"{figures} on {task}" for task, condition, above, figures in judged if above and condition is solver]
         if tasks:
-            text = f"{words[0].upper()}{words[1:]} reach {join_names(tasks)}"
-            yield f"{text}: compare encoders with these figures, not with chance."
+            solved.append(f"{words[0].upper()}{words[1:]} reach {join_names(tasks)}")
+    if solved:
+        yield f"{'. '.join(solved)}: compare encoders with these figures, not with chance."
 
 
 def join_names(names: Iterable[str]) -> str:

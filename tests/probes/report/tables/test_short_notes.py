@@ -38,6 +38,12 @@ def test_one_encoder_is_compared_with_its_control_only() -> None:
     )
 
 
+def test_controls_that_may_know_the_answer_are_told_in_one_breath() -> None:
+    controls = summarize_results(sample("st", "Order", 900, 500, 500, 500, 500, 600, 700, mirrored=True))[-1]
+    assert "(without the other words) reach 60.0 on Order. The words and their positions" in controls
+    assert controls.count("compare encoders with these figures, not with chance.") == 1
+
+
 def test_a_failed_control_is_named_with_its_columns() -> None:
     controls = summarize_results(sample("bow", "Order", 900, 800, 505, 500))[2]
     assert controls == (
