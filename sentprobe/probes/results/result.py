@@ -56,6 +56,8 @@ METHODS = (Condition.CONTROL_TASK, Condition.PORTIONS, Condition.WIDTHS)
 MULTI_PROBE_CONDITIONS = frozenset({Condition.PORTIONS, Condition.WIDTHS})
 WIDTH_FREE_CONDITIONS = (Condition.NO_SENTENCE, Condition.FIXED_POSITIONS)
 """The controls that do not depend on the width of the encoder's vectors."""
+WORD_CONTROLS = (Condition.BAG_OF_WORDS, Condition.FIXED_POSITIONS, Condition.WORDS_AND_POSITIONS)
+"""The controls whose sentence vectors are made of the words alone. Where they are above chance, they take its place."""
 USUAL_CONDITIONS = tuple(condition for condition in Condition if condition not in METHODS)
 """The task itself and the controls."""
 

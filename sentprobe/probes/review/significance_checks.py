@@ -34,11 +34,7 @@ def find_bag_of_words_ties(table: Results) -> Iterator[ClaimFinding]:
 
 def find_fixed_position_ties(table: Results) -> Iterator[ClaimFinding]:
     """Find encoders above chance, but not significantly better than the words at fixed places, such as the last."""
-    cells = find_table(table).cells
-    for task, not_better in _find_not_better(table, Condition.FIXED_POSITIONS):
-        compared = [comparison for comparison in not_better if cells[comparison.first.cell].is_above]
-        if not compared:
-            continue
+    for task, compared in _find_above_chance(table, Condition.FIXED_POSITIONS):
         last = [c.first.encoder for c in compared if c.first.position == "last"]
         yield ClaimFinding(
             severity=Severity.SEVERE,
@@ -59,11 +55,7 @@ def find_words_and_positions_ties(table: Results) -> Iterator[ClaimFinding]:
 
     The finding is a note if the task is about words or their order.
     """
-    cells = find_table(table).cells
-    for task, not_better in _find_not_better(table, Condition.WORDS_AND_POSITIONS):
-        compared = [comparison for comparison in not_better if cells[comparison.first.cell].is_above]
-        if not compared:
-            continue
+    for task, compared in _find_above_chance(table, Condition.WORDS_AND_POSITIONS):
         reason = explain_expected_cue(task, Cue.NGRAMS)
         about = reason if reason in (ABOUT_WORDS, ABOUT_ORDER) else ""
         yield ClaimFinding(
@@ -109,6 +101,14 @@ def _find_not_better(table: Results, control: Condition) -> Iterator[tuple[str, 
     for task, on_task in group_by(comparisons, lambda comparison: comparison.first.task).items():
         yield from [(task, worse)] if (worse := [c for c in on_task if c.is_worse]) else []
         yield from [(task, tied)] if (tied := [c for c in on_task if not c.is_significant]) else []
+
+
+def _find_above_chance(table: Results, control: Condition) -> Iterator[tuple[str, list[Comparison]]]:
+    """Yield what :func:`_find_not_better` yields, of the encoders that are above chance."""
+    cells = find_table(table).cells
+    for task, not_better in _find_not_better(table, control):
+        if compared := [comparison for comparison in not_better if cells[comparison.first.cell].is_above]:
+            yield task, compared
 
 
 def _describe_outcome(compared: Sequence[Comparison]) -> str:

@@ -71,9 +71,6 @@ CONTROL_NAMES = {
     Condition.WORDS_AND_POSITIONS: "words and positions",
 }
 
-FIGURES_TO_EXCEED = (Condition.BAG_OF_WORDS, Condition.FIXED_POSITIONS, Condition.WORDS_AND_POSITIONS)
-"""The controls that take the place of chance on a task where they are above chance."""
-
 
 def find_control(result: Result, results: Results, condition: Condition) -> list[Result]:
     """Return a list with *result* if it has a score of the control *condition*.

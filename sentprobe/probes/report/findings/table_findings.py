@@ -23,7 +23,7 @@ from sentprobe.probes.report.findings.comparisons import Comparison, compare_res
 from sentprobe.probes.report.findings.encoder_variants import is_same_model
 from sentprobe.probes.report.findings.mean_and_interval import ConditionCell, Figure, compute_figure, compute_figures
 from sentprobe.probes.report.findings.paired_tests import LEVEL, PROBES, MatchedResults, compare_matched_results
-from sentprobe.probes.results.result import Condition, EncoderOnTask, Result, Results
+from sentprobe.probes.results.result import WORD_CONTROLS, Condition, EncoderOnTask, Result, Results
 from sentprobe.probes.statistics import Correction, Floats, compute_sign_tests, correct_p_values, sum_by_unit
 from sentprobe.values import group_by
 
@@ -170,7 +170,7 @@ class TableFindings:
 
     def find_figures_to_exceed(self, task: str) -> list[Condition]:
         """Return the controls that take the place of chance on a task: those that are significantly above chance."""
-        conditions = control_verdicts.FIGURES_TO_EXCEED
+        conditions = WORD_CONTROLS
         return [condition for condition in conditions if task in self.find_solvable_tasks(condition)]
 
     def find_figure(self, draws: Sequence[Result], condition: Condition) -> Figure | None:
@@ -265,7 +265,7 @@ def _pair_with_control(
 ) -> Iterator[tuple[Result, Result]]:
     must_be_at_chance = control_verdicts.MUST_BE_AT_CHANCE[condition]
     for result in draws:
-        if condition in control_verdicts.FIGURES_TO_EXCEED:
+        if condition in WORD_CONTROLS:
             controls = control_verdicts.find_control(result, results, condition)
         else:
             controls = [result] if condition in result.scores else []
@@ -293,7 +293,7 @@ def find_marked_cells(results: Results) -> frozenset[EncoderOnTask]:
 def _is_above_control(cell: EncoderOnTask, findings: TableFindings, results: Results) -> bool:
     """Return whether the accuracy in a cell is significantly above its controls.
 
-    The controls are those of FIGURES_TO_EXCEED that are significantly above chance on the task. Otherwise the control
+    The controls are those of WORD_CONTROLS that are significantly above chance on the task. Otherwise the control
     is chance, and the accuracy must also exceed the bag of words' accuracy, except on mirror pairs.
     """
     if conditions := findings.find_figures_to_exceed(cell[1]):
@@ -328,7 +328,7 @@ class Standing:
 
     figure: Figure
     control: float
-    """The accuracy of the control: the highest of FIGURES_TO_EXCEED that are above chance, else chance."""
+    """The accuracy of the control: the highest of WORD_CONTROLS that are above chance, else chance."""
     condition: Condition | None
     """The control; None for chance."""
     group: int

@@ -6,18 +6,18 @@ from typing import Any
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.probes.dataset import STRUCTURE
 from sentprobe.probes.report.findings import item_parts as division
-from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, FIGURES_TO_EXCEED, name_control
+from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, name_control
 from sentprobe.probes.report.findings.mean_and_interval import compute_figure
 from sentprobe.probes.report.tables.control_notes import format_range
 from sentprobe.probes.report.tables.main_table import CellStyle, describe_differences, format_figure, split_settings
 from sentprobe.probes.report.tables.view import ShownTable
 from sentprobe.probes.results.item_table import ItemTable, has_held_out
 from sentprobe.probes.results.records import identify_result
-from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Result, Results
+from sentprobe.probes.results.result import USUAL_CONDITIONS, WORD_CONTROLS, Condition, Result, Results
 
 GAP = "gap"
 
-DEFAULT_CONDITIONS = (Condition.PROBE, *FIGURES_TO_EXCEED)
+DEFAULT_CONDITIONS = (Condition.PROBE, *WORD_CONTROLS)
 """The conditions that have columns by default. With ``CellStyle.all_rows``, all controls have columns."""
 
 COLUMN_TEXTS = {

@@ -16,6 +16,7 @@ from sentprobe.probes.encoders.variants.erasure import ErasedEncoder
 from sentprobe.probes.results.result import (
     USUAL_CONDITIONS,
     WIDTH_FREE_CONDITIONS,
+    WORD_CONTROLS,
     Condition,
     Provenance,
     Result,
@@ -101,7 +102,7 @@ def find_conditions(encoder: EncoderSource, *, probe_words: bool, run: Run) -> t
     else:
         usual = [c for c in USUAL_CONDITIONS if probe_words or c not in PROBE_WORD_CONDITIONS]
     if isinstance(encoder, ReducedEncoder | ErasedEncoder) and encoder.base_is_probed:
-        kept = (Condition.PROBE, Condition.BAG_OF_WORDS, Condition.WORDS_AND_POSITIONS)
+        kept = {Condition.PROBE, *WORD_CONTROLS} - {*WIDTH_FREE_CONDITIONS}
         return tuple(condition for condition in usual if condition in kept)
     return (*usual, *(() if is_baseline else run.methods))
 
@@ -109,9 +110,9 @@ def find_conditions(encoder: EncoderSource, *, probe_words: bool, run: Run) -> t
 PROBE_WORD_CONDITIONS = (Condition.RANDOM_PROBES, Condition.NO_SENTENCE)
 
 
-SHARED = (Condition.RANDOM_SENTENCES, Condition.BAG_OF_WORDS, Condition.WORDS_AND_POSITIONS, *WIDTH_FREE_CONDITIONS)
+SHARED = (Condition.RANDOM_SENTENCES, Condition.NO_SENTENCE, *WORD_CONTROLS)
 """The conditions in which sentence vectors depend on the encoder by their width only, or not at all."""
-TRANSFERABLE = (Condition.PROBE, Condition.BAG_OF_WORDS, Condition.FIXED_POSITIONS, Condition.WORDS_AND_POSITIONS)
+TRANSFERABLE = (Condition.PROBE, *WORD_CONTROLS)
 """The conditions whose training does not depend on test items, so that one probe is tested in several languages."""
 SharedKey = tuple[Condition, int, str, str, Preset]
 """The key of shared scores: condition, vector width, dataset fingerprint, probe word fingerprint, and classifier."""
