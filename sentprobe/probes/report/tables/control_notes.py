@@ -149,13 +149,14 @@ def summarize_controls(results: Results) -> Iterator[str]:
     if unchecked:
         names = join_names([f"{result.encoder} on {result.task}" for result in unchecked])
         yield f"No controls were run for {names}."
-    judged, solved = [*_judge_free_controls(results)], []
-    for solver, (_, words) in cv.SOLVERS.items():
-        tasks = [f"{figures} on {task}" for task, condition, above, figures in judged if above and condition is solver]
-        if tasks:
-            solved.append(f"{words[0].upper()}{words[1:]} reach {join_names(tasks)}")
-    if solved:
-        yield f"{'. '.join(solved)}: compare encoders with these figures, not with chance."
+    solved = [judged for judged in _judge_free_controls(results) if judged[2]]
+    solvers = []
+    for condition, judgements in group_by(solved, lambda judged: judged[1]).items():
+        _, words = cv.SOLVERS[condition]
+        figures = join_names([f"{accuracies} on {task}" for task, _, _, accuracies in judgements])
+        solvers.append(f"{words[0].upper()}{words[1:]} reach {figures}")
+    if solvers:
+        yield f"{'. '.join(solvers)}: compare encoders with these figures, not with chance."
 
 
 def join_names(names: Iterable[str]) -> str:
