@@ -47,7 +47,7 @@ FUNCTION_WORDS: Final = {
     "herself": {"herself"},
     "themselves": {"themselves"},
 }
-MEN = {"man", "boy", "gentleman", "king", "prince", "landlord", "policeman", "postman", "fisherman", "salesman"}
+MEN = {"man", "boy", "gentleman", "king", "prince", "policeman", "postman", "fisherman", "salesman"}
 WOMEN = {"woman", "girl", "queen", "princess", "waitress"}
 
 VOWEL_SOUND: Final = re.compile(
