@@ -1,6 +1,7 @@
 """The packages have the public names that they list, each listed once."""
 
 import ast
+import inspect
 from importlib import import_module
 from pathlib import Path
 
@@ -40,6 +41,10 @@ def test_what_the_package_offers_is_promised_once_listed_and_described() -> None
     for name in dir(sentprobe):
         value = getattr(sentprobe, name)
         assert not callable(value) or value.__doc__, name
+        methods = vars(value).items() if inspect.isclass(value) and value.__module__.startswith("sentprobe") else ()
+        own = {key: method for key, method in methods if not key.startswith("_")}
+        undescribed = [key for key, method in own.items() if not (inspect.getdoc(method) or not callable(method))]
+        assert undescribed == [], name
 
 
 def test_a_name_that_is_not_there() -> None:

@@ -128,8 +128,8 @@ class _Quiet(ThreadingHTTPServer):
 
 
 @contextmanager
-def start_server() -> Iterator[Server]:
-    with _Quiet(("127.0.0.1", 0), Handler) as http:
+def start_server(port: int = 0) -> Iterator[Server]:
+    with _Quiet(("127.0.0.1", port), Handler) as http:
         http.ours = server = Server(f"http://127.0.0.1:{http.server_address[1]}/v1")
         thread = threading.Thread(target=http.serve_forever, args=(0.02,))
         thread.start()

@@ -166,9 +166,7 @@ def enumerate_case(case: Case) -> frozenset[Event]:
     )
 
 
-def iterate_events(  # noqa: C901 - nested loops
-    case: Case, frame: Frame, gap: Role | None, kind: ClauseKind | None, on: Clauses
-) -> Iterator[Event]:
+def iterate_events(case: Case, frame: Frame, gap: Role | None, kind: ClauseKind | None, on: Clauses) -> Iterator[Event]:
     choices = case.choices
     fixed = choices.main if kind is None else choices.clause
     negations = [(Polarity.POSITIVE, None)]
