@@ -4,7 +4,7 @@ import errno
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
-from os import PathLike, fsencode, fspath
+from os import PathLike, fspath
 from typing import SupportsIndex
 
 MAX_QUOTED = 200
@@ -134,7 +134,7 @@ def check_utf8(*names: PathLike[str] | str) -> None:
         try:
             name.encode()
         except UnicodeEncodeError:
-            raise UsageError(f"{ascii(fsencode(name))[1:]} is not UTF-8; rename it") from None
+            raise UsageError(f"{name!a} is not UTF-8; rename it") from None
 
 
 def suggest(name: str, names: Iterable[str]) -> str:

@@ -139,6 +139,15 @@ def test_below_the_command_line_nothing_reads_it_or_makes_a_console() -> None:
         assert path.name == "progress.py" or "Console(" not in in_memory, path
 
 
+def test_commands_print_no_unescaped_message() -> None:
+    """A name from a user's file may hold control characters: print_text and print_message escape them."""
+    for path in (PACKAGE / "commands").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            match node:
+                case ast.Call(ast.Name("print"), [ast.JoinedStr() as text, *_]):
+                    assert ast.unparse(text) == "f'sentprobe {__version__}'", (path, node.lineno)
+
+
 WRITER_MODULES = {
     "ensure_ascii": "values.py",
     "writer": "display/table_writers.py",

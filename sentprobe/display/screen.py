@@ -1,10 +1,11 @@
 """Terminal output: wrapped text, and tables, which become several tables or lists if they are too wide."""
 
+import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from sentprobe.errors import escape_control_characters
+from sentprobe.errors import escape_control_characters, format_message
 from sentprobe.progress import has_width, make_console
 
 if TYPE_CHECKING:
@@ -14,6 +15,11 @@ if TYPE_CHECKING:
 
 FRAME, PADDING = 1, 3
 """Width of a table's frame and spaces, in characters: FRAME once, and PADDING for each column."""
+
+
+def print_message(text: str) -> None:
+    """Print a message on stderr, with control characters escaped and long quotations cut."""
+    print(format_message(text), file=sys.stderr)
 
 
 def print_text(text: str, *, end: str = "\n") -> None:

@@ -252,17 +252,21 @@ WRITERS: Mapping[TableFormat, Callable[[Grid], str]] = {
 
 FORMULA_PREFIXES = (*"=+-@\uff1d\uff0b\uff0d\uff20", "\t", "\r", "\n")
 """What begins a formula for some spreadsheet; it may read full-width signs as = + - @ and skip a line break."""
+_CELL_START = re.compile(r"([;|\t] *)(?=[=+@\uff1d\uff0b\uff0d\uff20-])")
 
 
 def escape_formula(value: object) -> object:
-    """Return a value for CSV; a text that a spreadsheet would read as a formula gets an apostrophe in front.
+    """Return a value for CSV; what a spreadsheet would read as a formula gets an apostrophe in front.
 
-    >>> escape_formula("=1+1"), escape_formula("bow"), escape_formula(-0.5)
-    ("'=1+1", 'bow', -0.5)
+    That is a text, or a part of it after a sign at which some spreadsheets begin a new cell, even within quotes.
+
+    >>> escape_formula("=1+1"), escape_formula("a;=1+1"), escape_formula("bow"), escape_formula(-0.5)
+    ("'=1+1", "a;'=1+1", 'bow', -0.5)
     """
     if not isinstance(value, str):
         return value
     text = escape_control_characters(value)  # a carriage return would end the line
+    text = _CELL_START.sub(r"\1'", text)
     return f"'{text}" if text.startswith(FORMULA_PREFIXES) else text
 
 

@@ -43,7 +43,7 @@ def agree(
             print_table(tw.build_rich_table(grid))
         print_text(notes, end="")
         if disagreements is not None:
-            print(f"disagreements: {disagreements}")
+            print_text(f"disagreements: {disagreements}")
     elif style in FLAT:
         print(tw.format_records(to_records(agreement), style), end="")
     else:

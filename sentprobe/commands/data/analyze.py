@@ -1,7 +1,6 @@
 """The command ``probe analyze``: turn a corpus into a table."""
 
 import shlex
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import partial
@@ -13,7 +12,7 @@ import typer
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.interruption import describe_kept_work, report_interruption
 from sentprobe.commands.shared.output_paths import OUTPUT_FOLDER
-from sentprobe.display.screen import print_text
+from sentprobe.display.screen import print_message, print_text
 from sentprobe.errors import UsageError
 from sentprobe.probes.corpus.analysis_settings import MAX_TOKENS, AnalysisRecipe, make_recipe
 from sentprobe.probes.corpus.sources import Source, find_file_language, find_sources
@@ -155,9 +154,9 @@ def _print_summary(table: Table, pace: "AnalysisProgress") -> None:
         f"({counts.duplicates:,} repeated, {counts.failures:,} failed)"
     )
     if analysed < counts.sentences:
-        print(f"{counts.sentences - analysed:,} of them had been analysed before")
+        print_text(f"{counts.sentences - analysed:,} of them had been analysed before")
     if counts.failures:
-        print(f"failed sentences: {table.path / FAILURES}")
+        print_text(f"failed sentences: {table.path / FAILURES}")
     if not table.constituents:
         content = "tags and dependencies" if table.recipe["parser_made_of"] else "tokens"
         print_text(
@@ -166,8 +165,8 @@ def _print_summary(table: Table, pace: "AnalysisProgress") -> None:
         )
     if table.has_values("dependency_depth") and (note := _format_tense_note(table)):
         print_text(note)
-    print(f"{seconds:.1f} seconds, {analysed / seconds:,.0f} sentences a second", file=sys.stderr)
-    print(f"table: {table.path}" + (f", language {table.language}" if table.language else ""))
+    print_message(f"{seconds:.1f} seconds, {analysed / seconds:,.0f} sentences a second")
+    print_text(f"table: {table.path}" + (f", language {table.language}" if table.language else ""))
 
 
 def _format_tense_note(table: Table) -> str:

@@ -1,6 +1,5 @@
 """The command ``probe build``: write the datasets of a suite into a folder."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,7 +11,7 @@ from sentprobe.commands.shared.given_options import map_given_options, reject_un
 from sentprobe.commands.shared.help import CommandWithTaskList
 from sentprobe.commands.shared.interruption import report_interruption
 from sentprobe.commands.shared.output_paths import OUTPUT_FOLDER
-from sentprobe.display.screen import print_table, print_text
+from sentprobe.display.screen import print_message, print_table, print_text
 from sentprobe.display.table_writers import build_empty_table
 from sentprobe.errors import UsageError
 from sentprobe.progress import Reporter, show_bars
@@ -90,7 +89,7 @@ def build(
     _print_summary(chosen_suite, datasets)
     if failures:
         raise build_failure_error(failures, total=len(datasets) + len(failures))
-    print(f"datasets: {out}")
+    print_text(f"datasets: {out}")
 
 
 def build_into(
@@ -137,7 +136,7 @@ def _write_readme(out: Path, *, fmt: str, licence: str) -> None:
     else:
         is_written = hub.write_folder_readme(out)
     if not is_written:
-        print(f"{out / 'README.md'}: not written by sentprobe, so it is not changed", file=sys.stderr)
+        print_message(f"{out / 'README.md'}: not written by sentprobe, so it is not changed")
 
 
 def _check_no_probe_words(suite: "AnySuite") -> None:

@@ -1,6 +1,5 @@
 """The command ``probe embed``: write the vectors of sentences to a file."""
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +12,8 @@ from sentprobe.commands.shared.output_paths import OUTPUT_FILE
 from sentprobe.commands.shared.table_output import check_output_file
 from sentprobe.disk.files import find_cache_directory
 from sentprobe.disk.reading import open_lines
-from sentprobe.errors import FormatError, UsageError, format_message
+from sentprobe.display.screen import print_message, print_text
+from sentprobe.errors import FormatError, UsageError
 from sentprobe.lexicon.read import load_lexicon
 from sentprobe.processes import check_count, limit_threads
 from sentprobe.progress import Reporter, SilentReporter, show_bars
@@ -63,9 +63,9 @@ def embed(
         with limit_threads(threads):
             vectors = encode(built_encoder, sentences, cache=cache, reporter=reporter)
         for note in get_capabilities(built_encoder).notes:
-            print(format_message(note), file=sys.stderr)
+            print_message(note)
         write_vectors(out, sentences, vectors, format=vector_format)
-    print(f"{out}: {len(sentences)} sentences, vectors of width {vectors.shape[1]}")
+    print_text(f"{out}: {len(sentences)} sentences, vectors of width {vectors.shape[1]}")
 
 
 def read_sentences(source: str, *, seed: int = 0, command: str = "", reporter: Reporter | None = None) -> list[str]:

@@ -11,7 +11,8 @@ from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.given_options import map_given_options
 from sentprobe.commands.shared.help import CommandWithTaskList
 from sentprobe.disk.files import make_parent_folder, write_atomically
-from sentprobe.errors import UsageError
+from sentprobe.display.screen import print_text
+from sentprobe.errors import UsageError, escape_control_characters
 from sentprobe.progress import show_bars
 from sentprobe.specs import choose_member
 from sentprobe.values import format_json
@@ -65,12 +66,12 @@ def sentences(
     texts = list(dict.fromkeys(text for data in found_datasets.datasets for text in data.sentences))
     text = "".join(WRITERS[sentence_format](texts))
     if out is None:
-        sys.stdout.write(text)
+        sys.stdout.write(escape_control_characters(text) if sys.stdout.isatty() else text)
         sys.stdout.flush()
     else:
         make_parent_folder(out)
         write_atomically(out, text)
-        print(f"{out}: {len(texts)} sentences")
+        print_text(f"{out}: {len(texts)} sentences")
     if found_datasets.failures:
         names = {*found_datasets.failures, *(data.name for data in found_datasets.datasets)}
         raise build_failure_error(found_datasets.failures.values(), total=len(names))

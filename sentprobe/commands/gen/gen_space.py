@@ -1,12 +1,12 @@
 """Build the space of possible sentences from the options of ``gen``, and choose the format of the output."""
 
 import re
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from sentprobe.commands.gen.gen_options import ContentOptions, FeatureOptions, WordOptions
-from sentprobe.errors import UsageError, format_message
+from sentprobe.display.screen import print_message
+from sentprobe.errors import UsageError
 from sentprobe.generator.bulk.generate import read_known_event
 from sentprobe.generator.events.event import Aspect, Event, Fronting, Mood, Negator, Number, Voice
 from sentprobe.generator.sentences.sentence_records import PARQUET, find_record_format
@@ -91,7 +91,7 @@ def _build_constraints(content: ContentOptions, lexicon: Lexicon) -> tuple[Const
     if content.config is not None:
         config = read_config(content.config, lexicon)
         for warning in config.warnings:
-            print(format_message(f"gen: warning: {warning}"), file=sys.stderr)
+            print_message(f"gen: warning: {warning}")
         base, templates = config.constraints, config.templates or templates
 
     def read_events(texts: Sequence[str] | None) -> tuple[Event, ...]:

@@ -13,6 +13,7 @@ import typer
 from sentprobe.commands.shared.options import InsteadOfStdoutOption, LanguageOption, LexiconOption, build_format_option
 from sentprobe.disk.files import make_parent_folder
 from sentprobe.disk.reading import decode_line, iterate_lines, open_input
+from sentprobe.display.screen import print_message
 from sentprobe.errors import FormatError, SentprobeError, UsageError, format_count
 from sentprobe.generator.sentences.parse import find_only_reading, normalize_sentence, parse_clauses
 from sentprobe.grammars.shapes import QUESTION
@@ -132,13 +133,13 @@ class _SentenceReader:
                 yield ParsedText(number, plain_text, clauses)
             except SentprobeError as error:
                 self.failure_count += 1
-                print(f"gen: {where}: {error}", file=sys.stderr)
+                print_message(f"gen: {where}: {error}")
 
     def report_changes(self) -> None:
         """Print on stderr how many sentences were normalized, and how many have several readings."""
         if self.changed_count:
             amount = format_count(self.changed_count, "sentence")
-            print(f"gen: normalized capitals, apostrophes or the final mark of {amount}", file=sys.stderr)
+            print_message(f"gen: normalized capitals, apostrophes or the final mark of {amount}")
         if self.ambiguous_count:
             amount = format_count(self.ambiguous_count, "ambiguous sentence")
-            print(f"gen: {amount}: each reading is a record", file=sys.stderr)
+            print_message(f"gen: {amount}: each reading is a record")

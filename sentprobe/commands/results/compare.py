@@ -1,6 +1,5 @@
 """The command ``probe compare``: differences between encoders, with intervals and paired tests."""
 
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,8 +11,9 @@ import typer
 
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.table_output import find_caption, find_table_format, write_tables
+from sentprobe.display.screen import print_message
 from sentprobe.display.table_writers import Grid
-from sentprobe.errors import ResultsError, UsageError, format_count, format_message
+from sentprobe.errors import ResultsError, UsageError, format_count
 from sentprobe.specs import choose_member
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def compare_runs(
     if not unprobed or not requests:
         requests["probes"] = compare_all_probes
     elif len(unprobed) < len(compared_runs):
-        print(format_message(f"left out: probes: {unprobed[0].path} has no results of probes"), file=sys.stderr)
+        print_message(f"left out: probes: {unprobed[0].path} has no results of probes")
     return RunComparisons(**_collect_comparisons(requests))
 
 
@@ -157,7 +157,7 @@ def _collect_comparisons(requests: Mapping[str, Callable[[], Any]]) -> dict[str,
     if not comparisons:
         raise errors.popitem()[1]
     for kind, reason in errors.items():
-        print(format_message(f"left out: {kind.replace('_', ' ')}: {reason}"), file=sys.stderr)
+        print_message(f"left out: {kind.replace('_', ' ')}: {reason}")
     return comparisons
 
 

@@ -1,6 +1,5 @@
 """The command ``probe correlate``: rank correlations of probing accuracy with other scores of the same encoders."""
 
-import sys
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +9,8 @@ import typer
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.output_paths import OUTPUT_FILE
 from sentprobe.commands.shared.table_output import FLAT, find_caption, find_table_format, write_tables
-from sentprobe.errors import UsageError, format_message
+from sentprobe.display.screen import print_message
+from sentprobe.errors import UsageError
 from sentprobe.specs import choose_member
 
 
@@ -66,6 +66,6 @@ def correlate(
     grid = correlations.build_correlation_grid(correlations_found)
     notes = correlations.describe_correlations(correlations_found, correction=corrected)
     if style in FLAT and (warning := correlations.describe_small_sample(correlations_found)):  # in place of notes
-        print(format_message(f"probe: warning: {warning}"), file=sys.stderr)
+        print_message(f"probe: warning: {warning}")
     make_records = partial(correlations.to_correlation_records, correlations_found)
     write_tables([("", grid, notes)], make_records, style, out=out, caption=caption)

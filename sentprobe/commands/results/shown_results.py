@@ -1,6 +1,5 @@
 """Output of ``probe show``: tables, series by sentence length, views of test items, plots and the report page."""
 
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -9,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from sentprobe.commands.shared.table_output import FLAT, print_or_write, write_tables
 from sentprobe.display import table_writers as tw
-from sentprobe.errors import SentprobeError, UsageError, format_message
+from sentprobe.display.screen import print_message
+from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.lengths import Lengths
 from sentprobe.probes.geometry.distance_draws import build_geometry_tables
 from sentprobe.probes.geometry.distance_results import GeometryResult, read_geometry
@@ -76,7 +76,7 @@ def _load_items(result: Result) -> tuple[ItemTable, ...]:
     try:
         return read_item_tables([result])
     except SentprobeError as error:
-        print(format_message(f"left out: test items: {error}"), file=sys.stderr)
+        print_message(f"left out: test items: {error}")
         return ()
 
 

@@ -1,6 +1,5 @@
 """The command ``probe geometry``: whether vectors of paraphrases are nearer than those of other sentences."""
 
-import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -14,6 +13,7 @@ from sentprobe.commands.shared.given_options import map_given_options
 from sentprobe.commands.shared.interruption import describe_kept_work, report_interruption
 from sentprobe.commands.shared.table_output import find_caption, find_table_format, print_reuse, write_tables
 from sentprobe.disk.files import find_cache_directory
+from sentprobe.display.screen import print_message
 from sentprobe.display.table_writers import Grid
 from sentprobe.errors import UsageError
 from sentprobe.generator.spaces.held_out_words import parse_side
@@ -142,7 +142,7 @@ def geometry(
     )
     if out is not None:
         print_reuse(outcome.reused, total=len(outcome.results))
-        print(f"results: {out}", file=sys.stderr)
+        print_message(f"results: {out}")
 
 
 def _build_table(

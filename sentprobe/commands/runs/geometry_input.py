@@ -1,6 +1,5 @@
 """Input of ``probe geometry``: triplet files of ``gen pairs``, and mirror pairs in datasets of tasks."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -8,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.target_options import parse_targets
-from sentprobe.errors import SentprobeError, UsageError, format_message
+from sentprobe.display.screen import print_message
+from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.lexicon import Lexicon
 from sentprobe.probes.runs.request.targets import Targets, find_datasets
 from sentprobe.progress import show_bars
@@ -72,7 +72,7 @@ def build_spaces(lexicon: Lexicon, names: Sequence[str], drawing: "TripletSampli
 
     spaces, errors = build_triplet_spaces(lexicon, names, drawing)
     for failure in errors:
-        print(format_message(f"left out: {failure}"), file=sys.stderr)
+        print_message(f"left out: {failure}")
     return spaces
 
 
@@ -116,5 +116,5 @@ def build_mirror_materials(
     if not materials:
         raise errors[0]
     for failure in errors:
-        print(format_message(f"left out: {failure}"), file=sys.stderr)
+        print_message(f"left out: {failure}")
     return materials

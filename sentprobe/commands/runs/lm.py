@@ -1,6 +1,5 @@
 """The command ``probe lm``: accuracy of language models on minimal pairs."""
 
-import sys
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -18,6 +17,7 @@ from sentprobe.commands.shared.table_output import (
     write_tables,
 )
 from sentprobe.disk.inputs import find_descriptor, is_device
+from sentprobe.display.screen import print_message
 from sentprobe.errors import UsageError, format_count
 from sentprobe.lexicon import english
 from sentprobe.lexicon.read import choose_vocabulary
@@ -109,7 +109,7 @@ def lm(
         total = len(minimal_pairs)
         vocabularies = accuracies.list_models_with_vocabulary(specs)
         minimal_pairs = accuracies.select_known_pairs(vocabularies, minimal_pairs, load)
-        print(f"left out: {total - len(minimal_pairs)} of {format_count(total, 'pair')}", file=sys.stderr)
+        print_message(f"left out: {total - len(minimal_pairs)} of {format_count(total, 'pair')}")
         source += f", without pairs that have words unknown to {' or '.join(map(str, vocabularies))}"
     measure: Callable[..., PairScores] = partial(accuracies.load_or_find_scores, pairs=minimal_pairs)
     folder = None
@@ -127,7 +127,7 @@ def lm(
     write_tables(result.build_tables(intervals=intervals), result.to_records, style, out=out)
     if folder is not None:
         print_reuse(len(folder.reused), total=len(scored))
-        print(f"results: {results}", file=sys.stderr)
+        print_message(f"results: {results}")
 
 
 def sample_paradigms(uids: Sequence[str], n: int, seed: int) -> "list[SentencePair]":

@@ -191,7 +191,7 @@ def run(
         print_text(f"note: {note}")
     if out is not None:
         print_reuse(outcome.reused, total=len(outcome.results.records))
-        print(f"results: {out}")
+        print_text(f"results: {out}")
     if outcome.failures:
         task_names = {*outcome.results.tasks, *outcome.failures}
         raise build_failure_error(outcome.failures.values(), total=len(task_names))

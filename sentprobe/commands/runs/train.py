@@ -20,8 +20,8 @@ from sentprobe.commands.shared.help import HelpfulCommand
 from sentprobe.commands.shared.interruption import describe_resumption, report_interruption
 from sentprobe.commands.shared.output_paths import OUTPUT_FOLDER
 from sentprobe.commands.shared.table_output import check_output_file
-from sentprobe.display.screen import print_text
-from sentprobe.errors import SentprobeError, UsageError, format_count, format_message
+from sentprobe.display.screen import print_message, print_text
+from sentprobe.errors import SentprobeError, UsageError, format_count
 from sentprobe.extras import require_libraries
 from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
 from sentprobe.processes import check_count, limit_threads, make_workers
@@ -369,7 +369,7 @@ def _print_note(text: str) -> None:
     from sentprobe.probes.pretraining.devices_and_precision import is_first_process
 
     if is_first_process():
-        print(format_message(text), file=sys.stderr)
+        print_message(text)
 
 
 def _describe_report(report: "TrainingReport") -> str:

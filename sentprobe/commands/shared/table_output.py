@@ -1,6 +1,5 @@
 """Output of tables by commands: choice of the format, caption, and output file."""
 
-import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,7 @@ from sentprobe.commands.shared.options import LatexOptions
 from sentprobe.disk.files import write_atomically
 from sentprobe.disk.inputs import check_output
 from sentprobe.display import table_writers as tw
-from sentprobe.display.screen import print_table, print_text
+from sentprobe.display.screen import print_message, print_table, print_text
 from sentprobe.display.table_writers import Caption, TableFormat, build_caption
 from sentprobe.errors import UsageError, format_count, suggest
 
@@ -122,4 +121,4 @@ def print_reuse(reused: int, *, total: int) -> None:
     """Print on stderr how many of *total* results were reused, and how many are new."""
     if reused:
         suffix = f", {total - reused} made" if total > reused else ""
-        print(f"{format_count(reused, 'result')} found{suffix}", file=sys.stderr)
+        print_message(f"{format_count(reused, 'result')} found{suffix}")

@@ -1,15 +1,19 @@
-"""The parser CoreNLP (Manning et al. 2014): a running server, asked through NLTK's client."""
+"""The parser CoreNLP (Manning et al. 2014): a running server."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from sentprobe.errors import MAX_QUOTED
 from sentprobe.probes.syntax.parsers import ParserError, ParserOutcome
 from sentprobe.probes.syntax.trees import ParsedSentence, escape_word
 from sentprobe.specs import Spec, replace_options
-from sentprobe.versions import describe_package
+from sentprobe.values import BadSyntaxError, parse_json
 
 URL = "http://localhost:9000"
+MAX_ANSWER_BYTES = 2**26
+NOT_AS_EXPECTED = "the CoreNLP server's answer is not as expected"
 HOW_TO_START = "start one in its folder by: java -mx4g -cp '*' edu.stanford.nlp.pipeline.StanfordCoreNLPServer"
 ANNOTATORS = {"annotators": "tokenize,ssplit,pos,parse", "outputFormat": "json"}
 TOKENIZED_INPUT = {"tokenize.whitespace": "true", "ssplit.eolonly": "true"}
@@ -30,13 +34,13 @@ class CorenlpOptions:
 
 @dataclass(frozen=True, slots=True)
 class CorenlpParser:
-    """A CoreNLP server and NLTK's client for it."""
+    """A CoreNLP server and the session of its requests."""
 
     splits: ClassVar[bool] = True
     fingerprint: str
     url: str
     timeout: int
-    client: Any = field(repr=False)
+    session: Any = field(repr=False)
 
     def parse(self, sentences: Sequence[Sequence[str]]) -> list[ParserOutcome]:
         """Return the parse of each tokenised sentence, from one request."""
@@ -45,55 +49,83 @@ class CorenlpParser:
 
     def tokenize(self, sentence: str) -> list[str]:
         """Return the tokens of a sentence, from one request."""
-        return [token["word"] for part in self._request(sentence, TOKENIZER_ONLY) for token in part["tokens"]]
+        try:
+            return [str(token["word"]) for part in self._request(sentence, TOKENIZER_ONLY) for token in part["tokens"]]
+        except (KeyError, TypeError):
+            raise ValueError(f"{NOT_AS_EXPECTED}: a sentence has no list of words") from None
 
     def parse_text(self, text: str) -> list[ParserOutcome]:
         """Split a text into sentences, and return their parses."""
         return [convert_sentence(sentence) for sentence in self._request(text, {})]
 
-    def _request(self, text: str, properties: Mapping[str, str]) -> Sequence[Mapping[str, Any]]:
+    def _request(self, text: str, properties: Mapping[str, str]) -> Sequence[Any]:
+        """Return the sentences in the server's answer, whose shape convert_sentence checks."""
         from requests import ConnectionError as Unreachable
-        from requests import HTTPError, Timeout
+        from requests import Timeout
+        from requests.exceptions import ChunkedEncodingError
 
         try:
-            answer = self.client.api_call(text, {**ANNOTATORS, **properties}, timeout=self.timeout)
+            response = self.session.post(
+                self.url,
+                params={"properties": json.dumps({**ANNOTATORS, **properties})},
+                data=text.encode(),
+                headers={"Content-Type": "text/plain; charset=utf8"},
+                timeout=self.timeout,
+                stream=True,
+            )
+            body = bytearray()
+            with response:
+                for part in response.iter_content(2**16):
+                    body += part
+                    if len(body) > MAX_ANSWER_BYTES:
+                        raise ValueError(f"the CoreNLP server's answer is longer than {MAX_ANSWER_BYTES:,} bytes")
         except Timeout:
             raise TimeoutError(f"the CoreNLP server took over {self.timeout} seconds") from None
-        except HTTPError as error:
-            reason = getattr(error.response, "text", "") or str(error)
-            raise ValueError(f"the CoreNLP server says: {reason}") from error
+        except ChunkedEncodingError as error:
+            raise ValueError("the CoreNLP server broke off its answer") from error
         except Unreachable as error:
             raise ParserError(f"no CoreNLP server answers at {self.url}; {HOW_TO_START}") from error
-        sentences: Sequence[Mapping[str, Any]] = answer["sentences"]
+        if not response.ok:
+            reason = body[:MAX_QUOTED].decode(errors="replace") or f"{response.status_code} {response.reason}"
+            raise ValueError(f"the CoreNLP server says: {reason}")
+        try:
+            sentences = parse_json(bytes(body))["sentences"]
+        except (BadSyntaxError, KeyError, TypeError):
+            raise ValueError(f"{NOT_AS_EXPECTED}: it has no list of sentences") from None
+        if not isinstance(sentences, list):
+            raise ValueError(f"{NOT_AS_EXPECTED}: it has no list of sentences")
         return sentences
 
 
-def convert_sentence(sentence: Mapping[str, Any]) -> ParsedSentence:
-    """Convert a sentence from the JSON of the server's answer."""
-    tokens = sentence["tokens"]
-    edges = {edge["dependent"]: edge for edge in sentence.get("basicDependencies", ())}
-    numbers = [token["index"] for token in tokens]
-    has_heads = all(number in edges for number in numbers)
-    return ParsedSentence(
-        tokens=tuple(token["word"] for token in tokens),
-        tags=tuple(token["pos"] for token in tokens),
-        tree=sentence.get("parse"),
-        heads=tuple(edges[number]["governor"] for number in numbers) if has_heads else (),
-        relations=tuple(edges[number]["dep"].lower() for number in numbers) if has_heads else (),
-    )
+def convert_sentence(sentence: Any) -> ParsedSentence:
+    """Convert a sentence from the JSON of the server's answer. Raises ValueError if it has another shape."""
+    try:
+        tokens, tree = sentence["tokens"], sentence.get("parse")
+        edges = {edge["dependent"]: edge for edge in sentence.get("basicDependencies", ())}
+        numbers = [token["index"] for token in tokens]
+        has_heads = all(number in edges for number in numbers)
+        words, tags = tuple(token["word"] for token in tokens), tuple(token["pos"] for token in tokens)
+        heads = tuple(edges[number]["governor"] for number in numbers) if has_heads else ()
+        relations = tuple(edges[number]["dep"].lower() for number in numbers) if has_heads else ()
+    except (AttributeError, KeyError, TypeError):
+        raise ValueError(f"{NOT_AS_EXPECTED}: a sentence has not the fields of one") from None
+    texts = (*words, *tags, *relations, "" if tree is None else tree)
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError(f"{NOT_AS_EXPECTED}: a word, tag, relation or tree is not a text")
+    if not all(type(head) is int and 0 <= head <= len(words) for head in heads):
+        raise ValueError(f"{NOT_AS_EXPECTED}: a head is not the number of a token")
+    return ParsedSentence(tokens=words, tags=tags, tree=tree, heads=heads, relations=relations)
 
 
 def load_corenlp(spec: Spec) -> CorenlpParser:
     """Connect to the server at the URL of *spec*, by default on this machine. Raises ParserError without a server."""
     import requests
-    from nltk.parse.corenlp import CoreNLPParser
 
     options = replace_options(CorenlpOptions(), spec.options, owner="corenlp")
     url = (spec.argument or URL).rstrip("/")
-    client = CoreNLPParser(url=url)
+    session = requests.Session()
     try:
-        client.session.get(f"{url}/live", timeout=10)
+        session.get(f"{url}/live", timeout=10)
     except (requests.RequestException, ValueError) as error:
         raise ParserError(f"no CoreNLP server answers at {url}; {HOW_TO_START}") from error
-    fingerprint = f"CoreNLP {options.version or 'unknown'} {describe_package('nltk')}"
-    return CorenlpParser(fingerprint, url, options.timeout, client)
+    return CorenlpParser(f"CoreNLP {options.version or 'unknown'}", url, options.timeout, session)

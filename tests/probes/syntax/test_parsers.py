@@ -286,6 +286,8 @@ def server() -> Iterator[tuple[str, list[tuple[dict[str, str], str]]]]:
             requests.append((json.loads(query["properties"][0]), text))
             if "crash" in text:
                 self._answer(500, b"CoreNLP request timed out.")
+            elif text.startswith("{"):
+                self._answer(200, text.encode())
             else:
                 self._answer(200, json.dumps(ANSWER).encode())
 
@@ -333,6 +335,40 @@ def test_a_corenlp_server(server: tuple[str, list[tuple[dict[str, str], str]]], 
     assert "ssplit.eolonly" not in requests[-1][0]
     assert load_parser(f"corenlp:{url}/").tokenize("Men ran(") == ["Men", "ran", "-LRB-"]
     assert requests[-1][0]["ssplit.isOneSentence"] == "true"
+
+
+def edit_answer(**fields: Any) -> str:
+    """Return an answer about one word, some fields of which are replaced."""
+    token = {"index": 1, "word": "Men", "pos": "NNS", **fields.pop("token", {})}
+    edge = {"dep": "ROOT", "governor": 0, "dependent": 1, **fields.pop("edge", {})}
+    sentence = {"parse": "(ROOT (NNS Men))", "tokens": [token], "basicDependencies": [edge], **fields}
+    return json.dumps({"sentences": [sentence]})
+
+
+WRONG_ANSWERS = {
+    "{": "it has no list of sentences",
+    "{}": "it has no list of sentences",
+    '{"sentences": 5}': "it has no list of sentences",
+    '{"sentences": [5]}': "a sentence has not the fields of one",
+    '{"sentences": [{"tokens": [{}]}]}': "a sentence has not the fields of one",
+    edit_answer(parse=5): "a word, tag, relation or tree is not a text",
+    edit_answer(token={"word": 5}): "a word, tag, relation or tree is not a text",
+    edit_answer(token={"word": "\ud800"}): "it has no list of sentences",
+    edit_answer(edge={"dep": 5}): "a sentence has not the fields of one",
+    edit_answer(edge={"governor": 1_000_000_000}): "a head is not the number of a token",
+    edit_answer(edge={"governor": True}): "a head is not the number of a token",
+    edit_answer(edge={"governor": -1}): "a head is not the number of a token",
+}
+
+
+@skip_unless_installed("corenlp")
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("answer", "message"), WRONG_ANSWERS.items())
+def test_wrong_answer_of_a_corenlp_server(
+    server: tuple[str, list[tuple[dict[str, str], str]]], answer: str, message: str
+) -> None:
+    with pytest.raises(ValueError, match=f"the CoreNLP server's answer is not as expected: {message}"):
+        load_parser(f"corenlp:{server[0]}/").parse_text(answer)
 
 
 TEXT = (

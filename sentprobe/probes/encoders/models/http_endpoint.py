@@ -36,6 +36,8 @@ MAX_RETRY_AFTER = 600.0
 """Longest accepted ``Retry-After``, in seconds; if the server asks for a longer wait, the request fails."""
 CONNECT_TIMEOUT = 10.0
 
+MIN_SECRET = 8
+"""Number of characters from which on a part of the API key is removed from messages."""
 _PART_BYTES = 2**16
 """Number of bytes of a response body that are read at a time."""
 _MAX_REFUSAL_BYTES = 2**16
@@ -209,8 +211,27 @@ def make_connection_pool(url: str, *, size: int) -> urllib3.PoolManager:
 
 
 def hide_key(text: str, *, key: str) -> str:
-    """Return the text with the API key replaced by ``[key]``."""
-    return text.replace(key, "[key]") if key else text
+    """Return the text with ``[key]`` in place of the API key, and of each part of it from MIN_SECRET characters on.
+
+    A server's answer may hold a part only, since it is cut, or the key with blanks or control characters in it.
+
+    >>> hide_key("refused: sk-123 456789, sk-12345", key="sk-123456789")
+    'refused: [key], [key]'
+    """
+    size = min(len(key), MIN_SECRET)
+    if not size:
+        return text
+    parts = {key[start : start + size] for start in range(len(key) - size + 1)}
+    places = [place for place, sign in enumerate(text) if sign.isprintable() and not sign.isspace()]
+    visible = "".join(text[place] for place in places)
+    pieces, shown = [], 0  # what precedes the place *shown* is in *pieces*
+    for start in range(len(visible) - size + 1):
+        if visible[start : start + size] in parts:
+            first, end = places[start], places[start + size - 1] + 1
+            if first >= shown:
+                pieces += [text[shown:first], "[key]"]
+            shown = max(shown, end)
+    return "".join([*pieces, text[shown:]])
 
 
 def extract_server_message(body: bytes, *, key: str) -> str:
@@ -221,7 +242,7 @@ def extract_server_message(body: bytes, *, key: str) -> str:
     >>> extract_server_message(b'{"error": {"message": "no such model", "code": 7}}', key="")
     'no such model'
     """
-    text = body.decode(errors="replace")
+    text = body[:_MAX_REFUSAL_BYTES].decode(errors="replace")
     try:
         value = parse_json(text)
     except BadSyntaxError:
@@ -241,7 +262,7 @@ def _make_refusal(answer: urllib3.BaseHTTPResponse, body: bytes, *, key: str) ->
     server_message = extract_server_message(body, key=key)
     try:
         retry_after = Retry().get_retry_after(answer) or 0.0
-    except (exceptions.HTTPError, OverflowError):  # the header has neither a number of seconds nor a date
+    except (exceptions.HTTPError, ValueError, OverflowError):  # neither seconds nor a date
         retry_after = 0.0
     may_retry = answer.status in RETRIED_STATUSES or answer.status >= 500
     return _Failure(

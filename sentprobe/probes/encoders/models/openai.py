@@ -26,6 +26,8 @@ MAX_WIDTH = 2**15
 """Maximum width of the vectors that a server may return if no width is requested."""
 NUMBER_BYTES = 32
 """Maximum size, in bytes, of a number in JSON with the white space around it."""
+MAX_OTHER_VALUES = 1000
+"""Maximum number of lists and objects in an answer beside the embeddings."""
 SPARE_BYTES = 2**23
 """Bytes that an answer may have beside the expected numbers: JSON keys, and vectors wider than requested."""
 
@@ -91,11 +93,11 @@ class OpenAIEncoder:
 
     def _parse_array(self, answer: bytes, *, count: int) -> NDArray[Any]:
         try:
-            array = np.array(_parse_rows(answer, count=count, key=http_endpoint.read_key(self.endpoint.key_env)))
-        except ValueError as error:  # NumPy raises it for rows of different lengths
+            rows = _parse_rows(answer, count=count, key=http_endpoint.read_key(self.endpoint.key_env))
+            _check_rows(rows, max_width=self.options.dim or MAX_WIDTH)
+            return np.array(rows, dtype=np.float64)
+        except (ValueError, OverflowError) as error:
             problem = str(error)
-        else:
-            return array.astype(np.float64) if array.dtype.kind in "iu" else array
         # Raised outside the handler: a traceback would show the first error, which may quote the key.
         raise self.endpoint.make_error(f"the server's answer is not as expected: {problem}")
 
@@ -164,9 +166,28 @@ def _check_options(options: OpenAIOptions) -> None:
         )
 
 
+def _check_rows(rows: Sequence[object], *, max_width: int) -> None:
+    """Raise ValueError unless each row is a list of numbers, of one width from 1 to *max_width*.
+
+    NumPy would make texts of all numbers if one of them is a text, each as wide as the longest.
+    """
+    widths = set()
+    for row in rows:
+        if not isinstance(row, list) or not {*map(type, row)} <= {int, float}:
+            raise ValueError("an embedding is not a list of numbers")
+        widths.add(len(row))
+    if len(widths) > 1:
+        raise ValueError(f"its embeddings have different widths: {sorted(widths)}")
+    if not 1 <= max(widths) <= max_width:
+        raise ValueError(f"its embeddings have width {max(widths)}, not 1 to {max_width}")
+
+
 def _parse_rows(body: bytes, *, count: int, key: str) -> list[object]:
     """Return the embeddings in an answer ``{"data": [{"index": 0, "embedding": [0.1, ...]}, ...]}``, by index."""
     try:
+        # An answer of many empty lists would take a hundred times its size once it is parsed.
+        if body.count(b"[") + body.count(b"{") > 2 * count + MAX_OTHER_VALUES:
+            raise BadSyntaxError("too many lists and objects")
         data = parse_json(body)["data"]
         rows = {entry.get("index", number): entry["embedding"] for number, entry in enumerate(data)}
     except (BadSyntaxError, KeyError, TypeError, AttributeError):
@@ -174,6 +195,6 @@ def _parse_rows(body: bytes, *, count: int, key: str) -> list[object]:
         raise ValueError(f"it has no list of embeddings: {server_message!r}") from None
     if len(data) != count:
         raise ValueError(f"it has {len(data)} embeddings for {count} sentences")
-    if set(rows) != set(range(count)):
+    if set(rows) != set(range(count)) or {*map(type, rows)} != {int}:
         raise ValueError(f"its indices are not the numbers from 0 to {count - 1}")
     return [rows[index] for index in range(count)]

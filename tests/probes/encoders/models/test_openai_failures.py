@@ -30,7 +30,10 @@ PASSING: list[Reply] = [
     Reply(reset=True),
     Reply(make_right_answer({"model": "m", "input": TEXTS}), cut=10),
     Reply(status=429, headers={"Retry-After": "0"}),
-    Reply(status=429, headers={"Retry-After": "soon"}),
+    *(
+        Reply(status=429, headers={"Retry-After": text})
+        for text in ("soon", "Wed, 21 Oct 99999 07:28:00 GMT", "-1", "9" * 5000)
+    ),
     Reply(b"not gzip", headers={"Content-Encoding": "gzip"}),
 ]
 
@@ -235,14 +238,28 @@ WRONG: list[tuple[Any, str]] = [
     (rows([1.0], [2.0], index=0), "its indices are not the numbers from 0 to 1"),
     (rows([1.0], [2.0], index=[]), "it has no list of embeddings"),
     (rows([1.0], [2.0], index=None), "its indices are not the numbers from 0 to 1"),
-    (rows([1.0], [2.0, 3.0]), "the server's answer is not as expected: "),
-    (rows([1.0], None), "the server's answer is not as expected: "),
-    (rows([], []), "returned an array of shape (2, 0)"),
-    (rows(1.0, 2.0), "returned an array of shape (2,)"),
-    (rows(["1"], ["2"]), "returned <U1"),
-    (rows("AACAPw==", "AACAPw=="), "array of shape (2,)"),
-    (rows([True], [False]), "returned bool"),
-    (rows([None], [1.0]), "returned object"),
+    (rows([1.0], [2.0, 3.0]), "its embeddings have different widths: [1, 2]"),
+    (rows([], []), "its embeddings have width 0, not 1 to 32768"),
+    (rows([0.5] * 33_000, [0.5] * 33_000), "its embeddings have width 33000, not 1 to 32768"),
+    *(
+        (rows(first, second), "an embedding is not a list of numbers")
+        for first, second in (
+            (
+                ([1.0], None),
+                (1.0, 2.0),
+                (["1"], ["2"]),
+                ("AACAPw==", "AACAPw=="),
+                ([True, 0.5], [1, 2]),
+                ([None], [1.0]),
+                ([[1.0]], [[2.0]]),
+                (["x" * 10_000, *[0.5] * 999], [0.5] * 1000),
+            )
+        )
+    ),
+    (rows([10**400], [1.0]), "too large"),
+    ({"data": [{"index": False, "embedding": [1.0]}, {"index": True, "embedding": [2.0]}]}, "its indices are not"),
+    ({"data": [{"index": 0.0, "embedding": [1.0]}, {"index": 1.0, "embedding": [2.0]}]}, "its indices are not"),
+    (b'{"data": [' + b"[]," * 2_000 + b"[]]}", "it has no list of embeddings"),
     (rows([1.0], [float("nan")]), "not finite for the sentence 'b'"),
     (rows([float("inf")], [1.0]), "not finite for the sentence 'a'"),
     (rows([1e39], [1.0]), "not finite for the sentence 'a'"),
@@ -257,6 +274,18 @@ def test_wrong_answer(server: Server, body: Any, message: str) -> None:
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
     assert len(server.requests) == 1
+
+
+def test_memory_is_in_proportion_to_a_wrong_answer(server: Server) -> None:
+    """NumPy would store every number as a text as wide as the longest one."""
+    server.replies = [Reply(rows(["x" * 10_000, *[0.5] * 999], *[[0.5] * 1000] * 55))]
+    tracemalloc.start()
+    try:
+        with pytest.raises(EncoderError, match="not a list of numbers"):
+            client(server).encode(list(map(str, range(56))))
+        assert tracemalloc.get_traced_memory()[1] < 50_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_another_width_in_a_later_request(server: Server) -> None:

@@ -25,6 +25,9 @@ def test_the_key_is_nowhere_but_in_the_header(server: Server, caplog: pytest.Log
         Reply(echo.encode()),
         Reply(b"x" * 190 + SECRET.encode(), 400),  # in the middle of which the text is cut
         Reply(b"x" * 70 + SECRET.encode()),
+        Reply(b" " * (2**16 - 20) + SECRET.encode(), 400),  # of which the last five characters are not read
+        Reply(b"no: " + " ".join(SECRET).encode() + b"!", 400),
+        Reply(status=302, headers={"Location": f"http://x.invalid/?key={SECRET[:12]}"}),
         Reply(status=302, headers={"Location": f"http://x.invalid/?key={SECRET}"}),
     ]
     for reply in answers:
@@ -34,6 +37,8 @@ def test_the_key_is_nowhere_but_in_the_header(server: Server, caplog: pytest.Log
         assert "[key]" in str(caught.value)
         chain = [caught.value, caught.value.__cause__, caught.value.__context__]
         assert not any(SECRET in repr(error) for error in chain)
+        shown = "".join(str(caught.value).split())
+        assert not any(SECRET[start : start + 8] in shown for start in range(len(SECRET) - 7))
     shown = repr(encoder) + str(encoder.name) + encoder.fingerprint + caplog.text
     assert SECRET not in shown
     assert all(request.key == f"Bearer {SECRET}" for request in server.requests)
