@@ -121,7 +121,7 @@ RUNS = Group([
     *(f"probe run sets/Order --method {name} -e bow?dim=16 {_SHORT} {_ONE_CORE} -o runs/{name}"
       for name in ("mdl", "sample-efficiency", "v-information", "complexity")),
     f"probe run sets/Order --dims 8,16 --quantize int8,binary {_PAIR} {_SHORT} {_ONE_CORE} -o runs/dims",
-    f"probe run sets/Order --erase sets/SemRole {_PAIR} {_SHORT} {_ONE_CORE} -o runs/erase",
+    f"probe run sets/Order --erase numbers.csv {_PAIR} {_SHORT} {_ONE_CORE} -o runs/erase",
     f"probe run structure {_STRUCTURE} --task Binding -e bow?dim=16 {_SHORT} {_ONE_CORE} -o runs/structure",
 ], [
     *(f"probe show {_RUNS} -f {name}" for name in ("text", "markdown", "latex")),
@@ -258,7 +258,15 @@ GROUPS = {
     "training": TRAINING, "corpus": CORPUS, "natural": NATURAL, "bad": BAD,
 }  # fmt: skip
 
+_NUMBERED = [
+    f"{split},{label},the {word} {verb}"
+    for split, verbs in (("train", ("slept", "danced", "ran", "left")), ("test", ("came", "fell")))
+    for verb in verbs
+    for singular in ("man", "doctor", "lawyer", "king", "girl")
+    for label, word in (("one", singular), ("many", "men" if singular == "man" else f"{singular}s"))
+]
 TEXTS = {
+    "numbers.csv": "\n".join(["split,label,sentence", *_NUMBERED, ""]),
     "toy.py": "def encode(sentences):\n    return [[float(len(s)), 0.5] for s in sentences]\n",
     "own.toml": "[noun]\nking = {}\n[intransitive]\nsleep = {}\n[transitive]\nhelp = {}\n",
     "constraints.json": '{"constraints": {"needList": {"noun": ["lawyer"]}}}\n',
