@@ -33,12 +33,11 @@ class Scale:
     def locate(self, value: float) -> float:
         """Return the position of a value; a value outside of the scale is moved to the nearest end."""
         inside = min(max(value, self.low), self.high)  # 0 has no logarithm
-        low, high, position = map(self._measure, (self.low, self.high, inside))
+        low, high, position = self.low, self.high, inside
+        if self.logarithmic:
+            low, high, position = map(log10, (low, high, position))
         share = (position - low) / (high - low) if high > low else 0.5
         return round(self.start + share * (self.end - self.start), 1)
-
-    def _measure(self, value: float) -> float:
-        return log10(value) if self.logarithmic else value
 
     def compute_ticks(self, count: int = 5) -> list[tuple[float, str]]:
         """Return about *count* round numbers as axis labels: (position, text)."""

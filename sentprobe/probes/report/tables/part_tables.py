@@ -141,32 +141,32 @@ def _name_column(record: Result, condition: Condition) -> str:
 def to_part_records(results: Results, items: division.ItemTables, column: str) -> list[dict[str, Any]]:
     """Return a record for each result, condition and part of the items, and one for each generalisation gap."""
     division.check_column(items.values(), column)
-    with_column = (r for r in results.records if column in items[r.dataset_fingerprint].columns)
-    return [record for result in with_column for record in _to_records(result, items, column)]
-
-
-def _to_records(result: Result, items: division.ItemTables, column: str) -> Iterator[dict[str, Any]]:
-    parts = division.split_by_part([result], items, column)
-    for condition in (condition for condition in USUAL_CONDITIONS if condition in result.scores):
-        scores = {name: part_result.scores[condition] for name, (part_result,) in parts.items()}
-        rows: list[tuple[Any, ...]] = [
-            (name, s.total, s.accuracy, s.spread, s.interval, parts[name][0].majority) for name, s in scores.items()
-        ]
-        if gap := division.compute_gap(parts, condition):
-            rows.append((GAP, None, gap.difference, None, gap.interval, None))
-        for name, total, accuracy, spread, interval, majority in rows:
-            yield {
-                **identify_result(result),
-                "condition": condition.value,
-                "column": column,
-                "part": name,
-                "items": total,
-                "accuracy": accuracy,
-                "spread": spread,
-                "low": interval.low,
-                "high": interval.high,
-                "majority": majority,
-                "preset": result.preset.name,
-                "seed": result.seed,
-                "probe_vectors": result.probe_vectors,
-            }
+    records: list[dict[str, Any]] = []
+    for result in (r for r in results.records if column in items[r.dataset_fingerprint].columns):
+        parts = division.split_by_part([result], items, column)
+        for condition in (condition for condition in USUAL_CONDITIONS if condition in result.scores):
+            scores = {name: part_result.scores[condition] for name, (part_result,) in parts.items()}
+            rows: list[tuple[Any, ...]] = [
+                (name, s.total, s.accuracy, s.spread, s.interval, parts[name][0].majority) for name, s in scores.items()
+            ]
+            if gap := division.compute_gap(parts, condition):
+                rows.append((GAP, None, gap.difference, None, gap.interval, None))
+            records += [
+                {
+                    **identify_result(result),
+                    "condition": condition.value,
+                    "column": column,
+                    "part": name,
+                    "items": total,
+                    "accuracy": accuracy,
+                    "spread": spread,
+                    "low": interval.low,
+                    "high": interval.high,
+                    "majority": majority,
+                    "preset": result.preset.name,
+                    "seed": result.seed,
+                    "probe_vectors": result.probe_vectors,
+                }
+                for name, total, accuracy, spread, interval, majority in rows
+            ]
+    return records
