@@ -145,13 +145,6 @@ def find_training_words(data: ProbeDataset) -> frozenset[str]:
     return frozenset(word for row in data.splits[Split.TRAIN].rows for word in data.sentences[row].split())
 
 
-def _digest_test_items(data: ProbeDataset) -> str:
-    test = data.splits[Split.TEST]
-    pairs = zip(test.rows, test.targets, strict=True)
-    items = (f"{data.labels[label]}\t{data.sentences[row]}\n" for row, label in pairs)
-    return sha256("".join(items).encode("utf-8", "surrogatepass")).hexdigest()
-
-
 def find_lemma(token: str, lexicon: Lexicon) -> str:
     """Return the lemma of a token; its stem if the lexicon lacks the token; "" for punctuation."""
     word = token.lower()
@@ -255,12 +248,14 @@ def collect_data_facts(data: ProbeDataset, *, origin: str = "") -> DataFacts:
     languages: dict[str, Any] = {}
     if data.card.test_language:
         words = find_training_words(data)
-        test_rows = data.splits[Split.TEST].rows
+        test = data.splits[Split.TEST]
+        pairs = zip(test.rows, test.targets, strict=True)
+        lines = (f"{data.labels[label]}\t{data.sentences[row]}\n" for row, label in pairs)
         languages = {
             "train_language": data.card.train_language,
             "test_language": data.card.test_language,
-            "test_digest": _digest_test_items(data),
-            "known_words": sum(not words.isdisjoint(data.sentences[row].split()) for row in test_rows),
+            "test_digest": sha256("".join(lines).encode("utf-8", "surrogatepass")).hexdigest(),
+            "known_words": sum(not words.isdisjoint(data.sentences[row].split()) for row in test.rows),
         }
     return DataFacts(
         train=sizes[Split.TRAIN],
