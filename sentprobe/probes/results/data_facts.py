@@ -101,6 +101,7 @@ def count_reworded(data: ProbeDataset) -> int:
     that differ in one word *and* ask about another word, as held-out pairs do, tell a probe nothing that it may repeat.
     """
     test, train = data.splits[Split.TEST], data.splits[Split.TRAIN]
+    # Sentences are near copies if they share a key: an index of keys saves the comparison of all pairs of items.
     keys_by_row = {row: tuple(_list_gaps(data.sentences[row])) for row in {*test.rows.tolist()}}
     wanted = {key for keys in keys_by_row.values() for key in keys}
     answers = defaultdict[object, Counter[int]](Counter)

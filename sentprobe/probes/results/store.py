@@ -337,7 +337,6 @@ def lock_directory(directory: Path, *, wait: float = WAIT_SECONDS, command: str 
 
 
 def write_result(result: rs.Result, directory: Path) -> Path:
-    """Write a result into its file in a results folder, and return the path of the file."""
     path = directory / make_file_name(result)
     write_atomically(path, format_result(result))
     return path
@@ -428,7 +427,6 @@ def read_stamps(directory: Path) -> frozenset[Stamp]:
 
 
 def read_stamp(path: Path) -> Stamp:
-    """Return a file's name, inode number and modification time, which show whether it was rewritten."""
     status = path.stat()
     return path.name, status.st_ino, status.st_mtime_ns
 

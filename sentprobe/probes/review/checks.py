@@ -61,11 +61,9 @@ class ClaimReview:
 
     @property
     def has_severe_finding(self) -> bool:
-        """Whether any finding is severe."""
         return self.count(Severity.SEVERE) > 0
 
     def count(self, severity: Severity) -> int:
-        """Return the number of findings of a severity."""
         return sum(finding.severity is severity for finding in self.findings)
 
 

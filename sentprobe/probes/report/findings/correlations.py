@@ -124,12 +124,10 @@ class Correlations:
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        """The names of the probing tasks, in order."""
         return tuple(dict.fromkeys(pair.task for pair in self.pairs))
 
     @property
     def scores(self) -> tuple[str, ...]:
-        """The names of the downstream scores, in the order of the table's columns."""
         return tuple(dict.fromkeys(pair.score for pair in self.pairs))
 
 

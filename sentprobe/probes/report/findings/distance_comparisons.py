@@ -38,7 +38,6 @@ class GeometryComparison(probe_comparisons.TestedDifference):
 
     @property
     def contrast(self) -> str:
-        """The contrast of the triplets."""
         return self.matched[0][0].contrast
 
     @property

@@ -80,6 +80,7 @@ def _bin_numbers(values: Sequence[str], numbers: Mapping[str, float]) -> dict[st
     """Return the bin of each number, such as "3 to 7"; bins have about equal numbers of items."""
     sorted_numbers = np.sort([numbers[value] for value in values])
     ordered = sorted(numbers, key=lambda value: (numbers[value], value))
+    # The number of smaller values decides the bin, so that equal values are in the same bin.
     below = np.searchsorted(sorted_numbers, [numbers[value] for value in ordered])
     bin_of = dict(zip(ordered, (BIN_COUNT * below // len(sorted_numbers)).tolist(), strict=True))
     bins = group_by(ordered, bin_of.__getitem__).values()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sentprobe.display.table_writers import Grid, GridCell, GridRow, escape_markdown
 from sentprobe.errors import UsageError, escape_control_characters, suggest
@@ -69,7 +70,7 @@ def find_mistakes(result: Result, table: ItemTable, count: int, *, column: str |
     seeds = result.scores[Condition.PROBE].seeds
     wrong = np.sum([~seed.items() for seed in seeds], axis=0)  # (items,)
     order = np.argsort(-wrong, kind="stable").tolist()
-    parts = {"": np.ones(len(table), np.bool_)}
+    parts: dict[str, NDArray[np.bool_]] = {"": np.ones(len(table), np.bool_)}
     if column is not None:
         values = table.columns[column]
         partition = partition_values(column, values, labels=table.labels)

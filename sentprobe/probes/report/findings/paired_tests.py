@@ -50,7 +50,6 @@ class GainTest:
 
     @property
     def freedom(self) -> float:
-        """The degrees of freedom of the test."""
         return self.draws - 1 + self.prior_freedom
 
     @property

@@ -75,7 +75,6 @@ class Dot:
 
     @property
     def tooltip(self) -> str:
-        """The text that is shown when the pointer is over the dot."""
         return f"{self.name and f'{self.name}: '}{self.value:.1f} ({self.low:.1f} to {self.high:.1f})"
 
 
@@ -108,12 +107,10 @@ class DotPanel:
 
     @property
     def width(self) -> float:
-        """The width of the panel."""
         return WIDTH - LABEL_WIDTH + self.label_width
 
     @property
     def height(self) -> float:
-        """The height of the panel."""
         return self.bottom + 20
 
     @property
@@ -183,7 +180,6 @@ class LinePanel:
 
     @property
     def x(self) -> Scale:
-        """The scale of the x-axis."""
         values = [point.x for line in self.lines for point in line.points]
         return Scale(low=min(values), high=max(values), start=54, end=WIDTH - self.margin)
 
@@ -194,7 +190,6 @@ class LinePanel:
 
     @property
     def y(self) -> Scale:
-        """The scale of the y-axis."""
         return Scale(low=self.low, high=self.high, start=LINE_PANEL_HEIGHT - 40, end=10, logarithmic=self.logarithmic)
 
     def compute_x_ticks(self) -> list[tuple[float, str]]:
@@ -238,6 +233,7 @@ def _spread_heights(heights: Sequence[float], *, least: float) -> list[float]:
     """
     from scipy.optimize import isotonic_regression
 
+    # Without these shifts, "at least *least* apart" is "not decreasing": isotonic regression moves heights the least.
     shifts = [least * n for n in range(len(heights))]
     shifted = isotonic_regression([height - shift for height, shift in zip(heights, shifts, strict=True)]).x
     return [float(height) + shift for height, shift in zip(shifted, shifts, strict=True)]
@@ -273,6 +269,7 @@ class HeatPanel:
     def left(self) -> float:
         """The x-position of the left edge of the cells; the names of the rows stand to the left."""
         row_width = max(map(len, self.rows)) * LETTER
+        # The names of columns are turned by 40 degrees, with cosine 0.77 and sine 0.64.
         slanted = [0.77 * LETTER * len(name) - self.cell_width * (n + 0.5) for n, name in enumerate(self.columns)]
         return round(12 + max(row_width, *slanted), 1)
 

@@ -42,7 +42,7 @@ class _DrawTable:
             self.shared |= own_values
         elif _count_scores(record) > _count_scores(former):
             self.records[record.cell] = record
-            members = self.records.values()
+            members = self.records.values()  # what only the former result demanded is no longer shared
             self.shared = {n: value for member in members for n, value in _list_shared_values(member).items()}
         return True
 

@@ -79,7 +79,15 @@ def _build_grid(task: str, results: Results, items: division.ItemTables, column:
     task_results = [result for result in results.records if result.task == task]
     if any(column not in items[result.dataset_fingerprint].columns for result in task_results):
         return None
-    columns = dict(_build_columns(results, task_results, items, column, style))
+    columns: dict[str, _PartColumn] = {}
+    for condition in USUAL_CONDITIONS if style.all_rows else DEFAULT_CONDITIONS:
+        firsts: dict[str, Result] = {}  # encoders that share a control share its column
+        for result in task_results:
+            if condition in result.scores:
+                firsts.setdefault(_name_column(result, condition), result)
+        for name, first in firsts.items():
+            draws = results.records_by_cell[first.cell]
+            columns[name] = _PartColumn(division.split_by_part(draws, items, column), condition)
     part_columns = [*columns.values()]
     rows = []
     for part in part_columns[0].parts:
@@ -115,19 +123,6 @@ class _PartColumn:
             return ""
         low, high = 100 * self.gap.interval.low, 100 * self.gap.interval.high
         return f"{100 * self.gap.difference:+.1f} [{low:.1f}, {high:.1f}]"
-
-
-def _build_columns(
-    results: Results, task_results: Sequence[Result], items: division.ItemTables, column: str, style: CellStyle
-) -> Iterator[tuple[str, _PartColumn]]:
-    for condition in USUAL_CONDITIONS if style.all_rows else DEFAULT_CONDITIONS:
-        firsts: dict[str, Result] = {}
-        for result in task_results:
-            if condition in result.scores:
-                firsts.setdefault(_name_column(result, condition), result)
-        for name, first in firsts.items():
-            draws = results.records_by_cell[first.cell]
-            yield name, _PartColumn(division.split_by_part(draws, items, column), condition)
 
 
 def _name_column(record: Result, condition: Condition) -> str:

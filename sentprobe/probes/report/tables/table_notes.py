@@ -239,8 +239,23 @@ def summarize(table: Results, style: CellStyle, missing: Sequence[EncoderOnTask]
     if style.published:
         accuracy.append("Rows from papers come from other data and encoders.")
     yield " ".join(accuracy)
-    missing_notes = spread_notes.describe_missing_cells(table, missing)
-    yield " ".join([spread_notes.summarize_spread(table), *missing_notes, *_list_cautions(table)])
+    uncertainty = [
+        spread_notes.summarize_spread(table),
+        *spread_notes.describe_missing_cells(table, missing),
+        *spread_notes.describe_uneven_probes(table),
+    ]
+    for average in spread_notes.list_average_settings(table):
+        uncertainty.append(f"Each probe is an average of {average} classifiers (setting average={average}).")
+    unconverged, probes = count_unconverged(table)
+    if unconverged:
+        uncertainty.append(f"{unconverged} of {probes} probes reached max_epochs before converging.")
+    if truncated := find_truncated(table):
+        encoders = control_notes.join_names(dict.fromkeys(result.encoder for result in truncated))
+        most = max(result.truncated or 0 for result in truncated)
+        uncertainty.append(
+            f"{encoders} read only the beginning of long sentences (up to {most:,} sentences on one task)."
+        )
+    yield " ".join(uncertainty)
     if controls := " ".join(control_notes.summarize_controls(table)):
         yield controls
 
@@ -255,19 +270,6 @@ def _format_values(by_task: Mapping[str, str]) -> str:
     values = {value for text in by_task.values() for value in text.split(" or ")}
     least, greatest = min(values, key=float), max(values, key=float)
     return least if least == greatest else f"{least} to {greatest}"
-
-
-def _list_cautions(table: Results) -> Iterator[str]:
-    yield from spread_notes.describe_uneven_probes(table)
-    for average in spread_notes.list_average_settings(table):
-        yield f"Each probe is an average of {average} classifiers (setting average={average})."
-    unconverged, probes = count_unconverged(table)
-    if unconverged:
-        yield f"{unconverged} of {probes} probes reached max_epochs before converging."
-    if truncated := find_truncated(table):
-        encoders = control_notes.join_names(dict.fromkeys(result.encoder for result in truncated))
-        most = max(result.truncated or 0 for result in truncated)
-        yield f"{encoders} read only the beginning of long sentences (up to {most:,} sentences on one task)."
 
 
 def say_where_more_is(results: Results, notes: NoteStyle) -> str:

@@ -46,7 +46,6 @@ class StepAccuracy:
 
     @property
     def moment(self) -> TrainingMoment:
-        """The point in training, as (step, epoch)."""
         return self.step, self.epoch
 
 
