@@ -36,7 +36,7 @@ class Cascade:
             first_scores = self._time(0, self._first, firsts, *columns)
             self._first_scores.extend(first_scores)
             return first_scores
-        second_scores = []
+        second_scores: list[Floats] = []
         for seconds in columns:
             scores = np.full(len(firsts), -np.inf)
             if rows := np.flatnonzero(self._first_scores.popleft() >= self._limit).tolist():
