@@ -145,13 +145,12 @@ def format_verdict_lines(audit: Audit) -> tuple[str, ...]:
         if finding.verdict in (Verdict.EXPECTED, Verdict.BELOW):
             accuracy = _format_accuracy(finding, probed=audit.probed)
             lines.append(f"  {finding.verdict}: {accuracy} ({finding.reason})")
-    return (*lines, *(f"  {_format_missing_cue(audit, cue)}" for cue in audit.not_found))
-
-
-def _format_missing_cue(audit: Audit, cue: Cue) -> str:
-    if finding := audit.find(cue):
-        return f"expected, but not found: {_format_accuracy(finding, probed=audit.probed)}"
-    return f"expected, but not tried here: {CUES[cue].get_title(probed=True)}"
+    for cue in audit.not_found:
+        if tried := audit.find(cue):
+            lines.append(f"  expected, but not found: {_format_accuracy(tried, probed=audit.probed)}")
+        else:
+            lines.append(f"  expected, but not tried here: {CUES[cue].get_title(probed=True)}")
+    return tuple(lines)
 
 
 def _format_verdict(audit: Audit) -> str:
@@ -307,7 +306,7 @@ def _parse_finding(value: Mapping[str, Any]) -> Finding:
 
 def _check_audit(audit: Audit) -> None:
     """Raise ValueError if values of an audit contradict each other."""
-    if set(audit.structures) not in ({*()}, _STRUCTURE_KEYS):
+    if set(audit.structures) not in (set(), _STRUCTURE_KEYS):
         raise ValueError("the number of structures is missing")
     if any(finding.trial.chosen not in finding.trial.scores for finding in audit.findings):
         raise ValueError("the chosen classifier has no score")

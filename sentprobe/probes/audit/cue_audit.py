@@ -308,6 +308,7 @@ def _select_items(data: ProbeDataset, split: Split, units: Indices, features: Se
 
 
 def _correct_confidence(cues: Collection[Cue]) -> float:
+    # Bonferroni's correction: that of Holm needs p-values, and the verdict rests on intervals.
     return 1 - (1 - CONFIDENCE) / max(1, len(cues))
 
 
@@ -317,6 +318,8 @@ def _build_audit(
     reasons = dict.fromkeys(expect, USER_EXPECTED)
     test, units = data.splits[Split.TEST], data.units(Split.TEST)
     chance = max(Counter(test.targets.tolist()).values()) / len(test)
+    counts = data.card.counts
+    agreeing = (counts[AGREEING] + counts[TIED] / 2) / len(test) if {AGREEING, TIED} <= {*counts} else None
     return Audit(
         task=data.name,
         fingerprint=data.fingerprint(),
@@ -339,15 +342,8 @@ def _build_audit(
         },
         structures=trials[Cue.TEMPLATE].structures if Cue.TEMPLATE in trials else {},
         expect=expect,
-        agreeing=_compute_redundancy(data),
+        agreeing=agreeing,
     )
-
-
-def _compute_redundancy(data: ProbeDataset) -> float | None:
-    counts = data.card.counts
-    if not {AGREEING, TIED} <= {*counts}:
-        return None
-    return (counts[AGREEING] + counts[TIED] / 2) / len(data.splits[Split.TEST])
 
 
 def _judge_cue(data: ProbeDataset, cue: Cue, trial: Trial, chance: float, *, reason: str) -> Finding:

@@ -65,7 +65,6 @@ class ModelScore:
 
     @property
     def accuracy(self) -> float:
-        """The share of test items that are answered correctly."""
         return self.correct / self.total
 
 
@@ -90,7 +89,6 @@ class TrialItems:
         return all(len(count) == len(labels) and len(set(count.values())) == 1 for count in counts.values())
 
     def select(self, rows: Indices) -> "TrialItems":
-        """Return the items at these rows."""
         features = [self.features[row] for row in rows.tolist()]
         return replace(self, features=features, targets=self.targets[rows], units=self.units[rows])
 
@@ -158,7 +156,10 @@ def _choose_classifier(
     if validation and len(validation.targets):  # the same trained model serves both choice and test
         held_answers, answers = _predict(kinds, train, [validation, test], seed=seed)
         return _find_best(held_answers, validation), answers
-    inner_train, held_out = _hold_out_units(train, seed=seed)
+    all_units = np.unique(train.units)
+    held_units = np.random.default_rng([seed, 1]).permutation(all_units)[: int(_HELD_OUT_SHARE * len(all_units))]
+    is_held = np.isin(train.units, held_units)
+    inner_train, held_out = train.select(np.flatnonzero(~is_held)), train.select(np.flatnonzero(is_held))
     if test.unpredictable and held_out.unpredictable:
         return kinds[0], dict.fromkeys(kinds, np.zeros(len(test.targets), np.int64))
     (answers,) = _predict(kinds, train, [test], seed=seed)
@@ -170,14 +171,6 @@ def _choose_classifier(
 
 def _find_best(answers: _Answers, items: TrialItems) -> Classifier:
     return max(answers, key=lambda kind: int((answers[kind] == items.targets).sum()))
-
-
-def _hold_out_units(train: TrialItems, *, seed: int) -> tuple[TrialItems, TrialItems]:
-    """Hold out the training items of a random quarter of the units; return the other items, then those held out."""
-    units = np.unique(train.units)
-    held_units = np.random.default_rng([seed, 1]).permutation(units)[: int(_HELD_OUT_SHARE * len(units))]
-    is_held = np.isin(train.units, held_units)
-    return train.select(np.flatnonzero(~is_held)), train.select(np.flatnonzero(is_held))
 
 
 def _predict(
@@ -196,6 +189,7 @@ def _build_matrices(parts: Sequence[TrialItems]) -> list[Any]:
     names = sorted(set(chain.from_iterable(parts[0].features)))
     columns = {name: i for i, name in enumerate(names)}
     first, *rest_matrices = (_build_matrix(part, columns) for part in parts)
+    # Frequent features first: each classifier cuts off the columns beyond its limit.
     order = np.argsort(-first.getnnz(axis=0), kind="stable")
     return [matrix[:, order] for matrix in (first, *rest_matrices)]
 
@@ -255,18 +249,16 @@ def predict_with_boosting(train: Any, matrices: Sequence[Any], targets: Indices,
     if len(labels) == 1 or not train_columns.shape[1]:  # LightGBM rejects a matrix without columns
         commonest = labels[np.bincount(label_numbers).argmax()]
         return [np.full(matrix.shape[0], commonest) for matrix in other_columns]
+    if len(labels) == 2:
+        settings = {**_TREE_SETTINGS, "objective": "binary", "learning_rate": _LEARNING_RATE}
+    else:
+        rate = _LEARNING_RATE * len(labels) / (len(labels) - 1)  # LightGBM's steps are (k - 1) / k of Newton's steps
+        settings = {**_TREE_SETTINGS, "objective": "multiclass", "num_class": len(labels), "learning_rate": rate}
     lightgbm = import_module_of_extra("lightgbm")
-    model = lightgbm.train(_get_tree_settings(len(labels)), lightgbm.Dataset(train_columns, label_numbers), _ROUNDS)
+    model = lightgbm.train(settings, lightgbm.Dataset(train_columns, label_numbers), _ROUNDS)
     scores = (model.predict(matrix, raw_score=True, num_threads=1) for matrix in other_columns)
     # For two labels, there is a single score: that of the second label.
     return [labels[(score > 0).astype(np.int64) if score.ndim == 1 else score.argmax(axis=1)] for score in scores]
-
-
-def _get_tree_settings(labels: int) -> Mapping[str, object]:
-    if labels == 2:
-        return {**_TREE_SETTINGS, "objective": "binary", "learning_rate": _LEARNING_RATE}
-    rate = _LEARNING_RATE * labels / (labels - 1)  # LightGBM's steps are (k - 1) / k of Newton's steps
-    return {**_TREE_SETTINGS, "objective": "multiclass", "num_class": labels, "learning_rate": rate}
 
 
 _PREDICTORS: Mapping[Classifier, Callable[[Any, Any, Indices, int], Any]] = {

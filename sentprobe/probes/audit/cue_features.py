@@ -36,7 +36,10 @@ class Structures:
             (event,) = parse(" ".join(tokens), self._lexicon)
         except (ParseError, ValueError):  # a ValueError means that the sentence is ambiguous
             self.skeletons += 1
-            return _list_skeleton_features(build_skeleton(tokens))
+            skeleton = build_skeleton(tokens)
+            padded = ["<s>", *skeleton, "</s>"]
+            ngrams = (" ".join(padded[i : i + size]) for size in (1, 2, 3) for i in range(len(padded) - size + 1))
+            return *dict.fromkeys(ngrams), f"all: {' '.join(skeleton)}"
         self.parsed += 1
         parts = tuple(_list_event_features(event, "main"))
         return *parts, f"all: {' '.join(parts)}"
@@ -71,12 +74,6 @@ def _load_function_words() -> frozenset[str]:
     words = import_module_of_extra("sklearn.feature_extraction.text").ENGLISH_STOP_WORDS
     # The list lacks clitics, which are tokens in the Penn Treebank.
     return frozenset(words) | {"n't", "'s", "'re", "'ve", "'ll", "'d", "'m"}
-
-
-def _list_skeleton_features(skeleton: Sequence[str]) -> tuple[str, ...]:
-    padded = ["<s>", *skeleton, "</s>"]
-    ngrams = (" ".join(padded[i : i + size]) for size in (1, 2, 3) for i in range(len(padded) - size + 1))
-    return *dict.fromkeys(ngrams), f"all: {' '.join(skeleton)}"
 
 
 Features = dict[str, float]
@@ -185,29 +182,39 @@ def _list_ngrams(tokens: Sequence[str], sizes: Sequence[int]) -> Iterator[str]:
 
 def _extract_ngrams(item: CueItem) -> Features:
     """Return the sentence's n-grams, its n-grams with <0> and <1> in place of probe words, and the probe words."""
+    marked_ngrams: list[str] = []
+    if item.probes:
+        marked_tokens = [
+            next((f"<{slot}>" for slot, forms in enumerate(item.forms) if token in forms), token)
+            for token in item.tokens
+        ]
+        marked_ngrams = [ngram for ngram in _list_ngrams(marked_tokens, (2, 3)) if "<0>" in ngram or "<1>" in ngram]
     return (
         _extract_presence(item)
         | _count_names(_list_ngrams(item.tokens, (3,)))
-        | _count_names(f"marked {ngram}" for ngram in _list_marked_ngrams(item))
+        | _count_names(f"marked {ngram}" for ngram in marked_ngrams)
         | _cross_with_probe(item, _count_names(_list_ngrams(item.tokens, (1, 2))))
     )
-
-
-def _list_marked_ngrams(item: CueItem) -> list[str]:
-    if not item.probes:
-        return []
-    marked_tokens = [
-        next((f"<{slot}>" for slot, forms in enumerate(item.forms) if token in forms), token) for token in item.tokens
-    ]
-    return [ngram for ngram in _list_ngrams(marked_tokens, (2, 3)) if "<0>" in ngram or "<1>" in ngram]
 
 
 def _extract_position(item: CueItem) -> Features:
     """Return the positions of the probe words: from both ends, relative to the length, and relative to each other."""
     positions = [item.find_positions(slot) for slot in range(len(item.probes))]
     features: Features = {}
+    size = len(item.tokens)
     for slot, slot_positions in enumerate(positions):
-        features |= _describe_position(slot, slot_positions, size=len(item.tokens))
+        if not slot_positions:
+            features[f"{slot} absent"] = 1.0
+            continue
+        first, last = slot_positions[0], slot_positions[-1]
+        features |= {
+            f"{slot} times": len(slot_positions),
+            f"{slot} from start": first + 1,
+            f"{slot} from end": size - last,
+            f"{slot} relative": (first + 0.5) / size,
+            f"{slot} at {first + 1}": 1.0,
+            f"{slot} at -{size - last}": 1.0,
+        }
     if len(positions) == 2 and all(positions):
         distance = positions[1][0] - positions[0][0]
         features |= {
@@ -217,20 +224,6 @@ def _extract_position(item: CueItem) -> Features:
             f"at {positions[0][0]} and {positions[1][0]}": 1.0,
         }
     return features
-
-
-def _describe_position(slot: int, positions: Sequence[int], *, size: int) -> Features:
-    if not positions:
-        return {f"{slot} absent": 1.0}
-    first, last = positions[0], positions[-1]
-    return {
-        f"{slot} times": len(positions),
-        f"{slot} from start": first + 1,
-        f"{slot} from end": size - last,
-        f"{slot} relative": (first + 0.5) / size,
-        f"{slot} at {first + 1}": 1.0,
-        f"{slot} at -{size - last}": 1.0,
-    }
 
 
 def _extract_places(item: CueItem) -> Features:

@@ -8,7 +8,6 @@ import numpy as np
 
 from sentprobe.probes.gate.gate_rates import GateStage, find_sign
 from sentprobe.probes.gate.pair_scores import PairScorer
-from sentprobe.probes.geometry.measures import Bools
 from sentprobe.probes.statistics import Floats
 
 
@@ -34,18 +33,16 @@ class Cascade:
     def score_columns(self, firsts: Sequence[str], *columns: Sequence[str]) -> list[Floats]:
         """Return an array of scores for each column. Score i is for ``firsts[i]`` and text i of the column."""
         if self._limit is None:
-            scores = self._time(0, self._first, firsts, *columns)
-            self._first_scores.extend(scores)
-            return scores
-        return [
-            self._score_passing(firsts, seconds, self._first_scores.popleft() >= self._limit) for seconds in columns
-        ]
-
-    def _score_passing(self, firsts: Sequence[str], seconds: Sequence[str], is_passing: Bools) -> Floats:
-        scores = np.full(len(firsts), -np.inf)
-        if rows := np.flatnonzero(is_passing).tolist():
-            (scores[rows],) = self._time(1, self._second, [firsts[i] for i in rows], [seconds[i] for i in rows])
-        return scores
+            first_scores = self._time(0, self._first, firsts, *columns)
+            self._first_scores.extend(first_scores)
+            return first_scores
+        second_scores: list[Floats] = []
+        for seconds in columns:
+            scores = np.full(len(firsts), -np.inf)
+            if rows := np.flatnonzero(self._first_scores.popleft() >= self._limit).tolist():
+                (scores[rows],) = self._time(1, self._second, [firsts[i] for i in rows], [seconds[i] for i in rows])
+            second_scores.append(scores)
+        return second_scores
 
     def _time(self, stage: int, scorer: PairScorer, firsts: Sequence[str], *columns: Sequence[str]) -> list[Floats]:
         start = perf_counter()

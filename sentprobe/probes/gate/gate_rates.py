@@ -220,6 +220,7 @@ def compute_equal_error_rate(same: Floats, different: Floats) -> float:
     thresholds = np.unique(np.concatenate([same, different]))
     hits = np.append(1 - np.searchsorted(np.sort(different), thresholds) / len(different), 0.0)
     misses = np.append(np.searchsorted(np.sort(same), thresholds) / len(same), 1.0)
+    # With a higher threshold, hits fall from 1 to 0 and misses rise from 0 to 1: the lines cross once.
     gap = hits - misses
     last = int(np.flatnonzero(gap >= 0)[-1])
     share = gap[last] / (gap[last] - gap[last + 1])

@@ -137,6 +137,7 @@ def _describe_own_pairs(draw: GateDraw) -> list[str]:
         f"Own pairs: {rates.same_pairs:,} paraphrases and {rates.pairs:,} other pairs are measured; 95% intervals: "
         f"false hits {false_hits}, misses {misses}."
     ]
+    # With fewer, not one may miss: the threshold is the lowest score, whatever share is to be kept (1e-9: rounding).
     if draw.keep is not None and rates.same_pairs * (1 - draw.keep) < 1 - 1e-9 and draw.keep < 1:
         fewest = ceil(1 / (1 - draw.keep) - 1e-9)
         notes += [f"Too few own pairs: a threshold that keeps {100 * draw.keep:g}% needs {2 * fewest} paraphrases."]

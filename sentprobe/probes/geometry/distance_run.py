@@ -96,6 +96,11 @@ def measure_encoder(
 ) -> rs.GeometryResult:
     """Score the vectors of a contrast's sentences, (sentences, dim). With *whitening*, also score whitened vectors."""
     raw = ms.Sides(*(vectors[rows] for rows in material.rows))
+    whitened = None
+    if whitening is not None:  # distractors are ranked by cosine alone: the last rows of *vectors* stay as they are
+        side_rows = material.rows[: len(SIDES)]
+        whitened_vectors = whitening(vectors[: side_rows.max() + 1])
+        whitened = ms.Sides(*(whitened_vectors[rows] for rows in side_rows))
     return rs.GeometryResult(
         encoder=encoder.name,
         encoder_fingerprint=encoder.fingerprint,
@@ -107,41 +112,26 @@ def measure_encoder(
         items=tuple(material.items),
         drawing=material.drawing,
         units=tuple(material.units.tolist()),
-        scores=tuple(_compute_scores(material, raw, _whiten_sides(material, vectors, whitening))),
+        scores=tuple(_compute_scores(material, raw, whitened)),
         ranking=_compute_ranking(material, raw),
         command=command,
         versions=find_versions("sentprobe", "numpy"),
     )
 
 
-def _whiten_sides(material: TripletSentences, vectors: Vectors, whitening: ms.Whitening | None) -> ms.Sides | None:
-    """Whiten the vectors of anchors, positives and negatives, but not the last rows of *vectors*, the distractors."""
-    if whitening is None:
-        return None
-    rows = material.rows[: len(SIDES)]
-    whitened = whitening(vectors[: rows.max() + 1])
-    return ms.Sides(*(whitened[side_rows] for side_rows in rows))
-
-
 def _compute_scores(material: TripletSentences, raw: ms.Sides, whitened: ms.Sides | None) -> Iterator[rs.GeometryScore]:
+    units = material.units.tolist()
+    everything = [(rs.ALL_TRIPLETS, rs.ALL_TRIPLETS, np.ones(len(units), dtype=np.bool_))]
+    parts = [(by, name, np.array(names) == name) for by, names in material.groups.items() for name in sorted({*names})]
     for nearness, kind in product(ms.Nearness, ms.NegativeKind):
         sides = whitened if nearness is ms.Nearness.WHITENED else raw
-        if sides is not None:
-            yield from _score_groups(material, ms.score_triplets(sides, raw, kind, nearness), kind, nearness)
-
-
-def _score_groups(
-    material: TripletSentences, answers: ms.TripletScores, kind: ms.NegativeKind, nearness: ms.Nearness
-) -> Iterator[rs.GeometryScore]:
-    all_triplets = np.ones(answers.scores.shape[1], dtype=np.bool_)
-    groups = [(rs.ALL_TRIPLETS, rs.ALL_TRIPLETS, all_triplets)]
-    if nearness is ms.Nearness.COSINE:
-        for by, names in material.groups.items():
-            groups += [(by, name, np.array(names) == name) for name in sorted({*names})]
-    for by, group, is_in_group in groups:
-        measured = answers.measure(is_in_group, material.units.tolist())
-        right = "" if by else rs.format_answers(answers.scores)
-        yield rs.GeometryScore(kind=kind, nearness=nearness, by=by, group=group, measured=measured, right=right)
+        if sides is None:
+            continue
+        answers = ms.score_triplets(sides, raw, kind, nearness)
+        for by, group, is_in_group in [*everything, *(parts if nearness is ms.Nearness.COSINE else [])]:
+            measured = answers.measure(is_in_group, units)
+            right = "" if by else rs.format_answers(answers.scores)
+            yield rs.GeometryScore(kind=kind, nearness=nearness, by=by, group=group, measured=measured, right=right)
 
 
 def _compute_ranking(material: TripletSentences, raw: ms.Sides) -> rs.Ranking | None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import partial
+from itertools import product
 from statistics import mean
 from typing import TypeAlias
 
@@ -40,12 +41,15 @@ def build_geometry_grid(
     results: Sequence[GeometryResult], *, nearness: Nearness, intervals: bool, probe_cells: ProbeCells | None = None
 ) -> Grid:
     """Build the table with a row for each encoder, in sections such as accuracy and margin."""
-    rows = [
-        row
-        for title, cell in _list_sections(results, nearness, intervals=intervals, probe_cells=probe_cells or {})
-        for row in _build_section(title, results, cell)
-    ]
-    return Grid(("encoder", *list_contrasts(results)), tuple(rows))
+    names, cells = list_contrasts(results), drawn.group_by_cell(results)
+    rows = []
+    for title, format_cell in _list_sections(results, nearness, intervals=intervals, probe_cells=probe_cells or {}):
+        rows.append(GridRow(title, title, tuple(GridCell("") for _ in names), heading=True))
+        for encoder in list_encoders(results):
+            draws_by_contrast = [cells.get((encoder, name)) for name in names]
+            texts = [format_cell(draws) if draws else NO_VALUE for draws in draws_by_contrast]
+            rows.append(GridRow(encoder, title, tuple(map(GridCell, texts))))
+    return Grid(("encoder", *names), tuple(rows))
 
 
 def list_contrasts(results: Sequence[GeometryResult]) -> list[str]:
@@ -72,11 +76,8 @@ def _list_sections(
             yield PROBE_SECTION, lambda draws: probe_cells.get(drawn.get_cell(draws[0]), NO_VALUE)
     for kind, title in KIND_TITLES.items():
         yield f"margin, {title}", partial(_format_margin, kind=kind, nearness=nearness)
-    if nearness is Nearness.COSINE:
-        yield from _list_cosine_sections(results)
-
-
-def _list_cosine_sections(results: Sequence[GeometryResult]) -> Iterator[tuple[str, CellFormatter]]:
+    if nearness is not Nearness.COSINE:  # groups and ranks are measured by cosine only
+        return
     if _has_ranges(results):
         for kind, title in KIND_TITLES.items():
             yield f"lowest to highest {GroupedBy.VOICE}, {title}", partial(_format_group_range, kind=kind)
@@ -156,43 +157,22 @@ def _format_first_share(draws: CellDraws) -> str:
     return f"{100 * mean(shares):.1f}" if shares else NO_VALUE
 
 
-def _build_section(title: str, results: Sequence[GeometryResult], format_cell: CellFormatter) -> Iterator[GridRow]:
-    names = list_contrasts(results)
-    yield GridRow(title, title, tuple(GridCell("") for _ in names), heading=True)
-    cells = drawn.group_by_cell(results)
-    for encoder in list_encoders(results):
-        draws_by_contrast = [cells.get((encoder, name)) for name in names]
-        texts = [format_cell(draws) if draws else NO_VALUE for draws in draws_by_contrast]
-        yield GridRow(encoder, title, tuple(map(GridCell, texts)))
-
-
 def build_group_grid(results: Sequence[GeometryResult], by: GroupedBy, *, intervals: bool) -> Grid:
     """Build a table of accuracies. Each pair of encoder and NegativeKind has a section, with a row for each group."""
-    rows = [
-        row
-        for encoder in list_encoders(results)
-        for kind in KIND_TITLES
-        for row in _build_group_rows(results, encoder, kind, by, intervals=intervals)
-    ]
-    return Grid((by.value, *list_contrasts(results)), tuple(rows))
-
-
-def _build_group_rows(
-    results: Sequence[GeometryResult], encoder: str, kind: NegativeKind, by: GroupedBy, *, intervals: bool
-) -> Iterator[GridRow]:
     names = list_contrasts(results)
-    title = f"{encoder}, {KIND_TITLES[kind]}"
-    yield GridRow(title, title, tuple(GridCell("") for _ in names), heading=True)
-    groups_by_contrast = {
-        result.contrast: result.find_by_group(kind, by=by.value) for result in results if result.encoder == encoder
-    }
-    for group in sorted({group for groups in groups_by_contrast.values() for group in groups}):
-        measures = [groups_by_contrast.get(name, {}).get(group) for name in names]
-        estimates = [
-            measure and drawn.TripletEstimate(measure.accuracy, None, measure.accuracy_interval) for measure in measures
-        ]
-        texts = [format_share(estimate, intervals=intervals) if estimate else NO_VALUE for estimate in estimates]
-        yield GridRow(group, title, tuple(map(GridCell, texts)))
+    rows = []
+    for encoder, (kind, kind_title) in product(list_encoders(results), KIND_TITLES.items()):
+        title = f"{encoder}, {kind_title}"
+        rows.append(GridRow(title, title, tuple(GridCell("") for _ in names), heading=True))
+        groups_by_contrast = {
+            result.contrast: result.find_by_group(kind, by=by.value) for result in results if result.encoder == encoder
+        }
+        for group in sorted({group for groups in groups_by_contrast.values() for group in groups}):
+            measures = [groups_by_contrast.get(name, {}).get(group) for name in names]
+            estimates = [m and drawn.TripletEstimate(m.accuracy, None, m.accuracy_interval) for m in measures]
+            texts = [format_share(estimate, intervals=intervals) if estimate else NO_VALUE for estimate in estimates]
+            rows.append(GridRow(group, title, tuple(map(GridCell, texts))))
+    return Grid((by.value, *names), tuple(rows))
 
 
 def check_group_nearness(nearness: Nearness) -> None:

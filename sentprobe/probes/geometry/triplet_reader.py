@@ -86,24 +86,20 @@ def _read_rows(path: Path) -> Iterator[ReadTriplet]:
     rows: Iterable[Any] = _read_parquet_rows(path) if is_parquet else _read_values(path)
     for number, row in enumerate(rows, 1):
         try:
-            yield _parse_triplet(row)
+            texts = (row["contrast"], *(row[side.value] for side in SIDES))
+            anchor = row["annotation"][TripletSide.ANCHOR.value]
+            tokens = anchor.get("tokens", anchor)  # JSONL has the columns of tokens one level deeper than Parquet
+            pairs = zip(tokens["lemma"], tokens["upos"], strict=True)
+            content = tuple(lemma for lemma, upos in pairs if upos in CONTENT_TAGS)
+            if not all(isinstance(text, str) and text for text in (*texts, *content)):
+                raise TypeError("a text is missing")
+            triplet = ReadTriplet(texts[0], texts[1:], content)
         except (KeyError, TypeError, AttributeError, ValueError):
             raise FormatError(
                 f"{path}: {row_kind} {number}: not a triplet as gen pairs writes it, with the texts contrast, "
                 f"{', '.join(SIDES)} and the annotation"
             ) from None
-
-
-def _parse_triplet(row: Any) -> ReadTriplet:
-    """Parse a row of a file. Raises KeyError, TypeError, AttributeError or ValueError if it is malformed."""
-    texts = (row["contrast"], *(row[side.value] for side in SIDES))
-    anchor = row["annotation"][TripletSide.ANCHOR.value]
-    tokens = anchor.get("tokens", anchor)
-    pairs = zip(tokens["lemma"], tokens["upos"], strict=True)
-    content = tuple(lemma for lemma, upos in pairs if upos in CONTENT_TAGS)
-    if not all(isinstance(text, str) and text for text in (*texts, *content)):
-        raise TypeError("a text is missing")
-    return ReadTriplet(texts[0], texts[1:], content)
+        yield triplet
 
 
 def _read_values(path: Path) -> Iterator[Any]:

@@ -17,7 +17,6 @@ class Agreement(NamedTuple):
 
     @property
     def between(self) -> range:
-        """The positions of the words between subject and verb."""
         return range(min(self) + 1, max(self))
 
 

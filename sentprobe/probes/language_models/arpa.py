@@ -50,7 +50,6 @@ class NgramModel:
     method: ScoringMethod = ScoringMethod.NGRAM
 
     def find_unknown(self, texts: Sequence[str]) -> list[list[str]]:
-        """Return, for each text, its words that are not in the model."""
         sentences = [list_words(text, split_words(text), lower=self.lower) for text in texts]
         entries, _ = self._read_entries(sentences)
         return [[word for word in words if (word,) not in entries] for words in sentences]
@@ -161,9 +160,11 @@ def parse_arpa(lines: Iterable[str], words: Container[str]) -> tuple[dict[NGram,
             count += 1
             ngram, values = _parse_entry(split_at_blanks(heading), order, number)
             _check_words(ngram, known_words, number)
-            if all(word in words for word in ngram):
-                _check_new(ngram, entries, number)
-                entries[ngram] = values
+            if not all(word in words for word in ngram):
+                continue
+            if ngram in entries:
+                raise FormatError(f"line {number}: the n-gram {' '.join(ngram)!r} is listed twice")
+            entries[ngram] = values
         if count != stated:
             raise FormatError(f"line {number}: {count} {order}-grams end here, and the header states {stated}")
     if heading != "\\end\\":
@@ -178,11 +179,6 @@ def _check_words(ngram: NGram, known_words: set[str], number: int) -> None:
     elif not known_words.issuperset(ngram):
         unknown = next(word for word in ngram if word not in known_words)
         raise FormatError(f"line {number}: {unknown!r} is not among the 1-grams")
-
-
-def _check_new(ngram: NGram, entries: Mapping[NGram, NgramValues], number: int) -> None:
-    if ngram in entries:
-        raise FormatError(f"line {number}: the n-gram {' '.join(ngram)!r} is listed twice")
 
 
 def _iterate_content(lines: Iterable[str]) -> Iterator[tuple[int, str]]:

@@ -90,7 +90,6 @@ class PairScores:
 
     @property
     def ties(self) -> int:
-        """The number of pairs with equal scores."""
         return int((self.answers[0] != self.answers[1]).sum())
 
     @cached_property
@@ -192,7 +191,6 @@ class PairComparison(tested.TestedDifference):
 
     @property
     def accuracies(self) -> tuple[float, float]:
-        """The accuracies of both models, from 0 to 1."""
         return self.shares
 
 
@@ -298,7 +296,7 @@ class PairResults:
         """Comparisons of each model with the better of unigrams and chance, one for each value of the field ``by``."""
         baseline = self.frequency_answers.copy()
         for group in self.groups:
-            if group.value and baseline[:, group.rows].mean() < CHANCE:
+            if group.value and baseline[:, group.rows].mean() < CHANCE:  # then chance is better: a tie in each pair
                 baseline[:, group.rows] = [[True], [False]]
         tests = (self._compare([((scores.model, scores.answers), ("baseline", baseline))]) for scores in self.scores)
         return [*chain.from_iterable(tests)]
@@ -331,24 +329,27 @@ class PairResults:
     def build_accuracy_grid(self, *, intervals: bool) -> tuple[Grid, str]:
         """Return the table of accuracies and its notes."""
         header = (self.by, "pairs", "chance", "unigram", *(scores.model for scores in self.scores))
-        rows = tuple(self._build_row(group, intervals=intervals) for group in self.groups)
-        return Grid(header, rows), self._describe()
+        rows = []
+        for group in self.groups:
+            records = [self._build_record(group, scores) for scores in self.scores]
+            texts = [str(len(group.rows)), f"{100 * CHANCE:.1f}", f"{100 * records[0]['unigram']:.1f}"]
+            for record in records:
+                low, high = 100 * record["accuracy_low"], 100 * record["accuracy_high"]
+                texts.append(f"{100 * record['accuracy']:.1f}" + (f" [{low:.1f}, {high:.1f}]" if intervals else ""))
+            label = group.value or f"all {group.phenomenon}".strip()
+            rows.append(GridRow(label, group.phenomenon, tuple(map(GridCell, texts))))
+        return Grid(header, tuple(rows)), self._describe()
 
     def build_comparison_grid(self) -> tuple[Grid, str]:
         """Return the table of comparisons and its notes."""
         header = ("A - B", self.by, *tested.list_figure_columns(self.comparisons))
         units = "units (pairs with the same words in the good sentence count as one)"
         notes = tested.describe_tests(self.comparisons, observations=units, correction=self.correction)
-        return Grid(header, tuple(map(_build_comparison_row, self.comparisons))), notes
-
-    def _build_row(self, group: PairGroup, *, intervals: bool) -> GridRow:
-        records = [self._build_record(group, scores) for scores in self.scores]
-        texts = [str(len(group.rows)), f"{100 * CHANCE:.1f}", f"{100 * records[0]['unigram']:.1f}"]
-        for record in records:
-            low, high = 100 * record["accuracy_low"], 100 * record["accuracy_high"]
-            texts.append(f"{100 * record['accuracy']:.1f}" + (f" [{low:.1f}, {high:.1f}]" if intervals else ""))
-        label = group.value or f"all {group.phenomenon}".strip()
-        return GridRow(label, group.phenomenon, tuple(map(GridCell, texts)))
+        rows = []
+        for comparison in self.comparisons:
+            name = " - ".join(comparison.matched[0])
+            rows.append(GridRow(name, name, (GridCell(comparison.value), *tested.build_figure_cells(comparison))))
+        return Grid(header, tuple(rows)), notes
 
     def _describe(self) -> str:
         """Return the notes under the table of accuracies, one per line."""
@@ -373,8 +374,3 @@ class PairResults:
                 names = (scores.model, pair.paradigm, pair.pair_id, self.kind.value)
                 rows.append((*names, *values, pair.good, pair.bad))
         return "".join(f"{format_csv_row(row)}\n" for row in rows)
-
-
-def _build_comparison_row(comparison: PairComparison) -> GridRow:
-    name = " - ".join(comparison.matched[0])
-    return GridRow(name, name, (GridCell(comparison.value), *tested.build_figure_cells(comparison)))

@@ -37,7 +37,6 @@ class RecurrentModel:
     method: ScoringMethod = ScoringMethod.RECURRENT
 
     def find_unknown(self, texts: Sequence[str]) -> list[list[str]]:
-        """Return, for each text, its words that are not in the vocabulary."""
         vocabulary = self.model.vocabulary
         sentences = (list_words(text, split_words(text), lower=vocabulary.lower) for text in texts)
         return [[word for word in words if word not in vocabulary.rows] for words in sentences]

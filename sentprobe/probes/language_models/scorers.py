@@ -107,7 +107,6 @@ class FunctionModel:
     method: ScoringMethod = ScoringMethod.FUNCTION
 
     def find_unknown(self, texts: Sequence[str]) -> list[list[str]]:
-        """Return an empty list for each text."""
         return [[] for _ in texts]
 
     def score(self, texts: Sequence[str], reporter: Reporter, _: Regions | None = None) -> list[TokenScores]:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from math import fsum, log
@@ -75,15 +75,14 @@ def read_pairs(paths: Iterable[Path]) -> list[SentencePair]:
     files = [*chain.from_iterable(sorted(path.glob("*.jsonl")) if path.is_dir() else [path] for path in paths)]
     if not files:
         raise UsageError(f"{', '.join(map(str, paths))}: there are no files *.jsonl in it")
-    if pairs := [pair for file in files for pair in _read_file(file)]:
-        return pairs
-    raise FormatError(f"{', '.join(map(str, paths))}: there are no minimal pairs in it")
-
-
-def _read_file(path: Path) -> Iterator[SentencePair]:
-    for number, (where, record) in enumerate(read_values(path, keys=TEXTS), 1):
-        names = {"pairID": record.get("pair_id", number), **record, "UID": record.get("UID") or path.stem}
-        yield build_pair(names, where)
+    pairs = []
+    for file in files:
+        for number, (where, record) in enumerate(read_values(file, keys=TEXTS), 1):
+            names = {"pairID": record.get("pair_id", number), **record, "UID": record.get("UID") or file.stem}
+            pairs.append(build_pair(names, where))
+    if not pairs:
+        raise FormatError(f"{', '.join(map(str, paths))}: there are no minimal pairs in it")
+    return pairs
 
 
 def build_pair(record: Mapping[str, Any], where: str = "record") -> SentencePair:
@@ -123,6 +122,7 @@ def answer_by_frequency(pairs: Sequence[SentencePair], units: Sequence[int]) -> 
     Only good sentences are counted. A sentence's score is the sum of log((count + 1) / (number of all words + 1)) over
     its words. It is computed by ``fsum``, so that it does not depend on the order of words.
     """
+    # Halves, since counts that include the sentence itself would prefer any good sentence with a rare word.
     counts = [Counter[str](), Counter[str]()]  # of even and of odd units
     for pair, unit in zip(pairs, units, strict=True):
         counts[unit % 2].update(pair.good.split())

@@ -1,6 +1,6 @@
 """Read scores of pairs from the CSV file that ``probe lm --scores`` writes, for comparisons without the model."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
@@ -49,8 +49,12 @@ def _build_key(kind: str, good: str, bad: str) -> tuple[str, str, str]:
 def load_stored_scores(spec: Spec) -> StoredScores:
     """Load the file of a spec ``scores:FILE``. Raises SentprobeError."""
     options, path = read_options(spec, StoredOptions()), Path(spec.argument)
+    rows = read_table_rows(path)
+    _, header = next(rows, ("", []))
+    if tuple(header) != COLUMNS:
+        raise FormatError(f"{path}: not a file that --scores wrote, with the columns {', '.join(COLUMNS)}")
     models: dict[str, dict[tuple[str, str, str], tuple[float, float]]] = {}
-    for where, row in _read_rows(path):
+    for where, row in rows:
         try:
             model, _, _, kind, *values, good, bad = row
             first, second = map(parse_number, values)
@@ -65,12 +69,3 @@ def load_stored_scores(spec: Spec) -> StoredScores:
         names = ", ".join(models) or "no model"
         raise UsageError(f"{path} has scores of {names}: name one, as in scores:FILE?model=NAME{suggest(name, models)}")
     return StoredScores(spec, spec.label or name, models[name])
-
-
-def _read_rows(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield the place (file and line) and the fields of each row after the first. Raises SentprobeError."""
-    rows = read_table_rows(path)
-    _, names = next(rows, ("", []))
-    if tuple(names) != COLUMNS:
-        raise FormatError(f"{path}: not a file that --scores wrote, with the columns {', '.join(COLUMNS)}")
-    yield from rows

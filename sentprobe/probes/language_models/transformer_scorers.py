@@ -88,6 +88,7 @@ class TransformerModel:
                 verbose=False,
             )
             self._check_lengths(texts, encoded["input_ids"])
+            # Texts of similar length share a batch, which needs little padding.
             order = sorted(range(len(texts)), key=lambda text: len(encoded["input_ids"][text]))
             places = [
                 [place for place, special in enumerate(mask) if not special] for mask in encoded["special_tokens_mask"]

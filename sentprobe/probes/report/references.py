@@ -33,7 +33,6 @@ class Reference:
 
     @property
     def families(self) -> tuple[str, ...]:
-        """The family names of the authors."""
         return tuple(author.partition(",")[0] for author in self.authors)
 
     @property

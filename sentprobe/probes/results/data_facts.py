@@ -101,6 +101,7 @@ def count_reworded(data: ProbeDataset) -> int:
     that differ in one word *and* ask about another word, as held-out pairs do, tell a probe nothing that it may repeat.
     """
     test, train = data.splits[Split.TEST], data.splits[Split.TRAIN]
+    # Sentences are near copies if they share a key: an index of keys saves the comparison of all pairs of items.
     keys_by_row = {row: tuple(_list_gaps(data.sentences[row])) for row in {*test.rows.tolist()}}
     wanted = {key for keys in keys_by_row.values() for key in keys}
     answers = defaultdict[object, Counter[int]](Counter)
@@ -143,13 +144,6 @@ def count_by_length(data: ProbeDataset) -> int:
 def find_training_words(data: ProbeDataset) -> frozenset[str]:
     """Return the distinct tokens of the training sentences."""
     return frozenset(word for row in data.splits[Split.TRAIN].rows for word in data.sentences[row].split())
-
-
-def _digest_test_items(data: ProbeDataset) -> str:
-    test = data.splits[Split.TEST]
-    pairs = zip(test.rows, test.targets, strict=True)
-    items = (f"{data.labels[label]}\t{data.sentences[row]}\n" for row, label in pairs)
-    return sha256("".join(items).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def find_lemma(token: str, lexicon: Lexicon) -> str:
@@ -255,12 +249,14 @@ def collect_data_facts(data: ProbeDataset, *, origin: str = "") -> DataFacts:
     languages: dict[str, Any] = {}
     if data.card.test_language:
         words = find_training_words(data)
-        test_rows = data.splits[Split.TEST].rows
+        test = data.splits[Split.TEST]
+        pairs = zip(test.rows, test.targets, strict=True)
+        lines = (f"{data.labels[label]}\t{data.sentences[row]}\n" for row, label in pairs)
         languages = {
             "train_language": data.card.train_language,
             "test_language": data.card.test_language,
-            "test_digest": _digest_test_items(data),
-            "known_words": sum(not words.isdisjoint(data.sentences[row].split()) for row in test_rows),
+            "test_digest": sha256("".join(lines).encode("utf-8", "surrogatepass")).hexdigest(),
+            "known_words": sum(not words.isdisjoint(data.sentences[row].split()) for row in test.rows),
         }
     return DataFacts(
         train=sizes[Split.TRAIN],

@@ -116,6 +116,7 @@ def read_item_table(directory: Path, *, task: str, fingerprint: str) -> ItemTabl
 
 
 def _parse_item_table(columns: Mapping[str, list[Any]], head: Mapping[str, Any]) -> ItemTable:
+    """Return the item table; raise ValueError for a wrong format or type, or a value out of range."""
     if head["format"] != FORMAT:
         raise ValueError(f"the format {head['format']!r} is not {FORMAT!r}")
     table = ItemTable(
@@ -129,11 +130,6 @@ def _parse_item_table(columns: Mapping[str, list[Any]], head: Mapping[str, Any])
         events=tuple(columns["event"]),
         columns={name: tuple(columns[f"{_COLUMN_PREFIX}{n}"]) for n, name in enumerate(head["columns"])},
     )
-    return _check_item_table(table)
-
-
-def _check_item_table(table: ItemTable) -> ItemTable:
-    """Return the table; raise ValueError for a wrong type or a value out of range."""
     texts = [table.task, table.fingerprint, *table.labels, *table.sentences, *table.events]
     texts += [text for column in (*table.probes, *table.columns.values()) for text in column]
     if not all(isinstance(text, str) for text in texts):

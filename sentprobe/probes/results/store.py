@@ -39,7 +39,15 @@ def format_result(result: rs.Result) -> str:
     value["lengths"] = _format_numbers(result.lengths)
     value["norms"] = _columns_to_json(rs.Norm, result.norms)
     value["preset"] = result.preset.to_json()
-    value["scores"] = {c.value: _score_to_json(s) for c, s in result.scores.items()}
+    value["scores"] = {
+        condition.value: {
+            "accuracy": score.accuracy,
+            "spread": score.spread,
+            "interval": asdict(score.interval),
+            "seeds": [_seed_to_json(seed_score) for seed_score in score.seeds],
+        }
+        for condition, score in result.scores.items()
+    }
     value["digest"] = _digest_value(value)
     return format_json(value, indent=2, default=dict) + "\n"
 
@@ -60,11 +68,6 @@ def _format_numbers(numbers: Iterable[float]) -> str:
 
 def _columns_to_json(kind: type[rs.Norm | CurvePoint], records: Iterable[rs.Norm | CurvePoint]) -> dict[str, str]:
     return {e.name: _format_numbers(getattr(record, e.name) for record in records) for e in fields(kind)}
-
-
-def _score_to_json(score: rs.Score) -> dict[str, Any]:
-    seeds = [_seed_to_json(seed_score) for seed_score in score.seeds]
-    return {"accuracy": score.accuracy, "spread": score.spread, "interval": asdict(score.interval), "seeds": seeds}
 
 
 def _seed_to_json(score: rs.SeedScore) -> dict[str, Any]:
@@ -152,7 +155,7 @@ def _score_from_json(value: Mapping[str, Any]) -> rs.Score:
     if not seed_scores:
         raise ValueError("a score without a seed")
     for seed_score in seed_scores:
-        seed_score.items()
+        seed_score.items()  # raises ValueError if the stored bits do not fit the number of items
     return rs.Score(seed_scores, Interval(**value["interval"]))
 
 
@@ -308,14 +311,11 @@ def _check_marker(marker: Path) -> None:
 
 def _is_possibly_ours(path: Path) -> bool:
     """Return whether a folder has at least one result, or no files except those that every run writes."""
-    other_files = (file for file in path.iterdir() if file.name not in OWN_FILES)
-    return all(map(_is_half_written, other_files)) or next(read_sound_results(path), None) is not None
-
-
-def _is_half_written(path: Path) -> bool:
-    """Return whether a file is the lock file, or a temporary file that a killed run left behind."""
-    is_own_name = any(path.name.startswith(f".{name}.") for name in OWN_FILES)
-    return path.name == LOCK or (is_own_name and path.name.endswith(".part"))
+    other_names = (file.name for file in path.iterdir() if file.name not in OWN_FILES)
+    prefixes = tuple(f".{name}." for name in OWN_FILES)
+    # A killed run leaves its lock and its temporary files behind.
+    is_empty = all(name == LOCK or (name.startswith(prefixes) and name.endswith(".part")) for name in other_names)
+    return is_empty or next(read_sound_results(path), None) is not None
 
 
 @contextmanager
@@ -337,7 +337,6 @@ def lock_directory(directory: Path, *, wait: float = WAIT_SECONDS, command: str 
 
 
 def write_result(result: rs.Result, directory: Path) -> Path:
-    """Write a result into its file in a results folder, and return the path of the file."""
     path = directory / make_file_name(result)
     write_atomically(path, format_result(result))
     return path
@@ -428,7 +427,6 @@ def read_stamps(directory: Path) -> frozenset[Stamp]:
 
 
 def read_stamp(path: Path) -> Stamp:
-    """Return a file's name, inode number and modification time, which show whether it was rewritten."""
     status = path.stat()
     return path.name, status.st_ino, status.st_mtime_ns
 

@@ -78,7 +78,15 @@ def read_learning_curve(folder: Path) -> TrainingCurve | None:
     """Return the training curve in a results folder, or None; raise ResultsError if the file is damaged."""
     path = folder / CURVE_FILE
     try:
-        return _parse(path.read_bytes(), source=str(folder))
+        stored: dict[str, Any] = parse_json(path.read_bytes())
+        if stored.pop("format") != LEARNING_FORMAT:
+            raise ValueError(f"its format is not {LEARNING_FORMAT!r}")
+        points = tuple(LearningPoint(**point) for point in stored.pop("points"))
+        curve = TrainingCurve(**stored, points=points, source=str(folder))
+        check_record(curve)
+        if not points or [p.step for p in points] != sorted({p.step for p in points}):
+            raise ValueError("there are no points, or the points are not in order of steps")
+        return curve
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -90,15 +98,3 @@ def read_learning_curve(folder: Path) -> TrainingCurve | None:
 def read_learning_curves(folders: Iterable[Path]) -> tuple[TrainingCurve, ...]:
     """Return the training curves in results folders. Folders without a curve are skipped."""
     return tuple(curve for folder in folders if (curve := read_learning_curve(folder)) is not None)
-
-
-def _parse(text: bytes, *, source: str) -> TrainingCurve:
-    stored: dict[str, Any] = parse_json(text)
-    if stored.pop("format") != LEARNING_FORMAT:
-        raise ValueError(f"its format is not {LEARNING_FORMAT!r}")
-    points = tuple(LearningPoint(**point) for point in stored.pop("points"))
-    curve = TrainingCurve(**stored, points=points, source=source)
-    check_record(curve)
-    if not points or [p.step for p in points] != sorted({p.step for p in points}):
-        raise ValueError("there are no points, or the points are not in order of steps")
-    return curve

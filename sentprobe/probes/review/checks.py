@@ -61,11 +61,9 @@ class ClaimReview:
 
     @property
     def has_severe_finding(self) -> bool:
-        """Whether any finding is severe."""
         return self.count(Severity.SEVERE) > 0
 
     def count(self, severity: Severity) -> int:
-        """Return the number of findings of a severity."""
         return sum(finding.severity is severity for finding in self.findings)
 
 
@@ -81,14 +79,13 @@ def review_results(results: Results, pair_tables: PairTables = ()) -> ClaimRevie
         for finding in check.find(part)
     ]
     severities = [*Severity]
-    merged = [*_merge_findings(findings), *review_language_models(pair_tables)]
+    by_content = group_by(findings, lambda finding: replace(finding, table=""))
+    merged = [
+        replace(finding, table=" and ".join(member.table for member in alike)) for finding, alike in by_content.items()
+    ]
+    merged += review_language_models(pair_tables)
     count = len(CHECKS) * bool(results.records or not pair_tables) + (len(PAIR_CHECKS) + 1) * bool(pair_tables)
     return ClaimReview(tuple(sorted(merged, key=lambda finding: severities.index(finding.severity))), count)
-
-
-def _merge_findings(findings: Iterable[ClaimFinding]) -> Iterator[ClaimFinding]:
-    for finding, alike in group_by(findings, lambda finding: replace(finding, table="")).items():
-        yield replace(finding, table=" and ".join(member.table for member in alike))
 
 
 def render_review(review: ClaimReview, style: TableFormat) -> str:

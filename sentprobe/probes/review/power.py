@@ -74,7 +74,7 @@ def compute_draws_needed(
     """
     if not difference or not deviation:
         return None
-    low, high = 1, MOST_DRAWS
+    low, high = 1, MOST_DRAWS  # bisection, as the power grows with the number of draws
     while high - low > 1:
         middle = (low + high) // 2
         power = compute_t_test_power(abs(difference) / deviation, middle, level=level, prior_freedom=prior_freedom)

@@ -158,30 +158,23 @@ def find_failed_controls(table: Results) -> Iterator[ClaimFinding]:
     runs = cv.find_controls(table)
     count = sum(run.must_be_at_chance for run in runs)
     for run in runs:
-        if run.must_be_at_chance and run.verdict is not cv.ControlVerdict.AT_CHANCE:
-            yield _describe_failure(run, count)
-    yield from _find_missing(table)
-
-
-def _describe_failure(run: cv.ControlRun, count: int) -> ClaimFinding:
-    above = run.verdict is cv.ControlVerdict.ABOVE
-    reason = "training and test data may differ in something besides the sentence or the question"
-    if above:
-        reason = "something besides the sentence or the question gives the answer away"
-    return ClaimFinding(
-        severity=Severity.SEVERE if above else Severity.WARNING,
-        problem=f"The control with {cv.CONTROL_NAMES[run.condition]} cannot know the answer, and is "
-        f"{run.verdict}: {reason}.",
-        figures=(f"{run}, corrected for {count} controls, {cv.CONFIDENCE:.0%}",),
-        advice="Repeat the run with another --seed. If the control fails again, use no figure of this task: "
-        "probe audit shows which cues give the answer away.",
-        task=run.result.task,
-        encoder=run.result.encoder if run.condition is Condition.RANDOM_PROBES else "",
-        draw=str(run.result.seed),
-    )
-
-
-def _find_missing(table: Results) -> Iterator[ClaimFinding]:
+        if not run.must_be_at_chance or run.verdict is cv.ControlVerdict.AT_CHANCE:
+            continue
+        above = run.verdict is cv.ControlVerdict.ABOVE
+        reason = "training and test data may differ in something besides the sentence or the question"
+        if above:
+            reason = "something besides the sentence or the question gives the answer away"
+        yield ClaimFinding(
+            severity=Severity.SEVERE if above else Severity.WARNING,
+            problem=f"The control with {cv.CONTROL_NAMES[run.condition]} cannot know the answer, and is "
+            f"{run.verdict}: {reason}.",
+            figures=(f"{run}, corrected for {count} controls, {cv.CONFIDENCE:.0%}",),
+            advice="Repeat the run with another --seed. If the control fails again, use no figure of this task: "
+            "probe audit shows which cues give the answer away.",
+            task=run.result.task,
+            encoder=run.result.encoder if run.condition is Condition.RANDOM_PROBES else "",
+            draw=str(run.result.seed),
+        )
     for task, unchecked in group_by(cv.find_unchecked(table), lambda result: result.task).items():
         yield ClaimFinding(
             severity=Severity.SEVERE,
@@ -203,6 +196,7 @@ def find_near_chance(table: Results) -> Iterator[ClaimFinding]:
         and test.figure.accuracy - test.figure.chance >= power.SMALLEST_SHOWN
         and not test.is_above
     ]
+    # The strictest level of Holm's correction: the number of items then suffices whatever the other p-values are.
     level = LEVEL / (len(findings.cells) + len(findings.free_controls))
     for task, tests in group_by(near, lambda test: test.draws[0].task).items():
         yield ClaimFinding(
@@ -235,24 +229,20 @@ def find_ties_with_best(table: Results) -> Iterator[ClaimFinding]:
     for task in table.tasks:
         compared = (comparison for comparison in comparisons.compare_best(task) if not comparison.is_significant)
         if ties := [tie for tie in compared if tie.paired.difference >= power.SMALLEST_SHOWN]:
-            yield _build_finding(ties, comparisons.count_significant(task), len(comparisons))
-
-
-def _build_finding(ties: Sequence[Comparison], task_counts: tuple[int, int], count: int) -> ClaimFinding:
-    best = ties[0].first
-    return ClaimFinding(
-        severity=Severity.WARNING,
-        problem=f"{best.encoder} has the highest accuracy, but not significantly: "
-        f"{_describe_significance(*task_counts)} significant at {LEVEL:g} (corrected for "
-        f"the table's {format_count(count, 'comparison')}).",
-        figures=tuple(_describe_tie(tie, level=LEVEL / count) for tie in ties),
-        advice="Say that the difference is not significant, which does not mean that the encoders are equal. With "
-        f"{power.TARGET_POWER:.0%} power, a true difference of this size is significant in "
-        f"{power.TARGET_POWER:.0%} of runs. "
-        "Choose the number of items and draws before the run: adding items until a test is significant is invalid.",
-        task=best.task,
-        encoder=best.encoder,
-    )
+            best, count = ties[0].first, len(comparisons)
+            yield ClaimFinding(
+                severity=Severity.WARNING,
+                problem=f"{best.encoder} has the highest accuracy, but not significantly: "
+                f"{_describe_significance(*comparisons.count_significant(task))} significant at {LEVEL:g} (corrected "
+                f"for the table's {format_count(count, 'comparison')}).",
+                figures=tuple(_describe_tie(tie, level=LEVEL / count) for tie in ties),
+                advice="Say that the difference is not significant, which does not mean that the encoders are equal. "
+                f"With {power.TARGET_POWER:.0%} power, a true difference of this size is significant in "
+                f"{power.TARGET_POWER:.0%} of runs. Choose the number of items and draws before the run: adding items "
+                "until a test is significant is invalid.",
+                task=best.task,
+                encoder=best.encoder,
+            )
 
 
 def _describe_significance(significant: int, count: int) -> str:
@@ -271,15 +261,12 @@ def _describe_tie(tie: Comparison, *, level: float) -> str:
     if isinstance(tie.paired, DrawComparison):
         needed = power.describe_draws_needed(tie.paired.test, level=level)
     else:
-        needed = _describe_items_of_tie(tie, level=level)
+        total = tie.first.scores[Condition.PROBE].total
+        units = len(set(tie.first.units)) or total
+        better, worse = tie.paired.wins / units, tie.paired.losses / units
+        units_needed = power.compute_units_needed(better, worse, level=level) if better > worse else None
+        if units_needed is None:
+            needed = "more test items like these would not make it significant"
+        else:
+            needed = power.describe_items_needed(units_needed * total / units, total)
     return f"{first_percent} against {tie.second.encoder}: {second_percent}; {describe_test(tie)}; {needed}"
-
-
-def _describe_items_of_tie(tie: Comparison, *, level: float) -> str:
-    total = tie.first.scores[Condition.PROBE].total
-    units = len(set(tie.first.units)) or total
-    better, worse = tie.paired.wins / units, tie.paired.losses / units
-    needed = power.compute_units_needed(better, worse, level=level) if better > worse else None
-    if needed is None:
-        return "more test items like these would not make it significant"
-    return power.describe_items_needed(needed * total / units, total)

@@ -9,7 +9,6 @@ from sentprobe.probes.report.findings.draws import list_seeds
 from sentprobe.probes.report.findings.encoder_variants import find_reductions, find_requested_spec
 from sentprobe.probes.report.tables.spread_notes import count_probes
 from sentprobe.probes.report.tables.table_notes import find_truncated
-from sentprobe.probes.results.data_facts import DataFacts
 from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Result, Results
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
 from sentprobe.probes.runs.request.settings import DRAW_SEED_STEP
@@ -20,13 +19,10 @@ from sentprobe.probes.suites import explain_expected_cue
 def find_few_repetitions(table: Results) -> Iterator[ClaimFinding]:
     """Find results with one seed or fewer than three draws, and encoders with fewer seeds than other encoders."""
     trained = Results(tuple(record for record in table.records if record.dim))
-    if trained.records:
-        yield from _find_few_draws(trained)
-        yield from _find_uneven_counts(trained)
-
-
-def _find_few_draws(table: Results) -> Iterator[ClaimFinding]:
-    draws, probes = len(list_seeds(table)), min(count_probes(table))
+    if not trained.records:
+        return
+    counts = count_probes(trained)
+    draws, probes = len(list_seeds(trained)), counts[0]
     if draws == 1 and probes == 1:
         yield ClaimFinding(
             severity=Severity.WARNING,
@@ -35,7 +31,7 @@ def _find_few_draws(table: Results) -> Iterator[ClaimFinding]:
             advice="--seeds 5 trains five probes. --draws 3 repeats all with new data, probes and "
             "weights of untrained encoders, so that the tests generalise to these, too.",
         )
-    elif draws == 1 and any((r.data and r.data.origin) or r.encoder_seed is not None for r in table.records):
+    elif draws == 1 and any((r.data and r.data.origin) or r.encoder_seed is not None for r in trained.records):
         yield ClaimFinding(
             severity=Severity.WARNING,
             problem=f"All {probes} probes of a figure share one draw of the data and of untrained "
@@ -48,20 +44,16 @@ def _find_few_draws(table: Results) -> Iterator[ClaimFinding]:
             problem="Two draws say little about further draws: the t-test relies on the variances of other figures.",
             advice="Use at least --draws 3, or the number that the check 'noise' suggests.",
         )
-
-
-def _find_uneven_counts(table: Results) -> Iterator[ClaimFinding]:
-    counts = count_probes(table)
-    if len(counts) == 1:
-        return
-    fewest = [record for record in table.records if count_probes(Results((record,))) == counts[:1]]
-    yield ClaimFinding(
-        severity=Severity.NOTE,
-        problem=f"Figures are means over {' or '.join(map(str, counts))} probes. Means over fewer probes vary more.",
-        advice="Run all encoders with the same --seeds; only missing probes are trained.",
-        task=", ".join(dict.fromkeys(record.task for record in fewest)),
-        encoder=", ".join(dict.fromkeys(record.encoder for record in fewest)),
-    )
+    if len(counts) > 1:
+        fewest = [record for record in trained.records if count_probes(Results((record,))) == counts[:1]]
+        yield ClaimFinding(
+            severity=Severity.NOTE,
+            problem=f"Figures are means over {' or '.join(map(str, counts))} probes. Means over fewer probes vary "
+            "more.",
+            advice="Run all encoders with the same --seeds; only missing probes are trained.",
+            task=", ".join(dict.fromkeys(record.task for record in fewest)),
+            encoder=", ".join(dict.fromkeys(record.encoder for record in fewest)),
+        )
 
 
 def find_chosen_seeds(table: Results) -> Iterator[ClaimFinding]:
@@ -158,7 +150,12 @@ def find_cut_input(table: Results) -> Iterator[ClaimFinding]:
             encoder=worst.encoder,
             draw=str(worst.seed) if len(table.records_by_cell[worst.cell]) > 1 else "",
         )
-    if reduced := {record.encoder: text for record in table.records if (text := _describe_reductions(record))}:
+    reduced = {}
+    for record in table.records:
+        spec = find_requested_spec(record)
+        if spec is not None and (reductions := find_reductions(spec)):
+            reduced[record.encoder] = ", ".join(f"{name}={value}" for name, value in reductions)
+    if reduced:
         yield ClaimFinding(
             severity=Severity.NOTE,
             problem="Vectors were cut, rounded or erased: the figures describe only the reduced vectors.",
@@ -166,12 +163,6 @@ def find_cut_input(table: Results) -> Iterator[ClaimFinding]:
             advice="Mention this beside the encoder's name, and claim nothing about the unreduced vectors.",
             encoder=", ".join(reduced),
         )
-
-
-def _describe_reductions(record: Result) -> str:
-    spec = find_requested_spec(record)
-    reductions = [] if spec is None else find_reductions(spec)
-    return ", ".join(f"{name}={value}" for name, value in reductions)
 
 
 def find_repeated_sentences(table: Results) -> Iterator[ClaimFinding]:
@@ -196,7 +187,11 @@ def find_repeated_sentences(table: Results) -> Iterator[ClaimFinding]:
 def find_length_leaks(table: Results) -> Iterator[ClaimFinding]:
     """Find tasks whose test items the number of tokens alone answers above chance, with the encoders no better."""
     for task in table.tasks:
-        leaky = [r for r in table.records if r.task == task and r.data and _is_above_chance_by_length(r, r.data)]
+        leaky = []
+        for record in (record for record in table.records if record.task == task and record.data):
+            items = compute_effective_items(record.scores[Condition.PROBE], record)
+            if _by_length(record) > chance_interval(record.majority, items, confidence=LENGTH_CONFIDENCE).high:
+                leaky.append(record)
         if not leaky:
             continue
         figures = {r.seed: f"length alone: {_by_length(r):.1%}, chance {r.majority:.1%}, seed {r.seed}" for r in leaky}
@@ -215,11 +210,6 @@ def find_length_leaks(table: Results) -> Iterator[ClaimFinding]:
 
 def _by_length(record: Result) -> float:
     return record.data.by_length / record.data.test if record.data else 0.0
-
-
-def _is_above_chance_by_length(record: Result, data: DataFacts) -> bool:
-    items = compute_effective_items(record.scores[Condition.PROBE], record)
-    return data.by_length / data.test > chance_interval(record.majority, items, confidence=LENGTH_CONFIDENCE).high
 
 
 LENGTH_CONFIDENCE = 0.999

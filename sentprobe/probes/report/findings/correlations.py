@@ -50,10 +50,13 @@ def compute_rank_correlation(first: ArrayLike, second: ArrayLike, *, seed: int) 
         return None
     a, b = _standardize_ranks(first_values[None])[0], _standardize_ranks(second_values[None])[0]
     rho = float(np.clip(a @ b, -1.0, 1.0))  # rounding may exceed the limits
+    orders = _list_orders(len(a), seed)
+    beyond = int((np.abs(b[orders] @ a) >= abs(rho) - _ROUNDING).sum())
+    observed = factorial(len(a)) > MAX_ORDERS  # a sample of orders lacks the observed one
     return RankCorrelation(
         rho=rho,
         interval=bootstrap_interval(first_values, second_values, seed=seed),
-        p=_compute_p_value(a, b, rho, seed=seed),
+        p=(beyond + observed) / (len(orders) + observed),
         n=len(first_values),
     )
 
@@ -79,13 +82,6 @@ def _standardize_ranks(values: Floats) -> Floats:
     lengths = np.sqrt((ranks * ranks).sum(axis=1, keepdims=True))
     with np.errstate(invalid="ignore"):
         return np.asarray(np.where(lengths > _ROUNDING, ranks / lengths, np.nan), np.float64)
-
-
-def _compute_p_value(a: Floats, b: Floats, rho: float, *, seed: int) -> float:
-    orders = _list_orders(len(a), seed)
-    beyond = int((np.abs(b[orders] @ a) >= abs(rho) - _ROUNDING).sum())
-    observed = factorial(len(a)) > MAX_ORDERS  # a sample of orders lacks the observed one
-    return (beyond + observed) / (len(orders) + observed)
 
 
 @lru_cache(maxsize=8)
@@ -128,12 +124,10 @@ class Correlations:
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        """The names of the probing tasks, in order."""
         return tuple(dict.fromkeys(pair.task for pair in self.pairs))
 
     @property
     def scores(self) -> tuple[str, ...]:
-        """The names of the downstream scores, in the order of the table's columns."""
         return tuple(dict.fromkeys(pair.score for pair in self.pairs))
 
 

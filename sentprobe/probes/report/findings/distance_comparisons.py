@@ -8,7 +8,6 @@ from statistics import mean
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.probes.geometry.distance_draws import GeometryTable
@@ -39,7 +38,6 @@ class GeometryComparison(probe_comparisons.TestedDifference):
 
     @property
     def contrast(self) -> str:
-        """The contrast of the triplets."""
         return self.matched[0][0].contrast
 
     @property
@@ -105,16 +103,12 @@ def _match_contrasts(first: Sequence[GeometryResult], second: Sequence[GeometryR
 def _compare_matched(matched: GeometryPairs, kind: NegativeKind, nearness: Nearness) -> PairedComparison:
     if len(matched) == 1:
         ((a, b),) = matched
-        first, second = (_split_ties(_get_overall_score(result, kind, nearness)) for result in (a, b))
+        answers = [_get_overall_score(result, kind, nearness).answers().reshape(-1) for result in (a, b)]
+        # As if from two seeds, so that ties count half: (True, True) is a correct answer, (True, False) a tie.
+        first, second = (np.array([side > 0, side == 1]) for side in answers)
         return compare_items(first, second, [*a.units, *a.units])
     fewest = min(_get_overall_score(a, kind, nearness).measured.triplets for a, _ in matched)
     return compare_draws(*_list_accuracies(matched, kind, nearness), items=fewest)
-
-
-def _split_ties(score: GeometryScore) -> NDArray[np.bool_]:
-    """Return a column for each of n answers, (2, n) bool: (True, True) if correct, (True, False) for a tie."""
-    answers = score.answers().reshape(-1)
-    return np.array([answers > 0, answers == 1])
 
 
 def build_geometry_comparison_grid(comparisons: Sequence[GeometryComparison]) -> Grid:

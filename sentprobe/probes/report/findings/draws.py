@@ -57,8 +57,10 @@ def differ_in_draw(first: Result, second: Result) -> bool:
     """Return whether two results of the same encoder and task are different draws with the same settings."""
     if first.data is None or second.data is None:
         return False
+    # Probes with the same seed have the same random weights: they are not independent.
     if first.seed == second.seed or _list_probe_seeds(first) & _list_probe_seeds(second):
         return False
+    # Equal data and equal vectors are draws of the probes alone; other ones must be known to differ only in the seed.
     same_data = first.dataset_fingerprint == second.dataset_fingerprint
     same_vectors = first.encoder_fingerprint == second.encoder_fingerprint
     seeds = (first.encoder_seed, second.encoder_seed)

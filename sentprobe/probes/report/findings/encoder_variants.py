@@ -34,6 +34,7 @@ def strip_reductions(encoder: str) -> str:
     >>> strip_reductions("bow?dim=64"), strip_reductions("bow?erase=sets%2FTense")
     ('bow?dim=64', 'bow')
     """
+    # Tables compare thousands of names: only those that may have such an option are parsed.
     may_be_reduced = any(f"{name}=" in encoder and encoder.startswith(k or "") for name, k in REDUCING_OPTIONS.items())
     spec = parse_known_spec(encoder) if may_be_reduced else None
     if spec is None:

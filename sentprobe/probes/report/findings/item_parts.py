@@ -80,6 +80,7 @@ def _bin_numbers(values: Sequence[str], numbers: Mapping[str, float]) -> dict[st
     """Return the bin of each number, such as "3 to 7"; bins have about equal numbers of items."""
     sorted_numbers = np.sort([numbers[value] for value in values])
     ordered = sorted(numbers, key=lambda value: (numbers[value], value))
+    # The number of smaller values decides the bin, so that equal values are in the same bin.
     below = np.searchsorted(sorted_numbers, [numbers[value] for value in ordered])
     bin_of = dict(zip(ordered, (BIN_COUNT * below // len(sorted_numbers)).tolist(), strict=True))
     bins = group_by(ordered, bin_of.__getitem__).values()
@@ -212,17 +213,13 @@ def compute_gap(parts: Mapping[str, Sequence[Result]], condition: Condition) -> 
     scored = [pair for pair in pairs if all(condition in result.scores for result in pair)]
     if not scored:
         return None
-    if len({trained.dataset_fingerprint for trained, _ in scored}) == 1:
-        return _compute_same_items_gap(scored, condition)
+    if len({result.dataset_fingerprint for result, _ in scored}) == 1:
+        # The choice of items is then the same in each draw, so a t-test over draws would overlook it.
+        figures = (compute_figure(part, condition) for part in zip(*scored, strict=True))
+        trained, unseen = (figure for figure in figures if figure is not None)
+        ends = (trained.accuracy, trained.interval), (unseen.accuracy, unseen.interval)
+        return GeneralizationGap(trained.accuracy - unseen.accuracy, difference_interval(*ends))
     first, second = ([result.scores[condition] for result in part] for part in zip(*scored, strict=True))
     fewest = min(score.total for score in (*first, *second))
     paired = compare_draws([score.accuracy for score in first], [score.accuracy for score in second], items=fewest)
     return GeneralizationGap(paired.difference, paired.interval)
-
-
-def _compute_same_items_gap(draws: Sequence[tuple[Result, Result]], condition: Condition) -> GeneralizationGap:
-    """Return the generalisation gap and its interval. All draws must have the same test items."""
-    figures = (compute_figure(part, condition) for part in zip(*draws, strict=True))
-    trained, unseen = (figure for figure in figures if figure is not None)
-    ends = (trained.accuracy, trained.interval), (unseen.accuracy, unseen.interval)
-    return GeneralizationGap(trained.accuracy - unseen.accuracy, difference_interval(*ends))

@@ -56,8 +56,19 @@ def compute_figures(cells: Sequence[ConditionCell]) -> list[Figure]:
     computed over the items. The cell then gets the wider interval and the larger p-value.
     """
     tests = iter(_test_draws([cell for cell in cells if len(cell[0]) > 1]))
-    figures = [_join_draws(cell, next(tests)) if len(cell[0]) > 1 else _describe_one_draw(cell) for cell in cells]
-    return [_fix_figure(figure) if _is_fixed(cell) else figure for figure, cell in zip(figures, cells, strict=True)]
+    figures = []
+    for cell in cells:
+        figure = _join_draws(cell, next(tests)) if len(cell[0]) > 1 else _describe_one_draw(cell)
+        if _is_fixed(cell):
+            # No choice of units can change such an accuracy: the interval has width 0, and at chance there is no doubt.
+            figure = replace(
+                figure,
+                interval=Interval(figure.accuracy, figure.accuracy),
+                half_width=None if figure.half_width is None else 0.0,
+                chance_p=1.0 if abs(figure.accuracy - figure.chance) < paired_tests.ROUNDING else figure.chance_p,
+            )
+        figures.append(figure)
+    return figures
 
 
 def _is_fixed(cell: ConditionCell) -> bool:
@@ -66,13 +77,6 @@ def _is_fixed(cell: ConditionCell) -> bool:
     sums, sizes = zip(*(paired_tests.sum_answers(result, condition) for result in draws), strict=True)
     has_part = 0 < sums[0][0] < sizes[0][0]
     return has_part and min(map(len, sums)) >= LEAST_UNITS and paired_tests.are_constant(draws, condition)
-
-
-def _fix_figure(figure: Figure) -> Figure:
-    """Return *figure* with interval width 0, because all units have equal accuracy. If it equals chance, p is 1."""
-    half_width = None if figure.half_width is None else 0.0
-    p = 1.0 if abs(figure.accuracy - figure.chance) < paired_tests.ROUNDING else figure.chance_p
-    return replace(figure, interval=Interval(figure.accuracy, figure.accuracy), half_width=half_width, chance_p=p)
 
 
 def _test_draws(cells: Sequence[ConditionCell]) -> tuple[paired_tests.GainTest, ...]:
@@ -132,6 +136,7 @@ def _join_draws(cell: ConditionCell, test: paired_tests.GainTest) -> Figure:
     half_width, p = min(test.half_width, max(spread.mean, 1 - spread.mean)), test.p
     interval = Interval(max(0.0, spread.mean - half_width), min(1.0, spread.mean + half_width))
     if paired_tests.have_shared_items(draws):
+        # A t-test over draws does not see the choice of items that they share: take the more cautious of both tests.
         answers, units = _pool_items(draws, condition)
         by_items = accuracy_interval(answers, units.tolist())
         p = max(p, _test_items(draws, condition))

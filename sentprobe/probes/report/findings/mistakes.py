@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sentprobe.display.table_writers import Grid, GridCell, GridRow, escape_markdown
 from sentprobe.errors import UsageError, escape_control_characters, suggest
@@ -69,37 +70,31 @@ def find_mistakes(result: Result, table: ItemTable, count: int, *, column: str |
     seeds = result.scores[Condition.PROBE].seeds
     wrong = np.sum([~seed.items() for seed in seeds], axis=0)  # (items,)
     order = np.argsort(-wrong, kind="stable").tolist()
+    parts: dict[str, NDArray[np.bool_]] = {"": np.ones(len(table), np.bool_)}
+    if column is not None:
+        values = table.columns[column]
+        partition = partition_values(column, values, labels=table.labels)
+        parts = {f"{column} {name}": partition.select(name, values) for name in partition.names}
     mistakes = []
-    for part, chosen in _split_items(table, column):
+    for part, chosen in parts.items():
         indices = [index for index in order if chosen[index] and wrong[index]]
-        shown = tuple(_build_wrong_item(result, table, index, int(wrong[index])) for index in indices[:count])
+        shown = tuple(
+            WrongItem(
+                place=index,
+                sentence=table.sentences[index],
+                marks=table.marks[index],
+                probes=table.probes[index],
+                event=table.events[index],
+                answer=table.labels[table.targets[index]],
+                prediction=_find_prediction(result, table, index),
+                wrong=int(wrong[index]),
+                seeds=len(seeds),
+                columns={name: texts[index] for name, texts in table.columns.items() if name != LABEL},
+            )
+            for index in indices[:count]
+        )
         mistakes.append(WrongItems(result=result, part=part, items=int(chosen.sum()), wrong=len(indices), shown=shown))
     return tuple(mistakes)
-
-
-def _split_items(table: ItemTable, column: str | None) -> Iterator[tuple[str, Any]]:
-    """Yield the name of each part and its mask of items, (n,) bool. Without a column, all items are one part."""
-    if column is None:
-        yield "", np.ones(len(table), np.bool_)
-        return
-    values = table.columns[column]
-    parts = partition_values(column, values, labels=table.labels)
-    yield from ((f"{column} {name}", parts.select(name, values)) for name in parts.names)
-
-
-def _build_wrong_item(result: Result, table: ItemTable, index: int, wrong: int) -> WrongItem:
-    return WrongItem(
-        place=index,
-        sentence=table.sentences[index],
-        marks=table.marks[index],
-        probes=table.probes[index],
-        event=table.events[index],
-        answer=table.labels[table.targets[index]],
-        prediction=_find_prediction(result, table, index),
-        wrong=wrong,
-        seeds=len(result.scores[Condition.PROBE].seeds),
-        columns={name: values[index] for name, values in table.columns.items() if name != LABEL},
-    )
 
 
 def _find_prediction(result: Result, table: ItemTable, index: int) -> str | None:

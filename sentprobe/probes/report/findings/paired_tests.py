@@ -50,7 +50,6 @@ class GainTest:
 
     @property
     def freedom(self) -> float:
-        """The degrees of freedom of the test."""
         return self.draws - 1 + self.prior_freedom
 
     @property
@@ -240,18 +239,17 @@ def compare_matched_results(
     pairs = [*zip(matches, conditions, strict=True)]
     gains = [_build_gains(matched, pair) for matched, pair in pairs if len(matched) > 1]
     tests = iter(zip(gains, compute_shared_t_tests(gains), strict=True))
-    return [
-        _compare_draws(matched, pair, *next(tests)) if len(matched) > 1 else _compare_one_draw(*matched[0], pair)
-        for matched, pair in pairs
-    ]
-
-
-def _compare_one_draw(first: Result, second: Result, conditions: ConditionPair) -> st.PairedComparison:
-    a, b = (
-        np.array([seed.items() for seed in result.scores[condition].seeds])
-        for result, condition in zip((first, second), conditions, strict=True)
-    )
-    return st.compare_items(a, b, first.units)
+    comparisons: list[st.PairedComparison] = []
+    for matched, pair in pairs:
+        if len(matched) > 1:
+            comparisons.append(_compare_draws(matched, pair, *next(tests)))
+            continue
+        first, second = (
+            np.array([seed.items() for seed in result.scores[condition].seeds])  # (seeds, items)
+            for result, condition in zip(matched[0], pair, strict=True)
+        )
+        comparisons.append(st.compare_items(first, second, matched[0][0].units))
+    return comparisons
 
 
 def _build_gains(matched: MatchedResults, conditions: ConditionPair) -> DrawGains:
@@ -259,7 +257,7 @@ def _build_gains(matched: MatchedResults, conditions: ConditionPair) -> DrawGain
     a, b = ([result.scores[c] for result in side] for side, c in zip((first, second), conditions, strict=True))
     names = name_side(first, conditions[0]), name_side(second, conditions[1])
     tasks = first[0].task, second[0].task
-    if tasks[0] != tasks[1]:  # tasks that differ in language
+    if tasks[0] != tasks[1]:  # the languages differ: an encoder's results on both are two sides, not one
         names = names[0] and (names[0], tasks[0]), names[1] and (names[1], tasks[1])
     return DrawGains(
         by_draw=tuple(x.accuracy - y.accuracy for x, y in zip(a, b, strict=True)),
@@ -284,19 +282,16 @@ def _subtract_answers(pair: tuple[Result, Result], conditions: ConditionPair) ->
     return first - second, sizes
 
 
-def _average_same_items(matched: MatchedResults, conditions: ConditionPair) -> tuple[st.Floats, st.Floats]:
-    by_dataset = group_by(matched, lambda pair: pair[0].dataset_fingerprint).values()
-    draws = [[_subtract_answers(pair, conditions) for pair in pairs] for pairs in by_dataset]
-    sums = [np.mean([gains for gains, _ in same_items], axis=0) for same_items in draws]
-    return np.concatenate(sums), np.concatenate([same_items[0][1] for same_items in draws])
-
-
 def _compare_draws(
     matched: MatchedResults, conditions: ConditionPair, gains: DrawGains, test: GainTest
 ) -> st.PairedComparison:
     p, half_width = test.p, test.half_width
     if have_shared_items([first for first, _ in matched]):
-        sums, sizes = _average_same_items(matched, conditions)
+        # A t-test over draws does not see the choice of items that they share: test the units, too, each by its mean.
+        by_dataset = group_by(matched, lambda pair: pair[0].dataset_fingerprint).values()
+        by_items = [[_subtract_answers(pair, conditions) for pair in pairs] for pairs in by_dataset]
+        sums = np.concatenate([np.mean([gains for gains, _ in same_items], axis=0) for same_items in by_items])
+        sizes = np.concatenate([same_items[0][1] for same_items in by_items])
         p = max(p, st.compute_sign_test(int((sums > ROUNDING).sum()), int((sums < -ROUNDING).sum())))
         deviation = sqrt(compute_unit_variance(sums, sizes))
         half_width = max(half_width, st.student_quantile(0.95, max(1, len(sums) - 1)) * deviation)

@@ -280,11 +280,26 @@ def build_report_page(
         _build_section(table, style, title=title, origins=(*folders, *describe_missing_cells(table, missing)), by=by)
         for (title, table, folders), missing in zip(settings, missing_cells, strict=True)
     )
+    distance_tables = build_geometry_sections(distances, results, intervals=style.intervals, nearness=nearness)
+    distance_sections = tuple(
+        PlainSection(
+            title[:1].upper() + title[1:],
+            grid,
+            tuple(split_lines(notes)),
+            page_pictures.draw_contrast_picture(table, nearness),
+        )
+        for (title, grid, notes), table in zip(distance_tables, build_geometry_tables(distances), strict=True)
+    )
+    curve_tables = build_curve_tables(curves, intervals=style.intervals)
+    curve_sections = tuple(
+        PlainSection(title, grid, tuple(split_lines(notes)), page_pictures.draw_training_picture(curve))
+        for curve, (title, grid, notes) in zip(curves, curve_tables, strict=True)
+    )
     script, stored_items = load_template("page.js").render(), index_by_fingerprint(items)
     return load_template("report.html.j2").render(
         sections=sections,
-        distances=tuple(_build_distance_sections(results, distances, style, nearness)),
-        curves=tuple(_build_curve_sections(curves, style)),
+        distances=distance_sections,
+        curves=curve_sections,
         gaps=tuple(build_structure_tables(results, stored_items, style)),
         mistakes=tuple(build_page_mistakes(results, stored_items)),
         methods=tuple(build_method_tables(results)),
@@ -295,21 +310,6 @@ def build_report_page(
         script=Markup(script),  # a constant file of the package
         script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
-
-
-def _build_distance_sections(
-    results: Results, distances: Sequence[GeometryResult], style: main_table.CellStyle, nearness: Nearness
-) -> Iterator[PlainSection]:
-    tables = build_geometry_sections(distances, results, intervals=style.intervals, nearness=nearness)
-    for (title, grid, notes), table in zip(tables, build_geometry_tables(distances), strict=True):
-        picture = page_pictures.draw_contrast_picture(table, nearness)
-        yield PlainSection(title[:1].upper() + title[1:], grid, tuple(split_lines(notes)), picture)
-
-
-def _build_curve_sections(curves: Sequence[Curve], style: main_table.CellStyle) -> Iterator[PlainSection]:
-    tables = build_curve_tables(curves, intervals=style.intervals)
-    for curve, (title, grid, notes) in zip(curves, tables, strict=True):
-        yield PlainSection(title, grid, tuple(split_lines(notes)), page_pictures.draw_training_picture(curve))
 
 
 def _build_section(

@@ -60,9 +60,12 @@ def build_page_audits(results: Results, audits: Sequence[Audit]) -> PageAudits:
     distinct = [audit for place, audit in enumerate(audits) if audit not in audits[:place]]
     names = _name_datasets(results)
     relevant = [audit for audit in distinct if audit.fingerprint in names]
+    audited = {audit.fingerprint for audit in relevant}
+    unaudited = [name for fingerprint, name in names.items() if fingerprint not in audited]
+    unaudited_notes = [f"Not audited: {'; '.join(unaudited)}."] if unaudited else []
     return PageAudits(
         lead=_describe_leaks(relevant),
-        missing=(*_describe_excluded_audits(results, distinct), *_describe_unaudited(names, relevant)),
+        missing=(*_describe_excluded_audits(results, distinct), *unaudited_notes),
         picture=_draw_audits(results, relevant, names),
         audits=tuple(_build_page_audit(audit, names[audit.fingerprint]) for audit in relevant),
         legend=tuple(split_lines(audit_report.format_legend(relevant))) if relevant else (),
@@ -105,18 +108,25 @@ def _describe_excluded_audits(results: Results, audits: Sequence[Audit]) -> Iter
         yield f"The audit of {audit.task} is left out: {reason}."
 
 
-def _describe_unaudited(names: Mapping[str, str], audits: Sequence[Audit]) -> Iterator[str]:
-    unaudited = names.keys() - {audit.fingerprint for audit in audits}
-    if unaudited:
-        yield f"Not audited: {'; '.join(name for fingerprint, name in names.items() if fingerprint in unaudited)}."
-
-
 def _draw_audits(results: Results, audits: Sequence[Audit], names: Mapping[str, str]) -> pn.ResultPicture:
-    rows = [(*_build_cue_rows(audit), *_build_best_row(results, audit)) for audit in audits]
+    rows: list[tuple[pn.DotRow, ...]] = []
+    for audit in audits:
+        chance = 100 * audit.chance
+        audit_rows = []
+        for finding in audit.findings:
+            percents = pn.to_percent(finding.score.accuracy, finding.score.interval)
+            dot = pn.Dot(*percents, name=VERDICT_NAMES[finding.verdict], mark=MARKS.index(finding.verdict))
+            audit_rows.append(pn.DotRow(finding.cue.value, (dot,), chance, is_encoder=False))
+        trained = (r for r in results.records if r.dim and r.dataset_fingerprint == audit.fingerprint)
+        if best := max(trained, key=lambda record: record.accuracy, default=None):
+            percents = pn.to_percent(best.accuracy, best.scores[Condition.PROBE].interval)
+            dot = pn.Dot(*percents, name=best.encoder, mark=BEST_MARK)
+            audit_rows.append(pn.DotRow(BEST_NAME, (dot,), chance, is_encoder=False))
+        rows.append(tuple(audit_rows))
     low = pn.compute_floor([100.0, *(dot.low for audit_rows in rows for row in audit_rows for dot in row.dots)])
     panels = (
-        pn.DotPanel(title=names[audit.fingerprint], rows=audit_rows, low=low)
-        for audit, audit_rows in zip(audits, rows, strict=True)
+        pn.DotPanel(title=names[audit.fingerprint], rows=panel_rows, low=low)
+        for audit, panel_rows in zip(audits, rows, strict=True)
     )
     verdicts = {finding.verdict for audit in audits for finding in audit.findings}
     verdict_marks = [(name, MARKS.index(verdict)) for verdict, name in VERDICT_NAMES.items() if verdict in verdicts]
@@ -127,22 +137,6 @@ def _draw_audits(results: Results, audits: Sequence[Audit], names: Mapping[str, 
         legend=(*verdict_marks, (BEST_NAME, BEST_MARK)),
         of_encoders=False,
     )
-
-
-def _build_cue_rows(audit: Audit) -> Iterator[pn.DotRow]:
-    for finding in audit.findings:
-        percents = pn.to_percent(finding.score.accuracy, finding.score.interval)
-        dot = pn.Dot(*percents, name=VERDICT_NAMES[finding.verdict], mark=MARKS.index(finding.verdict))
-        yield pn.DotRow(finding.cue.value, (dot,), 100 * audit.chance, is_encoder=False)
-
-
-def _build_best_row(results: Results, audit: Audit) -> Iterator[pn.DotRow]:
-    """Yield a row for the most accurate encoder on the audited dataset; no row if only baselines have results on it."""
-    trained = (r for r in results.records if r.dim and r.dataset_fingerprint == audit.fingerprint)
-    if best := max(trained, key=lambda record: record.accuracy, default=None):
-        percents = pn.to_percent(best.accuracy, best.scores[Condition.PROBE].interval)
-        dot = pn.Dot(*percents, name=best.encoder, mark=BEST_MARK)
-        yield pn.DotRow(BEST_NAME, (dot,), 100 * audit.chance, is_encoder=False)
 
 
 def _build_page_audit(audit: Audit, name: str) -> PageAudit:

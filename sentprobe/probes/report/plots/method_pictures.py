@@ -153,6 +153,7 @@ def _make_cell(pair: Correlation) -> pn.HeatCell:
     if pair.estimate is None:
         return pn.HeatCell("", "none", "#000")
     rho = pair.estimate.rho
+    # Relative luminance as WCAG defines it, with a gamma of 2.2 for the curve of sRGB.
     red, green, blue = (math.pow(part / 255, 2.2) for part in _mix_colour(rho))
     luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
     ink = "#fff" if luminance < _DARK else "#000"

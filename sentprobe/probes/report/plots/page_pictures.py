@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from sentprobe.errors import UsageError
-from sentprobe.lengths import Bin, Lengths
+from sentprobe.lengths import Lengths
 from sentprobe.probes.geometry import distance_tables as geometry_tables
 from sentprobe.probes.geometry.distance_draws import GeometryTable, estimate_accuracy, group_by_cell
 from sentprobe.probes.geometry.measures import Nearness, NegativeKind
@@ -235,15 +235,27 @@ def _draw_lengths(
     bins = sorted({p.bin for points in series.values() for p in points}, key=attrgetter("shortest"))
     places = {b: b.shortest if by is Lengths.TOKENS else n for n, b in enumerate(bins)}
     scale = 1 if norms else 100
-    lines = tuple(_draw_series(name, series[name], marks[name], places, scale) for name in series)
+    lines = []
+    for name, line in series.items():
+        line_points = []
+        for point in line:
+            deviation = point.deviation or 0.0
+            ends = point.interval or Interval(point.mean - deviation, point.mean + deviation)
+            heights = (scale * height for height in (point.mean, ends.low, ends.high))
+            line_points.append(pn.LinePoint(places[point.bin], *heights))
+        lines.append(pn.Line(name=name, mark=marks[name], points=tuple(line_points)))
     values = [point.y for line in lines for point in line.points]
     chance = () if norms else compute_chance_levels(r for r in results.records if r.task == task)
-    low = _compute_lowest_norm(values) if norms else pn.compute_floor((*values, *chance))
+    if norms:  # a logarithmic axis cannot begin at 0: it begins below all norms
+        is_wide = max(values) > WIDE_RANGE * min(values) > 0
+        low = 0.8 * min(values) if is_wide else 0.0
+    else:
+        low = pn.compute_floor((*values, *chance))
     yield pn.LinePanel(
         title=task,
         x_label="tokens",
         y_label="norm" if norms else pn.ACCURACY,
-        lines=lines,
+        lines=tuple(lines),
         low=low,
         high=1.1 * max(values) if norms else 100,
         named=len(marks) <= pn.MAX_NAMED_LINES,
@@ -251,12 +263,6 @@ def _draw_lengths(
         tick_names=() if by is Lengths.TOKENS else tuple((n, str(b)) for b, n in places.items()),
         logarithmic=norms and low > 0,
     )
-
-
-def _compute_lowest_norm(values: Sequence[float]) -> float:
-    """Return the lower end of the norm axis: 0 or, on a logarithmic axis, a value below all norms."""
-    least = min(values)
-    return 0.8 * least if least > 0 and max(values) > WIDE_RANGE * least else 0.0
 
 
 def _pool_draws(results: Results, encoder: str, task: str, by: Lengths, *, norms: bool) -> list[SeriesPoint]:
@@ -274,17 +280,6 @@ def _compute_mean_point(draws: Sequence[SeriesPoint]) -> SeriesPoint:
     if first.interval is None:  # a norm
         return replace(first, mean=mean, deviation=fmean(p.deviation or 0.0 for p in draws))
     return replace(first, mean=mean, interval=decompose_spread([[p.mean] for p in draws]).interval)
-
-
-def _draw_series(
-    encoder: str, points: Sequence[SeriesPoint], mark: int, places: Mapping[Bin, float], scale: float
-) -> pn.Line:
-    line_points = []
-    for point in points:
-        deviation = point.deviation or 0.0
-        ends = point.interval or Interval(point.mean - deviation, point.mean + deviation)
-        line_points.append(pn.LinePoint(places[point.bin], scale * point.mean, scale * ends.low, scale * ends.high))
-    return pn.Line(name=encoder, mark=mark, points=tuple(line_points))
 
 
 def draw_contrast_picture(table: GeometryTable, nearness: Nearness) -> pn.ResultPicture:

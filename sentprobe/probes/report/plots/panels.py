@@ -33,12 +33,11 @@ class Scale:
     def locate(self, value: float) -> float:
         """Return the position of a value; a value outside of the scale is moved to the nearest end."""
         inside = min(max(value, self.low), self.high)  # 0 has no logarithm
-        low, high, position = map(self._measure, (self.low, self.high, inside))
+        low, high, position = self.low, self.high, inside
+        if self.logarithmic:
+            low, high, position = map(log10, (low, high, position))
         share = (position - low) / (high - low) if high > low else 0.5
         return round(self.start + share * (self.end - self.start), 1)
-
-    def _measure(self, value: float) -> float:
-        return log10(value) if self.logarithmic else value
 
     def compute_ticks(self, count: int = 5) -> list[tuple[float, str]]:
         """Return about *count* round numbers as axis labels: (position, text)."""
@@ -76,7 +75,6 @@ class Dot:
 
     @property
     def tooltip(self) -> str:
-        """The text that is shown when the pointer is over the dot."""
         return f"{self.name and f'{self.name}: '}{self.value:.1f} ({self.low:.1f} to {self.high:.1f})"
 
 
@@ -109,12 +107,10 @@ class DotPanel:
 
     @property
     def width(self) -> float:
-        """The width of the panel."""
         return WIDTH - LABEL_WIDTH + self.label_width
 
     @property
     def height(self) -> float:
-        """The height of the panel."""
         return self.bottom + 20
 
     @property
@@ -184,7 +180,6 @@ class LinePanel:
 
     @property
     def x(self) -> Scale:
-        """The scale of the x-axis."""
         values = [point.x for line in self.lines for point in line.points]
         return Scale(low=min(values), high=max(values), start=54, end=WIDTH - self.margin)
 
@@ -195,7 +190,6 @@ class LinePanel:
 
     @property
     def y(self) -> Scale:
-        """The scale of the y-axis."""
         return Scale(low=self.low, high=self.high, start=LINE_PANEL_HEIGHT - 40, end=10, logarithmic=self.logarithmic)
 
     def compute_x_ticks(self) -> list[tuple[float, str]]:
@@ -239,6 +233,7 @@ def _spread_heights(heights: Sequence[float], *, least: float) -> list[float]:
     """
     from scipy.optimize import isotonic_regression
 
+    # Without these shifts, "at least *least* apart" is "not decreasing": isotonic regression moves heights the least.
     shifts = [least * n for n in range(len(heights))]
     shifted = isotonic_regression([height - shift for height, shift in zip(heights, shifts, strict=True)]).x
     return [float(height) + shift for height, shift in zip(shifted, shifts, strict=True)]
@@ -274,6 +269,7 @@ class HeatPanel:
     def left(self) -> float:
         """The x-position of the left edge of the cells; the names of the rows stand to the left."""
         row_width = max(map(len, self.rows)) * LETTER
+        # The names of columns are turned by 40 degrees, with cosine 0.77 and sine 0.64.
         slanted = [0.77 * LETTER * len(name) - self.cell_width * (n + 0.5) for n, name in enumerate(self.columns)]
         return round(12 + max(row_width, *slanted), 1)
 

@@ -82,7 +82,6 @@ def convert_svg(svg: str, suffix: str) -> bytes:
 
 
 def render_svg(picture: ResultPicture) -> str:
-    """Return a plot as SVG text."""
     picture = _show_full_names(picture)
     columns = ceil(len(picture.panels) / ceil(len(picture.panels) / MAX_COLUMNS))  # in rows of about equal size
     rows = [picture.panels[n : n + columns] for n in range(0, len(picture.panels), columns)]

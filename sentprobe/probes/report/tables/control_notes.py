@@ -149,12 +149,14 @@ def summarize_controls(results: Results) -> Iterator[str]:
     if unchecked:
         names = join_names([f"{result.encoder} on {result.task}" for result in unchecked])
         yield f"No controls were run for {names}."
-    solved = [judged for judged in _judge_free_controls(results) if judged[2]]
+    figures: dict[Condition, list[str]] = {}
+    for task, condition, is_above, accuracies in _judge_free_controls(results):
+        if is_above:
+            figures.setdefault(condition, []).append(f"{accuracies} on {task}")
     solvers = []
-    for condition, judgements in group_by(solved, lambda judged: judged[1]).items():
+    for condition, accuracies_on_tasks in figures.items():
         _, words = cv.SOLVERS[condition]
-        figures = join_names([f"{accuracies} on {task}" for task, _, _, accuracies in judgements])
-        solvers.append(f"{words[0].upper()}{words[1:]} reach {figures}")
+        solvers.append(f"{words[0].upper()}{words[1:]} reach {join_names(accuracies_on_tasks)}")
     if solvers:
         yield f"{'. '.join(solvers)}: compare encoders with these figures, not with chance."
 

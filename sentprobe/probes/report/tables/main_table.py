@@ -1,7 +1,7 @@
 """The main table of results: a row for each encoder, a column for each task (as Ettinger et al. 2018, table 2)."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import groupby
@@ -12,8 +12,8 @@ from sentprobe.probes.dataset import ENCODER_WORDS
 from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, name_control
 from sentprobe.probes.report.findings.draws import join_draws
 from sentprobe.probes.report.findings.mean_and_interval import FEW_ITEMS, Figure
-from sentprobe.probes.report.findings.table_findings import TableFindings, find_marked_cells, find_table
-from sentprobe.probes.report.tables.published_rows import PUBLISHED, PublishedRow, find_tables
+from sentprobe.probes.report.findings.table_findings import find_marked_cells, find_table
+from sentprobe.probes.report.tables.published_rows import PUBLISHED, find_tables
 from sentprobe.probes.results.result import Condition, EncoderOnTask, Result, Results
 from sentprobe.probes.suites import list_known_tasks
 from sentprobe.probes.trainer.classifier import Preset
@@ -42,7 +42,7 @@ class _DrawTable:
             self.shared |= own_values
         elif _count_scores(record) > _count_scores(former):
             self.records[record.cell] = record
-            members = self.records.values()
+            members = self.records.values()  # what only the former result demanded is no longer shared
             self.shared = {n: value for member in members for n, value in _list_shared_values(member).items()}
         return True
 
@@ -109,7 +109,9 @@ def build_grid(results: Results, *, style: CellStyle | None = None) -> Grid:
     style = style or CellStyle()
     rows = [*_build_encoder_rows(results, Condition.PROBE, style)]
     if style.published:
-        rows += [_build_published_row(row, results) for table in find_tables(results.tasks) for row in table.rows]
+        for published in [row for table in find_tables(results.tasks) for row in table.rows]:
+            texts = (f"{published.accuracies[n]:.1f}" if n in published.accuracies else "" for n in results.tasks)
+            rows.append(GridRow(published.label, PUBLISHED, tuple(map(GridCell, texts))))
     if style.all_rows:
         rows += [
             *_build_shared_rows(results, Condition.RANDOM_SENTENCES, style),
@@ -134,9 +136,21 @@ def _build_shared_rows(results: Results, condition: Condition, style: CellStyle)
 def _build_row(
     label: str, condition: Condition, results: Results, firsts: Mapping[str, Result], style: CellStyle
 ) -> GridRow:
-    draws = (results.records_by_cell[firsts[task].cell] if task in firsts else () for task in results.tasks)
     findings = find_table(results)  # once, since the look-up reads all results
-    cells = (_build_cell(findings, cell_draws, condition, style) for cell_draws in draws)
+    cells = []
+    for task in results.tasks:
+        draws = results.records_by_cell[firsts[task].cell] if task in firsts else ()
+        figure = findings.find_figure(draws, condition) if draws else None
+        if figure is None:
+            cells.append(GridCell(""))
+            continue
+        text = format_figure(figure, intervals=style.intervals)
+        if figure.items < FEW_ITEMS:
+            interval = format_figure(replace(figure, half_width=None), intervals=True)
+            text = f"{interval} ({format_count(figure.items, 'item')})"
+        between = {"draws": figure.between_draws, "probes": figure.between_probes} if style.sources else {}
+        parts = [f"{source} {_format_percent(part)}" for source, part in between.items() if part is not None]
+        cells.append(GridCell(text + (f" ({', '.join(parts)})" if parts else "")))
     return GridRow(label, condition.value, tuple(cells))
 
 
@@ -145,7 +159,11 @@ def _build_encoder_rows(results: Results, condition: Condition, style: CellStyle
     by_encoder = {record.encoder: record for record in results.records if condition in record.scores}
     best = find_marked_cells(results) if condition is Condition.PROBE else ()
     tail = f", {CONTROL_NAMES[condition]}" if condition in CONTROL_NAMES else ""
-    for family, names in groupby(by_encoder, key=_find_layer_families(by_encoder.values()).get):
+    layers = [record for record in by_encoder.values() if record.layer is not None]
+    layer_counts = Counter(record.family for record in layers)
+    families = {record.encoder: record.family for record in layers if layer_counts[record.family] > 1}
+    # groupby joins neighbours only: sort_results has put the layers of a family side by side.
+    for family, names in groupby(by_encoder, key=families.get):
         if family is not None:
             empty = (GridCell(""),) * len(results.tasks)
             yield GridRow(f"{family}{tail}", condition.value, empty, heading=True)
@@ -158,25 +176,6 @@ def _build_encoder_rows(results: Results, condition: Condition, style: CellStyle
             yield replace(row, cells=cells, encoder=name)
 
 
-def _find_layer_families(records: Collection[Result]) -> Mapping[str, str]:
-    layers = [record for record in records if record.layer is not None]
-    sizes = Counter(record.family for record in layers)
-    return {record.encoder: record.family for record in layers if sizes[record.family] > 1}
-
-
-def _build_cell(findings: TableFindings, draws: Sequence[Result], condition: Condition, style: CellStyle) -> GridCell:
-    figure = findings.find_figure(draws, condition) if draws else None
-    if figure is None:
-        return GridCell("")
-    text = format_figure(figure, intervals=style.intervals)
-    if figure.items < FEW_ITEMS:
-        interval = format_figure(replace(figure, half_width=None), intervals=True)
-        text = f"{interval} ({format_count(figure.items, 'item')})"
-    between = {"draws": figure.between_draws, "probes": figure.between_probes} if style.sources else {}
-    parts = [f"{source} {_format_percent(part)}" for source, part in between.items() if part is not None]
-    return GridCell(text + (f" ({', '.join(parts)})" if parts else ""))
-
-
 def format_figure(figure: Figure, *, intervals: bool = False) -> str:
     """Return an accuracy in percent, such as "61.2 ± 2.1" or, with *intervals*, "61.2 ± 2.1 [59.1, 63.3]"."""
     half_width = "" if figure.half_width is None else f" ± {_format_percent(figure.half_width)}"
@@ -186,11 +185,6 @@ def format_figure(figure: Figure, *, intervals: bool = False) -> str:
 
 def _format_percent(accuracy: float) -> str:
     return f"{100 * accuracy:.1f}"
-
-
-def _build_published_row(row: PublishedRow, results: Results) -> GridRow:
-    texts = (f"{row.accuracies[task]:.1f}" if task in row.accuracies else "" for task in results.tasks)
-    return GridRow(row.label, PUBLISHED, tuple(map(GridCell, texts)))
 
 
 def sort_results(results: Results) -> Results:
@@ -208,11 +202,12 @@ def sort_results(results: Results) -> Results:
 
 def split_settings(results: Results) -> tuple[Results, ...]:
     """Divide results into tables in which all results are comparable. The draws of a run go into the same table."""
+    # The sources are part of the key, since results that differ only in their folder are equal.
     return _split_settings(results, tuple(record.source for record in results.records))
 
 
 @lru_cache(maxsize=8)
-def _split_settings(results: Results, sources: tuple[str, ...]) -> tuple[Results, ...]:  # noqa: ARG001 - part of the key
+def _split_settings(results: Results, sources: tuple[str, ...]) -> tuple[Results, ...]:  # noqa: ARG001
     return join_draws(split_single_draws(results))
 
 

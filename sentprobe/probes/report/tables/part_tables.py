@@ -79,7 +79,15 @@ def _build_grid(task: str, results: Results, items: division.ItemTables, column:
     task_results = [result for result in results.records if result.task == task]
     if any(column not in items[result.dataset_fingerprint].columns for result in task_results):
         return None
-    columns = dict(_build_columns(results, task_results, items, column, style))
+    columns: dict[str, _PartColumn] = {}
+    for condition in USUAL_CONDITIONS if style.all_rows else DEFAULT_CONDITIONS:
+        firsts: dict[str, Result] = {}  # encoders that share a control share its column
+        for result in task_results:
+            if condition in result.scores:
+                firsts.setdefault(_name_column(result, condition), result)
+        for name, first in firsts.items():
+            draws = results.records_by_cell[first.cell]
+            columns[name] = _PartColumn(division.split_by_part(draws, items, column), condition)
     part_columns = [*columns.values()]
     rows = []
     for part in part_columns[0].parts:
@@ -117,19 +125,6 @@ class _PartColumn:
         return f"{100 * self.gap.difference:+.1f} [{low:.1f}, {high:.1f}]"
 
 
-def _build_columns(
-    results: Results, task_results: Sequence[Result], items: division.ItemTables, column: str, style: CellStyle
-) -> Iterator[tuple[str, _PartColumn]]:
-    for condition in USUAL_CONDITIONS if style.all_rows else DEFAULT_CONDITIONS:
-        firsts: dict[str, Result] = {}
-        for result in task_results:
-            if condition in result.scores:
-                firsts.setdefault(_name_column(result, condition), result)
-        for name, first in firsts.items():
-            draws = results.records_by_cell[first.cell]
-            yield name, _PartColumn(division.split_by_part(draws, items, column), condition)
-
-
 def _name_column(record: Result, condition: Condition) -> str:
     if condition is Condition.PROBE:
         return record.encoder
@@ -141,32 +136,32 @@ def _name_column(record: Result, condition: Condition) -> str:
 def to_part_records(results: Results, items: division.ItemTables, column: str) -> list[dict[str, Any]]:
     """Return a record for each result, condition and part of the items, and one for each generalisation gap."""
     division.check_column(items.values(), column)
-    with_column = (r for r in results.records if column in items[r.dataset_fingerprint].columns)
-    return [record for result in with_column for record in _to_records(result, items, column)]
-
-
-def _to_records(result: Result, items: division.ItemTables, column: str) -> Iterator[dict[str, Any]]:
-    parts = division.split_by_part([result], items, column)
-    for condition in (condition for condition in USUAL_CONDITIONS if condition in result.scores):
-        scores = {name: part_result.scores[condition] for name, (part_result,) in parts.items()}
-        rows: list[tuple[Any, ...]] = [
-            (name, s.total, s.accuracy, s.spread, s.interval, parts[name][0].majority) for name, s in scores.items()
-        ]
-        if gap := division.compute_gap(parts, condition):
-            rows.append((GAP, None, gap.difference, None, gap.interval, None))
-        for name, total, accuracy, spread, interval, majority in rows:
-            yield {
-                **identify_result(result),
-                "condition": condition.value,
-                "column": column,
-                "part": name,
-                "items": total,
-                "accuracy": accuracy,
-                "spread": spread,
-                "low": interval.low,
-                "high": interval.high,
-                "majority": majority,
-                "preset": result.preset.name,
-                "seed": result.seed,
-                "probe_vectors": result.probe_vectors,
-            }
+    records: list[dict[str, Any]] = []
+    for result in (r for r in results.records if column in items[r.dataset_fingerprint].columns):
+        parts = division.split_by_part([result], items, column)
+        for condition in (condition for condition in USUAL_CONDITIONS if condition in result.scores):
+            scores = {name: part_result.scores[condition] for name, (part_result,) in parts.items()}
+            rows: list[tuple[Any, ...]] = [
+                (name, s.total, s.accuracy, s.spread, s.interval, parts[name][0].majority) for name, s in scores.items()
+            ]
+            if gap := division.compute_gap(parts, condition):
+                rows.append((GAP, None, gap.difference, None, gap.interval, None))
+            records += [
+                {
+                    **identify_result(result),
+                    "condition": condition.value,
+                    "column": column,
+                    "part": name,
+                    "items": total,
+                    "accuracy": accuracy,
+                    "spread": spread,
+                    "low": interval.low,
+                    "high": interval.high,
+                    "majority": majority,
+                    "preset": result.preset.name,
+                    "seed": result.seed,
+                    "probe_vectors": result.probe_vectors,
+                }
+                for name, total, accuracy, spread, interval, majority in rows
+            ]
+    return records

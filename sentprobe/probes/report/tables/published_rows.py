@@ -58,25 +58,26 @@ class PublishedTable:
 def read_published_tables() -> tuple[PublishedTable, ...]:
     """Read the packaged tables: Ettinger et al. 2018, Conneau et al. 2018, Adi et al. 2017."""
     text = files(__package__).joinpath("published.toml").read_text("utf-8")
-    return tuple(map(_parse_table, tomllib.loads(text)["table"]))
-
-
-def _parse_table(value: Mapping[str, Any]) -> PublishedTable:
-    reference = find_reference(value["reference"])
-    rows = (
-        PublishedRow(
-            row["name"], reference.label, row["accuracies"], PublishedKind(row.get("kind", PublishedKind.ENCODER))
+    tables = []
+    for table in tomllib.loads(text)["table"]:
+        reference = find_reference(table["reference"])
+        rows = (
+            PublishedRow(
+                row["name"], reference.label, row["accuracies"], PublishedKind(row.get("kind", PublishedKind.ENCODER))
+            )
+            for row in table["row"]
         )
-        for row in value["row"]
-    )
-    return PublishedTable(
-        reference=reference,
-        where=value["where"],
-        classifier=value["classifier"],
-        items=value.get("items", {}),
-        chance=value["chance"],
-        rows=tuple(rows),
-    )
+        tables.append(
+            PublishedTable(
+                reference=reference,
+                where=table["where"],
+                classifier=table["classifier"],
+                items=table.get("items", {}),
+                chance=table["chance"],
+                rows=tuple(rows),
+            )
+        )
+    return tuple(tables)
 
 
 def find_tables(tasks: Collection[str]) -> tuple[PublishedTable, ...]:
@@ -88,24 +89,20 @@ def describe_published_tables(tasks: Sequence[str]) -> Iterator[str]:
     """Yield a note on each published table with one of these tasks, or one note if no table has any."""
     tables = find_tables(tasks)
     for table in tables:
-        yield _describe_table(table, [task for task in tasks if task in table.chance])
+        sizes = " and ".join(f"{count:,} {split}" for split, count in table.items.items())
+        items = f", {sizes} items" if sizes else ""
+        bounds = " and ".join(row.name for row in table.rows if row.kind is PublishedKind.BOUND)
+        bounds_text = f"; {bounds} is human accuracy, an upper bound" if bounds else ""
+        shares = {task: f"{table.chance[task]:.1f}" for task in tasks if task in table.chance}
+        chance = ", ".join(f"{share} on {task}" for task, share in shares.items())
+        if len({*shares.values()}) == 1:
+            chance = f"{next(iter(shares.values()))} on all"
+        yield (
+            f"Published rows: {table.reference.citation}, {table.where}; its classifier is that of the preset "
+            f"{table.classifier}{items}, chance {chance}. Data and encoders are the paper's{bounds_text}."
+        )
     if not tables:
         yield "No published rows: none of the papers' tables has one of these tasks."
-
-
-def _describe_table(table: PublishedTable, tasks: Sequence[str]) -> str:
-    sizes = " and ".join(f"{count:,} {split}" for split, count in table.items.items())
-    items = f", {sizes} items" if sizes else ""
-    bounds = " and ".join(row.name for row in table.rows if row.kind is PublishedKind.BOUND)
-    bounds_text = f"; {bounds} is human accuracy, an upper bound" if bounds else ""
-    shares = {task: f"{table.chance[task]:.1f}" for task in tasks}
-    chance = ", ".join(f"{share} on {task}" for task, share in shares.items())
-    if len(set(shares.values())) == 1:
-        chance = f"{shares[tasks[0]]} on all"
-    return (
-        f"Published rows: {table.reference.citation}, {table.where}; its classifier is that of the preset "
-        f"{table.classifier}{items}, chance {chance}. Data and encoders are the paper's{bounds_text}."
-    )
 
 
 def to_published_records(results: Results) -> list[dict[str, Any]]:

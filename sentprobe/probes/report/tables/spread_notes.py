@@ -22,7 +22,17 @@ def describe_mean(results: Results) -> str:
 def summarize_spread(results: Results) -> str:
     """Summarize the uncertainty of the figures in one or two sentences."""
     if len(list_seeds(results)) > 1:
-        return _summarize_draws(results)
+        between, within = _list_deviations(results)
+        deviations = (
+            f"Standard deviation between draws {format_range(between)} points, between the probes of one draw "
+            f"{format_range(within)}. "
+            if within
+            else ""
+        )
+        stored = _list_stored_tasks(results)
+        share = "Some data" if len(stored) < len(results.tasks) else "The data"
+        same = f" {share} is the same in every draw." if stored else ""
+        return f"{deviations}± shows how far other draws may differ.{same}"
     if max(count_probes(results)) > 1:
         return "± reflects only the choice of test items; --draws 3 adds other data and weights."
     return (
@@ -30,20 +40,6 @@ def summarize_spread(results: Results) -> str:
         "they reflect only the choice of test items. --seeds 5 trains more probes; --draws 3 also draws new data and "
         "weights."
     )
-
-
-def _summarize_draws(results: Results) -> str:
-    between, within = _list_deviations(results)
-    deviations = (
-        f"Standard deviation between draws {format_range(between)} points, between the probes of one draw "
-        f"{format_range(within)}. "
-        if within
-        else ""
-    )
-    stored = _list_stored_tasks(results)
-    share = "Some data" if len(stored) < len(results.tasks) else "The data"
-    same = f" {share} is the same in every draw." if stored else ""
-    return f"{deviations}± shows how far other draws may differ.{same}"
 
 
 def describe_spread(results: Results) -> Iterator[str]:

@@ -113,8 +113,19 @@ def describe_figures(results: Results) -> Iterator[str]:
             "Test items that belong together (mirror pairs, questions about one sentence) are not "
             "independent: the intervals count them as one unit."
         )
-    yield from _describe_unconverged(results)
-    yield from _describe_truncated(results)
+    count, total = count_unconverged(results)
+    if count:
+        was, they, their = ("was", "it", "its") if count == 1 else ("were", "they", "their")
+        yield (
+            f"{count} of {total} probes {was} stopped by max_epochs before {they} converged; more "
+            f"epochs may raise {their} accuracy."
+        )
+    for result in find_truncated(results):
+        sentences = sum(norm.sentences for norm in result.norms)
+        yield (
+            f"{result.encoder} read only the beginning of {result.truncated:,} of {sentences:,} "
+            f"different sentences of {result.task}."
+        )
 
 
 def _describe_probe_words(results: Results) -> Iterator[str]:
@@ -153,29 +164,10 @@ def count_unconverged(results: Results) -> tuple[int, int]:
     return converged.count(False), len(converged)
 
 
-def _describe_unconverged(results: Results) -> Iterator[str]:
-    count, total = count_unconverged(results)
-    if count:
-        was, they, their = ("was", "it", "its") if count == 1 else ("were", "they", "their")
-        yield (
-            f"{count} of {total} probes {was} stopped by max_epochs before {they} converged; more "
-            f"epochs may raise {their} accuracy."
-        )
-
-
 def find_truncated(results: Results) -> list[Result]:
     """Return one result for each encoder and task: the draw with the most truncated sentences, if there are any."""
     worst = [max(draws, key=lambda result: result.truncated or 0) for draws in results.records_by_cell.values()]
     return [result for result in worst if result.truncated]
-
-
-def _describe_truncated(results: Results) -> Iterator[str]:
-    for result in find_truncated(results):
-        total = sum(norm.sentences for norm in result.norms)
-        yield (
-            f"{result.encoder} read only the beginning of {result.truncated:,} of {total:,} "
-            f"different sentences of {result.task}."
-        )
 
 
 def describe_sizes(results: Results) -> str:
@@ -235,25 +227,37 @@ def write_table_notes(
 
 def summarize(table: Results, style: CellStyle, missing: Sequence[EncoderOnTask] = ()) -> Iterator[str]:
     """Yield a line on accuracy, a line on uncertainty, and a line on controls if there is anything to say on them."""
-    yield " ".join(_summarize_figures(table, style))
-    missing_notes = spread_notes.describe_missing_cells(table, missing)
-    yield " ".join([spread_notes.summarize_spread(table), *missing_notes, *_list_cautions(table)])
-    if controls := " ".join(control_notes.summarize_controls(table)):
-        yield controls
-
-
-def _summarize_figures(table: Results, style: CellStyle) -> Iterator[str]:
     sizes = group_by_task(table, lambda result: str(result.scores[Condition.PROBE].total))
     shares = group_by_task(table, lambda result: f"{100 * result.majority:.1f}")
-    yield (
+    accuracy = [
         f"Accuracy in % on {_format_values(sizes)} test items{spread_notes.describe_mean(table)}; chance is "
         f"{_format_values(shares)}{' (by task)' if len(set(shares.values())) > 1 else ''}."
-    )
+    ]
     if find_marked_cells(table):
         rivals = " and than every other model" * _has_several_models(table)
-        yield f"Bold or *: significantly better than chance{rivals}. {CONTROLS_REPLACE_CHANCE}"
+        accuracy.append(f"Bold or *: significantly better than chance{rivals}. {CONTROLS_REPLACE_CHANCE}")
     if style.published:
-        yield "Rows from papers come from other data and encoders."
+        accuracy.append("Rows from papers come from other data and encoders.")
+    yield " ".join(accuracy)
+    uncertainty = [
+        spread_notes.summarize_spread(table),
+        *spread_notes.describe_missing_cells(table, missing),
+        *spread_notes.describe_uneven_probes(table),
+    ]
+    for average in spread_notes.list_average_settings(table):
+        uncertainty.append(f"Each probe is an average of {average} classifiers (setting average={average}).")
+    unconverged, probes = count_unconverged(table)
+    if unconverged:
+        uncertainty.append(f"{unconverged} of {probes} probes reached max_epochs before converging.")
+    if truncated := find_truncated(table):
+        encoders = control_notes.join_names(dict.fromkeys(result.encoder for result in truncated))
+        most = max(result.truncated or 0 for result in truncated)
+        uncertainty.append(
+            f"{encoders} read only the beginning of long sentences (up to {most:,} sentences on one task)."
+        )
+    yield " ".join(uncertainty)
+    if controls := " ".join(control_notes.summarize_controls(table)):
+        yield controls
 
 
 def _has_several_models(results: Results) -> bool:
@@ -266,19 +270,6 @@ def _format_values(by_task: Mapping[str, str]) -> str:
     values = {value for text in by_task.values() for value in text.split(" or ")}
     least, greatest = min(values, key=float), max(values, key=float)
     return least if least == greatest else f"{least} to {greatest}"
-
-
-def _list_cautions(table: Results) -> Iterator[str]:
-    yield from spread_notes.describe_uneven_probes(table)
-    for average in spread_notes.list_average_settings(table):
-        yield f"Each probe is an average of {average} classifiers (setting average={average})."
-    unconverged, probes = count_unconverged(table)
-    if unconverged:
-        yield f"{unconverged} of {probes} probes reached max_epochs before converging."
-    if truncated := find_truncated(table):
-        encoders = control_notes.join_names(dict.fromkeys(result.encoder for result in truncated))
-        most = max(result.truncated or 0 for result in truncated)
-        yield f"{encoders} read only the beginning of long sentences (up to {most:,} sentences on one task)."
 
 
 def say_where_more_is(results: Results, notes: NoteStyle) -> str:

@@ -46,7 +46,6 @@ class StepAccuracy:
 
     @property
     def moment(self) -> TrainingMoment:
-        """The point in training, as (step, epoch)."""
         return self.step, self.epoch
 
 
@@ -201,7 +200,10 @@ def _build_part(
     columns = group_columns(curve)
     lines = [next((series for series in columns[n] if series.kind is kind), None) for n in columns]
     learned = curve.learned if kind is curve.kinds[0] else None  # the first part has the training objective, too
-    for step, epoch in _list_row_moments(curve, learned):
+    known_steps = {step for step, _ in curve.moments}
+    validations = [point for point in (learned.points if learned else ()) if point.step not in known_steps]
+    moments: list[TrainingMoment] = [*curve.moments, *((point.step, point.epoch) for point in validations)]
+    for step, epoch in sorted(moments, key=_sort_key):
         points = [
             next((p for p in curve.lines[line] if p.moment == (step, epoch)), None) if line else None for line in lines
         ]
@@ -213,13 +215,6 @@ def _build_part(
             objective_cells = [objective] if curve.learned else []
             texts = [*first, *objective_cells, *(_format_point(point, intervals=intervals) for point in points)]
             yield GridRow(label, title, tuple(map(GridCell, texts)))
-
-
-def _list_row_moments(curve: Curve, learned: TrainingCurve | None) -> list[TrainingMoment]:
-    """Return, sorted, the points in training at which *curve* has accuracies or *learned* has a validation."""
-    known_steps = {step for step, _ in curve.moments}
-    points = [point for point in (learned.points if learned else ()) if point.step not in known_steps]
-    return sorted([*curve.moments, *((point.step, point.epoch) for point in points)], key=_sort_key)
 
 
 def _sort_key(moment: TrainingMoment) -> tuple[float, float]:

@@ -70,7 +70,12 @@ def show_results(
         sections = [(title, grid, split_lines(notes)) for title, grid, notes in _build_all_tables(results, style)]
         return load_template("notebook.html.j2").render(sections=sections, nothing=EMPTY_TEXT)
     if fmt is tw.TableFormat.TEXT:
-        return _render_plain_text(results)
+        from rich.console import Console
+
+        width = shutil.get_terminal_size((WIDTH, 1)).columns
+        page = StringIO()
+        Console(file=page, width=width, color_system=None).print(RenderedResults(results))
+        return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
     tables = _build_all_tables(results, style, choose_notes(fmt, COMPLETE if notes else SHORT))
     return to_text([*tables], fmt, caption=caption)
 
@@ -113,15 +118,6 @@ class RenderedResults:
                 yield Text(wrap(part, options.max_width), no_wrap=True, overflow="ignore")
             else:
                 yield part
-
-
-def _render_plain_text(results: Results) -> str:
-    from rich.console import Console
-
-    width = shutil.get_terminal_size((WIDTH, 1)).columns
-    page = StringIO()
-    Console(file=page, width=width, color_system=None).print(RenderedResults(results))
-    return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
 
 
 def load_template(name: str) -> Template:
