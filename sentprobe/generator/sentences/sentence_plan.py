@@ -196,7 +196,6 @@ class _Planner:
         )
 
     def plan_phrase(self, shape: shapes.NounShape, path: str, clause: RelativeClause | None) -> SentencePlan:
-        """Return the plan of a noun phrase, with its relative clause if there is one."""
         if clause is None:
             plan = self._plan_constituent(shape, path)
         else:
