@@ -245,7 +245,6 @@ def _explain_unavailable(lemma: str, lexicon: Lexicon, vocabulary: str) -> str:
 
 
 def collect_lemmas(event: ev.Event) -> set[str]:
-    """Return the lemmas in all clauses of a partial event."""
     lemmas: set[str | None] = set()
     for clause, _ in ev.iterate_clauses(event):
         lemmas |= {clause.predicate, clause.modal, *(clause.adverbs or ())}
