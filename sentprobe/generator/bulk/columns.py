@@ -315,6 +315,7 @@ class LayoutColumns:
         key = np.zeros(len(values["verb"]), dtype=np.int64)
         for variable in self._structural:
             value, size = values[variable.name], self._count_values(variable)
+            # Where "n't" has the shape of "not", it counts as "not".
             key = key * size + np.minimum(value, size - 1)
         return key
 

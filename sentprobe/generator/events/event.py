@@ -406,7 +406,7 @@ class RelativeClause:
         if self.kind is ClauseKind.SUBJECT:
             return event.subject
         if event.frame is Frame.DITRANSITIVE:
-            return None
+            return None  # patient or recipient
         return Role.PATIENT if event.subject is Role.AGENT else Role.AGENT
 
 

@@ -282,6 +282,7 @@ def _group_names(layout: Layout) -> tuple[tuple[tuple[str, ...], ...], tuple[str
 @lru_cache(maxsize=1 << 16)
 def _count_group(domains: tuple[Bits, ...]) -> int:
     """Return the number of ways to choose a value from each variable's domain so that all values differ."""
+    # Atoms are disjoint, so only variables with the same atom can have the same value.
     return sum(
         prod(atom.bit_count() - chosen[:i].count(atom) for i, atom in enumerate(chosen))
         for chosen in _choose_atoms(domains)
@@ -349,6 +350,7 @@ def skip_excluded(excluded: Sequence[int], ranks: IndexArray) -> IndexArray:
     >>> skip_excluded([1, 2, 5], np.arange(4)).tolist()
     [0, 3, 4, 6]
     """
+    # An offset is the count of numbers that remain below an excluded one: a rank skips those with offsets up to it.
     offsets = [number - at for at, number in enumerate(excluded)]
     if not offsets:
         return ranks

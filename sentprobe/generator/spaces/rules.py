@@ -129,6 +129,7 @@ def _find_ambiguous_boxes(layout: Layout) -> list[Restriction]:
     """Return the boxes of main clauses in which an adverb follows a relative clause on the subject."""
     main, *relatives = layout.clauses
     patterns = _AMBIGUOUS_QUESTIONS if main.form.mood is Mood.QUESTION else (WITHOUT_AUXILIARY,)
+    # The modal of a statement separates adverb and relative clause: "the man that slept will often dance".
     if not main.adverbs or (main.form.is_modal and main.form.mood is Mood.STATEMENT):
         return []
     if main.varies_dative:

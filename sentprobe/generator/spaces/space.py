@@ -220,6 +220,7 @@ class Space:
         else:
             cell_numbers = np.array([bisect_right(cells.ends, number) for number in numbers.tolist()])
         owners = cells.layout_numbers[cell_numbers]
+        # In small integers, which NumPy sorts by radix; stable, so that a batch has the order of the request.
         order = np.argsort(owners.astype(np.min_scalar_type(len(cells.tables))), kind="stable")
         bounds = np.flatnonzero(np.diff(owners[order], prepend=-1, append=-1))
         starts = np.array(cells.starts, dtype=numbers.dtype)
