@@ -81,6 +81,7 @@ class _Builder:
             if isinstance(node, Leaf) and node.depends_on_filler:
                 return None, [_Dependent(first, node.rel, wants_filler=True)]
             return first, []
+        # A dependent whose head is not among the children goes up to the parent, which has the head in another branch.
         head = filler = None
         dependents = []
         for child in node.children:

@@ -95,7 +95,7 @@ class _Search:
                 name = str(meaning.get("LEM", "")) if isinstance(meaning, FeatStruct) else ""
                 rel, case, last = (_get_text(goal, feature) for feature in ("REL", "CASE", "LAST"))
                 yield unified["lhs"], Hole(category=goal[TYPE], name=name, rel=rel, case=case, last=last == "+")
-                return
+                return  # other rules of the category would give the same hole, and so the same derivation again
 
     def _expand_children(
         self, structure: FeatStruct, order: list[int], done: dict[int, Node | Leaf | Hole]

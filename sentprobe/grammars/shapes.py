@@ -275,7 +275,8 @@ class ShapeTable:
     def find_items(self, shape: Shape) -> FlatItems:
         """Return the words and holes (unexpanded constituents) of *shape*, from the store or else from the grammar."""
         if shape not in self._items:
-            line = self._lines.get(_build_key(shape))
+            key = json.dumps([type(shape).__name__, list(astuple(shape))]).partition("]")[0]  # cut as in load_shapes
+            line = self._lines.get(key)
             self._items[shape] = derive_shape(shape, self._language) if line is None else self._read_line(line)[1]
         return self._items[shape]
 
@@ -286,11 +287,6 @@ class ShapeTable:
 
     def __iter__(self) -> Iterator[tuple[Shape, FlatItems]]:
         return iter((dict(map(self._read_line, self._lines.values())) | self._items).items())
-
-
-def _build_key(shape: Shape) -> str:
-    """Return the key of *shape*: the start of its JSON line, up to the first closing bracket."""
-    return json.dumps([type(shape).__name__, list(astuple(shape))]).partition("]")[0]
 
 
 def dump_shapes(table: Iterable[tuple[Shape, FlatItems]], *, source: str) -> str:
@@ -316,6 +312,7 @@ def load_shapes(text: str, language: Language) -> ShapeTable:
     data = json.loads("".join([*head, "]}"]))
     if data["grammar"] != _compute_digest(read_grammar_source(language)):
         return ShapeTable(language)
+    # A line begins with its shape, up to the first "]". Lines are parsed on first use: a command needs few of them.
     lines = {line.partition("]")[0]: line for line in shapes.splitlines()[:-1]}
     types: Mapping[str, Any] = {"Leaf": Leaf, "Hole": Hole}
     contents = [types[name](*values, flag == "True") for name, *values, flag in data["contents"]]

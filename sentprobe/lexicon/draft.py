@@ -134,19 +134,19 @@ def _read_takes(value: object) -> Iterator[tuple[str, tuple[str, ...]]]:
 def make_vocabularies(draft: Draft) -> dict[str, Vocabulary]:
     """Return the vocabularies by name; a file without vocabularies gets the vocabulary ``all`` with all its words."""
     sections = draft.vocabularies or (choose_everything(draft),)
-    return {v.name: v for v in (_make_vocabulary(section, draft) for section in sections)}
-
-
-def _make_vocabulary(section: Section, draft: Draft) -> Vocabulary:
-    values = {entry.key: entry.value for entry in section.entries}
-    return Vocabulary(
-        section.name.removeprefix(f"{VOCABULARY}."),
-        resolve_vocabulary(section, draft),
-        uniform_conjuncts=values.get(UNIFORM_CONJUNCTS) is True,
-        separate_agents=values.get(SEPARATE_AGENTS) is True,
-        event_adverbs=tuple(list_strings(values.get(EVENT_ADVERBS))),
-        states=tuple(list_strings(values.get(STATES))),
-    )
+    vocabularies = {}
+    for section in sections:
+        name = section.name.removeprefix(f"{VOCABULARY}.")
+        values = {entry.key: entry.value for entry in section.entries}
+        vocabularies[name] = Vocabulary(
+            name,
+            resolve_vocabulary(section, draft),
+            uniform_conjuncts=values.get(UNIFORM_CONJUNCTS) is True,
+            separate_agents=values.get(SEPARATE_AGENTS) is True,
+            event_adverbs=tuple(list_strings(values.get(EVENT_ADVERBS))),
+            states=tuple(list_strings(values.get(STATES))),
+        )
+    return vocabularies
 
 
 def make_synonyms(draft: Draft) -> dict[Kind, tuple[tuple[str, ...], ...]]:

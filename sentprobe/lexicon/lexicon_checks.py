@@ -89,7 +89,10 @@ def check_missing_form(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 def check_form_clash(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Find forms that stand for two words, for two numbers of a noun, or for two tenses of a verb."""
-    yield from _find_reserved_words(draft)
+    for item in draft.items:
+        reserved = draft.language.reserved - ({"who", "what"} if item.word.kind is Kind.RELATIVIZER else frozenset())
+        for text in sorted(reserved & frozenset(item.word.forms.values())):
+            yield item.entry.line, f"{text!r} of {item.word.lemma!r} is a word of the grammar"
     yield from _find_shared_forms(draft)
     for item in draft.items if draft.language.has_distinct_forms else ():
         forms, line, lemma = item.word.forms, item.entry.line, item.word.lemma
@@ -97,13 +100,6 @@ def check_form_clash(draft: drafts.Draft) -> Iterator[LexiconFinding]:
             yield line, f"the plural of {lemma!r} equals its singular"
         if _is_syncretic(item.word) and Flag.SYNCRETIC not in item.word.flags:
             yield line, f'the past of {lemma!r} equals its plain form: flags = ["{Flag.SYNCRETIC}"]'
-
-
-def _find_reserved_words(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    for item in draft.items:
-        reserved = draft.language.reserved - ({"who", "what"} if item.word.kind is Kind.RELATIVIZER else frozenset())
-        for text in sorted(reserved & frozenset(item.word.forms.values())):
-            yield item.entry.line, f"{text!r} of {item.word.lemma!r} is a word of the grammar"
 
 
 def _find_shared_forms(draft: drafts.Draft) -> Iterator[LexiconFinding]:

@@ -67,10 +67,6 @@ def _list_required_values(word: Word) -> Iterator[tuple[str, str]]:
     for key, value, default in ((SORT, word.sort, PERSON), (GENDER, word.gender, "")):
         if value != default:
             yield key, _quote(value)
-    yield from _list_uses(word)
-
-
-def _list_uses(word: Word) -> Iterator[tuple[str, str]]:
     if word.takes:
         sorts = {role: f"[{', '.join(map(_quote, names))}]" for role, names in word.takes.items()}
         table = ", ".join(f"{role} = {names}" for role, names in sorts.items())

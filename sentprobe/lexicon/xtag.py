@@ -140,13 +140,11 @@ def lexicon_from_lemmas(xtag: Xtag, lemmas: Mapping[Kind, Iterable[str]]) -> Xta
 
 
 def _make_word(xtag: Xtag, lemma: str, kind: Kind) -> Word:
-    forms = {form: _choose_spelling(xtag, lemma, kind, form) for form in FORMS[kind]}
+    forms: dict[Form, str] = {}
+    for form in FORMS[kind]:
+        # Of several spellings, such as "learned" and "learnt", take the usual one if it can be guessed.
+        spellings, guess = xtag[lemma, form], guess_form(lemma, kind, form)
+        forms[form] = guess if guess in spellings else spellings[0]
     syncretic = kind in VERBS and forms[Form.VBD] == forms[Form.VB]
     flags = frozenset({Flag.SYNCRETIC}) if syncretic else frozenset[Flag]()
     return Word(lemma, kind, forms, flags, vowel=kind in VOWEL_KINDS and takes_an(lemma))
-
-
-def _choose_spelling(xtag: Xtag, lemma: str, kind: Kind, form: Form) -> str:
-    """Return the spelling from :func:`guess_form` if the database has it, else the database's first spelling."""
-    xtag_spellings, own_spelling = xtag[lemma, form], guess_form(lemma, kind, form)
-    return own_spelling if own_spelling in xtag_spellings else xtag_spellings[0]

@@ -291,14 +291,11 @@ class LayoutColumns:
             for field, table in (("form", "adverbs"), ("lemma", "adverbs"), ("feats", "adverb_feats")):
                 self._add_lookup(field, f"{path}adverb{i}", table)
         if site.owner:
-            self._add_relativizer(site.owner)
-
-    def _add_relativizer(self, path: str) -> None:
-        for field in ("form", "lemma", "tag"):
-            self._add_lookup(field, f"{path}rel", f"rel_{field}s")
-        tables = self._tables
-        if "rel" in tables.language.agreeing_slots:
-            self._add_agreeing(path, "rel", tables.agreeing_rel_forms, tables.agreeing_rel_feats)
+            for field in ("form", "lemma", "tag"):
+                self._add_lookup(field, f"{site.owner}rel", f"rel_{field}s")
+            tables = self._tables
+            if "rel" in tables.language.agreeing_slots:
+                self._add_agreeing(site.owner, "rel", tables.agreeing_rel_forms, tables.agreeing_rel_feats)
 
     def _add_lookup(self, field: str, slot: str, table: str) -> None:
         name = f"{field}:{slot}"
@@ -318,6 +315,7 @@ class LayoutColumns:
         key = np.zeros(len(values["verb"]), dtype=np.int64)
         for variable in self._structural:
             value, size = values[variable.name], self._count_values(variable)
+            # Where "n't" has the shape of "not", it counts as "not".
             key = key * size + np.minimum(value, size - 1)
         return key
 
@@ -328,17 +326,14 @@ class LayoutColumns:
         is_question = self._layout.clauses[0].form.mood is ev.Mood.QUESTION
         return len(NEGATIONS) if is_question and variable.name == "negation" else 2
 
-    def _build_event(self, shape: int) -> ev.Event:
-        """Return an event with arbitrary words; *shape* is the key of its shape (see :meth:`compute_shape_keys`)."""
+    def build_marked_sentence(self, shape: int) -> tuple[Sentence, dict[str, FiniteForms]]:
+        """Return a shape's marked sentence (see MARK_START), and a mapping from clause paths to finite forms."""
+        # Any words will do, since marks replace them. The digits of a key are read in the reverse of their order there.
         values: dict[str, LayoutValue] = {v.name: v.values[0] for v in self._layout.variables}
         for variable in reversed(self._structural):
             shape, at = divmod(shape, self._count_values(variable))
             values[variable.name] = variable.values[at]
-        return build_layout_event(values, self._layout)
-
-    def build_marked_sentence(self, shape: int) -> tuple[Sentence, dict[str, FiniteForms]]:
-        """Return a shape's marked sentence (see MARK_START), and a mapping from clause paths to finite forms."""
-        event = self._build_event(shape)
+        event = build_layout_event(values, self._layout)
         plan = plan_new_sentence(event, self._tables.language)
         finite = {site.path: self._finite.look_up(plan, site.path) for site in self._layout.clauses}
         tokens = tuple(self._mark_token(token) for token in plan.tokens)

@@ -151,6 +151,7 @@ class _PhraseBuilder:
         clause = self._clauses[token.path]
         path = columns.find_subject_path(clause.site, clause.find_voice(self._event), clause.find_dative(self._event))
         assert clause.tense is not None
+        # A question word has no variable. The tense takes its place in the table, whose columns are then equal.
         subject = self._numbers.get(f"{path}det", clause.tense)
         variants = columns.find_variant_leaves(*token.origin, self._lexicon.language)
         leaves = dict(zip(columns.TENSE_NUMBER_PAIRS, variants, strict=True))

@@ -64,10 +64,20 @@ class Decoder:
     def _decode_chunk(self, indices: IndexArray, start: int) -> SentenceChunk:
         batches = list(self._space.batches(indices))
         width = columns.FIRST + max(len(self._get_layout_columns(batch).columns) for batch in batches)
-        words = np.zeros((width, len(indices)), dtype=np.int32)
+        words = np.zeros((width, len(indices)), dtype=np.int32)  # transposed: a batch writes whole columns
         chunk = SentenceChunk(start, indices, np.empty(len(indices), dtype=np.int64), words.T)
         for batch in batches:
-            self._fill_words(chunk, batch)
+            layout = self._get_layout_columns(batch)
+            keys, which = _find_unique(layout.compute_shape_keys(batch.values))
+            shapes = [self._number_shape(id(batch.layout), layout, key) for key in keys.tolist()]
+            chunk.shapes[batch.positions] = np.array(shapes)[which]
+            clauses = self._finite[shapes[0]]
+            finite = {path: [self._finite[shape][path] for shape in shapes] for path in clauses}
+            rows = columns.LayoutRows(batch.values, self._tables, which, finite)
+            used = self._used[id(batch.layout)]  # known only when all shapes of the batch have been added to the stores
+            for number, column in enumerate(layout.columns.values(), columns.FIRST):
+                if number in used:
+                    chunk.words[:, number][batch.positions] = column(rows)
         return chunk
 
     def _get_layout_columns(self, batch: EventBatch) -> columns.LayoutColumns:
@@ -76,24 +86,12 @@ class Decoder:
             self._layouts[key] = columns.LayoutColumns(batch.layout, self._tables, self._finite_table)
         return self._layouts[key]
 
-    def _fill_words(self, chunk: SentenceChunk, batch: EventBatch) -> None:
-        layout = self._get_layout_columns(batch)
-        keys, which = _find_unique(layout.compute_shape_keys(batch.values))
-        shapes = [self._number_shape(id(batch.layout), layout, key) for key in keys.tolist()]
-        chunk.shapes[batch.positions] = np.array(shapes)[which]
-        clauses = self._finite[shapes[0]]
-        finite = {path: [self._finite[shape][path] for shape in shapes] for path in clauses}
-        rows = columns.LayoutRows(batch.values, self._tables, which, finite)
-        used = self._used[id(batch.layout)]
-        for number, column in enumerate(layout.columns.values(), columns.FIRST):
-            if number in used:
-                chunk.words[:, number][batch.positions] = column(rows)
-
     def _cut_part(self, chunk: SentenceChunk, first: int) -> SentenceChunk:
         """Return up to PART_SIZE sentences of a chunk, from position *first*. Fill the columns EMPTY, ID and INDEX."""
         rows = slice(first, first + PART_SIZE)
         words = np.ascontiguousarray(chunk.words[rows])
         part = SentenceChunk(chunk.start + first, chunk.indices[rows], chunk.shapes[rows], words)
+        # Ids and indices differ in every sentence: their strings follow the pool's, which would grow without end.
         words[:, columns.EMPTY] = len(self._tables.pool.strings)
         words[:, columns.ID] = words[:, columns.EMPTY] + 1 + np.arange(len(part))
         words[:, columns.INDEX] = words[:, columns.ID] + len(part)
@@ -146,6 +144,7 @@ class RaggedRows:
         starts = self._ends[chunk.shapes]
         lengths = self._ends[chunk.shapes + 1] - starts
         bounds = np.concatenate([[0], np.cumsum(lengths)])
+        # An element's place in the table is its place in the result, shifted as far as its row is.
         places = np.repeat(starts - bounds[:-1], lengths)
         places += np.arange(bounds[-1])
         rows = np.repeat(np.arange(0, count * width, width), lengths)

@@ -145,7 +145,6 @@ def format_event_json(sentence: Sentence) -> str:
 
 
 def has_recipients(space: NumberedEvents) -> bool:
-    """Say whether a space has sentences with recipients."""
     layouts = space.layouts if isinstance(space, Space) else ()
     return any(site.frame is Frame.DITRANSITIVE for layout in layouts for site in layout.clauses)
 
@@ -211,14 +210,12 @@ def write_parquet(sentences: Iterable[Sentence], path: Path) -> None:
     convert_index: Callable[[int], int | str] = str if pa.types.is_string(kind.field("index").type) else int
     with open_parquet(path, kind) as writer:
         for group in chain([first] if first else [], groups):
-            rows = [_sentence_to_row(sentence, convert_index) for sentence in group]
+            rows: list[dict[str, Any]] = []
+            for sentence in group:
+                record = to_json(sentence)
+                index = {} if sentence.index is None else {"index": convert_index(sentence.index)}
+                rows.append({**record, **record["tokens"], **index, "event": format_event_json(sentence)})
             writer.write_table(pa.Table.from_pylist(rows, kind))
-
-
-def _sentence_to_row(sentence: Sentence, convert_index: Callable[[int], int | str]) -> dict[str, Any]:
-    record = to_json(sentence)
-    index = {} if sentence.index is None else {"index": convert_index(sentence.index)}
-    return {**record, **record["tokens"], **index, "event": format_event_json(sentence)}
 
 
 def open_parquet(path: Path, kind: Any) -> Any:

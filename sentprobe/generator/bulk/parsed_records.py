@@ -118,7 +118,7 @@ class _ParsedEvents:
         for clause in clauses:
             has_layout.append(False)
             if clause is not None:
-                with suppress(LookupError):
+                with suppress(LookupError):  # no template has the structure, or clauses nest deeper than in a layout
                     layout, values = self._find_layout(clause), self._list_values(clause)
                     positions, rows = self._rows.setdefault(layout, ([], []))
                     positions.append(next(numbers))
@@ -147,9 +147,14 @@ class _ParsedEvents:
         )
         key = (clause.shape.frame, len(clause.adverbs), forms, phrases, *parts)
         if key not in self._layouts:
-            where = tuple((ev.Role(role), _find_clause_pattern(c.shape)) for role, c in inner)
+            where = []
+            for role, c in inner:
+                shape = c.shape
+                kind = ev.ClauseKind.SUBJECT if shape.gap == shape.subject else ev.ClauseKind.OBJECT
+                clause_pattern = ClausePattern(ev.Frame(shape.frame), kind, ev.Role(shape.gap), ev.Voice(shape.voice))
+                where.append((ev.Role(role), clause_pattern))
             adverbs = len(clause.adverbs), *(len(c.adverbs) for _, c in inner)
-            pattern = find_pattern(ev.Frame(clause.shape.frame), where)
+            pattern = find_pattern(ev.Frame(clause.shape.frame), tuple(where))
             self._layouts[key] = make_layout(pattern, adverbs, self.words, tuple(ev.Negator), forms, phrases=phrases)
         return self._layouts[key]
 
@@ -224,8 +229,3 @@ def _read_form(clause: ParsedClause) -> ClauseForm:
     asked = (ev.Role(shape.gap), ev.Asked(clause.relativizer)) if asks else None
     front = ev.Fronting(shape.front) if shape.front else None
     return ClauseForm(bool(clause.modal), ev.Mood(shape.mood), asked, front)
-
-
-def _find_clause_pattern(shape: ClauseShape) -> ClausePattern:
-    kind = ev.ClauseKind.SUBJECT if shape.gap == shape.subject else ev.ClauseKind.OBJECT
-    return ClausePattern(ev.Frame(shape.frame), kind, ev.Role(shape.gap), ev.Voice(shape.voice))

@@ -144,7 +144,6 @@ class WordTables:
 
 
 def list_verb_forms(language: Language) -> tuple[str, ...]:
-    """Return the names of the inflected forms of verbs in a language."""
     return language.forms[Kind.TRANSITIVE]
 
 

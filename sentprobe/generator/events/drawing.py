@@ -21,8 +21,9 @@ _KINDS = {ev.ClauseKind.SUBJECT: "subject relative", ev.ClauseKind.OBJECT: "obje
 
 def _list_event_features(event: ev.Event) -> tuple[str, ...]:
     """Return the features of an event as texts, such as "active"; an open tense is "tense *"."""
+    tense = "no tense" if event.mood is ev.Mood.ORDER else _format_feature("tense", event.tense)
     features = [_format_feature("frame", event.frame), _format_feature("voice", event.voice)]
-    features += [_format_finite(event), _format_feature("aspect", event.aspect)]
+    features += [tense if event.modal is None else event.modal, _format_feature("aspect", event.aspect)]
     if event.polarity is ev.Polarity.NEGATIVE:
         features.append(f"neg ({event.negator or OPEN})")
     else:
@@ -38,13 +39,6 @@ def _list_event_features(event: ev.Event) -> tuple[str, ...]:
     elif event.adverbs:
         features.append(f"adverbs: {', '.join(event.adverbs)}")
     return tuple(features)
-
-
-def _format_finite(event: ev.Event) -> str:
-    """Return the modal or the tense of an event. An imperative has neither: return "no tense"."""
-    if event.modal is not None:
-        return event.modal
-    return "no tense" if event.mood is ev.Mood.ORDER else _format_feature("tense", event.tense)
 
 
 def _format_feature(name: str, value: StrEnum | None) -> str:
@@ -298,20 +292,17 @@ def _build_event_tree(event: ev.Event, modified: str) -> "Tree":
     label = _build_label("", _format_lemma(event.predicate), _list_event_features(event), style="bold cyan")
     tree = Tree(label, guide_style="dim")
     for role in event.roles:
-        _add_argument(tree, role, event.argument(role), modified)
+        filler = event.argument(role)
+        name = _format_argument(filler)
+        features = _list_participant_features(filler) if isinstance(filler, ev.Participant) else ()
+        if filler is ev.GAP and modified:
+            features = (f"gap: {modified}",)
+        branch = tree.add(_build_label(f"{role.value}: ", name, features, style="bold"))
+        clause = get_clause(filler)
+        if clause is not None:
+            inner = branch.add(_build_label("", format_clause(clause), (), style="italic"))
+            inner.children.append(_build_event_tree(clause.event, name))
     return tree
-
-
-def _add_argument(tree: "Tree", role: ev.Role, filler: ev.Argument | None, modified: str) -> None:
-    name = _format_argument(filler)
-    features = _list_participant_features(filler) if isinstance(filler, ev.Participant) else ()
-    if filler is ev.GAP and modified:
-        features = (f"gap: {modified}",)
-    branch = tree.add(_build_label(f"{role.value}: ", name, features, style="bold"))
-    clause = get_clause(filler)
-    if clause is not None:
-        inner = branch.add(_build_label("", format_clause(clause), (), style="italic"))
-        inner.children.append(_build_event_tree(clause.event, name))
 
 
 def _build_label(before: str, name: str, features: tuple[str, ...], *, style: str) -> "Text":

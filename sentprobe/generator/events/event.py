@@ -237,6 +237,7 @@ class Event:
 
     def __post_init__(self) -> None:
         name = self.predicate or "an event"
+        # Implications come before the checks that read them: a frame implies a voice, and an asked participant a mood.
         self._imply_frame(name)
         if self.frame in (Frame.INTRANSITIVE, Frame.DATIVE):
             article = "an" if self.frame is Frame.INTRANSITIVE else "a"
@@ -291,15 +292,12 @@ class Event:
         if self.mood is Mood.ORDER:
             if is_asking:
                 raise Contradiction(f"{name}: an order asks for no participant")
-            self._check_order(name)
-
-    def _check_order(self, name: str) -> None:
-        if self.modal is not None:
-            raise Contradiction(f"{name}: an order has no modal")
-        if self.agent is not None:
-            raise Contradiction(f"{name}: the agent of an order is the listener, not a participant of its own")
-        self._imply("voice", Voice.ACTIVE, f"{name}: an order is active")
-        self._imply("aspect", Aspect.SIMPLE, f"{name}: an order has simple aspect")
+            if self.modal is not None:
+                raise Contradiction(f"{name}: an order has no modal")
+            if self.agent is not None:
+                raise Contradiction(f"{name}: the agent of an order is the listener, not a participant of its own")
+            self._imply("voice", Voice.ACTIVE, f"{name}: an order is active")
+            self._imply("aspect", Aspect.SIMPLE, f"{name}: an order has simple aspect")
 
     def _imply(self, field: str, value: StrEnum, message: str) -> None:
         if getattr(self, field) not in (None, value):
@@ -408,7 +406,7 @@ class RelativeClause:
         if self.kind is ClauseKind.SUBJECT:
             return event.subject
         if event.frame is Frame.DITRANSITIVE:
-            return None
+            return None  # patient or recipient
         return Role.PATIENT if event.subject is Role.AGENT else Role.AGENT
 
 

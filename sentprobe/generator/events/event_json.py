@@ -124,7 +124,11 @@ def event_to_json(event: ev.Event) -> Json:
     form |= {name: _enum_to_json(getattr(event, name)) for name in _ENUMS}
     form["adverbs"] = None if event.adverbs is None else list(event.adverbs)
     for role in ev.Role:
-        form[role.value] = _argument_to_json(event.argument(role))
+        filler = event.argument(role)
+        if isinstance(filler, ev.Participant):
+            form[role.value] = _participant_to_json(filler)
+        else:
+            form[role.value] = f"{filler.value}?" if isinstance(filler, ev.Asked) else _enum_to_json(filler)
     form |= {"dative": _enum_to_json(event.dative), "modal": event.modal}
     form["fronting"] = _enum_to_json(event.fronting)
     form["mood"] = None if event.mood is ev.Mood.STATEMENT else event.mood.value
@@ -139,12 +143,6 @@ def _drop_open_fields(form: Json) -> Json:
     return {key: value for key, value in form.items() if value is not None}
 
 
-def _argument_to_json(filler: ev.Argument | None) -> str | Json | None:
-    if isinstance(filler, ev.Asked):
-        return f"{filler.value}?"
-    return _participant_to_json(filler) if isinstance(filler, ev.Participant) else _enum_to_json(filler)
-
-
 def _participant_to_json(filler: ev.Participant) -> Json:
     number = _enum_to_json(filler.number)
     form = _drop_open_fields({"noun": filler.noun, "number": number, "determiner": filler.determiner})
@@ -152,17 +150,13 @@ def _participant_to_json(filler: ev.Participant) -> Json:
         form["adjectives"] = list(filler.adjectives)
     if filler.conjunct is not None:
         form["conjunct"] = _participant_to_json(filler.conjunct)
-    if filler.clause is not None:
-        form["clause"] = _clause_to_json(filler.clause)
+    if filler.clause is ev.BARE:
+        form["clause"] = None  # a missing key would leave open whether there is a relative clause
+    elif isinstance(filler.clause, ev.RelativeClause):
+        clause = filler.clause
+        clause_form: Json = {"relativizer": clause.relativizer, "kind": _enum_to_json(clause.kind)}
+        form["clause"] = _drop_open_fields(clause_form | {"event": event_to_json(clause.event)})
     return form
-
-
-def _clause_to_json(clause: ev.RelativeClause | ev.Bare) -> Json | None:
-    if clause is ev.BARE:
-        return None
-    assert isinstance(clause, ev.RelativeClause)
-    form: Json = {"relativizer": clause.relativizer, "kind": _enum_to_json(clause.kind)}
-    return _drop_open_fields(form | {"event": event_to_json(clause.event)})
 
 
 def event_from_json(value: object, *, where: str = "") -> ev.Event:

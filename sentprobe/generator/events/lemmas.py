@@ -125,7 +125,12 @@ def check_predicate(event: ev.Event, lexicon: Lexicon) -> None:
         return
     frames = find_frames(event.predicate, lexicon)
     if not frames:
-        raise UsageError(_describe_unknown_verb(event.predicate, event.frame, lexicon))
+        if other_kinds := lexicon.kinds_of(event.predicate):
+            hint = f" (the lexicon has it as {' and '.join(other_kinds)})"
+        else:
+            kinds = [Kind(frame.value) for frame in (_FRAMES if event.frame is None else (event.frame,))]
+            hint = suggest(event.predicate, [word.lemma for kind in kinds for word in lexicon.words(kind)])
+        raise UsageError(f"unknown {f'{event.frame} ' if event.frame else ''}verb {event.predicate!r}{hint}")
     if event.frame is not None and not any(map(event.frame.includes, frames)):
         raise ev.Contradiction(f"{event.predicate!r} is {frames[0].value}: it {_explain_mismatch(event)}")
 
@@ -134,15 +139,6 @@ def find_frames(lemma: str, lexicon: Lexicon) -> tuple[ev.Frame, ...]:
     """Return the frames that *lexicon* has for a verb, transitive first."""
     kinds = lexicon.kinds_of(lemma)
     return tuple(frame for frame in _FRAMES if Kind(frame.value) in kinds)
-
-
-def _describe_unknown_verb(lemma: str, frame: ev.Frame | None, lexicon: Lexicon) -> str:
-    kinds = [Kind(frame.value) for frame in (_FRAMES if frame is None else (frame,))]
-    if other_kinds := lexicon.kinds_of(lemma):
-        hint = f" (the lexicon has it as {' and '.join(other_kinds)})"
-    else:
-        hint = suggest(lemma, [word.lemma for kind in kinds for word in lexicon.words(kind)])
-    return f"unknown {f'{frame} ' if frame else ''}verb {lemma!r}{hint}"
 
 
 def _explain_mismatch(event: ev.Event) -> str:

@@ -85,6 +85,7 @@ def _matches_argument(partial: ev.Argument | None, filler: ev.Argument | None, h
     if not isinstance(person, ev.Participant):
         return False
     if person.conjunct is not None:
+        # The pattern may describe either of the two nouns, so both orders are tried.
         mirrored = replace(person.conjunct, conjunct=replace(person, conjunct=None))
         return subsumes(partial, person) or subsumes(partial, mirrored)
     partial_clause, clause = partial.clause, person.clause

@@ -157,6 +157,7 @@ def find_differences(first: ev.Event, second: ev.Event) -> tuple[Property, ...]:
 
 
 def _find_differences(left: EventMeaning, right: EventMeaning) -> Iterator[Property]:
+    # A replaced word is renamed first; otherwise, each clause that contains it would count as a further difference.
     for difference, old, new in _find_replaced_words(left, right):
         yield difference
         left = _rename_word(left, old, new)

@@ -52,9 +52,12 @@ def write_event(event: ev.Event) -> str:
 def _list_event_features(event: ev.Event) -> list[str]:
     """Return the features that :func:`write_event` writes, in the order of the notation."""
     is_order = event.mood is ev.Mood.ORDER
+    # These are the implications of ``Event``: only what reading would not fill in again is written.
+    has_no_passive = event.frame in (ev.Frame.INTRANSITIVE, ev.Frame.DATIVE) or is_order
+    is_voice_implied = has_no_passive or event.fronting is not None or event.reflexive is not None
     features = _list_values(
         None if _has_implied_frame(event) else event.frame,
-        None if _has_implied_voice(event) else event.voice,
+        None if is_voice_implied else event.voice,
         event.dative,
         event.tense,
         None if is_order else event.aspect,
@@ -76,11 +79,6 @@ def _has_implied_frame(event: ev.Event) -> bool:
     if event.frame is ev.Frame.DITRANSITIVE:
         return event.recipient is not None or event.dative is not None
     return event.voice is ev.Voice.PASSIVE or event.patient is not None
-
-
-def _has_implied_voice(event: ev.Event) -> bool:
-    is_active = event.frame in (ev.Frame.INTRANSITIVE, ev.Frame.DATIVE) or event.mood is ev.Mood.ORDER
-    return is_active or event.fronting is not None or event.reflexive is not None
 
 
 def _write_words(name: str, lemmas: tuple[str, ...]) -> str:

@@ -92,7 +92,9 @@ class NotationReader:
 
     def _read_argument(self, filler: ParseNode | Token, depth: int) -> ev.Argument:
         if isinstance(filler, Token):
-            return _read_special_argument(filler)
+            if filler.type == "ASKED":
+                return ev.Asked(filler.removesuffix("?"))
+            return ev.Reflexive(filler) if filler.type == "REFLEXIVE" else ev.GAP
         first, *others = (self._read_phrase(phrase, depth) for phrase in _list_subtrees(filler))
         if not others:
             return first
@@ -138,23 +140,21 @@ class NotationReader:
     def _read_feature(self, node: ParseNode, name: Token, owner: str) -> tuple[str, Any]:
         at, parts = name.start_pos or 0, _index_subtrees(node)
         if (owner, str(name)) in WORD_LISTS:
-            return self._read_word_list(WORD_LISTS[owner, str(name)], parts.get("words"), at)
+            row = WORD_LISTS[owner, str(name)]
+            if "words" not in parts:
+                self._fail(f"expected {row.description} in parentheses, as {row.example}", at)
+            words = self._read_words(parts["words"])
+            if not row.is_single:
+                return row.field, words
+            if len(words) != 1:
+                self._fail(f"expected {row.description}, as {row.example}", at)
+            return row.field, words[0]
         if "words" in parts:
             self._fail(f"the feature '{name}' takes no words in parentheses", at)
         feature_table = FEATURES[owner]
         if name not in feature_table:
             self._fail(_describe_unknown_feature(str(name), owner), at)
         return feature_table[str(name)]
-
-    def _read_word_list(self, row: "WordList", node: ParseNode | None, at: int) -> tuple[str, Any]:
-        if node is None:
-            self._fail(f"expected {row.description} in parentheses, as {row.example}", at)
-        words = self._read_words(node)
-        if not row.is_single:
-            return row.field, words
-        if len(words) != 1:
-            self._fail(f"expected {row.description}, as {row.example}", at)
-        return row.field, words[0]
 
     def _read_words(self, node: ParseNode) -> tuple[str, ...]:
         return tuple(lemma for tree in _list_subtrees(node) if (lemma := self._read_lemma(tree)) is not None)
@@ -168,12 +168,6 @@ class NotationReader:
             return str(json.loads(token, strict=False))
         except json.JSONDecodeError as error:
             self._fail("bad escape in a quoted lemma", (token.start_pos or 0) + error.pos)
-
-
-def _read_special_argument(token: Token) -> ev.Argument:
-    if token.type == "ASKED":
-        return ev.Asked(token.removesuffix("?"))
-    return ev.Reflexive(token) if token.type == "REFLEXIVE" else ev.GAP
 
 
 CLOSING_BRACKETS = {"LSQB": "RSQB", "LPAR": "RPAR"}
@@ -240,7 +234,6 @@ def _describe_unknown_feature(name: str, owner: str) -> str:
 
 @cache
 def build_parser() -> Lark:
-    """Return the Lark parser of the notation."""
     text = files(__package__).joinpath("event.lark").read_text(encoding="utf-8")
     return Lark(text, parser="lalr", lexer="basic", maybe_placeholders=False)
 
@@ -249,19 +242,19 @@ def _explain_error(error: UnexpectedInput, text: str) -> tuple[str, int]:
     """Return the message for a syntax error, and the offset of the error in characters."""
     offset = error.pos_in_stream or 0
     if isinstance(error, UnexpectedToken):
-        at_end = error.token.type == "$END"
-        return _find_message(error), len(text.rstrip()) if at_end else offset
+        # The parser accepts "]" after a feature but not after "[", so the innermost open bracket tells apart the places
+        # where a feature, a role or a word is missing.
+        open_brackets = [
+            CLOSING_BRACKETS[part.type]
+            for part in error.state.value_stack
+            if isinstance(part, Token) and part.type in CLOSING_BRACKETS
+        ]
+        possible = {*error.accepts, *open_brackets[-1:]}
+        message = next(row.message for row in EXPECTED_TOKENS if possible.issuperset(row.terminals.split()))
+        return message, len(text.rstrip()) if error.token.type == "$END" else offset
     if text[offset] == '"':
         return "a quotation mark without its end", offset
     return f"unexpected character {text[offset]!r}", offset
-
-
-def _find_message(error: UnexpectedToken) -> str:
-    stack = error.state.value_stack
-    possible = set(error.accepts)
-    brackets = [part.type for part in stack if isinstance(part, Token) and part.type in CLOSING_BRACKETS]
-    possible |= {CLOSING_BRACKETS[name] for name in brackets[-1:]}
-    return next(row.message for row in EXPECTED_TOKENS if possible.issuperset(row.terminals.split()))
 
 
 def _list_subtrees(node: ParseNode) -> list[ParseNode]:

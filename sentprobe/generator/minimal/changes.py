@@ -128,6 +128,7 @@ def compile_change(change: str, sentence: Sentence) -> SentenceEdit:
         del edit[places.start : places.stop]
     elif name == "move":
         (at,) = find_places(sentence, arguments[2])
+        # To the place behind *at*, which the removal of an earlier token moves to the left.
         edit.insert(at + 1, edit.pop(places.start)) if at < places.start else edit.insert(at, edit.pop(places.start))
     else:
         first, second = sorted([places, find_places(sentence, arguments[1])], key=lambda part: part.start)

@@ -111,7 +111,10 @@ class MinimalPairSpace:
         rows = zip(ranges, shares, sizes, strict=True)
         parts = [sample_distinct(share, size, rng).astype(dtype) + start for (start, _), share, size in rows]
         pool = rng.permutation(np.concatenate(parts))
-        words = self._find_edited_words(pool)
+        edited = _EditedWords(self.paradigm.change)
+        chunks = Decoder(self._space, WordTables(self._space), [edited]).decode_chunks(pool)
+        words = np.concatenate([edited.find_words(chunk) for chunk in chunks])
+        # Sorted by edited word, the pool has a run of pairs for each word; each run gives a share from its start.
         order = np.argsort(words, kind="stable")
         _, counts = np.unique(words, return_counts=True)
         chosen = divide_evenly(count, counts.tolist(), Random(seed))
@@ -120,20 +123,18 @@ class MinimalPairSpace:
         sample: IndexArray = pool[np.sort(places)]
         return sample
 
-    def _find_edited_words(self, indices: IndexArray) -> NDArray[np.int64]:
-        """Return a number for each pair, which stands for the first word of the good sentence that the change edits."""
-        tables = WordTables(self._space)
-        edited = _EditedWords(self.paradigm.change)
-        chunks = Decoder(self._space, tables, [edited]).decode_chunks(indices)
-        return np.concatenate([edited.find_words(chunk) for chunk in chunks])
-
     def iterate_pairs(self, indices: IndexArray) -> Iterator[MinimalPair]:
         """Yield the pairs at *indices*, in the order of *indices*."""
         renderer = Renderer(self._space, self._format_record, escape=json_escape)
         start = 0
         for size, chunk in renderer.render_chunks(indices):
             rows = zip(chunk.split("\n"), indices[start : start + size].tolist(), strict=False)
-            yield from (self._build_pair(*row) for row in rows)
+            for record, index in rows:
+                good, tags, number, annotation = record.split("\t")
+                words = good.split(" ")
+                bad = apply_edit(self._edits[int(number)], words, tags.split(" "), self._tables, index)
+                critical = find_first_change(words, bad)
+                yield MinimalPair(good=good, bad=" ".join(bad), critical=critical, annotation=annotation)
             start += size
 
     def _format_record(self, sentence: Sentence) -> str:
@@ -141,12 +142,6 @@ class MinimalPairSpace:
         self._edits.append(compile_change(self.paradigm.change, sentence))
         tags = " ".join(token.xpos for token in sentence.tokens)
         return f"{sentence.text}\t{tags}\t{len(self._edits) - 1}\t{write_json(sentence)}"
-
-    def _build_pair(self, record: str, index: int) -> MinimalPair:
-        good, tags, number, annotation = record.split("\t")
-        words = good.split(" ")
-        bad = apply_edit(self._edits[int(number)], words, tags.split(" "), self._tables, index)
-        return MinimalPair(good=good, bad=" ".join(bad), critical=find_first_change(words, bad), annotation=annotation)
 
 
 def build_pair_spaces(lexicon: Lexicon, uids: Sequence[str], *, vocabulary: str) -> list[MinimalPairSpace]:

@@ -89,15 +89,13 @@ class Paradigm:
         if isinstance(self.verbs, list):
             return word.lemma in self.verbs and (not self.semantic or takes_things(word))
         is_clear = language is not ENGLISH or has_clear_forms(word, lexicon)
-        return is_clear and _VERB_TESTS[self.verbs](word) and (self.replaces_verbs or self._is_wrong(word))
-
-    def _is_wrong(self, verb: Word) -> bool:
-        """Say whether a verb of the good sentence is an error after the change: it lacks the use and the reading."""
-        return verb.frames.isdisjoint(self.lacks) and self.change.rpartition(" ")[2] not in verb.ambiguous
+        # If the good sentence keeps its verb, the verb must lack the use, and the reading of the form, that the change
+        # gives it: otherwise, the changed sentence is no error.
+        is_wrong = word.frames.isdisjoint(self.lacks) and self.change.rpartition(" ")[2] not in word.ambiguous
+        return is_clear and _VERB_TESTS[self.verbs](word) and (self.replaces_verbs or is_wrong)
 
 
 def build_vocabulary_error(uid: str, vocabulary: str) -> UsageError:
-    """Return the error for a vocabulary without the words that a paradigm needs."""
     return UsageError(f"vocabulary {vocabulary!r} has no words for the paradigm {uid!r}")
 
 

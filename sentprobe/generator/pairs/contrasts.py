@@ -35,13 +35,14 @@ def _find_clause(pattern: Pattern, path: str) -> ClausePattern | None:
 
 def find_voice_paths(pattern: Pattern) -> tuple[str, ...]:
     """Return the paths of clauses that can be passive: transitive, or ditransitive if the agent is not the gap."""
-    return tuple(p for p in find_clause_paths(pattern) if _has_passive(_find_clause(pattern, p) or pattern))
-
-
-def _has_passive(clause: ClausePattern | Pattern) -> bool:
-    if clause.frame is ev.Frame.DITRANSITIVE:
-        return isinstance(clause, Pattern) or clause.gap is not ev.Role.AGENT
-    return clause.frame is ev.Frame.TRANSITIVE
+    paths = []
+    for path in find_clause_paths(pattern):
+        clause = _find_clause(pattern, path)
+        frame = pattern.frame if clause is None else clause.frame
+        is_agent_gap = clause is not None and clause.gap is ev.Role.AGENT
+        if frame is ev.Frame.TRANSITIVE or (frame is ev.Frame.DITRANSITIVE and not is_agent_gap):
+            paths.append(path)
+    return tuple(paths)
 
 
 def find_dative_paths(pattern: Pattern) -> Iterator[str]:

@@ -219,6 +219,7 @@ def replace_word(draft: EventDraft, path: str, *, slot: str) -> EventDraft:
     for variable, column in draft.values.items():
         if variable.rpartition(".")[2] == slot:
             free[rows, column] = False
+    # A salt chooses, not a generator: the word does not depend on which other events are in the draft.
     ranks = (draft.salts % free.sum(axis=1).astype(np.uint64)).astype(np.int64)
     chosen = (free.cumsum(axis=1) > ranks[:, None]).argmax(axis=1)
     return _replace_values(draft, **{name: chosen})

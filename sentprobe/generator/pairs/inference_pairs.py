@@ -133,7 +133,7 @@ def _find_distinct_groups(triplets: tr.TripletSet) -> list[int]:
     for start, portion in triplets.iterate_portions(PART_SIZE):
         columns = tr.TripletRows(portion, portion.list_makers(_HYPOTHESES + _PREMISES)).render_texts()
         for position, (anchor, hard, positive, negative) in enumerate(zip(*columns, strict=True), start):
-            group = min((anchor, positive), (hard, negative))
+            group = min((anchor, positive), (hard, negative))  # the same if anchor and hard negative are exchanged
             digest = blake2b("\n".join(group).encode(), digest_size=16).digest()
             if digest not in digests:
                 digests.add(digest)

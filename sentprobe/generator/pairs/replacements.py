@@ -71,7 +71,7 @@ def build_replacements(lexicon: Lexicon, words: Words) -> ReplacementTables:
         for ban in bans:
             if (ban.kind, ban.role) == (kind, role):
                 banned[np.ix_(sorted(ban.words), sorted(ban.nouns))] = True
-        tables[kind] &= ~(~banned @ banned.T)
+        tables[kind] &= ~(~banned @ banned.T)  # j may not replace i if i accepts a noun that is banned from j
     return tables
 
 

@@ -51,7 +51,6 @@ def iterate_training_columns(
 
 
 def format_training_lines(portions: Iterable[TrainingColumns]) -> Iterator[str]:
-    """Yield a line of JSON for each row of training data."""
     for columns in portions:
         for row in zip(*columns.values(), strict=True):
             fields = dict(zip(columns, row, strict=True))
@@ -73,12 +72,9 @@ def _build_table(columns: TrainingColumns) -> Any:
     import pyarrow as pa
 
     table = pa.table({name: pa.array(column) for name, column in columns.items()})
-    metadata = {"huggingface": json.dumps({"info": {"features": _describe_features(columns)}})}
-    return table.replace_schema_metadata(metadata)
-
-
-def _describe_features(columns: TrainingColumns) -> dict[str, object]:
-    """Return the types of the columns for Hugging Face *datasets*, with the names of NLI labels."""
     text = {"dtype": "string", "_type": "Value"}
     label = {"names": [nli_label.name.lower() for nli_label in NliLabel], "_type": "ClassLabel"}
-    return {name: label if name == "label" else text for name in columns}
+    features = {name: label if name == "label" else text for name in columns}
+    # Hugging Face's datasets would otherwise read labels as integers without names.
+    metadata = {"huggingface": json.dumps({"info": {"features": features}})}
+    return table.replace_schema_metadata(metadata)

@@ -96,6 +96,8 @@ class RowTranslator:
             c.path: self._has_dative[draft.values[f"{c.path}verb"]] & (c.frame is ev.Frame.TRANSITIVE) for c in clauses
         }
         is_passive = draft.values.get("voice", rows) == _PASSIVE
+        # A key has a bit for each clause, which says that its verb takes the dative. The last bit says that such a main
+        # clause is passive in English, so that the object of the translation comes first.
         keys = rows
         for mask in (*has_dative.values(), has_dative[MAIN] & is_passive):
             keys = 2 * keys + mask
@@ -140,11 +142,13 @@ class RowTranslator:
 
     def _make_layout(self, draft: EventDraft, fronting: ev.Fronting | None, clauses: list[_DraftClause]) -> Layout:
         main, *inner = clauses
-        patterns = {
-            ev.Role(c.owner[:-1]): ClausePattern(c.frame, _find_kind(c), c.gap, c.voice)
-            for c in inner
-            if c.gap and c.voice
-        }
+        patterns: dict[ev.Role, ClausePattern] = {}
+        for clause in inner:
+            if clause.gap and clause.voice:
+                is_subject = (clause.gap is ev.Role.AGENT) is (clause.voice is ev.Voice.ACTIVE)
+                kind = ev.ClauseKind.SUBJECT if is_subject else ev.ClauseKind.OBJECT
+                role = ev.Role(clause.owner.removesuffix("."))
+                patterns[role] = ClausePattern(clause.frame, kind, clause.gap, clause.voice)
         where = tuple((role, patterns[role]) for role in ev.ROLES if role in patterns)
         paths = [MAIN, *(format_clause_path(role) for role, _ in where)]
         forms = (ClauseForm(fronting=fronting), *[ClauseForm()] * len(inner))
@@ -172,6 +176,7 @@ class RowTranslator:
             same_number = self._is_plural[dets[0]] == self._is_plural[dets[1]]
             is_ambiguous |= active & undecided[0] & undecided[1] & same_number
             is_active |= active
+        # A form that two verbs share is ambiguous in some sentences only. The parser decides, last, because it is slow.
         for row in np.flatnonzero(is_special & is_active & ~is_ambiguous):
             event = DrawnEvent(layout, [int(values[variable.name][row]) for variable in layout.variables]).event
             is_ambiguous[row] = len(parse(realize(event, self.lexicon).text, self.lexicon)) > 1
@@ -180,11 +185,6 @@ class RowTranslator:
 
 def _select_rows(layout: Layout, values: Mapping[str, ValueColumn], rows: NDArray[np.int64]) -> EventBatch:
     return EventBatch(layout, rows, {name: column[rows] for name, column in values.items()})
-
-
-def _find_kind(clause: _DraftClause) -> ev.ClauseKind:
-    is_subject = (clause.gap is ev.Role.AGENT) is (clause.voice is ev.Voice.ACTIVE)
-    return ev.ClauseKind.SUBJECT if is_subject else ev.ClauseKind.OBJECT
 
 
 class TranslatedRows(TripletRows):

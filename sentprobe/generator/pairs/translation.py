@@ -28,7 +28,10 @@ class Translator:
 
     def __init__(self, source: Lexicon, target: Lexicon) -> None:
         self.source, self.target = source, target
-        self._words = {(_find_source_kind(word), word.english): word for word in target.entries if word.english}
+        self._words: dict[tuple[Kind, str], Word] = {}
+        for word in target.entries:
+            if word.english:  # a verb with a dative object translates a transitive verb
+                self._words[Kind.TRANSITIVE if word.kind is Kind.DATIVE else word.kind, word.english] = word
         article = target.get(target.language.determiner, Kind.DETERMINER)
         self._words[Kind.DETERMINER, source.language.determiner] = article
 
@@ -48,7 +51,3 @@ class Translator:
         if (kind, lemma) not in self._words:
             raise UsageError(f"the {kind} {lemma!r} has no translation in {self.target.source}")
         return self._words[kind, lemma]
-
-
-def _find_source_kind(word: Word) -> Kind:
-    return Kind.TRANSITIVE if word.kind is Kind.DATIVE else word.kind

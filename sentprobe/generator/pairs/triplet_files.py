@@ -88,7 +88,6 @@ def write_rows(path: Path, rows: Iterator[Any]) -> None:
 
 
 def format_triplet_lines(triplets: TripletSet, triplet_format: TripletFormat) -> Iterator[str]:
-    """Yield a line of JSON for each triplet."""
     space = triplets.space
     # Escaped words contain no line breaks or tabs.
     renderer = RowRenderer(space.lexicon, space.words, format_record, json_escape)
@@ -193,21 +192,17 @@ def _build_parquet_tables(triplets: TripletSet) -> Iterator[Any]:
     for first, portion in triplets.iterate_portions(PART_SIZE):
         source.rows = TripletRows(portion)
         rows = np.arange(len(portion))
-        sides = [_build_side_array(maker, rows + number * len(portion)) for number in range(len(SIDES))]
+        sides = []
+        for number in range(len(SIDES)):
+            (side_table,) = maker.build_tables(rows + number * len(portion))
+            side_table = side_table.drop_columns(["id", "index"])
+            arrays = [_decode_dictionaries(column.combine_chunks()) for column in side_table.columns]
+            sides.append(pa.StructArray.from_arrays(arrays, names=side_table.column_names))
         annotation = pa.StructArray.from_arrays(sides, names=[*SIDES])
         table = pa.Table.from_pylist(_describe_triplets(portion, first))
         for side, column in zip(SIDES, sides, strict=True):
             table = table.append_column(side.value, column.field("text"))
         yield table.append_column("annotation", annotation)
-
-
-def _build_side_array(maker: Any, rows: Any) -> Any:
-    import pyarrow as pa
-
-    (table,) = maker.build_tables(rows)
-    table = table.drop_columns(["id", "index"])
-    arrays = [_decode_dictionaries(column.combine_chunks()) for column in table.columns]
-    return pa.StructArray.from_arrays(arrays, names=table.column_names)
 
 
 def _decode_dictionaries(array: Any) -> Any:

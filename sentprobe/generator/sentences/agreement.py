@@ -6,22 +6,15 @@ from sentprobe.lexicon import Word
 from sentprobe.lexicon.languages.language import Language
 
 
-def find_subject_number(event: Event, head_number: str) -> str:
-    """Return the grammatical number of a clause's subject, "sg" or "pl"; the finite verb agrees with the subject.
-
-    If the subject is a gap, its number is *head_number*, the number of the noun that the clause modifies. The number of
-    *who* and *what* is also *head_number*; for a main clause, callers pass "sg".
-    """
-    subject = event.argument(event.subject)
-    return str(subject.agreement if isinstance(subject, Participant) else head_number)
-
-
 def choose_clause_shape(event: Event, head_number: str, language: Language) -> shapes.ClauseShape:
     """Return the shape of a clause; *head_number* is the number of the noun that the clause modifies.
 
     The verb of an order (an imperative), or of a clause with a modal, does not agree with the subject.
     """
-    tense, number = str(event.tense), find_subject_number(event, head_number)
+    subject = event.argument(event.subject)
+    # A gap has the number of the modified noun; for "who" and "what", callers pass the singular.
+    number = str(subject.agreement if isinstance(subject, Participant) else head_number)
+    tense = str(event.tense)
     if event.modal is not None or event.mood is Mood.ORDER:
         tense, number = shapes.IMPERATIVE if event.modal is None else shapes.UNTENSED, ""
     negation = event.negator if event.polarity is Polarity.NEGATIVE else event.polarity

@@ -122,7 +122,7 @@ def parse_clauses(sentence: str, lexicon: Lexicon) -> list[ParsedClause]:
     tokens = sentence.split()
     derived_clauses = _Parser(tokens, lexicon).parse_main_clauses()
     clauses = _select_licensed(derived_clauses, tokens, lexicon)
-    if not clauses:
+    if not clauses:  # parse again: collecting what was expected would slow down the parses of correct sentences
         parser = _Parser(tokens, lexicon, expected=set())
         parser.parse_main_clauses()
         raise _build_error(parser, lexicon)
@@ -158,7 +158,6 @@ def _needs_license(token: str, lexicon: Lexicon) -> bool:
 
 
 def build_event(clause: ParsedClause) -> ev.Event:
-    """Return the event of a parsed clause."""
     arguments: dict[str, Any] = {
         role: _build_participant(phrase) if phrase.determiner else ev.Reflexive(phrase.noun)
         for role, phrase in clause.phrases
@@ -283,6 +282,7 @@ class _Parser:
             if len(steps) != 1:
                 break
             _, node, at, match = steps[0]
+        # In the order of ranks, and so of the grammar's shapes: ``parse_once`` prefers the first of equal parses.
         for _, below, end, extended in sorted(steps, key=itemgetter(0)):
             self._walk_trie(below, end, extended, ends)
 
@@ -392,7 +392,7 @@ class _Parser:
                 phrase = ParsedPhrase(noun.lemma, noun.number, determiner, None, adjectives, case=noun.case)
                 yield end, phrase, noun.word_class
             if not fitting:
-                place = at + 1
+                place = at + 1  # the noun to blame; if there is none, the token after the adjectives
                 while not nouns and self._readings[place].adjectives:
                     place += 1
                 self._record_failure(place, f"a noun that goes with {self.tokens[at]!r}")

@@ -33,31 +33,23 @@ def check_event(event: ev.Event, lexicon: Lexicon) -> None:
     for clause, modified in ev.iterate_clauses(event):
         if (modified is None) != (clause.gap is None):
             raise UsageError(f"{clause.predicate}: a relative clause has one gap, and a main clause has none")
-        _check_gap(clause)
+        role = clause.gap or clause.asked
+        if role is not None and not clause.can_extract(role):
+            form = "a passive" if clause.voice is ev.Voice.PASSIVE else "an active double-object"
+            raise UsageError(f"{clause.predicate}: the {role} of {form} clause with a recipient cannot be left out")
         check_language(clause, lexicon.language)
         lexicon.get(clause.predicate or "", Kind(str(clause.frame)))
         for adverb in clause.adverbs or ():
             lexicon.get(adverb, Kind.ADVERB)
         if clause.modal is not None:
-            _check_modal(clause, lexicon.get(clause.modal, Kind.MODAL))
+            modal = lexicon.get(clause.modal, Kind.MODAL)
+            if clause.negator is ev.Negator.CONTRACTED and Form.MD_NEG not in modal.forms:
+                raise UsageError(f"the modal {modal.lemma!r} has no form before n't; use not")
         for _, person in ev.iterate_participants(clause):
             for conjunct in person.conjuncts:
                 _check_participant(conjunct, lexicon)
     check_licenses(event, lexicon)
     check_sorts(event, lexicon)
-
-
-def _check_modal(clause: ev.Event, modal: Word) -> None:
-    if clause.negator is ev.Negator.CONTRACTED and Form.MD_NEG not in modal.forms:
-        raise UsageError(f"the modal {modal.lemma!r} has no form before n't; use not")
-
-
-def _check_gap(clause: ev.Event) -> None:
-    """Raise UsageError if a gap or question word has a role that the clause forbids (see ``Event.can_extract``)."""
-    role = clause.gap or clause.asked
-    if role is not None and not clause.can_extract(role):
-        form = "a passive" if clause.voice is ev.Voice.PASSIVE else "an active double-object"
-        raise UsageError(f"{clause.predicate}: the {role} of {form} clause with a recipient cannot be left out")
 
 
 def _check_participant(person: ev.Participant, lexicon: Lexicon) -> None:
@@ -119,6 +111,7 @@ def realize(event: ev.Event, lexicon: Lexicon, *, id: str = "", checked: bool = 
 
 def _fill_token(token: PlanToken, words: dict[str, Word], language: Language) -> Token:
     leaf, head = token.leaf, token.head + 1
+    # Shapes contain "hat" for every verb: only now it is known whether the verb takes "ist".
     if leaf.form in language.usual_auxiliary_forms:
         leaf = choose_auxiliary(leaf, words[f"{token.path}verb"], language)
     deprel = "root" if token.head == PARENT else token.rel

@@ -196,7 +196,6 @@ class _Planner:
         )
 
     def plan_phrase(self, shape: shapes.NounShape, path: str, clause: RelativeClause | None) -> SentencePlan:
-        """Return the plan of a noun phrase, with its relative clause if there is one."""
         if clause is None:
             plan = self._plan_constituent(shape, path)
         else:
@@ -239,6 +238,7 @@ def _join_parts(items: tuple[FlatItem, ...], parts: list[SentencePlan]) -> tuple
         for token in part.tokens:  # copied: plans of relative clauses are shared
             is_top = token.head == PARENT
             head_position = target if is_top else start + token.head
+            # A part's head takes the relation of the part; a stranded preposition keeps its own, to a head outside.
             rel = item.rel if is_top and token.rel == "head" else token.rel
             slot, leaf, origin = token.slot, token.leaf, token.origin
             tokens.append(PlanToken(slot, leaf, token.path, origin, head_position, rel, token.before, token.after))

@@ -73,6 +73,7 @@ def _insert_shape(trie: Trie, shape: shapes.ClauseShape, language: Language, wor
             assert content.lemma != shapes.ADVERB
             form = language.replace_auxiliary(content.form, auxiliary)
             name = _NAMES.get(content.lemma, form).format(form=form, frame=shape.frame)
+            # The participle's input names the auxiliary, so that "ist geschlafen" has no way through the trie.
             if content.lemma == shapes.VERB and auxiliary:
                 name = f"{name} {auxiliary}"
             if word_class and name == RELATIVIZER:

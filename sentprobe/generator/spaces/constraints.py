@@ -117,10 +117,19 @@ class Choices:
 def choose_words(lexicon: Lexicon, vocabulary: str, choices: Choices, constraints: Constraints) -> Words:
     """Return the words for sentences. Raises UsageError, or Contradiction if *vocabulary* lacks needed adjectives."""
     lexicon.vocabulary(vocabulary)
-    _check_choices(choices, lexicon.language)
+    language = lexicon.language
+    features = [ev.Event(negator=negator) for negator in choices.negators]
+    features += [ev.Event(mood=mood) for mood in choices.moods]
+    features += [ev.Event(fronting=fronting) for fronting in choices.frontings]
+    for event in (choices.main, choices.clause, *features):
+        check_language(event, language)
+    if any(choices.reflexives) and not language.reflexives:
+        raise UsageError(f"sentprobe's {language.name} has no reflexive")
+    if any(choices.coordinations) and not language.has_coordination:
+        raise UsageError(f"sentprobe's {language.name} has no coordination")
     for count in (*choices.adverbs, *choices.adverbs_in_clauses):
-        if not 0 <= count <= lexicon.language.max_adverbs:
-            raise UsageError(f"a verb takes from 0 to {lexicon.language.max_adverbs} adverbs, not {count}")
+        if not 0 <= count <= language.max_adverbs:
+            raise UsageError(f"a verb takes from 0 to {language.max_adverbs} adverbs, not {count}")
     for count in choices.adjectives:
         if not 0 <= count <= 1:
             raise UsageError(f"a drawn noun has at most one adjective, not {count}")
@@ -132,25 +141,13 @@ def choose_words(lexicon: Lexicon, vocabulary: str, choices: Choices, constraint
         lexicon,
         vocabulary,
         choices.numbers,
-        choices.determiners or (lexicon.language.determiner,),
-        choices.relativizers or (lexicon.language.relativizer,),
+        choices.determiners or (language.determiner,),
+        choices.relativizers or (language.relativizer,),
         modals=tuple(dict.fromkeys(x for x in (*choices.modals, *choices.modals_in_clauses) if x is not None)),
         syncretic=Flag.SYNCRETIC in choices.allow,
     )
     _check_words(words, lexicon, vocabulary, constraints)
     return words
-
-
-def _check_choices(choices: Choices, language: Language) -> None:
-    features = [ev.Event(negator=negator) for negator in choices.negators]
-    features += [ev.Event(mood=mood) for mood in choices.moods]
-    features += [ev.Event(fronting=fronting) for fronting in choices.frontings]
-    for event in (choices.main, choices.clause, *features):
-        check_language(event, language)
-    if any(choices.reflexives) and not language.reflexives:
-        raise UsageError(f"sentprobe's {language.name} has no reflexive")
-    if any(choices.coordinations) and not language.has_coordination:
-        raise UsageError(f"sentprobe's {language.name} has no coordination")
 
 
 def list_other_vocabularies(lexicon: Lexicon, kind: Kind) -> str:
@@ -245,7 +242,6 @@ def _explain_unavailable(lemma: str, lexicon: Lexicon, vocabulary: str) -> str:
 
 
 def collect_lemmas(event: ev.Event) -> set[str]:
-    """Return the lemmas in all clauses of a partial event."""
     lemmas: set[str | None] = set()
     for clause, _ in ev.iterate_clauses(event):
         lemmas |= {clause.predicate, clause.modal, *(clause.adverbs or ())}

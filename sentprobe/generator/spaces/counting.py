@@ -80,6 +80,7 @@ def _subtract(box: Box, restriction: Box) -> list[Box]:
         if not box[name] & allowed:
             return [box]
     pieces: list[Box] = []
+    # Each piece violates the restriction of one variable and satisfies those before it, so that no two pieces overlap.
     for name, allowed in restriction.items():
         outside = box[name] & ~allowed
         if outside:
@@ -121,7 +122,10 @@ class Cell:
             digits.append(digit)
         positions: list[int] = []
         for digit, rivals in zip(reversed(digits), self.rivals, strict=True):
-            positions.append(_skip_position(digit, [positions[i] for i in rivals]) if rivals else digit)
+            position = digit  # it counts only the positions that no rival has taken
+            for taken_position in sorted([positions[i] for i in rivals]) if rivals else ():
+                position += position >= taken_position
+            positions.append(position)
         return [choice.numbers[position] for choice, position in zip(self.choices, positions, strict=True)]
 
     def encode(self, values: Mapping[str, int]) -> int | None:
@@ -209,6 +213,7 @@ class CellTable:
         digits: list[NDArray[np.int64]] = []
         end = len(self._columns)
         while end:
+            # Indices may exceed 64 bits: split them into runs of columns whose digits fit, which NumPy divides fast.
             start = end - 1
             while start and prod(column.largest_radix for column in self._columns[start - 1 : end]) < 2**63:
                 start -= 1
@@ -238,12 +243,6 @@ def _skip_positions(digit: NDArray[np.int64], taken_positions: Sequence[NDArray[
     for taken_position in np.sort(np.stack(taken_positions), axis=0):
         position += position >= taken_position
     return position
-
-
-def _skip_position(digit: int, taken_positions: list[int]) -> int:
-    for taken_position in sorted(taken_positions):
-        digit += digit >= taken_position
-    return digit
 
 
 @dataclass(frozen=True)
@@ -283,6 +282,7 @@ def _group_names(layout: Layout) -> tuple[tuple[tuple[str, ...], ...], tuple[str
 @lru_cache(maxsize=1 << 16)
 def _count_group(domains: tuple[Bits, ...]) -> int:
     """Return the number of ways to choose a value from each variable's domain so that all values differ."""
+    # Atoms are disjoint, so only variables with the same atom can have the same value.
     return sum(
         prod(atom.bit_count() - chosen[:i].count(atom) for i, atom in enumerate(chosen))
         for chosen in _choose_atoms(domains)
@@ -314,6 +314,7 @@ def _group_variables(layout: Layout) -> tuple[tuple[int, ...], ...]:
 
 def _choose_atoms(domains: tuple[Bits, ...]) -> Iterator[tuple[Bits, ...]]:
     """Yield the cells (see :class:`Cell`) of a group of variables: in each cell, a set of values for each variable."""
+    # An atom is the set of values that are in the same domains: the signature says which. Domains are unions of atoms.
     atoms: list[tuple[tuple[bool, ...], Bits]] = [((), reduce(or_, domains, 0))]
     for domain in domains:
         parts = (((*s, is_in), atom & (domain if is_in else ~domain)) for s, atom in atoms for is_in in (False, True))
@@ -349,6 +350,7 @@ def skip_excluded(excluded: Sequence[int], ranks: IndexArray) -> IndexArray:
     >>> skip_excluded([1, 2, 5], np.arange(4)).tolist()
     [0, 3, 4, 6]
     """
+    # An offset is the count of numbers that remain below an excluded one: a rank skips those with offsets up to it.
     offsets = [number - at for at, number in enumerate(excluded)]
     if not offsets:
         return ranks
@@ -379,7 +381,7 @@ def divide_evenly(count: int, sizes: Sequence[int], rng: Random) -> list[int]:
 
 def sample_distinct(count: int, size: int, rng: Generator) -> IndexArray:
     """Return *count* different numbers from 0 to *size* - 1 (int64, or Python integers), uniformly, in random order."""
-    if 2 * count > size:
+    if 2 * count > size:  # a sample of over half would draw the same numbers again and again
         return rng.permutation(size)[:count]
     distinct = _drop_repeats(_sample_integers(count, size, rng))
     while len(distinct) < count:

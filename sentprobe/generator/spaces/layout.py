@@ -186,12 +186,22 @@ def list_phrase_forms(
 
 
 def _list_clause_variables(site: ClauseSite, words: Words, negators: tuple[ev.Negator, ...]) -> Iterator[Variable]:
+    # The order is that of an event's digits (see counting.py): another order would renumber all spaces.
     path = site.path
     if site.owner:
         yield _make_free_variable(f"{site.owner}rel", words.relativizers)
-    yield from _list_form_variables(site, words)
-    aspects = words.language.aspects
+    if site.voice is None:
+        yield _make_free_variable(f"{path}voice", [v.value for v in ev.Voice])
+    if site.varies_dative:
+        yield _make_free_variable(f"{path}dative", [d.value for d in ev.Dative])
+    if site.form.reflexive is not None:
+        yield _make_free_variable(f"{path}{site.form.reflexive.value}.self", [word.value for word in ev.Reflexive])
     is_order = site.form.mood is ev.Mood.ORDER
+    if site.form.is_modal:
+        yield _make_free_variable(f"{path}modal", words.modals)
+    elif not is_order:
+        yield _make_free_variable(f"{path}tense", [t.value for t in ev.Tense])
+    aspects = words.language.aspects
     yield Variable(f"{path}aspect", aspects, frozenset(range(1 if is_order else len(aspects))))  # an order is simple
     allowed = {ev.Polarity.POSITIVE.value, *(n.value for n in negators)}
     negations = frozenset(i for i, n in enumerate(NEGATIONS) if n in allowed)
@@ -205,20 +215,6 @@ def _list_clause_variables(site: ClauseSite, words: Words, negators: tuple[ev.Ne
             yield from _list_noun_variables(f"{phrase.path}conjunct.", phrase.conjunct_adjectives, words)
 
 
-def _list_form_variables(site: ClauseSite, words: Words) -> Iterator[Variable]:
-    path = site.path
-    if site.voice is None:
-        yield _make_free_variable(f"{path}voice", [v.value for v in ev.Voice])
-    if site.varies_dative:
-        yield _make_free_variable(f"{path}dative", [d.value for d in ev.Dative])
-    if site.form.reflexive is not None:
-        yield _make_free_variable(f"{path}{site.form.reflexive.value}.self", [word.value for word in ev.Reflexive])
-    if site.form.is_modal:
-        yield _make_free_variable(f"{path}modal", words.modals)
-    elif site.form.mood is not ev.Mood.ORDER:
-        yield _make_free_variable(f"{path}tense", [t.value for t in ev.Tense])
-
-
 def _list_noun_variables(path: str, adjectives: int, words: Words) -> Iterator[Variable]:
     yield _make_free_variable(f"{path}det", words.determiners)
     for i in range(adjectives):
@@ -230,7 +226,7 @@ def _make_free_variable(name: str, values: Sequence[LayoutValue], group: Group |
     return Variable(name, values, _list_positions(len(values)), group)
 
 
-@cache
+@cache  # domains are keys of caches, and an object computes its hash only once
 def _list_positions(count: int) -> Allowed:
     return frozenset(range(count))
 

@@ -55,6 +55,7 @@ def _find_readings(main: ObjectFrame, clause: ObjectFrame) -> tuple[tuple[ev.Fra
     def list_words(main: ObjectFrame, clause: ObjectFrame) -> tuple[object, ...]:
         outer = main.list_words()
         at = outer.index("NP")
+        # The truth value says how the clause starts: with its verb ("that sold") or its subject ("that the man sold").
         return (*outer[:at], clause.gap is ev.Role.AGENT, *clause.list_words(), *outer[at + 1 :])
 
     words = list_words(main, clause)

@@ -117,13 +117,10 @@ class Trait:
 @lru_cache(maxsize=1024)  # number of layouts
 def find_traits(layout: Layout) -> tuple[Trait, ...]:
     """Return the features of all clauses and nouns in a layout."""
-    return tuple(_iterate_traits(layout))
-
-
-def _iterate_traits(layout: Layout) -> Iterator[Trait]:
+    traits = []
     for site in layout.clauses:
         if site.clause_pattern and (value := _name_relative(site.clause_pattern)):
-            yield Trait(RELATIVE, None, {value: frozenset()})
+            traits.append(Trait(RELATIVE, None, {value: frozenset()}))
     for name, position in number_variables(layout).items():
         path, _, slot = name.rpartition(".")
         places = (NOUN, RELATIVE if path.endswith("clause") else MAIN)
@@ -134,7 +131,8 @@ def _iterate_traits(layout: Layout) -> Iterator[Trait]:
                     value.value: frozenset(i for i in variable.domain if feature.read(variable.values[i]) == value)
                     for value in feature.values
                 }
-                yield Trait(feature.name, position, by_value)
+                traits.append(Trait(feature.name, position, by_value))
+    return tuple(traits)
 
 
 def _name_relative(clause: ClausePattern) -> str | None:
@@ -200,16 +198,16 @@ class Profile:
         for (structure, *_), weights in groups.items():
             sizes[structure] += len(weights)
         for (structure, *_), weights in groups.items():
-            share = len(weights) * self._weigh_structure(structure) / sizes[structure] / (sum(weights.values()) or 1)
+            structure_weight = 0.0
+            if structure is not None:  # "": the profile has no weights of structures
+                structure_weight = self.get_weight(STRUCTURE, structure) if structure else 1.0
+            share = len(weights) * structure_weight / sizes[structure] / (sum(weights.values()) or 1)
             result |= {name: share * weight for name, weight in weights.items()}
         return result
 
     def _weigh_relatives(self, pattern: Pattern) -> float:
         kinds = [kind for _, clause in pattern.clauses if (kind := _name_relative(clause))]
         return math.prod(self.get_weight(RELATIVE, kind) for kind in kinds) if RELATIVE in self.weights else 1.0
-
-    def _weigh_structure(self, structure: str | None) -> float:
-        return 0.0 if structure is None else self.get_weight(STRUCTURE, structure) if structure else 1.0
 
 
 @cache

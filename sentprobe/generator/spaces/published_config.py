@@ -118,7 +118,13 @@ def read_config_text(text: str, lexicon: Lexicon, *, source: str = "") -> Publis
     constraints = Constraints()
     templates: tuple[str, ...] = ()
     if "constraints" in parts:
-        constraints = _read_constraints(parts["constraints"], lexicon, warnings)
+        lists = parts["constraints"].read_object(("needEv", "avoidEv", "needList", "avoidList"))
+        constraints = Constraints(
+            required=_read_events(lists.get("needEv"), lexicon),
+            forbidden=_read_events(lists.get("avoidEv"), lexicon),
+            required_words=_read_lemmas(lists.get("needList"), lexicon, warnings),
+            forbidden_words=_read_lemmas(lists.get("avoidList"), lexicon, warnings),
+        )
     if "role_rc_structures" in parts:
         structures = _read_members(parts["role_rc_structures"], FRAMES, warnings)
         templates = tuple(_read_templates(structures))
@@ -149,16 +155,6 @@ def _read_members(node: JsonNode, known_names: Iterable[str], warnings: list[str
         if written != name:
             warnings.append(f"{member.where}: {member.path}: {written!r} is taken for {name!r}")
     return members
-
-
-def _read_constraints(node: JsonNode, lexicon: Lexicon, warnings: list[str]) -> Constraints:
-    parts = node.read_object(("needEv", "avoidEv", "needList", "avoidList"))
-    return Constraints(
-        required=_read_events(parts.get("needEv"), lexicon),
-        forbidden=_read_events(parts.get("avoidEv"), lexicon),
-        required_words=_read_lemmas(parts.get("needList"), lexicon, warnings),
-        forbidden_words=_read_lemmas(parts.get("avoidList"), lexicon, warnings),
-    )
 
 
 def _read_events(node: JsonNode | None, lexicon: Lexicon) -> tuple[ev.Event, ...]:

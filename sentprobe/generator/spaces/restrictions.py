@@ -1,6 +1,6 @@
 """Rules that exclude sentences, and a function that turns partial events into restrictions on a layout's variables."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, combinations
@@ -26,10 +26,7 @@ class _ImpossibleStructure(Exception):  # noqa: N818 - not an error but the outc
 @lru_cache(maxsize=16_384)  # a task makes thousands of spaces with the same partial events and layouts
 def list_restrictions(partial: ev.Event, site: ClauseSite, layout: Layout) -> tuple[Restriction, ...]:
     """Return restrictions under which the clause at *site* matches *partial*: one for each order of conjuncts."""
-    return tuple(_iterate_restrictions(partial, site, layout))
-
-
-def _iterate_restrictions(partial: ev.Event, site: ClauseSite, layout: Layout) -> Iterator[Restriction]:
+    restrictions: list[Restriction] = []
     paths = layout.coordinations
     for reversed_paths in chain.from_iterable(combinations(paths, size) for size in range(len(paths) + 1)):
         matcher = _Matcher(layout, reversed_paths)
@@ -37,7 +34,8 @@ def _iterate_restrictions(partial: ev.Event, site: ClauseSite, layout: Layout) -
             matcher.match_event(partial, site)
         except _ImpossibleStructure:
             continue
-        yield matcher.restriction
+        restrictions.append(matcher.restriction)
+    return tuple(restrictions)
 
 
 class _Matcher:

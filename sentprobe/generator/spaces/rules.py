@@ -26,13 +26,20 @@ def iterate_rules(
     words: Words, lexicon: Lexicon, choices: Choices, constraints: Constraints, *, is_detailed: bool = False
 ) -> Iterator[Rule]:
     """Yield the rules of a space. If *is_detailed*, each verb flag in NO_PROGRESSIVE has its own rule."""
+    # In another order, the rules would leave other boxes, and a seed would draw other sentences.
     if choices.main != Event():
         text = f"the main clause {write_event(choices.main)}"
         yield Rule(text, lambda layout: _restrict_clauses(choices.main, layout, layout.clauses[:1]))
     if choices.clause != Event():
         text = f"the relative clause {write_event(choices.clause)}"
         yield Rule(text, partial(_restrict_relatives, choices.clause))
-    yield from _iterate_event_rules(constraints)
+    for event in constraints.required:
+        yield Rule(f"the required event {write_event(event)}", _make_event_boxes(event))
+    if constraints.required_any:
+        names = " or ".join(map(write_event, constraints.required_any))
+        yield Rule(f"the required event {names}", _make_event_boxes(*constraints.required_any))
+    for event in constraints.forbidden:
+        yield Rule(f"the forbidden event {write_event(event)}", _make_event_boxes(event), is_ban=True)
     for lemma in constraints.required_words:
         yield Rule(f"the required word {lemma!r}", partial(_find_word_boxes, lemma))
     for lemma in constraints.forbidden_words:
@@ -72,7 +79,10 @@ def _iterate_language_rules(words: Words, lexicon: Lexicon, choices: Choices, *,
     if {*choices.asked} != {None}:
         yield Rule("who for persons, what for things", partial(find_asked_boxes, words, lexicon), is_ban=True)
         yield Rule("the participants that a question can ask for", _find_question_boxes, is_ban=True)
-    yield from _iterate_license_rules(words, lexicon, choices)
+    if {*choices.reflexives} != {None}:
+        yield Rule("agreement of reflexives", partial(find_reflexive_boxes, words, lexicon), is_ban=True)
+    if has_polarity_items(words, lexicon):
+        yield Rule(POLARITY, partial(find_polarity_boxes, words, lexicon), is_ban=True)
     yield from _iterate_vocabulary_rules(words, lexicon, choices)
     if bans := find_sort_bans(words, lexicon):
         text = "the sorts of nouns that verbs and relativizers take"
@@ -89,13 +99,6 @@ def _iterate_vocabulary_rules(words: Words, lexicon: Lexicon, choices: Choices) 
         yield Rule("coordinated nouns of one sort", partial(find_conjunct_boxes, words, lexicon), is_ban=True)
     if words.separate_agents and words.verbs_by_frame[Frame.DITRANSITIVE]:
         yield Rule("leaving out two agents in a row: by ... by ...", _find_agent_boxes, is_ban=True)
-
-
-def _iterate_license_rules(words: Words, lexicon: Lexicon, choices: Choices) -> Iterator[Rule]:
-    if {*choices.reflexives} != {None}:
-        yield Rule("agreement of reflexives", partial(find_reflexive_boxes, words, lexicon), is_ban=True)
-    if has_polarity_items(words, lexicon):
-        yield Rule(POLARITY, partial(find_polarity_boxes, words, lexicon), is_ban=True)
 
 
 def _find_state_boxes(words: Words, layout: Layout) -> list[Restriction]:
@@ -126,6 +129,7 @@ def _find_ambiguous_boxes(layout: Layout) -> list[Restriction]:
     """Return the boxes of main clauses in which an adverb follows a relative clause on the subject."""
     main, *relatives = layout.clauses
     patterns = _AMBIGUOUS_QUESTIONS if main.form.mood is Mood.QUESTION else (WITHOUT_AUXILIARY,)
+    # The modal of a statement separates adverb and relative clause: "the man that slept will often dance".
     if not main.adverbs or (main.form.is_modal and main.form.mood is Mood.STATEMENT):
         return []
     if main.varies_dative:
@@ -172,16 +176,6 @@ _AMBIGUOUS_QUESTIONS = tuple(
     for polarity, negator in ((Polarity.POSITIVE, None), (Polarity.NEGATIVE, Negator.CONTRACTED))
 )
 """Partial events that match the questions in which adverbs directly follow the subject."""
-
-
-def _iterate_event_rules(constraints: Constraints) -> Iterator[Rule]:
-    for event in constraints.required:
-        yield Rule(f"the required event {write_event(event)}", _make_event_boxes(event))
-    if constraints.required_any:
-        names = " or ".join(map(write_event, constraints.required_any))
-        yield Rule(f"the required event {names}", _make_event_boxes(*constraints.required_any))
-    for event in constraints.forbidden:
-        yield Rule(f"the forbidden event {write_event(event)}", _make_event_boxes(event), is_ban=True)
 
 
 def _restrict_clauses(event: Event, layout: Layout, sites: Iterable[ClauseSite]) -> list[Restriction]:

@@ -210,12 +210,17 @@ class Space:
         small = self.count() < 2**63
         numbers = np.asarray(indices, dtype=np.int64 if small else object)
         self._check_range(numbers.min(initial=0), numbers.max(initial=0))
-        cells = self._index_cells(numbers)
+        if len(numbers) >= len(self._boxes):
+            cells = self._all_cells
+        else:  # index the cells of the boxes that are needed: a large space has thousands of others
+            box_numbers = sorted({bisect_right(self._ends, number) for number in numbers.tolist()})
+            cells = _CellIndex([(self._boxes[at], self._ends[at]) for at in box_numbers])
         if small:
             cell_numbers = np.searchsorted(np.array(cells.ends), numbers, side="right")
         else:
             cell_numbers = np.array([bisect_right(cells.ends, number) for number in numbers.tolist()])
         owners = cells.layout_numbers[cell_numbers]
+        # In small integers, which NumPy sorts by radix; stable, so that a batch has the order of the request.
         order = np.argsort(owners.astype(np.min_scalar_type(len(cells.tables))), kind="stable")
         bounds = np.flatnonzero(np.diff(owners[order], prepend=-1, append=-1))
         starts = np.array(cells.starts, dtype=numbers.dtype)
@@ -226,13 +231,6 @@ class Space:
             yield EventBatch(
                 layout, places, table.decode(numbers[places] - starts[batch_cells], cells.ranks[batch_cells])
             )
-
-    def _index_cells(self, numbers: counting.IndexArray) -> "_CellIndex":
-        """Return the cells in which to look for the events at indices *numbers*. For many events, return all cells."""
-        if len(numbers) >= len(self._boxes):
-            return self._all_cells
-        box_numbers = sorted({bisect_right(self._ends, number) for number in numbers.tolist()})
-        return _CellIndex([(self._boxes[at], self._ends[at]) for at in box_numbers])
 
     @cached_property
     def _all_cells(self) -> "_CellIndex":
@@ -270,6 +268,7 @@ class Space:
             return "none of the determiners goes with nouns of that number"
         if self.profile is not None and next(_count_boxes(self.layouts, rules), None) is not None:
             return f"the profile {self.profile.name} gives every possible sentence {where} a weight of 0"
+        # The vocabulary alone may be too small; then single rules come before pairs, for the shortest explanation.
         for culprits in chain([()], combinations(rules, 1), combinations(rules, 2)):
             if next(_count_boxes(self.layouts, culprits), None) is None:
                 return self._describe_culprits(culprits, where)

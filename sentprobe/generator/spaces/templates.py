@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import product
-from typing import Any
 
 from sentprobe.errors import UsageError, suggest
 from sentprobe.generator.events.event import ClauseKind, Event, Frame, RelativeClause, Role, Voice, iterate_participants
@@ -42,21 +41,22 @@ def _read_templates() -> tuple[Mapping[str, tuple[Pattern, ...]], Mapping[str, t
         ClausePattern(Frame(row["frame"]), ClauseKind(row["kind"]), Role(row["gap"]), Voice(row["voice"]))
         for row in data["clause"]
     )
-    templates = {name: tuple(_build_patterns(name, template, clauses)) for name, template in data["template"].items()}
+    templates: dict[str, tuple[Pattern, ...]] = {}
+    for name, template in data["template"].items():
+        frames = template.get("clauses", (Frame.TRANSITIVE, Frame.INTRANSITIVE))
+        possible = [clause for clause in clauses if clause.frame in frames]
+        patterns = []
+        for roles in template["on"]:
+            for chosen in product(possible, repeat=len(roles)):
+                where = tuple(zip(map(Role, roles), chosen, strict=True))
+                # The name of a sub-template: the frames of its relative clauses, then their kinds. Its dots are levels.
+                parts = [name]
+                parts += [f"{role.value}.{clause.frame.value}" for role, clause in where]
+                parts += [clause.kind.value for _, clause in where]
+                patterns.append(Pattern(".".join(parts), Frame(template["frame"]), where))
+        templates[name] = tuple(patterns)
     collections = {name: tuple(members) for name, members in data["collection"].items()}
     return templates, collections
-
-
-def _build_patterns(name: str, template: Mapping[str, Any], clauses: tuple[ClausePattern, ...]) -> Iterable[Pattern]:
-    frames = template.get("clauses", (Frame.TRANSITIVE, Frame.INTRANSITIVE))
-    possible = [clause for clause in clauses if clause.frame in frames]
-    for roles in template["on"]:
-        for chosen in product(possible, repeat=len(roles)):
-            where = tuple(zip(map(Role, roles), chosen, strict=True))
-            parts = [name]
-            parts += [f"{role.value}.{clause.frame.value}" for role, clause in where]
-            parts += [clause.kind.value for _, clause in where]
-            yield Pattern(".".join(parts), Frame(template["frame"]), where)
 
 
 def list_template_names(*, deep: bool = False, language: Language = ENGLISH) -> tuple[str, ...]:
