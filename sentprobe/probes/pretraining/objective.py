@@ -130,7 +130,6 @@ class TokenRows:
         return len(self.bounds) - 1
 
     def __getitem__(self, row: int) -> NDArray[np.int32]:
-        """Return the tokens of a row."""
         return self.tokens[self.bounds[row] : self.bounds[row + 1]]
 
     @property
