@@ -104,7 +104,6 @@ def change_layout(
 
 
 def list_modals(drawer: Drawer) -> tuple[str | None, ...]:
-    """Return None (no modal) and the modals of the lexicon, such as ``(None, "can", "could")``."""
     return (None, *(word.lemma for word in drawer.wording.lexicon.words(Kind.MODAL)))
 
 
