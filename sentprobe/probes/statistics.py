@@ -244,7 +244,7 @@ def decompose_spread(groups: Sequence[Sequence[float]]) -> SpreadParts:
 
 
 def _draws_interval(values: Floats, *, low: float, min_spread: float = 0.0) -> Interval:
-    """Return the 95% t interval of a mean, clipped to *low* to 1; its standard deviation is at least *min_spread*."""
+    """Return the 95% t interval of a mean, clipped to [*low*, 1]; its standard deviation is at least *min_spread*."""
     count, mean, spread = len(values), float(values.mean()), max(min_spread, float(values.std(ddof=1)))
     half_width = student_quantile(0.95, count - 1) * spread / sqrt(count)
     return Interval(max(low, mean - half_width), min(1.0, mean + half_width))

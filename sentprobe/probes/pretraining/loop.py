@@ -289,7 +289,7 @@ class _TrainingLoop:
         checkpoint_due = self._fabric.broadcast(
             self._pace.seconds_since_checkpoint >= self._settings.checkpoint_seconds
         )
-        # Losses are checked before anything is stored, so that the last checkpoint has finite weights.
+        # Losses are checked before anything is stored, so that a divergence leaves the last checkpoint as it was.
         if probe_due or validation_due or checkpoint_due or len(self._unchecked_losses) == LOSSES_PER_CHECK:
             self._pace.loss = self._check_losses()
         self._probe_and_validate()
