@@ -238,6 +238,7 @@ def _start_worker() -> _Worker:
 
 def _ignore_interrupts() -> None:
     """Block Ctrl-C and hang-up signals in this thread and the worker processes that it starts."""
+    # A terminal sends these signals to all processes at once, and the parent alone decides how workers end.
     if hasattr(signal, "pthread_sigmask"):  # not on Windows
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
 

@@ -238,6 +238,7 @@ def _are_plain_numbers(kind: type[int] | type[float], values: Sequence[Any]) -> 
     """Return whether all values have the type *kind*, and are ints of at most 63 bits or finite floats."""
     if {*map(type, values)} - {kind}:
         return False
+    # Minimum and maximum can miss a NaN, which the sum shows.
     return not values or (_has_type(kind, min(values)) and _has_type(kind, max(values)) and not math.isnan(sum(values)))
 
 

@@ -66,7 +66,6 @@ def find_versions(*packages: str) -> dict[str, str]:
 
 
 def find_version(package: str) -> str:
-    """Return the version of an installed package, or "unknown"."""
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:

@@ -133,6 +133,7 @@ def _replace_folder(new_folder: Path, target: Path) -> None:
         new_folder.rename(target)
     elif not _exchange_names(new_folder, target):
         (new_folder.parent / NAME_FILE).write_text(target.name, "utf-8", "surrogateescape")
+        # On the disk before the old folder moves, so that restore_folder finds its name after a crash.
         sync_path(new_folder.parent / NAME_FILE)
         try:
             target.rename(new_folder.parent / OLD_FOLDER)

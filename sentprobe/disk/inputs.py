@@ -193,7 +193,6 @@ def _is_imported(path: Path) -> bool:
 
 
 def _identify(path: Path | str | bytes) -> FileIdentity | None:
-    """Return the identity of the file or folder at *path*, or None if there is none."""
     try:
         status = os.stat(path)  # noqa: PTH116 - called for each file that Python opens
     except (OSError, ValueError):

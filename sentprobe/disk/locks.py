@@ -38,6 +38,7 @@ def hold_lock(
     finally:
         if file is not None:
             try:
+                # Removed while it is locked: a waiting process sees by is_at that it waits for a removed file.
                 with suppress(OSError):  # the folder was removed with its lock
                     (folder / LOCK).unlink()
             finally:

@@ -293,6 +293,7 @@ class ProbeDataset:
         for texts in ((self.name,), self.sentences, self.labels, self.probe_words):
             _update_digest(digest, (text.encode() for text in texts), count=len(texts))
         for split, items in self.splits.items():
+            # Little-endian, so that the fingerprint is the same on every machine.
             arrays = (array.astype("<i8").tobytes() for array in items._arrays())
             _update_digest(digest, (split.encode(), *arrays), count=items.slots)
         return digest.hexdigest()
@@ -310,6 +311,7 @@ def _connect_items(first: Indices, second: Indices) -> Indices:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
+    # A graph with a node for each value of *first* and of *second*, and an edge for each item: components are units.
     size = int(first.max()) + 1 + int(second.max()) + 1
     edges = (np.ones(len(first), np.int8), (first, second + int(first.max()) + 1))
     _, components = connected_components(coo_array(edges, shape=(size, size)), directed=False)

@@ -54,6 +54,7 @@ def wilson(correct: float, total: float, *, confidence: float = 0.95) -> Interva
     scale = 1 + z * z / total
     centre = (share + z * z / (2 * total)) / scale
     half_width = z / scale * sqrt(share * (1 - share) / total + z * z / (4 * total * total))
+    # The formula may miss 0 and 1 by a rounding error.
     low = 0.0 if correct == 0 else max(0.0, centre - half_width)
     high = 1.0 if correct == total else min(1.0, centre + half_width)
     return Interval(low, high)
@@ -243,10 +244,7 @@ def decompose_spread(groups: Sequence[Sequence[float]]) -> SpreadParts:
 
 
 def _draws_interval(values: Floats, *, low: float, min_spread: float = 0.0) -> Interval:
-    """Return the 95% interval of the mean of independent values, clipped to the range from *low* to 1.
-
-    A standard deviation below *min_spread* is replaced by *min_spread*.
-    """
+    """Return the 95% t interval of a mean, clipped to [*low*, 1]; its standard deviation is at least *min_spread*."""
     count, mean, spread = len(values), float(values.mean()), max(min_spread, float(values.std(ddof=1)))
     half_width = student_quantile(0.95, count - 1) * spread / sqrt(count)
     return Interval(max(low, mean - half_width), min(1.0, mean + half_width))
@@ -378,6 +376,7 @@ def _t_test(differences: Floats, *, min_spread: float = 0.0) -> float:
     count, mean = len(differences), abs(float(differences.mean()))
     if count < 2 or mean == 0:
         return 1.0
+    # Rounding may give equal differences a tiny standard deviation, and so a huge t.
     spread = max(min_spread, float(differences.std(ddof=1)) if np.ptp(differences) else 0.0)
     return two_sided_t_p_value(mean / spread * sqrt(count), count - 1) if spread else 0.0
 
@@ -386,6 +385,7 @@ def _paired_interval(differences: Floats, sizes: Floats, difference: float) -> I
     count, total = len(differences), sizes.sum()
     if count < 2:
         return Interval(-1.0, 1.0)
+    # The standard error of a ratio (see design_effect), since units differ in size.
     spread = np.sqrt(((differences - difference * sizes) ** 2).sum() * count / (count - 1)) / total
     half_width = float(student_quantile(0.95, count - 1) * spread)
     return Interval(max(-1.0, difference - half_width), min(1.0, difference + half_width))
@@ -405,6 +405,7 @@ def correct_p_values(p_values: Sequence[float], method: Correction) -> list[floa
         from scipy.stats import false_discovery_control
 
         return [float(value) for value in false_discovery_control(values)]
+    # Holm: the k-th smallest of m p-values is multiplied by m - k + 1, and is at least as large as those before it.
     order = np.argsort(values, kind="stable")
     corrected = np.empty_like(values)
     corrected[order] = np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1))

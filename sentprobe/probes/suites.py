@@ -28,7 +28,6 @@ class PresetChoice:
         return _make_preset(self.name or find_preset_name(*names), tuple((name, value) for name, value in self.values))
 
     def __call__(self, data: ProbeDataset) -> Preset:
-        """Return the classifier for a dataset."""
         return self.find_preset_of(data.card.task, data.name)
 
 

@@ -59,6 +59,7 @@ def build(
     lexicon = restrict_to_one_sort(lexicon, vocabulary) if task.has_one_sort else lexicon
     if side:
         task, lexicon = _restrict_to_side(task, lexicon, vocabulary, side)
+    # A task's own random numbers: its dataset does not depend on the other tasks of a run.
     rng = Random(f"{seed} {task.name}")
     counts = {split: size.count_items(split) for split in _SAMPLING_ORDER if size.count_items(split)}
     words = sp.choose_split_words(task, lexicon, vocabulary, splits=[*counts], sampling=sampling, rng=rng)

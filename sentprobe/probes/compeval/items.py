@@ -110,7 +110,6 @@ class Drawer:
         return [replace(self, template=name, weight=weights[name]) for name in self.shuffle(names) if weights[name]]
 
     def has_weight(self, template: str) -> bool:
-        """Return whether the sub-template may be sampled: its weight in the profile is above 0."""
         return self.profile is None or self.profile.weigh_templates([template])[template] > 0
 
     def sample_events(self, **limits: Any) -> Iterator[DrawnEvent]:
@@ -135,6 +134,7 @@ class Drawer:
         choices = choices or Choices()
         if self.wording.lexicon.language.has_fronting:  # objects come first too, if that is unambiguous
             choices = replace(choices, frontings=(None, Fronting.OBJECT), decided=True)
+        # Held-out partners of required words are excluded here; _has_separated_pair rejects all other held-out pairs.
         partners = {word for noun, word in self.separated_pairs if noun in words}
         partners |= {noun for noun, word in self.separated_pairs if word in words}
         constraints = Constraints(
@@ -180,6 +180,7 @@ class Drawer:
 
     def _sample_range(self, space: Space, start: int, end: int) -> Iterator[DrawnEvent]:
         seen: set[int] = set()
+        # Blocks double in size, since most callers stop after few events.
         size = min(_FIRST_BLOCK, end - start)
         while len(seen) < end - start:
             ranks = sample_distinct(size, end - start, default_rng(self.rng.getrandbits(63)))
@@ -190,7 +191,6 @@ class Drawer:
             size = min(2 * size, end - start)
 
     def build_item(self, event: DrawnEvent, *, label: int) -> UnitItem:
-        """Return the sentence of *event* as an item with *label*."""
         text = self.wording.render(event)
         return UnitItem(event=event, text=text, template=event.layout.pattern.name, label=label, part=self.part.name)
 

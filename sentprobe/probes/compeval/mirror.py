@@ -157,6 +157,7 @@ def make_mirror_pairs(
     def make_pair(event: DrawnEvent) -> Unit | None:
         probed = ProbedSentence(event, drawer.wording)
         label = bool(question(probed, questions[0]))
+        # A task without probe words asks one question only.
         crossed = [label, not label]
         if answer(probed) != crossed[: len(questions)]:
             return None
@@ -170,7 +171,6 @@ def make_mirror_pairs(
 
 
 def have_same_words(drawer: Drawer, event: DrawnEvent, mirror: DrawnEvent) -> bool:
-    """Check whether an event and its mirror have the same words."""
     first, second = (sorted(drawer.wording.render(drawn).split()) for drawn in (event, mirror))
     return first == second
 
@@ -186,6 +186,7 @@ def swap_nouns(drawer: Drawer, probed: ProbedSentence, questions: Questions) -> 
     lexicon = drawer.wording.lexicon
     first, second = (probed.nouns[noun] for noun, _ in questions)
     numbers = {event.get_value(parts.determiners[variable])[0] for variable in (first, second)}
+    # Number stays at its place, so nouns of other numbers would change their forms. Verbs accept certain sorts only.
     sorts = {lexicon.get(noun, Kind.NOUN).sort for noun, _ in questions}
     if len(numbers) == len(sorts) == 1:
         yield event.swap_values(first, second)
@@ -199,7 +200,6 @@ def swap_verbs(_: Drawer, probed: ProbedSentence, questions: Questions) -> Itera
 
 
 def list_adverb_counts(language: Language) -> tuple[int, ...]:
-    """Return the allowed numbers of adverbs in a clause: ``(0, 1, 2)``, cut off at the language's maximum."""
     return tuple(range(min(2, language.max_adverbs) + 1))
 
 

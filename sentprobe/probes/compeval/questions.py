@@ -44,7 +44,6 @@ Question: TypeAlias = Callable[[ProbedSentence, Probe], int | None]
 
 
 def does_verb_occur(sentence: ProbedSentence, probe: Probe) -> bool | None:
-    """Answer whether the verb occurs (Content1Probe)."""
     return probe[0] in sentence.verbs
 
 
@@ -55,12 +54,10 @@ def do_both_occur(sentence: ProbedSentence, probe: Probe) -> bool | None:
 
 
 def does_noun_precede(sentence: ProbedSentence, probe: Probe) -> bool | None:
-    """Answer whether the noun precedes the verb (Order)."""
     return sentence.precedes(*probe) if do_both_occur(sentence, probe) else None
 
 
 def is_agent(sentence: ProbedSentence, probe: Probe) -> bool | None:
-    """Answer whether the noun is the agent of the verb (SemRole)."""
     return has_role(sentence, probe, Role.AGENT)
 
 

@@ -61,7 +61,6 @@ class DrawRequest:
     profile: Profile | None = None
 
     def list_parts(self, split: Split) -> tuple[Part, ...]:
-        """Return a split's parts. If a structure is held out, test has two parts: sentences with it, and without it."""
         return list_test_parts(self.structure) if split is Split.TEST else (get_trained_part(self.structure),)
 
 

@@ -104,7 +104,6 @@ def change_layout(
 
 
 def list_modals(drawer: Drawer) -> tuple[str | None, ...]:
-    """Return None (no modal) and the modals of the lexicon, such as ``(None, "can", "could")``."""
     return (None, *(word.lemma for word in drawer.wording.lexicon.words(Kind.MODAL)))
 
 
@@ -119,6 +118,7 @@ def make_tense_units(drawer: Drawer, questions: Questions) -> Iterator[Unit]:
     (verb,), (other,) = questions
     past, present = ev.Event(predicate=verb, tense=ev.Tense.PAST), ev.Event(predicate=other, tense=ev.Tense.PRESENT)
     has_cases = len(drawer.wording.lexicon.language.cases) > 1  # such a language negates without an auxiliary
+    # The form of a full verb would change with its tense, so that the mirror would have other words.
     drawer = drawer.exclude(WITHOUT_BE if has_cases else WITHOUT_AUXILIARY)
     events = sample_with_adverbs(drawer, ((past, present), (present, past)))
     return make_mirror_pairs(drawer, questions, is_past, events, keep_words(_swap_tenses))
@@ -142,6 +142,7 @@ def make_number_units(drawer: Drawer, questions: Questions) -> Iterator[Unit]:
         features = [(replace(a, voice=v), replace(b, voice=v)) for v in ev.Voice for a, b in features]
         events = sample_with_adverbs(drawer, features)
     else:
+        # A verb in the present agrees with its agent, so that the mirror would have other words.
         events = sample_with_adverbs(drawer.exclude(ev.Event(tense=ev.Tense.PRESENT)), features)
     return make_mirror_pairs(drawer, questions, is_agent_plural, events, keep_words(_swap_agents))
 
@@ -294,7 +295,6 @@ def _ask(drawer: Drawer, probed: ProbedSentence, _: Questions) -> Iterator[Drawn
 
 
 def _change_mood(drawer: Drawer, event: DrawnEvent, form: ClauseForm) -> DrawnEvent:
-    """Return the event with *form* as the form of its main clause; an imperative gets the simple aspect."""
     forms = (form, *(site.form for site in event.layout.clauses[1:]))
     fixed = {"aspect": 0} if form.mood is ev.Mood.ORDER else {}
     return change_layout(drawer, event, str, forms=forms, fixed=fixed)

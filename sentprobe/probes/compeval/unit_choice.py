@@ -84,6 +84,7 @@ def take_spread_units(
             if source in queue:  # what gave a good unit is looked at first
                 queue.remove(source)
                 queue.appendleft(source)
+    # Units that were looked at but not taken may be drawn for other questions.
     used.difference_update(item.text for _, unit, _ in waiting for _, item in unit)
     return units
 

@@ -106,7 +106,6 @@ class AnalysisRecipe:
 
     @property
     def has_parser(self) -> bool:
-        """Whether a parser is used."""
         return self.parser not in {None, NO_PARSER}
 
     def to_json(self) -> dict[str, Any]:

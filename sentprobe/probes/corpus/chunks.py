@@ -67,7 +67,6 @@ class StoredChunk:
 
 
 def find_chunk_path(folder: Path, number: int) -> Path:
-    """Return the path of the file of a chunk."""
     return folder / f"chunk-{number:07d}.arrow"
 
 
@@ -200,7 +199,6 @@ def write_shards(
 
 
 def count_shards(rows: int) -> int:
-    """Return the number of shards for a number of rows: 20,000 rows per shard."""
     return -(-rows // SHARD_ROWS)
 
 

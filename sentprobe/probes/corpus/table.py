@@ -305,6 +305,7 @@ def make_staged_folder(out: Path) -> Path:
 def replace_table(table: Table) -> Table:
     """Replace any older table with *table*. Write the header, then move the table's files out of ``shards.new``."""
     sync_folder(table.path / STAGED_SHARDS)
+    # The header names shards.new, so that a process killed before the move leaves a readable table.
     write_atomically(table.path / HEAD_NAME, format_head(replace(table, folder=STAGED_SHARDS)))
     _move_staged_shards(table.path)
     return table

@@ -89,6 +89,7 @@ class _Mirrors:
 def _compute_bound(mirrors: _Mirrors, places: Places) -> float:
     numbers: dict[tuple[str, ...], int] = {}
     words = [numbers.setdefault(find_words(tokens, places), len(numbers)) for tokens in mirrors.tokens]
+    # A number for each pair of group and visible words: items of one number look alike to the encoder.
     views = mirrors.groups * len(numbers) + np.array(words, dtype=np.int64)[mirrors.rows]
     return count_best_answers(views, mirrors.targets) / len(views)
 

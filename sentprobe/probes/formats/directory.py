@@ -287,5 +287,4 @@ def write_card(data: ProbeDataset, path: Path) -> None:
 
 
 def is_directory(path: Path) -> bool:
-    """Say whether a directory looks like a dataset in the default format, with sentences.parquet and items.parquet."""
     return read_format_name(path) == FORMAT or (path / SENTENCES).exists() or (path / ITEMS).exists()

@@ -175,7 +175,6 @@ def write_lines(lines: Iterable[str], path: Path) -> None:
 
 
 def is_text_list(value: object) -> bool:
-    """Check whether a JSON value is a list of texts."""
     return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 

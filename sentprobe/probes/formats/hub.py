@@ -34,7 +34,6 @@ class HubFacts:
 
 
 def get_hub_facts(data: ProbeDataset) -> HubFacts:
-    """Return the facts that a README states about *data*."""
     sizes = {split: len(items) for split, items in data.splits.items()}
     return HubFacts(data.name, sizes, data.labels, data.slots, data.card)
 
@@ -47,7 +46,6 @@ def write_split_files(data: ProbeDataset, folder: Path) -> None:
 
 
 def name_split_file(split: Split) -> str:
-    """Return the file name of a split."""
     return f"{split.value}.parquet"
 
 
@@ -112,7 +110,6 @@ def format_configs(configs: Mapping[str, SplitFiles], all_name: str = "") -> Ite
 
 
 def quote_yaml(text: str) -> str:
-    """Return *text* as a quoted YAML string."""
     quoted = format_json(text)
     return "".join(char if char.isprintable() else rf"\U{ord(char):08x}" for char in quoted)
 
@@ -156,7 +153,6 @@ def escape_card_text(text: str) -> str:
 
 
 def is_sentprobe_readme(path: Path) -> bool:
-    """Check whether sentprobe wrote a README."""
     try:
         return path.read_bytes().startswith(f"---\n{README_HEAD}\n".encode())
     except OSError:

@@ -62,7 +62,6 @@ def _find_probe_columns(table: Any) -> list[str]:
 
 
 def is_hub(path: Path) -> bool:
-    """Return whether a directory is a dataset in the format ``hub``."""
     return directory.read_format_name(path) == FORMAT
 
 

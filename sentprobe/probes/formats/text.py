@@ -64,7 +64,6 @@ def _read_published_entries(path: Path) -> Iterator[entries.Entry]:
 
 
 def is_published(path: Path) -> bool:
-    """Check whether a directory looks like a dataset in the format ``published``: it has train.txt or test.txt."""
     return any((path / directory.FILES[split]).is_file() for split in (Split.TRAIN, Split.TEST))
 
 

@@ -32,7 +32,6 @@ Change = Callable[[Sequence[str], Random], Mapping[str, str]]
 
 
 def keep_sentences(texts: Sequence[str], _: Random) -> Mapping[str, str]:
-    """Map each sentence to itself."""
     return {text: text for text in texts}
 
 
@@ -95,8 +94,6 @@ _ABSENT_TRIES = 100
 
 
 def permute_tokens(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
-    """Map each sentence to a sentence of the same tokens in random order."""
-
     def permute(text: str) -> str:
         tokens = text.split(" ")
         rng.shuffle(tokens)

@@ -179,6 +179,7 @@ def select_by_form(
         for label in range(len(classes))
     }
     filled_share = min(1.0, *(len(rows) / requested[split] for (split, _), rows in candidates.items()))
+    # 49 * (1 / 49) is less than 1, and would be rounded down to 0.
     obtained = {split: int(requested[split] * filled_share + 1e-9) for split in splits}
     if not all(obtained.values()):
         counts = {f"{classes[c]} in {s.value}": len(rows) for (s, c), rows in candidates.items()}
@@ -196,6 +197,7 @@ def deal_forms(pool: SentencePool, *, classes: int, requested: Mapping[Split, in
     counts = np.zeros((len(forms), classes), np.int64)
     np.add.at(counts, (index, pool.labels), 1)
     sizes = counts.sum(axis=1)
+    # Frequent forms come first: rare ones, dealt last, can still even out the splits.
     # Forms of similar frequency (within an octave) stay in the pool's random order, which depends on the seed.
     octave = np.log2(np.maximum(sizes, 1)).astype(np.int64)
     order = np.lexsort((first, -octave))
@@ -235,7 +237,6 @@ def _deal_with_excess(
 
 
 def describe_rarest_class(pool: SentencePool, classes: Sequence[str]) -> str:
-    """Return a phrase that names the rarest class and its number of sentences."""
     counts = np.bincount(pool.labels, minlength=len(classes))
     label = int(counts.argmin())
     return f"the rarest class, {classes[label]}, has {counts[label]:,} sentences"
@@ -372,6 +373,5 @@ def select_classes(
 
 
 def find_unknown_texts(corpus: Corpus, texts: Iterable[str]) -> set[str]:
-    """Return the texts that are not sentences of the corpus."""
     digests = {sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]: text for text in texts}
     return {digests[digest] for digest in corpus.find_unknown_digests(sorted(digests))}

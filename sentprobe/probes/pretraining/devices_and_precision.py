@@ -75,7 +75,6 @@ _FABRIC_PRECISIONS: Any = {Precision.FLOAT32: "32-true", Precision.BFLOAT16: "bf
 
 
 def has_accelerator() -> bool:
-    """Return whether PyTorch can use a GPU (CUDA or MPS)."""
     return torch.cuda.is_available() or torch.backends.mps.is_available()
 
 

@@ -255,6 +255,7 @@ class _TrainingLoop:
         self._finish()
 
     def _is_over(self) -> bool:
+        # The seconds of the processes differ, so the first process decides for all.
         return bool(self._fabric.broadcast(bool(self._state.find_end_reason(self._settings.limits))))
 
     def _iterate_batches(self) -> Iterator[Batch]:
@@ -267,6 +268,7 @@ class _TrainingLoop:
 
     def _run_step(self, batch: Batch) -> None:
         step = self._state.step + 1
+        # A seed for each step and device, so that a resumed training draws the same dropout as an uninterrupted one.
         torch.manual_seed(int(digest("step", self._settings.seed, step, self._fabric.global_rank)[:15], 16))
         self._stepper.train()
         batch = batch.to(self._fabric.device)
@@ -287,6 +289,7 @@ class _TrainingLoop:
         checkpoint_due = self._fabric.broadcast(
             self._pace.seconds_since_checkpoint >= self._settings.checkpoint_seconds
         )
+        # Losses are checked before anything is stored, so that a divergence leaves the last checkpoint as it was.
         if probe_due or validation_due or checkpoint_due or len(self._unchecked_losses) == LOSSES_PER_CHECK:
             self._pace.loss = self._check_losses()
         self._probe_and_validate()

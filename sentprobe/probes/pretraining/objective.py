@@ -130,7 +130,6 @@ class TokenRows:
         return len(self.bounds) - 1
 
     def __getitem__(self, row: int) -> NDArray[np.int32]:
-        """Return the tokens of a row."""
         return self.tokens[self.bounds[row] : self.bounds[row + 1]]
 
     @property
@@ -191,6 +190,7 @@ def hold_out(*columns: Sequence[str], count: int, seed: int) -> TrainValidationS
         raise UsageError(f"{format_count(items, 'item')} to learn from: at least 2 are needed")
     held_out_texts: set[str] = set()
     validation: list[int] = []
+    # The second number separates random streams: 1 for this split, 2 for batches, 3 for noise, 4 for decoders.
     for item in map(int, np.random.default_rng((seed, 1)).permutation(items)):
         texts = {column[item] for column in columns}
         if held_out_texts.isdisjoint(texts):

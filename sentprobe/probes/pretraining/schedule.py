@@ -95,12 +95,10 @@ class TrainingState:
     last: ValidationPoint | None = None
 
     def count_step(self, steps_per_epoch: int) -> "TrainingState":
-        """Return the state after one more training step."""
         completed_epochs, batch = divmod(self.batch + 1, steps_per_epoch)
         return replace(self, step=self.step + 1, epoch=self.epoch + completed_epochs, batch=batch)
 
     def record_validation(self, validation: Validation, *, steps_per_epoch: int) -> "TrainingState":
-        """Return the state with the result of a validation at the current step."""
         point = ValidationPoint(step=self.step, epoch=self.compute_epochs(steps_per_epoch), **asdict(validation))
         if validation.is_better_than(self.best.validation if self.best else None):
             return replace(self, best=point, last=point, waited=0)

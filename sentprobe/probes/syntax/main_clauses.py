@@ -265,6 +265,7 @@ def _find_subject(tree: Tree, clause: _Clause) -> int | None:
     place = clause.below.index(clause.predicate)
     before = _list_noun_phrases(tree, clause.below[:place])
     after = _list_noun_phrases(tree, clause.below[place + 1 :])
+    # In an inverted question (SQ), the subject follows the auxiliary.
     if before and not (after and tree.categories[clause.node] == "SQ"):
         candidates = [node for node in before if not _is_temporal(tree, node)]
         return (candidates or before)[-1]
@@ -317,9 +318,11 @@ def _find_object(tree: Tree, clause: _Clause, *, subject: int | None) -> int | N
     ]
     candidates = [node for node in noun_phrases if not _is_temporal(tree, node)]
     if not candidates:
+        # A time can be the object itself (*spent the year*), unless it looks like an adverb (*this year*).
         candidates = [node for node in noun_phrases[:1] if not _is_temporal(tree, node, alone=True)]
     if len(candidates) > 1 and tree.words[tree.starts[candidates[-1]]].lower() in REFLEXIVES:
         return candidates[-2]
+    # The recipient comes before the direct object: *gave him a book*.
     return candidates[-1] if candidates else None
 
 

@@ -58,7 +58,6 @@ class ParserKind:
 
     @property
     def is_installed(self) -> bool:
-        """Whether the parser's library is installed."""
         return find_spec(self.module) is not None
 
 

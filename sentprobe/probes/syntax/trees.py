@@ -49,7 +49,6 @@ def unescape_word(word: str) -> str:
 
 
 def escape_word(word: str) -> str:
-    """Return *word* with ``-LRB-`` and ``-RRB-`` in place of round brackets."""
     return word.replace("(", "-LRB-").replace(")", "-RRB-")
 
 
@@ -177,6 +176,7 @@ def _parse_arrays(text: str) -> tuple[list[str], list[int], list[int], list[str]
             count = len(labels)
             if count > node + 1:
                 stops[node] = count
+            # All below this node was removed, so the node is empty and is removed as well.
             elif emptied == count:
                 del labels[node], stops[node], starts[node]
                 emptied = node
@@ -193,6 +193,7 @@ def _parse_arrays(text: str) -> tuple[list[str], list[int], list[int], list[str]
         else:
             raise _make_piece_error(text, number)
         if not stack:
+            # The tree had traces only.
             if len(labels) == (ends[-1] if ends else 0):
                 raise _make_piece_error(text, number)
             ends.append(len(labels))

@@ -173,6 +173,7 @@ def _find_coordination(graph: DependencyGraph) -> Coordination | None:
     start, end = content[0], content[-1] + 1
     first_end = joint - 1 if joint and relations[joint - 1] == "punct" else joint
     second_words = [second[0]]
+    # The list grows during the loop, so that it gets all words below the second clause's head.
     for node in second_words:
         second_words += graph.dependents[node]
     if set(content).intersection(second_words) - {joint} != {node for node in content if node > joint}:

@@ -61,7 +61,6 @@ class PreparedItems:
         return len(self.rows)
 
     def select_range(self, first: int, last: int) -> "PreparedItems":
-        """Return the items with numbers from *first* to *last* - 1."""
         item_range = slice(first, last)
         words = ProbeWords(self.words.numbers[item_range], self.words.lexicon)
         return PreparedItems(self.table, self.rows[item_range], words, self.targets[item_range])

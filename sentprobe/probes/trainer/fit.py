@@ -220,7 +220,6 @@ class TrainedProbe:
     gradient: float | None = None
 
     def predict_test(self, problem: TrainingProblem) -> Fit:
-        """Predict the labels of the test items of *problem*; return the result."""
         predicted = predict(self.banks, problem.test)
         is_correct = predicted == problem.test.targets.cpu().numpy()
         return Fit(
@@ -281,6 +280,7 @@ def _split_points(points: Iterable[GridPoint], problem: TrainingProblem) -> Iter
     shape = problem.design.shape
     point_group: list[GridPoint] = []
     weights = 0
+    # Adjacent probes of one penalty are updated in one block (training._group_by_penalty).
     for point in sorted(points, key=lambda point: (point.l2, point.dropout, point.hidden, point.seed)):
         point_weights = (point.hidden or shape.labels) * shape.inputs
         if point_group and weights + point_weights > MAX_WEIGHTS:
@@ -345,6 +345,7 @@ def _fit_portions(problem: TrainingProblem, seeds: Sequence[int]) -> list[Fit]:
     probes: list[TrainedProbe] = []
     fits: list[Fit] = []
     sizes = compute_portion_sizes(len(problem.train), labels=problem.shape.labels)
+    # The last pair is (n, n): no further labels are transmitted with the probe trained on all n items.
     for size, end in pairwise((*sizes, sizes[-1])):
         portion = replace(
             problem, preset=reduce_batch(problem.preset, items=size), train=problem.train.select_range(0, size)

@@ -136,6 +136,7 @@ def _to_bank(objective: LogregObjective, flat: Tensor, point: GridPoint, design:
     sentence = part.new_zeros(design.shape.dim, part.shape[1])
     sentence[_find_columns(point, design.shape.dim)] = part
     small = torch.cat([words, bias[None]])
+    # A softmax over the logits 0 and s gives the second label the probability sigmoid(s).
     if objective.columns == 1:
         sentence, small = (torch.cat([torch.zeros_like(x), x], dim=1) for x in (sentence, small))
     return Bank(

@@ -236,7 +236,7 @@ class BankShape:
 
     @property
     def word_rows(self) -> int:
-        """Number of inputs that encode an item's probe words. The weights have one row for each of these inputs."""
+        """Number of inputs that encode an item's probe words."""
         return self.slots * (self.word_dim or self.words)
 
     @property

@@ -69,16 +69,15 @@ class Bank:
 
     @property
     def bias_row(self) -> int:
-        """Index of the row of ``small`` with the hidden biases. It follows the rows with the weights of probe words."""
+        """Index of the row of ``small`` with the hidden biases."""
         return self.design.shape.word_rows
 
     @property
     def word_weights(self) -> Tensor:
-        """The weights of the probe words, (word_rows, units), as a view of the first rows of the tensor ``small``."""
+        """The weights of the probe words, (word_rows, units), a view of ``small``."""
         return self.small[: self.bias_row]
 
     def list_weights(self) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the three tensors that hold all weights of the bank: ``sentence``, ``small`` and ``output_biases``."""
         return self.sentence, self.small, self.output_biases
 
     def replace_weights(self, sentence: Tensor, small: Tensor, output_biases: Tensor) -> "Bank":
@@ -86,7 +85,6 @@ class Bank:
         return Bank(self.points, self.design, sentence, small, output_biases)
 
     def make_zeros(self) -> "Bank":
-        """Return a bank of the same probes in which all values are 0."""
         return self.replace_weights(*map(torch.zeros_like, self.list_weights()))
 
     def select_probes(self, indices: Sequence[int]) -> "Bank":
@@ -153,11 +151,13 @@ def compute_gradients(bank: Bank, inputs: BatchInputs, targets: Tensor, *, masks
     activations, hidden = _compute_hidden(bank, inputs, masks=masks)
     scores = functional.log_softmax(_compute_output(bank, hidden), dim=2)  # (P, b, labels)
     losses = -(scores * targets).sum(dim=(1, 2)) / len(targets)
+    # The gradient of the mean cross-entropy with respect to the logits is (softmax - one-hot) / b.
     error = scores.exp_().sub_(targets).div_(len(targets))  # (P, b, labels)
     if bank.is_linear:
         delta = error.transpose(0, 1).reshape(len(targets), -1)  # (b, units)
     else:
         delta = _backpropagate_output(bank, error, hidden, into=into)
+        # Both factors are elementwise, so this order is right for dropout before and after the activation.
         _apply_masks(bank, delta, masks)
         if bank.design.activation is Activation.RELU:
             torch.ops.aten.threshold_backward.grad_input(delta, activations, 0, grad_input=delta)
@@ -183,6 +183,7 @@ def _compute_hidden(bank: Bank, inputs: BatchInputs, *, masks: Masks) -> tuple[T
     activations = sums.relu_() if bank.design.activation is Activation.RELU else sums.sigmoid_()
     if bank.design.masking is Masking.BEFORE or not masks:
         return activations, activations
+    # A copy: the derivative of the activation needs the values without dropout.
     return activations, _apply_masks(bank, activations.clone(), masks)
 
 

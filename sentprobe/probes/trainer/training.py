@@ -137,11 +137,13 @@ class BankUpdater:
     def _add_penalty(self) -> None:
         """Add the penalty to the gradients. Skip ``sentence``, whose penalty PyTorch's ``weight_decay`` adds."""
         bank, gradient = self.bank, self.gradient
+        # The units of all penalties are columns of ``small``, so no single ``weight_decay`` fits its block.
         rows = self._unit_l2.expand_as(bank.small)
         if self._preset.penalty is Penalty.DECAY:
             gradient.small.addcmul_(bank.small, rows)
             gradient.output_biases.addcmul_(bank.output_biases, self._probe_l2[:, None].expand_as(bank.output_biases))
             return
+        # As in scikit-learn, the biases have no penalty.
         for part in (slice(0, bank.bias_row), slice(bank.bias_row + 1, None)):
             gradient.small[part].addcmul_(bank.small[part], rows[part])
 
@@ -263,7 +265,6 @@ def _run_pass(
 
 
 def evaluate_probes(bank: Bank, validation: PreparedItems | None) -> list[ValidationCheck]:
-    """Return the accuracy and mean loss of each probe on the validation items."""
     if validation is None:
         return [ValidationCheck() for _ in bank.points]
     correct_counts = torch.zeros(len(bank.points), dtype=torch.int64, device=bank.small.device)

@@ -83,7 +83,6 @@ def parse_header(line: bytes) -> FileHeader:
 
 
 def compute_sentence_key(sentence: str) -> bytes:
-    """Return the key of a sentence: the first KEY_BYTES of the SHA-256 digest of its text."""
     text = sentence.encode("utf-8", "surrogatepass")
     return hashlib.sha256(text).digest()[:KEY_BYTES]
 
@@ -102,7 +101,6 @@ class CacheFile:
         self._start = line + file.read(self.header.rows * KEY_BYTES)
 
     def read_keys(self) -> list[bytes]:
-        """Return the keys of the sentences, one per row."""
         keys = self._start[-self.header.rows * KEY_BYTES :]
         row_keys: list[bytes] = np.frombuffer(keys, f"V{KEY_BYTES}").tolist()
         return row_keys
@@ -139,7 +137,6 @@ def open_vectors(path: Path) -> Iterator[CacheFile]:
 
 
 def find_encoder_folder(directory: Path, fingerprint: str) -> Path:
-    """Return the path, in the cache *directory*, of the folder for the encoder with this fingerprint."""
     return directory / f"vectors-{digest(fingerprint)[:40]}"
 
 

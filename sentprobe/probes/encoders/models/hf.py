@@ -130,6 +130,7 @@ class HfModel:
 
     def encode(self, sentences: Sequence[str], *, places: Sequence[StatePlace]) -> Vectors:
         """Return the vectors of n sentences for each layer and pooling method, (n, places, dim) float32."""
+        # Sentences of similar length share a batch, so that little of it is padding.
         order = sorted(range(len(sentences)), key=lambda row: len(sentences[row]))
         chunks = [order[start : start + self.batch] for start in range(0, len(order), self.batch)]
         are_words_needed = any(self.words.has_name(place.pool) for place in places)

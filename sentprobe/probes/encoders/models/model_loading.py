@@ -449,6 +449,7 @@ def _count_parameters(config: Mapping[str, Any]) -> int:
     """
     width = _read_size(config, _WIDTHS, default=1)
     has_position_vectors = not any(word in key for key in config for word in _COMPUTED_POSITIONS)
+    # The layers of ALBERT, which has this key, share weights: their number sets no lower bound.
     layers = 0 if "num_hidden_groups" in config else _read_size(config, _LAYER_COUNTS)
     rows = layers + _read_size(config, _INNER_WIDTHS) + _read_size(config, ("type_vocab_size",))
     words = _read_size(config, ("vocab_size",)) + has_position_vectors * _read_size(config, _POSITIONS)

@@ -104,7 +104,6 @@ class TableWords:
     names: Sequence[str] = TABLE_NAMES
 
     def has_name(self, name: str) -> bool:
-        """Return whether the table has a column for the name."""
         return name in self.names
 
     def find_words(self, sentences: Sequence[str]) -> list[WordIndices]:

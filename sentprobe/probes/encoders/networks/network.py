@@ -129,7 +129,6 @@ class Recurrent(Network):
         return kind.gates * kind.directions * hidden * (below + layers * (hidden + 2))
 
     def sample_weights(self, generator: torch.Generator) -> None:
-        """Set random initial weights."""
         bound = 1 / math.sqrt(self.hidden)
         for weight in self.parameters():
             nn.init.uniform_(weight, -bound, bound, generator=generator)

@@ -125,5 +125,6 @@ def read_gru(path: Path, layers: Sequence[str], *, device: str) -> torch.nn.GRU:
         weights[f"weight_ih{ending}"] = torch.cat((w, wx), dim=1).T
         weights[f"weight_hh{ending}"] = torch.cat((u, ux), dim=1).T
         weights[f"bias_ih{ending}"] = torch.cat((b, bx))
+        # The file has one bias for each gate. It is bias_ih, since the reset gate multiplies that of bias_hh.
         weights[f"bias_hh{ending}"] = torch.zeros(3 * units)
     return load_weights(gru, weights, device=device)

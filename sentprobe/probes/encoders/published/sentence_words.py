@@ -57,7 +57,6 @@ def tokenize_at_punctuation(sentence: str) -> list[str]:
 
 
 def choose_tokenizer(tokenization: Tokenization, model_tokenizer: Tokenizer) -> Tokenizer:
-    """Return the model's tokenizer, or a function that splits at spaces."""
     return str.split if tokenization is Tokenization.SPACES else model_tokenizer
 
 

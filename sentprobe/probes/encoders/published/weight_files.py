@@ -155,7 +155,6 @@ def unpickling_error(path: Path, convert: str) -> EncoderError:
 
 
 def digest_file(path: Path) -> str:
-    """Return the SHA-256 digest of a file's content."""
     with _report_damage(path, "a file of weights"), path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -49,6 +49,7 @@ def find_eraser(vectors: Vectors, targets: Indices) -> Eraser:
     cross = white @ (centred.T @ (labels - labels.mean(axis=0))) / len(centred)
     directions, sizes, _ = np.linalg.svd(cross, full_matrices=False)
     directions = directions[:, sizes > MIN_VARIANCE_SHARE]
+    # r(x) = x - W+ P W (x - mean): W whitens, and P projects onto the columns of W Cov(x, labels).
     return Eraser(mean, (axes[:, varies] * spread) @ directions @ directions.T @ white)
 
 

@@ -55,6 +55,7 @@ def select_odd_man_out(request: selection.SelectionRequest) -> selection.Selecti
     for split, number in share.items():
         chosen = dealt[split][: 2 * number]
         entries += alternate_versions([pair for pair, _ in chosen], split, labels=LABELS)
+        # alternate_versions changes every second sentence, so only these replacements are in the dataset.
         forms[split] = frozenset(words[rank] for _, rank in chosen[1::2])
     why = f"{len(replacements):,} sentences can be changed, and no replacement may be in two splits"
     notes = (format_band_note(band), *selection.describe_size(request, share, classes=2, why=why))

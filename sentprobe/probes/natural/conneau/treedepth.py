@@ -114,6 +114,7 @@ def apportion_items(shares: Weights, number: int) -> Indices:
     [3, 1, 1]
     """
     exact = shares / shares.sum() * number
+    # A whole number that rounding made a little smaller must not lose an item.
     counts: Indices = np.floor(exact + 1e-9).astype(np.int64)
     order = np.argsort(-(exact - counts), kind="stable")
     counts[order[: number - int(counts.sum())]] += 1
@@ -130,6 +131,7 @@ def _deal_to_splits(row: Indices, requested: Indices) -> Indices:
     if not row.any():
         return dealt
     numbers = apportion_items(requested / requested.sum(), int(row.sum()))
+    # Each split takes its turns at equal distances, so that all lengths are dealt in the same proportion.
     turns = np.concatenate([(np.arange(number) + 0.5) / max(1, number) for number in numbers])
     split = np.repeat(np.arange(len(numbers)), numbers)[np.argsort(turns, kind="stable")]
     np.add.at(dealt, (split, np.repeat(np.arange(len(row)), row)), 1)
@@ -227,6 +229,7 @@ def compute_correlation(quota: NDArray[Any]) -> Weights:
     mean_depth, mean_length = by_depth @ depth, by_length @ length
     variance_product = (by_depth @ depth**2 - mean_depth**2) * (by_length @ length**2 - mean_length**2)
     covariance = np.einsum("...dl,d,l->...", shares, depth, length) - mean_depth * mean_length
+    # Adding 0.0 makes 0.0 of -0.0.
     return np.asarray(covariance / np.sqrt(np.maximum(variance_product, 1e-12))).round(9) + 0.0
 
 

@@ -214,6 +214,7 @@ class GenerationValidator:
 
     def _compute_metric(self, learner: Learner, loss: float) -> float:
         if self.metric is Metric.PERPLEXITY:
+            # exp(710) overflows.
             return math.exp(min(loss, 700.0))
         assert isinstance(learner, Seq2Seq)
         texts = self.generate_texts(learner)

@@ -33,7 +33,6 @@ class SequenceTask:
 
 
 def prepare_sequences(task: SequenceTask, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
-    """Prepare the objective of generating the target texts of a task."""
     if task.metric is Metric.BLEU and find_spec("sacrebleu") is None:
         raise missing_extra("BLEU", "train")
     sentences = [task.sources, *(task.targets if task.targets_are_sentences else ())]

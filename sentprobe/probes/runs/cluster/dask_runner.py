@@ -107,7 +107,6 @@ class _JobScheduler:
         return self._queue.popleft()
 
     def add_encoder(self, encoder: Encoder | Baseline, spec: Spec) -> None:
-        """Add the jobs that train an encoder's missing probes. The workers build the encoder from *spec*."""
         results, jobs = self._store.find_missing_jobs(encoder)
         self.results |= {(encoder.name, task): result for task, result in results.items()}
         own_jobs: list[Job] = []
@@ -131,7 +130,6 @@ class _JobScheduler:
             self._request_shared_jobs(key)
 
     def add_result(self, job: worker_jobs.WorkerJob, job_result: worker_jobs.JobResult) -> None:
-        """Store the scores of a finished job, and queue the jobs that waited for it."""
         for result in job_result.results:
             result_key = result.encoder, result.task
             self.results[result_key] = result
@@ -154,6 +152,7 @@ class _JobScheduler:
             (*missing_jobs.make_shared_key(job.condition, result, dim=dim), job.seeds): job for job in jobs
         }
         self._queue_ready_jobs(result_key)
+        # Saved before the shared jobs are done, so that a stopped run keeps the scores of the encoder's own jobs.
         if jobs:
             self._store.save_result(result)
         self._finish_result(result_key)

@@ -93,6 +93,7 @@ class SharedProbeJob:
         if job.condition in OWN_VECTORS:
             vectors = OWN_VECTORS[job.condition](job.task, bow, shared_state.run.seed)
         else:
+            # The remaining shared conditions use only the shape of these vectors.
             vectors = np.zeros((len(job.task.data.sentences), self.dim), dtype=np.float32)
         fits = make_trainer([job], shared_state.run)([vectors], word_vectors=None, pass_limits=self.pass_limits)
         provenance = missing_jobs.make_provenance(bow, run=shared_state.run)

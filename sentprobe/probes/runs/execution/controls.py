@@ -192,6 +192,7 @@ def train_under_condition(
         TRAINING_FUNCTIONS.get(condition, "sentprobe.probes.trainer.fit:fit")
     )
     first_items, *further_items = items
+    # Each condition and task has random numbers of its own. Not hash(), which differs between processes.
     digest = hashlib.sha256(f"{seed} {condition} {first_items.name}".encode()).digest()
     generator = np.random.default_rng(int.from_bytes(digest[:8]))
     arrays = map(_load_vectors, vectors)

@@ -90,6 +90,7 @@ class EncodedTexts:
         vectors = self.sentences.select(job.task.data.sentences)
         if not isinstance(self.encoder, ReducedEncoder):
             return vectors
+        # The range of INT8 must not depend on test sentences.
         training_vectors = vectors[np.unique(job.task.items.train.rows)]
         return round_vectors(vectors, self.encoder.storage.rounding, scale=training_vectors)
 

@@ -244,7 +244,6 @@ def make_trained_scores(job: Job, fits: "Iterable[Fit]", *, provenance: Provenan
 
 
 def score_baseline(job: Job, encoder: Baseline, *, provenance: Provenance) -> list[SeedScore]:
-    """Return a score for each seed of a job: which test items the baseline predicts correctly with that seed."""
     scores = []
     for seed in job.seeds:
         predictions = np.asarray(encoder.predict(job.task.data, seed=seed))

@@ -147,6 +147,7 @@ class Runner:
                 for training, fits in chain([_NO_WORK], self._execute_work(ready_work, engine)):
                     if training is not None:  # tasks may be complete before any training
                         self._reporter.advance()
+                        # The fits are sorted by tested dataset, then by seed (see fit).
                         seeds = len(fits) // len(groups[training])
                         for place, (key, _) in enumerate(groups[training]):
                             finished_fits[key] = fits[place * seeds : (place + 1) * seeds]

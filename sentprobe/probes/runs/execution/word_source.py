@@ -42,7 +42,6 @@ class WordSource:
 
 
 def find_input_word_vectors(encoder: Encoder) -> Callable[[Sequence[str]], Vectors] | None:
-    """Return the encoder's function from words to input word vectors; None if the encoder has no such function."""
     return get_capabilities(find_base_encoder(encoder)).word_vectors
 
 

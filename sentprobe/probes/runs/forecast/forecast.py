@@ -187,6 +187,7 @@ def list_missing_fits(
                 training = task.training if condition in missing_jobs.TRANSFERABLE else ""
                 key = (number, training or plan.task, *_make_shared_key(condition, task, encoder))
                 new_fits = list(planned_work.list_fits(condition, task, encoder, items=items, seeds=len(seeds)))
+                # Results that share probes may lack different numbers of seeds: the largest counts.
                 fits[key] = max(fits.get(key, []), new_fits, key=len)
     return [fit for group in fits.values() for fit in group]
 

@@ -77,6 +77,7 @@ def _time_short_fit(fit: PlannedFit, run: Run) -> tuple[float, float]:
             scaled = clock()
             problem.train_probes((0,), {})
             times.append((scaled - start, clock() - scaled))
+    # The difference of a short and a longer fit excludes the work that does not grow with the passes.
     _, (_, first), (scaling, second) = times
     # Finding the axes of whitening is the same work for any number of items.
     constant = fit.shape.dim if fit.preset.scaling in (Scaling.WHITEN, Scaling.CHOSEN) else 0

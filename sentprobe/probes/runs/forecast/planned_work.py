@@ -148,6 +148,7 @@ def list_fits(
         preset=preset,
         items=train,
         validation=round(validation * items / len(task.data.splits[Split.TRAIN])),
+        # L-BFGS uses no random numbers, so all seeds share one fit.
         probes=1 if preset.optimizer is Optimizer.LBFGS else seeds,
         passes=assume_passes(preset, condition, encoder),
     )

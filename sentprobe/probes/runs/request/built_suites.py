@@ -139,7 +139,6 @@ class ItemCounts:
             check_whole(name, getattr(self, name))
 
     def apply_to(self, usual: Size) -> Size:
-        """Return the suite's default size, *usual*, with the requested counts in place of the default counts."""
         return usual.override(self.train, self.test, self.validation)
 
 

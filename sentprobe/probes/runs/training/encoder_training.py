@@ -200,7 +200,6 @@ def read_texts(kind: ObjectiveKind, plan: TextPlan, *, seed: int) -> Any:
 
 
 def describe_texts(texts: Any) -> str:
-    """Return a description of the texts, and of the parts that were omitted."""
     omitted = getattr(texts, "omitted", None)
     return f"{texts}; {omitted}" if omitted else str(texts)
 
