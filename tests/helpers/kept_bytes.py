@@ -188,9 +188,10 @@ def main() -> int:
         ThreadPoolExecutor(arguments.jobs) as pool,
     ):
         place = Path(folder)
-        inputs, new, read = place / "inputs", place / "new", place / "read"
-        inputs.mkdir()
-        make_inputs(inputs)
+        new, read, inputs = place / "new", place / "read", kept / "inputs"
+        if not inputs.exists():  # pickled weights differ each time that they are written
+            inputs.mkdir(parents=True)
+            make_inputs(inputs)
         session = Session(arguments.package.resolve(), inputs, server.url)
         if arguments.action == "keep":
             list(pool.map(lambda name: session.run_group(name, kept), names))
