@@ -134,7 +134,8 @@ def check_utf8(*names: PathLike[str] | str) -> None:
         try:
             name.encode()
         except UnicodeEncodeError:
-            raise UsageError(f"{name!a} is not UTF-8; rename it") from None
+            shown = ascii(name).replace(r"\udc", r"\x")  # Python keeps a byte that is no character as a surrogate
+            raise UsageError(f"{shown} is not UTF-8; rename it") from None
 
 
 def suggest(name: str, names: Iterable[str]) -> str:
