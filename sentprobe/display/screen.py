@@ -28,6 +28,11 @@ def print_text(text: str, *, end: str = "\n") -> None:
     print(wrap(escape_control_characters(text), width), end=end)
 
 
+def print_place(text: str) -> None:
+    """Print a line with a path, which users copy: control characters are escaped, and the line is not wrapped."""
+    print(escape_control_characters(text))
+
+
 def wrap(text: str, width: int | None) -> str:
     r"""Return *text* with lines of at most *width* characters; words are not broken.
 

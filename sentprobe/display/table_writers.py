@@ -252,7 +252,8 @@ WRITERS: Mapping[TableFormat, Callable[[Grid], str]] = {
 
 FORMULA_PREFIXES = (*"=+-@\uff1d\uff0b\uff0d\uff20", "\t", "\r", "\n")
 """What begins a formula for some spreadsheet; it may read full-width signs as = + - @ and skip a line break."""
-_CELL_START = re.compile(r"([;|\t] *)(?=[=+@\uff1d\uff0b\uff0d\uff20-])")
+_CELL_START = re.compile(r"([;|\t]\s*)(?=[=+@\uff1d\uff0b\uff0d\uff20]|-(?![A-Z]{3}-|-))")
+"""What may begin a cell within a text, before a formula; not the tokens -LRB- and -- of treebanks."""
 
 
 def escape_formula(value: object) -> object:

@@ -65,11 +65,12 @@ def run_command(command: str, folder: Path, package: Path, home: Path) -> tuple[
     """Run a command in the folder; return how it ended and what it printed, and its CPU seconds."""
     line, _, source = command.partition(" < ")
     name, *arguments = shlex.split(line)
-    with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+    read = folder / source if source else Path(os.devnull)
+    with read.open("rb") as given, tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
         process = subprocess.Popen(
             [sys.executable, "-c", f"from sentprobe.cli import {name}; {name}()", *arguments],
             cwd=folder,
-            stdin=(folder / source).open("rb") if source else subprocess.DEVNULL,
+            stdin=given,
             stdout=stdout,
             stderr=stderr,
             env={
@@ -79,11 +80,12 @@ def run_command(command: str, folder: Path, package: Path, home: Path) -> tuple[
             },
         )  # fmt: skip
         _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
         printed = []
         for stream in (stdout, stderr):
             stream.seek(0)
             printed.append(stream.read())
-    outcome = f"$ {command}\nexit code {os.waitstatus_to_exitcode(status)}\n".encode()
+    outcome = f"$ {command}\nexit code {process.returncode}\n".encode()
     return outcome + b"--- stdout\n%b--- stderr\n%b" % tuple(printed), usage.ru_utime + usage.ru_stime
 
 
@@ -190,8 +192,9 @@ def main() -> int:
         place = Path(folder)
         new, read, inputs = place / "new", place / "read", kept / "inputs"
         if not inputs.exists():  # pickled weights differ each time that they are written
-            inputs.mkdir(parents=True)
-            make_inputs(inputs)
+            (place / "inputs").mkdir()
+            make_inputs(place / "inputs")
+            shutil.copytree(place / "inputs", inputs)
         session = Session(arguments.package.resolve(), inputs, server.url)
         if arguments.action == "keep":
             list(pool.map(lambda name: session.run_group(name, kept), names))

@@ -1,8 +1,7 @@
 """Commands whose bytes ``kept_bytes.py`` keeps: by group, each of which runs in a folder of its own.
 
 Words in braces are replaced: {model} by the folder of the packaged sentence-transformers model, {server} by the
-address of an embeddings endpoint, {treebanks} and {novels} by paths of shared data. A command whose words are not
-there is left out.
+address of an embeddings endpoint, {treebanks} and {novels} by paths of shared data.
 """
 
 from collections.abc import Sequence

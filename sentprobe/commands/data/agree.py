@@ -10,7 +10,7 @@ from sentprobe.commands.shared.output_paths import OUTPUT_FILE
 from sentprobe.commands.shared.table_output import FLAT, check_output_file, find_table_format
 from sentprobe.disk.files import atomic_path
 from sentprobe.display import table_writers as tw
-from sentprobe.display.screen import print_table, print_text
+from sentprobe.display.screen import print_place, print_table, print_text
 from sentprobe.display.table_writers import Grid, GridCell, GridRow, TableFormat
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.corpus.table import Table, open_table
@@ -43,7 +43,7 @@ def agree(
             print_table(tw.build_rich_table(grid))
         print_text(notes, end="")
         if disagreements is not None:
-            print_text(f"disagreements: {disagreements}")
+            print_place(f"disagreements: {disagreements}")
     elif style in FLAT:
         print(tw.format_records(to_records(agreement), style), end="")
     else:

@@ -12,7 +12,7 @@ import typer
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.interruption import describe_kept_work, report_interruption
 from sentprobe.commands.shared.output_paths import OUTPUT_FOLDER
-from sentprobe.display.screen import print_message, print_text
+from sentprobe.display.screen import print_message, print_place, print_text
 from sentprobe.errors import UsageError
 from sentprobe.probes.corpus.analysis_settings import MAX_TOKENS, AnalysisRecipe, make_recipe
 from sentprobe.probes.corpus.sources import Source, find_file_language, find_sources
@@ -156,7 +156,7 @@ def _print_summary(table: Table, pace: "AnalysisProgress") -> None:
     if analysed < counts.sentences:
         print_text(f"{counts.sentences - analysed:,} of them had been analysed before")
     if counts.failures:
-        print_text(f"failed sentences: {table.path / FAILURES}")
+        print_place(f"failed sentences: {table.path / FAILURES}")
     if not table.constituents:
         content = "tags and dependencies" if table.recipe["parser_made_of"] else "tokens"
         print_text(
@@ -166,7 +166,7 @@ def _print_summary(table: Table, pace: "AnalysisProgress") -> None:
     if table.has_values("dependency_depth") and (note := _format_tense_note(table)):
         print_text(note)
     print_message(f"{seconds:.1f} seconds, {analysed / seconds:,.0f} sentences a second")
-    print_text(f"table: {table.path}" + (f", language {table.language}" if table.language else ""))
+    print_place(f"table: {table.path}" + (f", language {table.language}" if table.language else ""))
 
 
 def _format_tense_note(table: Table) -> str:

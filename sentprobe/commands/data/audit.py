@@ -14,7 +14,7 @@ from sentprobe.commands.shared.output_paths import OUTPUT_FILE
 from sentprobe.commands.shared.table_output import find_table_format
 from sentprobe.disk.files import atomic_path
 from sentprobe.disk.markers import describe_folder, is_table
-from sentprobe.display.screen import print_message, print_text
+from sentprobe.display.screen import print_message, print_place, print_text
 from sentprobe.display.table_writers import TableFormat
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.extras import require_libraries
@@ -104,7 +104,7 @@ def audit(
         else:
             file.write_text(render(audits, style=style), encoding="utf-8", newline="\n")
             print_text("\n".join(line for dataset_audit in audits for line in format_verdict_lines(dataset_audit)))
-            print_text(f"audit: {out}")
+            print_place(f"audit: {out}")
     if write:
         _write_cards(located, audits)
     leaking = [dataset_audit.task for dataset_audit in audits if dataset_audit.is_leaky]

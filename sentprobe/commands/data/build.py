@@ -11,7 +11,7 @@ from sentprobe.commands.shared.given_options import map_given_options, reject_un
 from sentprobe.commands.shared.help import CommandWithTaskList
 from sentprobe.commands.shared.interruption import report_interruption
 from sentprobe.commands.shared.output_paths import OUTPUT_FOLDER
-from sentprobe.display.screen import print_message, print_table, print_text
+from sentprobe.display.screen import print_message, print_place, print_table, print_text
 from sentprobe.display.table_writers import build_empty_table
 from sentprobe.errors import UsageError
 from sentprobe.progress import Reporter, show_bars
@@ -89,7 +89,7 @@ def build(
     _print_summary(chosen_suite, datasets)
     if failures:
         raise build_failure_error(failures, total=len(datasets) + len(failures))
-    print_text(f"datasets: {out}")
+    print_place(f"datasets: {out}")
 
 
 def build_into(

@@ -8,7 +8,7 @@ import typer
 from sentprobe.commands.shared.help import HelpfulCommand, HelpfulGroup
 from sentprobe.commands.shared.options import SETTINGS
 from sentprobe.disk.files import find_cache_directory
-from sentprobe.display.screen import print_table, print_text
+from sentprobe.display.screen import print_place, print_table, print_text
 from sentprobe.display.table_writers import build_empty_table
 from sentprobe.errors import UsageError, format_count
 from sentprobe.lexicon.memory import find_kept_files
@@ -37,7 +37,7 @@ def show(context: typer.Context) -> None:
 
     directory = find_cache_directory()
     cached_encoders, form_files = list_cached_encoders(directory), find_kept_files(directory)
-    print_text(f"cache: {directory}")
+    print_place(f"cache: {directory}")
     if not (cached_encoders or form_files):
         print("the cache is empty")
         return
@@ -85,7 +85,7 @@ def clear_command(
     if encoder is None and (forms := clear_inflected_forms(directory, older_than=older_than)):
         parts.append(format_count(len(forms), "lexicon"))
         size += sum(forms)
-    print_text(f"removed from {directory}: {', '.join(parts)}, {decimal(size)}")
+    print_place(f"removed from {directory}: {', '.join(parts)}, {decimal(size)}")
 
 
 @cache_app.command("check", cls=HelpfulCommand)
@@ -96,7 +96,7 @@ def check_command() -> None:
     directory = find_cache_directory()
     checked = check_cache_files(directory)
     for path in checked.damaged:
-        print_text(f"damaged, removed: {path}")
-    print_text(f"cache: {directory}: {format_count(checked.files, 'file')} read, {len(checked.damaged)} damaged")
+        print_place(f"damaged, removed: {path}")
+    print_place(f"cache: {directory}: {format_count(checked.files, 'file')} read, {len(checked.damaged)} damaged")
     if checked.leftovers:
         print_text(f"removed: {format_count(checked.leftovers, 'unfinished file')} of stopped processes")

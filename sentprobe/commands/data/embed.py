@@ -12,7 +12,7 @@ from sentprobe.commands.shared.output_paths import OUTPUT_FILE
 from sentprobe.commands.shared.table_output import check_output_file
 from sentprobe.disk.files import find_cache_directory
 from sentprobe.disk.reading import open_lines
-from sentprobe.display.screen import print_message, print_text
+from sentprobe.display.screen import print_message, print_place
 from sentprobe.errors import FormatError, UsageError
 from sentprobe.lexicon.read import load_lexicon
 from sentprobe.processes import check_count, limit_threads
@@ -65,7 +65,7 @@ def embed(
         for note in get_capabilities(built_encoder).notes:
             print_message(note)
         write_vectors(out, sentences, vectors, format=vector_format)
-    print_text(f"{out}: {len(sentences)} sentences, vectors of width {vectors.shape[1]}")
+    print_place(f"{out}: {len(sentences)} sentences, vectors of width {vectors.shape[1]}")
 
 
 def read_sentences(source: str, *, seed: int = 0, command: str = "", reporter: Reporter | None = None) -> list[str]:

@@ -11,7 +11,7 @@ from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.given_options import map_given_options
 from sentprobe.commands.shared.help import CommandWithTaskList
 from sentprobe.disk.files import make_parent_folder, write_atomically
-from sentprobe.display.screen import print_text
+from sentprobe.display.screen import print_place
 from sentprobe.errors import UsageError, escape_control_characters
 from sentprobe.progress import show_bars
 from sentprobe.specs import choose_member
@@ -71,7 +71,7 @@ def sentences(
     else:
         make_parent_folder(out)
         write_atomically(out, text)
-        print_text(f"{out}: {len(texts)} sentences")
+        print_place(f"{out}: {len(texts)} sentences")
     if found_datasets.failures:
         names = {*found_datasets.failures, *(data.name for data in found_datasets.datasets)}
         raise build_failure_error(found_datasets.failures.values(), total=len(names))

@@ -9,7 +9,7 @@ import typer
 from sentprobe.commands.shared.options import REPLACED, LanguageOption, LexiconOption
 from sentprobe.commands.shared.output_paths import OUTPUT_FILE
 from sentprobe.disk.files import write_atomically
-from sentprobe.display.screen import print_text
+from sentprobe.display.screen import print_place
 from sentprobe.generator.events.drawing import draw_svg, draw_text
 from sentprobe.generator.events.matching import find_open_fields
 from sentprobe.generator.sentences.realize import realize
@@ -32,4 +32,4 @@ def show(
         print(realize(parsed_event, words).text)
     if svg is not None:
         write_atomically(svg, draw_svg(parsed_event))
-        print_text(f"picture: {svg}")
+        print_place(f"picture: {svg}")

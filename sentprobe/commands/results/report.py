@@ -8,7 +8,7 @@ import typer
 
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.output_paths import OUTPUT_FILE
-from sentprobe.display.screen import print_text
+from sentprobe.display.screen import print_place
 from sentprobe.display.table_writers import TableFormat
 from sentprobe.errors import UsageError
 
@@ -50,4 +50,4 @@ def report(
         audits=audits,
     )
     show(**defaults | arguments)
-    print_text(f"report: {out}")
+    print_place(f"report: {out}")

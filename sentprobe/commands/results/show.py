@@ -21,7 +21,7 @@ from sentprobe.commands.shared.table_output import (
     print_tables,
 )
 from sentprobe.display import table_writers as tw
-from sentprobe.display.screen import print_text
+from sentprobe.display.screen import print_place
 from sentprobe.errors import UsageError, format_count
 from sentprobe.lengths import Lengths
 from sentprobe.specs import choose_member
@@ -212,4 +212,4 @@ def _write_for_mteb(runs: Sequence[Path], out: Path | None, context: typer.Conte
     models = make_mteb_results(build_sides(results, source, hint=hint), distances)
     write_mteb_results(models, out)
     files = format_count(sum(len(model.tasks) for model in models), "file")
-    print_text(f"results of {format_count(len(models), 'encoder')} in {files}: {out}")
+    print_place(f"results of {format_count(len(models), 'encoder')} in {files}: {out}")

@@ -18,7 +18,7 @@ from sentprobe.commands.shared.interruption import describe_resumption, has_fini
 from sentprobe.commands.shared.table_output import print_reuse, print_tables
 from sentprobe.disk.files import find_cache_directory
 from sentprobe.disk.locks import WAIT_MINUTES
-from sentprobe.display.screen import print_table, print_text
+from sentprobe.display.screen import print_place, print_table, print_text
 from sentprobe.errors import format_count
 from sentprobe.extras import require_libraries
 from sentprobe.processes import choose_jobs
@@ -191,7 +191,7 @@ def run(
         print_text(f"note: {note}")
     if out is not None:
         print_reuse(outcome.reused, total=len(outcome.results.records))
-        print_text(f"results: {out}")
+        print_place(f"results: {out}")
     if outcome.failures:
         task_names = {*outcome.results.tasks, *outcome.failures}
         raise build_failure_error(outcome.failures.values(), total=len(task_names))

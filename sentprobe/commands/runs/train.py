@@ -20,7 +20,7 @@ from sentprobe.commands.shared.help import HelpfulCommand
 from sentprobe.commands.shared.interruption import describe_resumption, report_interruption
 from sentprobe.commands.shared.output_paths import OUTPUT_FOLDER
 from sentprobe.commands.shared.table_output import check_output_file
-from sentprobe.display.screen import print_message, print_text
+from sentprobe.display.screen import print_message, print_place, print_text
 from sentprobe.errors import SentprobeError, UsageError, format_count
 from sentprobe.extras import require_libraries
 from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
@@ -150,7 +150,7 @@ def _train_ngram_model(
         reporter.begin("count n-grams", 1)
         write_rows(out, train_ngrams(sentences.texts, order=encoder.order, words=encoder.words))
         reporter.advance()
-    print_text(f"{out}: n-grams of up to {encoder.order} words, from {sentences}; {sentences.omitted}")
+    print_place(f"{out}: n-grams of up to {encoder.order} words, from {sentences}; {sentences.omitted}")
 
 
 def _choose_objective(architectures: list[str], objective: str | None) -> tuple[list[str], str]:

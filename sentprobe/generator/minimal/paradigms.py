@@ -56,7 +56,7 @@ class Paradigm:
         words = lexicon.vocabulary(vocabulary).words
         chosen = {
             kind: tuple(lemma for lemma in words[kind] if self._accepts_word(lexicon.get(lemma, kind), lexicon))
-            for kind in (Kind.NOUN, *VERBS)
+            for kind in (Kind.NOUN, Kind.ADVERB, *VERBS)
             if kind in words
         }
         if self.adverb_words:
@@ -81,8 +81,8 @@ class Paradigm:
 
     def _accepts_word(self, word: Word, lexicon: Lexicon) -> bool:
         language = lexicon.language
-        if word.lemma in self.left_out:
-            return False
+        if word.kind is Kind.ADVERB or word.lemma in self.left_out:
+            return word.lemma not in self.left_out
         if word.kind is Kind.NOUN:
             singular, plural = (language.find_noun_form(number, language.cases[0]) for number in ("sg", "pl"))
             return word.forms[singular] != word.forms[plural] and _NOUN_TESTS[self.nouns](word)

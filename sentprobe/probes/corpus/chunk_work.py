@@ -11,7 +11,7 @@ from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.corpus.analysis_settings import AnalysisRecipe, Splitter, load_splitter, load_tokenizer
 from sentprobe.probes.corpus.sources import Chunk, find_file_language
 from sentprobe.probes.corpus.text_formats import FORMATS, RawText, ReadPiece, TextUnit
-from sentprobe.probes.syntax.parsers import NO_PARSER, Parser, ParserOutcome, load_parser
+from sentprobe.probes.syntax.parsers import NO_PARSER, Parser, ParserError, ParserOutcome, load_parser
 from sentprobe.probes.syntax.table_rows import Row, RowError, build_row
 from sentprobe.probes.syntax.trees import Mistake, ParsedSentence, shorten, unescape_word
 from sentprobe.probes.syntax.typography import restore_written_forms, straighten, straighten_word
@@ -164,7 +164,12 @@ def _choose_tokenizer(parser: Parser | None) -> Splitter:
 
     def tokenize(sentence: str) -> list[str]:
         with _parser_lock:
-            tokens = parser.tokenize(sentence)
+            try:
+                tokens = parser.tokenize(sentence)
+            except SentprobeError:
+                raise
+            except Exception as error:
+                raise ParserError(f"the parser divides no sentence into tokens: {error}") from error
         return ["_".join(unescape_word(token).split()) for token in tokens] or treebank_tokenizer(sentence)
 
     return tokenize

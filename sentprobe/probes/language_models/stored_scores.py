@@ -63,7 +63,7 @@ def load_stored_scores(spec: Spec) -> StoredScores:
             raise FormatError(f"{where}: {expected}") from None
         if not (isfinite(first) and isfinite(second)):
             raise FormatError(f"{where}: a score of the pair {good!r}, {bad!r} is not finite")
-        models.setdefault(model, {})[_build_key(kind, good, bad)] = first, second
+        models.setdefault(str(escape_formula(model)), {})[_build_key(kind, good, bad)] = first, second
     name = str(escape_formula(options.model)) or next(iter(models), "")
     if name not in models or (len(models) > 1 and not options.model):
         names = ", ".join(models) or "no model"

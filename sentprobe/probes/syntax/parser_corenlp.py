@@ -61,8 +61,8 @@ class CorenlpParser:
     def _request(self, text: str, properties: Mapping[str, str]) -> Sequence[Any]:
         """Return the sentences in the server's answer, whose shape convert_sentence checks."""
         from requests import ConnectionError as Unreachable
-        from requests import Timeout
-        from requests.exceptions import ChunkedEncodingError
+        from requests import RequestException, Timeout
+        from urllib3.exceptions import ReadTimeoutError
 
         try:
             response = self.session.post(
@@ -81,10 +81,12 @@ class CorenlpParser:
                         raise ValueError(f"the CoreNLP server's answer is longer than {MAX_ANSWER_BYTES:,} bytes")
         except Timeout:
             raise TimeoutError(f"the CoreNLP server took over {self.timeout} seconds") from None
-        except ChunkedEncodingError as error:
-            raise ValueError("the CoreNLP server broke off its answer") from error
         except Unreachable as error:
+            if error.args and isinstance(error.args[0], ReadTimeoutError):  # in the middle of an answer
+                raise TimeoutError(f"the CoreNLP server took over {self.timeout} seconds") from None
             raise ParserError(f"no CoreNLP server answers at {self.url}; {HOW_TO_START}") from error
+        except RequestException as error:
+            raise ValueError(f"{NOT_AS_EXPECTED}: {str(error)[:MAX_QUOTED]}") from error
         if not response.ok:
             reason = body[:MAX_QUOTED].decode(errors="replace") or f"{response.status_code} {response.reason}"
             raise ValueError(f"the CoreNLP server says: {reason}")

@@ -113,7 +113,9 @@ class Endpoint:
 
     def make_error(self, text: str) -> EncoderError:
         """Return an error with the encoder's name and *text*, from which the API key is removed."""
-        return EncoderError(f"encoder {self.owner}: {hide_key(text, key=read_key(self.key_env))}")
+        # Not its parts: a key such as "sk-no-key-required" has words of our own texts in it.
+        key = read_key(self.key_env)
+        return EncoderError(f"encoder {self.owner}: {text.replace(key, '[key]') if key else text}")
 
     def _warn(self, state: RetryCallState, *, group: RequestGroup) -> None:
         if group.record_failure(state.attempt_number):
@@ -211,23 +213,23 @@ def make_connection_pool(url: str, *, size: int) -> urllib3.PoolManager:
 
 
 def hide_key(text: str, *, key: str) -> str:
-    """Return the text with ``[key]`` in place of the API key, and of each part of it from MIN_SECRET characters on.
+    """Return a server's text with ``[key]`` for the API key, and for each part of it from MIN_SECRET characters on.
 
-    A server's answer may hold a part only, since it is cut, or the key with blanks or control characters in it.
+    An answer may hold a part only, since it is cut, or the key with blanks or control characters in it.
 
     >>> hide_key("refused: sk-123 456789, sk-12345", key="sk-123456789")
     'refused: [key], [key]'
     """
-    size = min(len(key), MIN_SECRET)
-    if not size:
-        return text
-    parts = {key[start : start + size] for start in range(len(key) - size + 1)}
+    squeezed_key = "".join(key.split())
+    if len(squeezed_key) < MIN_SECRET:
+        return text.replace(key, "[key]") if key else text
+    parts = {squeezed_key[start : start + MIN_SECRET] for start in range(len(squeezed_key) - MIN_SECRET + 1)}
     places = [place for place, sign in enumerate(text) if sign.isprintable() and not sign.isspace()]
     visible = "".join(text[place] for place in places)
     pieces, shown = [], 0  # what precedes the place *shown* is in *pieces*
-    for start in range(len(visible) - size + 1):
-        if visible[start : start + size] in parts:
-            first, end = places[start], places[start + size - 1] + 1
+    for start in range(len(visible) - MIN_SECRET + 1):
+        if visible[start : start + MIN_SECRET] in parts:
+            first, end = places[start], places[start + MIN_SECRET - 1] + 1
             if first >= shown:
                 pieces += [text[shown:first], "[key]"]
             shown = max(shown, end)
@@ -256,9 +258,10 @@ def extract_server_message(body: bytes, *, key: str) -> str:
 def _make_refusal(answer: urllib3.BaseHTTPResponse, body: bytes, *, key: str) -> _Failure:
     location = answer.headers.get("Location")
     if location and 300 <= answer.status < 400:
-        text = f"the server redirects to {location}, and redirects are not followed: use that address as base_url"
+        address = hide_key(location, key=key)
+        text = f"the server redirects to {address}, and redirects are not followed: use that address as base_url"
         return _Failure(text, may_retry=False)
-    text = f"the server answers {answer.status} {answer.reason or ''}".rstrip()
+    text = f"the server answers {answer.status} {hide_key(answer.reason or '', key=key)}".rstrip()
     server_message = extract_server_message(body, key=key)
     try:
         retry_after = Retry().get_retry_after(answer) or 0.0

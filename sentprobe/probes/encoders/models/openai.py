@@ -26,8 +26,8 @@ MAX_WIDTH = 2**15
 """Maximum width of the vectors that a server may return if no width is requested."""
 NUMBER_BYTES = 32
 """Maximum size, in bytes, of a number in JSON with the white space around it."""
-MAX_OTHER_VALUES = 1000
-"""Maximum number of lists and objects in an answer beside the embeddings."""
+MAX_VALUES = 10
+"""Maximum number of lists and objects in an answer for each sentence; 100 sentences more are allowed for."""
 SPARE_BYTES = 2**23
 """Bytes that an answer may have beside the expected numbers: JSON keys, and vectors wider than requested."""
 
@@ -94,7 +94,7 @@ class OpenAIEncoder:
     def _parse_array(self, answer: bytes, *, count: int) -> NDArray[Any]:
         try:
             rows = _parse_rows(answer, count=count, key=http_endpoint.read_key(self.endpoint.key_env))
-            _check_rows(rows, max_width=self.options.dim or MAX_WIDTH)
+            _check_rows(rows, max_width=max(self.options.dim, MAX_WIDTH))
             return np.array(rows, dtype=np.float64)
         except (ValueError, OverflowError) as error:
             problem = str(error)
@@ -184,10 +184,10 @@ def _check_rows(rows: Sequence[object], *, max_width: int) -> None:
 
 def _parse_rows(body: bytes, *, count: int, key: str) -> list[object]:
     """Return the embeddings in an answer ``{"data": [{"index": 0, "embedding": [0.1, ...]}, ...]}``, by index."""
+    # An answer of many empty lists would take a hundred times its size once it is parsed.
+    if body.count(b"[") + body.count(b"{") > MAX_VALUES * (count + 100):
+        raise ValueError(f"it has too many lists and objects for {count} sentences")
     try:
-        # An answer of many empty lists would take a hundred times its size once it is parsed.
-        if body.count(b"[") + body.count(b"{") > 2 * count + MAX_OTHER_VALUES:
-            raise BadSyntaxError("too many lists and objects")
         data = parse_json(body)["data"]
         rows = {entry.get("index", number): entry["embedding"] for number, entry in enumerate(data)}
     except (BadSyntaxError, KeyError, TypeError, AttributeError):

@@ -226,7 +226,7 @@ def rows(*embeddings: Any, **more: Any) -> dict[str, Any]:
 WRONG: list[tuple[Any, str]] = [
     (b"<html>", "it has no list of embeddings: '<html>'"),
     (b"", "it has no list of embeddings: ''"),
-    (b"[" * 100_000, "it has no list of embeddings"),
+    (b"[" * 100_000, "it has too many lists and objects for 2 sentences"),
     ({"object": "list"}, "it has no list of embeddings"),
     ({"data": None}, "it has no list of embeddings"),
     ({"data": "ab"}, "it has no list of embeddings"),
@@ -259,7 +259,7 @@ WRONG: list[tuple[Any, str]] = [
     (rows([10**400], [1.0]), "too large"),
     ({"data": [{"index": False, "embedding": [1.0]}, {"index": True, "embedding": [2.0]}]}, "its indices are not"),
     ({"data": [{"index": 0.0, "embedding": [1.0]}, {"index": 1.0, "embedding": [2.0]}]}, "its indices are not"),
-    (b'{"data": [' + b"[]," * 2_000 + b"[]]}", "it has no list of embeddings"),
+    (b'{"data": [' + b"[]," * 2_000 + b"[]]}", "it has too many lists and objects for 2 sentences"),
     (rows([1.0], [float("nan")]), "not finite for the sentence 'b'"),
     (rows([float("inf")], [1.0]), "not finite for the sentence 'a'"),
     (rows([1e39], [1.0]), "not finite for the sentence 'a'"),

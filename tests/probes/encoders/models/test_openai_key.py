@@ -6,7 +6,7 @@ import pytest
 from embedding_server import Reply, Server, start_server
 from openai_client import SECRET, TEXTS, client
 
-from sentprobe.probes.encoders.models.http_endpoint import read_key
+from sentprobe.probes.encoders.models.http_endpoint import hide_key, read_key
 from sentprobe.probes.encoders.models.openai import load_openai
 from sentprobe.probes.encoders.protocol import EncoderError
 from sentprobe.specs import parse_spec
@@ -42,6 +42,17 @@ def test_the_key_is_nowhere_but_in_the_header(server: Server, caplog: pytest.Log
     shown = repr(encoder) + str(encoder.name) + encoder.fingerprint + caplog.text
     assert SECRET not in shown
     assert all(request.key == f"Bearer {SECRET}" for request in server.requests)
+
+
+@pytest.mark.parametrize("key", ["abc def ghi jkl", "my key", "k"])
+def test_a_key_with_blanks_or_few_letters_is_hidden(key: str) -> None:
+    assert hide_key(f"refused: {key}!", key=key).replace("[key]", "") in ("refused: !", "refused:!")
+
+
+def test_words_of_a_key_stay_in_our_own_texts(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-no-key-required")
+    error = client(server).endpoint.make_error("the model is required; key sk-no-key-required")
+    assert str(error).endswith("the model is required; key [key]")
 
 
 def test_key_is_not_in_the_fingerprint(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
