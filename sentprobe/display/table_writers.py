@@ -250,9 +250,10 @@ WRITERS: Mapping[TableFormat, Callable[[Grid], str]] = {
 }
 
 
-FORMULA_PREFIXES = (*"=+-@\uff1d\uff0b\uff0d\uff20", "\t", "\r", "\n")
+_FORMULA_SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20"
+FORMULA_PREFIXES = (*_FORMULA_SIGNS, "\t", "\r", "\n")
 """What begins a formula for some spreadsheet; it may read full-width signs as = + - @ and skip a line break."""
-_CELL_START = re.compile(r"([;|\t]\s*)(?=[=+@\uff1d\uff0b\uff0d\uff20]|-(?![A-Z]{3}-|-))")
+_CELL_START = re.compile(rf"([;|\t]\s*)(?=[{re.escape(_FORMULA_SIGNS)}])(?!-[A-Z]{{3}}-|--)")
 """What may begin a cell within a text, before a formula; not the tokens -LRB- and -- of treebanks."""
 
 

@@ -9,7 +9,6 @@ import json
 import lzma
 import os
 import re
-import resource
 import shlex
 import shutil
 import subprocess
@@ -183,7 +182,6 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1)
     arguments = parser.parse_args()
     kept, names = arguments.directory.resolve(), arguments.group or [*GROUPS]
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with (
         tempfile.TemporaryDirectory() as folder,
         start_server(PORT) as server,

@@ -7,6 +7,9 @@ address of an embeddings endpoint, {treebanks} and {novels} by paths of shared d
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from sentprobe.cli import COMMANDS
+from sentprobe.generator.pairs.contrasts import CONTRASTS
+
 
 class Group(NamedTuple):
     """Commands that run one after the other in one folder."""
@@ -16,18 +19,11 @@ class Group(NamedTuple):
     """Commands that only read what the others wrote: the new code runs them on the old code's files, too."""
 
 
-COMMANDS = {
-    "gen": ("templates", "parse", "pairs", "minimal", "retrieval", "show"),
-    "probe": (
-        "analyze", "agree", "build", "audit", "run", "train", "show", "report", "compare", "check", "methods",
-        "correlate", "geometry", "gate", "lm", "sentences", "embed", "tasks", "encoders", "cache", "cache check",
-        "cache clear",
-    ),
-}  # fmt: skip
 _WITH_MORE_OPTIONS = ["gen", "probe build", "probe run", "probe train", "probe sentences"]
 HELP = Group([
     "gen", "probe", "gen --version", "probe --version", "gen --help", "probe --help",
-    *(f"{program} {name} --help" for program, names in COMMANDS.items() for name in names),
+    *(f"{program} {name} --help" for program in ("gen", "probe") for name in COMMANDS[program]),
+    "probe cache check --help", "probe cache clear --help",
     *(f"{name} --help-all" for name in _WITH_MORE_OPTIONS), "probe tasks", "probe tasks --json", "probe encoders",
 ])  # fmt: skip
 
@@ -57,12 +53,8 @@ GENERATOR = Group([
     "gen parse --language de --file de.txt -f trees",
 ])  # fmt: skip
 
-_CONTRASTS = (
-    "role", "recipient", "modifier", "binding", "negation", "polarity", "tense", "aspect", "modality", "mood",
-    "number", "noun", "verb", "adverb",
-)  # fmt: skip
 PAIRS = Group([
-    *(f"gen pairs -n 20 -v everyday -c {contrast}" for contrast in _CONTRASTS),
+    *(f"gen pairs -n 20 -v everyday -c {contrast}" for contrast in CONTRASTS),
     *(f"gen pairs -n 20 -c role -o role.{end}" for end in ("jsonl", "parquet")), "gen pairs -n 20 -c role -f blimp",
     "gen pairs -n 20 -c negation --for training", "gen pairs -n 4 -c role --for training --nli",
     "gen pairs -n 20 -c tense --translate de", "gen pairs -n 20 -c role --language de",

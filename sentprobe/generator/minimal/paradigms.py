@@ -81,8 +81,10 @@ class Paradigm:
 
     def _accepts_word(self, word: Word, lexicon: Lexicon) -> bool:
         language = lexicon.language
-        if word.kind is Kind.ADVERB or word.lemma in self.left_out:
-            return word.lemma not in self.left_out
+        if word.lemma in self.left_out:
+            return False
+        if word.kind is Kind.ADVERB:
+            return True
         if word.kind is Kind.NOUN:
             singular, plural = (language.find_noun_form(number, language.cases[0]) for number in ("sg", "pl"))
             return word.forms[singular] != word.forms[plural] and _NOUN_TESTS[self.nouns](word)

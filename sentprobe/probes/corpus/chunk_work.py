@@ -169,7 +169,7 @@ def _choose_tokenizer(parser: Parser | None) -> Splitter:
             except SentprobeError:
                 raise
             except Exception as error:
-                raise ParserError(f"the parser divides no sentence into tokens: {error}") from error
+                raise ParserError(f"the parser's tokenizer failed: {error}") from error
         return ["_".join(unescape_word(token).split()) for token in tokens] or treebank_tokenizer(sentence)
 
     return tokenize

@@ -81,7 +81,7 @@ def resolve_compound_tenses(graph: DependencyGraph, lemmas: Sequence[str], langu
                 moods = [get_feature(graph.tags[helper], "Mood") for helper in helpers]
                 is_conditional = "Cnd" in moods or any(graph.relations[word] == _CONDITIONAL for word in helpers)
                 auxiliary = "" if finite is None else graph.tags[finite]
-                # A present auxiliary gives the tense of the rule (*hat gesehen*); any other its own (*hatte gesehen*).
+                # A present auxiliary gets the tense of the rule (*je kupio*); others keep their own (*bo kupil*).
                 tense = get_feature(auxiliary, "Tense")
                 features = {
                     "Mood": "Cnd" if is_conditional else get_feature(auxiliary, "Mood") or "Ind",

@@ -93,7 +93,7 @@ class CorenlpParser:
         try:
             sentences = parse_json(bytes(body))["sentences"]
         except (BadSyntaxError, KeyError, TypeError):
-            raise ValueError(f"{NOT_AS_EXPECTED}: it has no list of sentences") from None
+            sentences = None
         if not isinstance(sentences, list):
             raise ValueError(f"{NOT_AS_EXPECTED}: it has no list of sentences")
         return sentences

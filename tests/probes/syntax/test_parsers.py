@@ -371,6 +371,18 @@ def test_wrong_answer_of_a_corenlp_server(
         load_parser(f"corenlp:{server[0]}/").parse_text(answer)
 
 
+@skip_unless_installed("corenlp")
+@pytest.mark.filterwarnings("ignore")
+def test_failed_tokenizer_ends_the_analysis(
+    server: tuple[str, list[tuple[dict[str, str], str]]], tmp_path: Path
+) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("crash\n")
+    recipe = AnalysisRecipe(parser=f"corenlp:{server[0]}/")
+    with pytest.raises(ParserError, match="the parser's tokenizer failed: the CoreNLP server says: CoreNLP request"):
+        make_table([file], tmp_path / "out", recipe=recipe, format="lines")
+
+
 TEXT = (
     "The old man saw the dogs. They did not see him.\n\n"
     'Dr. Mortimer came, and we (all of us) laughed. "Who," he asked, "are you?"\n'

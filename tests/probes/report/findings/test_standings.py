@@ -15,7 +15,7 @@ from sentprobe.probes.report.findings.table_findings import (
     find_table,
     rank_groups,
 )
-from sentprobe.probes.results.result import USUAL_CONDITIONS, Results
+from sentprobe.probes.results.result import Condition, Results
 
 counts = st.lists(st.integers(300, 1000), min_size=1, max_size=5)
 
@@ -123,8 +123,7 @@ def test_a_marked_cell_exceeds_all_controls(controls: tuple[int, int, int]) -> N
 def test_a_variant_is_compared_with_a_control_of_its_width() -> None:
     (wide, narrow) = make_table([900], order=650).records[0], make_table([880], order=600).records[0]
     wide, narrow = replace(wide, encoder="wide", dim=4096), replace(narrow, encoder="narrow")
-    others = {condition: score for condition, score in narrow.scores.items() if condition in USUAL_CONDITIONS[:1]}
-    variant = replace(narrow, encoder="narrow, int8", scores=others)
+    variant = replace(narrow, encoder="narrow, int8", scores={Condition.PROBE: narrow.scores[Condition.PROBE]})
     standings = compute_standings(Results((wide, narrow, variant)))
     assert {name: standing.control_name for (name, _), standing in standings.items()} == {
         "wide": "words and positions 65.0",
