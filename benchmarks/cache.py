@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 from measure import describe_machine, format_table
 
-from sentprobe.probes.encoders.cache.embedding import embed
-from sentprobe.probes.encoders.cache.vector_cache import Cache, list_cache_folders, list_vector_files
-from sentprobe.probes.encoders.protocol import Vectors
+from sentprobe.probes.encoders.cache import Cache, list_cache_folders, list_vector_files
+from sentprobe.probes.encoders.embedding import embed
+from sentprobe.probes.encoders.encoder import Vectors
 
 NOTE = "`np.load` checks nothing; the cache finds sentences by digest and checks the SHA-256 of each file."
 

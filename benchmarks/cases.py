@@ -17,8 +17,8 @@ from plain_grammar import build_plain_grammar
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "helpers" / "oracles"))
 from slow_path import derive
 
+from sentprobe.generator.bulk.generate import write_file
 from sentprobe.generator.bulk.parsed_records import ParsedText, write_parsed
-from sentprobe.generator.bulk.sentence_files import write_file
 from sentprobe.generator.events.event import Negator
 from sentprobe.generator.pairs.triplet_files import TripletFormat, write_triplets
 from sentprobe.generator.pairs.triplets import TripletSpace

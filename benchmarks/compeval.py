@@ -11,9 +11,9 @@ from measure import Measurement, describe_machine, format_table, measure, measur
 
 from sentprobe.generator.spaces.space import Space
 from sentprobe.lexicon import english
-from sentprobe.probes.compeval.assemble import build
-from sentprobe.probes.compeval.tasks import TASKS
-from sentprobe.probes.dataset import Size
+from sentprobe.probes.datasets.dataset import Size
+from sentprobe.probes.generated.assemble import build
+from sentprobe.probes.generated.tasks import TASKS
 
 HERE = Path(__file__).resolve().parent
 ALL_TASKS = "all five"

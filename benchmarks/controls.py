@@ -14,8 +14,8 @@ from statistics import mean, stdev
 from measure import describe_machine, format_sections, format_table
 
 from sentprobe.probes.encoders.kinds import USUAL_ENCODERS
-from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, ControlRun, ControlVerdict
-from sentprobe.probes.report.findings.table_findings import judge_controls
+from sentprobe.probes.reports.control_verdicts import CONTROL_NAMES, ControlRun, ControlVerdict
+from sentprobe.probes.reports.table_findings import judge_controls
 from sentprobe.probes.runs.run import run
 
 

@@ -19,11 +19,10 @@ from typing import Any
 
 from measure import describe_machine, format_sections, format_table
 
-from sentprobe.engines import EngineChoice, EngineName
+from sentprobe.common.engines import EngineChoice, EngineName
 from sentprobe.probes.corpus.analysis import Analysis, analyze
-from sentprobe.probes.corpus.analysis_settings import AnalysisRecipe
 from sentprobe.probes.corpus.sources import find_sources
-from sentprobe.probes.corpus.table import open_table
+from sentprobe.probes.corpus.table import AnalysisRecipe, open_table
 
 _WORD = re.compile(r" ([A-Za-z]+)\)")
 

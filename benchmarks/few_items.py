@@ -10,11 +10,11 @@ import sys
 
 import numpy as np
 
-from sentprobe.probes.dataset import Items
-from sentprobe.probes.runs.execution.controls import split_validation
-from sentprobe.probes.trainer.codelength import compute_codelength
-from sentprobe.probes.trainer.fit import fit_portions
-from sentprobe.probes.trainer.presets import find_preset
+from sentprobe.probes.classifier.fit import fit_portions
+from sentprobe.probes.classifier.presets import find_preset
+from sentprobe.probes.classifier.probe import compute_codelength
+from sentprobe.probes.datasets.dataset import Items
+from sentprobe.probes.runs.controls import split_validation
 
 DISTANCE = 2.5
 TEST_ITEMS = 4000

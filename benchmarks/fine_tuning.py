@@ -28,12 +28,12 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from shared import SHARED
 
 from sentprobe.generator.pairs.contrasts import CONTRASTS
-from sentprobe.probes.compeval.tasks import TASKS
-from sentprobe.probes.geometry.distance_results import GeometryResult, read_geometry
-from sentprobe.probes.geometry.measures import Nearness, NegativeKind
+from sentprobe.probes.generated.tasks import TASKS
 from sentprobe.probes.natural.datasets import find_tasks
 from sentprobe.probes.results.result import Result
 from sentprobe.probes.results.store import read_results
+from sentprobe.probes.similarity.distance_results import GeometryResult, read_geometry
+from sentprobe.probes.similarity.measures import Nearness, NegativeKind
 
 STEPS, BATCH, RATE = 45, 32, 2e-4
 TRIPLET_COMMAND = ("gen", "pairs", "--for", "training", "-c", "role", "-v", "english")

@@ -16,13 +16,13 @@ from statistics import mean
 import numpy as np
 from measure import describe_machine, format_sections, format_table
 
-from sentprobe.probes.audit.cue_audit import audit
-from sentprobe.probes.compeval.assemble import build_task
-from sentprobe.probes.dataset import ProbeDataset
-from sentprobe.probes.encoders.fixed_places import FIRST_SECOND_LAST, encode_places
+from sentprobe.probes.audits.cue_audit import audit
+from sentprobe.probes.datasets.dataset import ProbeDataset
+from sentprobe.probes.datasets.known_task import Cue
+from sentprobe.probes.encoders.baselines import FIRST_SECOND_LAST, encode_places
+from sentprobe.probes.encoders.encoder import Vectors
 from sentprobe.probes.encoders.models.python import wrap_encoder
-from sentprobe.probes.encoders.protocol import Vectors
-from sentprobe.probes.known_task import Cue
+from sentprobe.probes.generated.assemble import build_task
 from sentprobe.probes.results.result import Condition
 from sentprobe.probes.runs.run import run
 

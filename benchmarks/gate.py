@@ -20,10 +20,10 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 import sentprobe
 from sentprobe.generator.pairs.triplets import SIDES, TripletSpace
-from sentprobe.generator.spaces.held_out_words import SplitSide
+from sentprobe.generator.spaces.templates import SplitSide
 from sentprobe.lexicon import english
-from sentprobe.probes.geometry.distance_tables import NEGATIVE_FORMS
-from sentprobe.probes.geometry.measures import NegativeKind
+from sentprobe.probes.similarity.distance_tables import NEGATIVE_FORMS
+from sentprobe.probes.similarity.measures import NegativeKind
 
 CONTRASTS = ("role", "polarity", "tense", "aspect", "modality", "number", "noun", "verb")
 TEMPLATES, VOCABULARY, SHARE = ("transitive",), "english", 0.3

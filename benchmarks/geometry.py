@@ -21,15 +21,20 @@ from measure import (
 )
 
 from sentprobe.generator.pairs.contrasts import CONTRASTS
-from sentprobe.generator.pairs.inference_pairs import PAIRS_PER_GROUP, NliSpace
-from sentprobe.generator.pairs.training_files import TrainingColumns, iterate_training_columns, write_training_data
+from sentprobe.generator.pairs.inference_pairs import (
+    PAIRS_PER_GROUP,
+    NliSpace,
+    TrainingColumns,
+    iterate_training_columns,
+    write_training_data,
+)
 from sentprobe.generator.pairs.triplet_files import TripletFormat, write_triplets
 from sentprobe.generator.pairs.triplets import SIDES, TripletSet, TripletSpace
 from sentprobe.lexicon import english
 from sentprobe.probes.encoders.kinds import make_encoder
-from sentprobe.probes.geometry.distance_run import measure_encoder as measure_one
-from sentprobe.probes.geometry.measures import fit_whitening
-from sentprobe.probes.geometry.triplet_sentences import SampledTriplets, TripletSampling, sample_background
+from sentprobe.probes.similarity.distance_run import measure_encoder as measure_one
+from sentprobe.probes.similarity.measures import fit_whitening
+from sentprobe.probes.similarity.triplet_sentences import SampledTriplets, TripletSampling, sample_background
 
 HERE = Path(__file__).resolve().parent
 TRIPLETS = 10_000

@@ -20,15 +20,15 @@ from measure import describe_machine, format_sections, format_table  # noqa: E40
 from sklearn.neural_network import MLPClassifier  # noqa: E402
 from threadpoolctl import threadpool_limits  # noqa: E402
 
-from sentprobe.probes.compeval.assemble import build_task  # noqa: E402
-from sentprobe.probes.dataset import ProbeDataset, Split  # noqa: E402
+from sentprobe.probes.classifier.devices import choose_precision, multiply  # noqa: E402
+from sentprobe.probes.classifier.fit import fit  # noqa: E402
+from sentprobe.probes.classifier.presets import find_preset  # noqa: E402
+from sentprobe.probes.classifier.probe_bank import scale_to_tensor  # noqa: E402
+from sentprobe.probes.datasets.dataset import ProbeDataset, Split  # noqa: E402
 from sentprobe.probes.encoders.kinds import USUAL_ENCODERS, make_encoder  # noqa: E402
+from sentprobe.probes.generated.assemble import build_task  # noqa: E402
 from sentprobe.probes.results.result import Condition, Result  # noqa: E402
 from sentprobe.probes.runs.run import run  # noqa: E402
-from sentprobe.probes.trainer.devices import choose_precision, multiply  # noqa: E402
-from sentprobe.probes.trainer.fit import fit  # noqa: E402
-from sentprobe.probes.trainer.presets import find_preset  # noqa: E402
-from sentprobe.probes.trainer.scaling import scale_to_tensor  # noqa: E402
 
 PRESET = find_preset("ettinger")
 CPU = torch.device("cpu")

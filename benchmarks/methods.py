@@ -15,11 +15,11 @@ from typing import Any
 
 from measure import describe_machine, format_table
 
-from sentprobe.probes.compeval.assemble import build_task
-from sentprobe.probes.dataset import ProbeDataset
-from sentprobe.probes.encoders.cache.vector_cache import Cache
+from sentprobe.common.specs import parse_spec
+from sentprobe.probes.datasets.dataset import ProbeDataset
+from sentprobe.probes.encoders.cache import Cache
+from sentprobe.probes.generated.assemble import build_task
 from sentprobe.probes.runs.run import run
-from sentprobe.specs import parse_spec
 
 TASK = "SemRole"
 ENCODERS = ("bilstm-max",)

@@ -29,11 +29,10 @@ from shared import SHARED
 from trees_of_lines import read_line_trees
 
 from sentprobe.probes.corpus.table import SHARDS, open_table
-from sentprobe.probes.dataset import ProbeDataset
+from sentprobe.probes.corpus.table_rows import Row, build_row, make_record_batch
+from sentprobe.probes.corpus.trees import Mistake, ParsedSentence
+from sentprobe.probes.datasets.dataset import ProbeDataset
 from sentprobe.probes.natural.datasets import NaturalRecipe, build_datasets, find_tasks
-from sentprobe.probes.syntax.table_columns import make_record_batch
-from sentprobe.probes.syntax.table_rows import Row, build_row
-from sentprobe.probes.syntax.trees import Mistake, ParsedSentence
 
 ROWS = 1_000_000
 _OPEN_CLASS_TAGS = frozenset(("NN", "NNS", "NNP", "VB", "VBD", "VBG", "VBN", "VBP", "VBZ", "JJ", "RB"))

@@ -25,17 +25,15 @@ from frozen_controls import Comparison, compare
 from generated_texts import GENERATED, Drawing
 from shared import SHARED
 
-from sentprobe.probes.encoders.networks.architecture import DEFAULT_LAYERS, Architecture
-from sentprobe.probes.pretraining import devices_and_precision, loop
-from sentprobe.probes.pretraining.objective import Validation
-from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
-from sentprobe.probes.pretraining.objectives import OBJECTIVES, TextKind
-from sentprobe.probes.pretraining.optimizers import TrainingPreset
-from sentprobe.probes.pretraining.schedule import Limits, StepInterval
-from sentprobe.probes.pretraining.texts.corpora import Sentences
-from sentprobe.probes.pretraining.texts.text_filters import TextOptions
-from sentprobe.probes.runs.training.encoder_training import read_texts
-from sentprobe.probes.runs.training.training_plan import ModelPlan, TextPlan, TrainingPlan
+from sentprobe.probes.encoders.architecture import DEFAULT_LAYERS, Architecture
+from sentprobe.probes.runs.encoder_training import ModelPlan, TextPlan, TrainingPlan, read_texts
+from sentprobe.probes.training import devices_and_precision, loop
+from sentprobe.probes.training.corpora import Sentences
+from sentprobe.probes.training.objective import Validation
+from sentprobe.probes.training.objective_options import ObjectiveOptions
+from sentprobe.probes.training.objectives import OBJECTIVES, TextKind
+from sentprobe.probes.training.schedule import Limits, StepInterval, TrainingPreset
+from sentprobe.probes.training.text_filters import TextOptions
 
 NOVELS = SHARED / "novels" / "sentences-5-28.txt.xz"
 HEADER = (

@@ -30,7 +30,7 @@ from simulated_tables import (
     simulate_tables,
 )
 
-from sentprobe.probes.report.findings.paired_tests import (
+from sentprobe.probes.reports.paired_tests import (
     DrawGains,
     compute_shared_t_tests,
     count_independent_gains,

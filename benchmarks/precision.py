@@ -21,13 +21,13 @@ from typing import Any
 import torch
 from measure import describe_machine, format_table
 
-from sentprobe.probes.compeval.assemble import build_task
-from sentprobe.probes.dataset import ProbeDataset, Split
-from sentprobe.probes.encoders.cache.embedding import embed
+from sentprobe.probes.classifier.fit import fit
+from sentprobe.probes.classifier.presets import find_preset, override
+from sentprobe.probes.datasets.dataset import ProbeDataset, Split
+from sentprobe.probes.encoders.embedding import embed
+from sentprobe.probes.encoders.encoder import Vectors
 from sentprobe.probes.encoders.kinds import make_encoder
-from sentprobe.probes.encoders.protocol import Vectors
-from sentprobe.probes.trainer.fit import fit
-from sentprobe.probes.trainer.presets import find_preset, override
+from sentprobe.probes.generated.assemble import build_task
 
 TASKS = ("Order", "SemRole", "Negation")
 ENCODERS = ("bilstm-max",)

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
+from sentprobe.probes.classifier.presets import find_preset
 from sentprobe.probes.results.result import Condition, Result, SeedScore, make_score, pack_bits
 from sentprobe.probes.results.store import prepare_directory, write_result
-from sentprobe.probes.trainer.presets import find_preset
 
 ITEMS, TASKS, SIZES = 1000, 5, (500, 2000)
 

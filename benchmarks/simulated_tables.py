@@ -14,7 +14,7 @@ from numpy.random import SFC64, Generator
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from sentprobe.probes.report.findings.paired_tests import compute_unit_variance
+from sentprobe.probes.reports.paired_tests import compute_unit_variance
 from sentprobe.probes.statistics import sum_by_unit
 
 Floats = NDArray[np.float64]

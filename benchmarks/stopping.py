@@ -27,28 +27,37 @@ from measure import describe_machine, format_sections, format_table
 from numpy.typing import NDArray
 from scipy import stats
 
-from sentprobe.probes.compeval.assemble import build_task
-from sentprobe.probes.dataset import Items, ProbeDataset, Split
-from sentprobe.probes.encoders.cache.embedding import embed
-from sentprobe.probes.encoders.cache.vector_cache import Cache
-from sentprobe.probes.encoders.kinds import make_encoder
-from sentprobe.probes.encoders.protocol import Vectors
-from sentprobe.probes.runs.execution.controls import split_validation
-from sentprobe.probes.trainer.batches import Dropout, PreparedItems, generate_passes, prepare_items
-from sentprobe.probes.trainer.classifier import Preset
-from sentprobe.probes.trainer.devices import choose_precision
-from sentprobe.probes.trainer.fit import MAX_WEIGHTS
-from sentprobe.probes.trainer.presets import BankShape, GridPoint, find_preset, list_grid_points, override
-from sentprobe.probes.trainer.probe_bank import Bank, BankDesign, compute_gradients, compute_logits, make_bank
-from sentprobe.probes.trainer.scaling import scale_to_tensor
-from sentprobe.probes.trainer.training import (
+from sentprobe.common.processes import limit_threads
+from sentprobe.probes.classifier.devices import choose_precision
+from sentprobe.probes.classifier.fit import MAX_WEIGHTS
+from sentprobe.probes.classifier.presets import BankShape, GridPoint, find_preset, list_grid_points, override
+from sentprobe.probes.classifier.probe import Preset
+from sentprobe.probes.classifier.probe_bank import (
+    Bank,
+    BankDesign,
+    compute_gradients,
+    compute_logits,
+    make_bank,
+    scale_to_tensor,
+)
+from sentprobe.probes.classifier.training import (
     ITEM_ORDER_SEED,
     BankUpdater,
+    Dropout,
+    PreparedItems,
     TrainingProgress,
     ValidationCheck,
     evaluate_probes,
+    generate_passes,
+    prepare_items,
 )
-from sentprobe.processes import limit_threads
+from sentprobe.probes.datasets.dataset import Items, ProbeDataset, Split
+from sentprobe.probes.encoders.cache import Cache
+from sentprobe.probes.encoders.embedding import embed
+from sentprobe.probes.encoders.encoder import Vectors
+from sentprobe.probes.encoders.kinds import make_encoder
+from sentprobe.probes.generated.assemble import build_task
+from sentprobe.probes.runs.controls import split_validation
 
 RULES = (0.01, 0.003, 0.001, 0.0)
 """Values of ``enough``; the last, 0, is scikit-learn's rule alone."""

@@ -23,13 +23,13 @@ from sklearn.neural_network import MLPClassifier
 from threadpoolctl import threadpool_limits
 from torch import Tensor, nn
 
-from sentprobe.probes.dataset import Items
+from sentprobe.probes.classifier.fit import Fit, fit
+from sentprobe.probes.classifier.presets import find_preset, override
+from sentprobe.probes.classifier.probe import Preset, Scaling
+from sentprobe.probes.classifier.probe_bank import scale_to_tensor
+from sentprobe.probes.datasets.dataset import Items
+from sentprobe.probes.encoders.encoder import Vectors
 from sentprobe.probes.encoders.kinds import make_encoder
-from sentprobe.probes.encoders.protocol import Vectors
-from sentprobe.probes.trainer.classifier import Preset, Scaling
-from sentprobe.probes.trainer.fit import Fit, fit
-from sentprobe.probes.trainer.presets import find_preset, override
-from sentprobe.probes.trainer.scaling import scale_to_tensor
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "shared/data/compeval/published/sr"
 

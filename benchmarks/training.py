@@ -19,16 +19,14 @@ from typing import Any
 
 import torch
 
-from sentprobe.probes.encoders.networks.architecture import Architecture
-from sentprobe.probes.encoders.trained import sentence_model as models
-from sentprobe.probes.pretraining import loop, objective_options, objectives
-from sentprobe.probes.pretraining.objective import Batch, Learner, PreparedObjective, Validation
-from sentprobe.probes.pretraining.optimizers import ADAM, make_optimizer
-from sentprobe.probes.pretraining.schedule import Limits, StepInterval
-from sentprobe.probes.pretraining.texts.running_text import read_sentences
-from sentprobe.probes.pretraining.texts.text_filters import TextOptions
-from sentprobe.probes.pretraining.vocabulary import learn_vocabulary
-from sentprobe.probes.trainer.devices import has_fast_bfloat16
+from sentprobe.probes.classifier.devices import has_fast_bfloat16
+from sentprobe.probes.encoders.architecture import Architecture
+from sentprobe.probes.encoders.models import trained as models
+from sentprobe.probes.training import loop, objective_options, objectives
+from sentprobe.probes.training.objective import Batch, Learner, PreparedObjective, Validation
+from sentprobe.probes.training.running_text import read_sentences
+from sentprobe.probes.training.schedule import ADAM, Limits, StepInterval, make_optimizer
+from sentprobe.probes.training.text_filters import TextOptions, learn_vocabulary
 
 WARM_UP_STEPS = 1
 """Warm-up steps, which are not timed."""

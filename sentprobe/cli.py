@@ -18,9 +18,9 @@ import typer
 from sentprobe.commands.shared.help import HelpfulCommand, HelpfulGroup
 from sentprobe.commands.shared.interruption import describe_failure, note_missing_folder, open_missing_streams
 from sentprobe.commands.shared.options import FIX, MACHINE, SETTINGS, VARY, VersionOption
-from sentprobe.disk.inputs import guarding_inputs
-from sentprobe.errors import WRONG_PATH, SentprobeError, check_utf8, format_message
-from sentprobe.processes import is_stop_request, repeat_signal
+from sentprobe.common.errors import WRONG_PATH, SentprobeError, check_utf8, format_message
+from sentprobe.common.inputs import guarding_inputs
+from sentprobe.common.processes import is_stop_request, repeat_signal
 
 BadUsage: Any = typer.BadParameter.__bases__[0]
 """Base class of the exceptions that Typer raises for an invalid command line."""
@@ -37,34 +37,34 @@ PROGRAMS: Mapping[str, str] = {
 
 COMMANDS: dict[str, Mapping[str, tuple[str, str]]] = {
     "gen": {
-        "templates": ("gen.templates:templates", "List the templates, with an example and the number of sentences."),
-        "parse": ("gen.parse:parse", "Annotate your own sentences (arguments, file or standard input)."),
-        "pairs": ("gen.pairs:pairs", "Write triplets: an anchor, a paraphrase, and negatives."),
-        "minimal": ("gen.minimal:minimal", "Write minimal pairs: a sentence, and the same with one error."),
-        "retrieval": ("gen.retrieval:retrieval", "Write queries and documents for retrieval, in BEIR's layout."),
-        "show": ("gen.show:show", "Draw an event as a tree; print its sentence if no field is open."),
+        "templates": ("parse:templates", "List the templates, with an example and the number of sentences."),
+        "parse": ("parse:parse", "Annotate your own sentences (arguments, file or standard input)."),
+        "pairs": ("pairs:pairs", "Write triplets: an anchor, a paraphrase, and negatives."),
+        "minimal": ("pairs:minimal", "Write minimal pairs: a sentence, and the same with one error."),
+        "retrieval": ("pairs:retrieval", "Write queries and documents for retrieval, in BEIR's layout."),
+        "show": ("parse:show", "Draw an event as a tree; print its sentence if no field is open."),
     },
     "probe": {
-        "analyze": ("data.analyze:analyze", "Turn a corpus into a table, from which natural-text tasks are built."),
-        "agree": ("data.agree:agree", "Measure how often two tables of the same sentences have the same annotation."),
-        "build": ("data.build:app", "Build the datasets of a suite and write them into a folder."),
-        "audit": ("data.audit:audit", "Measure the accuracy of surface cues, and report cues that leak the answer."),
-        "run": ("runs.run:app", "Train probes (small classifiers) on sentence vectors, and print accuracies."),
-        "train": ("runs.train:app", "Train an encoder on your texts, and probe it during training."),
-        "show": ("results.show:show", "Print the tables of one or more runs."),
-        "report": ("results.report:report", "Write one or more runs as an HTML page with tables, controls and plots."),
-        "compare": ("results.compare:compare", "Compare encoders on each task: differences, intervals, paired tests."),
-        "check": ("results.check:check", "List problems that weaken claims about results, and how to fix them."),
-        "methods": ("results.methods:methods", "Write a paragraph for the methods section of a paper, and its BibTeX."),
-        "correlate": ("results.correlate:correlate", "Correlate probing accuracy with other scores of the encoders."),
-        "geometry": ("runs.geometry:geometry", "Measure if paraphrases have nearer vectors than other sentences."),
-        "gate": ("runs.gate:gate", "Measure how often pairs of different meaning pass a similarity threshold."),
-        "lm": ("runs.lm:lm", "Measure how often language models prefer the good sentence of a minimal pair."),
-        "sentences": ("data.sentences:app", "Write the sentences that a run needs, to encode them elsewhere."),
-        "embed": ("data.embed:embed", "Write the vectors of a dataset's sentences to a file."),
-        "tasks": ("data.tasks:tasks", "List the tasks: question, classes, number of items, and paper."),
-        "encoders": ("data.encoders:encoders", "List the kinds of encoder, each with an example and its pip extra."),
-        "cache": ("data.cache:cache_app", "Show, check or clear the cache."),
+        "analyze": ("analyze:analyze", "Turn a corpus into a table, from which natural-text tasks are built."),
+        "agree": ("analyze:agree", "Measure how often two tables of the same sentences have the same annotation."),
+        "build": ("build:app", "Build the datasets of a suite and write them into a folder."),
+        "audit": ("build:audit", "Measure the accuracy of surface cues, and report cues that leak the answer."),
+        "run": ("run:app", "Train probes (small classifiers) on sentence vectors, and print accuracies."),
+        "train": ("train:app", "Train an encoder on your texts, and probe it during training."),
+        "show": ("show:show", "Print the tables of one or more runs."),
+        "report": ("reports:report", "Write one or more runs as an HTML page with tables, controls and plots."),
+        "compare": ("compare:compare", "Compare encoders on each task: differences, intervals, paired tests."),
+        "check": ("reports:check", "List problems that weaken claims about results, and how to fix them."),
+        "methods": ("reports:methods", "Write a paragraph for the methods section of a paper, and its BibTeX."),
+        "correlate": ("reports:correlate", "Correlate probing accuracy with other scores of the encoders."),
+        "geometry": ("geometry:geometry", "Measure if paraphrases have nearer vectors than other sentences."),
+        "gate": ("gate:gate", "Measure how often pairs of different meaning pass a similarity threshold."),
+        "lm": ("lm:lm", "Measure how often language models prefer the good sentence of a minimal pair."),
+        "sentences": ("embed:app", "Write the sentences that a run needs, to encode them elsewhere."),
+        "embed": ("embed:embed", "Write the vectors of a dataset's sentences to a file."),
+        "tasks": ("lists:tasks", "List the tasks: question, classes, number of items, and paper."),
+        "encoders": ("lists:encoders", "List the kinds of encoder, each with an example and its pip extra."),
+        "cache": ("embed:cache_app", "Show, check or clear the cache."),
     },
 }
 
@@ -107,7 +107,7 @@ def _build_app(program: str, *, add_completion: bool = True) -> typer.Typer:
         add_completion=add_completion,
     )
     if program == "gen":
-        from sentprobe.commands.gen.gen import generate
+        from sentprobe.commands.gen import generate
 
         app.callback(invoke_without_command=True)(generate)
     else:

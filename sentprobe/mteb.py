@@ -5,14 +5,20 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from sentprobe.errors import UsageError, check_utf8
-from sentprobe.extras import MissingError, UnusableError, format_install, require_libraries
-from sentprobe.probes.formats.registry import read_dataset, recognise
-from sentprobe.probes.geometry.triplet_reader import is_triplet_file, read_triplets
-from sentprobe.probes.mteb.mteb_tasks import make_geometry_task, make_probing_task
-from sentprobe.probes.runs.request.settings import Run, make_run
-from sentprobe.probes.trainer.classifier import Preset
-from sentprobe.probes.trainer.presets import find_preset
+from sentprobe.common.errors import (
+    MissingError,
+    UnusableError,
+    UsageError,
+    check_utf8,
+    format_install,
+    require_libraries,
+)
+from sentprobe.probes.classifier.presets import find_preset
+from sentprobe.probes.classifier.probe import Preset
+from sentprobe.probes.datasets.formats import read_dataset, recognise
+from sentprobe.probes.mteb import make_geometry_task, make_probing_task
+from sentprobe.probes.runs.settings import Run, make_run
+from sentprobe.probes.similarity.triplet_sentences import is_triplet_file, read_triplets
 
 __all__ = ["tasks"]
 

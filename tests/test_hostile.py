@@ -8,7 +8,7 @@ from hostile_files import HostileReader
 from hostile_readers import READERS
 from mutations import mutate
 
-from sentprobe.errors import SentprobeError
+from sentprobe.common.errors import SentprobeError
 
 SLOW = ("config.json", "tokenizer.json", "model.safetensors", "pytorch_model.bin", "modules.json")
 """Inputs for which a model is loaded."""

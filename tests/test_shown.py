@@ -13,8 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from sentprobe.display.screen import print_lines, print_table, print_text
-from sentprobe.display.table_writers import (
+from sentprobe.common.errors import (
+    LARGEST_SEED,
+    NotationError,
+    SentprobeError,
+    check_seed,
+    escape_control_characters,
+    format_message,
+    split_lines,
+)
+from sentprobe.common.screen import LineReporter, make_columns, print_lines, print_table, print_text
+from sentprobe.common.tables import (
     Grid,
     GridCell,
     GridRow,
@@ -27,21 +36,11 @@ from sentprobe.display.table_writers import (
     format_records,
     format_title,
 )
-from sentprobe.errors import (
-    LARGEST_SEED,
-    NotationError,
-    SentprobeError,
-    check_seed,
-    escape_control_characters,
-    format_message,
-    split_lines,
-)
-from sentprobe.probes.report.references import write_with_citations
-from sentprobe.probes.report.tables.view import load_template
+from sentprobe.common.values import format_json
+from sentprobe.probes.reports.references import write_with_citations
+from sentprobe.probes.reports.tables.view import load_template
 from sentprobe.probes.review.checks import ClaimReview, render_review
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
-from sentprobe.progress import LineReporter, make_columns
-from sentprobe.values import format_json
 
 EVIL = "bow\x1b[2J\x1b]0;title\x07\x9b31m\u202e\x85\u2028\u2029\ufffe\uffff"
 SHOWN = r"bow\x1b[2J\x1b]0;title\x07\x9b31m\u202e\x85\u2028\u2029\ufffe\uffff"
@@ -197,7 +196,7 @@ def test_a_warning_shows_what_a_server_said(caplog: pytest.LogCaptureFixture) ->
 
 
 def test_a_path_in_a_message(tmp_path: Path) -> None:
-    from sentprobe.probes.formats.registry import read_dataset
+    from sentprobe.probes.datasets.formats import read_dataset
 
     with pytest.raises(SentprobeError, match="there is no such file") as caught:
         read_dataset(tmp_path / EVIL)

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from in_process import Command
 from probe_strategies import make_learnable_dataset
 
-from sentprobe import processes
-from sentprobe.probes.encoders.protocol import Vectors
-from sentprobe.probes.formats.registry import write_dataset
+from sentprobe.common import processes
+from sentprobe.common.processes import choose_jobs, limit_threads
+from sentprobe.probes.classifier.presets import find_preset, override
+from sentprobe.probes.datasets.formats import write_dataset
+from sentprobe.probes.encoders.encoder import Vectors
 from sentprobe.probes.runs.run import run
-from sentprobe.probes.trainer.presets import find_preset, override
-from sentprobe.processes import choose_jobs, limit_threads
 
 FAST = override(find_preset("ettinger"), [("max_epochs", "1")])
 

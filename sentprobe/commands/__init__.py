@@ -1,1 +1,1 @@
-"""The commands: one module for each, with its options."""
+"""The commands, one file for a group of them: they read options, call the packages below, and print."""

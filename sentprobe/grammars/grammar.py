@@ -8,12 +8,12 @@ from itertools import chain
 from nltk.featstruct import TYPE, FeatStruct, Variable, unify
 from nltk.grammar import FeatStructNonterminal, FeatureGrammar, Production
 
+from sentprobe.common.values import group_by
 from sentprobe.grammars import read_grammar_source
 from sentprobe.grammars.derivation import Hole, Leaf, Node
 from sentprobe.lexicon import Flag, Word
 from sentprobe.lexicon.languages.language import Language
 from sentprobe.lexicon.words import VERBS, VOWEL_KINDS
-from sentprobe.values import group_by
 
 
 class _Rule:

@@ -14,7 +14,7 @@ from importlib.resources.abc import Traversable
 from itertools import product
 from typing import Any, TypeAlias, get_args
 
-from sentprobe.errors import SentprobeError
+from sentprobe.common.errors import SentprobeError
 from sentprobe.grammars import read_grammar_source
 from sentprobe.grammars.derivation import FlatItem, Hole, Leaf, Node, flatten
 from sentprobe.lexicon import Kind, Word

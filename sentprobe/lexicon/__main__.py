@@ -12,11 +12,10 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from sentprobe.disk.files import write_atomically
-from sentprobe.errors import SentprobeError, UsageError
-from sentprobe.lexicon.inflect import KEPT_FORMS, format_kept_forms
+from sentprobe.common.errors import SentprobeError, UsageError
+from sentprobe.common.files import write_atomically
 from sentprobe.lexicon.read import english
-from sentprobe.lexicon.words import OPEN_KINDS, VERBS, Kind
+from sentprobe.lexicon.words import KEPT_FORMS, OPEN_KINDS, VERBS, Kind, format_kept_forms
 from sentprobe.lexicon.xtag import lexicon_from_lemmas, read_xtag
 
 NAME = "sentprobe.lexicon"

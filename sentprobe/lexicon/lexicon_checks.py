@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 
-from sentprobe.errors import suggest
+from sentprobe.common.errors import suggest
 from sentprobe.lexicon import draft as drafts
 from sentprobe.lexicon.source import SORTS, SYNONYMS, VOCABULARY, LexiconEntry, Problem
 from sentprobe.lexicon.words import (

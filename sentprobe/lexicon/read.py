@@ -5,21 +5,19 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from sentprobe.disk.files import find_cache_directory
-from sentprobe.disk.reading import open_input
-from sentprobe.errors import UsageError, escape_control_characters
+from sentprobe.common.errors import UsageError, escape_control_characters
+from sentprobe.common.files import find_cache_directory
+from sentprobe.common.reading import open_input
+from sentprobe.common.specs import LANGUAGES
 from sentprobe.lexicon.draft import Draft, make_draft, make_synonyms, make_vocabularies
-from sentprobe.lexicon.inflect import FormSource, look_up
 from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.lexicon.languages.german import GERMAN
 from sentprobe.lexicon.languages.language import Language
 from sentprobe.lexicon.languages.table import find_language
-from sentprobe.lexicon.lexicon import Lexicon
+from sentprobe.lexicon.lexicon import Answers, Lexicon, remember_forms
 from sentprobe.lexicon.lexicon_checks import find_problems
-from sentprobe.lexicon.memory import Answers, remember_forms
 from sentprobe.lexicon.source import NOT_TOML, LexiconError, Problem, read_document
-from sentprobe.lexicon.words import Word
-from sentprobe.names import LANGUAGES
+from sentprobe.lexicon.words import FormSource, Word, look_up
 
 log = logging.getLogger(__name__)
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 
-from sentprobe.errors import FormatError, SentprobeError, format_message
-from sentprobe.values import parse_toml
+from sentprobe.common.errors import FormatError, SentprobeError, format_message
+from sentprobe.common.values import parse_toml
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -16,13 +16,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from sentprobe.disk.reading import open_input
-from sentprobe.errors import UsageError
-from sentprobe.lexicon.inflect import guess_form, takes_an
+from sentprobe.common.errors import UsageError
+from sentprobe.common.reading import open_input
+from sentprobe.lexicon.draft import write_lexicon_text
 from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.lexicon.read import read_lexicon_text
-from sentprobe.lexicon.words import FORMS, OPEN_KINDS, VERBS, VOWEL_KINDS, Flag, Form, Kind, Vocabulary, Word
-from sentprobe.lexicon.write import write_lexicon_text
+from sentprobe.lexicon.words import (
+    FORMS,
+    OPEN_KINDS,
+    VERBS,
+    VOWEL_KINDS,
+    Flag,
+    Form,
+    Kind,
+    Vocabulary,
+    Word,
+    guess_form,
+    takes_an,
+)
 
 GZIP_MAGIC = b"\x1f\x8b"
 COMMENT = ";;;"

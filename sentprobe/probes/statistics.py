@@ -13,7 +13,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sentprobe.errors import UsageError
+from sentprobe.common.errors import UsageError
 
 Floats = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from sentprobe.cli import COMMANDS, load_command
 
 EVERY = [(program, name) for program, commands in COMMANDS.items() for name in commands]
 LOCATIONS = {location for commands in COMMANDS.values() for location, _ in commands.values() if location}
-COMMAND_MODULES = {f"sentprobe.commands.{location.partition(':')[0]}" for location in (*LOCATIONS, "gen.gen")}
+COMMAND_MODULES = {f"sentprobe.commands.{location.partition(':')[0]}" for location in (*LOCATIONS, "gen")}
 BUILDERS = ("run", "build", "sentences", "geometry")
 HEAVY = {"torch", "sklearn", "lightgbm", "duckdb", "pyarrow", "pandas", "scipy", "nltk"}
 

@@ -21,10 +21,10 @@ from in_process import run_command
 from probe_strategies import make_learnable_dataset, make_sample_result
 
 from sentprobe.cli import COMMANDS
-from sentprobe.commands.gen.gen import generate
-from sentprobe.errors import UsageError
+from sentprobe.commands.gen import generate
+from sentprobe.common.errors import UsageError
 from sentprobe.probes.corpus.table import HEAD_NAME
-from sentprobe.probes.formats.registry import read_dataset, write_dataset
+from sentprobe.probes.datasets.formats import read_dataset, write_dataset
 from sentprobe.probes.results.store import prepare_directory, write_result
 
 QUICK = "--set max_epochs=1 --jobs 1 --no-cache"
@@ -334,7 +334,7 @@ def test_a_path_that_may_not_be_used(
         raise OSError(number, os.strerror(number), str(tmp_path))
 
     monkeypatch.setattr("sentprobe.cli._drop_output", lambda: None)
-    monkeypatch.setattr("sentprobe.commands.data.audit._check_kind", refuse)
+    monkeypatch.setattr("sentprobe.commands.build._check_kind", refuse)
     message = f"probe: {tmp_path}: {os.strerror(number)}\n"
     arguments = ("audit", str(tmp_path))
     outcome = run_command("probe", *arguments, monkeypatch=monkeypatch, capture=capsys)

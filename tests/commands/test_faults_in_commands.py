@@ -10,7 +10,7 @@ from corpus_strategies import read_contents
 from faults import Watch, failing, interrupting, killing, terminating, watched
 from in_process import run_command
 
-from sentprobe.disk import scratch
+from sentprobe.common import scratch
 
 SIZES = ("--task", "Order", "--train", 40, "--test", 4)
 CSV = ("--format", "csv")

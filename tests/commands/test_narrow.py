@@ -12,10 +12,10 @@ from probe_strategies import make_learnable_dataset, make_sample_result
 from shown_runs import write_run
 
 from sentprobe.generator.spaces.templates import list_template_names
+from sentprobe.probes.datasets.formats import write_dataset
 from sentprobe.probes.encoders.kinds import ENCODERS
-from sentprobe.probes.formats.registry import write_dataset
 from sentprobe.probes.results.result import Result
-from sentprobe.probes.suites import list_known_tasks
+from sentprobe.probes.runs.suites import list_known_tasks
 
 TASKS = tuple(task.name for task in list_known_tasks())[:15]
 NAMES = ("bow", "st:./all-MiniLM-L6-v2", "hf:bert-base-uncased?layer=10&pool=mean")

@@ -7,7 +7,7 @@ from itertools import cycle, islice, product
 
 import pytest
 
-from sentprobe.generator.bulk.sentence_files import write_sentences
+from sentprobe.generator.bulk.generate import write_sentences
 from sentprobe.generator.events.event import (
     BARE,
     Aspect,

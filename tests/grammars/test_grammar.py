@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from slow_path import list_function_words
 
-from sentprobe.errors import SentprobeError
+from sentprobe.common.errors import SentprobeError
 from sentprobe.generator.events.event import FRAME_ROLES, Frame
 from sentprobe.grammars import read_grammar_source
 from sentprobe.grammars import shapes as module

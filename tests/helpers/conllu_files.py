@@ -3,10 +3,10 @@
 import io
 from collections.abc import Iterable, Iterator, Sequence
 
-from sentprobe.probes.corpus.text_formats import FORMATS, RecordFields
-from sentprobe.probes.syntax.table_rows import Row, build_row
-from sentprobe.probes.syntax.tree_files import FilePiece
-from sentprobe.probes.syntax.trees import Mistake, ParsedSentence
+from sentprobe.probes.corpus.sources import FORMATS, RecordFields
+from sentprobe.probes.corpus.table_rows import Row, build_row
+from sentprobe.probes.corpus.tree_files import FilePiece
+from sentprobe.probes.corpus.trees import Mistake, ParsedSentence
 
 
 def read_conllu(lines: Iterable[str]) -> Iterator[ParsedSentence | Mistake]:

@@ -18,9 +18,9 @@ from english_sources import (
 )
 from shared import DATA, needs_shared
 
+from sentprobe.common.values import parse_toml
 from sentprobe.lexicon import Form, Kind, english
 from sentprobe.lexicon.words import Word
-from sentprobe.values import parse_toml
 
 FRAMES = {
     Kind.TRANSITIVE: ("intransitive", "ditransitive", "to", "clause"),

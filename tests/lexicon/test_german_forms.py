@@ -22,8 +22,8 @@ from german_sources import (
 )
 from shared import DATA
 
+from sentprobe.common.values import parse_toml
 from sentprobe.lexicon import Kind, english
-from sentprobe.values import parse_toml
 
 CASES = {
     "nominative": ("NOM", "nominativ"),

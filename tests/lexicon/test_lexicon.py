@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from shared import ROOT, SHARED, needs_shared
 
 import sentprobe.lexicon
-from sentprobe.errors import UsageError
+from sentprobe.common.errors import UsageError
 from sentprobe.grammars import read_grammar_source
 from sentprobe.lexicon import (
     Flag,
@@ -32,13 +32,13 @@ from sentprobe.lexicon import (
     read_lexicon_text,
     write_lexicon_text,
 )
-from sentprobe.lexicon.inflect import KEPT_FORMS, format_kept_forms
 from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.lexicon.read import read_closed_words
 from sentprobe.lexicon.words import (
     FORMS,
     FUNCTION_WORDS,
     GENDERS,
+    KEPT_FORMS,
     MODIFIED,
     NO_PROGRESSIVE,
     OPEN_KINDS,
@@ -47,6 +47,7 @@ from sentprobe.lexicon.words import (
     ROLES,
     VERBS,
     VOWEL_KINDS,
+    format_kept_forms,
 )
 
 COMPEVAL = {

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sentprobe.common.values import MAX_KEY_PARTS, BadSyntaxError, parse_toml
 from sentprobe.lexicon import read_lexicon_text
 from sentprobe.lexicon.lexicon_checks import MAX_PROBLEMS
 from sentprobe.lexicon.source import LexiconError
-from sentprobe.values import MAX_KEY_PARTS, BadSyntaxError, parse_toml
 
 
 @pytest.mark.parametrize("text", ["{}a = 1", "[{}a]", "x = {{ {}a = 1 }}", "[[ {}a ]]", "b = '''\n'''\n{}'a.b' = 1"])

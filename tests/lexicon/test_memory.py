@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sentprobe.lexicon import Form, Kind, Lexicon, memory, read_lexicon, write_lexicon_text
-from sentprobe.lexicon.memory import (
+from sentprobe.lexicon import Form, Kind, Lexicon, read_lexicon, write_lexicon_text
+from sentprobe.lexicon import lexicon as memory
+from sentprobe.lexicon.lexicon import (
     Answers,
     DamagedAnswersError,
     find_answers_path,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from shared import DATA
 
-from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.common.errors import SentprobeError, UsageError
 from sentprobe.lexicon import LexiconError, read_lexicon, read_lexicon_text
 from sentprobe.lexicon.lexicon_checks import CHECKS, find_problems
 from sentprobe.lexicon.read import read_built_in_draft

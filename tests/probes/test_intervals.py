@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.proportion import proportion_confint
 
-from sentprobe.errors import UsageError
+from sentprobe.common.errors import UsageError
 from sentprobe.probes.statistics import (
     accuracy_interval,
     chance_interval,

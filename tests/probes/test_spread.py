@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from sentprobe.errors import UsageError
+from sentprobe.common.errors import UsageError
 from sentprobe.probes.statistics import compare_draws, decompose_spread, student_quantile, two_sided_t_p_value
 
 accuracy = st.integers(0, 1000).map(lambda right: right / 1000)

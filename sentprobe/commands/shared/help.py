@@ -1,10 +1,14 @@
-"""Help of commands: examples, usage and options. ``--help-all`` explains the options that ``--help`` only names."""
+"""Help of commands: examples, usage and options. ``--help-all`` explains the options that ``--help`` only names.
+
+Find the options that the user set, and reject those that no chosen suite uses.
+"""
 
 import inspect
 import re
 import textwrap
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import fields
 from functools import cache
 from importlib.resources import files
 from typing import Any, ClassVar
@@ -12,10 +16,22 @@ from typing import Any, ClassVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from sentprobe import names
-from sentprobe.commands.shared.options import CLASSIFIER, HELD_OUT, MACHINE, METHODS, NATURAL_TEXT
+from sentprobe.commands.shared.options import (
+    CLASSIFIER,
+    HELD_OUT,
+    MACHINE,
+    METHODS,
+    NATURAL_TEXT,
+    CardOptions,
+    CompevalOptions,
+    ItemOptions,
+    NaturalOptions,
+)
 from sentprobe.commands.shared.output_paths import check_output_paths, find_longest_name, reject_repeated_options
-from sentprobe.display.screen import wrap
+from sentprobe.common import specs
+from sentprobe.common.errors import UsageError
+from sentprobe.common.screen import wrap
+from sentprobe.common.specs import enumerate_names
 
 HELP_ALL = "--help-all"
 COLUMN_GAP = 2
@@ -180,11 +196,49 @@ class CommandWithTaskList(HelpfulCommand):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help, which ends with the names of tasks and task groups."""
-        natural_tasks = [name for name in names.NATURAL_TASKS if "-" not in name and name not in names.UNIVERSAL_TASKS]
-        task_lists = (names.COMPEVAL_TASKS, names.STRUCTURE_TASKS, natural_tasks, names.TASK_GROUPS)
+        natural_tasks = [name for name in specs.NATURAL_TASKS if "-" not in name and name not in specs.UNIVERSAL_TASKS]
+        task_lists = (specs.COMPEVAL_TASKS, specs.STRUCTURE_TASKS, natural_tasks, specs.TASK_GROUPS)
         compeval, structure, natural, groups = map(", ".join, task_lists)
         self.epilog = (
             f"Tasks of compeval: {compeval}; structure: {structure}; natural: {natural}; task groups: {groups}. "
             "See probe tasks."
         )
         super().format_help(ctx, formatter)
+
+
+def map_given_options(context: typer.Context) -> dict[str, str]:
+    """Return the options set on the command line or in a run file, by parameter: ``{"format_": "--format"}``."""
+    option_names = {
+        str(parameter.name): "/".join([*parameter.opts[:1], *parameter.secondary_opts[:1]])
+        for parameter in context.command.params
+    }
+    return {
+        name: option_names[name]
+        for name in context.params
+        if (source := context.get_parameter_source(name)) and source.name in ("COMMANDLINE", "DEFAULT_MAP")
+    }
+
+
+SUITES_BY_PARAMETER: Mapping[str, tuple[str, ...]] = {
+    field.name: group.SUITES
+    for group in (CompevalOptions, ItemOptions, CardOptions, NaturalOptions)
+    for field in fields(group)
+}
+"""Suites that use an option, by the name of the option's parameter."""
+
+
+def is_unused(parameter: str, suites: Collection[str]) -> bool:
+    """Return whether a parameter is only for suites that are not in *suites*."""
+    return parameter in SUITES_BY_PARAMETER and not set(SUITES_BY_PARAMETER[parameter]) & set(suites)
+
+
+def reject_unused_options(given_options: Mapping[str, str], suites: Collection[str], *, data_name: str) -> None:
+    """Raise UsageError for the first option that none of *suites* uses.
+
+    - given_options: options by parameter, from :func:`map_given_options`
+    - data_name: the chosen suites or datasets, as the error message shows them
+    """
+    for parameter, option in given_options.items():
+        if is_unused(parameter, suites):
+            users = enumerate_names(SUITES_BY_PARAMETER[parameter])
+            raise UsageError(f"{option} is for the suite {users}, not for {data_name}")

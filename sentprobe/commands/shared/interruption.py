@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sentprobe.disk.markers import RESULTS_MARKER, TABLE_MARKER
-from sentprobe.errors import SentprobeError, is_out_of_memory
-from sentprobe.processes import is_stop_request
+from sentprobe.common.errors import SentprobeError, is_out_of_memory
+from sentprobe.common.inputs import RESULTS_MARKER, TABLE_MARKER
+from sentprobe.common.processes import is_stop_request
 
 
 class StoppedError(SentprobeError):

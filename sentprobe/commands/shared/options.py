@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args, get_type_h
 import typer
 from typer.models import ParameterInfo
 
-from sentprobe import __version__, names
-from sentprobe.commands.shared import completion
+from sentprobe import __version__
+from sentprobe.commands.shared import output_paths
 from sentprobe.commands.shared.output_paths import OUTPUT_FILE, OUTPUT_FOLDER
-from sentprobe.errors import check_seed
-from sentprobe.specs import GENERATED, NATURAL, SUITES, choose_member
+from sentprobe.common import specs
+from sentprobe.common.errors import check_seed
+from sentprobe.common.specs import GENERATED, NATURAL, SUITES, choose_member
 
 if TYPE_CHECKING:
-    from sentprobe.engines import EngineChoice
+    from sentprobe.common.engines import EngineChoice
     from sentprobe.generator.events.event import Mood
 else:
     Mood = str  # Typer sees a text; to import the class would slow down every --help
@@ -78,8 +79,8 @@ def build_format_option(formats: Iterable[str], more: str = "", panel: str | Non
         panel,
         "--format",
         "-f",
-        help=f"{names.enumerate_names(format_names)}. {more}".rstrip(),
-        autocompletion=completion.build_completer(lambda: [name.partition(" ")[0] for name in format_names]),
+        help=f"{specs.enumerate_names(format_names)}. {more}".rstrip(),
+        autocompletion=output_paths.build_completer(lambda: [name.partition(" ")[0] for name in format_names]),
     )
 
 
@@ -157,14 +158,14 @@ TaskOption = Annotated[Repeatable, typer.Option(help="Only this task, or group s
 LanguageOption = Annotated[
     str,
     data_option(
-        help=f"Language of the grammar: {names.enumerate_names(names.LANGUAGES)}.",
-        autocompletion=completion.build_completer(lambda: names.LANGUAGES),
+        help=f"Language of the grammar: {specs.enumerate_names(specs.LANGUAGES)}.",
+        autocompletion=output_paths.build_completer(lambda: specs.LANGUAGES),
     ),
 ]
 
 LexiconOption = Annotated[Path | None, data_option(help="Your own lexicon (TOML file).")]
 
-CONTRASTS = names.enumerate_names(names.CONTRASTS).replace(
+CONTRASTS = specs.enumerate_names(specs.CONTRASTS).replace(
     "negation, polarity", "negation (moved to another verb), polarity (negated or not)"
 )
 
@@ -173,7 +174,7 @@ ContrastsOption = Annotated[
 ]
 
 _REMARKS = {"published": "published (Ettinger et al. 2018)", "splits": "splits (a file per split)"}
-DATASET_FORMATS = [_REMARKS.get(name, name) for name in names.DATASET_FORMATS]
+DATASET_FORMATS = [_REMARKS.get(name, name) for name in specs.DATASET_FORMATS]
 """Formats of datasets, some with a remark for the help: ``splits (a file per split)``."""
 
 
@@ -182,7 +183,7 @@ def build_vocabulary_option(default: str) -> Any:
     return data_option(
         "--vocabulary",
         "-v",
-        help=f"Word list: {', '.join(names.VOCABULARIES)}, or one from --lexicon. Default: {default}.",
+        help=f"Word list: {', '.join(specs.VOCABULARIES)}, or one from --lexicon. Default: {default}.",
     )
 
 
@@ -200,7 +201,7 @@ def _find_mood(name: str | None) -> "Mood | None":
 MoodOption = Annotated[
     Mood | None,
     data_option(
-        callback=_find_mood, help=f"Mood of the anchors: {names.enumerate_names(names.MOODS)}. [default: statement]"
+        callback=_find_mood, help=f"Mood of the anchors: {specs.enumerate_names(specs.MOODS)}. [default: statement]"
     ),
 ]
 
@@ -223,7 +224,7 @@ class EngineOptions:
 
     def find_machines(self, *, jobs: int, runs_small_work_inline: bool = False) -> "EngineChoice":
         """Return the chosen engine: *jobs* local processes, or a Dask cluster."""
-        from sentprobe.engines import EngineChoice, EngineName
+        from sentprobe.common.engines import EngineChoice, EngineName
 
         engine = choose_member(EngineName, self.engine, what="engine")
         return EngineChoice(
@@ -266,7 +267,7 @@ class CompevalOptions:
             HELD_OUT,
             metavar="NAME",
             help="Exclude a structure from training; half of the test items have it. One of: "
-            f"{names.enumerate_names(names.STRUCTURES)}.",
+            f"{specs.enumerate_names(specs.STRUCTURES)}.",
         ),
     ] = None
 
@@ -347,7 +348,7 @@ class LatexOptions:
 def expand_option_groups(command: Callable[..., None]) -> Callable[..., None]:
     """Decorate a command: replace each parameter that is a dataclass by one option for each field of the dataclass.
 
-    Options without shell completion get the completer of :data:`~.completion.COMPLETERS`.
+    Options without shell completion get the completer of :data:`~.output_paths.COMPLETERS`.
     """
     signature = inspect.signature(command)
     parameters = signature.parameters.values()
@@ -363,7 +364,7 @@ def expand_option_groups(command: Callable[..., None]) -> Callable[..., None]:
     for option in options:
         for information in get_args(option.annotation):
             if isinstance(information, ParameterInfo) and information.autocompletion is None:
-                information.autocompletion = completion.COMPLETERS.get(option.name)
+                information.autocompletion = output_paths.COMPLETERS.get(option.name)
     wrapped.__signature__ = signature.replace(parameters=options)  # type: ignore[attr-defined]
     return wrapped
 

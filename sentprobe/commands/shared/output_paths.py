@@ -1,14 +1,76 @@
-"""Checks of command lines: repeated options, and outputs that would replace a file of results or another output."""
+"""Checks of command lines: repeated options, and outputs that would replace a file of results or another output.
+
+Shell completion of option values; lists from slow modules are loaded only when the shell asks for them.
+"""
 
 import inspect
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum, auto
 from pathlib import Path
 from typing import Any, get_args
 
-from sentprobe.disk.inputs import check_output, declare_output, is_device
-from sentprobe.errors import UsageError
+from sentprobe.common import specs
+from sentprobe.common.errors import UsageError
+from sentprobe.common.inputs import check_output, declare_output, is_device
+from sentprobe.common.specs import DEVICES, SUITES
+
+Completer = Callable[[str], list[str]]
+"""Function that receives an incomplete word and returns the possible complete words."""
+
+
+def build_completer(list_names: Callable[[], Iterable[str]]) -> Completer:
+    """Return a function that completes a word to the names that *list_names* returns.
+
+    >>> build_completer(lambda: ["text", "json", "jsonl"])("js")
+    ['json', 'jsonl']
+    """
+    return lambda incomplete: [name for name in list_names() if name.startswith(incomplete)]
+
+
+def _list_encoder_specs() -> Iterable[str]:
+    from sentprobe.probes.encoders.kinds import ENCODERS, SpecArgument
+
+    return [f"{kind.name}:" if kind.argument is SpecArgument.REQUIRED else kind.name for kind in ENCODERS]
+
+
+def _list_templates() -> Iterable[str]:
+    from sentprobe.generator.spaces.templates import list_template_names
+
+    return list_template_names(deep=True)
+
+
+def _list_probe_vectors() -> Iterable[str]:
+    from sentprobe.probes.datasets.dataset import ENCODER_WORDS, ONE_HOT
+
+    return (ONE_HOT, ENCODER_WORDS, *_list_encoder_specs())
+
+
+complete_preset = build_completer(lambda: specs.PRESETS)
+complete_suite = build_completer(lambda: SUITES)
+complete_column = build_completer(lambda: specs.ITEM_COLUMNS)
+_complete_encoder = build_completer(_list_encoder_specs)
+_complete_template = build_completer(_list_templates)
+
+COMPLETERS: Mapping[str, Completer] = {
+    "architecture": build_completer(lambda: (*specs.ARCHITECTURES, *specs.LANGUAGE_MODELS)),
+    "contrast": build_completer(lambda: specs.CONTRASTS),
+    "device": build_completer(lambda: DEVICES),
+    **dict.fromkeys(("encoder", "then"), _complete_encoder),
+    **dict.fromkeys(("template", "held_out", "hold_out"), _complete_template),
+    "hold_out_structure": build_completer(lambda: specs.STRUCTURES),
+    "method": build_completer(lambda: specs.METHODS),
+    "mood": build_completer(lambda: specs.MOODS),
+    "objective": build_completer(lambda: specs.OBJECTIVES),
+    "probe_vectors": build_completer(_list_probe_vectors),
+    "sampling": build_completer(lambda: specs.SAMPLINGS),
+    **dict.fromkeys(("suite", "targets"), complete_suite),
+    "task": build_completer(
+        lambda: (*specs.COMPEVAL_TASKS, *specs.STRUCTURE_TASKS, *specs.NATURAL_TASKS, *specs.TASK_GROUPS)
+    ),
+    "vocabulary": build_completer(lambda: specs.VOCABULARIES),
+}
+"""Completers by the name of the parameter, such as ``task``, which means the same in every command."""
 
 
 def reject_repeated_options(command: Any, context: Any, words: Sequence[str]) -> None:

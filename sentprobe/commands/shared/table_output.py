@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from sentprobe.commands.shared.options import LatexOptions
-from sentprobe.disk.files import write_atomically
-from sentprobe.disk.inputs import check_output
-from sentprobe.display import table_writers as tw
-from sentprobe.display.screen import print_message, print_table, print_text
-from sentprobe.display.table_writers import Caption, TableFormat, build_caption
-from sentprobe.errors import UsageError, format_count, suggest
+from sentprobe.common import tables as tw
+from sentprobe.common.errors import UsageError, format_count, suggest
+from sentprobe.common.files import write_atomically
+from sentprobe.common.inputs import check_output
+from sentprobe.common.screen import print_message, print_table, print_text
+from sentprobe.common.tables import Caption, TableFormat, build_caption
 
 SUFFIXES = {
     "": TableFormat.TEXT,
@@ -97,7 +97,7 @@ def write_tables(
     - tables: title, table and notes of each
     - make_records: called for CSV and JSON only
     """
-    from sentprobe.probes.report.tables.view import to_text
+    from sentprobe.probes.reports.tables.view import to_text
 
     if style in FLAT:
         print_or_write(tw.format_records(make_records(), style), out)

@@ -3,16 +3,16 @@
 from collections.abc import Mapping, Sequence
 
 from sentprobe.commands.shared import options as opt
-from sentprobe.commands.shared.given_options import reject_unused_options
-from sentprobe.generator.spaces.held_out_words import parse_side
+from sentprobe.commands.shared.help import reject_unused_options
+from sentprobe.common.specs import choose_member
 from sentprobe.generator.spaces.profile import load_profile
+from sentprobe.generator.spaces.templates import parse_side
 from sentprobe.lexicon.read import load_lexicon
 from sentprobe.probes.corpus.table import Table
-from sentprobe.probes.dataset import Sampling
+from sentprobe.probes.datasets.dataset import Sampling
 from sentprobe.probes.natural.selection import DEPTHS, NaturalSettings, parse_band, parse_depths
-from sentprobe.probes.runs.request import built_suites as built
-from sentprobe.probes.runs.request.targets import Targets, classify_targets, make_targets
-from sentprobe.specs import choose_member
+from sentprobe.probes.runs import suites as built
+from sentprobe.probes.runs.targets import Targets, classify_targets, make_targets
 
 
 def parse_compeval(

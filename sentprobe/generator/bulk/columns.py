@@ -10,10 +10,9 @@ import numpy as np
 
 from sentprobe.generator.bulk.word_tables import NUMBERS, NumberArray, StringPool, WordTables, list_verb_forms
 from sentprobe.generator.events import event as ev
-from sentprobe.generator.sentences.agreement import split_form
 from sentprobe.generator.sentences.realize import list_negations, list_predicates, render_tree
 from sentprobe.generator.sentences.sentence import Sentence, Token
-from sentprobe.generator.sentences.sentence_plan import PlanToken, SentencePlan, plan_new_sentence
+from sentprobe.generator.sentences.sentence_plan import PlanToken, SentencePlan, plan_new_sentence, split_form
 from sentprobe.generator.spaces.drawn_event import STRUCTURAL
 from sentprobe.generator.spaces.layout import (
     NEGATIONS,

@@ -6,9 +6,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 from sentprobe.generator.bulk import columns
 from sentprobe.generator.events.event import Number, Tense
-from sentprobe.generator.sentences.agreement import split_form
 from sentprobe.generator.sentences.realize import SLOT_KINDS, choose_auxiliary
-from sentprobe.generator.sentences.sentence_plan import PlanToken, plan_sentence
+from sentprobe.generator.sentences.sentence_plan import PlanToken, plan_sentence, split_form
 from sentprobe.generator.spaces import drawn_event
 from sentprobe.generator.spaces.constraints import Allowed
 from sentprobe.grammars.derivation import Leaf

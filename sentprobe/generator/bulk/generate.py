@@ -1,20 +1,154 @@
-"""The public function ``generate``, which writes sentences to a file in one call."""
+"""The public function ``generate``, which writes sentences to a file in one call.
 
-from collections.abc import Sequence
+Writers and readers of sentence files; a file gets its final name when it is complete.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import IO
 
-from sentprobe.generator.bulk.sentence_files import write_file
+from sentprobe.common.errors import FormatError, UsageError
+from sentprobe.common.files import atomic_path
+from sentprobe.common.reading import open_lines
+from sentprobe.common.screen import Reporter, SilentReporter, show_bars
+from sentprobe.generator.bulk.generation import Renderer
+from sentprobe.generator.events.checks import check_lemmas, check_sorts, infer_frames
 from sentprobe.generator.events.event import Event
-from sentprobe.generator.events.lemmas import check_lemmas, check_sorts, infer_frames
 from sentprobe.generator.events.notation import read_event
-from sentprobe.generator.sentences.sentence_records import find_record_format
+from sentprobe.generator.sentences.parse import ParseError, normalize_sentence, parse
+from sentprobe.generator.sentences.sentence import Sentence
+from sentprobe.generator.sentences.sentence_records import PARQUET, RECORD_FORMATS, TEXT, find_record_format
 from sentprobe.generator.spaces.constraints import Choices, Constraints
+from sentprobe.generator.spaces.counting import IndexArray
 from sentprobe.generator.spaces.profile import load_profile
 from sentprobe.generator.spaces.space import Space
 from sentprobe.lexicon import Lexicon
 from sentprobe.lexicon.languages.table import find_language
 from sentprobe.lexicon.read import choose_vocabulary, read_built_in
-from sentprobe.progress import show_bars
+
+ROW_GROUP_SIZE = 32_768
+"""The number of sentences in a row group of a Parquet file."""
+
+
+def write_sentences(
+    space: Space, indices: IndexArray, out: IO[str], fmt: str, reporter: Reporter | None = None
+) -> None:
+    """Write the sentences of *space* at *indices* to a text stream, in the format *fmt*."""
+    reporter = reporter or SilentReporter()
+    reporter.begin("generate sentences", len(indices))
+    form = RECORD_FORMATS[fmt]
+    for count, records in Renderer(space, form.write, escape=form.escape).render_chunks(indices):
+        out.write(records)
+        reporter.advance(count)
+
+
+def write_file(
+    space: Space, indices: IndexArray, path: Path | str, fmt: str | None = None, reporter: Reporter | None = None
+) -> None:
+    """Write the sentences of *space* at *indices* to a file; the default format follows from the file's suffix.
+
+    Raises:
+        UsageError: the format is unknown, or the path cannot be written.
+    """
+    path = Path(path)
+    name = find_record_format(path.suffix, fmt)
+    with atomic_path(path) as temporary:
+        if name == PARQUET:
+            _write_row_groups(space, indices, temporary, reporter or SilentReporter())
+        else:
+            with _open_text(temporary) as out:
+                write_sentences(space, indices, out, name, reporter)
+
+
+def _write_row_groups(space: Space, indices: IndexArray, path: Path, reporter: Reporter) -> None:
+    from sentprobe.generator.bulk.parquet import TableMaker, open_parquet
+
+    reporter.begin("generate sentences", len(indices))
+    tables = TableMaker(space)
+    with open_parquet(path, tables.schema) as writer:
+        for start in range(0, len(indices), ROW_GROUP_SIZE):
+            group = tables.build_row_group(indices[start : start + ROW_GROUP_SIZE], start)
+            writer.write_table(group)
+            reporter.advance(len(group))
+
+
+def write_annotated(sentences: Iterable[Sentence], path: Path | str, fmt: str | None = None) -> None:
+    """Write annotated sentences to a file; the default format follows from the file's suffix.
+
+    Raises:
+        UsageError: the format is unknown, or the path cannot be written.
+    """
+    path = Path(path)
+    name = find_record_format(path.suffix, fmt)
+    with atomic_path(path) as temporary:
+        if name == PARQUET:
+            from sentprobe.generator.bulk.parquet import write_parquet
+
+            write_parquet(sentences, temporary)
+        else:
+            with _open_text(temporary) as out:
+                out.writelines(map(RECORD_FORMATS[name].write, sentences))
+
+
+def _open_text(path: Path) -> IO[str]:
+    return path.open("w", encoding="utf-8", newline="\n")
+
+
+def read_file(path: Path | str, lexicon: Lexicon, fmt: str | None = None) -> Iterator[Sentence]:
+    """Yield the annotated sentences of a file. The parser annotates text and trees; other formats contain annotations.
+
+    Raises:
+        UsageError: the file cannot be read, or its format is unknown.
+        FormatError: the content is invalid; the message names the line or row.
+    """
+    path = Path(path)
+    name = find_record_format(path.suffix, fmt)
+    if not path.is_file():
+        raise UsageError(f"{path}: there is no such file")
+    if name == PARQUET:
+        from sentprobe.generator.bulk.parquet import read_parquet
+
+        yield from read_parquet(path)
+        return
+    try:
+        with open_lines(path) as lines:
+            yield from RECORD_FORMATS[name].read(lines, lexicon)
+    except FormatError as error:
+        raise FormatError(f"{path}: {error}") from error
+    except OSError as error:
+        raise UsageError(f"{path}: cannot read it: {error.strerror}") from error
+
+
+def find_excluded_indices(paths: Iterable[Path], space: Space) -> list[int]:
+    """Return the sorted indices of the files' sentences that are in *space*. Raises UsageError or FormatError."""
+    indices = {space.find(event) for path in paths for event in _read_events(path, space.lexicon)}
+    return sorted(index for index in indices if index is not None)
+
+
+def _read_events(path: Path, lexicon: Lexicon) -> Iterator[Event]:
+    try:
+        fmt = find_record_format(path.suffix)
+    except UsageError:
+        fmt = TEXT
+    if fmt == TEXT:
+        yield from _parse_text_events(path, lexicon)
+    else:
+        yield from (sentence.event for sentence in read_file(path, lexicon, fmt))
+
+
+def _parse_text_events(path: Path, lexicon: Lexicon) -> Iterator[Event]:
+    """Yield the events of the sentences in a text file; skip lines that the grammar does not cover."""
+    try:
+        with open_lines(path) as lines:
+            for line in lines:
+                try:
+                    yield from parse(normalize_sentence(line, lexicon.language), lexicon)
+                except ParseError:
+                    continue
+    except FormatError as error:
+        raise FormatError(f"{path}: {error}") from error
+    except OSError as error:
+        raise UsageError(f"{path}: cannot read it: {error.strerror}") from error
 
 
 def generate(

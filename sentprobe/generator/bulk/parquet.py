@@ -10,9 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from sentprobe.disk.inputs import to_input_path
-from sentprobe.disk.reading import iterate_batches, report_parquet_errors
-from sentprobe.errors import FormatError, SentprobeError
+from sentprobe.common.errors import FormatError, SentprobeError
+from sentprobe.common.inputs import to_input_path
+from sentprobe.common.reading import iterate_batches, report_parquet_errors
+from sentprobe.common.values import format_json, parse_json
 from sentprobe.generator.bulk import generation
 from sentprobe.generator.bulk.word_tables import StringPool, WordTables
 from sentprobe.generator.events.event import Frame
@@ -21,7 +22,6 @@ from sentprobe.generator.sentences.sentence import Sentence
 from sentprobe.generator.sentences.sentence_records import from_json, json_escape, to_json
 from sentprobe.generator.spaces.counting import IndexArray
 from sentprobe.generator.spaces.space import NumberedEvents, Space
-from sentprobe.values import format_json, parse_json
 
 _TOKEN_COLUMNS = ("form", "lemma", "upos", "xpos", "feats", "head", "deprel")
 _VARYING = ("form", "lemma", "xpos", "feats")

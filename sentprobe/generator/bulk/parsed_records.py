@@ -10,10 +10,10 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from sentprobe.disk.files import atomic_path
+from sentprobe.common.files import atomic_path
 from sentprobe.generator.bulk.columns import INDEX_MARKER
+from sentprobe.generator.bulk.generate import write_annotated
 from sentprobe.generator.bulk.generation import PART_SIZE, Renderer
-from sentprobe.generator.bulk.sentence_files import write_annotated
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.sentences.parse import ParsedClause, ParsedPhrase, find_only_reading
 from sentprobe.generator.sentences.sentence import Sentence

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TypeAlias
 
-from sentprobe.errors import UsageError
+from sentprobe.common.errors import UsageError
 
 
 class Frame(StrEnum):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
-from sentprobe.errors import UsageError, suggest
+from sentprobe.common.errors import UsageError, suggest
 from sentprobe.generator.events import event as ev
 
 Named = TypeVar("Named")

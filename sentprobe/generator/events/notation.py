@@ -8,8 +8,8 @@ written as JSON strings.
 import re
 from enum import Enum
 
+from sentprobe.common.values import format_json
 from sentprobe.generator.events import event as ev
-from sentprobe.values import format_json
 
 WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 RESERVED = frozenset({"that", "who", "rc", "and"})
@@ -27,7 +27,7 @@ def read_event(text: str, *, source: str = "") -> ev.Event:
     >>> read_event("help[passt]")
     Traceback (most recent call last):
     ...
-    sentprobe.errors.NotationError: event:1:6: unknown feature 'passt' (did you mean 'past'?)
+    sentprobe.common.errors.NotationError: event:1:6: unknown feature 'passt' (did you mean 'past'?)
       help[passt]
            ^
     """

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias, TypeVar
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedInput, UnexpectedToken
 
-from sentprobe.errors import NotationError, suggest
+from sentprobe.common.errors import NotationError, suggest
 from sentprobe.generator.events import event as ev
 
 ParseNode: TypeAlias = Tree[Token]

@@ -2,26 +2,202 @@
 
 A query is the anchor of a triplet, and the positive is its relevant document. The negatives, and the documents of other
 queries, are not relevant.
+
+Distractors: sentences that differ from the anchor of a triplet in exactly one property.
+
+Exclusion queries for retrieval: "who helped the doctor but did not help the lawyer".
+
+A document is two statements. The relevant one is "the man helped the doctor. the man did not help the lawyer."
+An irrelevant one has the same words: "the man did not help the doctor. the man helped the lawyer."
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TypeAlias
+from random import Random
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
-from sentprobe.disk.files import atomic_new_folder
-from sentprobe.errors import UsageError
+from sentprobe.common.errors import UsageError
+from sentprobe.common.files import atomic_new_folder
+from sentprobe.common.values import format_json
 from sentprobe.generator.bulk.generation import PART_SIZE
+from sentprobe.generator.events import event as ev
 from sentprobe.generator.events.event import Event
 from sentprobe.generator.events.meaning import compute_meaning
 from sentprobe.generator.events.notation import write_event
-from sentprobe.generator.pairs.exclusion_queries import ExclusionSpace, join_questions, join_statements
-from sentprobe.generator.pairs.triplets import SIDES, SentenceMaker, TripletRows, TripletSet, TripletSide, TripletSpace
+from sentprobe.generator.pairs import drafts
+from sentprobe.generator.pairs.contrasts import CONTRASTS, Contrast
+from sentprobe.generator.pairs.drafts import EventDraft, find_irreplaceable_words
+from sentprobe.generator.pairs.triplets import (
+    SIDES,
+    SentenceMaker,
+    TripletPart,
+    TripletRows,
+    TripletSet,
+    TripletSide,
+    TripletSpace,
+)
 from sentprobe.generator.spaces.layout import build_layout_event
-from sentprobe.values import format_json
+from sentprobe.generator.spaces.rules import find_verbs_without_progressive
+from sentprobe.generator.spaces.templates import SplitSide
+from sentprobe.lexicon import Kind, Lexicon
+from sentprobe.lexicon.lexicon import restrict_to_one_sort
+from sentprobe.lexicon.words import PERSON
+
+MAX_DISTRACTORS = 8
+"""Maximum number of distractors of a triplet."""
+
+_USUAL_CONTRASTS = ("role", "modifier", "polarity", "tense", "aspect", "number", "noun", "verb")
+"""Names of contrasts that are possible for most events."""
+
+
+def render_distractors(triplets: TripletSet, count: int) -> list[list[str]]:
+    """Return *count* lists, each with one distractor for every triplet, in the voice and word order of the positive.
+
+    The first list holds the negatives. The other lists hold sentences with a different change, chosen at random.
+
+    Raises:
+        UsageError: a triplet has fewer than *count* distractors.
+    """
+    check_distractors(count)
+    if not count:
+        return []
+    possible_edits: dict[tuple[str, str, str], bool] = {}
+    edits = {id(part): _choose_edits(triplets, part, count, possible_edits) for part in triplets.parts}
+    columns = [partial(_draft_distractor, triplets, edits, number) for number in range(count)]
+    return TripletRows(triplets, columns).render_texts()
+
+
+def check_distractors(count: int) -> None:
+    """Raise UsageError if *count* is negative or above MAX_DISTRACTORS."""
+    if not 0 <= count <= MAX_DISTRACTORS:
+        raise UsageError(f"a triplet has from 0 to {MAX_DISTRACTORS} distractors, not {count}")
+
+
+_Edit: TypeAlias = tuple[Contrast, str]
+"""A contrast, and the path of the clause or noun that is changed."""
+
+
+def _draft_distractor(
+    triplets: TripletSet, edits: dict[int, list[_Edit]], number: int, part: TripletPart
+) -> EventDraft:
+    contrast, place = edits[id(part)][number]
+    return contrast.edit(triplets.build_draft(part, side=TripletSide.POSITIVE), place)
+
+
+def _choose_edits(
+    triplets: TripletSet, part: TripletPart, count: int, possible_edits: dict[tuple[str, str, str], bool]
+) -> list[_Edit]:
+    """Return *count* edits that turn a positive into distractors. The first makes the negative; the others are random.
+
+    The choice depends on the seed of *triplets*. *possible_edits* is a cache of which edits are possible.
+    """
+    stratum, own_contrast = part.stratum, triplets.space.contrast
+    other_edits = [
+        (contrast, place)
+        for contrast in _find_applicable_contrasts(triplets)
+        for place in contrast.find_places(stratum.pattern)
+        if (contrast, place) != (own_contrast, stratum.place) and _is_possible(contrast, place, part, possible_edits)
+    ]
+    if len(other_edits) < count - 1:
+        raise UsageError(f"{stratum.pattern.name}: a triplet has only {len(other_edits) + 1} distractors")
+    key = (triplets.seed, stratum.pattern.name, stratum.place, stratum.voices)
+    return [(own_contrast, stratum.place), *Random(repr(key)).sample(other_edits, count - 1)]
+
+
+def _is_possible(
+    contrast: Contrast, place: str, part: TripletPart, possible_edits: dict[tuple[str, str, str], bool]
+) -> bool:
+    if contrast.name == "tense" and f"{place}tense" not in part.anchors.values:
+        return False  # a modal has no tense
+    slot, key = contrast.replaced_slot, (contrast.name, place, part.stratum.pattern.name)
+    if key not in possible_edits:
+        draft = part.anchors
+        possible_edits[key] = not slot or not find_irreplaceable_words(
+            draft.replacements, draft.build_layout(), f"{place}{slot}"
+        )
+    return possible_edits[key]
+
+
+def _find_applicable_contrasts(triplets: TripletSet) -> Iterator[Contrast]:
+    """Yield the contrasts from which distractors of the triplets can be made.
+
+    Aspect is excluded if the language or a verb has no progressive. It is also excluded if the negatives differ in an
+    adverb, because some anchors need the progressive to show which verb the adverb modifies. Role and modifier are
+    excluded unless all nouns have one sort (such as person), and all verbs and adjectives accept it.
+    """
+    space = triplets.space
+    needs_aspect = space.contrast.needed_kind is Kind.ADVERB
+    needs_aspect = needs_aspect or ev.Aspect.PROGRESSIVE not in space.lexicon.language.aspects
+    needs_aspect = needs_aspect or bool(find_verbs_without_progressive(space.words, space.lexicon))
+    has_sorts = restrict_to_one_sort(space.lexicon, space.vocabulary) is not space.lexicon
+    for name in _USUAL_CONTRASTS:
+        if not ((name == "aspect" and needs_aspect) or (CONTRASTS[name].moves_nouns and has_sorts)):
+            yield CONTRASTS[name]
+
+
+DOCUMENTS = {"positive": (False, True), "both": (False, False), "exchanged": (True, False)}
+"""For each document of a query: whether the first statement is negated, and whether the second statement is."""
+
+
+class ExclusionSpace(TripletSpace):
+    """All exclusion queries of a vocabulary, such as "who helped the doctor but did not help the lawyer"."""
+
+    ITEM_NAME: ClassVar[str] = "queries"
+    SENTENCES_PER_ITEM: ClassVar[int] = 2 + 2 * len(DOCUMENTS)
+
+    def __init__(self, lexicon: Lexicon, *, vocabulary: str, side: SplitSide | None = None) -> None:
+        one_sort = restrict_to_one_sort(lexicon, vocabulary)
+        super().__init__(one_sort, "noun", vocabulary=vocabulary, templates=["transitive"], side=side)
+        self.contrast = replace(self.contrast, name="exclusion")
+        self.strata = tuple(stratum for stratum in self.strata if stratum.place == _PATIENT)
+
+    def list_makers(self) -> Mapping[str, tuple[SentenceMaker, ...]]:
+        """Map "query" to two makers of questions, and each name in DOCUMENTS to two makers of statements."""
+        makers: dict[str, tuple[SentenceMaker, ...]] = {
+            "query": (self.make_question(0), self.make_question(1, negated=True))
+        }
+        for name, negations in DOCUMENTS.items():
+            makers[name] = tuple(partial(_draft_statement, number, n) for number, n in enumerate(negations))
+        return makers
+
+    def make_question(self, number: int, *, negated: bool = False) -> SentenceMaker:
+        """Return a maker of a query's first question (*number* 0) or its second (1), such as "who helped the man"."""
+        sort = self.lexicon.get(self.words.nouns[0], Kind.NOUN).sort
+        return partial(_draft_question, ev.Asked.WHO if sort == PERSON else ev.Asked.WHAT, number, negated)
+
+
+def join_questions(texts: Sequence[str]) -> str:
+    """Join two questions with "but", without the second question word; return a single text unchanged.
+
+    >>> join_questions(["who helped the man", "who did not help the lawyer"])
+    'who helped the man but did not help the lawyer'
+    """
+    first, *others = texts
+    return " but ".join([first, *(text.partition(" ")[2] for text in others)])
+
+
+def join_statements(texts: Sequence[str]) -> str:
+    """Add a full stop to each of two statements, and join them with a space. Return a single text unchanged."""
+    return texts[0] if len(texts) == 1 else " ".join(f"{text}." for text in texts)
+
+
+_PATIENT = "patient."
+
+
+def _draft_statement(number: int, negated: bool, part: TripletPart) -> drafts.EventDraft:  # noqa: FBT001 - bound above
+    draft = drafts.replace_word(part.anchors, _PATIENT, slot="noun") if number else part.anchors
+    return replace(draft, values={**draft.values, "negation": np.full_like(draft.values["negation"], negated)})
+
+
+def _draft_question(asked: ev.Asked, number: int, negated: bool, part: TripletPart) -> drafts.EventDraft:  # noqa: FBT001
+    statement = _draft_statement(number, negated, part)
+    values = {**statement.values, "voice": np.zeros_like(statement.values["voice"])}
+    return replace(statement, values=values, mood=ev.Mood.QUESTION, asked=(ev.Role.AGENT, asked))
 
 
 def sample_distinct_meanings(spaces: Sequence[TripletSpace], count: int, *, seed: int) -> list[TripletSet]:

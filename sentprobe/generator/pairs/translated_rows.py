@@ -1,4 +1,12 @@
-"""Translation of many triplets at once. Each variable has an array with one value for each translated sentence."""
+"""Translation of many triplets at once. Each variable has an array with one value for each translated sentence.
+
+Translation of triplets: the anchor stays English, and the positive and the negatives are in another language.
+
+An entry of the other lexicon names its English lemma under the key ``english``. The other language has no progressive,
+so every clause becomes simple. Verbs that take a dative object in the other language have no passive there. With such a
+verb, a passive English clause becomes active; in a main clause, the object then comes first. If a translation would
+have two readings, its transitive clauses become passive, except those with a dative object.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -9,13 +17,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.errors import UsageError
+from sentprobe.common.errors import UsageError
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.pairs import triplet_files as files
-from sentprobe.generator.pairs.drafts import ADJECTIVE, MAIN, EventDraft, ValueColumn, format_clause_path
-from sentprobe.generator.pairs.row_renderer import RowRenderer
-from sentprobe.generator.pairs.training_files import TrainingColumns, iterate_training_columns
-from sentprobe.generator.pairs.translation import Translator
+from sentprobe.generator.pairs.drafts import ADJECTIVE, MAIN, EventDraft, RowRenderer, ValueColumn, format_clause_path
+from sentprobe.generator.pairs.inference_pairs import TrainingColumns, iterate_training_columns
 from sentprobe.generator.pairs.triplets import SIDES, TripletRows, TripletSet, TripletSide, TripletSpace
 from sentprobe.generator.sentences.parse import parse
 from sentprobe.generator.sentences.realize import realize
@@ -23,10 +29,54 @@ from sentprobe.generator.sentences.sentence_records import json_escape
 from sentprobe.generator.spaces.constraints import Words
 from sentprobe.generator.spaces.drawn_event import DrawnEvent
 from sentprobe.generator.spaces.layout import NEGATIONS, ClauseForm, Layout, PhraseForm, make_layout
-from sentprobe.generator.spaces.object_order import list_undecided
+from sentprobe.generator.spaces.object_readings import list_undecided
 from sentprobe.generator.spaces.space import EventBatch
 from sentprobe.generator.spaces.templates import ClausePattern, Pattern
-from sentprobe.lexicon import Kind
+from sentprobe.lexicon import Flag, Kind, Lexicon, Word
+
+UNTRANSLATED = {
+    "aspect": "progressive and simple events have one translation",
+    "modality": "modals are not translated",
+    "mood": "questions and orders are not translated",
+    "recipient": "verbs with a recipient are not translated",
+}
+"""The contrasts that are not translated, with the reason."""
+
+
+class Translator:
+    """Translator of words from English into another language, by the lexicons of the two languages.
+
+    >>> from sentprobe.lexicon.read import load_lexicon
+    >>> Translator(load_lexicon(None), load_lexicon(None, "de")).find_word(Kind.TRANSITIVE, "help").lemma
+    'helfen'
+    """
+
+    def __init__(self, source: Lexicon, target: Lexicon) -> None:
+        self.source, self.target = source, target
+        self._words: dict[tuple[Kind, str], Word] = {}
+        for word in target.entries:
+            if word.english:  # a verb with a dative object translates a transitive verb
+                self._words[Kind.TRANSITIVE if word.kind is Kind.DATIVE else word.kind, word.english] = word
+        article = target.get(target.language.determiner, Kind.DETERMINER)
+        self._words[Kind.DETERMINER, source.language.determiner] = article
+
+    def restrict(self, vocabulary: str) -> Lexicon:
+        """Return a copy of the source lexicon in which *vocabulary* has only words with a usable translation."""
+        words = self.source.vocabulary(vocabulary).words
+        usable = {kind: [lemma for lemma in words[kind] if self._is_usable(kind, lemma)] for kind in words}
+        return self.source.replace_words(vocabulary, usable)
+
+    def _is_usable(self, kind: Kind, lemma: str) -> bool:
+        """Return whether a word has a translation that is no sentence adverb. Negated clauses forbid such adverbs."""
+        word = self._words.get((kind, lemma))
+        return word is not None and Flag.SENTENCE not in word.flags
+
+    def find_word(self, kind: Kind, lemma: str) -> Word:
+        """Return the translation of an English word. Raises UsageError if there is none."""
+        if (kind, lemma) not in self._words:
+            raise UsageError(f"the {kind} {lemma!r} has no translation in {self.target.source}")
+        return self._words[kind, lemma]
+
 
 Mask = NDArray[np.bool_]
 _PASSIVE = [*ev.Voice].index(ev.Voice.PASSIVE)

@@ -9,16 +9,15 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from sentprobe.disk.files import atomic_path
-from sentprobe.errors import UsageError
+from sentprobe.common.errors import UsageError
+from sentprobe.common.files import atomic_path
+from sentprobe.common.specs import choose_member
+from sentprobe.common.values import format_json
 from sentprobe.generator.bulk.generation import PART_SIZE
-from sentprobe.generator.pairs.drafts import MAIN
-from sentprobe.generator.pairs.row_renderer import RowRenderer, RowSource
+from sentprobe.generator.pairs.drafts import MAIN, RowRenderer, RowSource
 from sentprobe.generator.pairs.triplets import SIDES, TripletRows, TripletSet, TripletSide
 from sentprobe.generator.sentences.sentence import Sentence
 from sentprobe.generator.sentences.sentence_records import json_escape, write_json
-from sentprobe.specs import choose_member
-from sentprobe.values import format_json
 
 
 class TripletFormat(StrEnum):

@@ -15,11 +15,18 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.errors import UsageError
+from sentprobe.common.errors import UsageError
 from sentprobe.generator.events import event as ev
-from sentprobe.generator.events.matching import unify
-from sentprobe.generator.pairs import contrasts, drafts, form_changes
-from sentprobe.generator.pairs.replacements import (
+from sentprobe.generator.events.checks import unify
+from sentprobe.generator.pairs import contrasts, drafts
+from sentprobe.generator.pairs.contrasts import (
+    PLURALS,
+    adapt_aspects,
+    find_form_changes,
+    has_contrast,
+    restrict_to_decided_nouns,
+)
+from sentprobe.generator.pairs.drafts import (
     ReplacementTables,
     build_replacements,
     compute_salts,
@@ -28,16 +35,15 @@ from sentprobe.generator.pairs.replacements import (
     find_unexchangeable_verbs,
     find_verbs_of_frames,
     is_exchangeable_adverb,
+    make_text_renderer,
 )
-from sentprobe.generator.pairs.row_renderer import make_text_renderer
 from sentprobe.generator.spaces.constraints import Choices, Constraints, Words, choose_words, list_other_vocabularies
 from sentprobe.generator.spaces.counting import IndexArray, divide_evenly, sample_distinct
-from sentprobe.generator.spaces.held_out_words import SplitSide
 from sentprobe.generator.spaces.layout import ClauseForm, make_layout
 from sentprobe.generator.spaces.space import MAX_SENTENCES, EventBatch, Space, join_batches
-from sentprobe.generator.spaces.templates import Pattern, find_patterns
+from sentprobe.generator.spaces.templates import Pattern, SplitSide, find_patterns
 from sentprobe.lexicon import Kind, Lexicon
-from sentprobe.lexicon.sorts import restrict_to_one_sort
+from sentprobe.lexicon.lexicon import restrict_to_one_sort
 
 
 class TripletSide(StrEnum):
@@ -127,12 +133,12 @@ class TripletSpace:
         self.side = side
         self.lexicon = side.restrict_lexicon(lexicon, vocabulary) if side else lexicon
         self.contrast = contrasts.find_contrast(contrast)
-        if not form_changes.has_contrast(lexicon.language, self.contrast):
+        if not has_contrast(lexicon.language, self.contrast):
             raise ImpossibleContrastError(f"sentprobe's {lexicon.language.name} cannot have the contrast {contrast!r}")
         self._forbidden_events: tuple[ev.Event, ...] = ()
         if lexicon.language.has_fronting:
-            self.lexicon = form_changes.restrict_to_decided_nouns(self.lexicon, vocabulary)
-            self._forbidden_events = form_changes.PLURALS
+            self.lexicon = restrict_to_decided_nouns(self.lexicon, vocabulary)
+            self._forbidden_events = PLURALS
         if mood and mood not in self.contrast.common_moods:
             raise ImpossibleContrastError(f"the contrast {contrast!r} is impossible where all sentences are {mood}s")
         self.moods = (mood,) if mood else self.contrast.moods
@@ -266,7 +272,7 @@ class TripletSpace:
             if is_order and not (self.contrast.in_orders if place == drafts.MAIN else not place.startswith("agent.")):
                 continue
             spaces_by_voice: dict[ev.Voice | None, tuple[Space, ...]] = {}
-            for voices, voice in form_changes.find_form_changes(pattern, self.lexicon.language):
+            for voices, voice in find_form_changes(pattern, self.lexicon.language):
                 if is_order and drafts.MAIN in voices:
                     continue  # an order has no passive
                 if voice not in spaces_by_voice:
@@ -280,7 +286,7 @@ class TripletSpace:
             form = replace(form, aspect=ev.Aspect.PERFECT)
         for condition, mood in product(self.contrast.build_conditions(pattern, place), self.moods):
             try:
-                anchors = unify(form_changes.adapt_aspects(condition, language), form)
+                anchors = unify(adapt_aspects(condition, language), form)
                 choices = self._make_choices(place, mood, anchors)
                 unusable = tuple(sorted(self._find_unusable_words(pattern, place, choices)))
                 limits = Constraints(forbidden=self._forbidden_events, forbidden_words=unusable)

@@ -7,17 +7,25 @@ from itertools import product
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from sentprobe.errors import SentprobeError
+from sentprobe.common.errors import SentprobeError
 from sentprobe.generator.events import event as ev
-from sentprobe.generator.events.licenses import check_licenses, select_licensed
-from sentprobe.generator.sentences.attachments import (
+from sentprobe.generator.events.checks import check_licenses, select_licensed
+from sentprobe.generator.sentences.realize import (
     MAX_READINGS,
     count_readings,
     has_adverb_place_after_subject,
     list_readings,
 )
-from sentprobe.generator.sentences.token_readings import END, NounReading, find_readings
-from sentprobe.generator.sentences.tries import QUESTION_WORD, RELATIVIZER, PhraseKey, Trie, load_tries
+from sentprobe.generator.sentences.token_readings import (
+    END,
+    QUESTION_WORD,
+    RELATIVIZER,
+    NounReading,
+    PhraseKey,
+    Trie,
+    find_readings,
+    load_tries,
+)
 from sentprobe.grammars import shapes
 from sentprobe.lexicon import Flag, Lexicon
 from sentprobe.lexicon.languages.language import Language

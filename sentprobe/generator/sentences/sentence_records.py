@@ -6,15 +6,14 @@ from functools import partial
 from types import NoneType
 from typing import Any
 
-from sentprobe.errors import FormatError, SentprobeError, UsageError, suggest
+from sentprobe.common.errors import FormatError, SentprobeError, UsageError, suggest
+from sentprobe.common.values import BadSyntaxError, check_record, format_json, parse_json
+from sentprobe.generator.events.checks import select_licensed
 from sentprobe.generator.events.event_json import event_from_json, event_to_json
-from sentprobe.generator.events.licenses import select_licensed
-from sentprobe.generator.sentences.attachments import realize_readings
 from sentprobe.generator.sentences.parse import ParsedClause, build_event, parse_clauses, parse_once
-from sentprobe.generator.sentences.realize import realize
+from sentprobe.generator.sentences.realize import realize, realize_readings
 from sentprobe.generator.sentences.sentence import Negation, Predicate, Sentence, Token
 from sentprobe.lexicon import Lexicon
-from sentprobe.values import BadSyntaxError, check_record, format_json, parse_json
 
 _TOKEN_FIELDS = tuple(field.name for field in fields(Token))
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from typing import TypeAlias
 
-from sentprobe.errors import UsageError, suggest
+from sentprobe.common.errors import UsageError, suggest
 from sentprobe.generator.events import event as ev
-from sentprobe.generator.events.lemmas import check_language
+from sentprobe.generator.events.checks import check_language
 from sentprobe.lexicon import Flag, Kind, Lexicon
 from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.lexicon.languages.language import Language
@@ -44,7 +44,7 @@ class Constraints:
     """Partial events and lemmas that every sentence must contain, or must not contain.
 
     A partial event may match the main clause or a relative clause (see
-    :func:`~sentprobe.generator.events.matching.contains`). A sentence must contain all ``required`` events and, unless
+    :func:`~sentprobe.generator.events.checks.contains`). A sentence must contain all ``required`` events and, unless
     ``required_any`` is empty, at least one event of ``required_any``.
     """
 

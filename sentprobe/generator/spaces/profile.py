@@ -18,8 +18,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.random import Generator
 
-from sentprobe.disk.reading import read_text
-from sentprobe.errors import FormatError, UsageError, suggest
+from sentprobe.common.errors import FormatError, UsageError, suggest
+from sentprobe.common.reading import read_text
+from sentprobe.common.values import parse_toml
 from sentprobe.generator.events.event import Aspect, Frame, Number, Polarity, Role, Tense, Voice
 from sentprobe.generator.spaces import counting
 from sentprobe.generator.spaces.constraints import Allowed
@@ -27,7 +28,6 @@ from sentprobe.generator.spaces.counting import Box, CountedBox, IndexArray
 from sentprobe.generator.spaces.drawn_event import DrawnEvent, number_variables
 from sentprobe.generator.spaces.layout import Layout, LayoutValue
 from sentprobe.generator.spaces.templates import ClausePattern, Pattern, find_patterns
-from sentprobe.values import parse_toml
 
 FeatureWeights: TypeAlias = Mapping[str, Mapping[str, float]]
 """Weights such as ``{"tense": {"past": 3, "pres": 1}}``; values that are not named have weight 0."""

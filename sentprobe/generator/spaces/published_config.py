@@ -10,14 +10,14 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from sentprobe.disk.reading import read_text
-from sentprobe.errors import FormatError, UsageError
+from sentprobe.common.errors import FormatError, UsageError
+from sentprobe.common.reading import read_text
+from sentprobe.common.values import BadSyntaxError, TooDeepError, parse_json
 from sentprobe.generator.events import event as ev
+from sentprobe.generator.events.checks import check_clause, check_predicate, infer_frames
 from sentprobe.generator.events.event_json import JsonNode
-from sentprobe.generator.events.lemmas import check_clause, check_predicate, infer_frames
 from sentprobe.generator.spaces.constraints import Constraints
 from sentprobe.lexicon import Kind, Lexicon
-from sentprobe.values import BadSyntaxError, TooDeepError, parse_json
 
 FRAMES = (ev.Frame.INTRANSITIVE, ev.Frame.TRANSITIVE)
 ROLES = (ev.Role.AGENT, ev.Role.PATIENT)

@@ -1,22 +1,180 @@
-"""The rules of a space, from its settings and the grammar. A rule excludes the events inside or outside some boxes."""
+"""The rules of a space, from its settings and the grammar. A rule excludes the events inside or outside some boxes.
+
+Forbidden combinations of a noun and a word that does not accept the noun's sort, such as a thing that sleeps.
+
+Boxes (allowed values of variables) of sentences in which a reflexive, *ever* or *any* is not licensed.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from itertools import product
+from itertools import chain, product
 
-from sentprobe.generator.events.event import GAP, Aspect, Dative, Event, Frame, Mood, Negator, Polarity, Role, Voice
+from sentprobe.generator.events import event as ev
+from sentprobe.generator.events.checks import GENDERS, accepts_asked
+from sentprobe.generator.events.event import (
+    GAP,
+    Asked,
+    Aspect,
+    Dative,
+    Event,
+    Frame,
+    Mood,
+    Negator,
+    Polarity,
+    Role,
+    Voice,
+)
 from sentprobe.generator.events.notation import write_event
-from sentprobe.generator.sentences.attachments import WITHOUT_AUXILIARY, find_last_role
+from sentprobe.generator.sentences.realize import WITHOUT_AUXILIARY, find_last_role
 from sentprobe.generator.spaces.constraints import Allowed, Choices, Constraints, Words
-from sentprobe.generator.spaces.layout import NEGATIONS, ClauseSite, Layout, Restriction, Variable
-from sentprobe.generator.spaces.license_boxes import find_polarity_boxes, find_reflexive_boxes, has_polarity_items
-from sentprobe.generator.spaces.object_order import iterate_order_rules
-from sentprobe.generator.spaces.object_readings import find_object_boxes, has_object_readings
+from sentprobe.generator.spaces.layout import NEGATIONS, ClauseSite, Group, Layout, Restriction, Variable
+from sentprobe.generator.spaces.object_readings import find_object_boxes, has_object_readings, iterate_order_rules
 from sentprobe.generator.spaces.restrictions import Rule, list_restrictions
-from sentprobe.generator.spaces.sort_bans import find_asked_boxes, find_conjunct_boxes, find_sort_bans, find_sort_boxes
+from sentprobe.grammars.shapes import find_subject_role
 from sentprobe.lexicon import Flag, Form, Kind, Lexicon
-from sentprobe.lexicon.words import NO_PROGRESSIVE
+from sentprobe.lexicon.words import MODIFIED, NO_PROGRESSIVE, ROLES
+
+
+@dataclass(frozen=True, slots=True)
+class SortBan:
+    """Words of one kind, and the nouns that none of these words accepts. Both are indices into the tuples of ``Words``.
+
+    ``role`` is the role in which verbs do not accept the nouns. For adjectives and relativizers, it is ``MODIFIED``.
+    """
+
+    kind: Kind
+    role: str
+    words: Allowed
+    nouns: Allowed
+
+
+@lru_cache(maxsize=64)  # a task makes thousands of spaces from the same words
+def find_sort_bans(words: Words, lexicon: Lexicon) -> tuple[SortBan, ...]:
+    """Return the sort bans for *words*. For example, all transitive verbs whose agent must be a person share a ban."""
+    nouns_by_sorts: dict[tuple[str, ...], set[int]] = {}
+    for i, noun in enumerate(words.nouns):
+        nouns_by_sorts.setdefault(lexicon.get(noun, Kind.NOUN).sorts, set()).add(i)
+    lemmas = {
+        Kind(frame.value): {i: words.verbs[i] for i in sorted(verbs)} for frame, verbs in words.verbs_by_frame.items()
+    }
+    lemmas[Kind.RELATIVIZER] = dict(enumerate(words.relativizers))
+    lemmas[Kind.ADJECTIVE] = dict(enumerate(words.adjectives))
+    bans: dict[tuple[Kind, str, Allowed], list[int]] = {}
+    for kind, lemmas_by_number in lemmas.items():
+        for number, lemma in lemmas_by_number.items():
+            word = lexicon.get(lemma, kind)
+            for role in ROLES.get(kind, (MODIFIED,)):
+                banned = (nouns for sorts, nouns in nouns_by_sorts.items() if not word.accepts(sorts, role))
+                bans.setdefault((kind, role, frozenset(chain.from_iterable(banned))), []).append(number)
+    return tuple(SortBan(kind, role, frozenset(same), nouns) for (kind, role, nouns), same in bans.items() if nouns)
+
+
+def find_asked_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> list[Restriction]:
+    """Return a list with the box of main verbs that do not accept the question word. If there are none, return []."""
+    main = layout.clauses[0]
+    banned = main.form.asked and _find_verbs_without_question(words, lexicon, main.frame, main.form.asked)
+    return [{"verb": banned}] if banned else []
+
+
+@lru_cache(maxsize=256)  # a task makes thousands of spaces from the same words
+def _find_verbs_without_question(words: Words, lexicon: Lexicon, frame: Frame, form: tuple[Role, Asked]) -> Allowed:
+    role, asked = form
+    verbs = ((i, lexicon.get(words.verbs[i], Kind(frame.value))) for i in words.verbs_by_frame[frame])
+    return frozenset(i for i, verb in verbs if not accepts_asked(asked, verb, role, lexicon))
+
+
+def find_sort_boxes(bans: Iterable[SortBan], layout: Layout) -> Iterator[Restriction]:
+    """Yield the boxes of a layout in which a noun has a sort that its verb, adjective or relativizer excludes."""
+    names = {variable.name for variable in layout.variables}
+    for (kind, role, word, noun), ban in product(_list_sort_pairs(layout), bans):
+        if (ban.kind, ban.role) == (kind, role) and {word, noun} <= names:
+            yield {noun: ban.nouns, word: ban.words}  # nouns first: sorts cut few boxes
+
+
+def find_conjunct_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> Iterator[Restriction]:
+    """Yield the boxes of a layout in which coordinated nouns have different sorts: "the man and the key"."""
+    nouns_by_sort: dict[str, set[int]] = {}
+    for i, noun in enumerate(words.nouns):
+        nouns_by_sort.setdefault(lexicon.get(noun, Kind.NOUN).sort, set()).add(i)
+    every = frozenset(range(len(words.nouns)))
+    for path, nouns in product(layout.coordinations, nouns_by_sort.values()):
+        if others := every - nouns:
+            yield {f"{path}noun": frozenset(nouns), f"{path}conjunct.noun": others}
+
+
+def _list_sort_pairs(layout: Layout) -> Iterator[tuple[Kind, str, str, str]]:
+    """Yield (word's kind, noun's role, word's variable, noun's variable) for each word that restricts a noun's sort."""
+    for site in layout.clauses:
+        kind = Kind(site.frame.value)
+        yield Kind.RELATIVIZER, MODIFIED, f"{site.owner}rel", f"{site.owner}noun"
+        for role in ROLES[kind]:
+            is_gap = site.gap is not None and site.gap.value == role
+            is_bound = site.form.reflexive is not None and site.form.reflexive.value == role
+            owner = site.owner if is_gap else f"{site.path}{ROLES[kind][0] if is_bound else role}."
+            yield kind, role, f"{site.path}verb", f"{owner}noun"
+            yield kind, role, f"{site.path}verb", f"{owner}conjunct.noun"
+    for variable in layout.variables:
+        if variable.group is Group.ADJECTIVE:
+            yield Kind.ADJECTIVE, MODIFIED, variable.name, f"{variable.name.rpartition('.')[0]}.noun"
+
+
+_POSITIVE = frozenset([NEGATIONS.index(ev.Polarity.POSITIVE.value)])
+
+
+def find_reflexive_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> Iterator[Restriction]:
+    """Yield the boxes of sentences whose reflexive, such as *herself*, differs from the agent in number or gender."""
+    role = layout.clauses[0].form.reflexive
+    if role is None:
+        return
+    genders = [lexicon.get(noun, Kind.NOUN).gender for noun in words.nouns]
+    for i, word in enumerate(ev.Reflexive):
+        reflexive = {f"{role.value}.self": frozenset([i])}
+        if "agent." in layout.coordinations:
+            if word.number is ev.Number.SINGULAR:
+                yield reflexive
+            continue
+        wrong_numbers = frozenset(at for at, (number, _) in enumerate(words.determiners) if number != word.number)
+        wrong_nouns = frozenset(at for at, gender in enumerate(genders) if gender not in ("", GENDERS[word]))
+        if wrong_numbers:
+            yield {**reflexive, "agent.det": wrong_numbers}
+        if wrong_nouns and GENDERS[word]:
+            yield {**reflexive, "agent.noun": wrong_nouns}
+
+
+@lru_cache(maxsize=64)  # a task makes thousands of spaces from the same words
+def has_polarity_items(words: Words, lexicon: Lexicon) -> bool:
+    """Say whether *words* has a polarity item (*any*, *ever*) among its determiners and adverbs."""
+    determiners = (lexicon.get(lemma, Kind.DETERMINER) for _, lemma in words.determiners)
+    adverbs = (lexicon.get(lemma, Kind.ADVERB) for lemma in words.adverbs)
+    return any(Flag.NPI in word.flags for word in (*determiners, *adverbs))
+
+
+def find_polarity_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> Iterator[Restriction]:
+    """Yield the boxes of sentences in which a polarity item stands neither in a question nor after a negation."""
+    determiners = frozenset(
+        i for i, (_, d) in enumerate(words.determiners) if Flag.NPI in lexicon.get(d, Kind.DETERMINER).flags
+    )
+    adverbs = frozenset(i for i, a in enumerate(words.adverbs) if Flag.NPI in lexicon.get(a, Kind.ADVERB).flags)
+    for site in (site for site in layout.clauses if site.form.mood is not ev.Mood.QUESTION):
+        for i in range(site.adverbs if adverbs else 0):
+            yield {f"{site.path}adverb{i}": adverbs, f"{site.path}negation": _POSITIVE}
+        for phrase in site.phrases if determiners else ():
+            tails = ("",) if phrase.conjunct_adjectives is None else ("", "conjunct.")
+            for tail, box in product(tails, _list_unlicensed(site, phrase.path)):
+                yield {f"{phrase.path}{tail}det": determiners, **box}
+
+
+def _list_unlicensed(site: ClauseSite, path: str) -> Iterator[Restriction]:
+    """Yield a box for each voice and dative form of a clause. In a box, no negation precedes the phrase at *path*."""
+    datives = [(i, str(d)) for i, d in enumerate(ev.Dative) if site.varies_dative or d is site.dative] or [(0, "")]
+    for (i, voice), (j, dative) in product(enumerate(ev.Voice), datives):
+        if site.voice in (None, voice):
+            is_subject = path == f"{site.path}{find_subject_role(voice, dative)}."
+            box = {} if is_subject else {f"{site.path}negation": _POSITIVE}
+            box |= {} if site.voice else {f"{site.path}voice": frozenset([i])}
+            yield {**box, f"{site.path}dative": frozenset([j])} if site.varies_dative else box
+
 
 POLARITY = "negations and questions around ever and any"
 """The text of the rule that the polarity items *ever* and *any* need a negation or a question."""

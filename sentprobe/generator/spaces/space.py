@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.errors import UsageError
+from sentprobe.common.errors import UsageError
 from sentprobe.generator.events.event import Asked, Contradiction, Event, Mood, Negator, Number
 from sentprobe.generator.events.notation import write_event
 from sentprobe.generator.spaces import counting

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from sentprobe.lexicon.inflect import FormSource, guess_form
 from sentprobe.lexicon.languages.language import EntryValues, Language
 from sentprobe.lexicon.words import (
     AUXILIARIES,
@@ -13,8 +12,10 @@ from sentprobe.lexicon.words import (
     RESERVED,
     VOWEL_KINDS,
     Form,
+    FormSource,
     Kind,
     Word,
+    guess_form,
 )
 
 CLOSED_KINDS = tuple(kind for kind in FORMS if kind not in OPEN_KINDS)

@@ -1,6 +1,6 @@
 """The table of all languages by code."""
 
-from sentprobe.errors import UsageError, suggest
+from sentprobe.common.errors import UsageError, suggest
 from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.lexicon.languages.german import GERMAN
 from sentprobe.lexicon.languages.language import Language

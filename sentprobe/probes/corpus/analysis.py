@@ -10,17 +10,16 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from sentprobe.disk.files import atomic_path
-from sentprobe.engines import Engine, EngineChoice, check_version, make_engine, run_tasks_on_engine
-from sentprobe.errors import SentprobeError, path_error
+from sentprobe.common.engines import Engine, EngineChoice, check_version, make_engine, run_tasks_on_engine
+from sentprobe.common.errors import SentprobeError, find_versions, path_error
+from sentprobe.common.files import atomic_path
+from sentprobe.common.screen import Reporter, SilentReporter
+from sentprobe.common.values import format_json
 from sentprobe.probes.corpus import chunks as stored_chunks
 from sentprobe.probes.corpus import table
-from sentprobe.probes.corpus.analysis_settings import AnalysisRecipe
-from sentprobe.probes.corpus.chunk_work import ChunkHead, compute_chunk_rows
+from sentprobe.probes.corpus.chunks import ChunkHead, compute_chunk_rows
 from sentprobe.probes.corpus.sources import Chunk, ChunkSize, Source, check_encoding, make_chunks
-from sentprobe.progress import Reporter, SilentReporter
-from sentprobe.values import format_json
-from sentprobe.versions import find_versions
+from sentprobe.probes.corpus.table import AnalysisRecipe
 
 READ_CHUNK_SIZE = ChunkSize(pieces=2_000, characters=1_000_000)
 """The size of a chunk if no parser is used: its analysis takes a fraction of a second."""

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.disk.scratch import make_scratch_folder
-from sentprobe.errors import SentprobeError, first_line
-from sentprobe.extras import import_module_of_extra
+from sentprobe.common.errors import SentprobeError, first_line, import_module_of_extra
+from sentprobe.common.scratch import make_scratch_folder
 from sentprobe.probes.corpus.table import Table
-from sentprobe.probes.dataset import Indices
+from sentprobe.probes.datasets.dataset import Indices
 
 if TYPE_CHECKING:
     import duckdb

@@ -1,21 +1,39 @@
-"""The table of encoder kinds, such as ``bow`` or ``st``; functions that build encoders from specs (``st:MODEL``)."""
+"""The table of encoder kinds, such as ``bow`` or ``st``; functions that build encoders from specs (``st:MODEL``).
 
+What an encoder spec does beside reading files: a spec in somebody else's run file may not do it unasked.
+
+Convert what a Python caller passes as encoders (specs, models, functions, lists) to encoders and specs.
+"""
+
+import hashlib
+import inspect
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
+from secrets import token_hex
+from typing import Any, TypeAlias, TypeVar
 
-from sentprobe.errors import UsageError, suggest
-from sentprobe.extras import require_libraries
-from sentprobe.probes.encoders.protocol import Baseline, Encoder, missing_extra
-from sentprobe.probes.encoders.trained.model_config import is_model_folder
-from sentprobe.probes.encoders.variants import cut_and_rounded
-from sentprobe.probes.encoders.variants.erasure import ERASE, NO_ERASURE, make_erased_encoders
-from sentprobe.specs import Spec, check_names, parse_spec, replace_options
+from sentprobe.common.errors import ArgumentTypeError, UsageError, require_libraries, suggest
+from sentprobe.common.specs import Spec, check_names, parse_spec, replace_options
+from sentprobe.probes.encoders import encoder as protocol
+from sentprobe.probes.encoders import variants as cut_and_rounded
+from sentprobe.probes.encoders.architecture import is_model_folder
+from sentprobe.probes.encoders.encoder import Baseline, Encoder, missing_extra
+from sentprobe.probes.encoders.models.python import convert_to_array, find_style, wrap_encoder
+from sentprobe.probes.encoders.variants import (
+    ERASE,
+    NO_ERASURE,
+    StorageOptions,
+    add_erasure,
+    add_storage_options,
+    make_erased_encoders,
+    make_stored_encoders,
+)
 
 
 class SpecArgument(StrEnum):
@@ -86,7 +104,7 @@ ENCODERS = (
     EncoderKind(
         "bow:glove.6B.300d.txt",
         "average of word vectors, from a file (word2vec, fastText, GloVe) or random",
-        _load_builder("files.word_files:build_bow", seeded=True),
+        _load_builder("word_vectors:build_bow", seeded=True),
         SpecArgument.OPTIONAL,
         extra="gensim",
         extra_for="binary files",
@@ -95,7 +113,7 @@ ENCODERS = (
         EncoderKind(
             name,
             f"untrained {network}; word vectors random or from a file",
-            _load_builder("trained.untrained:build_untrained", seeded=True),
+            _load_builder("models.untrained:build_untrained", seeded=True),
             SpecArgument.OPTIONAL,
             extra="probe",
         )
@@ -104,7 +122,7 @@ ENCODERS = (
     EncoderKind(
         "trained:enc/",
         "an encoder that probe train wrote to a folder; trained: may be left out",
-        _load_builder("trained.trained_encoder:build_trained"),
+        _load_builder("models.trained:build_trained"),
         extra="probe",
     ),
     EncoderKind(
@@ -122,30 +140,30 @@ ENCODERS = (
     EncoderKind(
         "openai:text-embedding-3-small?base_url=http://localhost:8000/v1",
         "a model behind an HTTP endpoint of the OpenAI embeddings kind",
-        _load_builder("models.openai:load_openai"),
+        _load_builder("models.endpoints:load_openai"),
     ),
     EncoderKind(
         "infersent:infersent2.pkl?vectors=crawl-300d-2M.vec",
         "InferSent 1 or 2, from its published weights and word vectors",
-        _load_builder("published.infersent:build_infersent"),
+        _load_builder("models.published:build_infersent"),
         extra="probe",
     ),
     EncoderKind(
         "skipthought:skip-thoughts/?mode=combine",
         "Skip-Thought, uni, bi or both, from the folder of its published weights and tables",
-        _load_builder("published.skipthought:build_skipthought"),
+        _load_builder("models.published:build_skipthought"),
         extra="probe",
     ),
     EncoderKind(
         "sdae:model.npz?dictionary=words.tsv",
         "a denoising auto-encoder (SDAE), from the files that its authors' code writes",
-        _load_builder("published.sdae:build_sdae"),
+        _load_builder("models.published:build_sdae"),
         extra="probe",
     ),
     EncoderKind(
         "file:vectors.npz",
         "precomputed vectors: npz, npy, safetensors, Parquet, or the published look-up format",
-        _load_builder("files.precomputed:build_precomputed"),
+        _load_builder("precomputed:build_precomputed"),
     ),
     EncoderKind(
         "python:mymodule:encode",
@@ -272,3 +290,162 @@ def parse_encoders(texts: Sequence[str]) -> list[Spec]:
     for spec in specs:
         find_kind(spec)
     return specs
+
+
+class ForeignRequest(StrEnum):
+    """A request that a file must not make, as a phrase for messages."""
+
+    CODE = "runs code"
+    CONNECTION = "opens a connection"
+    KEY = "sends a key of yours over a connection"
+
+
+def find_request(text: str) -> ForeignRequest | None:
+    """Return what the spec of an encoder, or of the vectors of probe words, asks for; None if it reads files only."""
+    if not text.partition("?")[0].partition(":")[0]:
+        return None  # not a spec, which the command reports
+    spec = read_spec(text)
+    match spec.kind:
+        case "python":
+            return ForeignRequest.CODE
+        case "openai":
+            return ForeignRequest.KEY if _sends_key(spec) else ForeignRequest.CONNECTION
+        case "st" | "hf":
+            return None if _is_stored(spec) else ForeignRequest.CONNECTION
+    return None
+
+
+def _sends_key(spec: Spec) -> bool:
+    from sentprobe.common.specs import read_options
+    from sentprobe.probes.encoders.models.endpoints import OpenAIOptions, find_key_variable
+
+    return bool(find_key_variable(read_options(spec, OpenAIOptions())))
+
+
+def _is_stored(spec: Spec) -> bool:
+    """Return whether a model is in a folder or in the hub's local cache, so that loading it opens no connection."""
+    if Path(spec.argument).expanduser().exists():
+        return True
+    from importlib.util import find_spec
+
+    if find_spec("huggingface_hub") is None:
+        return False
+    from sentprobe.probes.encoders.models.model_loading import is_cached
+    from sentprobe.probes.encoders.models.sentence_transformer import MODEL_OWNERS
+
+    required_file, owners = ("modules.json", MODEL_OWNERS) if spec.kind == "st" else ("config.json", ("",))
+    return is_cached(
+        spec.argument, revision=dict(spec.options).get("revision", ""), required_file=required_file, owners=owners
+    )
+
+
+EncoderArgument: TypeAlias = protocol.Encoder | protocol.Baseline | Spec | str | Callable[..., Any]
+"""A spec, an encoder, an object with ``encode``, or a function that takes a list of sentences."""
+EncodersArgument: TypeAlias = EncoderArgument | Iterable[EncoderArgument] | object
+"""One or several encoders; the type ``object`` allows models of any library."""
+EncoderSource: TypeAlias = protocol.Encoder | protocol.Baseline | Spec
+"""An encoder or baseline, or the spec from which it can be built."""
+Bindable = TypeVar("Bindable", bound=protocol.Encoder | protocol.Baseline)
+
+
+def resolve_encoders(argument: EncodersArgument) -> list[EncoderSource]:
+    """Parse specs, and wrap models and functions as encoders. Raises UsageError or ArgumentTypeError."""
+    # A model of sentence-transformers is iterable, so a list cannot be recognized by iteration alone.
+    is_no_list = isinstance(argument, str | Mapping | bytes | type) or is_encoder(argument)
+    items = list(argument) if isinstance(argument, Iterable) and not is_no_list else [argument]
+    sources = [_resolve_encoder(item) for item in items]
+    check_names([source for source in sources if isinstance(source, Spec)])
+    return sources
+
+
+def build_encoders(sources: Iterable[EncoderSource], *, seed: int) -> list[protocol.Encoder | protocol.Baseline]:
+    """Return *sources* with each spec replaced by the encoders built from it; *seed* determines random weights."""
+    encoders: list[protocol.Encoder | protocol.Baseline] = []
+    for source in sources:
+        encoders += make_encoders(source, seed=seed) if isinstance(source, Spec) else [source]
+    return encoders
+
+
+def expand_variants(
+    sources: Iterable[EncoderSource], storage: StorageOptions, *, erase: Sequence[str] = ()
+) -> list[EncoderSource]:
+    """Return *sources* and their variants. A spec's variants are options of the returned spec, such as ``dims=0,64``.
+
+    - storage: numbers of dimensions and roundings
+    - erase: paths of datasets; each dataset adds a variant, whose vectors lack information on the dataset's labels
+    """
+    variants: list[EncoderSource] = []
+    for source in sources:
+        if isinstance(source, Spec):
+            has_vectors = find_kind(source).argument is not SpecArgument.NONE
+            expanded = add_erasure(add_storage_options(source, storage), erase)
+            variants.append(expanded if has_vectors else source)
+        elif isinstance(source, protocol.Encoder):
+            variants += make_stored_encoders(source, storage, label=source.name)
+            variants += make_erased_encoders([source], (NO_ERASURE, *erase), label=source.name)
+        else:
+            variants.append(source)
+    return variants
+
+
+def depends_on_order(source: EncoderSource) -> bool:
+    """Return whether vectors belong to sentences by position: vector i to the i-th distinct sentence of a run."""
+    return not isinstance(source, Spec) and protocol.get_capabilities(source).bind_to_order is not None
+
+
+def bind_to_sentence_order(encoders: Iterable[Bindable], texts: Iterable[Iterable[str]]) -> list[Bindable]:
+    """Return *encoders*. Vectors stored without sentences get sentences of *texts*, in order. Raises EncoderError."""
+    unbound = list(encoders)
+    if not any(map(depends_on_order, unbound)):
+        return unbound
+    sentences = list(dict.fromkeys(chain.from_iterable(texts)))
+    bound: list[Any] = []
+    for encoder in unbound:
+        bind = protocol.get_capabilities(encoder).bind_to_order
+        bound.append(encoder if bind is None else bind(sentences))
+    return bound
+
+
+def is_encoder(argument: object) -> bool:
+    """Return whether an object is an encoder or a baseline, or a model or function that can be wrapped."""
+    if inspect.isclass(argument):
+        return False
+    return isinstance(argument, protocol.Encoder | protocol.Baseline) or find_style(argument) is not None
+
+
+def _resolve_encoder(argument: object) -> EncoderSource:
+    if isinstance(argument, str):
+        argument = read_spec(argument)
+    if isinstance(argument, Spec):
+        find_kind(argument)
+        return argument
+    if not is_encoder(argument):
+        subject = f"a {type(argument).__name__}"
+        if inspect.isclass(argument):
+            subject = f"the class {argument.__name__}, which must be instantiated first,"
+        expected = "a spec such as 'bow', a function of a list of sentences, an object with encode, or a list of these"
+        raise ArgumentTypeError(f"{subject} is not an encoder; expected: {expected}")
+    if isinstance(argument, protocol.Encoder | protocol.Baseline):
+        return argument
+    name, fingerprint = protocol.read_code_name(argument), _find_fingerprint(argument)
+    if fingerprint or (inspect.isfunction(argument) and argument.__closure__ is None):
+        return wrap_encoder(argument, name=name, fingerprint=fingerprint)
+    return wrap_encoder(argument, name=name, fingerprint=token_hex(), cacheable=False)  # its results are never reused
+
+
+FINGERPRINT_ATTRIBUTES = ("max_seq_length", "prompts", "default_prompt_name", "truncate_dim")
+"""Attributes of a sentence-transformers model that change its vectors, in addition to its weights."""
+
+
+def _find_fingerprint(model: Any) -> str:
+    """Return an object's attribute ``fingerprint``, or a digest of a PyTorch model's weights; "" without either."""
+    fingerprint = protocol.read_fingerprint(model)
+    if fingerprint or not callable(getattr(model, "state_dict", None)):
+        return fingerprint
+    content = hashlib.sha256()
+    for name, tensor in model.state_dict().items():
+        array = convert_to_array(tensor)
+        content.update(f"{name} {tensor.dtype} {array.shape}".encode())
+        content.update(array.tobytes())
+    settings = [repr(getattr(model, name, None)) for name in FINGERPRINT_ATTRIBUTES]
+    return protocol.digest("weights", model, *settings, content.hexdigest())

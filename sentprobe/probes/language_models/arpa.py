@@ -8,14 +8,14 @@ from itertools import chain
 from math import isfinite, log, nan
 from typing import TypeAlias
 
-from sentprobe.disk.reading import ASCII_BLANKS, MAX_LINE, parse_numbers, split_at_blanks
-from sentprobe.errors import FormatError, format_count
+from sentprobe.common.errors import FormatError, format_count
+from sentprobe.common.reading import ASCII_BLANKS, MAX_LINE, parse_numbers, split_at_blanks
+from sentprobe.common.screen import Reporter
+from sentprobe.common.specs import Spec, read_options
 from sentprobe.probes.corpus.sources import Source, decode_lines, open_source
-from sentprobe.probes.encoders.protocol import EncoderError
+from sentprobe.probes.encoders.encoder import EncoderError
 from sentprobe.probes.language_models.scorers import Regions, ScoringMethod, TokenScores
 from sentprobe.probes.language_models.sentence_pairs import TextSpan, split_at_spaces
-from sentprobe.progress import Reporter
-from sentprobe.specs import Spec, read_options
 
 START, END, UNKNOWN = "<s>", "</s>", "<unk>"
 CAPITAL_UNKNOWN = "<UNK>"

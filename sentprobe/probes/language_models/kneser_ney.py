@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.probes.language_models.arpa import END, START, UNKNOWN
-from sentprobe.probes.pretraining.vocabulary import learn_vocabulary
+from sentprobe.probes.training.text_filters import learn_vocabulary
 
 Integers: TypeAlias = NDArray[np.int64]
 Numbers: TypeAlias = NDArray[np.float64]

@@ -1,18 +1,27 @@
-"""Accuracies of language models on minimal pairs, by paradigm and phenomenon, and paired tests between models."""
+"""Accuracies of language models on minimal pairs, by paradigm and phenomenon, and paired tests between models.
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+Read scores of pairs from the CSV file that ``probe lm --scores`` writes, for comparisons without the model.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, combinations, compress
 from math import isfinite
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.display.table_writers import Grid, GridCell, GridRow, format_csv_row
-from sentprobe.errors import UsageError, format_count, suggest
-from sentprobe.probes.encoders.protocol import EncoderError
+from sentprobe.common.errors import FormatError, UsageError, format_count, suggest
+from sentprobe.common.reading import parse_number
+from sentprobe.common.screen import Reporter, shorten
+from sentprobe.common.specs import Spec, check_distinct, read_options
+from sentprobe.common.tables import Grid, GridCell, GridRow, escape_formula, format_csv_row
+from sentprobe.common.values import group_by
+from sentprobe.probes.datasets.records import read_table_rows
+from sentprobe.probes.encoders.encoder import EncoderError
 from sentprobe.probes.language_models import sentence_pairs as sp
 from sentprobe.probes.language_models.scorers import (
     FUNCTION,
@@ -22,15 +31,71 @@ from sentprobe.probes.language_models.scorers import (
     ScoreKind,
     ScoringMethod,
 )
-from sentprobe.probes.language_models.stored_scores import COLUMNS, StoredScores, load_stored_scores
-from sentprobe.probes.report.findings import comparisons as tested
-from sentprobe.probes.report.findings.item_parts import MAX_PARTS, partition_values
-from sentprobe.probes.report.tables.distance_report import fill_missing_keys
+from sentprobe.probes.language_models.sentence_pairs import SentencePair
+from sentprobe.probes.reports import comparisons as tested
+from sentprobe.probes.reports.item_parts import MAX_PARTS, partition_values
+from sentprobe.probes.reports.tables.distance_report import fill_missing_keys
 from sentprobe.probes.results.result import Provenance
 from sentprobe.probes.statistics import Correction, accuracy_interval, compare_items
-from sentprobe.progress import Reporter, shorten
-from sentprobe.specs import Spec, check_distinct
-from sentprobe.values import group_by
+
+COLUMNS = ("model", "paradigm", "pair_id", "score", "good", "bad", "sentence_good", "sentence_bad")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredOptions:
+    """The options of a file of stored scores, ``scores:FILE``."""
+
+    model: str = ""
+    """The name of the model, if the file has scores of several models."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredScores:
+    """One model's stored scores; the keys are (kind of score, good sentence, bad sentence)."""
+
+    spec: Spec
+    name: str
+    scores: Mapping[tuple[str, str, str], tuple[float, float]] = field(repr=False)
+
+    def find_scores(self, pairs: Sequence[SentencePair], kind: str) -> list[tuple[float, float]]:
+        """Return the scores of both sentences of each pair. Raises UsageError if a pair has no stored scores."""
+        for pair in pairs:
+            if _build_key(kind, pair.good, pair.bad) not in self.scores:
+                raise UsageError(
+                    f"{self.spec.argument} has no {kind} score of {self.name} for the pair {pair.good!r}, {pair.bad!r}"
+                )
+        return [self.scores[_build_key(kind, pair.good, pair.bad)] for pair in pairs]
+
+
+def _build_key(kind: str, good: str, bad: str) -> tuple[str, str, str]:
+    """Return the key of a pair's scores, with the sentences as ``--scores`` writes them."""
+    return kind, str(escape_formula(good)), str(escape_formula(bad))
+
+
+def load_stored_scores(spec: Spec) -> StoredScores:
+    """Load the file of a spec ``scores:FILE``. Raises SentprobeError."""
+    options, path = read_options(spec, StoredOptions()), Path(spec.argument)
+    rows = read_table_rows(path)
+    _, header = next(rows, ("", []))
+    if tuple(header) != COLUMNS:
+        raise FormatError(f"{path}: not a file that --scores wrote, with the columns {', '.join(COLUMNS)}")
+    models: dict[str, dict[tuple[str, str, str], tuple[float, float]]] = {}
+    for where, row in rows:
+        try:
+            model, _, _, kind, *values, good, bad = row
+            first, second = map(parse_number, values)
+        except ValueError:
+            expected = f"{len(COLUMNS)} columns, two of them numbers, are expected"
+            raise FormatError(f"{where}: {expected}") from None
+        if not (isfinite(first) and isfinite(second)):
+            raise FormatError(f"{where}: a score of the pair {good!r}, {bad!r} is not finite")
+        models.setdefault(str(escape_formula(model)), {})[_build_key(kind, good, bad)] = first, second
+    name = str(escape_formula(options.model)) or next(iter(models), "")
+    if name not in models or (len(models) > 1 and not options.model):
+        names = ", ".join(models) or "no model"
+        raise UsageError(f"{path} has scores of {names}: name one, as in scores:FILE?model=NAME{suggest(name, models)}")
+    return StoredScores(spec, spec.label or name, models[name])
+
 
 CHANCE = 0.5
 PARADIGM = "paradigm"

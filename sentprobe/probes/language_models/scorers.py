@@ -9,15 +9,15 @@ from itertools import compress
 from math import fsum, nan
 from typing import Any, Protocol, TypeAlias
 
-from sentprobe.errors import UsageError, suggest
+from sentprobe.common.errors import UsageError, suggest
+from sentprobe.common.processes import is_stop_request
+from sentprobe.common.screen import Reporter
+from sentprobe.common.specs import Spec, check_names, read_options
 from sentprobe.probes.encoders.baselines import NoOptions
+from sentprobe.probes.encoders.encoder import EncoderError, missing_extra
 from sentprobe.probes.encoders.kinds import read_spec
 from sentprobe.probes.encoders.models.python import convert_to_scores, load_object
-from sentprobe.probes.encoders.protocol import EncoderError, missing_extra
 from sentprobe.probes.language_models.sentence_pairs import TextSpan, split_at_spaces
-from sentprobe.processes import is_stop_request
-from sentprobe.progress import Reporter
-from sentprobe.specs import Spec, check_names, read_options
 
 DECIMALS = 5
 """Number of decimals of a score; float32 logits are not more precise."""
@@ -140,9 +140,9 @@ SCORES = "scores"
 FUNCTION = "python"
 """The kind of specs for functions of the user, ``python:module:function``."""
 _LOADERS = {
-    "hf": "transformer_scorers:load_transformer",
+    "hf": "neural_scorers:load_transformer",
     "ngram": "arpa:load_ngram_model",
-    "trained": "recurrent_scorers:load_recurrent_model",
+    "trained": "neural_scorers:load_recurrent_model",
     FUNCTION: "scorers:load_function",
 }
 

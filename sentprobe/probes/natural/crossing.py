@@ -12,19 +12,18 @@ from dataclasses import dataclass, replace
 from itertools import product
 from random import Random
 
-from sentprobe.errors import UsageError, suggest
+from sentprobe.common.errors import UsageError, find_versions, suggest
+from sentprobe.common.specs import NATURAL, check_distinct
 from sentprobe.probes.corpus.queries import Corpus, open_corpus
 from sentprobe.probes.corpus.table import Table
-from sentprobe.probes.dataset import Card, ProbeDataset, Split, TooFewError
-from sentprobe.probes.formats.entries import Entry, build_dataset
-from sentprobe.probes.known_task import name_in_languages
+from sentprobe.probes.datasets.dataset import Card, ProbeDataset, Split, TooFewError
+from sentprobe.probes.datasets.known_task import name_in_languages
+from sentprobe.probes.datasets.records import Entry, build_dataset
 from sentprobe.probes.natural import selection
-from sentprobe.probes.natural.conneau.surface_tasks import WORD_CONTENT
-from sentprobe.probes.natural.conneau.topconst import OTHER
 from sentprobe.probes.natural.datasets import NaturalRecipe, add_baselines, check_natural_size, select_items
 from sentprobe.probes.natural.natural_task import NaturalTask, TaskGroup
-from sentprobe.specs import NATURAL, check_distinct
-from sentprobe.versions import find_versions
+from sentprobe.probes.natural.parsed_tasks import OTHER
+from sentprobe.probes.natural.surface_tasks import WORD_CONTENT
 
 LEFT_OUT = "translations of test items left out"
 """Key of a card's count of training and validation items left out, since a test item has their text or ``sent_id``."""

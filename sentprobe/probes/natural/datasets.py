@@ -7,27 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from sentprobe.errors import UsageError, suggest
+from sentprobe.common.errors import UsageError, find_versions, suggest
+from sentprobe.common.specs import NATURAL
 from sentprobe.probes.corpus.queries import MEMORY, THREADS, Corpus, open_corpus
 from sentprobe.probes.corpus.table import Table
-from sentprobe.probes.dataset import Card, ProbeDataset, Sampling, Size, Split, TooFewError
-from sentprobe.probes.formats.entries import build_dataset
-from sentprobe.probes.known_task import find_task_name
+from sentprobe.probes.datasets.dataset import Card, ProbeDataset, Sampling, Size, Split, TooFewError
+from sentprobe.probes.datasets.known_task import find_task_name
+from sentprobe.probes.datasets.records import build_dataset
+from sentprobe.probes.natural import changed_sentences, parsed_tasks, surface_tasks, universal_tasks
 from sentprobe.probes.natural.adi_tasks import ADI_CONTENT, ADI_LENGTH, ADI_ORDER
-from sentprobe.probes.natural.conneau import (
-    inversions,
-    main_clause,
-    somo,
-    surface_tasks,
-    topconst,
-    treedepth,
-    universal_tasks,
-)
 from sentprobe.probes.natural.natural_task import NaturalTask, TableNeed, TaskGroup
 from sentprobe.probes.natural.selection import NaturalSettings, Selection, SelectionRequest
 from sentprobe.probes.statistics import wilson
-from sentprobe.specs import NATURAL
-from sentprobe.versions import find_versions
 
 PUBLISHED_SIZE = Size(100_000, 10_000, 10_000)
 """Numbers of items in the published datasets: training, test, validation."""
@@ -159,14 +150,14 @@ TASKS: dict[str, NaturalTask] = {
     for task in (
         surface_tasks.SENTENCE_LENGTH,
         surface_tasks.WORD_CONTENT,
-        treedepth.TASK,
-        topconst.TASK,
-        inversions.BSHIFT,
-        main_clause.TENSE,
-        main_clause.SUBJECT,
-        main_clause.OBJECT,
-        somo.TASK,
-        inversions.COORDINV,
+        parsed_tasks.TREE_DEPTH,
+        parsed_tasks.TOP_CONST,
+        changed_sentences.BSHIFT,
+        parsed_tasks.TENSE,
+        parsed_tasks.SUBJECT,
+        parsed_tasks.OBJECT,
+        changed_sentences.TASK,
+        changed_sentences.COORDINV,
         *universal_tasks.TASKS,
         *sorted((*ADI_LENGTH, *ADI_CONTENT, *ADI_ORDER), key=lambda task: task.suite is TaskGroup.CONTROLS),
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
 
-from sentprobe.probes.known_task import Cue, KnownTask
+from sentprobe.probes.datasets.known_task import Cue, KnownTask
 from sentprobe.probes.natural.selection import Selection, SelectionRequest
 
 

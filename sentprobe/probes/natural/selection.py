@@ -10,10 +10,10 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.errors import UsageError
+from sentprobe.common.errors import UsageError
 from sentprobe.probes.corpus.queries import Corpus, SentencePool
-from sentprobe.probes.dataset import Indices, Sampling, Size, Split, TooFewError
-from sentprobe.probes.formats.entries import Entry
+from sentprobe.probes.datasets.dataset import Indices, Sampling, Size, Split, TooFewError
+from sentprobe.probes.datasets.records import Entry
 
 REFERENCE_TOKENS = 10_000_000
 """Number of tokens from which the paper's frequencies and ranks apply unchanged. Our choice: the paper does not state

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from sentprobe.errors import SentprobeError
+from sentprobe.common.errors import SentprobeError
 from sentprobe.probes.corpus.queries import Corpus, open_corpus
 from sentprobe.probes.corpus.table import Table
 from sentprobe.probes.natural.datasets import TASKS

@@ -8,10 +8,10 @@ from hashlib import sha256
 from operator import attrgetter
 from typing import Any
 
+from sentprobe.common.specs import NATURAL
 from sentprobe.lexicon import Lexicon
 from sentprobe.lexicon.read import find_built_in
-from sentprobe.probes.dataset import ProbeDataset, Split
-from sentprobe.specs import NATURAL
+from sentprobe.probes.datasets.dataset import ProbeDataset, Split
 
 MAX_OVERLAP = 0.01
 """The largest acceptable share of test items whose sentence occurs in training, verbatim or inflected.

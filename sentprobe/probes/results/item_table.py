@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from sentprobe.disk.files import atomic_path, to_local_path
-from sentprobe.disk.inputs import to_input_path
-from sentprobe.errors import ResultsError, SentprobeError, UsageError, path_error
-from sentprobe.probes.dataset import Indices
+from sentprobe.common.errors import ResultsError, SentprobeError, UsageError, path_error
+from sentprobe.common.files import atomic_path, to_local_path
+from sentprobe.common.inputs import to_input_path
+from sentprobe.common.values import BadSyntaxError, parse_json
+from sentprobe.probes.datasets.dataset import Indices
 from sentprobe.probes.results.result import Condition, Result
-from sentprobe.values import BadSyntaxError, parse_json
 
 FOLDER = "items"
 FORMAT = "sentprobe-test-items 1"

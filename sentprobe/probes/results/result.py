@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.display.table_writers import Caption, TableFormat, build_caption
-from sentprobe.errors import UsageError
-from sentprobe.extras import format_install
-from sentprobe.probes.dataset import ONE_HOT, Indices
+from sentprobe.common.errors import UsageError, format_install
+from sentprobe.common.tables import Caption, TableFormat, build_caption
+from sentprobe.common.values import group_by
+from sentprobe.probes.classifier.probe import CurvePoint, Preset
+from sentprobe.probes.datasets.dataset import ONE_HOT, Indices
 from sentprobe.probes.results.data_facts import DataFacts
 from sentprobe.probes.statistics import Interval, accuracy_interval
-from sentprobe.probes.trainer.classifier import Preset
-from sentprobe.probes.trainer.codelength import CurvePoint
-from sentprobe.values import group_by
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -293,7 +291,7 @@ class Result:
         return replace(self, scores=scores)
 
 
-VIEW, RECORDS = "sentprobe.probes.report.tables.view", "sentprobe.probes.results.records"
+VIEW, RECORDS = "sentprobe.probes.reports.tables.view", "sentprobe.probes.results.records"
 """The modules that render tables and records. They import this module, so they are imported by name when needed."""
 
 
@@ -331,7 +329,7 @@ class Results:
         - label: the LaTeX label of the floating table
 
         Raises:
-            UsageError: see :func:`sentprobe.display.table_writers.build_caption`.
+            UsageError: see :func:`sentprobe.common.tables.build_caption`.
         """
         heading = build_caption(caption, label)
         return self._render(TableFormat.LATEX, intervals=intervals, all_rows=all_rows, caption=heading)

@@ -14,17 +14,15 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from sentprobe.disk.files import RUN_FILE, write_atomically
-from sentprobe.disk.inputs import manage_folder, record_input
-from sentprobe.disk.locks import LOCK, WAIT_MINUTES, hold_lock, read_holder
-from sentprobe.disk.markers import RESULTS_MARKER
-from sentprobe.errors import ResultsError, SentprobeError, UsageError, format_count, format_message, path_error
+from sentprobe.common.errors import ResultsError, SentprobeError, UsageError, format_count, format_message, path_error
+from sentprobe.common.files import RUN_FILE, write_atomically
+from sentprobe.common.inputs import RESULTS_MARKER, manage_folder, record_input
+from sentprobe.common.scratch import LOCK, WAIT_MINUTES, hold_lock, read_holder
+from sentprobe.common.values import BadSyntaxError, check_record, format_json, parse_json
+from sentprobe.probes.classifier.probe import CurvePoint, Preset
 from sentprobe.probes.results import result as rs
 from sentprobe.probes.results.data_facts import DataFacts
 from sentprobe.probes.statistics import Interval
-from sentprobe.probes.trainer.classifier import Preset
-from sentprobe.probes.trainer.codelength import CurvePoint
-from sentprobe.values import BadSyntaxError, check_record, format_json, parse_json
 
 RESULT_FORMAT = "sentprobe-result 3"
 

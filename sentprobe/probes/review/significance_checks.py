@@ -1,18 +1,35 @@
-"""Claim checks that test whether accuracies differ from chance, from those of controls, and from each other."""
+"""Claim checks that test whether accuracies differ from chance, from those of controls, and from each other.
 
-from collections.abc import Iterator, Sequence
+The checks of language models on minimal pairs.
+"""
 
-from sentprobe.errors import format_count
-from sentprobe.probes.known_task import ABOUT_ORDER, ABOUT_WORDS, Cue
-from sentprobe.probes.report.findings import control_verdicts as cv
-from sentprobe.probes.report.findings.comparisons import Comparison, TestedDifference, format_p_value, format_points
-from sentprobe.probes.report.findings.paired_tests import LEVEL, DrawComparison
-from sentprobe.probes.report.findings.table_findings import ChanceTest, find_table
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+
+from sentprobe.common.errors import format_count
+from sentprobe.common.values import group_by
+from sentprobe.probes.datasets.known_task import ABOUT_ORDER, ABOUT_WORDS, Cue
+from sentprobe.probes.language_models.pair_accuracies import CHANCE, PairResults
+from sentprobe.probes.language_models.pair_results import PairTables, name_pair_tables
+from sentprobe.probes.reports import control_verdicts as cv
+from sentprobe.probes.reports.comparisons import Comparison, TestedDifference, format_p_value, format_points
+from sentprobe.probes.reports.paired_tests import LEVEL, DrawComparison
+from sentprobe.probes.reports.table_findings import ChanceTest, find_table
 from sentprobe.probes.results.result import Condition, Results
-from sentprobe.probes.review import power
-from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
-from sentprobe.probes.suites import explain_expected_cue
-from sentprobe.values import group_by
+from sentprobe.probes.review.claim_finding import (
+    SMALLEST_SHOWN,
+    TARGET_POWER,
+    ClaimFinding,
+    Severity,
+    compute_items_needed,
+    compute_units_needed,
+    describe_draws_needed,
+    describe_items_needed,
+)
+from sentprobe.probes.runs.suites import explain_expected_cue
 
 
 def find_bag_of_words_ties(table: Results) -> Iterator[ClaimFinding]:
@@ -192,9 +209,7 @@ def find_near_chance(table: Results) -> Iterator[ClaimFinding]:
     near = [
         test
         for (_, task), test in findings.cells.items()
-        if task not in solvable
-        and test.figure.accuracy - test.figure.chance >= power.SMALLEST_SHOWN
-        and not test.is_above
+        if task not in solvable and test.figure.accuracy - test.figure.chance >= SMALLEST_SHOWN and not test.is_above
     ]
     # The strictest level of Holm's correction: the number of items then suffices whatever the other p-values are.
     level = LEVEL / (len(findings.cells) + len(findings.free_controls))
@@ -213,12 +228,12 @@ def find_near_chance(table: Results) -> Iterator[ClaimFinding]:
 def _describe_figure(test: ChanceTest, *, level: float) -> str:
     figure, first = test.figure, test.draws[0]
     if figure.test:
-        needed = power.describe_draws_needed(figure.test, level=level)
+        needed = describe_draws_needed(figure.test, level=level)
     else:
         score = first.scores[Condition.PROBE]
-        items = power.compute_items_needed(first.accuracy, first.majority, level=level) or 0
+        items = compute_items_needed(first.accuracy, first.majority, level=level) or 0
         scale = cv.compute_effective_items(score, first)
-        needed = power.describe_items_needed(items * score.total / scale, score.total)
+        needed = describe_items_needed(items * score.total / scale, score.total)
     name = f"{first.encoder}: {100 * figure.accuracy:.1f}, chance {100 * figure.chance:.1f}"
     return f"{name}; {describe_chance_p(test)}; {needed}"
 
@@ -228,7 +243,7 @@ def find_ties_with_best(table: Results) -> Iterator[ClaimFinding]:
     comparisons = find_table(table).comparisons
     for task in table.tasks:
         compared = (comparison for comparison in comparisons.compare_best(task) if not comparison.is_significant)
-        if ties := [tie for tie in compared if tie.paired.difference >= power.SMALLEST_SHOWN]:
+        if ties := [tie for tie in compared if tie.paired.difference >= SMALLEST_SHOWN]:
             best, count = ties[0].first, len(comparisons)
             yield ClaimFinding(
                 severity=Severity.WARNING,
@@ -237,8 +252,8 @@ def find_ties_with_best(table: Results) -> Iterator[ClaimFinding]:
                 f"for the table's {format_count(count, 'comparison')}).",
                 figures=tuple(_describe_tie(tie, level=LEVEL / count) for tie in ties),
                 advice="Say that the difference is not significant, which does not mean that the encoders are equal. "
-                f"With {power.TARGET_POWER:.0%} power, a true difference of this size is significant in "
-                f"{power.TARGET_POWER:.0%} of runs. Choose the number of items and draws before the run: adding items "
+                f"With {TARGET_POWER:.0%} power, a true difference of this size is significant in "
+                f"{TARGET_POWER:.0%} of runs. Choose the number of items and draws before the run: adding items "
                 "until a test is significant is invalid.",
                 task=best.task,
                 encoder=best.encoder,
@@ -259,14 +274,132 @@ def _describe_significance(significant: int, count: int) -> str:
 def _describe_tie(tie: Comparison, *, level: float) -> str:
     first_percent, second_percent = (f"{100 * accuracy:.1f}" for accuracy in tie.accuracies)
     if isinstance(tie.paired, DrawComparison):
-        needed = power.describe_draws_needed(tie.paired.test, level=level)
+        needed = describe_draws_needed(tie.paired.test, level=level)
     else:
         total = tie.first.scores[Condition.PROBE].total
         units = len(set(tie.first.units)) or total
         better, worse = tie.paired.wins / units, tie.paired.losses / units
-        units_needed = power.compute_units_needed(better, worse, level=level) if better > worse else None
+        units_needed = compute_units_needed(better, worse, level=level) if better > worse else None
         if units_needed is None:
             needed = "more test items like these would not make it significant"
         else:
-            needed = power.describe_items_needed(units_needed * total / units, total)
+            needed = describe_items_needed(units_needed * total / units, total)
     return f"{first_percent} against {tie.second.encoder}: {second_percent}; {describe_test(tie)}; {needed}"
+
+
+PAIRS_FOR_POWER = compute_items_needed(CHANCE + 0.1, CHANCE, level=LEVEL) or 0
+"""The number of pairs with which an accuracy of 60% differs significantly from chance in 80% of runs."""
+SHARE_FOR_WARNING = 0.05
+"""The share of tied pairs, or of pairs that two paradigms have in common, above which a finding is a warning."""
+
+
+def find_models_not_above_unigram(table: PairResults) -> Iterator[ClaimFinding]:
+    """Find paradigms on which a model does not significantly beat the better baseline: chance or word frequencies."""
+    unigram = {group.value: float(table.frequency_answers[:, group.rows].mean()) for group in table.groups}
+    for model, tests in group_by(table.baseline_comparisons, lambda test: test.matched[0][0]).items():
+        if ties := [test for test in tests if not test.is_better]:
+            yield ClaimFinding(
+                severity=Severity.WARNING if len(ties) < len(tests) else Severity.SEVERE,
+                problem=f"On {len(ties)} of {format_count(len(tests), 'paradigm')}, the model is not "
+                "significantly better than chance and word frequencies.",
+                figures=tuple(
+                    f"{test.value}: {100 * test.accuracies[0]:.1f}, unigram {100 * unigram[test.value]:.1f}, "
+                    f"chance {100 * CHANCE:.1f}; {describe_test(test)}"
+                    for test in ties
+                ),
+                advice="Claim no knowledge of these paradigms. If the model is significantly worse, report that.",
+                encoder=model,
+            )
+
+
+def find_small_paradigms(table: PairResults) -> Iterator[ClaimFinding]:
+    """Find the paradigms with too few pairs to tell an accuracy of 60% from chance."""
+    units = {group.value: len(np.unique(table.units[group.rows])) for group in table.groups if group.value}
+    if few := [f"{value} ({count})" for value, count in units.items() if count < PAIRS_FOR_POWER]:
+        yield ClaimFinding(
+            severity=Severity.WARNING,
+            problem=f"Paradigms have fewer than {PAIRS_FOR_POWER} pairs of different words: an accuracy of 60 differs "
+            f"significantly from chance in less than {TARGET_POWER:.0%} of runs.",
+            figures=(", ".join(few),),
+            advice="Take more pairs (-n), or claim nothing from an accuracy near chance.",
+        )
+
+
+def find_tied_scores(table: PairResults) -> Iterator[ClaimFinding]:
+    """Find the models that give both sentences of some pairs the same score."""
+    for scores in table.scores:
+        if scores.ties:
+            yield ClaimFinding(
+                severity=Severity.WARNING if scores.ties > SHARE_FOR_WARNING * len(table.pairs) else Severity.NOTE,
+                problem=f"Both sentences have the same score in {scores.ties:,} of {len(table.pairs):,} pairs.",
+                advice="State that ties count half, and look at these pairs (probe lm --scores).",
+                encoder=scores.model,
+            )
+
+
+def find_unknown_words(table: PairResults) -> Iterator[ClaimFinding]:
+    """Find the models whose vocabulary lacks words of the pairs."""
+    for scores in table.scores:
+        if len(rows := scores.unknown_rows):
+            right = scores.answers.mean(axis=0)
+            parts = [(f"{len(rows):,} of {len(right):,} pairs", right[rows]), ("all others", np.delete(right, rows))]
+            yield ClaimFinding(
+                severity=Severity.WARNING,
+                problem=f"{scores.describe_unknown()}: it replaces each by its unknown token.",
+                figures=tuple(f"{name}: accuracy {100 * part.mean():.1f}" for name, part in parts if len(part)),
+                advice="Score the pairs whose words all models know: --known-words.",
+                encoder=scores.model,
+            )
+
+
+def find_repeated_pairs(table: PairResults) -> Iterator[ClaimFinding]:
+    """Yield a warning if more than 5% of the pairs of a paradigm are also in another paradigm."""
+    paradigms = group_by(table.pairs, lambda pair: pair.paradigm)
+    sentences = {name: {(pair.good, pair.bad) for pair in pairs} for name, pairs in paradigms.items()}
+    common = {names: len(sentences[names[0]] & sentences[names[1]]) for names in combinations(sentences, 2)}
+    if figures := [
+        f"{' and '.join(names)}: {count:,}"
+        for names, count in common.items()
+        if count > SHARE_FOR_WARNING * min(len(sentences[name]) for name in names)
+    ]:
+        yield ClaimFinding(
+            severity=Severity.WARNING,
+            problem="Paradigms have common pairs, which count twice in the accuracy of all pairs.",
+            figures=tuple(figures),
+            advice="Leave one of the paradigms out, or its common pairs.",
+        )
+
+
+def find_different_pairs(tables: PairTables) -> Iterator[ClaimFinding]:
+    """Report if not all models were scored on the same pairs and by the same kind of score."""
+    models = [{scores.spec or scores.model for scores in table.scores} for table in tables]
+    if any(names != models[0] for names in models):
+        yield ClaimFinding(
+            severity=Severity.SEVERE,
+            problem="Models have figures on different pairs or by different scores: differences between them are not "
+            "due to the models alone.",
+            figures=tuple(
+                f"table {number} ({len(table.pairs):,} pairs, {table.kind}): {', '.join(sorted(names))}"
+                for number, (table, names) in enumerate(zip(tables, models, strict=True), 1)
+            ),
+            advice="Score the same pairs with all models, in the same way.",
+            check="data",
+        )
+
+
+PAIR_CHECKS: Mapping[str, Callable[[PairResults], Iterable[ClaimFinding]]] = {
+    "unigram": find_models_not_above_unigram,
+    "few": find_small_paradigms,
+    "ties": find_tied_scores,
+    "unknown": find_unknown_words,
+    "repeated": find_repeated_pairs,
+}
+"""The checks of a single table, by name. One more check, "data", compares all tables."""
+
+
+def review_language_models(tables: PairTables) -> Iterator[ClaimFinding]:
+    """Yield the findings of PAIR_CHECKS on each table, then the findings of the check "data"."""
+    for name, find in PAIR_CHECKS.items():
+        for title, table in zip(name_pair_tables(len(tables)), tables, strict=True):
+            yield from (replace(finding, check=name, table=title) for finding in find(table))
+    yield from find_different_pairs(tables)

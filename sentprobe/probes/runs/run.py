@@ -8,30 +8,29 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from sentprobe.engines import Engine, EngineChoice, EngineName, make_engine
-from sentprobe.errors import UsageError
-from sentprobe.probes.dataset import TooFewError
-from sentprobe.probes.encoders import resolve
-from sentprobe.probes.encoders.cache.vector_cache import Cache
+from sentprobe.common.engines import Engine, EngineChoice, EngineName, make_engine
+from sentprobe.common.errors import UsageError
+from sentprobe.common.screen import Reporter, SilentReporter, show_bars
+from sentprobe.common.specs import Spec, check_distinct, choose_member
+from sentprobe.probes.classifier.presets import find_preset
+from sentprobe.probes.datasets.dataset import TooFewError
+from sentprobe.probes.encoders import kinds
+from sentprobe.probes.encoders.cache import Cache
+from sentprobe.probes.encoders.encoder import Encoder, collect_notes, get_capabilities
 from sentprobe.probes.encoders.kinds import USUAL_ENCODERS
-from sentprobe.probes.encoders.protocol import Encoder, collect_notes, get_capabilities
-from sentprobe.probes.encoders.variants.cut_and_rounded import make_storage_options
+from sentprobe.probes.encoders.variants import make_storage_options
 from sentprobe.probes.results.item_table import ItemTable, has_held_out, has_items, read_item_tables
 from sentprobe.probes.results.result import Result, Results
 from sentprobe.probes.results.store import prepare_directory, write_run_file
-from sentprobe.probes.runs.cluster.dask_runner import check_sendable, run_on_cluster
-from sentprobe.probes.runs.execution import missing_jobs, result_recipes
-from sentprobe.probes.runs.execution.completed_tasks import make_item_table
-from sentprobe.probes.runs.execution.runner import run_tasks
-from sentprobe.probes.runs.execution.task import make_tasks
-from sentprobe.probes.runs.execution.word_source import make_word_source
-from sentprobe.probes.runs.request.built_suites import ItemCounts, warn_left_out
-from sentprobe.probes.runs.request.settings import Run, RunRequest, find_methods, make_run
-from sentprobe.probes.runs.request.targets import DatasetsArgument, Targets, find_datasets, find_targets
-from sentprobe.probes.suites import ClassifierChoice
-from sentprobe.probes.trainer.presets import find_preset
-from sentprobe.progress import Reporter, SilentReporter, show_bars
-from sentprobe.specs import Spec, check_distinct, choose_member
+from sentprobe.probes.runs import completed_tasks, missing_jobs
+from sentprobe.probes.runs.cluster import check_sendable, run_on_cluster
+from sentprobe.probes.runs.completed_tasks import make_item_table
+from sentprobe.probes.runs.controls import make_word_source
+from sentprobe.probes.runs.runner import run_tasks
+from sentprobe.probes.runs.settings import Run, RunRequest, find_methods, make_run
+from sentprobe.probes.runs.suites import ClassifierChoice, ItemCounts, warn_left_out
+from sentprobe.probes.runs.targets import DatasetsArgument, Targets, find_datasets, find_targets
+from sentprobe.probes.runs.task import make_tasks
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,7 @@ class Outcome:
 
 def run(
     datasets: DatasetsArgument,
-    encoders: resolve.EncodersArgument = USUAL_ENCODERS,
+    encoders: kinds.EncodersArgument = USUAL_ENCODERS,
     *,
     tasks: Sequence[str] | str = (),
     train: int | None = None,
@@ -94,7 +93,7 @@ def run(
       lack, and half of the test items have; ``accuracy_by(result, "structure")`` compares both halves
     - train_on, test_on: languages for training and for testing, such as ``"de,fr"``; by default those of all tables
     - preset: the classifier, its name, or a function from dataset to classifier; by default the
-      classifier of the task's paper (:data:`sentprobe.probes.suites.USUAL_PRESET`)
+      classifier of the task's paper (:data:`sentprobe.probes.runs.suites.USUAL_PRESET`)
     - seeds: number of probes under each condition, with the seeds *seed*, *seed* + 1, ...
     - draws: number of repetitions, with the seeds *seed*, *seed* + 10, ... Each repetition has new probes,
       new untrained encoders and newly sampled datasets; existing datasets stay as they are
@@ -118,7 +117,7 @@ def run(
     - erase: paths of datasets without probe words; for each of these datasets, vectors from which the
       dataset's labels are erased are also probed
     - control_task, methods: further probes of the unchanged vectors of each encoder: see
-      :class:`sentprobe.probes.runs.request.settings.MethodName`
+      :class:`sentprobe.probes.runs.settings.MethodName`
 
     A sentence that is in several datasets is encoded once per encoder. Controls that depend only on the width of the
     vectors are run once for all encoders of that width.
@@ -138,8 +137,8 @@ def run(
         test_on=test_on,
         seed=seed,
     )
-    sources = resolve.expand_variants(
-        resolve.resolve_encoders(encoders), make_storage_options(dims, quantize), erase=[*map(str, erase)]
+    sources = kinds.expand_variants(
+        kinds.resolve_encoders(encoders), make_storage_options(dims, quantize), erase=[*map(str, erase)]
     )
     request = RunRequest(
         targets=targets,
@@ -179,7 +178,7 @@ def execute_request(request: RunRequest, *, reporter: Reporter | None = None) ->
         start = functools.cache(lambda: stack.enter_context(make_engine(run.machines)))
         for draw in prepare_draws(encoders, targets=targets, run=run):
             drawn = targets.replace_seed(draw.run.seed)
-            requests = result_recipes.find_requests(
+            requests = completed_tasks.find_requests(
                 drawn, draw.encoders, run=draw.run, preset=request.preset, words=words
             )
             finished = find_finished_outcome(requests, results, run=draw.run)
@@ -194,16 +193,16 @@ class DrawnRun(NamedTuple):
     """A draw's settings, encoders, and specs by encoder name. Some of ``encoders`` are specs, to be built later."""
 
     run: Run
-    encoders: list[resolve.EncoderSource]
+    encoders: list[kinds.EncoderSource]
     specs: Mapping[str, Spec]
 
 
-def prepare_draws(encoders: Sequence[resolve.EncoderSource], *, targets: Targets, run: Run) -> Iterator[DrawnRun]:
+def prepare_draws(encoders: Sequence[kinds.EncoderSource], *, targets: Targets, run: Run) -> Iterator[DrawnRun]:
     """Yield each draw with its encoders. Raises UsageError for equal names, or vectors for one of several draws."""
     specs: dict[str, Spec] = {}
     sources = list(encoders)
     for draw in run.iterate_draws():
-        groups = [result_recipes.build_encoders_with_files(source, seed=draw.seed) for source in sources]
+        groups = [completed_tasks.build_encoders_with_files(source, seed=draw.seed) for source in sources]
         drawn = list(chain.from_iterable(groups))
         check_distinct("encoder", [encoder.name for encoder in drawn])
         if run.draws > 1 and targets.suites:
@@ -215,10 +214,10 @@ def prepare_draws(encoders: Sequence[resolve.EncoderSource], *, targets: Targets
         sources = list(chain.from_iterable(map(_select_reusable, sources, groups)))
 
 
-def _reject_ordered_vectors(encoders: Iterable[resolve.EncoderSource]) -> None:
+def _reject_ordered_vectors(encoders: Iterable[kinds.EncoderSource]) -> None:
     """Raise UsageError if vectors are assigned to sentences by order only, since the sentences differ between draws."""
     for encoder in encoders:
-        if resolve.depends_on_order(encoder):
+        if kinds.depends_on_order(encoder):
             raise UsageError(
                 f"{encoder.name}: its vectors are in the order of one draw's sentences, but each draw has other "
                 "sentences; name the file of their sentences (file:VECTORS?sentences=FILE), or use one draw"
@@ -226,8 +225,8 @@ def _reject_ordered_vectors(encoders: Iterable[resolve.EncoderSource]) -> None:
 
 
 def _select_reusable(
-    source: resolve.EncoderSource, encoders: Sequence[resolve.EncoderSource]
-) -> Sequence[resolve.EncoderSource]:
+    source: kinds.EncoderSource, encoders: Sequence[kinds.EncoderSource]
+) -> Sequence[kinds.EncoderSource]:
     """Return *encoders* if the next draw can reuse them (all are built, none has random weights), else [*source*]."""
     is_random = (isinstance(encoder, Spec) or get_capabilities(encoder).seed is not None for encoder in encoders)
     return [source] if any(is_random) else encoders
@@ -246,7 +245,7 @@ def _run_draw(
     targets: Targets,
     draw: DrawnRun,
     request: RunRequest,
-    result_requests: Sequence[result_recipes.ResultRequest],
+    result_requests: Sequence[completed_tasks.ResultRequest],
     *,
     reporter: Reporter,
     start: Callable[[], Engine],
@@ -254,18 +253,18 @@ def _run_draw(
     """Build the data of a draw, train its missing probes on the engine that *start* returns; return the outcome."""
     run, words = draw.run, request.probe_vectors
     engine = start()
-    unbound = resolve.build_encoders(draw.encoders, seed=run.seed)
+    unbound = kinds.build_encoders(draw.encoders, seed=run.seed)
     if run.out is not None:
         prepare_directory(run.out, run.text)
     data = find_datasets(targets, command=run.command, reporter=reporter)
-    encoders = resolve.bind_to_sentence_order(unbound, (dataset.sentences for dataset in data.datasets))
+    encoders = kinds.bind_to_sentence_order(unbound, (dataset.sentences for dataset in data.datasets))
     tasks = make_tasks(
         data.datasets,
         run=run,
         preset=request.preset,
         words=None if words is None else make_word_source(words, seed=run.seed),
-        origins=result_recipes.digest_origins(targets),
-        lexicons=result_recipes.collect_lexicons(targets),
+        origins=completed_tasks.digest_origins(targets),
+        lexicons=completed_tasks.collect_lexicons(targets),
     )
     recipes = {(requested.encoder, requested.task.name): requested.recipe for requested in result_requests}
     if run.machines.engine is EngineName.LOCAL:
@@ -286,7 +285,7 @@ def _run_draw(
 
 
 def find_finished_outcome(
-    requests: Sequence[result_recipes.ResultRequest], results: Mapping[str, Result], *, run: Run
+    requests: Sequence[completed_tasks.ResultRequest], results: Mapping[str, Result], *, run: Run
 ) -> Outcome | None:
     """Return the outcome of *requests* from stored *results*, whose keys are recipes; None if they do not suffice."""
     if run.out is None or not requests:

@@ -11,8 +11,7 @@ from corpus_strategies import make_table
 from in_process import Command
 from processes import ENVIRONMENT, PROBE
 
-from sentprobe.probes.corpus.analysis_settings import AnalysisRecipe
-from sentprobe.probes.corpus.table import HEAD_NAME, open_table
+from sentprobe.probes.corpus.table import HEAD_NAME, AnalysisRecipe, open_table
 
 GOLD = """\
 (S (NP (DT The) (NNS men)) (VP (VBD saw) (NP (NNS dogs))) (. .))

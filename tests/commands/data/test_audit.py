@@ -10,12 +10,12 @@ from in_process import Command
 from probe_strategies import make_learnable_dataset
 
 from sentprobe.lexicon import english
-from sentprobe.probes.audit.audit_report import audit_from_json
-from sentprobe.probes.compeval.assemble import build
-from sentprobe.probes.compeval.tasks import TASKS
-from sentprobe.probes.dataset import ProbeDataset, Size
-from sentprobe.probes.formats.registry import read_dataset, write_dataset
-from sentprobe.probes.known_task import Cue
+from sentprobe.probes.audits.audit_report import audit_from_json
+from sentprobe.probes.datasets.dataset import ProbeDataset, Size
+from sentprobe.probes.datasets.formats import read_dataset, write_dataset
+from sentprobe.probes.datasets.known_task import Cue
+from sentprobe.probes.generated.assemble import build
+from sentprobe.probes.generated.tasks import TASKS
 
 LEAKY = make_learnable_dataset(name="leaky", size=60)
 """Whether the probe word is in the sentence: the bag of words gives it away."""

@@ -9,9 +9,9 @@ import pytest
 from in_process import Command
 from shared import DATA
 
-from sentprobe.probes.compeval.tasks import TASKS
-from sentprobe.probes.dataset import Split
-from sentprobe.probes.formats.registry import read_datasets
+from sentprobe.probes.datasets.dataset import Split
+from sentprobe.probes.datasets.formats import read_datasets
+from sentprobe.probes.generated.tasks import TASKS
 
 TINY = ("--train", "56", "--test", "28")
 
@@ -243,7 +243,7 @@ def test_an_interrupted_build_leaves_no_old_readme(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("sentprobe.commands.data.build._write_readme", interrupt)
+        patch.setattr("sentprobe.commands.build._write_readme", interrupt)
         assert command(*line, "--train", 112, "--task", "SemRole")[0] == 130
     assert "README.md" not in content(tmp_path)
     assert command(*line, "--train", 112, "--task", "SemRole")[0] == 0

@@ -7,8 +7,8 @@ from cache_strategies import HashingEncoder, list_vector_files_below
 from in_process import Command
 
 from sentprobe.lexicon import read_lexicon
-from sentprobe.probes.encoders.cache.embedding import embed
-from sentprobe.probes.encoders.cache.vector_cache import Cache
+from sentprobe.probes.encoders.cache import Cache
+from sentprobe.probes.encoders.embedding import embed
 
 
 @pytest.fixture

@@ -10,13 +10,13 @@ from in_process import Command
 from probe_strategies import make_learnable_dataset
 from shared import SHARED, needs_shared
 
-from sentprobe.commands.data.embed import read_sentences
-from sentprobe.probes.compeval import assemble
-from sentprobe.probes.dataset import Size
-from sentprobe.probes.encoders.cache.embedding import embed
-from sentprobe.probes.encoders.files.vector_formats import VectorFormat, read_vectors
+from sentprobe.commands.embed import read_sentences
+from sentprobe.probes.datasets.dataset import Size
+from sentprobe.probes.datasets.formats import FORMATS, write_dataset
+from sentprobe.probes.encoders.embedding import embed
 from sentprobe.probes.encoders.kinds import make_encoder
-from sentprobe.probes.formats.registry import FORMATS, write_dataset
+from sentprobe.probes.encoders.vector_formats import VectorFormat, read_vectors
+from sentprobe.probes.generated import assemble
 
 BILSTM = "bilstm-max?dim=8&hidden=6"
 LINES = "the man slept\n\n  the   doctor slept \nthe man slept\n"

@@ -7,7 +7,7 @@ import sys
 import pytest
 from in_process import Command
 
-from sentprobe.commands.data.encoders import describe_extra
+from sentprobe.commands.lists import describe_extra
 from sentprobe.probes.encoders.kinds import ENCODERS
 
 
@@ -52,7 +52,7 @@ def test_unknown_format(command: Command) -> None:
 
 def test_nothing_heavy_is_imported_to_list_them() -> None:
     script = (
-        "import sys\nfrom sentprobe.commands.data.encoders import encoders\n"
+        "import sys\nfrom sentprobe.commands.lists import encoders\n"
         "encoders()\n"
         "heavy = {'torch', 'sklearn', 'scipy', 'pyarrow', 'gensim', 'transformers'}\n"
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"

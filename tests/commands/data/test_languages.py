@@ -9,7 +9,7 @@ from natural_tables import sample_rows, write_table
 
 from sentprobe.generator.sentences.parse import parse
 from sentprobe.lexicon import german
-from sentprobe.probes.formats.registry import read_dataset
+from sentprobe.probes.datasets.formats import read_dataset
 from sentprobe.probes.results.item_table import ItemTable, read_item_tables
 from sentprobe.probes.results.store import read_results
 from sentprobe.probes.runs.run import run

@@ -6,8 +6,8 @@ import pytest
 from in_process import Command
 from natural_tables import sample_rows, write_table
 
-from sentprobe.probes.dataset import Split
-from sentprobe.probes.formats.registry import read_dataset, read_datasets
+from sentprobe.probes.datasets.dataset import Split
+from sentprobe.probes.datasets.formats import read_dataset, read_datasets
 from sentprobe.probes.results.store import read_results
 
 SMALL = ("--train", "60", "--test", "12", "--validation", "12")

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from in_process import Command
 from probe_strategies import make_learnable_dataset
 
-from sentprobe.commands.data.sentences import WRITERS, SentenceFormat
-from sentprobe.errors import UsageError
+from sentprobe.commands.embed import WRITERS, SentenceFormat
+from sentprobe.common.errors import UsageError
+from sentprobe.probes.datasets.formats import write_dataset
 from sentprobe.probes.encoders.kinds import make_encoder
-from sentprobe.probes.formats.registry import write_dataset
 
 SMALL = ("--task", "Order", "--train", 40, "--test", 20, "--seed", 5)
 RUN = ("--no-controls", "--jobs", 1, "--no-cache", "--set", "max_epochs=3", "--preset", "ettinger")

@@ -8,10 +8,10 @@ from in_process import Command
 from natural_tables import sample_rows, write_table
 
 import sentprobe
-from sentprobe.commands.data.tasks import PAPERS, list_tasks
-from sentprobe.probes.compeval.tasks import STRUCTURE_TASKS
-from sentprobe.probes.compeval.tasks import TASKS as COMPEVAL
-from sentprobe.probes.formats.registry import read_dataset
+from sentprobe.commands.lists import PAPERS, list_tasks
+from sentprobe.probes.datasets.formats import read_dataset
+from sentprobe.probes.generated.tasks import STRUCTURE_TASKS
+from sentprobe.probes.generated.tasks import TASKS as COMPEVAL
 from sentprobe.probes.natural.datasets import TASKS as NATURAL
 from sentprobe.probes.natural.natural_task import TaskGroup
 

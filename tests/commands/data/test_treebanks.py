@@ -8,8 +8,8 @@ import pytest
 from in_process import Command
 
 from sentprobe.probes.corpus.table import open_table
-from sentprobe.probes.dataset import ProbeDataset
-from sentprobe.probes.formats.registry import read_dataset
+from sentprobe.probes.datasets.dataset import ProbeDataset
+from sentprobe.probes.datasets.formats import read_dataset
 from sentprobe.probes.results.store import read_results
 
 STEMS = tuple(a + b for a, b in product(("Lam", "Ter", "Nol", "Gris", "Pand", "Wok", "Zehl"), ("t", "k", "p", "st")))

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from gen_command import ALL_FORMATS, FORMATS, Gen, Outcome, command
 
-from sentprobe.generator.bulk.sentence_files import read_file
+from sentprobe.generator.bulk.generate import read_file
+from sentprobe.generator.events.checks import contains
 from sentprobe.generator.events.event import Event, Participant, Tense, iterate_clauses, iterate_participants
-from sentprobe.generator.events.matching import contains
 from sentprobe.generator.events.notation import read_event
 from sentprobe.generator.sentences.parse import parse
 from sentprobe.generator.spaces.templates import list_template_names

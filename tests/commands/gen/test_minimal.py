@@ -10,7 +10,7 @@ import pytest
 import yaml
 from in_process import run_command
 
-from sentprobe.generator.minimal.paradigms import load_paradigms
+from sentprobe.generator.pairs.paradigms import load_paradigms
 
 BLIMP = {
     "sentence_good": str,

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from gen_command import ALL_FORMATS, GOOD, Gen
 
-from sentprobe.disk.reading import MAX_LINE
-from sentprobe.generator.bulk.sentence_files import read_file
+from sentprobe.common.reading import MAX_LINE
+from sentprobe.generator.bulk.generate import read_file
 from sentprobe.lexicon import english
 
 LEXICON = english()

@@ -10,7 +10,7 @@ from in_process import Command
 from probe_strategies import make_sample_result
 from shown_runs import LAYERS, split_rows, write_run
 
-from sentprobe.display.table_writers import escape_markdown
+from sentprobe.common.tables import escape_markdown
 from sentprobe.probes.results.store import MARKER
 
 

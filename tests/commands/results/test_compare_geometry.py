@@ -17,9 +17,9 @@ from shown_geometry import add_nearness, make_geometry_result, write_geometry_fo
 from shown_runs import split_rows, write_run
 from thoroughness import examples
 
-from sentprobe.probes.geometry.measures import NegativeKind
-from sentprobe.probes.report.findings.distance_comparisons import compare_geometry
+from sentprobe.probes.reports.distance_comparisons import compare_geometry
 from sentprobe.probes.results.store import write_result
+from sentprobe.probes.similarity.measures import NegativeKind
 from sentprobe.probes.statistics import Correction, compute_sign_test, correct_p_values
 
 TEN = tuple(range(10))

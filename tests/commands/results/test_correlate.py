@@ -12,11 +12,10 @@ from in_process import Command
 from probe_strategies import make_sample_result
 from shown_runs import split_rows, write_run
 
-from sentprobe.commands.results.shown_results import build_sides
-from sentprobe.probes.report.findings.correlations import correlate_tasks
-from sentprobe.probes.report.findings.downstream import read_scores
-from sentprobe.probes.report.plots.method_pictures import draw_heat_map
-from sentprobe.probes.report.plots.panels import HeatPanel
+from sentprobe.commands.shared.shown_results import build_sides
+from sentprobe.probes.reports.correlations import correlate_tasks, read_scores
+from sentprobe.probes.reports.pages.panels import HeatPanel
+from sentprobe.probes.reports.pages.plot_files import draw_heat_map
 from sentprobe.probes.results.store import read_results
 
 ENCODERS = ("bow", "st:models/mini?batch=8", "lstm", "conv")

@@ -14,10 +14,10 @@ from shown_geometry import make_geometry_result
 from shown_runs import split_rows, write_run
 from thoroughness import examples
 
-from sentprobe.probes.geometry.distance_results import write_geometry
-from sentprobe.probes.report.findings.downstream import match_names, read_scores, to_mteb_name
+from sentprobe.probes.reports.correlations import match_names, read_scores, to_mteb_name
 from sentprobe.probes.results.data_facts import DataFacts
 from sentprobe.probes.results.result import Condition, Result, make_score
+from sentprobe.probes.similarity.distance_results import write_geometry
 
 ENCODERS = ("bow?dim=8", "bow?dim=16", "st:./models/mini", "hf:org/mini?layer=1")
 NAMES = ("sentprobe/bow_dim=8", "sentprobe/bow_dim=16", "sentprobe/mini", "org/mini_layer=1")

@@ -12,9 +12,9 @@ from made_audits import make_audit, write_audit_file
 from probe_strategies import make_sample_result
 from shown_runs import LAYERS, TagChecker, write_run
 
-from sentprobe.extras import format_install
+from sentprobe.common.errors import format_install
+from sentprobe.probes.classifier.presets import find_preset, override
 from sentprobe.probes.results.result import Condition, Provenance
-from sentprobe.probes.trainer.presets import find_preset, override
 
 
 def test_report(first: Path, tmp_path: Path, command: Command) -> None:

@@ -11,7 +11,7 @@ from in_process import Command
 from probe_strategies import make_sample_result
 from shown_runs import TagChecker, split_rows, write_run
 
-from sentprobe.display.table_writers import escape_markdown
+from sentprobe.common.tables import escape_markdown
 
 
 def test_show(first: Path, command: Command) -> None:

@@ -12,17 +12,17 @@ from shown_runs import split_rows
 
 import sentprobe
 from sentprobe.lexicon import Lexicon
-from sentprobe.probes.compeval import assemble
-from sentprobe.probes.compeval.tasks import CompevalTask
-from sentprobe.probes.dataset import ProbeDataset, TooFewError
+from sentprobe.probes.classifier.presets import find_preset, override
+from sentprobe.probes.datasets.dataset import ProbeDataset, TooFewError
+from sentprobe.probes.datasets.formats import write_dataset
 from sentprobe.probes.encoders.kinds import make_encoder
-from sentprobe.probes.formats.registry import write_dataset
-from sentprobe.probes.report.findings.draws import list_seeds
-from sentprobe.probes.report.tables.main_table import sort_results, split_settings
+from sentprobe.probes.generated import assemble
+from sentprobe.probes.generated.tasks import CompevalTask
+from sentprobe.probes.reports.draws import list_seeds
+from sentprobe.probes.reports.tables.main_table import sort_results, split_settings
 from sentprobe.probes.results.result import Condition, Results
 from sentprobe.probes.results.store import read_results
-from sentprobe.probes.runs.request import built_suites
-from sentprobe.probes.trainer.presets import find_preset, override
+from sentprobe.probes.runs import suites
 
 TINY = ("--train", "56", "--test", "28", "--set", "max_epochs=2", "--jobs", "1", "--no-cache")
 ONE = ("run", "compeval", "--task", "Order", *TINY, "-e", "bow?dim=8", "-e", "bilstm-max?hidden=8")
@@ -100,7 +100,7 @@ def test_a_task_that_fails_in_each_draw_is_counted_once(command: Command, monkey
             raise TooFewError(f"Order: too few with seed {options['seed']}")
         return build(task, lexicon, **options)
 
-    monkeypatch.setattr(built_suites, "build", fail)
+    monkeypatch.setattr(suites, "build", fail)
     run = ("run", "compeval", "--task", "Order", "--task", "SemRole", *TINY, "-e", "majority")
     code, _, err = command(*run, "--draws", 3)
     assert code == 1

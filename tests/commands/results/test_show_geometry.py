@@ -16,12 +16,12 @@ from probe_strategies import make_sample_result
 from shown_geometry import add_nearness, make_geometry_result, write_geometry_folder
 from shown_runs import TagChecker, parse_cells, write_run
 
-from sentprobe.probes.geometry.distance_draws import build_geometry_tables
-from sentprobe.probes.geometry.measures import Nearness
-from sentprobe.probes.geometry.triplet_sentences import TripletSampling
-from sentprobe.probes.report.plots.page_pictures import draw_contrast_picture
-from sentprobe.probes.report.plots.panels import DotPanel
+from sentprobe.probes.reports.pages.page_pictures import draw_contrast_picture
+from sentprobe.probes.reports.pages.panels import DotPanel
 from sentprobe.probes.results.store import write_result
+from sentprobe.probes.similarity.distance_draws import build_geometry_tables
+from sentprobe.probes.similarity.measures import Nearness
+from sentprobe.probes.similarity.triplet_sentences import TripletSampling
 
 HOSTILE = 'st:<script>alert("$1")</script>&amp;'
 

@@ -11,12 +11,12 @@ from in_process import Command
 from probe_strategies import make_sample_result, make_seed_score
 from shown_runs import split_rows, write_first_run, write_run
 
-from sentprobe.probes.compeval.assemble import build_task
-from sentprobe.probes.dataset import Split
+from sentprobe.probes.datasets.dataset import Split
+from sentprobe.probes.generated.assemble import build_task
 from sentprobe.probes.results.data_facts import collect_data_facts
 from sentprobe.probes.results.item_table import write_item_table
 from sentprobe.probes.results.result import Condition, make_score, renumber_units
-from sentprobe.probes.runs.execution.completed_tasks import make_item_table
+from sentprobe.probes.runs.completed_tasks import make_item_table
 
 SMALL = ("--train", 56, "--test", 112, "--seed", 3)
 ONE = ("--jobs", 1, "--no-cache")

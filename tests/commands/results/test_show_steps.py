@@ -16,19 +16,13 @@ from probe_strategies import make_sample_result
 from shown_runs import TagChecker, split_rows, write_run
 
 import sentprobe
-from sentprobe.commands.results.shown_results import read_distances
-from sentprobe.probes.report.plots.page_pictures import draw_training_picture
-from sentprobe.probes.report.plots.panels import LinePanel
-from sentprobe.probes.report.tables.training_curves import Curve, build_curves, find_axis, group_columns
+from sentprobe.commands.shared.shown_results import read_distances
+from sentprobe.probes.reports.pages.page_pictures import draw_training_picture
+from sentprobe.probes.reports.pages.panels import LinePanel
+from sentprobe.probes.reports.tables.training_curves import Curve, build_curves, find_axis, group_columns
+from sentprobe.probes.results.records import CURVE_FILE, LearningPoint, TrainingCurve, add_point, read_learning_curves
 from sentprobe.probes.results.result import Result
 from sentprobe.probes.results.store import read_results
-from sentprobe.probes.results.training_curve import (
-    CURVE_FILE,
-    LearningPoint,
-    TrainingCurve,
-    add_point,
-    read_learning_curves,
-)
 
 
 def make_step_result(step: int | None, correct: int, **options: Any) -> Result:

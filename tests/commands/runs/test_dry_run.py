@@ -19,18 +19,18 @@ from probe_strategies import make_learnable_dataset
 
 from sentprobe.commands.shared.options import ItemOptions
 from sentprobe.commands.shared.target_options import parse_targets
-from sentprobe.probes.formats.registry import write_dataset
+from sentprobe.common.screen import SilentReporter
+from sentprobe.common.specs import parse_spec
+from sentprobe.probes.classifier.fit import TrainingProblem
+from sentprobe.probes.classifier.presets import PRESETS, BankShape, find_preset, override
+from sentprobe.probes.classifier.probe import Preset
+from sentprobe.probes.datasets.formats import write_dataset
 from sentprobe.probes.results.result import METHODS, USUAL_CONDITIONS, Condition
-from sentprobe.probes.runs.forecast import forecast, measured_speed, planned_work
-from sentprobe.probes.runs.forecast.planned_work import EncoderFacts, PlannedFit
-from sentprobe.probes.runs.forecast.unloaded_model import UnloadedModel, read_unloaded_model
-from sentprobe.probes.runs.request.settings import Run, RunRequest, make_run
+from sentprobe.probes.runs import forecast, planned_work
+from sentprobe.probes.runs import forecast as measured_speed
+from sentprobe.probes.runs.planned_work import EncoderFacts, PlannedFit, UnloadedModel, read_unloaded_model
 from sentprobe.probes.runs.run import execute_request
-from sentprobe.probes.trainer.classifier import Preset
-from sentprobe.probes.trainer.fit import TrainingProblem
-from sentprobe.probes.trainer.presets import PRESETS, BankShape, find_preset, override
-from sentprobe.progress import SilentReporter
-from sentprobe.specs import parse_spec
+from sentprobe.probes.runs.settings import Run, RunRequest, make_run
 
 TINY = ("--task", "Order", "--train", "56", "--test", "28", "--set", "max_epochs=2", "--jobs", "1")
 

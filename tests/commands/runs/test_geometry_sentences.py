@@ -13,19 +13,19 @@ from natural_tables import sample_rows, write_table
 from probe_strategies import make_learnable_dataset, make_sample_result, make_seed_score
 from shown_runs import parse_cells
 
-from sentprobe.commands.runs.geometry_input import MIRROR_TASKS, parse_sentence_targets
+from sentprobe.commands.shared.geometry_input import MIRROR_TASKS, parse_sentence_targets
 from sentprobe.commands.shared.options import TripletOptions
 from sentprobe.lexicon import english
-from sentprobe.probes.compeval.assemble import build
-from sentprobe.probes.compeval.tasks import find_task
-from sentprobe.probes.dataset import ProbeDataset, Size, Split
+from sentprobe.probes.classifier.presets import find_preset
+from sentprobe.probes.datasets.dataset import ProbeDataset, Size, Split
+from sentprobe.probes.datasets.formats import write_dataset
 from sentprobe.probes.encoders.kinds import make_encoder
-from sentprobe.probes.formats.registry import write_dataset
-from sentprobe.probes.geometry.distance_results import read_geometry
-from sentprobe.probes.report.tables.distance_report import select_items_with_probe
+from sentprobe.probes.generated.assemble import build
+from sentprobe.probes.generated.tasks import find_task
+from sentprobe.probes.reports.tables.distance_report import select_items_with_probe
 from sentprobe.probes.results.result import Condition, Result, make_score, renumber_units
 from sentprobe.probes.results.store import read_results, write_result
-from sentprobe.probes.trainer.presets import find_preset
+from sentprobe.probes.similarity.distance_results import read_geometry
 
 FAST = ("--set", "max_epochs=2", "--jobs", "1", "--no-cache", "--no-controls")
 BOW = ("-e", "bow?dim=8")
@@ -128,7 +128,7 @@ def test_units_and_answers_of_some_items(tasks: dict[str, ProbeDataset]) -> None
 
 def test_compeval_is_what_a_run_of_it_has(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The word stands for the same datasets as for ``probe run``, by seed and by words."""
-    from sentprobe.probes.runs.request import built_suites
+    from sentprobe.probes.runs import suites
 
     calls: list[tuple[str, int, str]] = []
     built: dict[int, ProbeDataset] = {}
@@ -138,7 +138,7 @@ def test_compeval_is_what_a_run_of_it_has(command: Command, tmp_path: Path, monk
         data = built.get(options["seed"]) or build(task, lexicon, **{**options, "size": SMALL})
         return built.setdefault(options["seed"], data)
 
-    monkeypatch.setattr(built_suites, "build", small)
+    monkeypatch.setattr(suites, "build", small)
     out = tmp_path / "results"
     for seed in (0, 10):
         more = (*BOW, "--task", "SemRole", "--seed", seed, "--out", out, "--no-cache")

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from in_process import Command
 
-from sentprobe.probes.compeval.item_counts import count_templates
-from sentprobe.probes.dataset import Split
-from sentprobe.probes.formats.registry import read_dataset
-from sentprobe.probes.geometry.distance_results import read_geometry
+from sentprobe.probes.datasets.dataset import Split
+from sentprobe.probes.datasets.formats import read_dataset
+from sentprobe.probes.generated.items import count_templates
+from sentprobe.probes.similarity.distance_results import read_geometry
 
 TINY = ("--train", "56", "--test", "28")
 SIDE = ("-v", "english", "--held-out", "0.3")

@@ -10,7 +10,7 @@ from model_files import tiny_model
 from planted import make_numbered_dataset, sample_answers
 from probe_strategies import make_learnable_dataset
 
-from sentprobe.probes.formats.registry import write_dataset
+from sentprobe.probes.datasets.formats import write_dataset
 
 QUICK = ("--set", "max_epochs=1", "--jobs", "1", "--no-cache", "--no-controls")
 

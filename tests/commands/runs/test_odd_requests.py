@@ -14,7 +14,7 @@ from sentprobe.generator.bulk.generate import generate
 from sentprobe.lexicon import LexiconError
 from sentprobe.lexicon.read import read_lexicon_text
 from sentprobe.probes.corpus import queries
-from sentprobe.probes.runs.request.settings import make_run
+from sentprobe.probes.runs.settings import make_run
 
 HUGE = "1" + "0" * 30
 
@@ -60,7 +60,7 @@ def test_no_memory(monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
     def full(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("sentprobe.commands.data.audit._check_kind", full)
+    monkeypatch.setattr("sentprobe.commands.build._check_kind", full)
     assert command("audit", "none") == (
         1, "", "probe: not enough memory; reduce the size of the work\n"
     )  # fmt: skip

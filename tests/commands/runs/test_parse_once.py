@@ -11,16 +11,16 @@ from in_process import Command
 from natural_tables import sample_rows, write_table
 from probe_strategies import make_learnable_dataset
 
-from sentprobe.probes import suites
-from sentprobe.probes.formats.registry import write_dataset
+from sentprobe.probes.datasets.formats import write_dataset
+from sentprobe.probes.runs import suites
 
 COUNTED = (
     ("sentprobe.lexicon.read", "load_lexicon"),
-    ("sentprobe.probes.trainer.devices", "check_device"),
+    ("sentprobe.probes.classifier.devices", "check_device"),
     ("sentprobe.probes.results.store", "prepare_directory"),
-    ("sentprobe.probes.trainer.presets", "find_preset"),
-    ("sentprobe.specs", "parse_spec"),
-    ("sentprobe.disk.markers", "is_table"),
+    ("sentprobe.probes.classifier.presets", "find_preset"),
+    ("sentprobe.common.specs", "parse_spec"),
+    ("sentprobe.common.inputs", "is_table"),
     ("sentprobe.probes.corpus.table", "open_table"),
 )
 
@@ -37,7 +37,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
         return counted
 
-    importlib.import_module("sentprobe.commands.runs.run")
+    importlib.import_module("sentprobe.commands.run")
     importlib.import_module("sentprobe.probes.runs.run")
     suites._make_preset.cache_clear()
     for home, name in COUNTED:

@@ -16,16 +16,16 @@ from processes import PROBE, alive, descendants, end, wait_for
 
 from sentprobe.commands.shared.options import EngineOptions, ItemOptions
 from sentprobe.commands.shared.target_options import parse_targets
-from sentprobe.disk.files import RUN_FILE
-from sentprobe.engines import EngineChoice
-from sentprobe.errors import SentprobeError, UsageError
-from sentprobe.probes.formats.registry import write_dataset
+from sentprobe.common.engines import EngineChoice
+from sentprobe.common.errors import SentprobeError, UsageError
+from sentprobe.common.files import RUN_FILE
+from sentprobe.common.specs import parse_spec
+from sentprobe.probes.classifier.presets import find_preset, override
+from sentprobe.probes.datasets.formats import write_dataset
 from sentprobe.probes.results.result import USUAL_CONDITIONS
 from sentprobe.probes.results.store import MARKER, read_results
-from sentprobe.probes.runs.request.settings import RunRequest, make_run
 from sentprobe.probes.runs.run import execute_request
-from sentprobe.probes.trainer.presets import find_preset, override
-from sentprobe.specs import parse_spec
+from sentprobe.probes.runs.settings import RunRequest, make_run
 
 TINY = ("--train", "56", "--test", "44", "--set", "max_epochs=2", "--jobs", "1", "--no-cache")
 BOW = ("--encoder", "bow?dim=8")
@@ -249,11 +249,11 @@ def test_little_work_starts_no_process(monkeypatch: pytest.MonkeyPatch, command:
     def refuse_worker() -> None:
         raise SentprobeError("a process is started")
 
-    monkeypatch.setattr("sentprobe.processes._start_worker", refuse_worker)
-    monkeypatch.setattr("sentprobe.commands.runs.run.choose_jobs", lambda _: 2)
+    monkeypatch.setattr("sentprobe.common.processes._start_worker", refuse_worker)
+    monkeypatch.setattr("sentprobe.commands.run.choose_jobs", lambda _: 2)
     little = ("run", "compeval", "--task", "Order", "--no-cache", *BOW, *TINY[:6])
     assert command(*little)[0] == 0
-    monkeypatch.setattr("sentprobe.probes.runs.execution.runner.LITTLE_WORK", 1)
+    monkeypatch.setattr("sentprobe.probes.runs.runner.LITTLE_WORK", 1)
     code, _, err = command(*little)
     assert (code, "a process is started" in err) == (1, True)
 
@@ -269,7 +269,7 @@ def test_a_gpu_has_one_training_process(
         raise UsageError(f"{jobs} processes")
 
     monkeypatch.setattr(EngineOptions, "find_machines", refuse)
-    monkeypatch.setattr("sentprobe.processes.count_cores", lambda: 4)
+    monkeypatch.setattr("sentprobe.common.processes.count_cores", lambda: 4)
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
     code, _, err = command("run", "compeval", *arguments)
     assert (code, f"{count} processes" in err) == (2, True), err

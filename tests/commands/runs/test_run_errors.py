@@ -11,13 +11,12 @@ from in_process import Command
 from probe_strategies import make_learnable_dataset
 from shared import ROOT
 
-from sentprobe import engines
 from sentprobe.commands.shared.options import ItemOptions
 from sentprobe.commands.shared.target_options import parse_targets
-from sentprobe.disk.locks import hold_lock
-from sentprobe.errors import ResultsError, UsageError
-from sentprobe.extras import format_install
-from sentprobe.probes.formats.registry import write_dataset
+from sentprobe.common import engines
+from sentprobe.common.errors import ResultsError, UsageError, format_install
+from sentprobe.common.scratch import hold_lock
+from sentprobe.probes.datasets.formats import write_dataset
 from sentprobe.probes.results.store import lock_directory
 
 TINY = ("--train", "56", "--test", "28", "--set", "max_epochs=2", "--jobs", "1", "--no-cache")
@@ -184,7 +183,7 @@ def test_a_lock_of_another_process_is_waited_for_and_named(tmp_path: Path, comma
 
 
 def test_waiting_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sentprobe.disk.locks._SECONDS_BEFORE_REPORT", 0.0)
+    monkeypatch.setattr("sentprobe.common.scratch._SECONDS_BEFORE_REPORT", 0.0)
     refused = pytest.raises(ResultsError, match=r"waited 0 minutes \(--wait\) for its lock, held by")
     with hold_lock(tmp_path), refused, lock_directory(tmp_path, wait=0.05):
         pass

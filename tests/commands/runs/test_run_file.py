@@ -14,10 +14,10 @@ from in_process import Command
 
 import sentprobe
 from sentprobe.cli import load_command
-from sentprobe.commands.runs import run_file
+from sentprobe.commands.shared import run_file
 from sentprobe.probes.results.result import Results
 from sentprobe.probes.results.store import read_results
-from sentprobe.probes.suites import PresetChoice
+from sentprobe.probes.runs.suites import PresetChoice
 
 TINY = ("--task", "Order", "--train", "56", "--test", "28", "-e", "bow?dim=8", "--jobs", "1",
         "--set", "max_epochs=2", "--no-cache", "--seed", "3")  # fmt: skip

@@ -10,22 +10,22 @@ from natural_tables import sample_rows, write_table
 from probe_strategies import make_learnable_dataset, to_items
 
 from sentprobe.lexicon import english
-from sentprobe.probes.compeval.assemble import build
-from sentprobe.probes.compeval.tasks import TASKS as COMPEVAL
-from sentprobe.probes.dataset import Card, ProbeDataset, Size, Split
-from sentprobe.probes.formats.registry import write_dataset
+from sentprobe.probes.classifier.presets import find_preset, override
+from sentprobe.probes.classifier.probe import Preset
+from sentprobe.probes.datasets.dataset import Card, ProbeDataset, Size, Split
+from sentprobe.probes.datasets.formats import write_dataset
+from sentprobe.probes.generated.assemble import build
+from sentprobe.probes.generated.tasks import TASKS as COMPEVAL
 from sentprobe.probes.natural.datasets import TASKS
 from sentprobe.probes.natural.natural_task import TaskGroup
-from sentprobe.probes.report.tables.main_table import sort_results
-from sentprobe.probes.report.tables.table_notes import describe_all
+from sentprobe.probes.reports.tables.main_table import sort_results
+from sentprobe.probes.reports.tables.table_notes import describe_all
 from sentprobe.probes.results.store import read_results
-from sentprobe.probes.runs.execution.task import make_tasks
-from sentprobe.probes.runs.execution.word_source import WordSource
-from sentprobe.probes.runs.request.settings import make_run
+from sentprobe.probes.runs.controls import WordSource
 from sentprobe.probes.runs.run import run
-from sentprobe.probes.suites import USUAL_PRESET, find_preset_name
-from sentprobe.probes.trainer.classifier import Preset
-from sentprobe.probes.trainer.presets import find_preset, override
+from sentprobe.probes.runs.settings import make_run
+from sentprobe.probes.runs.suites import USUAL_PRESET, find_preset_name
+from sentprobe.probes.runs.task import make_tasks
 
 SMALL = ("--train", "60", "--test", "12", "--validation", "12")
 QUICK = (*SMALL, "-e", "majority", "--jobs", "1", "--no-cache")

@@ -19,14 +19,14 @@ from safetensors import safe_open
 from train_command import TINY, WEIGHTS, Train, contents
 
 from sentprobe.cli import load_command
-from sentprobe.errors import UsageError
-from sentprobe.probes.encoders.files.word_files import read_word_vectors
-from sentprobe.probes.encoders.files.word_vectors import WordVectors
-from sentprobe.probes.encoders.networks.network import NETWORKS
-from sentprobe.probes.encoders.protocol import EncoderError
-from sentprobe.probes.encoders.trained import model_config, model_folder
-from sentprobe.probes.pretraining import checkpoint, devices_and_precision, objectives
-from sentprobe.probes.pretraining.schedule import parse_step_interval
+from sentprobe.common.errors import UsageError
+from sentprobe.probes.encoders import architecture
+from sentprobe.probes.encoders.encoder import EncoderError
+from sentprobe.probes.encoders.models import trained
+from sentprobe.probes.encoders.network import NETWORKS
+from sentprobe.probes.encoders.word_vectors import WordVectors, read_word_vectors
+from sentprobe.probes.training import checkpoint, devices_and_precision, objectives
+from sentprobe.probes.training.schedule import parse_step_interval
 
 pytest.importorskip("lightning_fabric", reason="the extra train is not installed")
 
@@ -230,12 +230,12 @@ def test_a_full_disk_keeps_the_model_of_before(train: Train, triplets: Path, tmp
 
 def is_one_model(folder: Path) -> bool:
     """Say whether a folder is loaded, as one whose files are of different steps never is."""
-    step = model_config.read_config(folder).record["step"]
+    step = architecture.read_config(folder).record["step"]
     try:
-        model_folder.load_sentence_model(folder)
+        trained.load_sentence_model(folder)
     except EncoderError as error:
-        return f"{model_config.CONFIG_FILE} is of step {step}: the training was stopped" in str(error)
-    with safe_open(folder / model_folder.WEIGHTS, framework="pt") as weights:
+        return f"{architecture.CONFIG_FILE} is of step {step}: the training was stopped" in str(error)
+    with safe_open(folder / trained.WEIGHTS, framework="pt") as weights:
         return bool(weights.metadata() == {"step": str(step)})
 
 
@@ -439,12 +439,12 @@ def test_where_nothing_is_kept_it_is_not_said_to_be(
 
     arguments = ("lstm", "--objective", "contrastive", "--corpus", triplets, "-o", tmp_path / "enc")
     with monkeypatch.context() as patch:
-        patch.setattr("sentprobe.probes.runs.training.encoder_training.read_texts", be_stopped)
+        patch.setattr("sentprobe.probes.runs.encoder_training.read_texts", be_stopped)
         exit_code, _, err = train(*arguments)
     assert (exit_code, err.splitlines()[-1]) == (code, "probe: stopped; no step was finished, so nothing is kept")
     assert train(*arguments)[0] == 0
     with monkeypatch.context() as patch:
-        patch.setattr("sentprobe.probes.runs.training.encoder_training.read_texts", be_stopped)
+        patch.setattr("sentprobe.probes.runs.encoder_training.read_texts", be_stopped)
         exit_code, _, err = train(*arguments, "--steps", 9)
     assert (exit_code, err.splitlines()[-1]) == (
         code,
@@ -460,11 +460,11 @@ def test_the_precision_that_is_settled_is_what_is_gone_on_with(
     assert train(*arguments, "--steps", 2)[0] == 0
     record = json.loads((tmp_path / "enc" / "config.json").read_text())["record"]
     assert record["identity"]["precision"] == "float32"
-    monkeypatch.setattr("sentprobe.probes.pretraining.devices_and_precision.has_fast_bfloat16", lambda: False)
+    monkeypatch.setattr("sentprobe.probes.training.devices_and_precision.has_fast_bfloat16", lambda: False)
     assert train(*arguments, "--steps", 3, "--precision", "auto")[0] == 0
     code, _, err = train(*arguments, "--precision", "bfloat16")
     assert (code, "no fast instructions for it here; use auto" in err) == (2, True)
-    monkeypatch.setattr("sentprobe.probes.pretraining.devices_and_precision.has_fast_bfloat16", lambda: True)
+    monkeypatch.setattr("sentprobe.probes.training.devices_and_precision.has_fast_bfloat16", lambda: True)
     for precision in ("auto", "bfloat16"):
         code, _, err = train(*arguments, "--precision", precision)
         assert (code, "precision 'float32', not 'bfloat16'" in err) == (2, True), err
@@ -530,11 +530,11 @@ def test_a_file_of_vectors_is_read_once(
         read.append(path)
         return read_word_vectors(path)
 
-    monkeypatch.setattr("sentprobe.probes.runs.training.encoder_training.read_word_vectors", counted)
+    monkeypatch.setattr("sentprobe.probes.runs.encoder_training.read_word_vectors", counted)
     arguments = ("--objective", "none", "--corpus", text, "--vectors", vectors, "--hidden", 4)
     code, _, err = command("train", "lstm", *arguments, "--seeds", 2, "-o", tmp_path / "enc")
     assert (code, read) == (0, [vectors]), err
-    monkeypatch.setattr("sentprobe.probes.runs.training.encoder_training._read_once", None)
+    monkeypatch.setattr("sentprobe.probes.runs.encoder_training._read_once", None)
     assert command("train", "lstm", *arguments, "--seeds", 2, "-o", tmp_path / "enc")[0] == 0
     assert read == [vectors]  # all was over
 

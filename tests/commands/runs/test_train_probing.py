@@ -7,15 +7,15 @@ import pytest
 from in_process import Command
 from train_command import WEIGHTS, Train, contents
 
-from sentprobe.errors import SentprobeError
-from sentprobe.probes.compeval.assemble import build_task
-from sentprobe.probes.dataset import ProbeDataset
-from sentprobe.probes.formats.registry import read_datasets, write_dataset
-from sentprobe.probes.geometry import distance_results as geometry
+from sentprobe.common.errors import SentprobeError
+from sentprobe.probes.datasets.dataset import ProbeDataset
+from sentprobe.probes.datasets.formats import read_datasets, write_dataset
+from sentprobe.probes.generated.assemble import build_task
+from sentprobe.probes.results.records import read_learning_curve
 from sentprobe.probes.results.result import Condition
 from sentprobe.probes.results.store import read_sound_results
-from sentprobe.probes.results.training_curve import read_learning_curve
-from sentprobe.probes.runs.training import training_plan
+from sentprobe.probes.runs import encoder_training
+from sentprobe.probes.similarity import distance_results as geometry
 
 pytest.importorskip("lightning_fabric", reason="the extra train is not installed")
 
@@ -80,7 +80,7 @@ def test_a_look_that_is_interrupted_is_made_again(
     arguments = ("lstm", "--objective", "none", "--corpus", text, "-o", tmp_path / "enc")
     looks = (*arguments, "--probe-every", "epoch", "-c", "role")
     with monkeypatch.context() as patch:
-        patch.setattr("sentprobe.probes.runs.training.scorer.measure_encoder", _fail)
+        patch.setattr("sentprobe.probes.runs.scorer.measure_encoder", _fail)
         assert train(*looks)[0] == 1
     assert train(*looks)[0] == 0
     assert any((tmp_path / "enc" / "probes").rglob("*.json"))
@@ -162,7 +162,7 @@ def test_datasets_are_read_once_for_all_encoders(
         read.append(path)
         return read_datasets(path)
 
-    monkeypatch.setattr(training_plan, "read_datasets", told)
+    monkeypatch.setattr(encoder_training, "read_datasets", told)
     arguments = ("lstm", "cbow", "--objective", "contrastive", "--corpus", triplets, "--seeds", 2)
     looks = ("--probe-every", 4, "--task", datasets)
     assert train(*arguments, "-o", tmp_path, *looks, "--steps", 1)[0] == 0

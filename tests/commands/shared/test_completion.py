@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from in_process import run_command
 
 from sentprobe.cli import COMMANDS
-from sentprobe.commands.data.tasks import list_tasks
-from sentprobe.commands.shared import completion
+from sentprobe.commands.lists import list_tasks
+from sentprobe.commands.shared import output_paths
+from sentprobe.common.specs import DEVICES, SUITES
 from sentprobe.generator.spaces.templates import list_template_names
-from sentprobe.probes.dataset import ENCODER_WORDS, ONE_HOT, Sampling
+from sentprobe.probes.classifier.presets import PRESETS
+from sentprobe.probes.datasets.dataset import ENCODER_WORDS, ONE_HOT, Sampling
+from sentprobe.probes.datasets.formats import check_format
 from sentprobe.probes.encoders.kinds import ENCODERS
-from sentprobe.probes.formats.registry import check_format
-from sentprobe.probes.trainer.presets import PRESETS
-from sentprobe.specs import DEVICES, SUITES
 
 
 def offered(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> list[str]:
@@ -85,9 +85,9 @@ def test_everything_is_offered(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
 
 @given(st.text(max_size=5), st.lists(st.text(max_size=5)))
 def test_what_is_offered_begins_with_what_is_typed(typed: str, names: list[str]) -> None:
-    actual = completion.build_completer(lambda: names)(typed)
+    actual = output_paths.build_completer(lambda: names)(typed)
     assert all(name.startswith(typed) for name in actual)
-    assert completion.build_completer(lambda: names)("") == names
+    assert output_paths.build_completer(lambda: names)("") == names
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

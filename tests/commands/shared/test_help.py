@@ -132,7 +132,7 @@ def test_an_example_can_be_read(name: str, line: str, monkeypatch: pytest.Monkey
 def gen_itself() -> Any:
     import typer
 
-    from sentprobe.commands.gen.gen import generate
+    from sentprobe.commands.gen import generate
 
     app = typer.Typer()
     app.command()(generate)

@@ -11,7 +11,7 @@ from in_process import Command
 from processes import ENVIRONMENT
 
 from sentprobe import cli
-from sentprobe.commands.data import build
+from sentprobe.commands import build
 from sentprobe.commands.shared.interruption import describe_kept_work
 from sentprobe.probes.results.store import prepare_directory
 from sentprobe.probes.runs import run as runs
@@ -59,7 +59,7 @@ def test_a_build(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPat
 def test_embedding(
     tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch, options: list[str], kept: str
 ) -> None:
-    monkeypatch.setattr("sentprobe.probes.encoders.cache.embedding.embed", interrupt)
+    monkeypatch.setattr("sentprobe.probes.encoders.embedding.embed", interrupt)
     (tmp_path / "in.txt").write_text("the man slept\n")
     arguments = ("embed", tmp_path / "in.txt", "--encoder", "bow", "--out", tmp_path / "v.npz")
     code, out, err = command(*arguments, *options)

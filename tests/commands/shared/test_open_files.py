@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from in_process import run_command
 from thoroughness import examples
 
-from sentprobe.disk.files import atomic_folder, atomic_path, write_atomically
-from sentprobe.disk.inputs import declare_output, find_descriptor, guarding_inputs
-from sentprobe.errors import UsageError
+from sentprobe.common.errors import UsageError
+from sentprobe.common.files import atomic_folder, atomic_path, write_atomically
+from sentprobe.common.inputs import declare_output, find_descriptor, guarding_inputs
 
 if not Path("/proc/self/fd").is_dir():
     pytest.skip("there is no /proc/self/fd here", allow_module_level=True)
@@ -265,7 +265,7 @@ def test_what_is_printed_stays_in_order(tmp_path: Path) -> None:
     script = """
 import sys
 from pathlib import Path
-from sentprobe.disk.files import write_atomically
+from sentprobe.common.files import write_atomically
 print("before")
 write_atomically(Path("/dev/stdout"), "written\\n")
 print("after")

@@ -16,10 +16,9 @@ from thoroughness import examples
 import sentprobe
 from sentprobe.cli import COMMANDS, load_command
 from sentprobe.commands.shared.output_paths import OUTPUT_FILE, check_output_paths, find_outputs
-from sentprobe.disk.files import atomic_path, write_atomically
-from sentprobe.disk.inputs import declare_output, guarding_inputs, manage_folder, record_input
-from sentprobe.disk.markers import README_HEAD
-from sentprobe.errors import UsageError
+from sentprobe.common.errors import UsageError
+from sentprobe.common.files import atomic_path, write_atomically
+from sentprobe.common.inputs import README_HEAD, declare_output, guarding_inputs, manage_folder, record_input
 from sentprobe.probes.results.store import prepare_directory
 
 IS_READ = "is an input; the output needs another path"

@@ -11,7 +11,7 @@ from thoroughness import examples
 
 from sentprobe.cli import COMMANDS, load_command
 from sentprobe.commands.shared.output_paths import list_single_valued_options, reject_repeated_options
-from sentprobe.errors import UsageError
+from sentprobe.common.errors import UsageError
 
 NAMES = [(program, name) for program in ("gen", "probe") for name in COMMANDS[program]]
 NAMES.append(("sentprobe", "gen"))

@@ -10,8 +10,8 @@ from gen_command import ALL_FORMATS
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sentprobe.errors import FormatError, UsageError
-from sentprobe.generator.bulk.sentence_files import find_excluded_indices, write_file
+from sentprobe.common.errors import FormatError, UsageError
+from sentprobe.generator.bulk.generate import find_excluded_indices, write_file
 from sentprobe.generator.events.event import Event
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.spaces.counting import skip_excluded

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from space_strategies import spaces
 from thoroughness import examples
 
-from sentprobe.errors import FormatError, UsageError
-from sentprobe.generator.bulk import columns, generation, sentence_files, word_tables
-from sentprobe.generator.bulk.sentence_files import read_file, write_annotated, write_file
+from sentprobe.common.errors import FormatError, UsageError
+from sentprobe.generator.bulk import columns, generate, generation, word_tables
+from sentprobe.generator.bulk.generate import read_file, write_annotated, write_file
 from sentprobe.generator.events.event import Negator
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.sentences.sentence import Sentence
@@ -82,7 +82,7 @@ def test_chunk_borders_do_not_show(space: Space, seed: int) -> None:
             sentences = list(read_file(unchunked, space.lexicon, fmt))
             patch.setattr(generation, "CHUNK_SIZE", 14)
             patch.setattr(generation, "PART_SIZE", 4)
-            patch.setattr(sentence_files, "ROW_GROUP_SIZE", 10)
+            patch.setattr(generate, "ROW_GROUP_SIZE", 10)
             cut = write_in_bulk(space, indices, fmt, Path(name))
             patch.undo()
             assert list(read_file(cut, space.lexicon, fmt)) == sentences
@@ -106,7 +106,7 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from sentprobe.generator.spaces.constraints import Choices
-from sentprobe.generator.bulk.sentence_files import write_file
+from sentprobe.generator.bulk.generate import write_file
 from sentprobe.generator.spaces.space import Space
 from sentprobe.lexicon import english
 space = Space(english(), templates=["all"], choices=Choices(adverbs=(0, 2)))

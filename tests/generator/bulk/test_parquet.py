@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from space_strategies import spaces
 from thoroughness import examples
 
-from sentprobe.generator.bulk import generation, sentence_files
-from sentprobe.generator.bulk.generate import generate
+from sentprobe.generator.bulk import generate as sentence_files
+from sentprobe.generator.bulk import generation
+from sentprobe.generator.bulk.generate import generate, read_file, write_annotated, write_file
 from sentprobe.generator.bulk.parquet import TableMaker, has_recipients
-from sentprobe.generator.bulk.sentence_files import read_file, write_annotated, write_file
 from sentprobe.generator.spaces.constraints import Choices
 from sentprobe.generator.spaces.space import Space
 from sentprobe.lexicon import english

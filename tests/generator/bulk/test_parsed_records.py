@@ -11,14 +11,13 @@ from space_strategies import spaces
 from strategies import full_events
 from thoroughness import examples
 
-from sentprobe.errors import SentprobeError
+from sentprobe.common.errors import SentprobeError
 from sentprobe.generator.bulk import parsed_records
+from sentprobe.generator.bulk.generate import read_file
 from sentprobe.generator.bulk.parsed_records import ParsedText, format_parsed, write_parsed
-from sentprobe.generator.bulk.sentence_files import read_file
 from sentprobe.generator.events.event import Event
-from sentprobe.generator.sentences.attachments import find_adverb_sites
 from sentprobe.generator.sentences.parse import build_event, parse, parse_clauses, parse_once
-from sentprobe.generator.sentences.realize import realize
+from sentprobe.generator.sentences.realize import find_adverb_sites, realize
 from sentprobe.generator.sentences.sentence_records import PARQUET, RECORD_FORMATS, annotate_readings
 from sentprobe.generator.spaces.space import Space
 from sentprobe.lexicon import Kind, Lexicon, english

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from strategies import full_events, generalizations, partial_events
 from thoroughness import examples
 
+from sentprobe.generator.events.checks import contains, find_open_fields, subsumes, unify
 from sentprobe.generator.events.event import (
     GAP,
     Asked,
@@ -28,7 +29,6 @@ from sentprobe.generator.events.event import (
     Voice,
     iterate_clauses,
 )
-from sentprobe.generator.events.matching import contains, find_open_fields, subsumes, unify
 from sentprobe.generator.events.notation import read_event
 from sentprobe.lexicon import english
 

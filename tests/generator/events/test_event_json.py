@@ -8,11 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import full_events, partial_events, words
 
-from sentprobe.errors import UsageError
+from sentprobe.common.errors import UsageError
+from sentprobe.generator.events.checks import check_lemmas, find_open_fields, infer_frames
 from sentprobe.generator.events.event import MAX_DEPTH, Event, Frame
 from sentprobe.generator.events.event_json import event_from_json, event_to_json
-from sentprobe.generator.events.lemmas import check_lemmas, infer_frames
-from sentprobe.generator.events.matching import find_open_fields
 from sentprobe.generator.events.notation import read_event
 from sentprobe.lexicon import english, read_lexicon_text
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import full_events, partial_events, words
 
-from sentprobe.errors import NotationError
+from sentprobe.common.errors import NotationError
 from sentprobe.generator.events.event import MAX_DEPTH, Event
 from sentprobe.generator.events.notation import RESERVED, WORD, read_event, write_event
 from sentprobe.generator.events.notation_reader import EXPECTED_TOKENS, build_parser

@@ -14,10 +14,9 @@ from thoroughness import examples
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.events.meaning import has_same_meaning
 from sentprobe.generator.events.notation import read_event
-from sentprobe.generator.pairs.exclusion_queries import ExclusionSpace
-from sentprobe.generator.pairs.retrieval_files import sample_distinct_meanings, write_retrieval
+from sentprobe.generator.pairs.retrieval_files import ExclusionSpace, sample_distinct_meanings, write_retrieval
 from sentprobe.generator.sentences.parse import parse
-from sentprobe.generator.spaces.held_out_words import SplitSide
+from sentprobe.generator.spaces.templates import SplitSide
 from sentprobe.lexicon import english
 
 sides = st.none() | st.builds(SplitSide, share=st.just(0.3), held_out=st.booleans())

@@ -11,14 +11,14 @@ from model_checker import Model, evaluate
 from pairs_at_once import NliColumns, sample_pairs
 from thoroughness import examples
 
-from sentprobe.errors import UsageError
+from sentprobe.common.errors import UsageError
 from sentprobe.generator.pairs.contrasts import CONTRASTS
 from sentprobe.generator.pairs.inference_pairs import NEUTRAL_CONTRASTS, PAIRS_PER_GROUP, NliLabel, NliSpace
 from sentprobe.generator.sentences.sentence_records import annotate_text
-from sentprobe.generator.spaces.held_out_words import SplitSide
+from sentprobe.generator.spaces.templates import SplitSide
 from sentprobe.lexicon import english, read_lexicon_text
-from sentprobe.probes.audit.cue_audit import audit
-from sentprobe.probes.dataset import Card, Items, ProbeDataset, Split
+from sentprobe.probes.audits.cue_audit import audit
+from sentprobe.probes.datasets.dataset import Card, Items, ProbeDataset, Split
 
 contrasts = st.sampled_from(NEUTRAL_CONTRASTS)
 every_contrast = pytest.mark.parametrize("contrast", NEUTRAL_CONTRASTS)

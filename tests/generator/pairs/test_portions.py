@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 from pairs_at_once import NliColumns, build_contrast_space, build_events, build_training_columns, sample_pairs
 from thoroughness import examples
 
-from sentprobe.generator.pairs import inference_pairs, training_files, triplet_files
+from sentprobe.generator.pairs import inference_pairs, triplet_files
+from sentprobe.generator.pairs import inference_pairs as training_files
 from sentprobe.generator.pairs.contrasts import CONTRASTS
-from sentprobe.generator.pairs.inference_pairs import NEUTRAL_CONTRASTS, NliSpace
-from sentprobe.generator.pairs.training_files import (
+from sentprobe.generator.pairs.inference_pairs import (
+    NEUTRAL_CONTRASTS,
+    NliSpace,
     format_training_lines,
     iterate_training_columns,
     write_training_data,

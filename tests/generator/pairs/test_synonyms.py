@@ -13,9 +13,9 @@ from pairs_at_once import build_events
 from thoroughness import examples
 
 import sentprobe.lexicon
-from sentprobe.errors import UsageError
+from sentprobe.common.errors import UsageError
 from sentprobe.generator.events.event import Event, iterate_clauses, iterate_participants
-from sentprobe.generator.pairs.distractors import render_distractors
+from sentprobe.generator.pairs.retrieval_files import render_distractors
 from sentprobe.generator.pairs.triplets import SIDES, TripletSet, TripletSide, TripletSpace
 from sentprobe.lexicon import Lexicon, english, read_lexicon_text
 

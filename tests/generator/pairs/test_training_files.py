@@ -13,7 +13,7 @@ from thoroughness import examples
 
 from sentprobe.generator.events.meaning import Property, find_differences, has_same_meaning
 from sentprobe.generator.pairs.contrasts import CONTRASTS
-from sentprobe.generator.pairs.training_files import TrainingColumns, format_training_lines, write_training_data
+from sentprobe.generator.pairs.inference_pairs import TrainingColumns, format_training_lines, write_training_data
 from sentprobe.generator.pairs.triplet_files import TripletFormat
 from sentprobe.generator.pairs.triplets import SIDES, TripletSpace
 from sentprobe.generator.sentences.parse import parse

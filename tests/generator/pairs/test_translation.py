@@ -14,13 +14,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from thoroughness import examples
 
-from sentprobe.errors import UsageError
+from sentprobe.common.errors import UsageError
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.events.event_json import event_from_json
 from sentprobe.generator.pairs.contrasts import CONTRASTS
-from sentprobe.generator.pairs.row_renderer import make_text_renderer
-from sentprobe.generator.pairs.translated_rows import RowTranslator, TranslatedRows, format_translated_rows
-from sentprobe.generator.pairs.translation import UNTRANSLATED
+from sentprobe.generator.pairs.drafts import make_text_renderer
+from sentprobe.generator.pairs.translated_rows import (
+    UNTRANSLATED,
+    RowTranslator,
+    TranslatedRows,
+    format_translated_rows,
+)
 from sentprobe.generator.pairs.triplets import SIDES, TripletSide, TripletSpace
 from sentprobe.generator.sentences.parse import parse
 from sentprobe.lexicon import Kind

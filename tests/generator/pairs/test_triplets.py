@@ -16,11 +16,11 @@ from model_checker import Model, evaluate
 from pairs_at_once import build_events, choose_contrast_vocabulary
 from thoroughness import examples
 
-from sentprobe.errors import UsageError
+from sentprobe.common.errors import UsageError
 from sentprobe.generator.events.event import Mood
 from sentprobe.generator.events.meaning import Property, find_differences, has_same_meaning
 from sentprobe.generator.pairs.contrasts import CONTRASTS
-from sentprobe.generator.pairs.distractors import render_distractors
+from sentprobe.generator.pairs.retrieval_files import render_distractors
 from sentprobe.generator.pairs.triplet_files import TripletFormat, format_triplet_lines
 from sentprobe.generator.pairs.triplets import (
     SIDES,

@@ -12,17 +12,15 @@ from space_strategies import spaces
 from strategies import full_events
 from thoroughness import examples
 
-from sentprobe.errors import FormatError, SentprobeError
-from sentprobe.generator.bulk.sentence_files import read_file
+from sentprobe.common.errors import FormatError, SentprobeError
+from sentprobe.generator.bulk.generate import read_file
+from sentprobe.generator.events.checks import infer_frames, select_licensed
 from sentprobe.generator.events.event import Event, Tense, iterate_clauses
-from sentprobe.generator.events.lemmas import infer_frames
-from sentprobe.generator.events.licenses import select_licensed
 from sentprobe.generator.events.notation import read_event
-from sentprobe.generator.pairs.distractors import MAX_DISTRACTORS, render_distractors
+from sentprobe.generator.pairs.retrieval_files import MAX_DISTRACTORS, render_distractors
 from sentprobe.generator.pairs.triplets import SIDES, TripletSpace
-from sentprobe.generator.sentences.attachments import MAX_READINGS, realize_readings
 from sentprobe.generator.sentences.parse import ParseError, parse, parse_once
-from sentprobe.generator.sentences.realize import realize
+from sentprobe.generator.sentences.realize import MAX_READINGS, realize, realize_readings
 from sentprobe.generator.sentences.sentence import Sentence
 from sentprobe.generator.spaces.constraints import Choices
 from sentprobe.generator.spaces.space import Space

@@ -10,9 +10,9 @@ from slow_path import ATTACHMENT_RULES, chart_parse, chart_readings, derive
 from strategies import full_events
 from thoroughness import examples
 
-from sentprobe.errors import UsageError
+from sentprobe.common.errors import UsageError
+from sentprobe.generator.bulk.generate import read_file, write_annotated, write_file, write_sentences
 from sentprobe.generator.bulk.parquet import read_parquet
-from sentprobe.generator.bulk.sentence_files import read_file, write_annotated, write_file, write_sentences
 from sentprobe.generator.events.event import Asked, Event, Frame, Mood, Role, iterate_clauses
 from sentprobe.generator.events.notation import read_event
 from sentprobe.generator.sentences.parse import parse

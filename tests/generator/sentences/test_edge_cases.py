@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from gen_command import Gen
 
-from sentprobe.errors import UsageError
+from sentprobe.common.errors import UsageError
 from sentprobe.generator.events.event import MAX_DEPTH, Contradiction, Negator, Number
 from sentprobe.generator.events.notation import read_event
 from sentprobe.generator.sentences.parse import ParseError, parse

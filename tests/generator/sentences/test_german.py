@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from slow_path import chart_parse, derive
 from thoroughness import examples
 
-from sentprobe.errors import UsageError
+from sentprobe.common.errors import UsageError
 from sentprobe.generator.bulk.drawn_texts import DrawnTextRenderer
 from sentprobe.generator.bulk.generation import Renderer
 from sentprobe.generator.events.event import Event, Frame, Fronting, Voice

@@ -11,9 +11,9 @@ import pytest
 from oracle import Oracle, collect_words
 from slow_path import chart_parse, derive
 
-from sentprobe.errors import UsageError
+from sentprobe.common.errors import UsageError
 from sentprobe.generator.bulk.drawn_texts import DrawnTextRenderer
-from sentprobe.generator.bulk.sentence_files import write_sentences
+from sentprobe.generator.bulk.generate import write_sentences
 from sentprobe.generator.events.event import Contradiction, Event, Mood, Negator, Reflexive, Role, iterate_participants
 from sentprobe.generator.events.meaning import Property, find_differences
 from sentprobe.generator.events.notation import read_event, write_event

@@ -10,16 +10,14 @@ from space_strategies import odd_lexicon
 from strategies import full_events, maybe
 from thoroughness import examples
 
-from sentprobe.errors import UsageError
+from sentprobe.common.errors import UsageError
+from sentprobe.generator.events.checks import contains, select_licensed
 from sentprobe.generator.events.event import GAP, Dative, Event, iterate_clauses
 from sentprobe.generator.events.event_json import event_from_json, event_to_json
-from sentprobe.generator.events.licenses import select_licensed
-from sentprobe.generator.events.matching import contains
 from sentprobe.generator.events.meaning import find_differences, has_same_meaning
 from sentprobe.generator.events.notation import read_event, write_event
-from sentprobe.generator.sentences.attachments import list_readings
 from sentprobe.generator.sentences.parse import ParseError, parse
-from sentprobe.generator.sentences.realize import realize
+from sentprobe.generator.sentences.realize import list_readings, realize
 from sentprobe.generator.sentences.sentence import Sentence
 from sentprobe.lexicon import read_lexicon_text
 

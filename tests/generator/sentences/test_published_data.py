@@ -5,10 +5,10 @@ import lzma
 import pytest
 from shared import SHARED, needs_shared
 
-from sentprobe.commands.gen.gen_options import ContentOptions
-from sentprobe.commands.gen.gen_space import make_space
+from sentprobe.commands.gen_space import make_space
+from sentprobe.commands.shared.gen_options import ContentOptions
+from sentprobe.generator.events.checks import contains
 from sentprobe.generator.events.event import Event, iterate_clauses
-from sentprobe.generator.events.matching import contains
 from sentprobe.generator.sentences.parse import parse
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.spaces.published_config import read_config

@@ -10,11 +10,10 @@ from slow_path import chart_parse, chart_readings, derive
 from strategies import full_events, maybe
 from thoroughness import examples
 
+from sentprobe.generator.events.checks import select_licensed
 from sentprobe.generator.events.event import ROLES, Event, Mood, Negator, iterate_clauses
-from sentprobe.generator.events.licenses import select_licensed
-from sentprobe.generator.sentences.attachments import list_readings
 from sentprobe.generator.sentences.parse import ParseError, normalize_sentence, parse
-from sentprobe.generator.sentences.realize import realize
+from sentprobe.generator.sentences.realize import list_readings, realize
 from sentprobe.generator.spaces.constraints import Choices
 from sentprobe.generator.spaces.space import Space
 from sentprobe.generator.spaces.templates import list_template_names

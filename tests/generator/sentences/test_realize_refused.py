@@ -3,7 +3,7 @@
 import pytest
 from slow_path import chart_parse, derive
 
-from sentprobe.errors import UsageError
+from sentprobe.common.errors import UsageError
 from sentprobe.generator.events.notation import read_event
 from sentprobe.generator.sentences.parse import ParseError, parse
 from sentprobe.generator.sentences.realize import realize

@@ -8,19 +8,18 @@ from hypothesis import strategies as st
 from pairs_at_once import build_events, build_training_columns, choose_contrast_vocabulary
 from thoroughness import examples
 
-from sentprobe.errors import UsageError
+from sentprobe.common.errors import UsageError
 from sentprobe.generator.events.event import Event, Frame, iterate_clauses
 from sentprobe.generator.events.meaning import compute_meaning
 from sentprobe.generator.pairs.contrasts import CONTRASTS
 from sentprobe.generator.pairs.triplets import SIDES, ImpossibleContrastError, TripletSpace
 from sentprobe.generator.sentences.parse import parse
-from sentprobe.generator.spaces.held_out_words import SplitSide, parse_side
-from sentprobe.generator.spaces.templates import find_patterns, list_template_names
+from sentprobe.generator.spaces.templates import SplitSide, find_patterns, list_template_names, parse_side
 from sentprobe.lexicon import Kind, english, read_lexicon_text
-from sentprobe.probes.compeval.assemble import build
-from sentprobe.probes.compeval.tasks import TASKS
-from sentprobe.probes.dataset import Size
-from sentprobe.probes.geometry.triplet_sentences import SampledTriplets, TripletSampling, sample_background
+from sentprobe.probes.datasets.dataset import Size
+from sentprobe.probes.generated.assemble import build
+from sentprobe.probes.generated.tasks import TASKS
+from sentprobe.probes.similarity.triplet_sentences import SampledTriplets, TripletSampling, sample_background
 
 shares = st.floats(0.01, 0.99)
 nouns = st.sampled_from(english().vocabulary("english").words[Kind.NOUN])

@@ -3,9 +3,9 @@
 import pytest
 from space_by_loops import TINY, list_events
 
-from sentprobe.errors import UsageError
+from sentprobe.common.errors import UsageError
+from sentprobe.generator.events.checks import check_sorts
 from sentprobe.generator.events.event import Contradiction, Event, Number, Tense
-from sentprobe.generator.events.lemmas import check_sorts
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.spaces.constraints import Choices
 from sentprobe.generator.spaces.space import Space

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from space_by_loops import list_events
 from thoroughness import examples
 
-from sentprobe.errors import SentprobeError
+from sentprobe.common.errors import SentprobeError
 from sentprobe.generator.bulk.generate import read_known_event
+from sentprobe.generator.events.checks import check_sorts
 from sentprobe.generator.events.event import (
     GAP,
     Contradiction,
@@ -22,23 +23,22 @@ from sentprobe.generator.events.event import (
     iterate_clauses,
     iterate_participants,
 )
-from sentprobe.generator.events.lemmas import check_sorts
 from sentprobe.generator.events.notation import read_event
 from sentprobe.generator.pairs.contrasts import CONTRASTS
-from sentprobe.generator.pairs.distractors import render_distractors
+from sentprobe.generator.pairs.retrieval_files import render_distractors
 from sentprobe.generator.pairs.triplets import SIDES, TripletSpace
 from sentprobe.generator.sentences.parse import parse
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.spaces.constraints import Choices, Constraints, choose_words
 from sentprobe.generator.spaces.counting import build_full_box, count_box, forbid
 from sentprobe.generator.spaces.layout import Group
-from sentprobe.generator.spaces.sort_bans import find_sort_bans, find_sort_boxes
+from sentprobe.generator.spaces.rules import find_sort_bans, find_sort_boxes
 from sentprobe.generator.spaces.space import Space
 from sentprobe.lexicon import Kind, Lexicon, english, german, read_lexicon_text
-from sentprobe.lexicon.sorts import restrict_to_one_sort
-from sentprobe.probes.compeval.assemble import build
-from sentprobe.probes.compeval.tasks import TASKS
-from sentprobe.probes.dataset import Size
+from sentprobe.lexicon.lexicon import restrict_to_one_sort
+from sentprobe.probes.datasets.dataset import Size
+from sentprobe.probes.generated.assemble import build
+from sentprobe.probes.generated.tasks import TASKS
 
 SORTS = ("person", "thing", "place")
 RELATIVIZERS = {"that": SORTS, "who": ("person",), "which": ("thing", "place")}

@@ -11,7 +11,7 @@ from shared import SHARED, needs_shared
 from space_by_loops import CASES, TINY, Case, list_nonempty_cases
 from thoroughness import examples
 
-from sentprobe.errors import UsageError
+from sentprobe.common.errors import UsageError
 from sentprobe.generator.bulk.generate import generate
 from sentprobe.generator.events.event import Contradiction, Number
 from sentprobe.generator.sentences.parse import parse

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from scipy.stats import chisquare
 
-from sentprobe.commands.gen.gen_options import ContentOptions, FeatureOptions, WordOptions
-from sentprobe.commands.gen.gen_space import make_space
-from sentprobe.errors import UsageError
-from sentprobe.generator.bulk.sentence_files import read_file, write_file, write_sentences
+from sentprobe.commands.gen_space import make_space
+from sentprobe.commands.shared.gen_options import ContentOptions, FeatureOptions, WordOptions
+from sentprobe.common.errors import UsageError
+from sentprobe.generator.bulk.generate import read_file, write_file, write_sentences
+from sentprobe.generator.events.checks import contains
 from sentprobe.generator.events.event import (
     Aspect,
     Contradiction,
@@ -25,7 +26,6 @@ from sentprobe.generator.events.event import (
     iterate_participants,
 )
 from sentprobe.generator.events.event_json import event_from_json
-from sentprobe.generator.events.matching import contains
 from sentprobe.generator.events.notation import read_event
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.sentences.sentence import Sentence

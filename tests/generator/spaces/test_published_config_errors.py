@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sentprobe.errors import UsageError
+from sentprobe.common.errors import UsageError
 from sentprobe.generator.spaces.published_config import read_config, read_config_text
 from sentprobe.lexicon import english
 

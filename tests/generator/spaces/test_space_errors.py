@@ -3,7 +3,7 @@
 import pytest
 from space_by_loops import PASSIVE, TINY, Case
 
-from sentprobe.errors import UsageError
+from sentprobe.common.errors import UsageError
 from sentprobe.generator.events.event import Contradiction, Event
 from sentprobe.generator.events.notation import read_event
 from sentprobe.generator.spaces.constraints import Choices, Constraints

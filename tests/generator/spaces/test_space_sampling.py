@@ -13,7 +13,7 @@ from space_by_loops import CASES, PLAIN, Case, has_distinct_words
 from space_strategies import spaces
 from thoroughness import examples
 
-from sentprobe.errors import UsageError
+from sentprobe.common.errors import UsageError
 from sentprobe.generator.events.event import (
     Aspect,
     Event,

@@ -4,7 +4,7 @@ from itertools import permutations
 
 import pytest
 
-from sentprobe.errors import UsageError
+from sentprobe.common.errors import UsageError
 from sentprobe.generator.spaces.space import Space
 from sentprobe.generator.spaces.templates import find_patterns, list_template_names
 from sentprobe.lexicon import english

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 from cache_strategies import HashingEncoder, expected
 
-from sentprobe.probes.encoders.cache import embedding
-from sentprobe.probes.encoders.cache.vector_cache import Cache
-from sentprobe.probes.encoders.protocol import Vectors
+from sentprobe.probes.encoders import embedding
+from sentprobe.probes.encoders.cache import Cache
+from sentprobe.probes.encoders.encoder import Vectors
 
 CHUNK = 5
 

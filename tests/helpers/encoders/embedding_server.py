@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sentprobe.probes.encoders.protocol import Vectors
+from sentprobe.probes.encoders.encoder import Vectors
 
 
 def vector(text: str, dim: int = 3) -> list[float]:

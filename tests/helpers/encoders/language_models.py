@@ -7,8 +7,8 @@ import torch
 import transformers
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
+from sentprobe.probes.language_models.pair_accuracies import StoredScores
 from sentprobe.probes.language_models.scorers import LanguageModel, load_language_model, parse_models
-from sentprobe.probes.language_models.stored_scores import StoredScores
 
 WORDS = ("the", "man", "men", "sleep", "sleeps", "did", "not", "dance", "danced", "who")
 _PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "m", "sl", "d", "who", "not", ".", "?",

@@ -4,8 +4,8 @@ import os
 
 from embedding_server import Server
 
-from sentprobe.probes.encoders.models.openai import OpenAIEncoder, load_openai
-from sentprobe.specs import parse_spec
+from sentprobe.common.specs import parse_spec
+from sentprobe.probes.encoders.models.endpoints import OpenAIEncoder, load_openai
 
 SECRET = "sk-very-secret-0123456789"
 TEXTS = ["the man slept", "the woman danced", "a", "b", "c"]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from shared import SHARED
 
-from sentprobe.probes.syntax.parsers import PARSERS
+from sentprobe.probes.corpus.parsers import PARSERS
 
 PUNKT = SHARED / "parsers" / "punkt_novels"
 BLLIP = "bllip-treebank-gum.tar.xz"

@@ -6,14 +6,9 @@ from typing import Any
 
 import torch
 
-from sentprobe.probes.encoders.networks.architecture import Architecture
-from sentprobe.probes.encoders.trained import model_folder
-from sentprobe.probes.encoders.trained.sentence_model import (
-    PADDING,
-    ModelVocabulary,
-    SentenceModel,
-    make_sentence_model,
-)
+from sentprobe.probes.encoders.architecture import Architecture
+from sentprobe.probes.encoders.models import trained
+from sentprobe.probes.encoders.models.trained import PADDING, ModelVocabulary, SentenceModel, make_sentence_model
 
 WORDS = ("the", "man", "slept", "Danced")
 
@@ -27,7 +22,7 @@ def tiny_sentence_model(kind: str, *, seed: int = 1, **options: Any) -> Sentence
 def save_sentence_model(model: SentenceModel, folder: Path, record: Mapping[str, object]) -> None:
     """Make the folder of a model."""
     folder.mkdir(parents=True, exist_ok=True)
-    model_folder.write_sentence_model(model, folder, record)
+    trained.write_sentence_model(model, folder, record)
 
 
 def pad_rows(rows: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:

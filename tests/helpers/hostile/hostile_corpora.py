@@ -14,18 +14,17 @@ from corpus_strategies import make_table
 from hostile_files import HostileReader, text_file
 from hostile_results import list_chunks
 
-from sentprobe.commands.runs.run_file import read_run_file
-from sentprobe.generator.bulk.generate import generate
-from sentprobe.generator.bulk.sentence_files import read_file
+from sentprobe.commands.shared.run_file import read_run_file
+from sentprobe.generator.bulk.generate import generate, read_file
 from sentprobe.generator.events.notation import read_event
 from sentprobe.generator.spaces.published_config import read_config
 from sentprobe.generator.spaces.space import Space
 from sentprobe.lexicon import english
-from sentprobe.lexicon.memory import read_answers, write_answers
+from sentprobe.lexicon.lexicon import read_answers, write_answers
 from sentprobe.lexicon.read import read_lexicon
 from sentprobe.lexicon.words import Form
-from sentprobe.probes.corpus.analysis_settings import AnalysisRecipe
-from sentprobe.probes.corpus.chunk_work import compute_chunk_rows
+from sentprobe.probes.corpus.chunks import compute_chunk_rows
+from sentprobe.probes.corpus.table import AnalysisRecipe
 
 CONLLU = """\
 # sent_id = 1
@@ -104,7 +103,7 @@ def _load_space() -> Space:
 
 
 def _read_excluded(path: Path) -> object:
-    from sentprobe.generator.bulk.sentence_files import find_excluded_indices
+    from sentprobe.generator.bulk.generate import find_excluded_indices
 
     return find_excluded_indices([path], _load_space())
 
@@ -162,7 +161,7 @@ def _read_run_file(path: Path) -> object:
 
 @cache
 def _make_context() -> Any:
-    from sentprobe.commands.runs.run import app
+    from sentprobe.commands.run import app
 
     (command,) = app.registered_commands
     return SimpleNamespace(command=SimpleNamespace(callback=command.callback), default_map=None, meta={})
@@ -176,10 +175,10 @@ def _write_answers(folder: Path) -> Path:
 
 def _read_answers(path: Path) -> object:
     """Read answers with a matching digest, which their writer would have written."""
-    from sentprobe.lexicon import memory
+    from sentprobe.lexicon import lexicon
 
     body = path.read_bytes().removesuffix(b"\n")
-    return read_answers(memory._format_head(body) + body + b"\n")
+    return read_answers(lexicon._format_head(body) + body + b"\n")
 
 
 def _read_event(path: Path) -> object:

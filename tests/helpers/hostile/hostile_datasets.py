@@ -13,9 +13,9 @@ from probe_strategies import make_learnable_dataset
 from sentprobe.generator.pairs.triplet_files import TripletFormat, write_triplets
 from sentprobe.generator.pairs.triplets import TripletSpace
 from sentprobe.lexicon import english
-from sentprobe.probes.dataset import Card, ProbeDataset
-from sentprobe.probes.formats.registry import read_dataset, read_datasets, write_dataset
-from sentprobe.probes.geometry.triplet_reader import is_triplet_file, read_triplets
+from sentprobe.probes.datasets.dataset import Card, ProbeDataset
+from sentprobe.probes.datasets.formats import read_dataset, read_datasets, write_dataset
+from sentprobe.probes.similarity.triplet_sentences import is_triplet_file, read_triplets
 
 
 @cache
@@ -27,7 +27,7 @@ def _make_plain_dataset() -> ProbeDataset:
     """Return a dataset without probe words, for SentEval's format."""
     from dataclasses import replace
 
-    from sentprobe.probes.dataset import Items
+    from sentprobe.probes.datasets.dataset import Items
 
     data = make_toy()
     splits = {

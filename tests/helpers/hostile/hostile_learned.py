@@ -11,9 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from hostile_files import HostileReader, text_file
 
-from sentprobe.probes.pretraining.texts.constituents import read_trees
-from sentprobe.probes.pretraining.texts.pair_texts import read_nli, read_parallel, read_triplets
-from sentprobe.probes.pretraining.texts.running_text import SentenceFiles, read_sentences
+from sentprobe.probes.training.pair_texts import read_nli, read_parallel, read_triplets
+from sentprobe.probes.training.running_text import SentenceFiles, read_sentences, read_trees
 
 TREES = """\
 (ROOT (S (NP (NNS men)) (VP (VBD slept)) (. .)))

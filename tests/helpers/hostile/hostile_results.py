@@ -13,15 +13,31 @@ from hostile_files import HostileReader, text_file
 from natural_tables import sample_rows, write_head, write_table
 from probe_strategies import make_sample_result, make_seed_score
 
-from sentprobe.probes.audit.audit_report import read_audits
-from sentprobe.probes.corpus.analysis_settings import AnalysisRecipe
-from sentprobe.probes.corpus.chunk_work import compute_chunk_rows
-from sentprobe.probes.corpus.chunks import find_head, read_rows
+from sentprobe.probes.audits.audit_report import read_audits
+from sentprobe.probes.corpus.chunks import compute_chunk_rows, find_head, read_rows
 from sentprobe.probes.corpus.queries import open_corpus
-from sentprobe.probes.corpus.sources import ChunkSize, find_sources, make_chunks
-from sentprobe.probes.corpus.table import open_table
-from sentprobe.probes.corpus.text_formats import RecordFields
-from sentprobe.probes.geometry.distance_results import (
+from sentprobe.probes.corpus.sources import ChunkSize, RecordFields, find_sources, make_chunks
+from sentprobe.probes.corpus.table import AnalysisRecipe, open_table
+from sentprobe.probes.reports.correlations import read_scores
+from sentprobe.probes.reports.distance_comparisons import build_geometry_comparison_grid, compare_geometry
+from sentprobe.probes.reports.item_parts import accuracy_by, find_mistakes, render_mistakes
+from sentprobe.probes.reports.pages.page_parts import build_page_audits
+from sentprobe.probes.reports.pages.page_pictures import draw_training_picture
+from sentprobe.probes.reports.tables.distance_report import build_geometry_sections
+from sentprobe.probes.reports.tables.table_notes import describe_all
+from sentprobe.probes.reports.tables.training_curves import build_curve_tables, build_curves
+from sentprobe.probes.results.item_table import read_item_table, write_item_table
+from sentprobe.probes.results.records import (
+    CURVE_FILE,
+    LearningPoint,
+    TrainingCurve,
+    read_learning_curves,
+    write_learning_curve,
+)
+from sentprobe.probes.results.result import Condition, Results, make_score
+from sentprobe.probes.results.store import prepare_directory, read_results, write_result
+from sentprobe.probes.runs.completed_tasks import make_item_table
+from sentprobe.probes.similarity.distance_results import (
     GeometryResult,
     GeometryScore,
     Ranking,
@@ -30,28 +46,8 @@ from sentprobe.probes.geometry.distance_results import (
     to_geometry_records,
     write_geometry,
 )
-from sentprobe.probes.geometry.measures import Nearness, NegativeKind, TripletMeasures
-from sentprobe.probes.geometry.triplet_sentences import TripletSampling
-from sentprobe.probes.report.findings.distance_comparisons import build_geometry_comparison_grid, compare_geometry
-from sentprobe.probes.report.findings.downstream import read_scores
-from sentprobe.probes.report.findings.item_parts import accuracy_by
-from sentprobe.probes.report.findings.mistakes import find_mistakes, render_mistakes
-from sentprobe.probes.report.page.page_audits import build_page_audits
-from sentprobe.probes.report.plots.page_pictures import draw_training_picture
-from sentprobe.probes.report.tables.distance_report import build_geometry_sections
-from sentprobe.probes.report.tables.table_notes import describe_all
-from sentprobe.probes.report.tables.training_curves import build_curve_tables, build_curves
-from sentprobe.probes.results.item_table import read_item_table, write_item_table
-from sentprobe.probes.results.result import Condition, Results, make_score
-from sentprobe.probes.results.store import prepare_directory, read_results, write_result
-from sentprobe.probes.results.training_curve import (
-    CURVE_FILE,
-    LearningPoint,
-    TrainingCurve,
-    read_learning_curves,
-    write_learning_curve,
-)
-from sentprobe.probes.runs.execution.completed_tasks import make_item_table
+from sentprobe.probes.similarity.measures import Nearness, NegativeKind, TripletMeasures
+from sentprobe.probes.similarity.triplet_sentences import TripletSampling
 from sentprobe.probes.statistics import Interval
 
 

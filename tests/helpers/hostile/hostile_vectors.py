@@ -12,14 +12,13 @@ from encoder_strategies import write_with_ids
 from hostile_files import HostileReader, text_file
 from model_files import tiny_model
 
-from sentprobe.probes.encoders.cache import cache_upkeep
-from sentprobe.probes.encoders.cache.embedding import embed
-from sentprobe.probes.encoders.cache.vector_cache import Cache
-from sentprobe.probes.encoders.files.vector_formats import read_vectors
-from sentprobe.probes.encoders.files.word_files import read_word_vectors
+from sentprobe.probes.encoders import cache as cache_upkeep
+from sentprobe.probes.encoders.cache import Cache
+from sentprobe.probes.encoders.embedding import embed
 from sentprobe.probes.encoders.kinds import make_encoder
-from sentprobe.probes.encoders.models import http_endpoint, openai
-from sentprobe.probes.encoders.trained import model_folder
+from sentprobe.probes.encoders.models import endpoints, trained
+from sentprobe.probes.encoders.vector_formats import read_vectors
+from sentprobe.probes.encoders.word_vectors import read_word_vectors
 
 TEXTS = ["the man slept", "dogs ran"]
 
@@ -84,11 +83,11 @@ def _read_cached(path: Path) -> object:
 def _read_answer(path: Path) -> object:
     """Read a server's answer as the encoder does: a ValueError becomes a message."""
     try:
-        rows = openai._parse_rows(path.read_bytes(), count=2, key="")
+        rows = endpoints._parse_rows(path.read_bytes(), count=2, key="")
         return np.array(rows)
     except ValueError as error:
         assert len(str(error)) < 400
-        return http_endpoint.extract_server_message(path.read_bytes(), key="")
+        return endpoints.extract_server_message(path.read_bytes(), key="")
 
 
 ANSWER = json.dumps({"data": [{"index": 0, "embedding": [0.1, 2.0]}, {"index": 1, "embedding": [1, 2]}]})
@@ -122,7 +121,7 @@ def _prepare_trained(file: str) -> Callable[[Path], Path]:
     def make(folder: Path) -> Path:
         from sentence_models import tiny_sentence_model
 
-        model_folder.write_sentence_model(tiny_sentence_model("gru-bi"), folder, {"step": 1})
+        trained.write_sentence_model(tiny_sentence_model("gru-bi"), folder, {"step": 1})
         return folder / file
 
     return make

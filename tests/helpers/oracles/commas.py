@@ -1,6 +1,6 @@
 """A made-up task in a file of its own, as a new task is added."""
 
-from sentprobe.probes.known_task import ABOUT_WORDS, Cue, give_reason
+from sentprobe.probes.datasets.known_task import ABOUT_WORDS, Cue, give_reason
 from sentprobe.probes.natural.natural_task import CORRELATED_IN_TEXT, NaturalTask, ParseLabel
 from sentprobe.probes.natural.selection import (
     LENGTHS_SQL,

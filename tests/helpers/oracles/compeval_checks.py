@@ -15,9 +15,9 @@ from sentprobe.generator.events.event import GAP, Participant, Tense, iterate_cl
 from sentprobe.generator.sentences.sentence import Sentence
 from sentprobe.generator.sentences.sentence_records import annotate_text
 from sentprobe.lexicon import Lexicon, english, read_lexicon
-from sentprobe.probes.compeval.assemble import build
-from sentprobe.probes.compeval.tasks import SUITE_TASKS, HeldOutKind
-from sentprobe.probes.dataset import ProbeDataset, Size, Split
+from sentprobe.probes.datasets.dataset import ProbeDataset, Size, Split
+from sentprobe.probes.generated.assemble import build
+from sentprobe.probes.generated.tasks import SUITE_TASKS, HeldOutKind
 
 OWN = DATA / "compeval" / "own.toml"
 TASKS = {name: task for tasks in SUITE_TASKS.values() for name, task in tasks.items()}

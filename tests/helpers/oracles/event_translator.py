@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from sentprobe.generator.events import event as ev
-from sentprobe.generator.pairs.translation import Translator
+from sentprobe.generator.pairs.translated_rows import Translator
 from sentprobe.generator.sentences.parse import parse
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.sentences.sentence import Sentence

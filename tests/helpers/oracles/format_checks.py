@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from sentprobe.probes.dataset import ProbeDataset, Split
-from sentprobe.probes.formats.registry import FORMATS, read_dataset, recognise, write_dataset
+from sentprobe.probes.datasets.dataset import ProbeDataset, Split
+from sentprobe.probes.datasets.formats import FORMATS, read_dataset, recognise, write_dataset
 
 TextsBySplit = dict[Split, list[tuple[str, str, tuple[str, ...]]]]
 

@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 
 from sentprobe.generator.events.event import Number
-from sentprobe.probes.dataset import ProbeDataset, Split
-from sentprobe.probes.syntax.table_rows import Row
+from sentprobe.probes.corpus.table_rows import Row
+from sentprobe.probes.datasets.dataset import ProbeDataset, Split
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,7 @@ from typing import Any, NamedTuple
 
 from sentprobe.generator.events.event import Event
 from sentprobe.generator.pairs.contrasts import CONTRASTS
-from sentprobe.generator.pairs.inference_pairs import NliSpace
-from sentprobe.generator.pairs.training_files import COLUMNS, iterate_training_columns
+from sentprobe.generator.pairs.inference_pairs import COLUMNS, NliSpace, iterate_training_columns
 from sentprobe.generator.pairs.triplets import TripletSet, TripletSide, TripletSpace
 from sentprobe.generator.spaces.layout import build_layout_event
 from sentprobe.lexicon import Kind, english

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from sentprobe.probes.corpus.table_rows import Row
 from sentprobe.probes.natural.table_agreement import AgreementCounts
-from sentprobe.probes.syntax.table_rows import Row
 
 TENSES = {"VBP": "PRES", "VBZ": "PRES", "VBD": "PAST"}
 

@@ -12,6 +12,7 @@ from nltk.featstruct import FeatStruct
 from nltk.grammar import FeatStructNonterminal, FeatureGrammar, Production
 from nltk.parse.featurechart import FeatureBottomUpLeftCornerChartParser
 
+from sentprobe.generator.events.checks import infer_frames
 from sentprobe.generator.events.event import (
     BARE,
     FRAME_ROLES,
@@ -34,7 +35,6 @@ from sentprobe.generator.events.event import (
     Tense,
     Voice,
 )
-from sentprobe.generator.events.lemmas import infer_frames
 from sentprobe.generator.sentences.realize import check_event, find_words, render_tree
 from sentprobe.generator.sentences.sentence import Negation, Predicate, Sentence, Token
 from sentprobe.grammars import read_grammar_source

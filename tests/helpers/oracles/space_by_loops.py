@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from sentprobe.generator.events.checks import contains, subsumes
 from sentprobe.generator.events.event import (
     BARE,
     FRAME_ROLES,
@@ -35,7 +36,6 @@ from sentprobe.generator.events.event import (
     iterate_clauses,
     iterate_participants,
 )
-from sentprobe.generator.events.matching import contains, subsumes
 from sentprobe.generator.sentences.parse import parse_clauses
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.spaces.constraints import Choices, Constraints

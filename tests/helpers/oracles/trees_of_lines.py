@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from sentprobe.probes.syntax.tree_files import read_trees, split_trees
-from sentprobe.probes.syntax.trees import Mistake, Tree
+from sentprobe.probes.corpus.tree_files import read_trees, split_trees
+from sentprobe.probes.corpus.trees import Mistake, Tree
 
 
 def read_line_trees(lines: Iterable[str]) -> Iterator[Tree | Mistake]:

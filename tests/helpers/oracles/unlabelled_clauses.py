@@ -8,8 +8,8 @@ refer to the first conjunct, which is searched among the dependents of the last 
 from collections.abc import Sequence
 
 from sentprobe.generator.events.event import Number
-from sentprobe.probes.syntax import dependencies, main_clauses
-from sentprobe.probes.syntax.dependencies import DependencyGraph
+from sentprobe.probes.corpus import main_clauses, universal_labels
+from sentprobe.probes.corpus.universal_labels import DependencyGraph
 
 _NOMINAL_TAGS = main_clauses.NOUN_TAGS | {"PRP", "EX", "CD", "DT", "WP", "$", "JJR", "JJ", "RB"}
 _UNAMBIGUOUS_NOMINAL_TAGS = _NOMINAL_TAGS - {"JJ", "RB", "JJR"}
@@ -24,7 +24,7 @@ def find_unlabelled_main_clause(
     tokens: Sequence[str], tags: Sequence[str], heads: Sequence[int]
 ) -> main_clauses.MainClause:
     """Return the main clause; *heads* count tokens from 1, with 0 for the root. Raises DependencyError."""
-    graph = dependencies.make_graph(tokens, tags, heads, [""] * len(tokens))
+    graph = universal_labels.make_graph(tokens, tags, heads, [""] * len(tokens))
     verb = _find_first_verb(graph)
     if verb is None:
         return main_clauses.NO_CLAUSE

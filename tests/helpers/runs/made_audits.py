@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from sentprobe.display.table_writers import TableFormat
-from sentprobe.probes.audit import cue_audit as au
-from sentprobe.probes.audit.audit_report import render
-from sentprobe.probes.audit.cue_classifiers import Classifier, ModelScore, Trial
-from sentprobe.probes.dataset import Split
-from sentprobe.probes.known_task import Cue
+from sentprobe.common.tables import TableFormat
+from sentprobe.probes.audits import cue_audit as au
+from sentprobe.probes.audits.audit_report import render
+from sentprobe.probes.audits.cue_classifiers import Classifier, ModelScore, Trial
+from sentprobe.probes.datasets.dataset import Split
+from sentprobe.probes.datasets.known_task import Cue
 from sentprobe.probes.results.data_facts import SplitOverlap
 from sentprobe.probes.statistics import wilson
 

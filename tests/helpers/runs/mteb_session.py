@@ -21,13 +21,13 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator
 
 import sentprobe
+from sentprobe.common.specs import parse_spec
 from sentprobe.generator.pairs.triplets import TripletSpace
 from sentprobe.probes.encoders.kinds import make_encoder
-from sentprobe.probes.geometry.distance_results import ALL_TRIPLETS
-from sentprobe.probes.geometry.distance_run import GeometrySettings, measure_encoders
-from sentprobe.probes.geometry.measures import NegativeKind
-from sentprobe.probes.geometry.triplet_sentences import SampledTriplets, TripletSampling
-from sentprobe.specs import parse_spec
+from sentprobe.probes.similarity.distance_results import ALL_TRIPLETS
+from sentprobe.probes.similarity.distance_run import GeometrySettings, measure_encoders
+from sentprobe.probes.similarity.measures import NegativeKind
+from sentprobe.probes.similarity.triplet_sentences import SampledTriplets, TripletSampling
 
 
 class RecordingEncoder(SentenceTransformerEncoderWrapper):  # type: ignore[misc]

@@ -24,12 +24,11 @@ from sentprobe.probes.corpus.table import (
     format_head,
     open_table,
 )
-from sentprobe.probes.dataset import ProbeDataset, TooFewError
+from sentprobe.probes.corpus.table_rows import Row, build_row, make_record_batch
+from sentprobe.probes.corpus.trees import Mistake, ParsedSentence
+from sentprobe.probes.datasets.dataset import ProbeDataset, TooFewError
 from sentprobe.probes.natural.datasets import NaturalRecipe, build_datasets
 from sentprobe.probes.natural.natural_task import NaturalTask
-from sentprobe.probes.syntax.table_columns import make_record_batch
-from sentprobe.probes.syntax.table_rows import Row, build_row
-from sentprobe.probes.syntax.trees import Mistake, ParsedSentence
 
 _ONSETS = ("b", "br", "d", "dr", "f", "g", "gr", "k", "kl", "l", "m", "n", "p", "pl", "r", "s", "t")
 _VOWELS = ("a", "e", "i", "o", "u", "ee", "oa")

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from probe_strategies import to_items
 
-from sentprobe.probes.dataset import Card, Indices, ProbeDataset, Split
-from sentprobe.probes.encoders.protocol import Vectors
+from sentprobe.probes.datasets.dataset import Card, Indices, ProbeDataset, Split
+from sentprobe.probes.encoders.encoder import Vectors
 
 
 @dataclass

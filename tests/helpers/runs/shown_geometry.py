@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from sentprobe.probes.geometry import distance_results as rs
-from sentprobe.probes.geometry import measures as ms
-from sentprobe.probes.geometry.triplet_sentences import TripletSampling
 from sentprobe.probes.results.store import prepare_directory
+from sentprobe.probes.similarity import distance_results as rs
+from sentprobe.probes.similarity import measures as ms
+from sentprobe.probes.similarity.triplet_sentences import TripletSampling
 
 UNITS = (0, 0, 1, 2)
 

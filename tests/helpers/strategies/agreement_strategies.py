@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from natural_tables import write_table
 
 from sentprobe.generator.events.event import Number
+from sentprobe.probes.corpus.main_clauses import Noun
 from sentprobe.probes.corpus.table import Table
-from sentprobe.probes.syntax.depth_and_constituents import Coordination
-from sentprobe.probes.syntax.main_clauses import Noun
-from sentprobe.probes.syntax.table_rows import Row
+from sentprobe.probes.corpus.table_rows import Row
+from sentprobe.probes.corpus.tree_files import Coordination
 
 WORDS = ("men", "saw", "'s", "dogs", "and", "%", "run", ".")
 TAGS = ("NN", "NNS", "VBD", "VBZ", "VBP", "MD")

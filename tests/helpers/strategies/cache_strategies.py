@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from hypothesis import strategies as st
 
-from sentprobe.probes.encoders.protocol import Vectors
+from sentprobe.probes.encoders.encoder import Vectors
 
 texts = st.lists(st.text("ab ", max_size=4) | st.sampled_from(["der Löwe 🦁", "x" * 50, "\ud800"]), min_size=1)
 """Sentences of any kind; some come twice."""

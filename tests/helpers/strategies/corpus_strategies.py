@@ -6,11 +6,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 from hypothesis import strategies as st
 
-from sentprobe.engines import EngineChoice
+from sentprobe.common.engines import EngineChoice
 from sentprobe.probes.corpus.analysis import Analysis, analyze
-from sentprobe.probes.corpus.analysis_settings import AnalysisRecipe
 from sentprobe.probes.corpus.sources import ChunkSize, find_sources
-from sentprobe.probes.corpus.table import Table
+from sentprobe.probes.corpus.table import AnalysisRecipe, Table
 
 HERE = EngineChoice(jobs=1)
 SMALL = ChunkSize(pieces=3, characters=10_000)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import strategies as st
 from probe_strategies import to_items
 
-from sentprobe.probes.dataset import Card, ProbeDataset, Split
+from sentprobe.probes.datasets.dataset import Card, ProbeDataset, Split
 
 tokens = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=5)
 """Words of visible characters, of any script."""

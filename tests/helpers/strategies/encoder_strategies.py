@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from safetensors.numpy import save_file
 
-from sentprobe.probes.encoders.protocol import Vectors
+from sentprobe.probes.encoders.encoder import Vectors
 
 words = st.text(alphabet="abcdefgh", min_size=1, max_size=4)
 sentences = st.lists(words, min_size=1, max_size=7).map(" ".join)

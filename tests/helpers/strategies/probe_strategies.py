@@ -6,8 +6,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from hypothesis import strategies as st
 
-from sentprobe.probes.dataset import Card, Items, ProbeDataset, Split
-from sentprobe.probes.encoders.protocol import Vectors
+from sentprobe.probes.classifier.presets import PRESETS, find_preset
+from sentprobe.probes.classifier.probe import CurvePoint
+from sentprobe.probes.datasets.dataset import Card, Items, ProbeDataset, Split
+from sentprobe.probes.encoders.encoder import Vectors
 from sentprobe.probes.results.data_facts import DataFacts
 from sentprobe.probes.results.result import (
     Condition,
@@ -19,8 +21,6 @@ from sentprobe.probes.results.result import (
     pack_bits,
     renumber_units,
 )
-from sentprobe.probes.trainer.codelength import CurvePoint
-from sentprobe.probes.trainer.presets import PRESETS, find_preset
 
 words = st.text(alphabet="abcdefgh", min_size=1, max_size=4)
 sentences = st.lists(words, min_size=1, max_size=7).map(" ".join)

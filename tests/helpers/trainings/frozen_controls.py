@@ -7,11 +7,10 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from sentprobe.probes.pretraining import loop, objectives
-from sentprobe.probes.pretraining.objective import PreparedObjective, Validation
-from sentprobe.probes.pretraining.schedule import Limits
-from sentprobe.probes.runs.training.encoder_training import make_model
-from sentprobe.probes.runs.training.training_plan import TrainingPlan
+from sentprobe.probes.runs.encoder_training import TrainingPlan, make_model
+from sentprobe.probes.training import loop, objectives
+from sentprobe.probes.training.objective import PreparedObjective, Validation
+from sentprobe.probes.training.schedule import Limits
 
 ENDLESS = 10**9
 """Patience ends no training: all have the same steps, or minutes."""

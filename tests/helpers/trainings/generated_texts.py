@@ -8,18 +8,18 @@ from typing import TypeVar
 import numpy as np
 from pairs_at_once import build_training_columns, sample_pairs
 
-from sentprobe.generator.bulk.sentence_files import write_sentences
+from sentprobe.generator.bulk.generate import write_sentences
 from sentprobe.generator.events.notation import write_event
 from sentprobe.generator.pairs.inference_pairs import PAIRS_PER_GROUP, NliSpace
 from sentprobe.generator.pairs.triplets import TripletSpace
 from sentprobe.generator.spaces.counting import IndexArray
 from sentprobe.generator.spaces.space import Space
 from sentprobe.lexicon import english
-from sentprobe.probes.pretraining.objectives import LearnedTexts
-from sentprobe.probes.pretraining.texts import corpora
-from sentprobe.probes.pretraining.texts.constituents import linearise
-from sentprobe.probes.pretraining.texts.corpora import Meanings, split_notation
-from sentprobe.probes.syntax.trees import read_tree
+from sentprobe.probes.corpus.trees import read_tree
+from sentprobe.probes.training import corpora
+from sentprobe.probes.training.corpora import Meanings, split_notation
+from sentprobe.probes.training.objectives import LearnedTexts
+from sentprobe.probes.training.running_text import linearise
 
 _Space = TypeVar("_Space", bound=TripletSpace)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import lightning_fabric  # noqa: F401 - once, and not in each fork
 from small_trainings import SmallTraining, until
 
-from sentprobe.probes.pretraining import checkpoint
+from sentprobe.probes.training import checkpoint
 
 STEPS = 60
 

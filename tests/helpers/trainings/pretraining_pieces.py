@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import torch
 
-from sentprobe.probes.encoders.networks.architecture import Architecture
-from sentprobe.probes.encoders.trained import sentence_model as models
-from sentprobe.probes.pretraining.decoding.decoder import GenerationValidator, Seq2Seq, SequencePairs
-from sentprobe.probes.pretraining.objective import PreparedObjective
-from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
+from sentprobe.probes.encoders.architecture import Architecture
+from sentprobe.probes.encoders.models import trained as models
+from sentprobe.probes.training.decoder import GenerationValidator, Seq2Seq, SequencePairs
+from sentprobe.probes.training.objective import PreparedObjective
+from sentprobe.probes.training.objective_options import ObjectiveOptions
 
 TINY = ObjectiveOptions(batch=8, codes=300, decoder_hidden=16, decoder_layers=1, decoder_inputs=8, validation=4, seed=1)
 """Sizes of a model that learns a little within a second."""

@@ -7,12 +7,11 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from sentprobe.probes.encoders.networks.architecture import Architecture
-from sentprobe.probes.encoders.trained import sentence_model as models
-from sentprobe.probes.pretraining import loop
-from sentprobe.probes.pretraining.objective import Batch, Learner, PreparedObjective, Validation
-from sentprobe.probes.pretraining.optimizers import ADAM, OptimizerSettings
-from sentprobe.probes.pretraining.schedule import Limits, StepInterval, TrainingState
+from sentprobe.probes.encoders.architecture import Architecture
+from sentprobe.probes.encoders.models import trained as models
+from sentprobe.probes.training import loop
+from sentprobe.probes.training.objective import Batch, Learner, PreparedObjective, Validation
+from sentprobe.probes.training.schedule import ADAM, Limits, OptimizerSettings, StepInterval, TrainingState
 
 WORDS = tuple("abcdefgh")
 STEPS = 5

@@ -11,14 +11,12 @@ from hypothesis import strategies as st
 from thoroughness import examples
 
 from sentprobe import __version__
-from sentprobe.errors import SentprobeError
+from sentprobe.common.errors import SentprobeError
 from sentprobe.probes.corpus import analysis as module
 from sentprobe.probes.corpus import chunks as shards
-from sentprobe.probes.corpus.analysis_settings import AnalysisRecipe
-from sentprobe.probes.corpus.chunk_work import compute_chunk_rows
-from sentprobe.probes.corpus.chunks import find_chunk_path
+from sentprobe.probes.corpus.chunks import compute_chunk_rows, find_chunk_path
 from sentprobe.probes.corpus.sources import Chunk
-from sentprobe.probes.corpus.table import TableError, open_table
+from sentprobe.probes.corpus.table import AnalysisRecipe, TableError, open_table
 
 
 class StopError(Exception):

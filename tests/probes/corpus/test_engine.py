@@ -11,13 +11,12 @@ import pytest
 from clusters import DASK, cluster
 from corpus_strategies import HERE, make_table, read_contents, write_trees
 
-from sentprobe.disk.locks import LOCK
-from sentprobe.engines import EngineChoice, EngineError, EngineName, make_engine, run_tasks_on_engine
+from sentprobe.common.engines import EngineChoice, EngineError, EngineName, make_engine, run_tasks_on_engine
+from sentprobe.common.scratch import LOCK
+from sentprobe.common.screen import SilentReporter
 from sentprobe.probes.corpus.analysis import Analysis, analyze
-from sentprobe.probes.corpus.analysis_settings import AnalysisRecipe
 from sentprobe.probes.corpus.sources import ChunkSize, find_sources
-from sentprobe.probes.corpus.table import WORK_MARKER
-from sentprobe.progress import SilentReporter
+from sentprobe.probes.corpus.table import WORK_MARKER, AnalysisRecipe
 
 SIZE = ChunkSize(pieces=20, characters=10**6)
 

@@ -7,10 +7,10 @@ import pytest
 from corpus_strategies import format_text, make_table, write_trees
 from in_process import Command, run_command
 
-from sentprobe.extras import import_module_of_extra
+from sentprobe.common.errors import import_module_of_extra
 from sentprobe.probes.corpus.queries import open_corpus
 from sentprobe.probes.corpus.table import open_table
-from sentprobe.probes.encoders.files.vector_formats import read_parquet
+from sentprobe.probes.encoders.vector_formats import read_parquet
 
 PATTERNS = (
     *("t[1]", "t*", "t?", "**", "*", "?", "???", "t**", "[!a]", "[^a]", "[a-z]1", "[t]1", "t[0-9]"),

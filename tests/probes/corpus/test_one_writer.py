@@ -11,8 +11,8 @@ from faults import watched
 from in_process import Command
 from processes import ENVIRONMENT
 
-from sentprobe.disk.locks import LOCK, hold_lock
-from sentprobe.errors import UsageError
+from sentprobe.common.errors import UsageError
+from sentprobe.common.scratch import LOCK, hold_lock
 from sentprobe.probes.corpus.sources import ChunkSize
 
 FIRST = [(noun, "ran") for noun in "abcdefgh"]
@@ -65,7 +65,7 @@ def test_it_is_said_in_a_sentence(tmp_path: Path, command: Command) -> None:
 HOLD = """
 import sys, time
 from pathlib import Path
-from sentprobe.disk.locks import hold_lock
+from sentprobe.common.scratch import hold_lock
 with hold_lock(Path(sys.argv[1])) as alone:
     print(alone, flush=True)
     time.sleep(60)

@@ -20,31 +20,29 @@ from hypothesis import strategies as st
 from shared import SHARED, needs_shared
 from thoroughness import examples
 
-from sentprobe.errors import SentprobeError, UsageError
-from sentprobe.probes.corpus import text_formats as formats
-from sentprobe.probes.corpus.analysis_settings import find_punkt, load_splitter, load_tokenizer
+from sentprobe.common.errors import SentprobeError, UsageError
+from sentprobe.probes.corpus import sources as formats
 from sentprobe.probes.corpus.sources import (
+    FORMATS,
     Chunk,
     ChunkSize,
+    RawText,
+    ReadPiece,
+    RecordFields,
     Source,
     SourceError,
+    TextUnit,
     check_encoding,
     decode_lines,
     find_sources,
     make_chunks,
     open_source,
-)
-from sentprobe.probes.corpus.text_formats import (
-    FORMATS,
-    RawText,
-    ReadPiece,
-    RecordFields,
-    TextUnit,
     split_blocks,
     split_paragraphs,
 )
-from sentprobe.probes.syntax.tree_files import FilePiece
-from sentprobe.probes.syntax.trees import Mistake, ParsedSentence
+from sentprobe.probes.corpus.table import find_punkt, load_splitter, load_tokenizer
+from sentprobe.probes.corpus.tree_files import FilePiece
+from sentprobe.probes.corpus.trees import Mistake, ParsedSentence
 
 
 def _compress_zstd(data: bytes) -> bytes:
@@ -285,7 +283,7 @@ def test_parquet(tmp_path: Path) -> None:
 
 
 def test_what_gen_writes_gives_the_same_rows_in_every_format(tmp_path: Path) -> None:
-    from sentprobe.generator.bulk.sentence_files import write_file
+    from sentprobe.generator.bulk.generate import write_file
     from sentprobe.generator.spaces.space import Space
     from sentprobe.lexicon.read import english
 

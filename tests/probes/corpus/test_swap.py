@@ -9,8 +9,8 @@ import pytest
 from corpus_strategies import make_table, write_trees
 from faults import watched
 
-from sentprobe.engines import EngineChoice
-from sentprobe.errors import SentprobeError
+from sentprobe.common.engines import EngineChoice
+from sentprobe.common.errors import SentprobeError
 from sentprobe.probes.corpus.sources import ChunkSize
 
 PAIRS = [(noun, "ran") for noun in "abcdef"]

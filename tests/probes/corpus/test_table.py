@@ -27,13 +27,12 @@ from hypothesis import strategies as st
 from shared import SHARED, needs_shared
 from thoroughness import examples
 
-from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.common.errors import SentprobeError, UsageError
 from sentprobe.probes.corpus import chunks as shards
 from sentprobe.probes.corpus.analysis import Analysis, AnalysisProgress, analyze
-from sentprobe.probes.corpus.analysis_settings import AnalysisRecipe
 from sentprobe.probes.corpus.chunks import mark_first_rows, parse_digests
 from sentprobe.probes.corpus.sources import ChunkSize, find_sources
-from sentprobe.probes.corpus.table import TableError, open_table
+from sentprobe.probes.corpus.table import AnalysisRecipe, TableError, open_table
 
 
 @examples(25)

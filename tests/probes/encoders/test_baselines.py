@@ -10,10 +10,10 @@ from hypothesis import given
 from probe_strategies import datasets, to_items
 from thoroughness import examples
 
-from sentprobe.errors import UsageError
-from sentprobe.probes.dataset import Card, ProbeDataset, Split
+from sentprobe.common.errors import UsageError
+from sentprobe.probes.datasets.dataset import Card, ProbeDataset, Split
+from sentprobe.probes.encoders.encoder import Baseline, Encoder
 from sentprobe.probes.encoders.kinds import find_kind, make_encoder, make_encoders
-from sentprobe.probes.encoders.protocol import Baseline, Encoder
 
 SPECS = ("majority", "length", "tfidf", "tfidf?ngrams=2")
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sentprobe.probes.encoders.baselines import Majority
-from sentprobe.probes.encoders.protocol import (
+from sentprobe.probes.encoders.encoder import (
     Capabilities,
     Vectors,
     collect_notes,

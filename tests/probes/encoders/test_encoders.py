@@ -9,9 +9,10 @@ from encoder_strategies import words
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sentprobe.errors import UsageError
-from sentprobe.extras import format_install
+from sentprobe.common.errors import UsageError, format_install
+from sentprobe.common.specs import Spec, parse_spec
 from sentprobe.probes.encoders import kinds
+from sentprobe.probes.encoders.encoder import EncoderError, check_vectors
 from sentprobe.probes.encoders.kinds import (
     ENCODERS,
     MODULES,
@@ -21,8 +22,6 @@ from sentprobe.probes.encoders.kinds import (
     make_encoder,
     make_encoders,
 )
-from sentprobe.probes.encoders.protocol import EncoderError, check_vectors
-from sentprobe.specs import Spec, parse_spec
 
 values = st.text(st.characters(exclude_characters="\0"), min_size=1, max_size=8)
 

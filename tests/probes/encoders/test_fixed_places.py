@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from probe_strategies import datasets, to_items
 
-from sentprobe.probes.dataset import Card, ProbeDataset, Split
-from sentprobe.probes.encoders.files.word_vectors import sample_word_vectors
-from sentprobe.probes.encoders.fixed_places import (
+from sentprobe.probes.datasets.dataset import Card, ProbeDataset, Split
+from sentprobe.probes.encoders.baselines import (
     FIRST_SECOND_LAST,
     PLACES_WIDTH,
     Places,
@@ -18,6 +17,7 @@ from sentprobe.probes.encoders.fixed_places import (
     encode_words_and_positions,
     find_words,
 )
+from sentprobe.probes.encoders.word_vectors import sample_word_vectors
 
 places_of_three = st.lists(st.integers(-3, 2), min_size=1, max_size=3).map(tuple)
 

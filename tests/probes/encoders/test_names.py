@@ -9,14 +9,14 @@ from in_process import Command
 from model_files import tiny_model
 from probe_strategies import make_learnable_dataset
 
-from sentprobe.errors import UsageError
+from sentprobe.common.errors import UsageError
+from sentprobe.common.specs import check_names, parse_spec
+from sentprobe.probes.classifier.presets import find_preset
+from sentprobe.probes.datasets.formats import write_dataset
+from sentprobe.probes.encoders.encoder import get_capabilities
 from sentprobe.probes.encoders.kinds import make_encoders, parse_encoders
-from sentprobe.probes.encoders.protocol import get_capabilities
-from sentprobe.probes.formats.registry import write_dataset
 from sentprobe.probes.results.store import read_results
 from sentprobe.probes.runs.run import run
-from sentprobe.probes.trainer.presets import find_preset
-from sentprobe.specs import check_names, parse_spec
 
 SPECS = [
     "bow?dim=4",

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from probe_strategies import to_items
 
-from sentprobe.probes.dataset import Card, ProbeDataset, Split
-from sentprobe.probes.encoders.fixed_places import (
+from sentprobe.probes.datasets.dataset import Card, ProbeDataset, Split
+from sentprobe.probes.encoders.baselines import (
     FIRST_SECOND_LAST,
     Places,
     compute_highest_bound,

@@ -11,11 +11,11 @@ from natural_tables import sample_rows, write_table
 from probe_strategies import make_learnable_dataset
 
 import sentprobe
-from sentprobe.errors import ArgumentTypeError, SentprobeError, UsageError
-from sentprobe.probes.encoders.protocol import Encoder, get_capabilities
-from sentprobe.probes.encoders.resolve import is_encoder, resolve_encoders
+from sentprobe.common.errors import ArgumentTypeError, SentprobeError, UsageError
+from sentprobe.probes.classifier.presets import find_preset
+from sentprobe.probes.encoders.encoder import Encoder, get_capabilities
+from sentprobe.probes.encoders.kinds import is_encoder, resolve_encoders
 from sentprobe.probes.results.store import format_result
-from sentprobe.probes.trainer.presets import find_preset
 
 FAST = replace(find_preset("ettinger"), max_epochs=2)
 DATA = make_learnable_dataset(name="one", size=40)

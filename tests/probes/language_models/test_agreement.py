@@ -4,16 +4,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sentprobe.generator.minimal.minimal_files import format_pair_lines, sample_pairs
-from sentprobe.generator.minimal.minimal_pairs import build_pair_spaces
+from sentprobe.common.values import parse_json
+from sentprobe.generator.pairs.minimal_pairs import build_pair_spaces, format_pair_lines, sample_pairs
 from sentprobe.generator.sentences.parse import parse
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.sentences.sentence_records import to_json
 from sentprobe.lexicon import english, german
-from sentprobe.probes.compeval.annotation import ProbedEvent, build_event_columns
-from sentprobe.probes.language_models.agreement import describe_agreement
-from sentprobe.probes.language_models.sentence_pairs import SentencePair, build_pair
-from sentprobe.values import parse_json
+from sentprobe.probes.generated.assemble import ProbedEvent, build_event_columns
+from sentprobe.probes.language_models.sentence_pairs import SentencePair, build_pair, describe_agreement
 
 
 def sample(uid: str, count: int, seed: int) -> list[SentencePair]:

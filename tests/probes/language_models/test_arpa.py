@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sentprobe.errors import SentprobeError
+from sentprobe.common.errors import SentprobeError
+from sentprobe.common.screen import SilentReporter
 from sentprobe.probes.language_models.arpa import NgramModel, parse_arpa
 from sentprobe.probes.language_models.kneser_ney import train_ngrams
 from sentprobe.probes.language_models.scorers import ScoreKind, load_language_model, parse_models
-from sentprobe.progress import SilentReporter
 
 ARPA = """
 \\data\\

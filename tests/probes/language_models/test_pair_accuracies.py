@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sentprobe.errors import SentprobeError
+from sentprobe.common.errors import SentprobeError
+from sentprobe.common.screen import Reporter, SilentReporter
 from sentprobe.probes.language_models.pair_accuracies import (
     COLUMN_NAMES,
     PairResults,
@@ -23,7 +24,6 @@ from sentprobe.probes.language_models.pair_accuracies import (
 from sentprobe.probes.language_models.scorers import FunctionModel, ScoreKind, ScoringMethod, TokenScores
 from sentprobe.probes.language_models.sentence_pairs import SentencePair
 from sentprobe.probes.statistics import accuracy_interval, compare_items
-from sentprobe.progress import Reporter, SilentReporter
 
 SCORES = st.sampled_from([-2.0, -1.5, -1.0])
 COLUMNS = st.lists(st.tuples(SCORES, SCORES, SCORES, SCORES), min_size=1, max_size=25)

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sentprobe.errors import ResultsError, UsageError
+from sentprobe.common.errors import ResultsError, UsageError
+from sentprobe.common.screen import SilentReporter
+from sentprobe.common.specs import Spec
 from sentprobe.probes.language_models import pair_results as pr
 from sentprobe.probes.language_models.pair_accuracies import PairScores
 from sentprobe.probes.language_models.scorers import ScoreKind, ScoringMethod, load_language_model
 from sentprobe.probes.language_models.sentence_pairs import SentencePair
 from sentprobe.probes.results.result import Provenance
-from sentprobe.progress import SilentReporter
-from sentprobe.specs import Spec
 
 NUMBERS = st.floats(-1e6, 1e6)
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)

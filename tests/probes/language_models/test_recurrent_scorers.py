@@ -6,12 +6,16 @@ import pytest
 import torch
 from language_models import load_scorer
 
-from sentprobe.errors import SentprobeError
-from sentprobe.probes.encoders.networks.architecture import Architecture
-from sentprobe.probes.encoders.trained.model_folder import write_sentence_model
-from sentprobe.probes.encoders.trained.sentence_model import ModelVocabulary, SentenceModel, make_sentence_model
+from sentprobe.common.errors import SentprobeError
+from sentprobe.common.screen import SilentReporter
+from sentprobe.probes.encoders.architecture import Architecture
+from sentprobe.probes.encoders.models.trained import (
+    ModelVocabulary,
+    SentenceModel,
+    make_sentence_model,
+    write_sentence_model,
+)
 from sentprobe.probes.language_models.scorers import TokenScores
-from sentprobe.progress import SilentReporter
 
 TEXTS = ["the man sleeps", "The dog sleeps .", "man", "the man did n't", "dog dog dog"]
 

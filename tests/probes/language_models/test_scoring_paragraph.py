@@ -5,12 +5,12 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sentprobe.display.table_writers import TableFormat
+from sentprobe.common.tables import TableFormat
 from sentprobe.probes.language_models.pair_accuracies import PairResults, PairScores
+from sentprobe.probes.language_models.pair_results import METHOD_PAPERS, write_pair_methods, write_pair_paragraph
 from sentprobe.probes.language_models.scorers import ScoreKind, ScoringMethod
-from sentprobe.probes.language_models.scoring_paragraph import METHOD_PAPERS, write_pair_methods, write_pair_paragraph
 from sentprobe.probes.language_models.sentence_pairs import SentencePair
-from sentprobe.probes.report.references import list_keys
+from sentprobe.probes.reports.references import list_keys
 from sentprobe.probes.results.result import Provenance
 
 PAIRS = [SentencePair(f"a{i} b", f"b a{i}", "ab"[i % 2], "order", str(i)) for i in range(4)]

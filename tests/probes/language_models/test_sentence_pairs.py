@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sentprobe.errors import SentprobeError
+from sentprobe.common.errors import SentprobeError
 from sentprobe.probes.language_models.sentence_pairs import (
     SentencePair,
     answer_by_frequency,

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from language_models import WORDS, load_scorer, make_bert, make_gpt2, score_causal_slowly, score_masked_slowly
 from model_files import tiny_model
 
-from sentprobe.errors import SentprobeError
+from sentprobe.common.errors import SentprobeError
+from sentprobe.common.screen import SilentReporter
 from sentprobe.probes.language_models import scorers
 from sentprobe.probes.language_models.scorers import (
     ScoreKind,
@@ -17,7 +18,6 @@ from sentprobe.probes.language_models.scorers import (
     load_language_model,
     parse_models,
 )
-from sentprobe.progress import SilentReporter
 
 TEXTS = ["the men sleep .", "the man", "who did the man not dance ?", "who sleeps?", "x", "the men that danced  sleep."]
 

@@ -9,10 +9,9 @@ import pytest
 
 import sentprobe
 from sentprobe import mteb
-from sentprobe.errors import UsageError
-from sentprobe.extras import MissingError, UnusableError, format_install
-from sentprobe.probes.mteb.mteb_tasks import read_papers
-from sentprobe.probes.suites import list_known_tasks
+from sentprobe.common.errors import MissingError, UnusableError, UsageError, format_install
+from sentprobe.probes.mteb import read_papers
+from sentprobe.probes.runs.suites import list_known_tasks
 
 
 def patch_installed_version(monkeypatch: pytest.MonkeyPatch, version: str | None) -> None:

@@ -16,15 +16,14 @@ from shared import ROOT
 from shown_geometry import make_geometry_result
 
 import sentprobe
-from sentprobe.generator.pairs.exclusion_queries import ExclusionSpace
-from sentprobe.generator.pairs.retrieval_files import sample_distinct_meanings, write_retrieval
+from sentprobe.generator.pairs.retrieval_files import ExclusionSpace, sample_distinct_meanings, write_retrieval
 from sentprobe.generator.pairs.triplet_files import TripletFormat, write_triplets
 from sentprobe.generator.pairs.triplets import TripletSpace
-from sentprobe.probes.mteb.result_files import make_mteb_results, write_mteb_results
-from sentprobe.probes.report.findings.comparisons import group_by_encoder
-from sentprobe.probes.report.findings.downstream import read_scores
+from sentprobe.probes.mteb import make_mteb_results, write_mteb_results
+from sentprobe.probes.reports.comparisons import group_by_encoder
+from sentprobe.probes.reports.correlations import read_scores
 from sentprobe.probes.results.result import Results
-from sentprobe.probes.suites import list_known_tasks
+from sentprobe.probes.runs.suites import list_known_tasks
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(find_spec("mteb") is None, reason="the extra mteb is not installed")]
 TASKS = {"Content1Probe": 1, "SemRole": 2, "Tense": 0, "AdiOrder": 2, "GeometryRole": None}

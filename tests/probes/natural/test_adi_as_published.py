@@ -11,14 +11,14 @@ from natural_checks import Item, iterate_items
 from natural_tables import build_one, sample_rows, write_table
 from thoroughness import examples
 
-from sentprobe.errors import UsageError
-from sentprobe.lengths import ADI_BINS
+from sentprobe.common.errors import UsageError
+from sentprobe.common.specs import ADI_BINS
 from sentprobe.probes.corpus.table import Table
-from sentprobe.probes.dataset import ProbeDataset, Sampling, Size, Split
-from sentprobe.probes.natural.conneau.surface_tasks import format_bins
+from sentprobe.probes.datasets.dataset import ProbeDataset, Sampling, Size, Split
 from sentprobe.probes.natural.datasets import TASKS, NaturalRecipe
 from sentprobe.probes.natural.selection import NaturalSettings
-from sentprobe.probes.runs.request.built_suites import build_natural
+from sentprobe.probes.natural.surface_tasks import format_bins
+from sentprobe.probes.runs.suites import build_natural
 
 PAPER = NaturalSettings(sampling=Sampling.PAPER)
 PAIRED = [f"{task}{tail}" for task in ("AdiContent", "AdiOrder") for tail in ("", "-permuted")]

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from thoroughness import examples
 
 from sentprobe.probes.corpus.queries import SentencePool
-from sentprobe.probes.dataset import Size, Split
-from sentprobe.probes.natural.conneau.treedepth import (
+from sentprobe.probes.datasets.dataset import Size, Split
+from sentprobe.probes.natural.parsed_tasks import (
     apportion_items,
     compute_correlation,
     describe_target,

@@ -14,17 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from natural_tables import sample_rows, write_table
 
-from sentprobe.errors import UsageError
+from sentprobe.common.errors import UsageError
+from sentprobe.common.screen import SilentReporter
 from sentprobe.probes.corpus.table import Table
-from sentprobe.probes.dataset import ProbeDataset, Size, Split, TooFewError
-from sentprobe.probes.known_task import name_in_languages, remove_languages
+from sentprobe.probes.corpus.table_rows import Row
+from sentprobe.probes.datasets.dataset import ProbeDataset, Size, Split, TooFewError
+from sentprobe.probes.datasets.known_task import name_in_languages, remove_languages
 from sentprobe.probes.natural.crossing import LEFT_OUT, Crossing, build_crossed_datasets, make_crossing
 from sentprobe.probes.natural.datasets import NaturalRecipe, find_tasks
-from sentprobe.probes.runs.request import built_suites
-from sentprobe.probes.runs.request.built_suites import ItemCounts, make_natural
-from sentprobe.probes.suites import find_known_task, rename_as_published
-from sentprobe.probes.syntax.table_rows import Row
-from sentprobe.progress import SilentReporter
+from sentprobe.probes.runs import suites
+from sentprobe.probes.runs.suites import ItemCounts, find_known_task, make_natural, rename_as_published
 
 LANGUAGES = ("de", "fr", "it")
 Built = dict[str, ProbeDataset | TooFewError]
@@ -106,7 +105,7 @@ def test_progress_counts_pairs_of_languages(tables: list[Table]) -> None:
         tables[:2], ["SentLen", "DepDepth"], train_on="de", test_on="fr", counts=ItemCounts(60, 30, 12)
     )
     reporter = Mock(spec=SilentReporter)
-    names = [name for name, _ in built_suites.build_all(suite, command="", reporter=reporter)]
+    names = [name for name, _ in suites.build_all(suite, command="", reporter=reporter)]
     assert names == ["SentLen.de-fr", "DepDepth.de-de", "DepDepth.fr-fr"], "the last two failed"
     reporter.begin.assert_called_once_with("build the tasks", 2)
     assert sum((*call.args, 1)[0] for call in reporter.advance.mock_calls) == 2

@@ -9,14 +9,14 @@ import pytest
 from in_process import Command
 from natural_tables import sample_rows, write_table
 
-from sentprobe import names
-from sentprobe.probes.compeval.tasks import TASKS as COMPEVAL
-from sentprobe.probes.dataset import ONE_HOT
-from sentprobe.probes.formats.registry import read_dataset
-from sentprobe.probes.known_task import Cue
+from sentprobe.common import specs
+from sentprobe.probes.datasets.dataset import ONE_HOT
+from sentprobe.probes.datasets.formats import read_dataset
+from sentprobe.probes.datasets.known_task import Cue
+from sentprobe.probes.generated.tasks import TASKS as COMPEVAL
 from sentprobe.probes.natural.datasets import TASKS
 from sentprobe.probes.natural.natural_task import NaturalTask
-from sentprobe.probes.suites import explain_expected_cue, find_preset_name, find_usual_words, list_known_tasks
+from sentprobe.probes.runs.suites import explain_expected_cue, find_preset_name, find_usual_words, list_known_tasks
 
 SMALL = ("--train", 120, "--test", 60, "--validation", 20)
 QUICK = ("--jobs", 1, "--no-cache", "--no-controls", "--set", "max_epochs=2")
@@ -26,7 +26,7 @@ QUICK = ("--jobs", 1, "--no-cache", "--no-controls", "--set", "max_epochs=2")
 def row(monkeypatch: pytest.MonkeyPatch) -> NaturalTask:
     """Add the made-up task to the list of tasks."""
     monkeypatch.setitem(TASKS, commas.TASK.name, commas.TASK)
-    monkeypatch.setattr(names, "NATURAL_TASKS", (*names.NATURAL_TASKS, commas.TASK.name))
+    monkeypatch.setattr(specs, "NATURAL_TASKS", (*specs.NATURAL_TASKS, commas.TASK.name))
     return commas.TASK
 
 
@@ -136,7 +136,7 @@ def test_a_task_names_the_module_of_its_code() -> None:
 def test_a_task_of_compeval_is_a_row_too(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     task = replace(COMPEVAL["Order"], name="Sequence", published="seq", preset="logreg")
     monkeypatch.setitem(COMPEVAL, task.name, task)
-    monkeypatch.setattr(names, "COMPEVAL_TASKS", (*names.COMPEVAL_TASKS, task.name))
+    monkeypatch.setattr(specs, "COMPEVAL_TASKS", (*specs.COMPEVAL_TASKS, task.name))
     assert [known_task.name for known_task in list_known_tasks()].index("Sequence") == len(COMPEVAL) - 1
     options = ("--task", "Sequence", "--train", 84, "--test", 28)
     code, _, err = command("build", "compeval", *options, "--out", tmp_path / "tasks")

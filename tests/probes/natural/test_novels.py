@@ -7,7 +7,7 @@ from natural_tables import build_one, read_novel_rows, write_table
 from shared import needs_shared
 
 from sentprobe.probes.corpus.table import Table
-from sentprobe.probes.dataset import ProbeDataset
+from sentprobe.probes.datasets.dataset import ProbeDataset
 from sentprobe.probes.natural.datasets import TASKS, NaturalRecipe
 from sentprobe.probes.natural.selection import FrequencyBand, NaturalSettings
 

@@ -14,10 +14,10 @@ from thoroughness import examples
 
 from sentprobe.generator.events.event import Number
 from sentprobe.probes.corpus.table import Table
-from sentprobe.probes.dataset import ProbeDataset, Size, Split, TooFewError
+from sentprobe.probes.corpus.table_rows import Row
+from sentprobe.probes.datasets.dataset import ProbeDataset, Size, Split, TooFewError
 from sentprobe.probes.natural.datasets import TASKS, NaturalRecipe, build_datasets, find_tasks
 from sentprobe.probes.natural.selection import FrequencyBand, NaturalSettings
-from sentprobe.probes.syntax.table_rows import Row
 
 WIDE = NaturalSettings(band=FrequencyBand(1, 500), odd_band=FrequencyBand(2, 200), first_rank=40, words=8, sequences=4)
 

@@ -17,9 +17,8 @@ from row_agreement import Label, compare_rows
 from sklearn.metrics import cohen_kappa_score
 from thoroughness import examples
 
-from sentprobe.errors import SentprobeError
-from sentprobe.probes.corpus.analysis_settings import AnalysisRecipe
-from sentprobe.probes.corpus.table import Table
+from sentprobe.common.errors import SentprobeError
+from sentprobe.probes.corpus.table import AnalysisRecipe, Table
 from sentprobe.probes.natural.datasets import TASKS, NaturalRecipe
 from sentprobe.probes.natural.natural_task import TaskGroup
 from sentprobe.probes.natural.selection import FrequencyBand, NaturalSettings

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from sentprobe.probes.natural.target_words import _compute_lead
+from sentprobe.probes.natural.surface_tasks import _compute_lead
 
 
 @pytest.mark.parametrize(

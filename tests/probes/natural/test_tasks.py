@@ -11,17 +11,17 @@ from natural_checks import check_all, iterate_items
 from natural_tables import build_one, parse_rows, sample_rows, write_table
 from thoroughness import examples
 
-from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.common.errors import SentprobeError, UsageError
 from sentprobe.probes.corpus.queries import open_corpus
 from sentprobe.probes.corpus.table import Table
-from sentprobe.probes.dataset import ProbeDataset, Size, Split, TooFewError
-from sentprobe.probes.natural.conneau.inversions import LongerClause, _swap_neighbours, divide_sentence, render_sentence
+from sentprobe.probes.corpus.table_rows import build_row
+from sentprobe.probes.corpus.trees import ParsedSentence
+from sentprobe.probes.datasets.dataset import ProbeDataset, Size, Split, TooFewError
+from sentprobe.probes.natural.changed_sentences import LongerClause, _swap_neighbours, divide_sentence, render_sentence
 from sentprobe.probes.natural.datasets import TASKS, NaturalRecipe, build_datasets, find_tasks
 from sentprobe.probes.natural.natural_task import TaskGroup
 from sentprobe.probes.natural.selection import FrequencyBand, NaturalSettings, parse_band
-from sentprobe.probes.natural.target_words import FULL_CORPUS, compute_target_band
-from sentprobe.probes.syntax.table_rows import build_row
-from sentprobe.probes.syntax.trees import ParsedSentence
+from sentprobe.probes.natural.surface_tasks import FULL_CORPUS, compute_target_band
 
 ADI = ("AdiContent", "AdiContent-permuted", "AdiContent-random")
 ORDER = ("AdiOrder", "AdiOrder-permuted", "AdiOrder-random")

@@ -11,7 +11,8 @@ import pytest
 from probe_strategies import make_learnable_dataset, make_sample_result
 from processes import ENVIRONMENT, PROBE
 
-from sentprobe.disk.locks import LOCK, hold_lock
+from sentprobe.common.scratch import LOCK, hold_lock
+from sentprobe.probes.classifier.presets import find_preset
 from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Provenance, Result
 from sentprobe.probes.results.store import (
@@ -22,10 +23,9 @@ from sentprobe.probes.results.store import (
     save_result,
     write_result,
 )
-from sentprobe.probes.runs.execution import runner
-from sentprobe.probes.runs.execution.job_vectors import arrange_vectors
+from sentprobe.probes.runs import runner
+from sentprobe.probes.runs.job_vectors import arrange_vectors
 from sentprobe.probes.runs.run import run
-from sentprobe.probes.trainer.presets import find_preset
 
 SAMPLE = make_sample_result("bow", "content1", 900, 500, 510)
 DATA = make_learnable_dataset(name="one", size=40)

@@ -13,15 +13,14 @@ from probe_strategies import make_learnable_dataset
 from shared import SHARED, needs_shared
 from thoroughness import examples
 
-from sentprobe.errors import ResultsError, UsageError
-from sentprobe.probes.compeval.annotation import EVENT_COLUMNS
-from sentprobe.probes.compeval.assemble import build_task
-from sentprobe.probes.dataset import ProbeDataset, Split
-from sentprobe.probes.formats.registry import read_dataset
+from sentprobe.common.errors import ResultsError, UsageError
+from sentprobe.probes.datasets.dataset import ProbeDataset, Split
+from sentprobe.probes.datasets.formats import read_dataset
+from sentprobe.probes.generated.assemble import EVENT_COLUMNS, build_task
 from sentprobe.probes.results import item_table as kept
 from sentprobe.probes.results.result import Results
 from sentprobe.probes.results.store import read_results
-from sentprobe.probes.runs.execution.completed_tasks import make_item_table
+from sentprobe.probes.runs.completed_tasks import make_item_table
 from sentprobe.probes.runs.run import run
 
 

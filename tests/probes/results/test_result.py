@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from probe_strategies import make_sample_result, make_seed_score, results
 
-from sentprobe.errors import ResultsError
+from sentprobe.common.errors import ResultsError
 from sentprobe.probes.results.result import Condition, Result, make_score, pack_bits, renumber_units, unpack_bits
 from sentprobe.probes.results.store import format_result, parse_result
 

@@ -13,11 +13,11 @@ from probe_strategies import datasets, make_learnable_dataset, to_items
 from reviewed_runs import SOUND, change_encoder, find_by
 
 from sentprobe.lexicon import english
-from sentprobe.probes.audit.audit_report import audit_from_json, format_verdict_lines, to_json
-from sentprobe.probes.audit.cue_audit import audit
-from sentprobe.probes.dataset import Card, ProbeDataset, Split
-from sentprobe.probes.formats.registry import write_dataset
-from sentprobe.probes.known_task import Cue
+from sentprobe.probes.audits.audit_report import audit_from_json, format_verdict_lines, to_json
+from sentprobe.probes.audits.cue_audit import audit
+from sentprobe.probes.datasets.dataset import Card, ProbeDataset, Split
+from sentprobe.probes.datasets.formats import write_dataset
+from sentprobe.probes.datasets.known_task import Cue
 from sentprobe.probes.results.data_facts import (
     FUNCTION_STEMS,
     DataFacts,

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from probe_strategies import make_sample_result, results
 
-from sentprobe.disk.files import write_atomically
-from sentprobe.errors import ResultsError, UsageError
+from sentprobe.common.errors import ResultsError, UsageError
+from sentprobe.common.files import write_atomically
+from sentprobe.probes.classifier.presets import override
 from sentprobe.probes.results.result import Result
 from sentprobe.probes.results.store import (
     MARKER,
@@ -24,7 +25,6 @@ from sentprobe.probes.results.store import (
     write_result,
     write_run_file,
 )
-from sentprobe.probes.trainer.presets import override
 
 SAMPLE = make_sample_result("bow", "content1", 900, 500, 510)
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from thoroughness import examples
 
-from sentprobe.errors import ResultsError
-from sentprobe.probes.results import training_curve as kept
-from sentprobe.probes.results.training_curve import LearningPoint, TrainingCurve
+from sentprobe.common.errors import ResultsError
+from sentprobe.probes.results import records as kept
+from sentprobe.probes.results.records import LearningPoint, TrainingCurve
 
 FINITE = st.floats(0, 1e9)
 POINTS = st.builds(LearningPoint, step=st.integers(0, 10**9), epoch=FINITE, value=FINITE, loss=FINITE)

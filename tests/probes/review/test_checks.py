@@ -13,11 +13,11 @@ from reviewed_runs import GOOD, SOUND, change_encoder, change_probes, find_by, m
 from shared import ROOT
 from thoroughness import examples
 
+from sentprobe.probes.classifier.presets import find_preset
 from sentprobe.probes.results.result import Condition, Provenance, Result, Results
 from sentprobe.probes.review.checks import CHECKS, review_results
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
-from sentprobe.probes.review.language_model_checks import PAIR_CHECKS
-from sentprobe.probes.trainer.presets import find_preset
+from sentprobe.probes.review.significance_checks import PAIR_CHECKS
 
 SEVERE, WARNING, NOTE = Severity
 FindingKey = tuple[str, Severity, str]

@@ -21,7 +21,7 @@ from sentprobe.probes.results.store import (
     write_result,
 )
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
-from sentprobe.probes.review.completeness_checks import find_incomplete
+from sentprobe.probes.review.training_checks import find_incomplete
 
 RESULTS = [make_sample_result(encoder, task, 700, 500, 500) for encoder in ("a", "b") for task in ("Order", "SemRole")]
 

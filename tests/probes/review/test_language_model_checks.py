@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from sentprobe.display.table_writers import TableFormat
+from sentprobe.common.tables import TableFormat
 from sentprobe.probes.language_models.pair_accuracies import PairResults, PairScores
 from sentprobe.probes.language_models.scorers import ScoreKind
 from sentprobe.probes.language_models.sentence_pairs import SentencePair
 from sentprobe.probes.results.result import Results
 from sentprobe.probes.review.checks import render_review, review_results
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
-from sentprobe.probes.review.language_model_checks import review_language_models
+from sentprobe.probes.review.significance_checks import review_language_models
 
 COUNT = 300
 

@@ -8,7 +8,7 @@ from scipy.stats import binom, nct
 from scipy.stats import t as student
 from thoroughness import examples
 
-from sentprobe.probes.review.power import (
+from sentprobe.probes.review.claim_finding import (
     MOST_DRAWS,
     TARGET_POWER,
     compute_draws_needed,

@@ -11,9 +11,9 @@ from probe_strategies import make_learnable_dataset
 
 import sentprobe
 from sentprobe import SentprobeError, UsageError
-from sentprobe.errors import ArgumentTypeError
-from sentprobe.probes.syntax.table_rows import build_row
-from sentprobe.probes.syntax.trees import ParsedSentence
+from sentprobe.common.errors import ArgumentTypeError
+from sentprobe.probes.corpus.table_rows import build_row
+from sentprobe.probes.corpus.trees import ParsedSentence
 
 SIZE: dict[str, Any] = {"train": 60, "test": 12, "validation": 12}
 

@@ -10,19 +10,19 @@ import numpy as np
 import pytest
 from probe_strategies import CountingEncoder, make_learnable_dataset
 
-from sentprobe.errors import UsageError
-from sentprobe.probes.dataset import Indices, Items, ProbeDataset, Split
-from sentprobe.probes.encoders.cache.vector_cache import Cache
+from sentprobe.common.errors import UsageError
+from sentprobe.common.screen import SilentReporter
+from sentprobe.probes.classifier import fit as trainer
+from sentprobe.probes.classifier.presets import find_preset
+from sentprobe.probes.datasets.dataset import Indices, Items, ProbeDataset, Split
+from sentprobe.probes.encoders.cache import Cache
+from sentprobe.probes.encoders.encoder import EncoderError, Vectors, digest
 from sentprobe.probes.encoders.kinds import make_encoder
-from sentprobe.probes.encoders.protocol import EncoderError, Vectors, digest
 from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition
 from sentprobe.probes.results.store import format_result, list_result_files, read_requested_results, read_results
-from sentprobe.probes.runs.execution.controls import CHANGES, ProbeItems
+from sentprobe.probes.runs.controls import CHANGES, ProbeItems
 from sentprobe.probes.runs.run import run
 from sentprobe.probes.statistics import wilson
-from sentprobe.probes.trainer import fit as trainer
-from sentprobe.probes.trainer.presets import find_preset
-from sentprobe.progress import SilentReporter
 
 FAST = replace(find_preset("ettinger"), max_epochs=4)
 DATASETS = [make_learnable_dataset(name="one", size=40), make_learnable_dataset(name="two", size=50)]
@@ -243,7 +243,7 @@ class Widening:
 
 
 def test_width_changes_between_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sentprobe.probes.encoders.cache.embedding.CHUNK", 7)
+    monkeypatch.setattr("sentprobe.probes.encoders.embedding.CHUNK", 7)
     with pytest.raises(EncoderError, match="width 3 after vectors of width 2"):
         run(DATASETS, [Widening()], preset=FAST)
 

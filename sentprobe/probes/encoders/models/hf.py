@@ -12,14 +12,22 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from sentprobe.errors import UsageError, format_count, suggest
+from sentprobe.common.errors import UsageError, format_count, suggest
+from sentprobe.common.specs import Spec, check_distinct, read_options
 from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.lexicon.read import load_lexicon
+from sentprobe.probes.encoders.encoder import Capabilities, EncoderError, Vectors, digest, missing_extra
 from sentprobe.probes.encoders.models import model_loading as loading
-from sentprobe.probes.encoders.models import model_parts, named_tokens, pretrained
-from sentprobe.probes.encoders.models.model_parts import POOLINGS, Pooling, pool_states
-from sentprobe.probes.encoders.protocol import Capabilities, EncoderError, Vectors, digest, missing_extra
-from sentprobe.specs import Spec, check_distinct, read_options
+from sentprobe.probes.encoders.models import model_parts, pretrained
+from sentprobe.probes.encoders.models.model_parts import (
+    POOLINGS,
+    GrammarWords,
+    Pooling,
+    WordFinder,
+    WordIndices,
+    open_table_words,
+    pool_states,
+)
 
 SENTENCE = "{sentence}"
 """The part of the option ``prompt`` that the sentence replaces."""
@@ -113,7 +121,7 @@ class HfModel:
     limit: int | None
     batch: int
     frame: TextFrame = field(repr=False)
-    words: named_tokens.WordFinder = field(repr=False)
+    words: WordFinder = field(repr=False)
     absent: Pooling | None = None
     """The pooling method for sentences that lack the named token; None: such a sentence is an error."""
     modules: Sequence[Any] = field(default=(), repr=False)
@@ -150,7 +158,7 @@ class HfModel:
         return loading.count_truncated(texts, self.frame.tokenize, limit=self.limit)
 
     def _encode_batch(
-        self, framed: Sequence[FramedText], words: Sequence[named_tokens.WordIndices], places: Sequence[StatePlace]
+        self, framed: Sequence[FramedText], words: Sequence[WordIndices], places: Sequence[StatePlace]
     ) -> Vectors:
         states, tokens = self._compute_states(framed)
         mask = tokens["attention_mask"]
@@ -180,7 +188,7 @@ class HfModel:
         return torch.where(index[:, None] < 0, pool_states(states, mask, pooling=self.absent), vectors)
 
     def _find_tokens(
-        self, pool: str, framed: Sequence[FramedText], words: Sequence[named_tokens.WordIndices], tokens: Any
+        self, pool: str, framed: Sequence[FramedText], words: Sequence[WordIndices], tokens: Any
     ) -> Tensor:
         """Return for each text the index of one token, (batch,) int64, or -1 if the text lacks this token.
 
@@ -350,19 +358,19 @@ def _format_name(spec: Spec, pool: str = "", layer: int | None = None) -> str:
     return str(replace(spec, options=options if layer is None else (("layer", str(layer)), *options)))
 
 
-def _open_words(options: HfOptions) -> named_tokens.WordFinder:
+def _open_words(options: HfOptions) -> WordFinder:
     if options.table and (options.lexicon or options.language != ENGLISH.code):
         name = "lexicon" if options.lexicon else "language"
         raise UsageError(f"hf: option {name}= is for the grammar; leave it out with table=")
     if options.table:
-        return named_tokens.open_table_words(Path(options.table).expanduser())
+        return open_table_words(Path(options.table).expanduser())
     path = Path(options.lexicon).expanduser() if options.lexicon else None
     lexicon = load_lexicon(path, options.language)
     language_code = b"" if lexicon.language is ENGLISH else options.language.encode()
-    return named_tokens.GrammarWords(lexicon, language_code + (path.read_bytes() if path else b""))
+    return GrammarWords(lexicon, language_code + (path.read_bytes() if path else b""))
 
 
-def _parse_pools(text: str, words: named_tokens.WordFinder) -> list[str]:
+def _parse_pools(text: str, words: WordFinder) -> list[str]:
     """Return the pooling methods and named tokens in the option ``pool``. Raises UsageError."""
     pools = text.split(",") if text else []
     pool_names = (*map(str, Pooling), EOS, *words.names)
@@ -396,7 +404,7 @@ def _resolve_layers(requested_layer: int | None, count: int, *, first: int) -> l
 
 
 def _make_model(
-    loaded: tuple[Any, Any], name: str, options: HfOptions, *, pools: Sequence[str], words: named_tokens.WordFinder
+    loaded: tuple[Any, Any], name: str, options: HfOptions, *, pools: Sequence[str], words: WordFinder
 ) -> HfModel:
     """Prepare a loaded model and tokenizer to encode sentences. Raises UsageError or EncoderError."""
     model, tokenizer = loaded

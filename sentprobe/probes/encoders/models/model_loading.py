@@ -13,13 +13,12 @@ from pathlib import Path
 from traceback import walk_tb
 from typing import Any
 
-from sentprobe.disk.inputs import record_input
-from sentprobe.disk.unpacking import check_archive
-from sentprobe.errors import SentprobeError, UsageError, first_line, is_out_of_memory
-from sentprobe.probes.encoders.protocol import EncoderError, TruncationCounter, digest, read_attributes
-from sentprobe.processes import call_in_time
-from sentprobe.values import BadSyntaxError, parse_json
-from sentprobe.versions import digest_folder
+from sentprobe.common.errors import SentprobeError, UsageError, digest_folder, first_line, is_out_of_memory
+from sentprobe.common.inputs import record_input
+from sentprobe.common.processes import call_in_time
+from sentprobe.common.reading import check_archive
+from sentprobe.common.values import BadSyntaxError, parse_json
+from sentprobe.probes.encoders.encoder import EncoderError, TruncationCounter, digest, read_attributes
 
 HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
 """The form of a model's name on the Hugging Face hub: ``model`` or ``organisation/model``."""

@@ -10,9 +10,9 @@ from typing import Any
 
 import torch
 
-from sentprobe.errors import UsageError
+from sentprobe.common.errors import UsageError
+from sentprobe.probes.encoders.encoder import EncoderError
 from sentprobe.probes.encoders.models import model_loading as loading
-from sentprobe.probes.encoders.protocol import EncoderError
 
 NO_LIMIT = 10**6
 """Token limits of this size or more are ignored: tokenizers without a limit report a huge number."""

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.errors import SentprobeError, UsageError, suggest
-from sentprobe.probes.encoders import protocol
+from sentprobe.common.errors import SentprobeError, UsageError, suggest
+from sentprobe.common.processes import is_stop_request
+from sentprobe.common.specs import Natural, Spec, read_options
+from sentprobe.probes.encoders import encoder
 from sentprobe.probes.encoders.models.model_loading import find_truncation_counter
-from sentprobe.processes import is_stop_request
-from sentprobe.specs import Natural, Spec, read_options
 
 EncodeFunction = Callable[[Sequence[str]], object]
 """A function that takes sentences and returns their vectors as an array of NumPy, PyTorch or another library."""
@@ -194,9 +194,9 @@ class PythonEncoder:
     name: str
     fingerprint: str
     call: EncodeFunction = field(repr=False, compare=False)
-    capabilities: protocol.Capabilities = field(repr=False, compare=False)
+    capabilities: encoder.Capabilities = field(repr=False, compare=False)
 
-    def encode(self, sentences: Sequence[str]) -> protocol.Vectors:
+    def encode(self, sentences: Sequence[str]) -> encoder.Vectors:
         """Return the vectors that the user's code computes, (n, dim) float32. Raises EncoderError."""
         try:
             vectors = convert_to_array(self.call(sentences))
@@ -205,8 +205,8 @@ class PythonEncoder:
         except (Exception, SystemExit) as error:
             if is_stop_request(error):
                 raise
-            raise protocol.EncoderError(f"encoder {self.name} raised {_format_exception(error)}") from error
-        return protocol.check_vectors(vectors, sentences=sentences, encoder=self.name)
+            raise encoder.EncoderError(f"encoder {self.name} raised {_format_exception(error)}") from error
+        return encoder.check_vectors(vectors, sentences=sentences, encoder=self.name)
 
 
 def build_python(spec: Spec, *, seed: int) -> PythonEncoder:
@@ -223,16 +223,16 @@ def build_python(spec: Spec, *, seed: int) -> PythonEncoder:
         if attribute := spec.argument.partition(":")[2]:
             problem = f"{attribute} is neither a function nor an object with encode or batcher"
             problem += "; the documentation describes the encoder python:"
-        raise protocol.EncoderError(f"{spec}: {problem}")
-    stated = protocol.read_fingerprint(model)
+        raise encoder.EncoderError(f"{spec}: {problem}")
+    stated = encoder.read_fingerprint(model)
     content = stated or _digest_source(module)
     seeded = options.seed if style is CallStyle.SENTEVAL else ""
     return PythonEncoder(
         name=spec.name,
-        fingerprint=protocol.digest("python", spec.argument, style, options.version, seeded, content),
+        fingerprint=encoder.digest("python", spec.argument, style, options.version, seeded, content),
         call=make_caller(model, style, batch=options.batch, seed=options.seed),
-        capabilities=protocol.Capabilities(
-            cacheable=protocol.read_attributes(model, cacheable=bool(stated or options.version)).cacheable,
+        capabilities=encoder.Capabilities(
+            cacheable=encoder.read_attributes(model, cacheable=bool(stated or options.version)).cacheable,
             # SentEval's ``prepare`` may need all sentences, for example to count words.
             needs_all_sentences=style is CallStyle.SENTEVAL,
             seed=options.seed if style is CallStyle.SENTEVAL else None,
@@ -268,15 +268,15 @@ def wrap_encoder(
     """
     style = find_style(model)
     if style is None:
-        raise protocol.EncoderError(f"{name}: a {type(model).__name__} is neither a function nor an object with encode")
+        raise encoder.EncoderError(f"{name}: a {type(model).__name__} is neither a function nor an object with encode")
     module_name = getattr(model, "__module__", None) or type(model).__module__
     return PythonEncoder(
         name=name,
-        fingerprint=protocol.digest(
+        fingerprint=encoder.digest(
             "wrapped", name, style, fingerprint or _digest_source(sys.modules.get(module_name)) or token_hex()
         ),
         call=make_caller(model, style, batch=BATCH, seed=0),
-        capabilities=protocol.Capabilities(
+        capabilities=encoder.Capabilities(
             cacheable=bool(fingerprint) if cacheable is None else cacheable,
             needs_all_sentences=style is CallStyle.SENTEVAL,
             count_truncated=find_truncation_counter(model),
@@ -300,7 +300,7 @@ def _import_module(name: str, *, spec: Spec) -> ModuleType:
             raise UsageError(
                 f"{spec}: there is no module {name!r} in the working directory {here}, and none is installed{hint}"
             ) from None
-        raise protocol.EncoderError(f"{spec}: importing {name} raised {_format_exception(error)}") from error
+        raise encoder.EncoderError(f"{spec}: importing {name} raised {_format_exception(error)}") from error
 
 
 def _find_attribute(module: ModuleType, path: str) -> Any:
@@ -323,7 +323,7 @@ def _instantiate(model: Any, *, spec: Spec) -> Any:
         if is_stop_request(error):
             raise
         problem = f"calling {model.__name__}() without arguments raised {_format_exception(error)}"
-        raise protocol.EncoderError(f"{spec}: {problem}") from error
+        raise encoder.EncoderError(f"{spec}: {problem}") from error
 
 
 def _format_exception(error: BaseException) -> str:

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from sentprobe.errors import UsageError, suggest
+from sentprobe.common.errors import UsageError, suggest
+from sentprobe.common.specs import Spec, read_options
+from sentprobe.probes.encoders.encoder import Capabilities, Vectors, check_vectors, digest, missing_extra
 from sentprobe.probes.encoders.models import model_loading as loading
-from sentprobe.probes.encoders.protocol import Capabilities, Vectors, check_vectors, digest, missing_extra
-from sentprobe.specs import Spec, read_options
 
 MODEL_OWNERS = ("sentence-transformers/", "")
 """Prefixes that are tried for a model name without an organisation, as sentence-transformers does."""

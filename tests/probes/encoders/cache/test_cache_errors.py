@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from cache_strategies import HashingEncoder, expected
 
-from sentprobe.probes.encoders.cache.embedding import embed
-from sentprobe.probes.encoders.cache.vector_cache import Cache, find_encoder_folder
+from sentprobe.probes.encoders.cache import Cache, find_encoder_folder
+from sentprobe.probes.encoders.embedding import embed
 
 
 def test_a_full_disk_is_told_once(
@@ -23,7 +23,7 @@ def test_a_full_disk_is_told_once(
         raise OSError(errno.ENOSPC, "No space left on device", str(path))
 
     monkeypatch.setattr(Path, "replace", full)
-    monkeypatch.setattr("sentprobe.probes.encoders.cache.embedding.CHUNK", 2)
+    monkeypatch.setattr("sentprobe.probes.encoders.embedding.CHUNK", 2)
     sentences = [f"s{n}" for n in range(7)]
     encoder = HashingEncoder()
     with caplog.at_level(logging.WARNING):
@@ -63,7 +63,7 @@ def test_a_read_only_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capl
     def refuse(*_: object, **__: object) -> None:
         raise OSError(errno.EROFS, "Read-only file system", "/cache/file")
 
-    monkeypatch.setattr("sentprobe.disk.scratch.tempfile.mkstemp", refuse)
+    monkeypatch.setattr("sentprobe.common.scratch.tempfile.mkstemp", refuse)
     monkeypatch.setattr(os, "utime", refuse)
     assert_reads_only(tmp_path / "cache", caplog)
 
@@ -86,7 +86,7 @@ def test_a_file_that_cannot_be_read(
     def fail(*_: object) -> None:
         raise OSError(errno.EIO, "Input/output error", "/cache/file")
 
-    monkeypatch.setattr("sentprobe.probes.encoders.cache.vector_cache.open_vectors", fail)
+    monkeypatch.setattr("sentprobe.probes.encoders.cache.open_vectors", fail)
     encoder = HashingEncoder()
     with caplog.at_level(logging.WARNING):
         embed(encoder, ["a", "b"], cache=Cache(tmp_path))
@@ -98,9 +98,7 @@ def test_a_file_that_goes_away_while_it_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     embed(HashingEncoder(), ["a"], cache=Cache(tmp_path))
-    monkeypatch.setattr(
-        "sentprobe.probes.encoders.cache.vector_cache.list_vector_files", lambda folder: [folder / ("0" * 32)]
-    )
+    monkeypatch.setattr("sentprobe.probes.encoders.cache.list_vector_files", lambda folder: [folder / ("0" * 32)])
     encoder = HashingEncoder()
     embed(encoder, ["a"], cache=Cache(tmp_path))
     assert encoder.seen == ["a"]

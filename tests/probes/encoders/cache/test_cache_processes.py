@@ -12,10 +12,9 @@ from cache_strategies import HashingEncoder, expected, list_vector_files_below
 from cache_worker import CHUNK
 from shared import ROOT
 
-from sentprobe.probes.encoders.cache import vector_cache as cache_files
-from sentprobe.probes.encoders.cache.cache_upkeep import HOUR, check_cache_files
-from sentprobe.probes.encoders.cache.embedding import embed
-from sentprobe.probes.encoders.cache.vector_cache import Cache, find_encoder_folder, list_leftovers
+from sentprobe.probes.encoders import cache as cache_files
+from sentprobe.probes.encoders.cache import HOUR, Cache, check_cache_files, find_encoder_folder, list_leftovers
+from sentprobe.probes.encoders.embedding import embed
 
 WORKER = ROOT / "tests" / "helpers" / "encoders" / "cache_worker.py"
 COUNT = 200

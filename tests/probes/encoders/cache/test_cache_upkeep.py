@@ -7,10 +7,16 @@ from pathlib import Path
 import pytest
 from cache_strategies import DAMAGE, Damage, HashingEncoder, copy_other_file, list_vector_files_below
 
-from sentprobe.errors import SentprobeError, UsageError
-from sentprobe.probes.encoders.cache.cache_upkeep import DAY, check_cache_files, clear_vectors, list_cached_encoders
-from sentprobe.probes.encoders.cache.embedding import embed
-from sentprobe.probes.encoders.cache.vector_cache import Cache, find_encoder_folder
+from sentprobe.common.errors import SentprobeError, UsageError
+from sentprobe.probes.encoders.cache import (
+    DAY,
+    Cache,
+    check_cache_files,
+    clear_vectors,
+    find_encoder_folder,
+    list_cached_encoders,
+)
+from sentprobe.probes.encoders.embedding import embed
 
 FIRST, SECOND = "1" * 64, "2" * 64
 

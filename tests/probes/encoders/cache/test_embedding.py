@@ -11,12 +11,12 @@ from cache_strategies import HashingEncoder, expected, list_vector_files_below, 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sentprobe.errors import UsageError
-from sentprobe.probes.encoders.cache.embedding import CHUNK, embed
-from sentprobe.probes.encoders.cache.vector_cache import Cache
+from sentprobe.common.errors import UsageError
+from sentprobe.common.screen import SilentReporter
+from sentprobe.probes.encoders.cache import Cache
+from sentprobe.probes.encoders.embedding import CHUNK, embed
+from sentprobe.probes.encoders.encoder import EncoderError
 from sentprobe.probes.encoders.kinds import make_encoder
-from sentprobe.probes.encoders.protocol import EncoderError
-from sentprobe.progress import SilentReporter
 
 
 @given(texts)
@@ -157,7 +157,7 @@ def test_an_interrupt_passes() -> None:
 
 
 def test_another_width_in_a_later_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sentprobe.probes.encoders.cache.embedding.CHUNK", 2)
+    monkeypatch.setattr("sentprobe.probes.encoders.embedding.CHUNK", 2)
     encoder = CustomEncoder()
     encoder.give = lambda sentences: np.ones((len(sentences), 1 + len(sentences)), np.float32)
     message = "encoder hashing returned vectors of width 2 after vectors of width 3$"

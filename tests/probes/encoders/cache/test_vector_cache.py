@@ -23,20 +23,22 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from thoroughness import examples
 
-from sentprobe.probes.encoders.cache import vector_cache as cache_files
-from sentprobe.probes.encoders.cache.cache_upkeep import check_cache_files, clear_vectors, list_cached_encoders
-from sentprobe.probes.encoders.cache.embedding import embed
-from sentprobe.probes.encoders.cache.vector_cache import (
+from sentprobe.probes.encoders import cache as cache_files
+from sentprobe.probes.encoders.cache import (
     TAG,
     Cache,
     FileHeader,
+    check_cache_files,
+    clear_vectors,
     find_encoder_folder,
     format_header,
     list_cache_folders,
+    list_cached_encoders,
     open_vectors,
     parse_header,
     write_vectors,
 )
+from sentprobe.probes.encoders.embedding import embed
 
 FINGERPRINTS = ("f" * 64, "0" * 64, "../odd name")
 

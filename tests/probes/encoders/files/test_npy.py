@@ -8,10 +8,10 @@ import pytest
 from in_process import Command
 from probe_strategies import make_learnable_dataset
 
-from sentprobe.errors import SentprobeError
-from sentprobe.probes.encoders.files.vector_formats import VectorFileError, read_vectors, write_vectors
+from sentprobe.common.errors import SentprobeError
+from sentprobe.probes.datasets.formats import read_datasets, write_dataset
 from sentprobe.probes.encoders.kinds import make_encoder
-from sentprobe.probes.formats.registry import read_datasets, write_dataset
+from sentprobe.probes.encoders.vector_formats import VectorFileError, read_vectors, write_vectors
 from sentprobe.probes.results.store import read_results
 
 ROWS = np.array([[1, 2], [0.1, -1e-30], [3e38, 0]], dtype=np.float32)

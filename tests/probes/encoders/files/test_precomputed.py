@@ -17,11 +17,10 @@ from hypothesis import strategies as st
 from safetensors.numpy import load_file
 from shared import SHARED, needs_shared
 
-from sentprobe.errors import UsageError
-from sentprobe.probes.encoders.files.vector_formats import VectorFileError, read_vectors, write_vectors
-from sentprobe.probes.encoders.kinds import make_encoder
-from sentprobe.probes.encoders.protocol import get_capabilities
-from sentprobe.probes.encoders.resolve import bind_to_sentence_order
+from sentprobe.common.errors import UsageError
+from sentprobe.probes.encoders.encoder import get_capabilities
+from sentprobe.probes.encoders.kinds import bind_to_sentence_order, make_encoder
+from sentprobe.probes.encoders.vector_formats import VectorFileError, read_vectors, write_vectors
 
 SUFFIXES = (".npz", ".safetensors", ".parquet", ".txt", ".txt.gz", ".tsv.xz")
 suffixes = pytest.mark.parametrize("suffix", SUFFIXES)

@@ -18,16 +18,16 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from safetensors.numpy import save_file
 
-from sentprobe.errors import SentprobeError, UsageError
-from sentprobe.probes.encoders.files.vector_formats import (
+from sentprobe.common.errors import SentprobeError, UsageError
+from sentprobe.probes.encoders.encoder import EncoderError
+from sentprobe.probes.encoders.kinds import make_encoder
+from sentprobe.probes.encoders.vector_formats import (
     VectorFileError,
     VectorFormat,
     find_format,
     read_vectors,
     write_vectors,
 )
-from sentprobe.probes.encoders.kinds import make_encoder
-from sentprobe.probes.encoders.protocol import EncoderError
 
 SUFFIXES = (".npz", ".safetensors", ".parquet", ".txt", ".txt.gz", ".tsv.xz")
 suffixes = pytest.mark.parametrize("suffix", SUFFIXES)

@@ -16,10 +16,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sentprobe.errors import UsageError
-from sentprobe.probes.encoders.files.word_files import WordFormat, detect_word_format, read_width, read_word_vectors
+from sentprobe.common.errors import UsageError
+from sentprobe.probes.encoders.encoder import EncoderError, get_capabilities
 from sentprobe.probes.encoders.kinds import make_encoder
-from sentprobe.probes.encoders.protocol import EncoderError, get_capabilities
+from sentprobe.probes.encoders.word_vectors import WordFormat, detect_word_format, read_width, read_word_vectors
 
 BODY = "the 1 2\nman 3 4\n. . . 5 6\nman 9 9\n"
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from model_files import packaged_model, tiny_model
 
+from sentprobe.probes.encoders.encoder import EncoderError
 from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.encoders.models import model_loading
-from sentprobe.probes.encoders.protocol import EncoderError
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
 

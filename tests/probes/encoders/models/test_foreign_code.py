@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from model_files import save_cross_encoder
 
 import sentprobe
-from sentprobe.errors import SentprobeError
+from sentprobe.common.errors import SentprobeError
+from sentprobe.common.specs import parse_spec
+from sentprobe.probes.encoders.encoder import EncoderError
 from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.encoders.models import model_loading
 from sentprobe.probes.encoders.models.model_loading import check_configurations
-from sentprobe.probes.encoders.protocol import EncoderError
-from sentprobe.probes.gate.cross_encoders import load_cross_encoder
 from sentprobe.probes.language_models.scorers import load_language_model
-from sentprobe.specs import parse_spec
+from sentprobe.probes.similarity.pair_scores import load_cross_encoder
 
 LOADERS: dict[str, Callable[[Path], object]] = {
     "hf": lambda folder: make_encoder(f"hf:{folder}"),

@@ -19,24 +19,22 @@ from model_files import TEXTS, hub_cache, packaged_model, tiny_model
 from probe_strategies import sentences
 from thoroughness import examples
 
-from sentprobe.errors import SentprobeError, UsageError
-from sentprobe.extras import format_install
+from sentprobe.common.errors import SentprobeError, UsageError, format_install
+from sentprobe.common.specs import parse_spec
 from sentprobe.lexicon import english
-from sentprobe.probes.encoders.cache.embedding import embed
-from sentprobe.probes.encoders.cache.vector_cache import Cache
-from sentprobe.probes.encoders.kinds import make_encoders
-from sentprobe.probes.encoders.models import model_loading, pretrained
-from sentprobe.probes.encoders.models.hf import HfEncoder, HfModel, LayerStore, StatePlace, TextFrame, load_hf
-from sentprobe.probes.encoders.models.model_parts import Pooling, pool_states
-from sentprobe.probes.encoders.models.named_tokens import GrammarWords
-from sentprobe.probes.encoders.protocol import (
+from sentprobe.probes.encoders.cache import Cache
+from sentprobe.probes.encoders.embedding import embed
+from sentprobe.probes.encoders.encoder import (
     Encoder,
     EncoderError,
     Vectors,
     count_truncated_sentences,
     get_capabilities,
 )
-from sentprobe.specs import parse_spec
+from sentprobe.probes.encoders.kinds import make_encoders
+from sentprobe.probes.encoders.models import model_loading, pretrained
+from sentprobe.probes.encoders.models.hf import HfEncoder, HfModel, LayerStore, StatePlace, TextFrame, load_hf
+from sentprobe.probes.encoders.models.model_parts import GrammarWords, Pooling, pool_states
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
 

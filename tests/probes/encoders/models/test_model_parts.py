@@ -11,18 +11,17 @@ import torch
 from model_files import TEXTS, tiny_model
 from probe_strategies import to_items
 
+from sentprobe.common.specs import parse_spec
 from sentprobe.lexicon import english
-from sentprobe.probes.compeval.assemble import build_task
-from sentprobe.probes.dataset import Card, ProbeDataset, Split
+from sentprobe.probes.classifier.presets import find_preset, override
+from sentprobe.probes.datasets.dataset import Card, ProbeDataset, Split
+from sentprobe.probes.encoders.encoder import EncoderError, Vectors
 from sentprobe.probes.encoders.models.hf import HfEncoder, load_hf
-from sentprobe.probes.encoders.models.model_parts import record_outputs
-from sentprobe.probes.encoders.models.named_tokens import GrammarWords
-from sentprobe.probes.encoders.protocol import EncoderError, Vectors
-from sentprobe.probes.report.plots.page_pictures import draw_position_picture
-from sentprobe.probes.report.plots.panels import HeatPanel
+from sentprobe.probes.encoders.models.model_parts import GrammarWords, record_outputs
+from sentprobe.probes.generated.assemble import build_task
+from sentprobe.probes.reports.pages.page_pictures import draw_position_picture
+from sentprobe.probes.reports.pages.panels import HeatPanel
 from sentprobe.probes.runs.run import run
-from sentprobe.probes.trainer.presets import find_preset, override
-from sentprobe.specs import parse_spec
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
 

@@ -13,16 +13,15 @@ from model_files import packaged_model, tiny_model
 from natural_tables import sample_rows, write_table
 from thoroughness import examples
 
+from sentprobe.common.specs import parse_spec
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.sentences.parse import parse
 from sentprobe.generator.sentences.sentence_plan import find_slots
 from sentprobe.lexicon import english
-from sentprobe.probes.compeval.annotation import ProbedEvent
-from sentprobe.probes.compeval.assemble import build_task
+from sentprobe.probes.encoders.encoder import EncoderError, Vectors, count_truncated_sentences, get_capabilities
 from sentprobe.probes.encoders.models.hf import HfEncoder, load_hf
-from sentprobe.probes.encoders.models.named_tokens import GrammarWords, find_event_words, open_table_words
-from sentprobe.probes.encoders.protocol import EncoderError, Vectors, count_truncated_sentences, get_capabilities
-from sentprobe.specs import parse_spec
+from sentprobe.probes.encoders.models.model_parts import GrammarWords, find_event_words, open_table_words
+from sentprobe.probes.generated.assemble import ProbedEvent, build_task
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
 SENTENCES = build_task("Recipient", train=120, test=20).sentences

@@ -17,10 +17,10 @@ from probe_strategies import sentences
 from processes import wait_for
 from thoroughness import examples
 
-from sentprobe.errors import UsageError
-from sentprobe.probes.encoders.models.openai import load_openai
-from sentprobe.probes.encoders.protocol import Encoder, EncoderError
-from sentprobe.specs import parse_spec
+from sentprobe.common.errors import UsageError
+from sentprobe.common.specs import parse_spec
+from sentprobe.probes.encoders.encoder import Encoder, EncoderError
+from sentprobe.probes.encoders.models.endpoints import load_openai
 
 pytestmark = pytest.mark.usefixtures("openai_environment")
 

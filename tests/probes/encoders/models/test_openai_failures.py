@@ -16,8 +16,8 @@ import pytest
 from embedding_server import Reply, Server, make_right_answer, start_server, vectors
 from openai_client import SECRET, TEXTS, client
 
-from sentprobe.probes.encoders.models import http_endpoint, openai
-from sentprobe.probes.encoders.protocol import EncoderError
+from sentprobe.probes.encoders.encoder import EncoderError
+from sentprobe.probes.encoders.models import endpoints
 
 pytestmark = pytest.mark.usefixtures("openai_environment")
 
@@ -76,7 +76,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
             requested_seconds.append(timeout or 0.0)
             return self.is_set()
 
-    monkeypatch.setattr(openai, "threading", SimpleNamespace(Event=Event))
+    monkeypatch.setattr(endpoints, "threading", SimpleNamespace(Event=Event))
     return requested_seconds
 
 
@@ -105,7 +105,7 @@ def test_longest_wait_is_bounded(server: Server, waits: list[float]) -> None:
     server.replies = [Reply(status=500)] * 3
     client(server, "backoff=1000").encode(TEXTS)
     assert len(waits) == 3
-    assert max(waits) <= http_endpoint.MAX_WAIT
+    assert max(waits) <= endpoints.MAX_WAIT
 
 
 # Failures that last
@@ -150,7 +150,7 @@ def test_server_that_never_finishes(
     server: Server, monkeypatch: pytest.MonkeyPatch, reply: Reply, seconds: str
 ) -> None:
     """The head of an answer is limited by the time to connect and *timeout*, the body by *timeout*."""
-    monkeypatch.setattr(http_endpoint, "CONNECT_TIMEOUT", 0.2)
+    monkeypatch.setattr(endpoints, "CONNECT_TIMEOUT", 0.2)
     server.replies = [reply] * 9
     with pytest.raises(EncoderError, match=rf"did not finish its answer within {seconds} seconds \(after 2 tries\)"):
         client(server, "timeout=0.3&retries=1").encode(TEXTS)
@@ -169,7 +169,7 @@ ZEROS = gzip.compress(b" " * 50_000_000)
     ids=["packed", "packed twice", "plain"],
 )
 def test_longer_answer_than_the_request_can_need(server: Server, monkeypatch: pytest.MonkeyPatch, reply: Reply) -> None:
-    monkeypatch.setattr(openai, "SPARE_BYTES", 1000)
+    monkeypatch.setattr(endpoints, "SPARE_BYTES", 1000)
     server.replies = [reply]
     tracemalloc.start()
     try:

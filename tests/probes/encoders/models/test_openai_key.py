@@ -6,10 +6,9 @@ import pytest
 from embedding_server import Reply, Server, start_server
 from openai_client import SECRET, TEXTS, client
 
-from sentprobe.probes.encoders.models.http_endpoint import hide_key, read_key
-from sentprobe.probes.encoders.models.openai import load_openai
-from sentprobe.probes.encoders.protocol import EncoderError
-from sentprobe.specs import parse_spec
+from sentprobe.common.specs import parse_spec
+from sentprobe.probes.encoders.encoder import EncoderError
+from sentprobe.probes.encoders.models.endpoints import hide_key, load_openai, read_key
 
 pytestmark = pytest.mark.usefixtures("openai_environment")
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from encoder_modules import SENTEVAL, SOURCE
 
-from sentprobe.errors import SentprobeError, UsageError
-from sentprobe.probes.encoders.cache.embedding import CHUNK, embed
+from sentprobe.common.errors import SentprobeError, UsageError
+from sentprobe.probes.encoders.embedding import CHUNK, embed
+from sentprobe.probes.encoders.encoder import Encoder, EncoderError
 from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.encoders.models.python import CallStyle, PythonEncoder, find_style, wrap_encoder
-from sentprobe.probes.encoders.protocol import Encoder, EncoderError
 
 TEXTS = ("the man slept", "the woman danced", "a doctor met the man")
 WANTED = [[13, 2], [16, 2], [20, 4]]

@@ -11,13 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from model_files import TEXTS, hub_cache, packaged_model, tiny_model
 
-from sentprobe.errors import SentprobeError, UsageError
-from sentprobe.extras import format_install
+from sentprobe.common.errors import SentprobeError, UsageError, format_install
+from sentprobe.common.specs import Spec, parse_spec
+from sentprobe.probes.encoders.encoder import EncoderError, count_truncated_sentences
 from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.encoders.models.python import wrap_encoder
 from sentprobe.probes.encoders.models.sentence_transformer import SentenceTransformerEncoder, load_sentence_transformer
-from sentprobe.probes.encoders.protocol import EncoderError, count_truncated_sentences
-from sentprobe.specs import Spec, parse_spec
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
 

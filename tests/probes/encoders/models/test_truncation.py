@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from thoroughness import examples
 
-from sentprobe.probes.encoders.files.word_vectors import Bow, sample_word_vectors
+from sentprobe.probes.encoders.encoder import count_truncated_sentences
 from sentprobe.probes.encoders.models.model_loading import MAX_SPECIAL_TOKENS, count_truncated
-from sentprobe.probes.encoders.protocol import count_truncated_sentences
+from sentprobe.probes.encoders.word_vectors import Bow, sample_word_vectors
 
 
 class Letters:

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from thoroughness import examples
 
-from sentprobe.errors import UsageError
-from sentprobe.probes.encoders.networks import network as networks
-from sentprobe.probes.encoders.networks.architecture import Architecture
+from sentprobe.common.errors import UsageError
+from sentprobe.probes.encoders import network as networks
+from sentprobe.probes.encoders.architecture import Architecture
 
 KINDS = tuple(networks.NETWORKS)
 

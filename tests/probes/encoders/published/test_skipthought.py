@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from thoroughness import examples
 
-from sentprobe.errors import SentprobeError
+from sentprobe.common.errors import SentprobeError
+from sentprobe.probes.encoders.encoder import Encoder, get_capabilities
 from sentprobe.probes.encoders.kinds import make_encoder
-from sentprobe.probes.encoders.protocol import Encoder, get_capabilities
 
 
 @pytest.fixture(scope="module")

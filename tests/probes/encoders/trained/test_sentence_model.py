@@ -12,15 +12,13 @@ from safetensors.torch import load_file, save_file
 from sentence_models import WORDS, pad_rows, save_sentence_model, tiny_sentence_model
 from thoroughness import examples
 
-from sentprobe.errors import FormatError, SentprobeError, UsageError
-from sentprobe.probes.encoders.files.word_files import read_word_vectors
-from sentprobe.probes.encoders.files.word_vectors import sample_word_vectors
-from sentprobe.probes.encoders.networks.architecture import Architecture
-from sentprobe.probes.encoders.networks.network import NETWORKS
-from sentprobe.probes.encoders.protocol import EncoderError
-from sentprobe.probes.encoders.trained import model_folder
-from sentprobe.probes.encoders.trained import sentence_model as models
-from sentprobe.probes.encoders.trained.model_config import is_model_folder, read_config
+from sentprobe.common.errors import FormatError, SentprobeError, UsageError
+from sentprobe.probes.encoders.architecture import Architecture, is_model_folder, read_config
+from sentprobe.probes.encoders.encoder import EncoderError
+from sentprobe.probes.encoders.models import trained
+from sentprobe.probes.encoders.models import trained as models
+from sentprobe.probes.encoders.network import NETWORKS
+from sentprobe.probes.encoders.word_vectors import read_word_vectors, sample_word_vectors
 
 KINDS = tuple(NETWORKS)
 TEXTS = ("the man slept", "duck", "man slept the man the")
@@ -113,7 +111,7 @@ def test_too_many_weights_are_refused_before_they_are_made() -> None:
 def test_what_is_read_back_is_equal(tmp_path: Path, kind: str, frozen: bool) -> None:
     model, folder = tiny_sentence_model(kind, frozen=frozen), tmp_path / "enc"
     save_sentence_model(model, folder, {"step": 3, "objective": "nli"})
-    read = model_folder.load_sentence_model(folder)
+    read = trained.load_sentence_model(folder)
     assert torch.equal(encode(read, *TEXTS), encode(model, *TEXTS))
     assert (read.vocabulary, read.architecture) == (model.vocabulary, model.architecture)
     assert [parameter.requires_grad for parameter in read.parameters()] == [
@@ -125,7 +123,7 @@ def test_what_is_read_back_is_equal(tmp_path: Path, kind: str, frozen: bool) -> 
 
 def test_a_model_that_was_read_learns_on(tmp_path: Path) -> None:
     save_sentence_model(tiny_sentence_model("bilstm-max"), tmp_path / "enc", {})
-    read = model_folder.load_sentence_model(tmp_path / "enc")
+    read = trained.load_sentence_model(tmp_path / "enc")
     torch.autograd.backward(encode(read, *TEXTS).sum())
     assert all(weight.grad is not None for weight in read.parameters())
 
@@ -171,7 +169,7 @@ def test_a_configuration_that_is_wrong(tmp_path: Path, values: dict[str, Any], m
     save_sentence_model(tiny_sentence_model("lstm"), tmp_path / "enc", {})
     read_changed_folder(tmp_path / "enc", **values)
     with pytest.raises(SentprobeError, match=message):
-        model_folder.load_sentence_model(tmp_path / "enc")
+        trained.load_sentence_model(tmp_path / "enc")
 
 
 @pytest.mark.parametrize(
@@ -186,7 +184,7 @@ def test_words_that_are_wrong(tmp_path: Path, text: str, message: str) -> None:
     save_sentence_model(tiny_sentence_model("lstm"), tmp_path / "enc", {})
     (tmp_path / "enc" / "words.txt").write_text(text, "utf-8")
     with pytest.raises(EncoderError, match=message):
-        model_folder.load_sentence_model(tmp_path / "enc")
+        trained.load_sentence_model(tmp_path / "enc")
 
 
 def test_weights_of_other_names_shapes_and_types(tmp_path: Path) -> None:
@@ -203,22 +201,22 @@ def test_weights_of_other_names_shapes_and_types(tmp_path: Path) -> None:
     ]:
         save_file(damaged_weights, path)
         with pytest.raises(EncoderError, match=message):
-            model_folder.load_sentence_model(folder)
+            trained.load_sentence_model(folder)
 
 
 def test_weights_of_another_step_are_refused(tmp_path: Path) -> None:
     model = tiny_sentence_model("lstm")
     for step in (2, 4):
         save_sentence_model(model, tmp_path / str(step), {"step": step})
-        model_folder.load_sentence_model(tmp_path / str(step))
-    path = tmp_path / "2" / model_folder.WEIGHTS
-    (tmp_path / "4" / model_folder.WEIGHTS).replace(path)
+        trained.load_sentence_model(tmp_path / str(step))
+    path = tmp_path / "2" / trained.WEIGHTS
+    (tmp_path / "4" / trained.WEIGHTS).replace(path)
     with pytest.raises(EncoderError) as caught:
-        model_folder.load_sentence_model(tmp_path / "2")
+        trained.load_sentence_model(tmp_path / "2")
     message = "the weights are of step 4, config.json is of step 2: the training was stopped between"
     assert str(caught.value).startswith(f"{path}: {message}")
     save_file(load_file(path), path)  # says of no step
-    model_folder.load_sentence_model(tmp_path / "2")
+    trained.load_sentence_model(tmp_path / "2")
 
 
 @pytest.mark.parametrize("name", ["config.json", "words.txt", "model.safetensors"])
@@ -226,9 +224,9 @@ def test_a_file_that_is_missing(tmp_path: Path, name: str) -> None:
     save_sentence_model(tiny_sentence_model("lstm"), tmp_path / "enc", {})
     (tmp_path / "enc" / name).unlink()
     with pytest.raises(EncoderError, match=f"{name}: cannot read it: No such file or directory"):
-        model_folder.load_sentence_model(tmp_path / "enc")
+        trained.load_sentence_model(tmp_path / "enc")
 
 
 def test_no_folder(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="none: there is no folder of a trained encoder at this path"):
-        model_folder.load_sentence_model(tmp_path / "none")
+        trained.load_sentence_model(tmp_path / "none")

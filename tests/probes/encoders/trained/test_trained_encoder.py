@@ -12,12 +12,12 @@ from in_process import Command
 from sentence_models import save_sentence_model, tiny_sentence_model
 from thoroughness import examples
 
-from sentprobe.errors import UsageError
+from sentprobe.common.errors import UsageError
+from sentprobe.common.specs import Spec
+from sentprobe.probes.encoders.encoder import Encoder, EncoderError, get_capabilities
 from sentprobe.probes.encoders.kinds import make_encoder, read_spec
-from sentprobe.probes.encoders.networks.network import NETWORKS
-from sentprobe.probes.encoders.protocol import Encoder, EncoderError, get_capabilities
-from sentprobe.probes.encoders.trained.trained_encoder import TrainedEncoder, TrainedOptions, TrainingPoint
-from sentprobe.specs import Spec
+from sentprobe.probes.encoders.models.trained import TrainedEncoder, TrainedOptions, TrainingPoint
+from sentprobe.probes.encoders.network import NETWORKS
 
 TEXTS = ["the man slept", "Danced", "the duck man", "man"]
 

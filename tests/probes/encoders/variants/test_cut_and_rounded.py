@@ -12,12 +12,14 @@ from planted import PlantedEncoder, make_numbered_dataset, sample_answers, sampl
 from probe_strategies import CountingEncoder, make_learnable_dataset
 from thoroughness import examples
 
-from sentprobe.errors import UsageError
-from sentprobe.probes.encoders.cache.embedding import embed
-from sentprobe.probes.encoders.cache.vector_cache import Cache
+from sentprobe.common.errors import UsageError
+from sentprobe.common.specs import parse_spec
+from sentprobe.probes.classifier.presets import find_preset
+from sentprobe.probes.encoders.cache import Cache
+from sentprobe.probes.encoders.embedding import embed
+from sentprobe.probes.encoders.encoder import Vectors
 from sentprobe.probes.encoders.kinds import make_encoder, make_encoders
-from sentprobe.probes.encoders.protocol import Vectors
-from sentprobe.probes.encoders.variants.cut_and_rounded import (
+from sentprobe.probes.encoders.variants import (
     Rounding,
     Storage,
     make_storage_options,
@@ -27,8 +29,6 @@ from sentprobe.probes.encoders.variants.cut_and_rounded import (
 )
 from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition
 from sentprobe.probes.runs.run import run
-from sentprobe.probes.trainer.presets import find_preset
-from sentprobe.specs import parse_spec
 
 FEW = replace(find_preset("logreg"), max_epochs=1)
 tables = arrays(np.float32, (5, 3), elements=st.floats(-100, 100, width=32))

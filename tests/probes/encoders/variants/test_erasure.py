@@ -18,12 +18,12 @@ from planted import (
 from probe_strategies import CountingEncoder, make_learnable_dataset
 from thoroughness import examples
 
-from sentprobe.errors import UsageError
-from sentprobe.probes.dataset import Indices
+from sentprobe.common.errors import UsageError
+from sentprobe.probes.datasets.dataset import Indices
+from sentprobe.probes.datasets.formats import write_dataset
+from sentprobe.probes.encoders.encoder import Vectors
 from sentprobe.probes.encoders.kinds import make_encoder, make_encoders
-from sentprobe.probes.encoders.protocol import Vectors
-from sentprobe.probes.encoders.variants.erasure import find_eraser, make_erased_encoder
-from sentprobe.probes.formats.registry import write_dataset
+from sentprobe.probes.encoders.variants import find_eraser, make_erased_encoder
 from sentprobe.probes.runs.run import run
 
 

@@ -16,18 +16,18 @@ from clusters import DASK, cluster
 from model_files import tiny_model
 from probe_strategies import CountingEncoder, make_learnable_dataset
 
-from sentprobe.engines import Engine, EngineChoice, EngineError, InlineExecutor
-from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.common.engines import Engine, EngineChoice, EngineError, InlineExecutor
+from sentprobe.common.errors import SentprobeError, UsageError
+from sentprobe.common.screen import SilentReporter
+from sentprobe.common.specs import Spec
+from sentprobe.probes.classifier import fit as trainer
+from sentprobe.probes.classifier.presets import find_preset
 from sentprobe.probes.encoders import kinds as encoder_kinds
+from sentprobe.probes.encoders.encoder import Vectors
 from sentprobe.probes.encoders.kinds import make_encoder
-from sentprobe.probes.encoders.protocol import Vectors
 from sentprobe.probes.results.result import Result, Results
-from sentprobe.probes.runs.cluster import worker_jobs
+from sentprobe.probes.runs import cluster as worker_jobs
 from sentprobe.probes.runs.run import run
-from sentprobe.probes.trainer import fit as trainer
-from sentprobe.probes.trainer.presets import find_preset
-from sentprobe.progress import SilentReporter
-from sentprobe.specs import Spec
 
 FAST = replace(find_preset("ettinger"), max_epochs=2)
 DATASETS = [make_learnable_dataset(name="one", size=30), make_learnable_dataset(name="two", size=40)]

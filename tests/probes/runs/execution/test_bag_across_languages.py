@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from probe_strategies import to_items
 
-from sentprobe.probes.dataset import Card, ProbeDataset, Split
-from sentprobe.probes.encoders.files.word_vectors import sample_word_vectors
-from sentprobe.probes.report.findings.control_verdicts import MUST_BE_AT_CHANCE
+from sentprobe.probes.classifier.fit import TrainingProblem
+from sentprobe.probes.datasets.dataset import Card, ProbeDataset, Split
+from sentprobe.probes.encoders.word_vectors import sample_word_vectors
+from sentprobe.probes.reports.control_verdicts import MUST_BE_AT_CHANCE
 from sentprobe.probes.results.data_facts import DataFacts, collect_data_facts
 from sentprobe.probes.results.result import Condition
-from sentprobe.probes.runs.execution.controls import encode_bag_of_words, make_control_bow
+from sentprobe.probes.runs.controls import encode_bag_of_words, make_control_bow
 from sentprobe.probes.runs.run import run
-from sentprobe.probes.trainer.fit import TrainingProblem
 
 ENGLISH, GERMAN = ("dogs", "sleep", "see", "a", "cat"), ("hunde", "sehen", "eine", "katze", "nicht")
 SHARED = (".", "Anna")

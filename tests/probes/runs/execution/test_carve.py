@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sentprobe.errors import SentprobeError, UsageError
-from sentprobe.probes.dataset import Indices, Items
-from sentprobe.probes.runs.execution.controls import split_validation
+from sentprobe.common.errors import SentprobeError, UsageError
+from sentprobe.probes.datasets.dataset import Indices, Items
+from sentprobe.probes.runs.controls import split_validation
 
 
 @st.composite

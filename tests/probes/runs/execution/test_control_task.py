@@ -12,12 +12,12 @@ from planted import PlantedEncoder, make_linear_vectors, make_numbered_dataset, 
 from probe_strategies import make_learnable_dataset, to_items
 from thoroughness import examples
 
-from sentprobe.probes.dataset import Card, Indices, ProbeDataset, Split
+from sentprobe.probes.classifier.presets import find_preset
+from sentprobe.probes.datasets.dataset import Card, Indices, ProbeDataset, Split
 from sentprobe.probes.results.result import Condition, Results
 from sentprobe.probes.results.store import format_result
-from sentprobe.probes.runs.execution.controls import find_word_types, sample_labels
+from sentprobe.probes.runs.controls import find_word_types, sample_labels
 from sentprobe.probes.runs.run import run
-from sentprobe.probes.trainer.presets import find_preset
 
 WORDS = [f"w{number}" for number in range(20)]
 

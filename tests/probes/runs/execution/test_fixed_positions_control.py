@@ -8,17 +8,17 @@ from typing import Any
 import pytest
 from probe_strategies import make_learnable_dataset, make_sample_result
 
-from sentprobe.errors import ResultsError
-from sentprobe.probes.compeval.assemble import build_task
-from sentprobe.probes.dataset import Split
-from sentprobe.probes.encoders.fixed_places import PLACES_WIDTH, compute_place_bound, describe_places, list_place_sets
-from sentprobe.probes.report.findings.comparisons import compare_encoders
-from sentprobe.probes.report.tables.main_table import build_grid
-from sentprobe.probes.report.tables.table_notes import describe_all
+from sentprobe.common.errors import ResultsError
+from sentprobe.probes.classifier.presets import find_preset
+from sentprobe.probes.datasets.dataset import Split
+from sentprobe.probes.encoders.baselines import PLACES_WIDTH, compute_place_bound, describe_places, list_place_sets
+from sentprobe.probes.generated.assemble import build_task
+from sentprobe.probes.reports.comparisons import compare_encoders
+from sentprobe.probes.reports.tables.main_table import build_grid
+from sentprobe.probes.reports.tables.table_notes import describe_all
 from sentprobe.probes.results.result import Condition, Results
-from sentprobe.probes.runs.execution import controls, job_vectors
+from sentprobe.probes.runs import controls, job_vectors
 from sentprobe.probes.runs.run import run
-from sentprobe.probes.trainer.presets import find_preset
 
 FAST = replace(find_preset("ettinger"), max_epochs=6)
 POSITIONS = Condition.FIXED_POSITIONS

@@ -9,16 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from probe_strategies import datasets, make_learnable_dataset, make_sample_result, to_items
 
-from sentprobe.probes.compeval.assemble import build_task
-from sentprobe.probes.dataset import ProbeDataset, Split
+from sentprobe.probes.classifier.presets import find_preset
+from sentprobe.probes.datasets.dataset import ProbeDataset, Split
 from sentprobe.probes.encoders.kinds import make_encoder
-from sentprobe.probes.report.findings.control_verdicts import ControlVerdict, find_controls
-from sentprobe.probes.report.tables.main_table import CellStyle, build_grid
-from sentprobe.probes.report.tables.table_notes import describe_all
+from sentprobe.probes.generated.assemble import build_task
+from sentprobe.probes.reports.control_verdicts import ControlVerdict, find_controls
+from sentprobe.probes.reports.tables.main_table import CellStyle, build_grid
+from sentprobe.probes.reports.tables.table_notes import describe_all
 from sentprobe.probes.results.result import Condition, Result, Results
-from sentprobe.probes.runs.execution.controls import CHANGES, ProbeItems
+from sentprobe.probes.runs.controls import CHANGES, ProbeItems
 from sentprobe.probes.runs.run import run
-from sentprobe.probes.trainer.presets import find_preset
 
 ALL_ROWS = CellStyle(all_rows=True)
 

@@ -15,15 +15,15 @@ from planted import PlantedEncoder, make_faint_vectors, make_linear_vectors, sam
 from probe_strategies import CountingEncoder, to_items
 from thoroughness import examples
 
-from sentprobe.engines import Engine, EngineChoice, InlineExecutor
-from sentprobe.probes.dataset import Card, Indices, Items, ProbeDataset, Split
+from sentprobe.common.engines import Engine, EngineChoice, InlineExecutor
+from sentprobe.probes.classifier.fit import fit
+from sentprobe.probes.classifier.presets import find_preset
+from sentprobe.probes.datasets.dataset import Card, Indices, Items, ProbeDataset, Split
+from sentprobe.probes.encoders.encoder import Vectors
 from sentprobe.probes.encoders.kinds import make_encoder
-from sentprobe.probes.encoders.protocol import Vectors
 from sentprobe.probes.results.result import Condition, Result
-from sentprobe.probes.runs.execution.controls import LIMITING_CONDITIONS
+from sentprobe.probes.runs.controls import LIMITING_CONDITIONS
 from sentprobe.probes.runs.run import run
-from sentprobe.probes.trainer.fit import fit
-from sentprobe.probes.trainer.presets import find_preset
 
 SHORT = replace(find_preset("ettinger"), hidden=(20,), batch=20, learning_rate=1e-2, max_epochs=60, patience=3)
 

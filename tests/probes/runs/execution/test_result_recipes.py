@@ -11,16 +11,15 @@ from in_process import Command
 
 from sentprobe.commands.shared.options import CompevalOptions, ItemOptions
 from sentprobe.commands.shared.target_options import parse_targets
+from sentprobe.common.specs import parse_spec
 from sentprobe.lexicon import Lexicon, german
 from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.results.store import read_results, write_result
+from sentprobe.probes.runs import completed_tasks
 from sentprobe.probes.runs import run as runs
-from sentprobe.probes.runs.execution import result_recipes
-from sentprobe.probes.runs.request.built_suites import make_compeval
-from sentprobe.probes.runs.request.settings import make_run
-from sentprobe.probes.runs.request.targets import Targets
-from sentprobe.probes.suites import PresetChoice
-from sentprobe.specs import parse_spec
+from sentprobe.probes.runs.settings import make_run
+from sentprobe.probes.runs.suites import PresetChoice, make_compeval
+from sentprobe.probes.runs.targets import Targets
 
 TASKS = ("--task", "Order", "--task", "Content1Probe")
 TINY = (*TASKS, "--train", "56", "--test", "28", "--set", "max_epochs=2", "--jobs", "1")
@@ -117,23 +116,23 @@ def find_recipes(**changes: Any) -> set[str]:
     """The recipes of a small request."""
     options: dict[str, Any] = {"items": ItemOptions(train=56, test=28), "compeval": CompevalOptions(), "seed": 0}
     targets = parse_targets(["compeval"], ["Order"], **{key: changes.pop(key, value) for key, value in options.items()})
-    encoders = result_recipes.build_encoders_with_files(parse_spec("bow?dim=8"), seed=0)
+    encoders = completed_tasks.build_encoders_with_files(parse_spec("bow?dim=8"), seed=0)
     preset = changes.pop("preset", None)
     words = changes.pop("words", None)
     run = make_run(**changes)
     return {
         request.recipe
-        for request in result_recipes.find_requests(targets, encoders, run=run, preset=preset, words=words)
+        for request in completed_tasks.find_requests(targets, encoders, run=run, preset=preset, words=words)
     }
 
 
 def test_another_version_is_another_recipe(monkeypatch: pytest.MonkeyPatch) -> None:
     before = find_recipes()
     assert len(before) == 1 and before == find_recipes()
-    monkeypatch.setattr(result_recipes, "digest_code", lambda: "another")
+    monkeypatch.setattr(completed_tasks, "digest_code", lambda: "another")
     assert find_recipes().isdisjoint(before)
     monkeypatch.undo()
-    monkeypatch.setattr(result_recipes, "find_versions", lambda *_: {"numpy": "1.0"})
+    monkeypatch.setattr(completed_tasks, "find_versions", lambda *_: {"numpy": "1.0"})
     assert find_recipes().isdisjoint(before)
 
 
@@ -147,7 +146,7 @@ def test_a_result_of_another_version_is_kept_and_known_from_then_on(
     folder: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = read_results(folder)
-    monkeypatch.setattr(result_recipes, "digest_code", lambda: "another")
+    monkeypatch.setattr(completed_tasks, "digest_code", lambda: "another")
     arguments = ("run", "compeval", *TINY, *BOTH, "--out", folder)
     code, _, err = command(*arguments)
     assert code == 0
@@ -201,4 +200,4 @@ def test_properties_of_words_are_part_of_a_recipe(change: dict[str, Any]) -> Non
 
 def find_origins(lexicon: Lexicon) -> dict[str, str]:
     suite = make_compeval(["SemRole"], lexicon=lambda: lexicon)
-    return result_recipes.digest_origins(Targets((suite.name,), (suite,)))
+    return completed_tasks.digest_origins(Targets((suite.name,), (suite,)))

@@ -19,16 +19,16 @@ from thoroughness import examples
 
 from sentprobe.commands.shared.options import ItemOptions
 from sentprobe.commands.shared.target_options import parse_targets
-from sentprobe.errors import ResultsError, SentprobeError
+from sentprobe.common.errors import ResultsError, SentprobeError
+from sentprobe.common.specs import parse_pair, parse_spec
+from sentprobe.probes.classifier import fit as trainer
+from sentprobe.probes.classifier.presets import find_preset, override
 from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Provenance, Result, Results, find_provenances
 from sentprobe.probes.results.store import MARKER, make_file_name, read_results
-from sentprobe.probes.runs.execution import missing_jobs
-from sentprobe.probes.runs.request.settings import RunRequest, make_run
+from sentprobe.probes.runs import missing_jobs
 from sentprobe.probes.runs.run import execute_request, run
-from sentprobe.probes.trainer import fit as trainer
-from sentprobe.probes.trainer.presets import find_preset, override
-from sentprobe.specs import parse_pair, parse_spec
+from sentprobe.probes.runs.settings import RunRequest, make_run
 
 FAST = replace(find_preset("ettinger"), max_epochs=2)
 CONDITIONS = len(USUAL_CONDITIONS)
@@ -214,7 +214,7 @@ def test_no_room_for_what_processes_share(monkeypatch: pytest.MonkeyPatch) -> No
     def full(*_: Any, **__: Any) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("sentprobe.probes.runs.execution.job_vectors.np.save", full)
+    monkeypatch.setattr("sentprobe.probes.runs.job_vectors.np.save", full)
     with pytest.raises(SentprobeError, match="no room for the vectors that the processes share"):
         run(DATASETS, [make_counting_encoder()], preset=FAST, jobs=2)
 

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 from probe_strategies import make_learnable_dataset
 
-from sentprobe.disk.locks import hold_lock
-from sentprobe.errors import SentprobeError
+from sentprobe.common.errors import SentprobeError
+from sentprobe.common.scratch import hold_lock
+from sentprobe.probes.classifier.presets import find_preset
 from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.results import store
 from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Result
 from sentprobe.probes.results.store import read_results, write_result
-from sentprobe.probes.runs.execution import runner
+from sentprobe.probes.runs import runner
 from sentprobe.probes.runs.run import run
-from sentprobe.probes.trainer.presets import find_preset
 
 DATA = make_learnable_dataset(name="one", size=40)
 FAST = replace(find_preset("ettinger"), max_epochs=1)

@@ -12,19 +12,19 @@ import pytest
 from in_process import Command
 from probe_strategies import CountingEncoder, make_learnable_dataset
 
-from sentprobe.errors import UsageError
-from sentprobe.probes.dataset import Items
+from sentprobe.common.errors import UsageError
+from sentprobe.probes.classifier import fit as trainer
+from sentprobe.probes.classifier.presets import find_preset
+from sentprobe.probes.datasets.dataset import Items
+from sentprobe.probes.encoders.encoder import EncoderError
 from sentprobe.probes.encoders.kinds import make_encoder
-from sentprobe.probes.encoders.protocol import EncoderError
-from sentprobe.probes.report.findings.control_verdicts import find_controls
-from sentprobe.probes.report.tables.main_table import CellStyle, build_grid, split_settings
-from sentprobe.probes.report.tables.table_notes import describe_all
+from sentprobe.probes.reports.control_verdicts import find_controls
+from sentprobe.probes.reports.tables.main_table import CellStyle, build_grid, split_settings
+from sentprobe.probes.reports.tables.table_notes import describe_all
 from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Results
 from sentprobe.probes.results.store import make_file_name, read_results
-from sentprobe.probes.runs.execution.word_source import encode_words, make_word_source, parse_word_source
+from sentprobe.probes.runs.controls import encode_words, make_word_source, parse_word_source
 from sentprobe.probes.runs.run import run
-from sentprobe.probes.trainer import fit as trainer
-from sentprobe.probes.trainer.presets import find_preset
 
 FAST = replace(find_preset("ettinger"), max_epochs=3)
 DATA = make_learnable_dataset(name="one", size=40)
@@ -181,7 +181,7 @@ def test_vectors_of_sentences_alone_say_what_else_there_is(tmp_path: Path) -> No
 def test_files_for_other_processes_hold_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     one = run([DATA, BARE], [make_bow()], preset=FAST, probe_vectors="encoder")
     with ThreadPoolExecutor(1) as pool:  # quicker than processes, and has the vectors from files
-        monkeypatch.setattr("sentprobe.engines.make_workers", lambda _: nullcontext(pool))
+        monkeypatch.setattr("sentprobe.common.engines.make_workers", lambda _: nullcontext(pool))
         two = run([DATA, BARE], [make_bow()], preset=FAST, probe_vectors="encoder")
     assert drop_seconds(one) == drop_seconds(two)
 

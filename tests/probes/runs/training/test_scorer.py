@@ -16,11 +16,11 @@ from thoroughness import examples
 
 import sentprobe
 from sentprobe.generator.events.meaning import compute_meaning
-from sentprobe.generator.spaces.held_out_words import SplitSide
-from sentprobe.probes.geometry.distance_results import FOLDER, parse_geometry
-from sentprobe.probes.geometry.triplet_sentences import SampledTriplets
+from sentprobe.generator.spaces.templates import SplitSide
 from sentprobe.probes.results.store import format_result, parse_result
-from sentprobe.probes.runs.training import scorer as scoring
+from sentprobe.probes.runs import scorer as scoring
+from sentprobe.probes.similarity.distance_results import FOLDER, parse_geometry
+from sentprobe.probes.similarity.triplet_sentences import SampledTriplets
 
 SMALL: dict[str, Any] = {"contrasts": ("role", "tense"), "triplets": 12}
 FORMS = ["geometry_role_form", "geometry_tense_form", "geometry_mean_form"]

@@ -13,9 +13,9 @@ import pytest
 from model_files import packaged_model
 
 import sentprobe
-from sentprobe.extras import format_install
-from sentprobe.probes.gate import gate_run
-from sentprobe.probes.runs.training import sentence_transformers_evaluator as evaluating
+from sentprobe.common.errors import format_install
+from sentprobe.probes.runs import sentence_transformers_evaluator as evaluating
+from sentprobe.probes.similarity import gate_run
 
 SMALL: dict[str, Any] = {"contrasts": ("role", "tense"), "triplets": 12}
 KEYS = sentprobe.Scorer(**SMALL).keys

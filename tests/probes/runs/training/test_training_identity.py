@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from sentprobe.probes.encoders.networks.architecture import Architecture
-from sentprobe.probes.pretraining import devices_and_precision, loop
-from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
-from sentprobe.probes.pretraining.optimizers import SGD
-from sentprobe.probes.pretraining.texts.text_filters import TextOptions
-from sentprobe.probes.runs.training import training_plan as plans
-from sentprobe.probes.runs.training.encoder_training import identify_training
-from sentprobe.probes.trainer.classifier import Precision
+from sentprobe.probes.classifier.probe import Precision
+from sentprobe.probes.encoders.architecture import Architecture
+from sentprobe.probes.runs import encoder_training as plans
+from sentprobe.probes.runs.encoder_training import identify_training
+from sentprobe.probes.training import devices_and_precision, loop
+from sentprobe.probes.training.objective_options import ObjectiveOptions
+from sentprobe.probes.training.schedule import SGD
+from sentprobe.probes.training.text_filters import TextOptions
 
 STORED = {
     "architecture": "lstm",

@@ -1,0 +1,89 @@
+"""The command ``gen``: generate sentences."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sentprobe.commands.shared import options as opt
+from sentprobe.commands.shared.gen_options import OUTPUT, ContentOptions, FeatureOptions, WordOptions
+from sentprobe.commands.shared.help import map_given_options
+from sentprobe.commands.shared.output_paths import OUTPUT_FILE
+from sentprobe.common.errors import UsageError
+from sentprobe.common.files import make_parent_folder
+from sentprobe.common.screen import show_bars
+from sentprobe.generator.sentences.sentence_records import FORMAT_NAMES
+from sentprobe.lexicon.read import load_lexicon
+
+PROGRESS_THRESHOLD = 50_000
+"""Progress is shown for samples of at least this many sentences."""
+
+
+@opt.expand_option_groups
+def generate(
+    context: typer.Context,
+    template: Annotated[
+        opt.Repeatable,
+        opt.data_option(
+            "--template",
+            "-t",
+            help="Sentence structure, from gen templates; repeatable. By default, all with at most "
+            "one relative clause and no recipient.",
+        ),
+    ] = None,
+    n: Annotated[int, opt.data_option("--n", "-n", help="Number of sentences.")] = 10,
+    seed: Annotated[int, opt.build_seed_option("the sample", opt.WHAT)] = 0,
+    vocabulary: opt.VocabularyOption = None,
+    lexicon: opt.LexiconOption = None,
+    language: opt.LanguageOption = "en",
+    profile: opt.ProfileOption = None,
+    exclude: Annotated[
+        list[Path] | None, opt.data_option(metavar="FILE", help="Exclude the sentences of this file; repeatable.")
+    ] = None,
+    count: Annotated[bool, opt.data_option("--count", help="Only print the number of possible sentences.")] = False,
+    *,
+    content: ContentOptions,
+    features: FeatureOptions,
+    words: WordOptions,
+    out: Annotated[
+        Path | None, opt.build_out_option(f"File to write instead of stdout; {opt.REPLACED}", OUTPUT), OUTPUT_FILE
+    ] = None,
+    format: Annotated[str | None, opt.build_format_option(FORMAT_NAMES, "Default: by suffix.", OUTPUT)] = None,
+    quiet: Annotated[bool, opt.declare_option(OUTPUT, "--quiet", "-q", help="Show no progress.")] = False,
+    version: opt.VersionOption = False,  # noqa: ARG001 - read by its callback
+) -> None:
+    """Generate sentences, sampled uniformly (or by --profile) and without repetition."""
+    if context.invoked_subcommand is not None:
+        for option in map_given_options(context).values():
+            raise UsageError(
+                f"{option} stands before {context.invoked_subcommand!r} and has "
+                "no effect; put options of a subcommand after it"
+            )
+        return
+    from sentprobe.commands.gen_space import choose_record_format, make_space
+    from sentprobe.generator.bulk.generate import find_excluded_indices, write_file, write_sentences
+    from sentprobe.generator.spaces.profile import load_profile
+
+    format_name = None if count else choose_record_format(out, format, otherwise=".txt")
+    space = make_space(
+        load_lexicon(lexicon, language),
+        vocabulary=vocabulary,
+        templates=template or (),
+        content=content,
+        features=features,
+        words=words,
+        profile=load_profile(profile),
+    )
+    excluded_indices = find_excluded_indices(exclude or (), space)
+    if format_name is None:
+        print(space.count() - len(excluded_indices))
+        return
+    with show_bars(show=not quiet and n >= PROGRESS_THRESHOLD) as reporter:
+        indices = space.sample(n, seed=seed, without=excluded_indices)
+        if out is None:
+            write_sentences(space, indices, sys.stdout, format_name, reporter)
+            sys.stdout.flush()
+        else:
+            make_parent_folder(out)
+            write_file(space, indices, out, format_name, reporter)

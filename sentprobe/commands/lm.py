@@ -1,0 +1,139 @@
+"""The command ``probe lm``: accuracy of language models on minimal pairs."""
+
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sentprobe.commands.shared import options as opt
+from sentprobe.commands.shared.output_paths import OUTPUT_FILE
+from sentprobe.commands.shared.table_output import (
+    check_output_file,
+    find_table_format,
+    print_or_write,
+    print_reuse,
+    write_tables,
+)
+from sentprobe.common.errors import UsageError, format_count
+from sentprobe.common.inputs import find_descriptor, is_device
+from sentprobe.common.processes import check_count, limit_threads
+from sentprobe.common.screen import print_message, show_bars
+from sentprobe.common.specs import choose_member
+from sentprobe.common.values import parse_json
+from sentprobe.lexicon import english
+from sentprobe.lexicon.read import choose_vocabulary
+
+if TYPE_CHECKING:
+    from sentprobe.probes.language_models.pair_accuracies import PairScores
+    from sentprobe.probes.language_models.scorers import ModelLoader
+    from sentprobe.probes.language_models.sentence_pairs import SentencePair
+
+
+def lm(
+    models: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="MODEL...",
+            help="hf:MODEL (causal or masked), ngram:FILE, a folder written by probe train lstm-lm, "
+            "python:MODULE:FUNCTION, or scores:CSV.",
+        ),
+    ],
+    pairs: Annotated[
+        list[Path] | None, typer.Option(help="JSONL file in BLiMP's format, or a folder of such files; repeatable.")
+    ] = None,
+    paradigm: Annotated[
+        list[str] | None,
+        typer.Option("--paradigm", "-p", help="Instead of --pairs: paradigm of gen minimal, or all; repeatable."),
+    ] = None,
+    n: Annotated[
+        int | None, typer.Option("--n", "-n", help="Number of pairs for each --paradigm. [default: 1000]")
+    ] = None,
+    seed: Annotated[int, opt.build_seed_option("the pairs of --paradigm")] = 0,
+    known_words: Annotated[
+        bool, typer.Option("--known-words", help="Leave out pairs with words that at least one model does not know.")
+    ] = False,
+    score: Annotated[
+        str,
+        typer.Option(help="Score: sentence (sum over tokens), token (mean) or critical (first to last changed word)."),
+    ] = "sentence",
+    by: Annotated[
+        str, typer.Option(help="Show accuracy by a field of the pairs, such as distance or attractors.")
+    ] = "paradigm",
+    intervals: opt.IntervalsOption = False,
+    format_: Annotated[str | None, opt.build_format_option(opt.TABLE_FORMATS, opt.DEFAULT_FORMAT_HELP)] = None,
+    out: Annotated[
+        Path | None,
+        opt.build_out_option("File to write (replaced if it exists), or results folder, which keeps the scores."),
+        OUTPUT_FILE,
+    ] = None,
+    scores: Annotated[
+        Path | None, typer.Option(metavar="CSV", help=f"File for the scores of each pair; {opt.REPLACED}"), OUTPUT_FILE
+    ] = None,
+    device: Annotated[str, opt.machine_option(help="PyTorch device for hf:. Default: a GPU if there is one.")] = "",
+    threads: opt.ThreadsOption = None,
+) -> None:
+    """Measure how often language models prefer the good sentence of a minimal pair.
+
+    A minimal pair is a grammatical and an ungrammatical sentence. Several models are compared by paired tests.
+    """
+    from sentprobe.probes.language_models import pair_accuracies as accuracies
+    from sentprobe.probes.language_models.scorers import ScoreKind, load_language_model, parse_models
+    from sentprobe.probes.language_models.sentence_pairs import read_pairs
+    from sentprobe.probes.results.store import check_directory, prepare_directory
+
+    is_stream = out is not None and (is_device(out) or find_descriptor(out) is not None)
+    results = out if out is not None and not is_stream and (out.is_dir() or not out.suffix) else None
+    out = None if results else out
+    style = find_table_format(format_, out, subject="lm")
+    if results is not None:
+        check_directory(results)
+    check_output_file(scores)
+    kind = choose_member(ScoreKind, score, what="score")
+    check_count("threads", threads)
+    specs = accuracies.read_scores_files(parse_models(models))
+    if bool(pairs) == bool(paradigm):
+        raise UsageError("name minimal pairs: either by --pairs, a file or folder, or by --paradigm")
+    if pairs and n is not None:
+        raise UsageError("--n counts pairs of a --paradigm; all pairs of --pairs are read")
+    n = 1000 if n is None else n
+    minimal_pairs = read_pairs(pairs) if pairs else sample_paradigms(paradigm or (), n, seed)
+    accuracies.check_column(minimal_pairs, by)
+    sampled = f"{format_count(n, 'pair')} of each paradigm, sampled by sentprobe from everyday words with seed {seed}"
+    source = f"read from {', '.join(map(str, pairs))}" if pairs else sampled
+    load: ModelLoader = partial(load_language_model, device=device)
+    if known_words:
+        load = cache(load) if len(specs) == 1 else load  # several models are not in memory together
+        total = len(minimal_pairs)
+        vocabularies = accuracies.list_models_with_vocabulary(specs)
+        minimal_pairs = accuracies.select_known_pairs(vocabularies, minimal_pairs, load)
+        print_message(f"left out: {total - len(minimal_pairs)} of {format_count(total, 'pair')}")
+        source += f", without pairs that have words unknown to {' or '.join(map(str, vocabularies))}"
+    measure: Callable[..., PairScores] = partial(accuracies.load_or_find_scores, pairs=minimal_pairs)
+    folder = None
+    if results is not None:
+        from sentprobe.probes.language_models.pair_results import PairFolder
+
+        prepare_directory(results)
+        folder = PairFolder(results, minimal_pairs, command=opt.format_command_line(), source=source, device=device)
+        measure = folder.measure
+    with limit_threads(threads), show_bars() as reporter:
+        scored = [measure(spec, kind=kind, reporter=reporter, load=load) for spec in specs]
+    result = accuracies.PairResults(minimal_pairs, kind, scored, by)
+    if scores is not None:
+        print_or_write(result.format_scores(), scores)
+    write_tables(result.build_tables(intervals=intervals), result.to_records, style, out=out)
+    if folder is not None:
+        print_reuse(len(folder.reused), total=len(scored))
+        print_message(f"results: {results}")
+
+
+def sample_paradigms(uids: Sequence[str], n: int, seed: int) -> "list[SentencePair]":
+    """Sample *n* minimal pairs of each paradigm in *uids*, from everyday words. Raises UsageError."""
+    from sentprobe.generator.pairs.minimal_pairs import build_pair_spaces, format_pair_lines, sample_pairs
+    from sentprobe.probes.language_models.sentence_pairs import build_pair
+
+    words = english()
+    spaces = build_pair_spaces(words, uids, vocabulary=choose_vocabulary(words, "everyday"))
+    return [build_pair(parse_json(line)) for line in format_pair_lines(sample_pairs(spaces, n, seed=seed))]

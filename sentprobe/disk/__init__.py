@@ -1,1 +1,0 @@
-"""Files and folders: atomic writes, locks, temporary files, limits on unpacking."""

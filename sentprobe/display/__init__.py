@@ -1,1 +1,0 @@
-"""Text for the terminal: tables and wrapped lines."""

@@ -1,1 +1,0 @@
-"""Minimal pairs: a grammatical sentence, and the same sentence with one error."""

@@ -1,0 +1,322 @@
+"""Audits as text, Markdown or JSON. An audit has the accuracies of cues, upper bounds on accuracies, and a verdict."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from io import StringIO
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from sentprobe.common import tables as tw
+from sentprobe.common.errors import FormatError, SentprobeError, path_error
+from sentprobe.common.screen import print_lines, print_table
+from sentprobe.common.values import check_record, parse_json
+from sentprobe.probes.audits.cue_audit import CONFIDENCE, FORMAT, Audit, Bound, Finding, Verdict
+from sentprobe.probes.audits.cue_classifiers import Classifier, ModelScore, Trial
+from sentprobe.probes.audits.cue_features import CUES
+from sentprobe.probes.datasets.dataset import Split
+from sentprobe.probes.datasets.known_task import Cue
+from sentprobe.probes.results.data_facts import SplitOverlap
+from sentprobe.probes.runs.suites import find_redundancy
+from sentprobe.probes.statistics import Interval
+
+OVERLAPS = ("repeated", "inflected", "reworded")
+
+
+def to_json(audit: Audit) -> dict[str, Any]:
+    """Return an audit as a dictionary for JSON."""
+    return {
+        "format": FORMAT,
+        "task": audit.task,
+        "fingerprint": audit.fingerprint,
+        "seed": audit.seed,
+        "chance": audit.chance,
+        "overlap": {name: getattr(audit.overlap, name) for name in OVERLAPS},
+        "majority": _score_to_json(audit.majority),
+        "items": {str(split): count for split, count in audit.items.items()},
+        "probe_words": audit.probed,
+        "test_units": audit.units,
+        "leaks": [str(finding.cue) for finding in audit.leaks],
+        **({"expect": [*map(str, audit.expect)], "not_found": [*map(str, audit.not_found)]} if audit.expect else {}),
+        "cues": [_finding_to_json(finding, probed=audit.probed) for finding in audit.findings],
+        "bounds": {
+            str(cue): {str(split): {"share": bound.share, **asdict(bound)} for split, bound in bounds.items()}
+            for cue, bounds in audit.bounds.items()
+        },
+        "structures": dict(audit.structures),
+        **({} if audit.agreeing is None else {"agreeing": audit.agreeing}),
+    }
+
+
+def _score_to_json(score: ModelScore) -> dict[str, Any]:
+    return {
+        "accuracy": score.accuracy,
+        "correct": score.correct,
+        "total": score.total,
+        "interval": [score.interval.low, score.interval.high],
+        "strict_interval": [score.strict.low, score.strict.high],
+    }
+
+
+def _finding_to_json(finding: Finding, *, probed: bool) -> dict[str, Any]:
+    return {
+        "cue": str(finding.cue),
+        "sees": CUES[finding.cue].get_description(probed=probed),
+        "verdict": str(finding.verdict),
+        "reason": finding.reason,
+        "chosen": str(finding.trial.chosen),
+        "scores": {str(kind): _score_to_json(score) for kind, score in finding.trial.scores.items()},
+    }
+
+
+HEADER = ("cue", "accuracy", "95% interval", *Classifier, "verdict")
+_STYLES = {Verdict.LEAK: "bold red", Verdict.BELOW: "yellow", Verdict.EXPECTED: "", Verdict.CHANCE: ""}
+
+
+def build_table(audit: Audit) -> Table:
+    """Build the terminal table: for each cue, each classifier's accuracy in percent. The chosen one is bold."""
+    table = tw.build_empty_table(HEADER, left=[len(HEADER) - 1])
+    table.title, table.title_justify = format_title(audit), "left"
+    for row, finding in build_cue_rows(audit):
+        cells = [Text(cell) for cell in row]
+        if finding is not None:
+            cells[-1].stylize(_STYLES[finding.verdict])
+            cells[3 + list(Classifier).index(finding.trial.chosen)].stylize("bold")
+        table.add_row(*cells)
+    return table
+
+
+def format_notes(audit: Audit) -> str:
+    """Return the notes below the table: bounds, redundancy, overlap of training and test, and verdict."""
+    shares = (audit.overlap.format_repeated(), audit.overlap.format_inflected(), audit.overlap.format_reworded())
+    overlap = f"overlap: {'; '.join(shares)}"
+    lines = (*_format_bounds(audit), *_format_redundancy(audit), overlap, *format_verdict_lines(audit))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _format_redundancy(audit: Audit) -> Iterator[str]:
+    """Yield how often the label is the sentence's most frequent tense or number (Conneau et al. 2018, section 4)."""
+    redundancy = find_redundancy(audit.task)
+    if audit.agreeing is not None and redundancy is not None:
+        yield (
+            f"redundancy: in {_format_percent(audit.agreeing)}% of the test items the answer is also the most frequent "
+            f"{redundancy.feature} in the sentence ({redundancy.published}% in the published data), so a bag of words "
+            "can find it"
+        )
+
+
+def render(audits: Sequence[Audit], *, style: tw.TableFormat = tw.TableFormat.TEXT) -> str:
+    """Return audits as text, Markdown or JSON."""
+    return _RENDERERS[style](audits)
+
+
+def format_legend(audits: Sequence[Audit]) -> str:
+    """Return the legend of all tables: an explanation of the cues, classifiers and verdicts."""
+    cues = {(finding.cue, audit.probed) for audit in audits for finding in audit.findings}
+    lines = [
+        f"{CUES[cue].get_title(probed=probed)}: a classifier sees {CUES[cue].get_description(probed=probed)}."
+        for cue in Cue
+        for probed in (True, False)
+        if (cue, probed) in cues
+    ]
+    return "".join(f"{line}\n" for line in [*dict.fromkeys(lines), *_LEGEND])
+
+
+_LEGEND = (
+    "accuracy: that of the classifier that is more accurate on held-out training items, so that the "
+    "choice does not depend on test items.",
+    f"leak: the cue is above chance at the {CONFIDENCE:.0%} level (corrected for the number of "
+    "cues), although the task is not about it.",
+    "expected: the cue is above chance, because the task is about the cue, or natural text correlates "
+    "cue and label. A probe is informative only above this accuracy.",
+    "below chance: the relation between cue and label is reversed in the test items.",
+    "bound: the highest accuracy on these items that any function of the cue can have, even one that "
+    "knows the labels; a bound of 100% excludes nothing.",
+)
+
+
+def format_verdict_lines(audit: Audit) -> tuple[str, ...]:
+    """Return the verdict on a dataset in sentences, one per line."""
+    lines = [f"{audit.task}: {_format_verdict(audit)}"]
+    for finding in audit.findings:
+        if finding.verdict in (Verdict.EXPECTED, Verdict.BELOW):
+            accuracy = _format_accuracy(finding, probed=audit.probed)
+            lines.append(f"  {finding.verdict}: {accuracy} ({finding.reason})")
+    for cue in audit.not_found:
+        if tried := audit.find(cue):
+            lines.append(f"  expected, but not found: {_format_accuracy(tried, probed=audit.probed)}")
+        else:
+            lines.append(f"  expected, but not tried here: {CUES[cue].get_title(probed=True)}")
+    return tuple(lines)
+
+
+def _format_verdict(audit: Audit) -> str:
+    if not audit.is_leaky:
+        return "no leak found: no cue that should be at chance is above chance."
+    names = ", ".join(_format_accuracy(finding, probed=audit.probed) for finding in audit.leaks)
+    cues = [f"{names}, where chance is {_format_percent(audit.chance)}%"] if names else []
+    repeated = [audit.overlap.format_repeated()] if audit.overlap.is_leaky else []
+    return f"LEAK: {'; '.join((*cues, *repeated))}."
+
+
+def _format_accuracy(finding: Finding, *, probed: bool) -> str:
+    return f"{CUES[finding.cue].get_title(probed=probed)} gives {_format_percent(finding.score.accuracy)}%"
+
+
+def format_title(audit: Audit) -> str:
+    """Return the title of the table: the task, the numbers of items, and chance."""
+    counts = ", ".join(f"{count} {split}" for split, count in audit.items.items())
+    units = "" if audit.units == audit.items[Split.TEST] else f" in {audit.units} units"
+    return f"{audit.task} ({counts} items{units}; chance {_format_percent(audit.chance)}%)"
+
+
+AuditRow: TypeAlias = tuple[tuple[str, ...], Finding | None]
+"""The cells of a row, and the finding on the row's cue; None for the majority row."""
+
+
+def build_cue_rows(audit: Audit) -> Iterator[AuditRow]:
+    """Yield the rows of the table with the columns ``HEADER``: the majority row, then a row for each cue."""
+    majority, blanks = audit.majority, ("",) * len(Classifier)
+    yield ("majority", _format_percent(majority.accuracy), majority.interval.format_percent(), *blanks, ""), None
+    for finding in audit.findings:
+        scores = [finding.trial.scores.get(kind) for kind in Classifier]
+        title, percent = CUES[finding.cue].get_title(probed=audit.probed), _format_percent(finding.score.accuracy)
+        percents = ("" if score is None else _format_percent(score.accuracy) for score in scores)
+        interval = finding.score.interval.format_percent()
+        yield (title, percent, interval, *percents, str(finding.verdict)), finding
+
+
+def _format_bounds(audit: Audit) -> Iterator[str]:
+    for cue, bounds in audit.bounds.items():
+        parts = [f"{split} {_format_bound(bound)}" for split, bound in bounds.items()]
+        yield f"bound, {CUES[cue].get_title(probed=audit.probed)}: {'; '.join(parts)}"
+    if audit.structures:
+        yield (
+            f"template: from the grammar for {audit.structures['parsed']} sentences, from their "
+            f"function words for {audit.structures['skeleton']}"
+        )
+
+
+def _format_bound(bound: Bound) -> str:
+    if not bound.binds:
+        return "100% (excludes nothing)"
+    exact = "exactly " if 2 * bound.best == bound.total else ""
+    percent = "under 100" if _format_percent(bound.share) == "100.0" else _format_percent(bound.share)
+    return f"{exact}{percent}% ({bound.groups} groups)"
+
+
+def _format_percent(share: float) -> str:
+    return f"{100 * share:.1f}"
+
+
+def print_audits(audits: Sequence[Audit], console: Console) -> None:
+    """Print the tables, notes and legend of audits; a terminal shows colours."""
+    for audit in audits:
+        print_table(build_table(audit), console)
+        print_lines(format_notes(audit), console)
+    print_lines(format_legend(audits).removesuffix("\n"), console)
+
+
+def _render_text(audits: Sequence[Audit]) -> str:
+    with StringIO() as text:
+        print_audits(audits, Console(file=text, width=120))
+        return "".join(f"{line.rstrip()}\n" for line in text.getvalue().splitlines())
+
+
+def _render_markdown(audits: Sequence[Audit]) -> str:
+    parts = []
+    for audit in audits:
+        rows = ([tw.escape_markdown(text) for text in row] for row, _ in build_cue_rows(audit))
+        body = tw.format_markdown_table(HEADER, rows, left=[len(HEADER) - 1])
+        notes = tw.format_notes(format_notes(audit), tw.TableFormat.MARKDOWN)
+        parts.append(f"## {tw.escape_markdown(format_title(audit))}\n\n{body}{notes}")
+    return "\n".join(parts) + tw.format_notes(format_legend(audits), tw.TableFormat.MARKDOWN)
+
+
+_RENDERERS: Mapping[tw.TableFormat, Callable[[Sequence[Audit]], str]] = {
+    tw.TableFormat.TEXT: _render_text,
+    tw.TableFormat.MARKDOWN: _render_markdown,
+    tw.TableFormat.JSON: lambda audits: tw.format_records(list(map(to_json, audits)), tw.TableFormat.JSON),
+}
+
+
+def read_audits(path: Path) -> tuple[Audit, ...]:
+    """Read the audits in a JSON file; raise UsageError if it is unreadable, FormatError if it is malformed."""
+    try:
+        return parse_audits(path.read_bytes(), source=str(path))
+    except OSError as error:
+        raise path_error(path, "cannot read it", error) from error
+
+
+def parse_audits(text: str | bytes, *, source: str) -> tuple[Audit, ...]:
+    """Parse the JSON text of audits; raise FormatError, which names *source*, if the text is malformed."""
+    try:
+        records = parse_json(text)
+        if not isinstance(records, list) or not records:
+            raise ValueError("not a list of audits")
+        return tuple(map(audit_from_json, records))
+    except (SentprobeError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise FormatError(f"{source}: not the output of probe audit --format json ({error})") from None
+
+
+def audit_from_json(value: Mapping[str, Any]) -> Audit:
+    """Build an audit from a dictionary; the inverse of :func:`to_json`. Malformed values raise various errors."""
+    if value["format"] != FORMAT:
+        raise FormatError(f"the format is {value['format']!r}, not {FORMAT!r}")
+    items = {Split(split): count for split, count in value["items"].items()}
+    if Split.TEST not in items:
+        raise ValueError("the number of test items is missing")
+    audit = Audit(
+        task=value["task"],
+        fingerprint=value["fingerprint"],
+        seed=value["seed"],
+        chance=value["chance"],
+        overlap=SplitOverlap(items[Split.TEST], **{name: value["overlap"][name] for name in OVERLAPS}),
+        majority=_parse_score(value["majority"]),
+        items=items,
+        probed=value["probe_words"],
+        units=value["test_units"],
+        findings=tuple(map(_parse_finding, value["cues"])),
+        bounds={
+            Cue(cue): {Split(split): Bound(*(record[name] for name in _BOUND_KEYS)) for split, record in bounds.items()}
+            for cue, bounds in value["bounds"].items()
+        },
+        structures=dict(value["structures"]),
+        expect=tuple(map(Cue, value.get("expect", ()))),
+        agreeing=value.get("agreeing"),
+    )
+    check_record(audit)
+    _check_audit(audit)
+    return audit
+
+
+def _parse_score(value: Mapping[str, Any]) -> ModelScore:
+    interval, strict = Interval(*value["interval"]), Interval(*value["strict_interval"])
+    return ModelScore(value["correct"], value["total"], interval, strict)
+
+
+def _parse_finding(value: Mapping[str, Any]) -> Finding:
+    scores = {Classifier(kind): _parse_score(score) for kind, score in value["scores"].items()}
+    trial = Trial(Classifier(value["chosen"]), scores)
+    return Finding(Cue(value["cue"]), trial, Verdict(value["verdict"]), value["reason"])
+
+
+def _check_audit(audit: Audit) -> None:
+    """Raise ValueError if values of an audit contradict each other."""
+    if set(audit.structures) not in (set(), _STRUCTURE_KEYS):
+        raise ValueError("the number of structures is missing")
+    if any(finding.trial.chosen not in finding.trial.scores for finding in audit.findings):
+        raise ValueError("the chosen classifier has no score")
+    bounds = [bound for split_bounds in audit.bounds.values() for bound in split_bounds.values()]
+    scores = [audit.majority, *(score for finding in audit.findings for score in finding.trial.scores.values())]
+    counts = [*((score.correct, score.total) for score in scores), *((bound.best, bound.total) for bound in bounds)]
+    accuracies = [audit.chance, *(end for score in scores for end in (score.interval.low, score.interval.high))]
+    if not all(0 <= count <= total != 0 for count, total in counts) or not all(0 <= share <= 1 for share in accuracies):
+        raise ValueError("an accuracy is not between 0 and 1")
+
+
+_BOUND_KEYS = ("best", "total", "groups")
+_STRUCTURE_KEYS = {"parsed", "skeleton"}

@@ -1,0 +1,144 @@
+"""Devices on which probes are trained, and matrix products in bfloat16.
+
+Probe words as an input of probes, either as one-hot vectors or as word vectors.
+
+A one-hot vector times the weight matrix is one row of the matrix. This row is looked up, and no product is computed.
+"""
+
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from sentprobe.common.errors import UsageError, first_line, suggest
+from sentprobe.common.specs import DEVICES
+from sentprobe.probes.classifier.probe import Precision
+
+
+def find_device(name: str) -> str:
+    """Return the name of a device; ``auto`` stands for the best one. Raises UsageError if the device cannot be used."""
+    return str(check_device(find_best_device() if name == "auto" else name))
+
+
+def check_device(name: str) -> torch.device:
+    """Return the PyTorch device of this name. Raises UsageError if it cannot be used."""
+    device = _parse_device(name)
+    try:
+        torch.empty(0, device=device).cpu()
+    except (RuntimeError, AssertionError) as error:
+        raise UsageError(f"device {name!r} cannot be used: {first_line(error)}") from None
+    return device
+
+
+def send_to_device(tensor: Tensor, device: torch.device) -> Tensor:
+    """Copy a tensor to a device; with an NVIDIA GPU, the program continues during the copy."""
+    if device.type == "cuda":
+        return tensor.pin_memory().to(device, non_blocking=True)
+    return tensor.to(device)
+
+
+def _parse_device(name: str) -> torch.device:
+    if name.partition(":")[0] in DEVICES[1:]:
+        try:
+            return torch.device(name)
+        except RuntimeError:  # PyTorch's message lists all its types of devices, most of which are not supported here
+            pass
+    suggestion = " (did you mean 'cuda'?)" if name.lower().startswith("gpu") else suggest(name.lower(), DEVICES)
+    raise UsageError(f"unknown device {name!r}{suggestion}; known: {', '.join(DEVICES)}")
+
+
+def find_best_device() -> str:
+    """Return the first available device of ``cuda``, ``mps`` and ``cpu``."""
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+FAST_INSTRUCTIONS = {"amx_bf16", "avx512_bf16"}
+"""Processor instructions that make products in bfloat16 faster than in float32."""
+
+
+@cache
+def has_fast_bfloat16() -> bool:
+    """Return whether the processor has instructions for bfloat16 and PyTorch uses them; always false outside Linux."""
+    info = Path("/proc/cpuinfo")
+    has_instructions = info.exists() and bool(FAST_INSTRUCTIONS & set(info.read_text(encoding="utf-8").split()))
+    return has_instructions and uses_bfloat16_instructions()
+
+
+def uses_bfloat16_instructions() -> bool:
+    """Return whether PyTorch uses bfloat16 instructions: if so, a product with subnormal numbers is 0."""
+    subnormal = torch.full((64, 64), 2.0**-130, dtype=torch.bfloat16)
+    return bool((subnormal @ torch.full((64, 64), 2.0**10, dtype=torch.bfloat16) == 0).all())
+
+
+def choose_precision(precision: Precision, *, device: torch.device) -> Precision:
+    """Return the precision; AUTO becomes BFLOAT16 on a processor with instructions for it, and else FLOAT32.
+
+    Raises UsageError if BFLOAT16 is requested and the device has no instructions for it.
+    """
+    uses_cpu = device.type == "cpu"
+    has_gpu = device.type == "cuda" and torch.cuda.is_available()
+    is_fast = has_fast_bfloat16() if uses_cpu else has_gpu and torch.cuda.is_bf16_supported(including_emulation=False)
+    if precision is Precision.BFLOAT16 and not is_fast:
+        place = "processor" if uses_cpu else "device"
+        raise UsageError(f"precision=bfloat16: no fast instructions for it on this {place}; use precision=auto")
+    if precision is Precision.AUTO:
+        return Precision.BFLOAT16 if uses_cpu and is_fast else Precision.FLOAT32
+    return precision
+
+
+def multiply(left: Tensor, right: Tensor, *, precision: Precision, out: Tensor | None = None) -> Tensor:
+    """Return the product of two matrices as float32; with BFLOAT16, it is computed in bfloat16 and then converted."""
+    if precision is not Precision.BFLOAT16:
+        return torch.mm(left, right, out=out)
+    product = left.to(torch.bfloat16) @ right.to(torch.bfloat16)
+    return product.to(torch.float32) if out is None else out.copy_(product)
+
+
+@dataclass(frozen=True)
+class ProbeWords:
+    """The probe words of b items; each item has one word in each slot.
+
+    - numbers: a row number for each word, (b, slots) int64. It is a row of *lexicon* or, if *lexicon* is None, of the
+      weights. In the weights, word i of slot j has row j * (number of words) + i
+    - lexicon: a matrix of word vectors, (number of words, word_dim) float32. None means that words are one-hot
+    """
+
+    numbers: Tensor
+    lexicon: Tensor | None = None
+
+    @cached_property
+    def distinct_words(self) -> tuple[tuple[Tensor, Tensor], ...]:
+        """For each slot, the vectors of its distinct words, and the index of each item's word among these vectors."""
+        if self.lexicon is None:
+            return ()
+        words_by_slot = (torch.unique(slot, return_inverse=True) for slot in self.numbers.unbind(dim=1))
+        return tuple((self.lexicon[words], indices) for words, indices in words_by_slot)
+
+
+def add_word_contributions(words: ProbeWords, weights: Tensor, *, precision: Precision, into: Tensor) -> None:
+    """Add item i's probe-word vector times *weights*, (word rows, neurons), to row i of *into*, (b, neurons)."""
+    if words.lexicon is None:
+        for slot in words.numbers.unbind(dim=1):
+            into += functional.embedding(slot, weights)
+        return
+    weights_by_slot = torch.split(weights, words.lexicon.shape[1])  # one empty part without slots
+    for (vectors, indices), slot_weights in zip(words.distinct_words, weights_by_slot, strict=False):
+        into += functional.embedding(indices, multiply(vectors, slot_weights, precision=precision))
+
+
+def compute_word_gradients(words: ProbeWords, delta: Tensor, *, precision: Precision, into: Tensor) -> None:
+    """Write d loss / d word weights to *into*, (word rows, units). *delta*: d loss / d pre-activations, (b, units)."""
+    if words.lexicon is None:
+        into.zero_()
+        for slot in words.numbers.unbind(dim=1):
+            into.index_add_(0, slot, delta)
+        return
+    gradients_by_slot = torch.split(into, words.lexicon.shape[1])
+    for (vectors, indices), slot_gradients in zip(words.distinct_words, gradients_by_slot, strict=False):
+        sums = delta.new_zeros(len(vectors), delta.shape[1]).index_add_(0, indices, delta)
+        multiply(vectors.T, sums, precision=precision, out=slot_gradients)

@@ -1,0 +1,390 @@
+"""Train many probes together as a bank, until each meets its stopping criterion, and predict labels with them.
+
+Items as tensors, random batches of items, and dropout masks.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.optim.adagrad import adagrad  # a function: the classes of optimizers load PyTorch's compiler
+from torch.optim.adam import adam
+
+from sentprobe.common.errors import SentprobeError
+from sentprobe.probes.classifier.devices import ProbeWords, send_to_device
+from sentprobe.probes.classifier.presets import BankShape, GridPoint
+from sentprobe.probes.classifier.probe import Optimizer, Penalty, Preset, StopCriterion
+from sentprobe.probes.classifier.probe_bank import (
+    Bank,
+    BankDesign,
+    BatchInputs,
+    Masks,
+    compute_gradients,
+    compute_logits,
+    make_bank,
+)
+from sentprobe.probes.datasets.dataset import Indices, Items
+
+DROPOUT_STEPS = 2**16
+"""Dropout rates are rounded to multiples of 1 / DROPOUT_STEPS."""
+
+
+class Dropout:
+    """Sampler of dropout masks for a bank of probes. Probes with equal seed and hidden width share random numbers."""
+
+    def __init__(self, points: Sequence[GridPoint], device: torch.device) -> None:
+        self._device = device
+        keys = {(point.seed, point.hidden) for point in points if point.dropout}
+        self._generators = {key: np.random.Generator(np.random.SFC64(np.random.SeedSequence(key))) for key in keys}
+
+    def sample_masks(self, points: Sequence[GridPoint], size: int) -> Masks:
+        """Return the masks of all probes with dropout, keyed by index in *points*. Each mask is for *size* items."""
+        mask_keys = {(point.seed, point.hidden, point.dropout): None for point in points if point.dropout}
+        random_numbers = {
+            key: generator.integers(DROPOUT_STEPS, size=(size, key[1]), dtype=np.uint16)
+            for key, generator in self._generators.items()
+            if any(key == (seed, width) for seed, width, _ in mask_keys)
+        }
+        masks = {}
+        for seed, width, rate in mask_keys:
+            is_kept = torch.from_numpy(random_numbers[seed, width] >= round(rate * DROPOUT_STEPS))
+            masks[seed, width, rate] = send_to_device(is_kept, self._device) / (1 - rate)
+        return {
+            index: masks[point.seed, point.hidden, point.dropout] for index, point in enumerate(points) if point.dropout
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedItems:
+    """Items as tensors on the device that trains the probes.
+
+    - table: the vector of each distinct sentence, (sentences, dim)
+    - rows: the row in *table* of each item's sentence, (n,) int64
+    - words: the probe words of each item
+    - targets: the label of each item, (n,) int64
+    """
+
+    table: Tensor
+    rows: Tensor
+    words: ProbeWords
+    targets: Tensor
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def select_range(self, first: int, last: int) -> "PreparedItems":
+        item_range = slice(first, last)
+        words = ProbeWords(self.words.numbers[item_range], self.words.lexicon)
+        return PreparedItems(self.table, self.rows[item_range], words, self.targets[item_range])
+
+    def make_batch(self, item_numbers: Tensor, *, labels: int) -> tuple[BatchInputs, Tensor]:
+        """Return the inputs of the b items with these numbers, and their one-hot labels, (b, labels) float32."""
+        one_hot_targets = torch.nn.functional.one_hot(self.targets[item_numbers], labels)
+        words = ProbeWords(self.words.numbers[item_numbers], self.words.lexicon)
+        return BatchInputs(self.table[self.rows[item_numbers]], words), one_hot_targets.to(torch.float32)
+
+    def split_batches(self, size: int, *, labels: int) -> Iterator[tuple[BatchInputs, Tensor]]:
+        """Yield the inputs and one-hot labels of all items in order, in batches of *size* items."""
+        for item_numbers in torch.split(torch.arange(len(self), device=self.rows.device), size):
+            yield self.make_batch(item_numbers, labels=labels)
+
+
+def prepare_items(table: Tensor, items: Items, shape: BankShape, *, lexicon: Tensor | None = None) -> PreparedItems:
+    """Copy items to the device of *table*, the sentence vectors. *lexicon*: vectors of probe words."""
+    slot_offset = 0 if shape.word_dim else shape.words
+    words = items.probes + slot_offset * np.arange(items.slots, dtype=np.int64)
+    arrays = (items.rows.copy(), words, items.targets.copy())
+    rows, numbers, targets = (torch.from_numpy(array).to(table.device) for array in arrays)
+    return PreparedItems(table, rows, ProbeWords(numbers, lexicon), targets)
+
+
+def generate_passes(
+    count: int, *, size: int, generator: np.random.Generator, device: torch.device
+) -> Iterator[tuple[Tensor, ...]]:
+    """Yield passes endlessly. A pass has all indices below *count*, newly shuffled, in batches of at most *size*."""
+    while True:
+        yield torch.split(torch.from_numpy(generator.permutation(count)).to(device), size)
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationCheck:
+    """The accuracy and mean loss of a probe on the validation items; both are None without validation items."""
+
+    accuracy: float | None = None
+    loss: float | None = None
+
+
+class TrainingProgress:
+    """Number of passes, training loss and stopping decision of one probe during training."""
+
+    def __init__(self, preset: Preset, max_epochs: int | None = None) -> None:
+        self.epochs = 0
+        self.loss = math.inf
+        """Mean training loss of the last pass."""
+        self.converged = False
+        """Whether the stopping criterion, rather than the maximum number of passes, ended training."""
+        self._preset = preset
+        self._max_epochs = min(preset.max_epochs, max_epochs or preset.max_epochs)
+        self._record = -math.inf
+        """The value that the next check must exceed by the tolerance.
+
+        With a validation criterion, it is the value of the last improvement, so that several small gains add up. With
+        training loss, it is the best value so far, as in scikit-learn.
+        """
+        self._checks_without_gain = 0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether training has ended."""
+        return self.converged or self.epochs >= self._max_epochs
+
+    @property
+    def pass_limit(self) -> int | None:
+        """The probe's own maximum of passes, if it ended training and is lower than the preset's maximum; else None."""
+        is_limited = not self.converged and self.epochs >= self._max_epochs < self._preset.max_epochs
+        return self._max_epochs if is_limited else None
+
+    def add_pass(self, loss: float) -> None:
+        """Record the mean training loss of a pass. Raises SentprobeError if the loss is not finite."""
+        if not math.isfinite(loss):
+            raise SentprobeError(f"training diverged (loss {loss}): try a lower learning_rate")
+        self.loss = loss
+        self.epochs += 1
+        self.converged = loss < self._preset.enough
+
+    def add_check(self, check: ValidationCheck) -> bool:
+        """Record a check; return whether it exceeds the best earlier check by more than the tolerance."""
+        value = _compute_criterion(self._preset.stop, check, self.loss)
+        is_better = value > self._record + self._preset.tolerance
+        if is_better or self._preset.stop is StopCriterion.TRAINING_LOSS:
+            self._record = max(self._record, value)
+        if not is_better:
+            self._checks_without_gain += 1
+        elif self._preset.patience_resets:
+            self._checks_without_gain = 0
+        self.converged = self.converged or self._checks_without_gain > self._preset.patience
+        return is_better
+
+
+def _compute_criterion(stop: StopCriterion, check: ValidationCheck, loss: float) -> float:
+    if stop is StopCriterion.VALIDATION_ACCURACY and check.accuracy is not None:
+        return check.accuracy
+    if stop is StopCriterion.VALIDATION_LOSS and check.loss is not None:
+        return -check.loss
+    return -loss
+
+
+MOMENTS = {Optimizer.ADAM: 2, Optimizer.ADAGRAD: 1}
+"""The number of moments (running means or sums over gradients) that an optimizer stores for each weight."""
+
+
+class BankUpdater:
+    """Optimizer that changes the weights in ``bank`` in place; it reads their gradients from ``gradient``."""
+
+    def __init__(self, bank: Bank, preset: Preset, *, items: int) -> None:
+        self._preset = preset
+        self._items = items
+        self._set_bank(bank, [bank.make_zeros() for _ in range(MOMENTS[preset.optimizer])], steps=0)
+
+    def _set_bank(self, bank: Bank, moments: Sequence[Bank], *, steps: float) -> None:
+        self.bank = bank
+        self.gradient = bank.make_zeros()
+        self._moments = moments
+        divisor = min(self._preset.batch, self._items) if self._preset.penalty is Penalty.PER_BATCH else 1
+        l2 = torch.tensor([point.l2 / divisor for point in bank.points])
+        widths = torch.tensor([segment.stop - segment.start for segment in bank.segments])
+        self._has_penalty = any(point.l2 for point in bank.points)
+        self._probe_l2 = l2.to(bank.small.device)
+        self._unit_l2 = torch.repeat_interleave(l2, widths).to(bank.small.device)
+        groups = _group_by_penalty(l2.tolist(), bank.segments)
+        splits = (
+            [*(part.sentence[units] for _, units in groups), part.small, part.output_biases]
+            for part in (bank, self.gradient, *moments)
+        )
+        decays = [*(decay for decay, _ in groups), 0.0, 0.0]  # PyTorch's penalty of each part
+        self._blocks = [
+            _Block(*tensors, step=torch.tensor(float(steps), device=tensors[0].device), decay=decay)
+            for decay, *tensors in zip(decays, *splits, strict=True)
+            if tensors[0].numel()
+        ]
+
+    def step(self) -> None:
+        """Add the penalty to the gradients and update the weights."""
+        if self._has_penalty:
+            self._add_penalty()
+        for block in self._blocks:
+            block.update(self._preset)
+
+    def keep_probes(self, indices: Sequence[int]) -> None:
+        """Drop all probes, and their optimizer state, except those with these indices."""
+        moments = [moment.select_probes(indices) for moment in self._moments]
+        self._set_bank(self.bank.select_probes(indices), moments, steps=float(self._blocks[0].step))
+
+    def _add_penalty(self) -> None:
+        """Add the penalty to the gradients. Skip ``sentence``, whose penalty PyTorch's ``weight_decay`` adds."""
+        bank, gradient = self.bank, self.gradient
+        # The units of all penalties are columns of ``small``, so no single ``weight_decay`` fits its block.
+        rows = self._unit_l2.expand_as(bank.small)
+        if self._preset.penalty is Penalty.DECAY:
+            gradient.small.addcmul_(bank.small, rows)
+            gradient.output_biases.addcmul_(bank.output_biases, self._probe_l2[:, None].expand_as(bank.output_biases))
+            return
+        # As in scikit-learn, the biases have no penalty.
+        for part in (slice(0, bank.bias_row), slice(bank.bias_row + 1, None)):
+            gradient.small[part].addcmul_(bank.small[part], rows[part])
+
+
+def _group_by_penalty(l2: Iterable[float], segments: Sequence[slice]) -> list[tuple[float, slice]]:
+    """Group adjacent probes with equal penalty. For each group, return the penalty and its rows in Bank.sentence."""
+    pairs = zip(l2, segments, strict=True)
+    blocks = [(value, list(block)) for value, block in groupby(pairs, key=lambda pair: pair[0])]
+    return [(value, slice(block[0][1].start, block[-1][1].stop)) for value, block in blocks]
+
+
+class _Block:
+    """Adjacent weights with the same penalty, and views of their gradients and moments."""
+
+    def __init__(self, weights: Tensor, gradient: Tensor, *moments: Tensor, step: Tensor, decay: float) -> None:
+        self.step = step
+        """The number of updates so far, as a tensor, which PyTorch requires."""
+        self._weights, self._gradient, self._moments = [weights], [gradient], [[moment] for moment in moments]
+        self._decay = decay
+
+    def update(self, preset: Preset) -> None:
+        settings: dict[str, Any] = {"lr": preset.learning_rate, "eps": preset.epsilon, "maximize": False}
+        settings["weight_decay"] = self._decay
+        if preset.optimizer is Optimizer.ADAM:
+            first, second = self._moments
+            settings |= {"beta1": preset.beta1, "beta2": preset.beta2, "amsgrad": False, "fused": True}
+            adam(self._weights, self._gradient, first, second, [], [self.step], **settings)
+            return
+        is_cpu = self.step.device.type == "cpu"
+        settings |= {"lr_decay": 0.0, "fused": is_cpu, "foreach": not is_cpu}
+        adagrad(self._weights, self._gradient, self._moments[0], [self.step], **settings)
+
+
+ITEM_ORDER_SEED = 20180820
+"""Seed of the order of items. All probes share the order, so that one product computes all first layers."""
+PREDICTION_BATCH = 2048
+
+
+class TrainedBank(NamedTuple):
+    """A trained probe. ``bank`` has only its weights; ``progress`` tells how many passes it had and why it stopped."""
+
+    bank: Bank
+    progress: TrainingProgress
+
+
+class _ActiveProbes:
+    """The probes still in training, and for every probe the weights to return: its best so far, or its last."""
+
+    def __init__(self, updater: BankUpdater, preset: Preset) -> None:
+        self.updater = updater
+        self.progress = [TrainingProgress(preset, point.max_epochs) for point in updater.bank.points]
+        self.kept_banks: list[Bank | None] = [None for _ in self.progress]
+        self.active_numbers = list(range(len(self.progress)))
+        """The numbers of the probes that are still being trained."""
+        self._keep_last = preset.stop is StopCriterion.TRAINING_LOSS
+
+    def record_checks(self, checks: Sequence[ValidationCheck]) -> None:
+        for index, (number, check) in enumerate(zip(self.active_numbers, checks, strict=True)):
+            is_better = self.progress[number].add_check(check)
+            if is_better and not self._keep_last:
+                self.kept_banks[number] = self.updater.bank.select_probes([index])
+
+    def drop_finished(self) -> None:
+        remaining: list[int] = []
+        for index, number in enumerate(self.active_numbers):
+            if not self.progress[number].is_over:
+                remaining.append(index)
+            elif self._keep_last or self.kept_banks[number] is None:
+                self.kept_banks[number] = self.updater.bank.select_probes([index])
+        if len(remaining) == len(self.active_numbers):
+            return
+        self.active_numbers = [self.active_numbers[index] for index in remaining]
+        if remaining:
+            self.updater.keep_probes(remaining)
+
+
+def train_points(
+    points: Sequence[GridPoint],
+    design: BankDesign,
+    preset: Preset,
+    *,
+    items: PreparedItems,
+    validation: PreparedItems | None,
+) -> list[TrainedBank]:
+    """Train the probes of all grid points together; each stops when it meets the stopping criterion."""
+    device = items.table.device
+    bank = make_bank(points, design, start=preset.start, device=device)
+    active_probes = _ActiveProbes(BankUpdater(bank, preset, items=len(items)), preset)
+    validation = None if preset.stop is StopCriterion.TRAINING_LOSS else validation
+    dropout = Dropout(points, device)
+    generator = np.random.default_rng(ITEM_ORDER_SEED)
+    batches_by_pass = generate_passes(len(items), size=preset.batch, generator=generator, device=device)
+    for number, batches in enumerate(batches_by_pass, 1):
+        _run_pass(active_probes, items, batches, dropout=dropout)
+        if number % preset.check_every == 0 or number >= preset.max_epochs:
+            active_probes.record_checks(evaluate_probes(active_probes.updater.bank, validation))
+        active_probes.drop_finished()
+        if not active_probes.active_numbers:
+            break
+    pairs = zip(active_probes.kept_banks, active_probes.progress, strict=True)
+    return [TrainedBank(bank, progress) for bank, progress in pairs if bank is not None]
+
+
+def _run_pass(
+    active_probes: _ActiveProbes, items: PreparedItems, batches: Sequence[Tensor], *, dropout: Dropout
+) -> None:
+    updater = active_probes.updater
+    bank = updater.bank
+    total = torch.zeros(len(bank.points), device=items.table.device)
+    for item_numbers in batches:
+        inputs, targets = items.make_batch(item_numbers, labels=bank.design.shape.labels)
+        masks = dropout.sample_masks(bank.points, len(item_numbers))
+        losses = compute_gradients(bank, inputs, targets, masks=masks, into=updater.gradient)
+        updater.step()
+        total += losses * len(item_numbers)
+    # Losses are read once per pass, since reading a value makes a GPU wait.
+    for number, loss in zip(active_probes.active_numbers, (total / len(items)).tolist(), strict=True):
+        active_probes.progress[number].add_pass(loss)
+
+
+def evaluate_probes(bank: Bank, validation: PreparedItems | None) -> list[ValidationCheck]:
+    if validation is None:
+        return [ValidationCheck() for _ in bank.points]
+    correct_counts = torch.zeros(len(bank.points), dtype=torch.int64, device=bank.small.device)
+    loss = torch.zeros(len(bank.points), device=bank.small.device)
+    for inputs, targets in validation.split_batches(PREDICTION_BATCH, labels=bank.design.shape.labels):
+        scores = torch.log_softmax(compute_logits(bank, inputs), dim=2)
+        correct_counts += (scores.argmax(dim=2) == targets.argmax(dim=1)).sum(dim=1)
+        loss -= (scores * targets).sum(dim=(1, 2))
+    pairs = zip(correct_counts.tolist(), loss.tolist(), strict=True)
+    return [ValidationCheck(correct / len(validation), summed / len(validation)) for correct, summed in pairs]
+
+
+def predict(banks: Sequence[Bank], items: PreparedItems) -> Indices:
+    """Return each item's most probable label, (n,) int64. Probabilities are averaged over probes; each bank has one."""
+    logits_by_bank = [_compute_first_logits(bank, items) for bank in banks]
+    if len(logits_by_bank) > 1:  # not for one probe: a softmax may round different scores to equal probabilities
+        logits_by_bank = [torch.softmax(scores.double(), dim=1) for scores in logits_by_bank]
+    predicted_labels = torch.stack(logits_by_bank).sum(dim=0).argmax(dim=1)
+    return predicted_labels.cpu().numpy().astype(np.int64)
+
+
+def compute_label_costs(banks: Sequence[Bank], items: PreparedItems) -> list[float]:
+    """Return each item's cost in bits: -log2 of its label's mean probability over probes. Each bank has one probe."""
+    log_probabilities = [torch.log_softmax(_compute_first_logits(bank, items).double(), dim=1) for bank in banks]
+    mean = torch.logsumexp(torch.stack(log_probabilities), dim=0) - math.log(len(banks))  # (n, labels)
+    bits: list[float] = (-mean.gather(1, items.targets[:, None])[:, 0] / math.log(2)).tolist()
+    return bits
+
+
+def _compute_first_logits(bank: Bank, items: PreparedItems) -> Tensor:
+    batches = items.split_batches(PREDICTION_BATCH, labels=bank.design.shape.labels)
+    return torch.cat([compute_logits(bank, inputs)[0] for inputs, _ in batches])

@@ -1,0 +1,1 @@
+"""Datasets, and their file formats: reading, writing, and recognition by the content."""

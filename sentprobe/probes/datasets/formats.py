@@ -1,0 +1,137 @@
+"""The registry of dataset formats, and reading and writing by format name."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from sentprobe.common.errors import UsageError, check_utf8, suggest
+from sentprobe.common.inputs import record_input
+from sentprobe.probes.datasets import records, row_files
+from sentprobe.probes.datasets.dataset import DatasetError, ProbeDataset
+from sentprobe.probes.datasets.directory import is_directory, read_directory, write_directory
+from sentprobe.probes.datasets.hub_dataset import is_hub, read_hub, write_hub
+from sentprobe.probes.datasets.records import read_lines
+from sentprobe.probes.datasets.row_files import (
+    is_splits,
+    read_jsonl,
+    read_published,
+    read_senteval,
+    read_splits,
+    write_jsonl,
+    write_published,
+    write_senteval,
+    write_splits,
+)
+
+_SNIFFED_LINES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A dataset format; its suffix is "" if a dataset is a directory."""
+
+    name: str
+    suffix: str
+    read: Callable[[Path], ProbeDataset]
+    write: Callable[[ProbeDataset, Path], None]
+
+
+_FORMATS = (
+    Format("directory", "", read_directory, write_directory),
+    Format("jsonl", ".jsonl", read_jsonl, write_jsonl),
+    Format("senteval", ".txt", read_senteval, write_senteval),
+    Format("published", "", read_published, write_published),
+    Format("csv", ".csv", records.read_table, records.write_table),
+    Format("splits", "", read_splits, write_splits),
+    Format("hub", "", read_hub, write_hub),
+)
+FORMATS: Mapping[str, Format] = {dataset_format.name: dataset_format for dataset_format in _FORMATS}
+_FORMAT_BY_SUFFIX = {"": "directory", ".csv": "csv", ".jsonl": "jsonl", ".txt": "senteval", ".tsv": "senteval"}
+
+
+def check_format(name: str) -> Format:
+    """Return the format *name*. Raises UsageError for an unknown name."""
+    if name not in FORMATS:
+        raise UsageError(
+            f"there is no format {name!r} of datasets{suggest(name, FORMATS)}; the formats are " + ", ".join(FORMATS)
+        )
+    return FORMATS[name]
+
+
+def read_dataset(path: Path | str, *, format: str | None = None) -> ProbeDataset:
+    """Read a dataset from a file or directory; without *format*, the content decides about the format.
+
+    Raises:
+        UsageError: there is no such file or format, or *path* (the name, not the content) is not UTF-8.
+        DatasetError: the format is not recognised, or the content is wrong; the message says where.
+    """
+    path = Path(path)
+    check_utf8(path)
+    if format is not None:
+        check_format(format)
+    if not path.exists():
+        raise UsageError(f"{path}: there is no such file or directory")
+    record_input(path)
+    name = format or _detect_format(path)
+    if name is None:
+        if path.is_file() and path.stat().st_size == 0:
+            raise DatasetError(f"{path}: is empty")
+        if path.suffix not in records.TABLES or not path.stat().st_size:
+            raise DatasetError(
+                f"{path}: not a dataset in a known format ({', '.join(FORMATS)}); "
+                "name the format with probe audit --read-as or read_dataset(format=)"
+            )
+        name = "csv"  # the reader names the missing columns
+    return FORMATS[name].read(path)
+
+
+def write_dataset(data: ProbeDataset, path: Path | str, *, format: str | None = None) -> None:
+    """Write a dataset to a file or directory; without *format*, the suffix of *path* decides about the format.
+
+    Without a suffix, or with an unknown one (Order.v2), the format is ``directory``.
+
+    Raises:
+        UsageError: the format is unknown or cannot hold the dataset, or writing would destroy other files in *path*.
+    """
+    path = Path(path)
+    check_format(format or _FORMAT_BY_SUFFIX.get(path.suffix, "directory")).write(data, path)
+
+
+def read_datasets(path: Path | str, *, format: str | None = None) -> list[ProbeDataset]:
+    """Read the dataset *path*, or all datasets in a folder, sorted by file name. Raises UsageError or DatasetError."""
+    path = Path(path)
+    if not path.is_dir() or recognise(path) is not None:
+        return [read_dataset(path, format=format)]
+    record_input(path)
+    children = [child for child in sorted(path.iterdir()) if not child.name.startswith(".")]
+    datasets = {child: read_dataset(child, format=format) for child in children if recognise(child)}
+    if not datasets:
+        raise UsageError(f"{path}: there is no dataset in it ({', '.join(FORMATS)})")
+    names: dict[str, Path] = {}
+    for child, data in datasets.items():
+        if names.setdefault(data.name, child) != child:
+            raise DatasetError(f"{child}: the dataset is named {data.name}, as is {names[data.name]}")
+    return list(datasets.values())
+
+
+def recognise(path: Path) -> str | None:
+    """Return the format name of a file or directory; None if it is not a dataset."""
+    try:
+        return _detect_format(path)
+    except DatasetError:  # not text
+        return None
+
+
+def _detect_format(path: Path) -> str | None:
+    if path.is_dir():
+        checks = {"directory": is_directory, "published": row_files.is_published, "splits": is_splits, "hub": is_hub}
+        return next((name for name, is_format in checks.items() if is_format(path)), None)
+    if path.suffix == ".jsonl":
+        return "jsonl"
+    lines = [line for _, line in islice(read_lines(path), _SNIFFED_LINES)]
+    if lines and lines[0].startswith("{") and path.suffix != ".json":
+        return "jsonl"
+    if lines and records.looks_like_table(path, lines[0]):
+        return "csv"
+    return "senteval" if any(map(row_files.looks_like_senteval, lines)) else None

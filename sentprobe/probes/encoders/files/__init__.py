@@ -1,1 +1,0 @@
-"""Files of sentence vectors and of word vectors."""

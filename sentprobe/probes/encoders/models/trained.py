@@ -1,0 +1,359 @@
+"""The sentence models that ``probe train`` trains: a vocabulary, word vectors and a network.
+
+Read and write the folder of a sentence model: config.json, words.txt and model.safetensors.
+
+The encoder ``trained:``, which loads a sentence model that ``probe train`` trained.
+"""
+
+import hashlib
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import numpy as np
+import safetensors
+import torch
+from safetensors import torch as tensor_files
+from torch import nn
+
+from sentprobe.common import reading
+from sentprobe.common.errors import FormatError, UsageError, first_line, folder_part_error
+from sentprobe.common.specs import Spec, read_options
+from sentprobe.common.values import check_record, parse_json
+from sentprobe.probes.encoders import architecture as configs
+from sentprobe.probes.encoders import network as networks
+from sentprobe.probes.encoders.architecture import CONFIG_FILE, Architecture, read_config
+from sentprobe.probes.encoders.encoder import Capabilities, EncoderError, Vectors, digest
+from sentprobe.probes.encoders.models import model_loading
+from sentprobe.probes.encoders.models.model_loading import count_none_truncated
+from sentprobe.probes.encoders.models.untrained import encode_by_length
+from sentprobe.probes.encoders.word_vectors import WordVectors, list_some_words, note_unknown_words
+
+log = logging.getLogger(__name__)
+PADDING, UNKNOWN = 0, 1
+"""Rows of two special word vectors: for padding, and for all words outside the vocabulary."""
+SPECIAL_ROWS = 2
+"""Number of special word vectors; the vocabulary's words have the rows after them."""
+WORD_VECTOR_STD = 0.1
+"""Initial standard deviation of learned word vectors (Gehring et al. 2017, section 3.5)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelVocabulary:
+    """The words of a sentence model, and the row of each word's vector; the first word has row 2 (SPECIAL_ROWS).
+
+    >>> ModelVocabulary(("the", "man")).find_ids("the old man")
+    [2, 1, 3]
+    """
+
+    words: tuple[str, ...]
+    lower: bool = False
+    """Whether sentences are converted to lower case before the look-up."""
+    reverse: bool = False
+    """Whether the model reads sentences from the last word to the first (Adi et al. 2017, appendix I)."""
+    rows: Mapping[str, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        rows = {word: row for row, word in enumerate(self.words, start=SPECIAL_ROWS)}
+        if len(rows) < len(self.words):
+            twice = next(w for row, w in enumerate(self.words, SPECIAL_ROWS) if rows[w] != row)
+            raise FormatError(f"the word {twice!r} is in the vocabulary twice")
+        if wrong := [word for word in self.words if word.split() != [word]]:
+            raise FormatError(f"{wrong[0]!r} is not a word: it is empty or contains spaces")
+        object.__setattr__(self, "rows", rows)
+
+    def find_ids(self, sentence: str) -> list[int]:
+        """Return the row of each word's vector; UNKNOWN for words outside the vocabulary."""
+        return [self.rows.get(word, UNKNOWN) for word in self.tokenize(sentence)]
+
+    def tokenize(self, sentence: str) -> list[str]:
+        """Return the words of a sentence, in lower case if ``lower``, and from the last to the first if ``reverse``."""
+        words = (sentence.lower() if self.lower else sentence).split()
+        return words[::-1] if self.reverse else words
+
+
+class SentenceModel(nn.Module):
+    """Word vectors, and a network that computes sentence vectors from them; see :func:`make_sentence_model`."""
+
+    def __init__(self, vocabulary: ModelVocabulary, architecture: Architecture, *, frozen: bool) -> None:
+        super().__init__()
+        self.vocabulary = vocabulary
+        self.architecture = architecture
+        self.frozen = frozen
+        rows = SPECIAL_ROWS + len(vocabulary.words)
+        self.words = nn.Embedding(rows, architecture.inputs, padding_idx=PADDING)
+        self.words.weight.requires_grad_(not frozen)
+        self.network = networks.NETWORKS[architecture.kind](architecture)
+
+    @property
+    def dim(self) -> int:
+        """Width of the sentence vectors."""
+        return self.network.dim
+
+    def forward(self, ids: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+        """Return the vectors of b sentences, (b, dim).
+
+        - ids: row of each word's vector, (b, time) int64, padded with PADDING
+        - lengths: number of words of each sentence, (b,) int64 on the CPU, from 1 to time
+        """
+        vectors: torch.Tensor = self.network(self.words(ids), lengths)
+        return vectors
+
+    def word_vectors(self, words: Sequence[str]) -> Vectors:
+        """Return the input vectors of n words, (n, inputs) float32; zeros for unknown words."""
+        rows = [self.vocabulary.rows.get(word, PADDING) for word in words]
+        vectors: Vectors = self.words.weight.detach()[rows].cpu().float().numpy()
+        return vectors
+
+
+def make_sentence_model(
+    architecture: Architecture,
+    vocabulary: ModelVocabulary,
+    *,
+    vectors: WordVectors | None = None,
+    frozen: bool = False,
+    seed: int,
+) -> SentenceModel:
+    """Return an untrained sentence model with random weights. Raises UsageError or EncoderError.
+
+    - vectors: initial word vectors; words without a vector get a random one of the same scale. None: all are random
+    - frozen: whether training leaves the word vectors unchanged
+    """
+    check_size(architecture, words=len(vocabulary.words))
+    if vectors is not None and vectors.dim != architecture.inputs:
+        raise UsageError(
+            f"{vectors.source}: word vectors of width {vectors.dim}; those of the model have {architecture.inputs}"
+        )
+    with torch.device("meta"):
+        model = SentenceModel(vocabulary, architecture, frozen=frozen)
+    generator = torch.Generator().manual_seed(seed)
+    model.network = networks.make_network(architecture, generator=generator)
+    model.words = model.words.to_empty(device="cpu")
+    with torch.no_grad():
+        weight = model.words.weight
+        weight.normal_(0, WORD_VECTOR_STD if vectors is None else vectors.scale, generator=generator)
+        weight[PADDING] = 0
+        if vectors is not None:
+            rows, known_vectors = _find_known_vectors(vocabulary, vectors)
+            weight[rows] = torch.from_numpy(known_vectors)
+    return model
+
+
+def count_weights(architecture: Architecture, *, words: int) -> int:
+    """Return the number of weights of a sentence model with *words* words, including word vectors."""
+    network = networks.NETWORKS[architecture.kind].count_weights(architecture)
+    return network + (words + SPECIAL_ROWS) * architecture.inputs
+
+
+def check_size(architecture: Architecture, *, words: int) -> None:
+    """Raise UsageError if a sentence model with *words* words has more than networks.MAX_WEIGHTS weights."""
+    subject = f"{architecture.kind} over {words:,} words"
+    networks.check_weights(architecture, subject=subject, other_weights=(words + SPECIAL_ROWS) * architecture.inputs)
+
+
+def _find_known_vectors(vocabulary: ModelVocabulary, vectors: WordVectors) -> tuple[list[int], Vectors]:
+    """Return the row numbers and vectors, (n, inputs), of the words with a vector. Raises EncoderError if n = 0."""
+    lookups = ((row, vectors.find(word)) for word, row in vocabulary.rows.items())
+    pairs = [(row, vector) for row, vector in lookups if vector is not None]
+    if not pairs:
+        raise EncoderError(f"{vectors.source}: none of the {len(vocabulary.words)} words has a vector")
+    if lacking := [word for word in vocabulary.words if vectors.find(word) is None]:
+        log.warning(
+            "%d of %d words have no vector in %s and get random vectors: %s",
+            *(len(lacking), len(vocabulary.words), vectors.source, list_some_words(lacking)),
+        )
+    return [row for row, _ in pairs], np.stack([vector for _, vector in pairs])
+
+
+WORDS, WEIGHTS = "words.txt", "model.safetensors"
+STEP = "step"
+"""Key of the training step, in config.json (``record``) and in the header of model.safetensors.
+
+The two files have different steps if the training was killed after replacing only one of them.
+"""
+MAX_HEADER_BYTES = 2**20
+"""Maximum size, in bytes, of the header of model.safetensors."""
+
+
+def write_sentence_model(model: SentenceModel, folder: Path, record: Mapping[str, object]) -> None:
+    """Write the files of a sentence model to an existing folder.
+
+    - record: facts about the training, as JSON values, such as ``{"step": 500}``
+    """
+    vocabulary = model.vocabulary
+    config = configs.ModelConfig(
+        architecture=model.architecture,
+        words=len(vocabulary.words),
+        lower=vocabulary.lower,
+        reverse=vocabulary.reverse,
+        frozen=model.frozen,
+        record=record,
+    )
+    configs.write_config(config, folder)
+    text = "".join(f"{word}\n" for word in vocabulary.words)
+    (folder / WORDS).write_text(text, "utf-8", newline="\n")
+    weights = {name: tensor.float().cpu() for name, tensor in model.state_dict().items()}
+    head = {name: str(record[name]) for name in [STEP] if name in record}
+    (folder / WEIGHTS).write_bytes(tensor_files.save(weights, metadata=head or None))
+
+
+def load_sentence_model(folder: Path) -> SentenceModel:
+    """Load a sentence model from its folder, on the CPU and in evaluation mode. Raises UsageError or EncoderError."""
+    config = configs.read_config(folder)
+    check_size(config.architecture, words=config.words)
+    _check_weights_size(folder / WEIGHTS, config)
+    vocabulary = configs.read_part(folder / WORDS, lambda text: _parse_vocabulary(text, config))
+    with torch.device("meta"):
+        model = SentenceModel(vocabulary, config.architecture, frozen=config.frozen)
+    weights = configs.read_part(folder / WEIGHTS, lambda content: _parse_weights(content, model, config))
+    model.load_state_dict(weights, assign=True)
+    model.words.weight.requires_grad_(not config.frozen)
+    return model.eval()
+
+
+def _parse_vocabulary(content: bytes, config: configs.ModelConfig) -> ModelVocabulary:
+    lines = tuple(reading.decode_lines(content.split(b"\n")))
+    if len(lines) - 1 != config.words or lines[-1]:
+        raise FormatError(f"{len(lines) - 1} lines; {configs.CONFIG_FILE} says {config.words} words")
+    return ModelVocabulary(lines[:-1], lower=config.lower, reverse=config.reverse)
+
+
+def _check_weights_size(path: Path, config: configs.ModelConfig) -> None:
+    try:
+        size = path.stat().st_size
+    except OSError as error:
+        raise folder_part_error(path, "cannot read it", error, damaged=EncoderError) from None
+    expected_bytes = 4 * count_weights(config.architecture, words=config.words)
+    if not expected_bytes < size <= expected_bytes + MAX_HEADER_BYTES:
+        raise EncoderError(
+            f"{path}: has {size:,} bytes; by {configs.CONFIG_FILE}, it must have {expected_bytes:,} and a header"
+        )
+
+
+def _parse_weights(content: bytes, model: SentenceModel, config: configs.ModelConfig) -> dict[str, torch.Tensor]:
+    try:
+        tensors = tensor_files.load(content)
+    except (safetensors.SafetensorError, ValueError, KeyError) as error:
+        raise FormatError(first_line(error)) from None
+    for name, empty in model.state_dict().items():
+        tensor = tensors.get(name)
+        if tensor is None or tensor.shape != empty.shape or tensor.dtype != empty.dtype:
+            problem = "missing" if tensor is None else f"{tensor.dtype} of shape {tuple(tensor.shape)}"
+            expected = f"{empty.dtype} of shape {tuple(empty.shape)}"
+            raise FormatError(f"the weights {name!r} are {problem}; expected: {expected}")
+    if unexpected := tensors.keys() - model.state_dict().keys():
+        raise FormatError(f"has weights {min(unexpected)!r}, which a model with this {configs.CONFIG_FILE} lacks")
+    _check_step(content, config)
+    return tensors
+
+
+def _check_step(content: bytes, config: configs.ModelConfig) -> None:
+    end = 8 + int.from_bytes(content[:8], "little")  # safetensors has checked the header's length
+    step = parse_json(content[8:end]).get("__metadata__", {}).get(STEP)
+    config_step = config.record.get(STEP)
+    if step is not None and config_step is not None and step != str(config_step):
+        raise FormatError(
+            f"the weights are of step {step}, {configs.CONFIG_FILE} is of step {config_step}: "
+            "the training was stopped between writing the two; the same command continues it"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainedOptions:
+    """The options of the encoder ``trained``."""
+
+    batch: int = 256
+    device: str = ""
+    """A PyTorch device, such as ``cuda:1``; empty: a GPU if there is one, else the CPU."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingPoint:
+    """The origin of a checkpoint: the training's name, the step and the epoch."""
+
+    family: str = ""
+    """A name that all checkpoints of one training share."""
+    step: int | None = None
+    epoch: float | None = None
+
+
+class TrainedEncoder:
+    """An encoder that runs a trained sentence model, on batches of sentences of equal length."""
+
+    def __init__(self, model: SentenceModel, options: TrainedOptions, *, name: str, point: TrainingPoint) -> None:
+        self.name = name
+        self.fingerprint = compute_fingerprint(model)
+        self._point = point
+        self._batch = options.batch
+        self._words = WordVectors(name, model.words.embedding_dim, "", self._find_vector)
+        self._device = options.device or model_loading.find_default_device()
+        self._model: SentenceModel = model_loading.move_to_device(
+            model, device=self._device, precision=model_loading.ModelPrecision.FLOAT32
+        )
+        self._seen: set[str] = set()
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """The checkpoint's family, step and epoch, a note on unknown words, and a function that finds word vectors."""
+        return Capabilities(
+            family=self._point.family,
+            step=self._point.step,
+            epoch=self._point.epoch,
+            notes=self.notes,
+            count_truncated=count_none_truncated,
+            word_vectors=self._words.average_words,
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A note on the words encoded so far that are not in the vocabulary; empty if there are none."""
+        unknown = self._seen - self._model.vocabulary.rows.keys()
+        effect = f"are not in the vocabulary of {self.name} and are read as an unknown word"
+        return note_unknown_words(unknown, total=len(self._seen), effect=effect)
+
+    def encode(self, sentences: Sequence[str]) -> Vectors:
+        """Return the sentence vectors, (n, dim) float32. Raises EncoderError if a sentence has no words."""
+        vocabulary = self._model.vocabulary
+        for sentence in sentences:
+            words = vocabulary.tokenize(sentence)
+            if not words:
+                raise EncoderError(f"{self.name}: the sentence {sentence!r} has no words")
+            self._seen.update(words)
+        ids = [*map(vocabulary.find_ids, sentences)]
+        return encode_by_length(ids, self._model, batch=self._batch, dim=self._model.dim, device=self._device)
+
+    def _find_vector(self, word: str) -> Vectors | None:
+        token = self._model.vocabulary.tokenize(word)[0]
+        has_row = token in self._model.vocabulary.rows
+        return self._model.word_vectors([token])[0] if has_row else None
+
+
+def compute_fingerprint(model: SentenceModel) -> str:
+    """Return a digest of a sentence model: its weights, sizes and vocabulary."""
+    content = hashlib.sha256()
+    for name, weight in model.state_dict().items():
+        content.update(f"{name} {tuple(weight.shape)}".encode())
+        content.update(weight.cpu().numpy().tobytes())
+    sizes, vocabulary = asdict(model.architecture).items(), model.vocabulary
+    return digest("trained", *sizes, vocabulary.lower, vocabulary.reverse, *vocabulary.words, content.hexdigest())
+
+
+def build_trained(spec: Spec) -> TrainedEncoder:
+    """Build the encoder of a spec ``trained:FOLDER``. Raises UsageError or EncoderError."""
+    options = read_options(spec, TrainedOptions())
+    folder = Path(spec.argument).expanduser()
+    point = _read_training_point(folder)
+    model = load_sentence_model(folder)
+    return TrainedEncoder(model, options, name=spec.name, point=point)
+
+
+def _read_training_point(folder: Path) -> TrainingPoint:
+    record = read_config(folder).record
+    fields = {name: record[name] for name in ("family", "step", "epoch") if name in record}
+    point = TrainingPoint(**fields)
+    try:
+        check_record(point, "record")
+    except FormatError as error:
+        raise EncoderError(f"{folder / CONFIG_FILE}: {error}") from None
+    return point

@@ -1,1 +1,0 @@
-"""Networks that compute a sentence vector from word vectors."""

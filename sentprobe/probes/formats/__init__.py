@@ -1,1 +1,0 @@
-"""The file formats of datasets: reading, writing, and recognition by the content."""

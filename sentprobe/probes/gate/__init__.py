@@ -1,1 +1,0 @@
-"""``probe gate``: false hits and misses of a similarity threshold."""

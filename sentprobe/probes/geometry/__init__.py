@@ -1,1 +1,0 @@
-"""``probe geometry``: distances between the sentence vectors of triplets, without training."""

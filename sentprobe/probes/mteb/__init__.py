@@ -1,1 +1,0 @@
-"""Tasks for MTEB, and result files in MTEB's layout; only the tasks import MTEB."""

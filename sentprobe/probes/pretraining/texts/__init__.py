@@ -1,1 +1,0 @@
-"""Read the user's files with the texts on which an encoder is trained."""

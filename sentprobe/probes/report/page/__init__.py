@@ -1,1 +1,0 @@
-"""The HTML report page: tables, plots, the accuracy of control probes, and the commands that reproduce the results."""

@@ -1,1 +1,0 @@
-"""Text for a paper: the methods section of a run."""

@@ -1,1 +1,0 @@
-"""Plots of results for the report page and for ``--plot``."""

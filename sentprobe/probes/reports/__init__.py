@@ -1,0 +1,1 @@
+"""Reports on results: comparisons of encoders, tests against chance and controls, tables, plots, texts for papers."""

@@ -1,0 +1,1 @@
+"""The HTML report page, plots, and the methods paragraph of a paper."""

@@ -1,0 +1,356 @@
+"""Notes on the controls of a results table: what each control means, and whether its accuracy is at chance.
+
+Notes below a table about the uncertainty of its figures: the meaning of ± and of the intervals.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from sentprobe.common.values import group_by
+from sentprobe.probes.reports import control_verdicts as cv
+from sentprobe.probes.reports.draws import Figure, list_seeds
+from sentprobe.probes.reports.table_findings import find_table
+from sentprobe.probes.results.result import Condition, EncoderOnTask, Results
+
+
+def count_controls(results: Results) -> Iterator[str]:
+    """Yield a note such as "controls: 3 of 4 that must be at chance are at chance", if there are such controls."""
+    required, failed = _split_controls(cv.find_controls(results))
+    names = f", not {'; '.join(run.name for run in failed)}" if failed else ""
+    if required:
+        yield f"controls: {_format_count(required, failed)}{names}"
+
+
+def _format_count(required: Sequence[cv.ControlRun], failed: Sequence[cv.ControlRun]) -> str:
+    good = len(required) - len(failed)
+    return f"{good} of {len(required)} that must be at chance {'is' if good == 1 else 'are'} at chance"
+
+
+def list_warnings(results: Results) -> Iterator[str]:
+    """Yield warnings that accuracies are unreliable: controls were not run, or are not at chance but must be."""
+    yield from _describe_missing_controls(results)
+    required, failed = _split_controls(cv.find_controls(results))
+    if failed:
+        yield from _describe_required_controls(required, failed)
+
+
+def _split_controls(runs: Sequence[cv.ControlRun]) -> tuple[list[cv.ControlRun], list[cv.ControlRun]]:
+    """Return two lists: the controls that must be at chance, and those among them whose accuracy is not at chance."""
+    required = [run for run in runs if run.must_be_at_chance]
+    return required, [run for run in required if run.verdict is not cv.ControlVerdict.AT_CHANCE]
+
+
+def describe_controls(results: Results) -> Iterator[str]:
+    """Yield the complete notes on the controls: the meaning of each, and whether its accuracy is at chance."""
+    runs = cv.find_controls(results)
+    yield from _describe_missing_controls(results)
+    if not runs:
+        yield from _describe_places(results)
+        return
+    present = {run.condition for run in runs}
+    meanings = [meaning for condition, meaning in CONTROL_MEANINGS.items() if condition in present]
+    if Condition.NO_SENTENCE in present and not all(run.result.balanced_probes for run in runs):
+        meanings.append("If they reveal something, random sentence vectors should add nothing to it.")
+    yield f"Controls. {' '.join(meanings)}"
+    required, failed = _split_controls(runs)
+    if required:
+        yield from _describe_required_controls(required, failed)
+    yield from _describe_places(results)
+    for task, condition, is_above, figures in _judge_free_controls(results):
+        control, words = cv.SOLVERS[condition]
+        if is_above:
+            yield f"{task}: {words} reach {figures}, above chance; compare encoders with that, not with chance."
+        else:
+            yield f"{task}: {control} not above chance ({figures})."
+
+
+CONTROL_MEANINGS = {
+    Condition.RANDOM_SENTENCES: "Random sentences: random vectors replace the sentence vectors, so that the "
+    "probe cannot know the answer and should be at chance.",
+    Condition.RANDOM_PROBES: "Random probe words: random words replace the probe words, with the same effect.",
+    Condition.BAG_OF_WORDS: "Bag of words: averages of random word vectors; an average encodes the words, but "
+    "not their order.",
+    Condition.NO_SENTENCE: "No sentence: the probe sees only the probe words. It should be at chance if "
+    "each probe word occurs equally often with every label.",
+    Condition.FIXED_POSITIONS: "Fixed positions: random vectors of the words at fixed places replace the sentence "
+    "vectors. Without structure, an encoder can do as well; the last token of a causal model is the last word at "
+    "layer 0.",
+    Condition.WORDS_AND_POSITIONS: "Words and positions: averages of random vectors, of each word and of its first "
+    "letters at its position; an encoder that only adds up its words with their positions can do as well.",
+}
+
+
+def _describe_places(results: Results) -> Iterator[str]:
+    """Yield a note on the places of the control with fixed positions on each task, and on its exact bounds."""
+    places: dict[str, dict[str, None]] = {}
+    bounds: dict[str, list[float]] = {}
+    for record in results.records:
+        if record.data and record.data.places:
+            places.setdefault(record.task, {})[record.data.places] = None
+        if record.data and record.data.place_bound is not None:
+            bounds.setdefault(record.task, []).append(record.data.place_bound)
+    if places:
+        texts = (f"{' or '.join(names)} on {task}" for task, names in places.items())
+        yield f"Fixed positions, chosen on training items: {'; '.join(texts)}."
+    if limits := {task: format_range(100 * bound for bound in values) for task, values in bounds.items()}:
+        yield (
+            "No encoder that sees only the first, second and last word, or the single place that tells most, exceeds "
+            f"{', '.join(f'{limit} on {task}' for task, limit in limits.items())} (mirror pairs: an exact bound)."
+        )
+
+
+def _describe_missing_controls(results: Results) -> Iterator[str]:
+    unchecked = cv.find_unchecked(results)
+    if not unchecked:
+        return
+    cells, figures = "", "these figures"
+    if len(unchecked) < sum(bool(result.dim) for result in results.records):
+        names = (f"{result.encoder} on {result.task}" for result in unchecked)
+        cells, figures = f" for {', '.join(names)}", "those figures"
+    yield f"No controls were run{cells} (--no-controls), so nothing tests {figures}."
+
+
+def _describe_required_controls(required: Sequence[cv.ControlRun], failed: Sequence[cv.ControlRun]) -> Iterator[str]:
+    if not failed:
+        nearest = max(required, key=lambda run: run.strain)
+        yield (
+            f"All {len(required)} controls that must be at chance are inside their intervals around chance. The "
+            f"intervals are made so that, without a leak, {cv.CONFIDENCE:.0%} of tables have all controls inside. The "
+            f"control closest to an end of its interval: {nearest.name}, {100 * nearest.score.accuracy:.1f} (interval "
+            f"around chance: {nearest.expected.format_percent()})."
+        )
+        return
+    yield (
+        f"{len(failed)} of {len(required)} controls that must be at chance {'is' if len(failed) == 1 else 'are'} "
+        f"outside the interval; in {cv.CONFIDENCE:.0%} of tables without a leak, none is:"
+    )
+    yield from (f"  {run}" for run in failed)
+    if any(run.verdict is cv.ControlVerdict.ABOVE for run in failed):
+        yield (
+            "  Above chance: first repeat the run with another --seed. If the control is above chance again, something "
+            "other than the sentence or the question reveals the answer: do not believe that column."
+        )
+
+
+def summarize_controls(results: Results) -> Iterator[str]:
+    """Yield a few sentences that summarize the controls; nothing if all encoders are baselines."""
+    runs = cv.find_controls(results)
+    unchecked = cv.find_unchecked(results)
+    if not runs:
+        if unchecked:
+            yield "Controls: none (--no-controls), so nothing tests these figures."
+        return
+    required, failed = _split_controls(runs)
+    text = f"Controls: {_format_count(required, failed)}"
+    if failed:
+        above = [run for run in failed if run.verdict is cv.ControlVerdict.ABOVE]
+        worst = max(failed, key=lambda run: abs(run.strain))
+        more = f" and {len(failed) - 1} more" if len(failed) > 1 else ""
+        text += f"; {worst.name} is {worst.verdict} ({100 * worst.score.accuracy:.1f}){more}"
+        columns = join_names(dict.fromkeys(run.result.task for run in above))
+        text += f". Do not believe {columns} before a repetition with another --seed" * bool(above)
+    if required:
+        yield f"{text}."
+    if unchecked:
+        names = join_names([f"{result.encoder} on {result.task}" for result in unchecked])
+        yield f"No controls were run for {names}."
+    figures: dict[Condition, list[str]] = {}
+    for task, condition, is_above, accuracies in _judge_free_controls(results):
+        if is_above:
+            figures.setdefault(condition, []).append(f"{accuracies} on {task}")
+    solvers = []
+    for condition, accuracies_on_tasks in figures.items():
+        _, words = cv.SOLVERS[condition]
+        solvers.append(f"{words[0].upper()}{words[1:]} reach {join_names(accuracies_on_tasks)}")
+    if solvers:
+        yield f"{'. '.join(solvers)}: compare encoders with these figures, not with chance."
+
+
+def join_names(names: Iterable[str]) -> str:
+    """Return the first two names and the number of further names as text.
+
+    >>> join_names("abc"), join_names("a")
+    ('a, b and 1 more', 'a')
+    """
+    all_names = [*names]
+    more = f" and {len(all_names) - 2} more" if len(all_names) > 2 else ""
+    return ", ".join(all_names[:2]) + more
+
+
+def format_range(values: Iterable[float], decimals: int = 1, *, sign: str = "") -> str:
+    """Return the lowest and highest value, such as "1.2 to 3.4", or "1.2" if they are equal as text."""
+    ordered = sorted(values)
+    return " to ".join(dict.fromkeys(f"{sign}{value:.{decimals}f}" for value in (ordered[0], ordered[-1])))
+
+
+def _judge_free_controls(results: Results) -> Iterator[tuple[str, Condition, bool, str]]:
+    """Yield (task, control, whether it is above chance, accuracies as text) for controls that need not be at chance."""
+    by_task = group_by(find_table(results).free_controls, lambda test: (test.draws[0].task, test.condition))
+    for (task, condition), tests in by_task.items():
+        above = [test for test in tests if test.is_above]
+        yield task, condition, bool(above), format_range(100 * test.figure.accuracy for test in above or tests)
+
+
+def describe_mean(results: Results) -> str:
+    """Return a note such as ", mean ± half the 95% interval over 5 seeds"; it is empty if no accuracy is a mean."""
+    counts = " or ".join(map(str, count_probes(results)))
+    seeds = list_seeds(results)
+    if len(seeds) > 1:
+        probes = "one probe" if counts == "1" else f"{counts} probes"
+        return f", mean ± half the 95% interval over {len(seeds)} draws, with {probes} in each"
+    return f", mean ± half the 95% interval over {counts} seeds" if counts != "1" else ""
+
+
+def summarize_spread(results: Results) -> str:
+    """Summarize the uncertainty of the figures in one or two sentences."""
+    if len(list_seeds(results)) > 1:
+        between, within = _list_deviations(results)
+        deviations = (
+            f"Standard deviation between draws {format_range(between)} points, between the probes of one draw "
+            f"{format_range(within)}. "
+            if within
+            else ""
+        )
+        stored = _list_stored_tasks(results)
+        share = "Some data" if len(stored) < len(results.tasks) else "The data"
+        same = f" {share} is the same in every draw." if stored else ""
+        return f"{deviations}± shows how far other draws may differ.{same}"
+    if max(count_probes(results)) > 1:
+        return "± reflects only the choice of test items; --draws 3 adds other data and weights."
+    return (
+        f"Each figure is from one probe on one draw of the data. 95% intervals: {_format_half_widths(results)} points; "
+        "they reflect only the choice of test items. --seeds 5 trains more probes; --draws 3 also draws new data and "
+        "weights."
+    )
+
+
+def describe_spread(results: Results) -> Iterator[str]:
+    """Yield the long notes on the uncertainty of a table's numbers; :func:`summarize_spread` returns a short text."""
+    if len(list_seeds(results)) > 1:
+        yield from _describe_draws(results)
+    elif max(count_probes(results)) > 1:
+        yield (
+            f"Each figure is the mean over probes that differ only in their seed ({_format_seeds(results)}), on the "
+            "same data and vectors. ± is half the 95% Wilson interval; it reflects only the choice of test items "
+            "(--intervals shows it). Other data, or other weights of untrained encoders, may change a figure by more: "
+            "--draws 3 measures this."
+        )
+    else:
+        yield (
+            f"Each figure is from one probe on one draw of the data ({_format_seeds(results)}). "
+            f"95% Wilson intervals: {_format_half_widths(results)} points; they reflect only the choice of test items "
+            "(--intervals shows them). Another probe seed, other data, or other weights of untrained encoders may "
+            "change a figure by more: --seeds 5 and --draws 3 measure this."
+        )
+    yield from describe_uneven_probes(results)
+    for average in list_average_settings(results):
+        yield (
+            f"Each probe averages the probabilities of {average} classifiers (setting average={average}). Such figures "
+            "vary less and are often slightly better than those of one classifier: compare them only with each other."
+        )
+
+
+def describe_uneven_probes(results: Results) -> Iterator[str]:
+    """Yield a note such as "Fewer than 5 probes: ENCODER on TASK." if some results have fewer probes than others."""
+    trained = [result for result in results.records if result.dim]
+    counts = [len(result.scores[Condition.PROBE].seeds) for result in trained]
+    fewer = [result for result, count in zip(trained, counts, strict=True) if count < max(counts)]
+    if fewer:
+        names = join_names(dict.fromkeys(f"{result.encoder} on {result.task}" for result in fewer))
+        yield f"Fewer than {max(counts)} probes: {names}."
+
+
+def describe_missing_cells(results: Results, missing: Sequence[EncoderOnTask]) -> Iterator[str]:
+    """Yield a note if *results* lacks (encoder, task) pairs that other draws of the run have; *missing* lists them."""
+    if missing:
+        seeds = list_seeds(results)
+        names = join_names(f"{encoder} on {task}" for encoder, task in missing)
+        seeds_text = f"seeds {', '.join(map(str, seeds))} lack" if len(seeds) > 1 else f"seed {seeds[0]} lacks"
+        yield f"Unequal draws: {seeds_text} {names}, so other draws are in another table."
+
+
+def list_average_settings(results: Results) -> list[int]:
+    """Return, sorted, the distinct values of the classifier setting ``average`` that are above 1."""
+    return sorted({result.preset.average for result in results.records if result.dim} - {1})
+
+
+def _format_half_widths(results: Results) -> str:
+    intervals = [figure.interval for figure in _list_figures(results)]
+    widths = [50 * (interval.high - interval.low) for interval in intervals]
+    # A width of 0 is left out: a bag of words is correct on exactly half of any set of mirror pairs.
+    return format_range([width for width in widths if width] or widths, sign="±")
+
+
+def _describe_draws(results: Results) -> Iterator[str]:
+    yield describe_resampled_parts(results)
+    stored = _list_stored_tasks(results)
+    where = "" if len(stored) == len(results.tasks) else f"on {' and '.join(stored)}, "
+    wilson = f"; {where}at least the Wilson interval, for the choice of test items" if stored else ""
+    yield (
+        "± is half the 95% interval (--intervals shows them): Student's t over the draws, with variances moderated "
+        f"by those of all figures{wilson}."
+    )
+    between, within = _list_deviations(results)
+    if not within:
+        yield "Each draw has one probe: --seeds 5 separates the variation of draws and of probes."
+        return
+    yield (
+        f"By one-way random effects, the standard deviation is {format_range(between)} points between draws and "
+        f"{format_range(within)} between the probes of one draw (--sources shows both for each figure)."
+    )
+
+
+def _list_deviations(results: Results) -> tuple[list[float], list[float]]:
+    figures = _list_figures(results)
+    between = [100 * f.between_draws for f in figures if f.between_draws is not None]
+    within = [100 * f.between_probes for f in figures if f.between_probes is not None]
+    return between, within
+
+
+def describe_resampled_parts(results: Results) -> str:
+    """Return text such as "New in each draw (seeds 0, 1): the probes. The same in each: the data, the vectors"."""
+    tasks, encoders = results.tasks, results.encoders
+    stored = _list_stored_tasks(results)
+    fingerprints = {name: {r.encoder_fingerprint for r in results.records if r.encoder == name} for name in encoders}
+    fixed = [name for name in encoders if len(fingerprints[name]) == 1]
+    new = [
+        *_name_parts("data", [task for task in tasks if task not in stored], tasks),
+        *_name_parts("untrained weights", [name for name in encoders if name not in fixed], encoders),
+    ]
+    same = [*_name_parts("data", stored, tasks), *_name_parts("vectors", fixed, encoders)]
+    seeds = ", ".join(map(str, list_seeds(results)))
+    return f"New in each draw (seeds {seeds}): {', '.join([*new, 'the probes'])}." + (
+        f" The same in each: {', '.join(same)}." if same else ""
+    )
+
+
+def has_shared_items(results: Results, task: str) -> bool:
+    """Return whether all draws have the same dataset for a task."""
+    return len({r.dataset_fingerprint for r in results.records if r.task == task}) == 1
+
+
+def _list_stored_tasks(results: Results) -> list[str]:
+    return [task for task in results.tasks if has_shared_items(results, task)]
+
+
+def _name_parts(kind: str, names: Sequence[str], all_names: Sequence[str]) -> list[str]:
+    if not names:
+        return []
+    return [f"the {kind}" + ("" if len(names) == len(all_names) else f" of {' and '.join(names)}")]
+
+
+def _list_figures(results: Results) -> list[Figure]:
+    return [test.figure for test in find_table(results).cells.values()]
+
+
+def count_probes(results: Results) -> list[int]:
+    """Return the distinct counts of probes per result, sorted. [3, 5]: some results have 3 probes, the others 5."""
+    return sorted({len(result.scores[Condition.PROBE].seeds) for result in results.records})
+
+
+def _format_seeds(results: Results) -> str:
+    """Return the seeds of the probes as "seeds 3 to 5", or as "seeds 3 to 5, run 0" if the run's seed is 0, not 3."""
+    scores = [result.scores[Condition.PROBE] for result in results.records]
+    seeds = sorted({probe.seed for score in scores for probe in score.seeds})
+    text = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {seeds[0]} to {seeds[-1]}"
+    (run_seed,) = list_seeds(results)
+    return text if run_seed == seeds[0] else f"{text}, run {run_seed}"

@@ -1,0 +1,477 @@
+"""Training of an encoder: from texts and an architecture to a folder with the encoder.
+
+Plans for training an encoder, and the check that the texts fit the objective.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from enum import Enum
+from functools import lru_cache, partial
+from hashlib import file_digest
+from itertools import chain
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from sentprobe.common import errors, files, screen
+from sentprobe.common.errors import SentprobeError, UsageError, format_count, path_error, suggest
+from sentprobe.common.inputs import manage_folder
+from sentprobe.common.scratch import hold_lock, make_part
+from sentprobe.common.specs import check_distinct
+from sentprobe.generator.pairs.contrasts import find_contrast
+from sentprobe.probes.datasets.dataset import ProbeDataset
+from sentprobe.probes.datasets.formats import read_datasets
+from sentprobe.probes.encoders import architecture as config
+from sentprobe.probes.encoders.architecture import Architecture
+from sentprobe.probes.encoders.models import trained as folders
+from sentprobe.probes.encoders.models import trained as models
+from sentprobe.probes.encoders.models.trained import TrainedEncoder, TrainedOptions, TrainingPoint
+from sentprobe.probes.encoders.word_vectors import WordVectors, read_word_vectors
+from sentprobe.probes.generated.tasks import TASKS
+from sentprobe.probes.results import store
+from sentprobe.probes.results.records import LearningPoint, TrainingCurve, add_point
+from sentprobe.probes.runs.scorer import Scorer
+from sentprobe.probes.runs.task import list_task_names
+from sentprobe.probes.similarity import distance_results as geometry
+from sentprobe.probes.training import (
+    checkpoint,
+    corpora,
+    devices_and_precision,
+    loop,
+    objective_options,
+    objectives,
+    running_text,
+)
+from sentprobe.probes.training.corpora import sample_meanings
+from sentprobe.probes.training.objective_options import EVENTS
+from sentprobe.probes.training.objectives import READERS, ObjectiveKind, TextKind
+from sentprobe.probes.training.schedule import TrainingState, ValidationPoint
+from sentprobe.probes.training.text_filters import SKIP_GRAM, TextOptions, learn_skip_gram, learn_vocabulary
+
+ProbedTask: TypeAlias = str | ProbeDataset
+"""A task to probe: the name of a compeval task, whose dataset is then built, or a dataset."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbingPlan:
+    """The tasks and contrasts on which an encoder is scored during its training, with their sizes."""
+
+    tasks: tuple[ProbedTask, ...]
+    contrasts: tuple[str, ...]
+    triplets: int
+    train: int
+    test: int
+
+    @property
+    def builds(self) -> bool:
+        """Whether sentences are generated for a task or a contrast."""
+        return bool(self.contrasts) or any(isinstance(task, str) for task in self.tasks)
+
+
+def plan_probing(tasks: Sequence[str], contrasts: Sequence[str], *, items: int) -> ProbingPlan:
+    """Return the plan for probing *tasks* (names or paths) and *contrasts*; if both are empty, all compeval tasks.
+
+    A task given by name has *items* training items and *items* / 2 test items. A contrast has *items* / 5 triplets.
+    Raises UsageError or DatasetError.
+    """
+    if items < 2:
+        raise UsageError(f"items={items}: at least 2 are needed, for one test item")
+    probed_tasks = tuple(_find_tasks(tasks or ([] if contrasts else [*TASKS])))
+    for kind, names in (("task", list_task_names(probed_tasks)), ("contrast", tuple(contrasts))):
+        if names:
+            check_distinct(kind, names)
+    return ProbingPlan(
+        tasks=probed_tasks,
+        contrasts=tuple(find_contrast(name).name for name in contrasts),
+        triplets=max(1, items // 5),
+        train=items,
+        test=items // 2,
+    )
+
+
+def _find_tasks(words: Sequence[str]) -> Iterator[ProbedTask]:
+    """Yield the compeval tasks that *words* name, and the datasets in the files or folders that *words* name."""
+    for word in words:
+        if word in TASKS:
+            yield word
+        elif Path(word).exists():
+            yield from read_datasets(Path(word))
+        else:
+            raise UsageError(
+                f"there is no task {word!r} of compeval{suggest(word, TASKS)}, nor such a file or "
+                f"directory of datasets; the tasks are {', '.join(TASKS)}"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextPlan:
+    """The training texts, and how they are read."""
+
+    corpus: tuple[Path, ...]
+    parallel: Path | None = None
+    """The file whose lines translate the lines of the corpus; None if the corpus file has both languages."""
+    format: str | None = None
+    columns: tuple[str, ...] = ()
+    """The name of the column of sentences, or of the two columns of translated sentences (in TMX: the languages)."""
+    document: str | None = None
+    options: TextOptions = field(default_factory=TextOptions)
+    events: int = EVENTS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelPlan:
+    """The model to train."""
+
+    architecture: Architecture
+    words: int = 50_000
+    """The maximum number of words with a vector, as in Adi et al. 2017."""
+    vectors: str = ""
+    """The initial word vectors: a file, or SKIP_GRAM to learn them from the texts; empty means random vectors."""
+    frozen: bool = False
+    reverse: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingPlan:
+    """The complete plan of a training, which can be sent to another process."""
+
+    name: str
+    objective: str
+    texts: TextPlan
+    model: ModelPlan
+    options: objective_options.ObjectiveOptions
+    settings: loop.TrainingSettings
+    out: Path
+    probing: ProbingPlan | None = None
+    command: str = ""
+
+    @property
+    def kind(self) -> objectives.ObjectiveKind:
+        """The kind of the objective. Raises UsageError for an unknown objective."""
+        return objectives.find_objective(self.objective)
+
+
+_EXPECTED_TEXTS: Mapping[TextKind, str] = {
+    TextKind.SENTENCES: "sentences",
+    TextKind.PARALLEL: "sentences and their translations",
+    TextKind.NLI: "pairs with a label",
+    TextKind.TRIPLETS: "triplets, as gen pairs --for training writes them",
+    TextKind.TREES: "trees",
+}
+
+
+def check_texts(plan: TrainingPlan) -> None:
+    """Raise UsageError if the options about text files do not fit the objective; the files are not read."""
+    kind, texts = plan.kind, plan.texts
+    option = f"--objective {kind.name}"
+    if kind.texts is TextKind.EVENTS:
+        if texts.corpus:
+            raise UsageError(f"{option} learns from generated sentences, not from --corpus")
+        return
+    if not texts.corpus:
+        raise UsageError(f"{option} learns from {_EXPECTED_TEXTS[kind.texts]}: --corpus is missing")
+    _check_columns(option, kind.texts, texts)
+    if kind.texts not in (TextKind.SENTENCES, TextKind.TREES) and len(texts.corpus) > 1:
+        raise UsageError(f"{option} learns from one file, but --corpus is given {len(texts.corpus)} times")
+    if texts.parallel and kind.texts is not TextKind.PARALLEL:
+        raise UsageError(f"--parallel is for --objective nmt, not for {kind.name}")
+    corpus = texts.corpus[0]
+    unpaired = running_text.SUFFIXES.keys() - corpora.SUFFIXES
+    if kind.texts is TextKind.PARALLEL and not texts.parallel and corpora.find_suffix(str(corpus)) in unpaired:
+        raise UsageError(
+            f"{option} learns from {_EXPECTED_TEXTS[TextKind.PARALLEL]}: --parallel is missing, "
+            f"the file with the translation of each line of {corpus}"
+        )
+
+
+def _check_columns(option: str, kind: TextKind, texts: TextPlan) -> None:
+    """Raise UsageError if ``--format``, ``--document`` or ``--column`` does not fit the objective."""
+    options = {"--format": texts.format, "--document": texts.document}
+    if kind is not TextKind.SENTENCES and (unused_options := [name for name in options if options[name]]):
+        raise UsageError(
+            f"{unused_options[0]} is for files of sentences, but {option} learns from {_EXPECTED_TEXTS[kind]}"
+        )
+    expected_count = {TextKind.SENTENCES: 1, TextKind.PARALLEL: 2}.get(kind, 0)
+    if texts.columns and len(texts.columns) != expected_count:
+        number = format_count(expected_count, "column") if expected_count else "no column"
+        times = format_count(len(texts.columns), "time")
+        raise UsageError(f"{option} needs {number}, but --column is given {times}")
+    if texts.columns and texts.parallel:
+        raise UsageError("--column is for one file that holds both languages: leave out --column or --parallel")
+
+
+UNTRAINED = "saved as it was drawn; --objective none trains nothing"
+PROBES = "probes"
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingReport:
+    """The outcome of a training."""
+
+    out: Path
+    state: TrainingState | None
+    """The state at the end of the training; None if the objective trains nothing."""
+    why: str
+    """The reason why the training ended."""
+    was_finished: bool
+    """Whether an earlier command had finished the training already."""
+
+
+def run_training(
+    plan: TrainingPlan, reporter: screen.Reporter, *, report: Callable[[str], None] = lambda _: None
+) -> TrainingReport:
+    """Train an encoder, or resume its training from its folder; *report* receives progress messages."""
+    check_texts(plan)
+    with files.making_folder(plan.out):
+        _check_folder(plan.out)
+        manage_folder(plan.out)
+        identity = identify_training(plan)
+        try:
+            with hold_lock(plan.out, command=plan.command) as is_locked:
+                if not is_locked and devices_and_precision.is_first_process():
+                    raise SentprobeError(f"{plan.out}: another process trains there")
+                return _find_finished_training(plan, identity) or _train_encoder(plan, identity, reporter, report)
+        except OSError as error:
+            raise path_error(plan.out, "cannot write there", error) from error
+
+
+def _check_folder(folder: Path) -> None:
+    """Raise UsageError if the folder has a file that does not belong to a trained encoder."""
+    own_names = {config.CONFIG_FILE, folders.WORDS, folders.WEIGHTS, checkpoint.CHECKPOINT_FOLDER, PROBES}
+    try:
+        names = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
+    except OSError as error:
+        raise path_error(folder, "cannot write there", error) from error
+    if foreign_names := names - own_names:
+        raise UsageError(f"{folder}: holds something else ({min(foreign_names)}); choose another folder")
+
+
+def identify_training(plan: TrainingPlan) -> checkpoint.Identity:
+    """Return the values that determine the trained weights, by name."""
+    machine, texts, model = plan.settings.machine, plan.texts, plan.model
+    sources = (*texts.corpus, *([texts.parallel] if texts.parallel else []))
+    paths = (Path(name) for source in sources for name in corpora.find_files([source]))
+    vectors = model.vectors or "drawn"
+    if model.vectors not in ("", SKIP_GRAM):
+        vectors = _digest_path(Path(model.vectors))
+    return (
+        _flatten_fields(model.architecture, kind="architecture")
+        | {"objective": plan.objective, "corpus": " ".join(map(_digest_path, paths))}
+        | _flatten_fields(texts.options)
+        | _flatten_fields(texts, excluded=("corpus", "parallel", "options"))
+        | _flatten_fields(model, excluded=("architecture",))
+        | {"vectors": vectors}
+        | _flatten_fields(plan.settings.optimizer, kind="optimizer")
+        | {"devices": machine.devices, "precision": devices_and_precision.choose_precision(machine).value}
+        | _flatten_fields(plan.options)
+    )
+
+
+Value: TypeAlias = str | int | float | bool
+
+
+def _flatten_fields(values: Any, *, excluded: Sequence[str] = (), **renamed: str) -> dict[str, Value]:
+    """Return a dataclass's values in JSON form, by name; ``kind="optimizer"`` renames ``kind`` to "optimizer"."""
+    names = (entry.name for entry in fields(values) if entry.name not in excluded)
+    return {renamed.get(name, name): _to_plain_value(getattr(values, name)) for name in names}
+
+
+def _to_plain_value(value: Any) -> Value:
+    """Return a value in JSON form: for a file or folder, the digest of its content; for None, an empty string."""
+    match value:
+        case None:
+            return ""
+        case Path():
+            return _digest_path(value)
+        case Enum():
+            return str(value.value)
+        case tuple():
+            return " ".join(value)
+    plain_value: Value = value
+    return plain_value
+
+
+def _digest_path(path: Path) -> str:
+    try:
+        if path.is_dir():
+            return errors.digest_folder(path)
+        with path.open("rb") as file:
+            return file_digest(file, "sha256").hexdigest()[:16]
+    except OSError as error:
+        raise path_error(path, "cannot read it", error) from error
+
+
+def _find_finished_training(plan: TrainingPlan, identity: checkpoint.Identity) -> TrainingReport | None:
+    """Return the report if the training is finished, else None. OtherTrainingError: the folder has another training."""
+    stored = checkpoint.read_state(plan.out)
+    if stored is not None:
+        checkpoint.check_same_training(plan.out, stored.identity, identity)
+        why = stored.state.find_end_reason(plan.settings.limits)
+        is_over = why and stored.state.is_validated and _has_results(plan, stored.state.step)
+        return TrainingReport(plan.out, stored.state, why, was_finished=True) if is_over else None
+    if not config.is_model_folder(plan.out):
+        return None
+    record = config.read_config(plan.out).record
+    checkpoint.check_same_training(plan.out, record.get("identity", {}), identity)
+    is_over = not plan.kind.learns and _has_results(plan, 0)
+    return TrainingReport(plan.out, None, UNTRAINED, was_finished=True) if is_over else None
+
+
+def _has_results(plan: TrainingPlan, step: int) -> bool:
+    if plan.probing is None:
+        return True
+    folder = plan.out / PROBES
+    probed = [result for result in store.read_sound_results(folder) if result.step == step]
+    probed_names = {result.task for result in probed} | {result.dataset_fingerprint for result in probed}
+    tasks = (task if isinstance(task, str) else task.fingerprint() for task in plan.probing.tasks)
+    contrasts = {result.contrast for result in geometry.read_geometry(folder) if result.step == step}
+    return probed_names.issuperset(tasks) and contrasts.issuperset(plan.probing.contrasts)
+
+
+def _train_encoder(
+    plan: TrainingPlan, identity: checkpoint.Identity, reporter: screen.Reporter, report: Callable[[str], None]
+) -> TrainingReport:
+    score_point = _make_point_scorer(plan, report)  # fails early if probing data cannot be built
+    reporter.begin("read the texts", 1)
+    texts = read_texts(plan.kind, plan.texts, seed=plan.options.seed)
+    report(f"{plan.out}: read {describe_texts(texts)}")
+    if (stored_state := checkpoint.read_state(plan.out)) is not None:
+        report(f"{plan.out}: goes on after {format_count(stored_state.state.step, 'step')}")
+    model = make_model(plan, texts)
+    reporter.advance()
+    save = partial(save_model, plan, identity, describe_texts(texts))
+    if not plan.kind.learns:
+        score_point(loop.ProbingPoint(0, 0.0, model.eval()))
+        save(model, None)  # saved last: an existing model means that it was probed
+        return TrainingReport(plan.out, None, UNTRAINED, was_finished=False)
+    reporter.begin("prepare the objective", 1)
+    prepared = objectives.prepare(plan.kind, texts, model, plan.options)
+    reporter.advance()
+    training_store = loop.TrainingStore(plan.out, identity, save, partial(_write_validation, plan))
+    state = loop.train(prepared, plan.settings, training_store, probe_model=score_point, reporter=reporter)
+    return TrainingReport(plan.out, state, state.find_end_reason(plan.settings.limits), was_finished=False)
+
+
+def read_texts(kind: ObjectiveKind, plan: TextPlan, *, seed: int) -> Any:
+    """Return the training texts of an objective."""
+    if kind.texts is TextKind.EVENTS:
+        return sample_meanings(plan.events, seed=seed)
+    reader_options: dict[str, Any] = {}
+    if kind.texts is TextKind.PARALLEL:
+        reader_options["columns"] = plan.columns or None
+    elif kind.texts is TextKind.SENTENCES:
+        column = dict(zip(("column",), plan.columns, strict=False))
+        reader_options["files"] = running_text.SentenceFiles(format=plan.format, document=plan.document, **column)
+    translations = [plan.parallel] if plan.parallel else []
+    return READERS[kind.texts](*plan.corpus, *translations, options=plan.options, **reader_options)
+
+
+def describe_texts(texts: Any) -> str:
+    omitted = getattr(texts, "omitted", None)
+    return f"{texts}; {omitted}" if omitted else str(texts)
+
+
+_INPUT_FIELDS: Mapping[TextKind, tuple[str, ...]] = {
+    TextKind.SENTENCES: ("texts",),
+    TextKind.PARALLEL: ("sources",),
+    TextKind.NLI: ("premises", "hypotheses"),
+    TextKind.TRIPLETS: ("anchors", "positives", "negatives"),
+    TextKind.TREES: ("sentences",),
+    TextKind.EVENTS: ("sentences",),
+}
+"""For each kind of texts, the names of the attributes with the sentences that the encoder reads."""
+
+
+def make_model(plan: TrainingPlan, texts: Any) -> models.SentenceModel:
+    """Return the untrained model. Raises UsageError if the width of word vectors is not the model's input width."""
+    model, lower = plan.model, plan.texts.options.lower
+    sentences = [*chain.from_iterable(getattr(texts, name) for name in _INPUT_FIELDS[plan.kind.texts])]
+    return models.make_sentence_model(
+        model.architecture,
+        learn_vocabulary(sentences, words=model.words, lower=lower, reverse=model.reverse),
+        vectors=_make_word_vectors(plan, sentences),
+        frozen=model.frozen,
+        seed=plan.options.seed,
+    )
+
+
+def _make_word_vectors(plan: TrainingPlan, texts: Sequence[str]) -> WordVectors | None:
+    """Return the initial word vectors, or None if they are random. A file is read once for all trainings."""
+    model, path = plan.model, Path(plan.model.vectors)
+    if model.vectors == SKIP_GRAM:
+        return learn_skip_gram(texts, dim=model.architecture.inputs, words=model.words, seed=plan.options.seed)
+    if not model.vectors:
+        return None
+    return _read_once(path, path.stat().st_mtime_ns) if path.is_file() else read_word_vectors(path)
+
+
+@lru_cache(maxsize=1)
+def _read_once(path: Path, changed: int) -> WordVectors:  # noqa: ARG001 - a changed file is read again
+    return read_word_vectors(path)
+
+
+def save_model(
+    plan: TrainingPlan,
+    identity: checkpoint.Identity,
+    texts: str,
+    model: models.SentenceModel,
+    state: TrainingState | None,
+) -> None:
+    """Write the files of the model into its folder, and a record of its training; *texts* describes the texts."""
+    record = {
+        "family": plan.name,
+        "step": state.step if state else 0,
+        "epoch": state.best.epoch if state and state.best else 0.0,
+        "seed": plan.options.seed,
+        "objective": plan.objective,
+        "texts": texts,
+        "validation": asdict(state.best) if state and state.best else None,
+        "identity": dict(identity),
+        "command": plan.command,
+        "versions": {"sentprobe": errors.get_own_version()} | errors.find_versions("torch"),
+    }
+    try:
+        with make_part(plan.out / "model", folder=True) as part:
+            folders.write_sentence_model(model, part, record)
+            files.sync_folder(part)
+            for name in (folders.WORDS, folders.WEIGHTS, config.CONFIG_FILE):
+                (part / name).replace(plan.out / name)
+            files.sync_path(plan.out)
+    except OSError as error:
+        raise path_error(plan.out, "cannot write the model", error) from error
+
+
+def _make_point_scorer(plan: TrainingPlan, report: Callable[[str], None]) -> Callable[[loop.ProbingPoint], None]:
+    """Return a function that scores the model and stores the results. It reports each note of the encoder only once."""
+    if plan.probing is None:
+        return lambda point: None  # noqa: ARG005
+    scorer = Scorer(
+        contrasts=plan.probing.contrasts,
+        tasks=plan.probing.tasks,
+        triplets=plan.probing.triplets,
+        train=plan.probing.train,
+        test=plan.probing.test,
+        out=plan.out / PROBES,
+        name=plan.name,
+        seed=plan.options.seed,
+    )
+    reported_notes: set[str] = set()
+
+    def score_point(point: loop.ProbingPoint) -> None:
+        options = TrainedOptions(device=str(point.model.words.weight.device))
+        encoder = TrainedEncoder(point.model, options, name=plan.name, point=TrainingPoint())
+        scorer(encoder, step=point.step, epoch=point.epoch)
+        for note in set(encoder.notes) - reported_notes:
+            report(f"{plan.out}: {note}")
+            reported_notes.add(note)
+
+    return score_point
+
+
+def _write_validation(plan: TrainingPlan, validation: ValidationPoint) -> None:
+    """Add a validation's scores to the learning curve in the results folder, if the training plan includes probing."""
+    if plan.probing is not None:
+        curve = TrainingCurve(family=plan.name, seed=plan.options.seed, metric=validation.metric, command=plan.command)
+        point = LearningPoint(
+            step=validation.step, epoch=validation.epoch, value=validation.value, loss=validation.loss
+        )
+        add_point(curve, point, plan.out / PROBES)

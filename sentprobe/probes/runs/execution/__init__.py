@@ -1,1 +1,0 @@
-"""Execution of a run: tasks, missing jobs, controls and vectors."""

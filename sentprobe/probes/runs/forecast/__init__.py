@@ -1,1 +1,0 @@
-"""Forecast of a run (``--dry-run``): planned work and estimated time."""

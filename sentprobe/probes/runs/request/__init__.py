@@ -1,1 +1,0 @@
-"""The request for a run: suites, targets, methods and settings, checked once."""

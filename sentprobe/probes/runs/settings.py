@@ -1,0 +1,160 @@
+"""The request for a run, and the settings that all its encoders and tasks share."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+
+from sentprobe.common.engines import KEPT_MESSAGE, EngineChoice
+from sentprobe.common.errors import UsageError, check_seed, check_whole, require_libraries
+from sentprobe.common.processes import check_count
+from sentprobe.common.specs import Spec, choose_member
+from sentprobe.probes.encoders.cache import Cache
+from sentprobe.probes.encoders.encoder import Encoder
+from sentprobe.probes.encoders.kinds import EncoderSource
+from sentprobe.probes.results.result import METHODS, Condition
+from sentprobe.probes.results.store import WAIT_SECONDS
+from sentprobe.probes.runs.suites import ClassifierChoice
+from sentprobe.probes.runs.targets import Targets
+
+DRAW_SEED_STEP = 10
+"""The difference between the seeds of successive draws, and so the maximum number of probe seeds in a draw."""
+CPU = "cpu"
+ONE_PROCESS = EngineChoice(jobs=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """The settings of a run, which :func:`make_run` checks."""
+
+    seed: int = 0
+    """The seed of random vectors and words, and of the choice of validation items."""
+    seeds: tuple[int, ...] = (0,)
+    draws: int = 1
+    controls: bool = True
+    methods: tuple[Condition, ...] = ()
+    out: Path | None = None
+    force: bool = False
+    wait: float = WAIT_SECONDS
+    cache: Cache | None = field(default=None, compare=False)
+    command: str = ""
+    text: str = ""
+    device: str = "cpu"
+    threads: int | None = 1
+    encoding_threads: int | None = None
+    """The number of PyTorch threads for encoding sentences, before training."""
+    machines: EngineChoice = ONE_PROCESS
+    """The engine on which probes are trained and, on a cluster, sentences are encoded."""
+
+    @property
+    def kept_note(self) -> str:
+        """The part of an error message that says whether the results so far are stored."""
+        return KEPT_MESSAGE if self.out else "use --out to keep results and resume a run"
+
+    def iterate_draws(self) -> Iterator["Run"]:
+        """Yield the settings of each draw, whose seeds are DRAW_SEED_STEP above those of the draw before.
+
+        >>> [(draw.seed, draw.seeds) for draw in make_run(seeds=2, draws=2).iterate_draws()]
+        [(0, (0, 1)), (10, (10, 11))]
+        """
+        for offset in range(0, self.draws * DRAW_SEED_STEP, DRAW_SEED_STEP):
+            seeds = tuple(seed + offset for seed in self.seeds)
+            yield replace(self, seed=self.seed + offset, seeds=seeds, draws=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """The targets, encoders and settings of a run, requested by ``probe run`` or ``sentprobe.run``."""
+
+    targets: Targets
+    encoders: Sequence[EncoderSource]
+    probe_vectors: Encoder | Spec | str | None = None
+    """The source of the probe words' vectors; None: the source in each task's paper."""
+    preset: ClassifierChoice | None = None
+    """The classifier; None: the classifier of each task's paper."""
+    run: Run = field(default_factory=Run)
+
+
+def make_run(
+    *,
+    seed: int = 0,
+    seeds: int = 1,
+    draws: int = 1,
+    controls: bool = True,
+    methods: Sequence[Condition] = (),
+    out: Path | str | None = None,
+    force: bool = False,
+    wait: float = WAIT_SECONDS,
+    cache: Cache | None = None,
+    command: str = "",
+    text: str = "",
+    device: str = "cpu",
+    threads: int | None = 1,
+    encoding_threads: int | None = None,
+    machines: EngineChoice = ONE_PROCESS,
+) -> Run:
+    """Check the settings and return them as a run. Raises UsageError or ArgumentTypeError."""
+    check_whole("seed", seed)
+    check_seed(seed)
+    for name, count in (("seeds", seeds), ("draws", draws), ("threads", threads), ("threads", encoding_threads)):
+        check_count(name, count)
+    if draws > 1 and seeds > DRAW_SEED_STEP:
+        raise UsageError(
+            f"{seeds} seeds: in several draws there are at most {DRAW_SEED_STEP} probes each, "
+            f"since the seeds of two draws are {DRAW_SEED_STEP} apart"
+        )
+    require_libraries("torch")
+    if device != CPU:
+        from sentprobe.probes.classifier.devices import find_device
+
+        device = find_device(device)
+    return Run(
+        seed=seed,
+        seeds=tuple(range(seed, seed + seeds)),
+        draws=draws,
+        controls=controls,
+        methods=tuple(method for method in METHODS if method in methods),
+        out=None if out is None else Path(out),
+        force=force,
+        wait=wait,
+        cache=cache,
+        command=command,
+        text=text,
+        device=device,
+        threads=threads,
+        encoding_threads=encoding_threads,
+        machines=machines,
+    )
+
+
+class MethodName(StrEnum):
+    """A value of ``--method``: a measure for which probes are trained in addition to the main probes."""
+
+    MDL = "mdl"
+    """Minimum description length: the codelength of the labels in bits (Voita & Titov 2020)."""
+    SAMPLE_EFFICIENCY = "sample-efficiency"
+    """The accuracy as a function of the number of training items, and the area under this curve."""
+    V_INFORMATION = "v-information"
+    """The information about the labels that a probe can use, in bits (Xu et al. 2020)."""
+    COMPLEXITY = "complexity"
+    """The accuracies of a linear probe and of probes with ever wider hidden layers."""
+
+
+METHOD_CONDITIONS = {
+    MethodName.MDL: Condition.PORTIONS,
+    MethodName.SAMPLE_EFFICIENCY: Condition.PORTIONS,
+    MethodName.V_INFORMATION: Condition.PORTIONS,
+    MethodName.COMPLEXITY: Condition.WIDTHS,
+}
+"""The condition under which the probes of each method are trained; several methods share a condition."""
+
+
+def find_methods(names: Iterable[str], *, control_task: bool) -> tuple[Condition, ...]:
+    """Return the conditions that the methods *names* need, each once, and CONTROL_TASK if *control_task* is true.
+
+    >>> find_methods(["mdl", "v-information"], control_task=False)
+    (<Condition.PORTIONS: 'portions'>,)
+    """
+    method_conditions = {METHOD_CONDITIONS[choose_member(MethodName, name, what="method")] for name in names}
+    requested = method_conditions | ({Condition.CONTROL_TASK} if control_task else set())
+    return tuple(condition for condition in METHODS if condition in requested)

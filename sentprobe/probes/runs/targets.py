@@ -1,0 +1,259 @@
+"""The targets of a run: suites to build, datasets in files, and datasets in memory."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from pathlib import Path
+from typing import TypeAlias
+
+from sentprobe.common.errors import ArgumentTypeError, UsageError, suggest
+from sentprobe.common.inputs import is_table
+from sentprobe.common.screen import Reporter
+from sentprobe.common.specs import GENERATED, NATURAL, SUITES, TASK_GROUPS, check_distinct
+from sentprobe.probes.corpus.table import Table, open_table
+from sentprobe.probes.datasets.dataset import ProbeDataset, TooFewError
+from sentprobe.probes.datasets.formats import read_datasets
+from sentprobe.probes.encoders.kinds import is_encoder
+from sentprobe.probes.generated.tasks import SUITE_TASKS
+from sentprobe.probes.natural.datasets import TASKS as NATURAL_TASKS
+from sentprobe.probes.natural.natural_task import TaskGroup
+from sentprobe.probes.runs import suites as built
+from sentprobe.probes.runs.suites import to_own_name
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDatasets:
+    """A target that is a file or folder of datasets."""
+
+    path: Path
+
+
+Target: TypeAlias = built.AnySuite | StoredDatasets | ProbeDataset
+TargetWord: TypeAlias = str | ProbeDataset
+"""A target as the user requests it: the name of a suite, a path, or a dataset in memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """The targets of a run: suites, files or folders of datasets, and datasets in memory, in the requested order."""
+
+    words: tuple[str, ...]
+    """The targets as the user named them."""
+    items: tuple[Target, ...]
+    names: tuple[str, ...] = ()
+    """The names of the requested tasks; empty means all tasks."""
+
+    @property
+    def built(self) -> list[built.AnySuite]:
+        """The targets whose datasets must be built: the suites. Other targets are datasets in files or in memory."""
+        return [target for target in self.items if not isinstance(target, StoredDatasets | ProbeDataset)]
+
+    @property
+    def suites(self) -> list[str]:
+        """The names of the suites among the targets."""
+        return [suite.name for suite in self.built]
+
+    def replace_seed(self, seed: int) -> "Targets":
+        """Return the targets with another seed for building the suites."""
+        items = (t if isinstance(t, StoredDatasets | ProbeDataset) else t.replace_seed(seed) for t in self.items)
+        return replace(self, items=tuple(items))
+
+
+ClassifiedTarget: TypeAlias = tuple[TargetWord, str | None]
+"""A requested target and the name of its suite; the name is None for stored datasets and datasets in memory."""
+
+
+def classify_targets(words: Sequence[TargetWord]) -> list[ClassifiedTarget]:
+    """Return each target with the name of its suite, or with None if it has no suite.
+
+    The word ``natural`` adds no target: ``TABLE`` and ``natural TABLE`` both give ``[("TABLE", "natural")]``.
+    """
+    written_words = [word for word in words if isinstance(word, str)]
+    if written_words or not words:
+        check_distinct("target", written_words)
+    classified = [(word, _find_suite(word)) for word in words if word != NATURAL]
+    if NATURAL in written_words and not any(suite == NATURAL for _, suite in classified):
+        for name in written_words:
+            if name not in SUITES:
+                built.open_table_unchecked(Path(name))
+        raise missing_table_error("probe run")
+    for word, suite in classified:
+        if isinstance(word, str) and suite is None and not Path(word).exists():
+            raise unknown_suite_error(word, why=", nor such a file or directory")
+    return classified
+
+
+def _find_suite(word: TargetWord) -> str | None:
+    if not isinstance(word, str):
+        return None
+    return word if word in GENERATED else NATURAL if word and is_table(Path(word)) else None
+
+
+def make_targets(
+    words: Sequence[TargetWord],
+    names: built.Names,
+    *,
+    classified: Sequence[ClassifiedTarget],
+    make_compeval: Callable[[str, built.Names], built.CompevalSuite],
+    make_natural: Callable[[Sequence[Table], built.Names], built.NaturalSuite],
+) -> Targets:
+    """Return the targets that *words* request, restricted to the tasks *names*.
+
+    - classified: the result of :func:`classify_targets` for *words*
+    - make_compeval: makes a generated suite; its arguments are (name of the suite, names of tasks)
+    - make_natural: makes the suite ``natural``; its arguments are (all analysed tables in *words*, names of tasks)
+    """
+    targets: list[Target] = []
+    tables = [word for word, suite in classified if suite == NATURAL]
+    for word, suite in classified:
+        own_names = _select_suite_names(names, suite) if len(classified) > max(1, len(tables)) else tuple(names)
+        if (names and not own_names) or word in tables[1:]:
+            continue
+        if isinstance(word, ProbeDataset):
+            targets.append(word)
+        elif suite in GENERATED:
+            targets.append(make_compeval(suite, own_names))
+        elif suite == NATURAL:
+            targets.append(make_natural([open_table(Path(str(path)), check=False) for path in tables], own_names))
+        else:
+            targets.append(StoredDatasets(Path(word)))
+    written_words = tuple(word if isinstance(word, str) else word.name for word in words)
+    return Targets(written_words, tuple(targets), tuple(names))
+
+
+DatasetsArgument: TypeAlias = str | Path | ProbeDataset | Iterable[str | Path | ProbeDataset]
+"""A suite, a path of datasets or of a table, a dataset in memory, or several of them."""
+
+
+def find_targets(
+    datasets: DatasetsArgument,
+    *,
+    tasks: Sequence[str] | str = (),
+    counts: built.ItemCounts = built.ItemCounts(),  # noqa: B008 - frozen
+    structure: str | None = None,
+    train_on: str | None = None,
+    test_on: str | None = None,
+    seed: int = 0,
+) -> Targets:
+    """Return the targets for the arguments of :func:`sentprobe.run`. Raises UsageError or ArgumentTypeError."""
+    words = [_to_target_word(dataset) for dataset in _as_list(datasets)]
+    if not words:
+        check_distinct("dataset", [])
+    classified = classify_targets(words)
+    if counts != built.ItemCounts() and not any(suite for _, suite in classified):
+        raise UsageError(
+            "train, test and validation are for tasks that are built (compeval, structure, or a table); "
+            "stored datasets are used as they are"
+        )
+    if (train_on, test_on) != (None, None) and not any(suite == NATURAL for _, suite in classified):
+        raise UsageError("train_on and test_on are for tables of corpora, one of each language")
+    if structure is not None and not any(suite in GENERATED for _, suite in classified):
+        raise UsageError("hold_out_structure is for the suite compeval or structure, which is not requested")
+    return make_targets(
+        words,
+        (tasks,) if isinstance(tasks, str) else tuple(tasks),
+        classified=classified,
+        make_compeval=lambda suite, names: built.make_compeval(
+            names, suite=suite, counts=counts, structure=structure, seed=seed
+        ),
+        make_natural=lambda tables, names: built.make_natural(
+            tables, names, train_on=train_on, test_on=test_on, counts=counts, seed=seed
+        ),
+    )
+
+
+def _as_list(value: object) -> list[object]:
+    is_single = isinstance(value, str | PathLike | ProbeDataset | Mapping | bytes | type) or is_encoder(value)
+    return list(value) if isinstance(value, Iterable) and not is_single else [value]
+
+
+def _to_target_word(value: object) -> TargetWord:
+    if isinstance(value, str | ProbeDataset):
+        return value
+    if isinstance(value, PathLike):
+        return str(os.fspath(value))
+    hint = "; encoders come after the datasets" if is_encoder(value) else ""
+    raise ArgumentTypeError(
+        f"a {type(value).__name__} is no dataset; expected: 'compeval', 'structure', a path of datasets or of a "
+        f"table, a ProbeDataset, or a list of these{hint}"
+    )
+
+
+def _select_suite_names(names: Sequence[str], suite: str | None) -> tuple[str, ...]:
+    """Return those *names* that are tasks or task groups of *suite*; if *suite* is None, return all *names*."""
+    if suite in GENERATED:
+        return tuple(name for name in names if name in SUITE_TASKS[suite])
+    if suite == NATURAL:
+        suite_names = {*NATURAL_TASKS, *(group.value for group in TaskGroup)}
+        return tuple(name for name in names if to_own_name(name) in suite_names)
+    return tuple(names)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundDatasets:
+    """The datasets of all targets, and the error for each task that could not be built, by name."""
+
+    datasets: tuple[ProbeDataset, ...]
+    failures: Mapping[str, TooFewError] = field(default_factory=dict)
+
+
+def find_datasets(targets: Targets, *, command: str, reporter: Reporter) -> FoundDatasets:
+    """Build or read the datasets of all targets. Raises UsageError for an unknown task or a repeated dataset name."""
+    datasets: list[ProbeDataset] = []
+    failures: dict[str, TooFewError] = {}
+    for target in targets.items:
+        if isinstance(target, StoredDatasets | ProbeDataset):
+            datasets += _read_selected(target, targets)
+            continue
+        for name, built_dataset in built.build_all(target, command=command, reporter=reporter):
+            if isinstance(built_dataset, ProbeDataset):
+                datasets.append(built_dataset)
+            else:
+                failures[name] = built_dataset
+    if failures and not datasets:
+        raise built.build_failure_error(failures.values(), total=len(failures))
+    names = [data.name for data in datasets]
+    for name in targets.names:
+        known_names = {*map(to_own_name, (*names, *failures)), *(group.value for group in TaskGroup)}
+        if to_own_name(name) not in known_names:
+            raise UsageError(f"there is no task {name!r} in {', '.join(targets.words)}")
+    check_distinct("dataset", names)
+    return FoundDatasets(tuple(datasets), failures)
+
+
+def _read_selected(target: StoredDatasets | ProbeDataset, targets: Targets) -> list[ProbeDataset]:
+    """Return the requested tasks' datasets from a file, a folder or memory. Raises UsageError for an unknown task."""
+    if isinstance(target, ProbeDataset):
+        datasets, source = [target], target.name
+    else:
+        datasets, source = read_datasets(target.path), str(target.path)
+    if not targets.names:
+        return datasets
+    names = [data.name for data in datasets]
+    names_by_request = {
+        # An exact name is not taken for the task that it may also mean: bigram_shift also means BShift.de-fr.
+        name: [name] if name in names else [n for n in names if to_own_name(n) == to_own_name(name)]
+        for name in targets.names
+    }
+    unknown = [name for name, matches in names_by_request.items() if not matches]
+    if unknown and sum(word != NATURAL for word in targets.words) == 1:
+        raise UsageError(
+            f"{source}: there is no task {unknown[0]!r}{suggest(unknown[0], names)}; the tasks are {', '.join(names)}"
+        )
+    chosen = {name for matches in names_by_request.values() for name in matches}
+    return [data for data in datasets if data.name in chosen]
+
+
+def missing_table_error(command: str) -> UsageError:
+    """Return the error for a request of the suite natural without a table."""
+    return UsageError(
+        f"the suite natural needs the table of a corpus: {command} natural TABLE; probe analyze makes one"
+    )
+
+
+def unknown_suite_error(name: str, *, why: str = "") -> UsageError:
+    """Return the error for the unknown suite *name*; *why* extends the message."""
+    if name in TASK_GROUPS:
+        return UsageError(f"the tasks of {name} are in the suite natural: name natural and the table of a corpus")
+    return UsageError(f"there is no suite {name!r}{suggest(name, SUITES)}{why}; the suites are: {', '.join(SUITES)}")

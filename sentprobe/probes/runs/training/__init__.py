@@ -1,1 +1,0 @@
-"""Training of encoders, and scores of encoders during their training."""

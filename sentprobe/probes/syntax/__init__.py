@@ -1,1 +1,0 @@
-"""Constituent trees and dependencies, the parsers that produce them, and their labels."""

@@ -1,0 +1,213 @@
+"""Write and read checkpoints (JSON and safetensors), from which a training resumes with the same results."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import safetensors
+import torch
+from safetensors import torch as tensor_files
+from torch import nn
+
+from sentprobe.common import files
+from sentprobe.common.errors import FormatError, SentprobeError, UsageError, first_line, folder_part_error
+from sentprobe.common.values import check_record, parse_json
+from sentprobe.probes.training.objective import Metric
+from sentprobe.probes.training.schedule import TrainingState, ValidationPoint
+
+CHECKPOINT_FOLDER = "checkpoint"
+STATE_FILE, WEIGHTS_FILE, OPTIMIZER_FILE = ("state.json", "weights.safetensors", "optimizer.safetensors")
+FORMAT = "sentprobe checkpoint 1"
+
+Identity = Mapping[str, str | int | float | bool]
+"""All values that determine the trained weights, by name, such as ``{"objective": "nli", "seed": 0}``."""
+
+
+class CheckpointError(SentprobeError):
+    """A checkpoint cannot be read or is invalid."""
+
+
+class OtherTrainingError(UsageError):
+    """The checkpoint in a folder was written by a training with other settings or texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredState:
+    """The content of ``state.json`` in a checkpoint."""
+
+    state: TrainingState
+    identity: Identity
+    versions: Mapping[str, str]
+    """The version of each package used for training, such as ``{"torch": "2.13.0"}``."""
+
+
+def write_checkpoint(folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, stored: StoredState) -> None:
+    """Write a checkpoint into an encoder's folder, in place of the previous checkpoint."""
+    header = {"format": FORMAT, **asdict(stored)}
+    with files.atomic_folder(folder / CHECKPOINT_FOLDER) as new_folder:
+        (new_folder / STATE_FILE).write_text(json.dumps(header, indent=2) + "\n", "utf-8", newline="\n")
+        (new_folder / WEIGHTS_FILE).write_bytes(tensor_files.save(_copy_tensors(model.state_dict())))
+        (new_folder / OPTIMIZER_FILE).write_bytes(tensor_files.save(_collect_optimizer_tensors(optimizer)))
+
+
+def _copy_tensors(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Copy tensors to the CPU; the copies share no memory, as safetensors requires."""
+    return {name: tensor.detach().cpu().clone() for name, tensor in tensors.items()}
+
+
+def _collect_optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
+    states = optimizer.state_dict()["state"].items()
+    values = {f"{number}.{name}": value for number, state in states for name, value in state.items()}
+    return _copy_tensors({name: value for name, value in values.items() if isinstance(value, torch.Tensor)})
+
+
+def read_state(folder: Path) -> StoredState | None:
+    """Return the state in the checkpoint of an encoder's folder; None without a checkpoint. Raises CheckpointError."""
+    path = folder / CHECKPOINT_FOLDER / STATE_FILE
+    if not path.exists():
+        return None
+    try:
+        return _parse_state(parse_json(path.read_bytes()))
+    except OSError as error:
+        raise folder_part_error(path, "cannot read it", error, damaged=CheckpointError) from None
+    except FormatError as error:
+        raise CheckpointError(f"{path}: {error}") from None
+
+
+def _parse_state(record: Any) -> StoredState:
+    if not isinstance(record, dict) or record.pop("format", None) != FORMAT:
+        raise FormatError(f"the format is not {FORMAT!r}")
+    try:
+        state = dict(record.pop("state"))
+        for name in ("best", "last"):
+            state[name] = None if state[name] is None else ValidationPoint(**state[name])
+        stored = StoredState(state=TrainingState(**state), **record)
+    except (TypeError, KeyError, ValueError) as error:
+        raise FormatError(f"not a valid state: {first_line(error)}") from None
+    check_record(stored.state)
+    _check_ranges(stored.state)
+    for name, kinds in (("identity", (str, int, float)), ("versions", (str,))):
+        values = getattr(stored, name)
+        if not (isinstance(values, dict) and all(isinstance(value, kinds) for value in values.values())):
+            raise FormatError(f"{name} must be an object of {'texts' if kinds == (str,) else 'texts and numbers'}")
+    return stored
+
+
+def _check_ranges(state: TrainingState) -> None:
+    """Raise FormatError for numbers below 0, and for validations that cannot precede the state."""
+    for place, record in (("", state), ("best.", state.best), ("last.", state.last)):
+        for name in ("step", "epoch", "batch", "seconds", "waited"):
+            if getattr(record, name, 0) < 0:
+                raise FormatError(f"{place}{name} is {getattr(record, name)}; a number from 0 is expected")
+    if state.waited > state.step:
+        raise FormatError(f"{state.waited} validations without improvement in {state.step} steps")
+    if (state.best is None) != (state.last is None):
+        raise FormatError("best and last must both be validations or both be null")
+    for point in filter(None, (state.best, state.last)):
+        _check_validation(point, state.step)
+
+
+def _check_validation(point: ValidationPoint, steps: int) -> None:
+    if point.step > steps:
+        raise FormatError(f"a validation at step {point.step}, after step {steps} of the training")
+    if point.metric not in (known := [metric.value for metric in Metric]):
+        raise FormatError(f"there is no metric {point.metric!r}; known: {', '.join(known)}")
+
+
+def check_same_training(folder: Path, stored_identity: Identity, identity: Identity) -> None:
+    """Raise OtherTrainingError if the identity in a checkpoint differs from that of the current training."""
+    for name in (*identity, *stored_identity):
+        stored_value, value = stored_identity.get(name), identity.get(name)
+        if stored_value != value:
+            raise OtherTrainingError(
+                f"{folder}: its training has {_describe_difference(name, stored_value, value)}; "
+                "choose another folder, or remove that one"
+            )
+
+
+def _describe_difference(name: str, old: object, new: object) -> str:
+    if name in DIGEST_DIFFERENCES and old and new:
+        return DIGEST_DIFFERENCES[name]
+    stored, current = ("none" if value in ("", None) else repr(value) for value in (old, new))
+    return f"{name} {stored}, not {current}"
+
+
+DIGEST_DIFFERENCES: Mapping[str, str] = {
+    "corpus": "other texts in --corpus or --parallel",
+    "vectors": "other word vectors (--vectors)",
+    "punkt": "other parameters of Punkt (--punkt)",
+}
+"""For each value that the identity stores as a digest, the text of the error message if the value differs."""
+
+
+def load_weights(folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, *, steps: int) -> None:
+    """Load a model's weights and its optimizer's state after *steps* steps. Raises CheckpointError."""
+    _load_model(folder / CHECKPOINT_FOLDER / WEIGHTS_FILE, model)
+    _load_optimizer(folder / CHECKPOINT_FOLDER / OPTIMIZER_FILE, optimizer, steps)
+
+
+def _load_model(path: Path, model: nn.Module) -> None:
+    tensors = _read_tensors(path)
+    _check_tensors(path, tensors, model.state_dict())
+    model.load_state_dict(tensors)
+
+
+def _load_optimizer(path: Path, optimizer: torch.optim.Optimizer, steps: int) -> None:
+    tensors = _read_tensors(path)
+    _check_tensors(path, tensors, _list_optimizer_tensors(optimizer))
+    state: dict[int, dict[str, torch.Tensor]] = {}
+    for key, tensor in tensors.items():
+        number, _, name = key.partition(".")
+        if name in _NOT_NEGATIVE and float(tensor.min()) < 0:
+            raise CheckpointError(f"{path}: {key!r} has a number below 0")
+        if name == _STEP and float(tensor) > steps:
+            raise CheckpointError(f"{path}: {key!r} is {float(tensor):,.0f}, but the training has {steps:,} steps")
+        state.setdefault(int(number), {})[name] = tensor
+    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
+
+
+_STEP = "step"
+_NOT_NEGATIVE = (_STEP, "exp_avg_sq", "sum")
+"""Names in an optimizer's state of its number of steps, and of means and sums of squares."""
+
+
+def _list_optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
+    """Return, by name, tensors of the shapes and number formats that an optimizer stores after a step."""
+    match optimizer:
+        case torch.optim.Adam():
+            names = [_STEP, "exp_avg", "exp_avg_sq"]
+        case torch.optim.Adagrad():
+            names = [_STEP, "sum"]
+        case _:
+            names = ["momentum_buffer"] if optimizer.defaults["momentum"] else []
+    weights = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    return {
+        f"{number}.{name}": torch.zeros(()) if name == _STEP else weight
+        for number, weight in enumerate(weights)
+        for name in names
+    }
+
+
+def _check_tensors(path: Path, tensors: Mapping[str, torch.Tensor], expected: Mapping[str, torch.Tensor]) -> None:
+    """Raise CheckpointError if names, shapes or number formats differ from *expected*, or a number is not finite."""
+    for name, model_tensor in expected.items():
+        tensor = tensors.get(name)
+        if tensor is None or tensor.shape != model_tensor.shape or tensor.dtype != model_tensor.dtype:
+            problem = "missing" if tensor is None else f"{tensor.dtype} of shape {tuple(tensor.shape)}"
+            shape = f"{model_tensor.dtype} of shape {tuple(model_tensor.shape)}"
+            raise CheckpointError(f"{path}: {name!r} is {problem}; expected: {shape}")
+        if not tensor.isfinite().all():
+            raise CheckpointError(f"{path}: {name!r} has a number that is not finite")
+    if unknown := tensors.keys() - expected.keys():
+        raise CheckpointError(f"{path}: has {min(unknown)!r}, which this model or its optimizer lacks")
+
+
+def _read_tensors(path: Path) -> dict[str, torch.Tensor]:
+    try:
+        return _copy_tensors(tensor_files.load(path.read_bytes()))
+    except OSError as error:
+        raise folder_part_error(path, "cannot read it", error, damaged=CheckpointError) from None
+    except (safetensors.SafetensorError, ValueError, KeyError) as error:
+        raise CheckpointError(f"{path}: {first_line(error)}") from None

@@ -1,0 +1,115 @@
+"""Reading of files: encodings, ASCII blanks, and pipes."""
+
+import io
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sentprobe.commands.embed import read_sentences
+from sentprobe.common import reading
+from sentprobe.common.errors import FormatError, SentprobeError
+from sentprobe.common.reading import open_input, open_lines, parse_numbers, read_text, split_at_blanks
+from sentprobe.common.screen import SilentReporter
+from sentprobe.common.specs import Spec
+from sentprobe.probes.datasets.records import read_table
+from sentprobe.probes.encoders.vector_formats import read_vectors
+from sentprobe.probes.encoders.word_vectors import read_width, read_word_vectors
+from sentprobe.probes.language_models.arpa import load_ngram_model
+from sentprobe.probes.language_models.sentence_pairs import read_pairs
+
+
+@given(st.text(st.characters(codec="utf-8")), st.sampled_from(["", "\ufeff"]))
+def test_text_is_read_without_byte_order_mark(text: str, mark: str) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "text")
+        path.write_bytes((mark + text).encode())
+        assert mark + read_text(path) == mark + text.removeprefix("" if mark else "\ufeff")
+        with open_lines(path) as lines:
+            assert "".join(lines) == read_text(path)
+
+
+def test_text_that_is_not_utf8_is_refused_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "text").write_bytes(b"a\nb\n\xff\n")
+    with pytest.raises(FormatError, match=r"^line 3: not UTF-8$"):
+        read_text(tmp_path / "text")
+
+
+@given(st.lists(st.binary(max_size=12)), st.integers(1, 12))
+def test_lines_are_read_up_to_the_first_that_is_too_long(parts: list[bytes], limit: int) -> None:
+    lines = io.BytesIO(b"\n".join(parts)).readlines()
+    read: list[bytes] = []
+    message = ""
+    try:
+        read.extend(reading.iterate_lines(io.BytesIO(b"".join(lines)), limit))
+    except FormatError as error:
+        message = str(error)
+    number = next((number for number, line in enumerate(lines, 1) if len(line) > limit), 0)
+    assert message == (f"line {number}: longer than {limit} bytes" if number else "")
+    assert number or read == lines
+
+
+READERS: dict[str, Callable[[Path], object]] = {
+    "sentences": lambda path: read_sentences(str(path)),
+    "table.csv": read_table,
+    "pairs.jsonl": lambda path: read_pairs([path]),
+    "lookup.tsv": read_vectors,
+    "words.txt": read_word_vectors,
+    "width.txt": read_width,
+    "lm.arpa": lambda path: load_ngram_model(Spec("ngram", str(path)), "cpu").score(["a"], SilentReporter()),
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_long_line_is_refused_by_each_reader_of_lines(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(b"1 " * (reading.MAX_LINE // 2) + b"1\n")
+    with pytest.raises(SentprobeError, match=r"line 1: longer than 1,048,576 bytes$"):
+        READERS[name](path)
+
+
+def test_a_large_row_of_parquet_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "MAX_DOCUMENT", 100)
+    pq.write_table(pa.table({"text": ["a" * 60, "b" * 30, "c" * 110], "words": [["d"]] * 3}), tmp_path / "rows")
+    with pq.ParquetFile(tmp_path / "rows") as file:
+        for size in (1, 2, 3):
+            with pytest.raises(FormatError, match=r"^rows, row 3: longer than 100 bytes$"):
+                [*reading.iterate_batches(file, "rows", batch_size=size)]
+        assert sum(map(len, reading.iterate_batches(file, "rows", columns=["words"]))) == 3
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters=" \t\r\n\f\v"), min_size=1)), st.data())
+def test_only_ascii_blanks_separate_fields(fields: list[str], data: st.DataObject) -> None:
+    blanks = st.text(" \t\r\n\f\v", min_size=1)
+    line = "".join(field + data.draw(blanks) for field in fields)
+    assert split_at_blanks(data.draw(st.text(" \t")) + line) == fields
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_is_read_once(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=("a\n",))
+    writer.start()
+    assert read_text(pipe) == "a\n"
+    writer.join()
+    with pytest.raises(OSError, match="it is a pipe, which can be read only once; write its content to a file first"):
+        open_input(pipe)
+
+
+@given(st.lists(st.floats(), min_size=1), st.sampled_from([" ", "\t", "  "]))
+def test_numbers_read_back(numbers: list[float], blank: str) -> None:
+    assert list(map(repr, parse_numbers(blank.join(map(repr, numbers))))) == list(map(repr, numbers))
+
+
+@pytest.mark.parametrize("text", ["1_000", "\uff11", "\u0661", "1\u00a02", "1\x1c2", "1,5", "x", "0x1"])
+def test_what_only_python_reads_as_a_number_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="could not convert string to float"):
+        parse_numbers(f"1 {text} 2")

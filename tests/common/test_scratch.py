@@ -1,0 +1,246 @@
+"""Temporary folders: removed at the end or, after a kill, at the next start."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sentprobe import cli
+from sentprobe.common import scratch
+from sentprobe.common.files import atomic_path, write_atomically
+from sentprobe.common.scratch import HOUR, PREFIX, lock_file, make_part, make_scratch_folder
+
+KILLED = """
+import time
+from sentprobe.common.scratch import make_scratch_folder
+with make_scratch_folder() as folder:
+    (folder / "0.npy").write_bytes(b"0" * 9)
+    print(folder, flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    return tmp_path
+
+
+def find_dead_process_id() -> int:
+    """Return the id of a process that has ended."""
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        process.wait(timeout=60)
+    return process.pid
+
+
+def test_it_is_there_and_then_not(temporary: Path) -> None:
+    with make_scratch_folder() as folder:
+        assert folder.parent == temporary
+        assert folder.name.startswith(f"{PREFIX}{os.getpid()}-")
+        (folder / "x").touch()
+    assert list(temporary.iterdir()) == []
+
+
+def test_what_a_killed_process_left_goes_at_the_next_start(temporary: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", KILLED], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        left = Path(process.stdout.readline().decode().strip())
+        with make_scratch_folder():
+            assert left.is_dir()
+        process.send_signal(signal.SIGKILL)
+        process.wait(timeout=60)
+    assert left.parent == temporary
+    assert (left / "0.npy").exists()
+    with make_scratch_folder() as folder:
+        assert list(temporary.iterdir()) == [folder]
+
+
+def test_only_folders_of_ours_and_of_dead_processes_go(temporary: Path) -> None:
+    dead_id = find_dead_process_id()
+    elsewhere = temporary / "elsewhere"
+    elsewhere.mkdir()
+    kept_names = [
+        f"{PREFIX}{os.getpid()}-abc",
+        f"{PREFIX}{dead_id}",
+        f"{PREFIX}mine-abc",
+        f"sentprobe-another-machine-{dead_id}-abc",
+        f"{dead_id}-abc",
+    ]
+    for name in [*kept_names, f"{PREFIX}{dead_id}-abc"]:
+        (temporary / name).mkdir()
+    (temporary / f"{PREFIX}{dead_id}-link").symlink_to(elsewhere)
+    (temporary / f"{PREFIX}{dead_id}-file").touch()
+    with make_scratch_folder():
+        pass
+    other_names = ["elsewhere", f"{PREFIX}{dead_id}-link", f"{PREFIX}{dead_id}-file"]
+    assert {path.name for path in temporary.iterdir()} == {*kept_names, *other_names}
+
+
+def test_a_folder_of_another_user_stays(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    left = temporary / f"{PREFIX}{find_dead_process_id()}-abc"
+    left.mkdir()
+    other_user = os.getuid() + 1
+    monkeypatch.setattr(os, "getuid", lambda: other_user)
+    with make_scratch_folder():
+        assert left.is_dir()
+
+
+def test_what_is_locked_stays_whatever_process_has_its_number(temporary: Path) -> None:
+    """Two containers may have one name and one temporary folder, and each its own processes."""
+    live = temporary / f"{PREFIX}{find_dead_process_id()}-abc"
+    live.mkdir()
+    file = os.open(live, os.O_RDONLY)
+    assert lock_file(file)
+    with make_scratch_folder():
+        assert live.is_dir()
+    os.utime(live, (0, 0))
+    with make_scratch_folder():
+        assert live.is_dir()
+    os.close(file)
+    with make_scratch_folder():
+        assert not live.is_dir()
+
+
+@pytest.mark.parametrize("name", [PREFIX, "sentprobe-elsewhere-"])
+def test_what_may_be_of_a_process_that_cannot_be_seen_goes_after_an_hour(temporary: Path, name: str) -> None:
+    left = temporary / f"{name}{os.getpid()}-abc"
+    left.mkdir()
+    for age, exists in ((0.0, True), (HOUR - 60, True), (HOUR + 60, False)):
+        os.utime(left, (time.time() - age,) * 2)
+        with make_scratch_folder():
+            assert left.is_dir() == exists
+
+
+def test_without_locks_only_what_is_a_day_old_goes(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scratch, "lock_file", lambda _, **__: None)
+    left = temporary / f"{PREFIX}{find_dead_process_id()}-abc"
+    left.mkdir()
+    for age, exists in ((2 * HOUR, True), (25 * HOUR, False)):
+        os.utime(left, (time.time() - age,) * 2)
+        with make_scratch_folder():
+            assert left.is_dir() == exists
+
+
+def make_part_path(folder: Path, name: str = "a.txt", machine: str = "01234567") -> Path:
+    """Return the path of a half-written file of another machine."""
+    return folder / f".{name}.sentprobe_{machine}_abcdefgh.part"
+
+
+@pytest.mark.parametrize("folder", [False, True])
+def test_what_is_half_written_and_nobodys_goes_after_an_hour(tmp_path: Path, folder: bool) -> None:
+    left = make_part_path(tmp_path)
+    if folder:
+        (left / "new").mkdir(parents=True)
+        (left / "new" / "file").write_text("half")
+    else:
+        left.write_text("half")
+    for age, exists in ((0.0, True), (HOUR - 60, True), (HOUR + 60, False)):
+        os.utime(left, (time.time() - age,) * 2)
+        write_again(tmp_path)
+        assert left.exists() == exists
+
+
+def test_what_is_being_written_stays_however_old(tmp_path: Path) -> None:
+    with atomic_path(tmp_path / "a") as file_part, make_part(tmp_path / "b", folder=True) as folder_part:
+        for path in (file_part, folder_part):
+            os.utime(path, (0, 0))
+        write_again(tmp_path)
+        assert (file_part.is_file(), folder_part.is_dir()) == (True, True)
+
+
+def test_nothing_else_goes(tmp_path: Path) -> None:
+    unrelated_names = [".a.txt.part", ".a.txt.abcdefgh.part", "a.sentprobe_01234567_abcdefgh.part", ".swp"]
+    for name in unrelated_names:
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (0, 0))
+    make_part_path(tmp_path, "link").symlink_to(tmp_path / ".swp")
+    write_again(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {*unrelated_names, make_part_path(tmp_path, "link").name, "x"}
+
+
+def write_again(folder: Path) -> None:
+    """Write a file there, as another process would."""
+    scratch.remove_left_parts.cache_clear()
+    write_atomically(folder / "x", "")
+
+
+WRITING = """
+import sys, time
+from pathlib import Path
+from sentprobe.cli import _prepare_streams_and_signals
+from sentprobe.common.files import atomic_folder, atomic_path
+from sentprobe.common.scratch import make_scratch_folder
+_prepare_streams_and_signals()
+place = Path(sys.argv[1])
+with atomic_path(place / "a"), atomic_folder(place / "b") as folder, make_scratch_folder():
+    (folder / "c").touch()
+    print("ready", flush=True)
+    for _ in range(600):  # a signal just before a long sleep would wait for its end
+        time.sleep(0.1)
+"""
+
+
+def stop_writer(tmp_path: Path, number: signal.Signals, *before: str) -> int:
+    """Start a process that writes, send it a signal, and return its exit status."""
+    line = [*before, sys.executable, "-c", WRITING, str(tmp_path)]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        process.send_signal(number)
+        process.send_signal(signal.SIGCONT)
+        return process.wait(timeout=60)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_that_ends_a_process_leaves_nothing(temporary: Path, number: signal.Signals) -> None:
+    assert stop_writer(temporary, number) == 128 + number
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_just_after_the_creation_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    def make_and_signal(**options: Any) -> tuple[int, str]:
+        made = make_file(**options)
+        signal.raise_signal(number)
+        return made
+
+    make_file = tempfile.mkstemp
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    monkeypatch.setattr(tempfile, "mkstemp", make_and_signal)
+    try:
+        with pytest.raises((KeyboardInterrupt, SystemExit)), make_part(tmp_path / "x"):
+            pass
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_where_a_hangup_is_ignored_it_stays_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """SIGHUP is ignored under nohup."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGHUP, signal.SIGTERM)}
+    try:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        monkeypatch.setattr(sys, "argv", ["gen", "--version"])
+        with pytest.raises(SystemExit):
+            cli.gen()
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@pytest.mark.slow
+def test_none_is_left_after_a_hundred_kills_and_reruns(temporary: Path) -> None:
+    for _ in range(100):
+        assert stop_writer(temporary, signal.SIGKILL) == -signal.SIGKILL
+    assert stop_writer(temporary, signal.SIGTERM) == 128 + signal.SIGTERM
+    assert list(temporary.iterdir()) == []

@@ -1,0 +1,424 @@
+"""The audit: exact bounds, classifiers, verdicts; on planted cues and on real tasks."""
+
+from dataclasses import replace
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+from compeval_checks import dataset
+from hypothesis import given
+from hypothesis import strategies as st
+from probe_strategies import datasets, make_learnable_dataset, to_items
+from shared import SHARED, needs_shared
+from thoroughness import examples
+
+from sentprobe.common.errors import UsageError
+from sentprobe.common.processes import count_cores
+from sentprobe.common.tables import TableFormat
+from sentprobe.probes.audits.audit_report import audit_from_json, format_verdict_lines, render, to_json
+from sentprobe.probes.audits.cue_audit import (
+    KEYS,
+    Audit,
+    Verdict,
+    audit,
+    audit_all,
+    compute_bound,
+    count_processes,
+    list_audited_places,
+)
+from sentprobe.probes.audits.cue_classifiers import (
+    Classifier,
+    ModelScore,
+    TrialItems,
+    sample_units,
+    score_answers,
+    try_classifiers,
+)
+from sentprobe.probes.datasets.dataset import Card, Items, ProbeDataset, Split
+from sentprobe.probes.datasets.formats import read_datasets
+from sentprobe.probes.datasets.known_task import Cue
+from sentprobe.probes.encoders.baselines import FIRST_SECOND_LAST, compute_place_bound
+from sentprobe.probes.results.data_facts import SplitOverlap
+from sentprobe.probes.statistics import Interval, wilson
+
+
+@cache
+def audit_task(name: str) -> Audit:
+    return audit(dataset(name, "compeval"))
+
+
+def get_accuracy(result: Audit, cue: Cue) -> float:
+    finding = result.find(cue)
+    assert finding is not None
+    return finding.score.accuracy
+
+
+def get_verdict(result: Audit, cue: Cue) -> Verdict:
+    finding = result.find(cue)
+    assert finding is not None
+    return finding.verdict
+
+
+def make_skewed_dataset(share: float, *, size: int = 500) -> ProbeDataset:
+    """Labels are balanced overall; for each probe word, one label has that share of the items."""
+    majority, minority = round(size * share / 2), round(size * (1 - share) / 2)
+    counts = {(0, 1): majority, (0, 0): minority, (1, 0): majority, (1, 1): minority}
+    generator = np.random.default_rng(0)
+    texts = [" ".join(generator.choice(list("abcdefgh"), 6)) for _ in range(6 * size)]
+    rows = iter(range(len(texts := list(dict.fromkeys(texts)))))
+    splits = {
+        split: to_items(
+            [(next(rows), [probe], label) for (probe, label), count in counts.items() for _ in range(count * times)]
+        )
+        for split, times in ((Split.TRAIN, 2), (Split.TEST, 1))
+    }
+    return ProbeDataset(
+        name="planted",
+        sentences=tuple(texts),
+        labels=("FALSE", "TRUE"),
+        probe_words=("call", "help"),
+        splits=splits,
+        card=Card("planted"),
+    )
+
+
+@given(datasets())
+def test_no_function_of_a_cue_is_right_more_often_than_its_bound_and_one_is_as_often(data: ProbeDataset) -> None:
+    for cue, key in KEYS.items():
+        items = data.splits[Split.TRAIN]
+        cue_values = [
+            key(tuple(data.sentences[row].split()), tuple(probes))
+            for row, probes in zip(items.rows, items.probes.tolist(), strict=True)
+        ]
+        groups = list(dict.fromkeys(cue_values))
+        functions = product(range(len(data.labels)), repeat=len(groups))
+        right = (
+            sum(answers[groups.index(value)] == target for value, target in zip(cue_values, items.targets, strict=True))
+            for answers in functions
+        )
+        exact_bound = compute_bound(data, Split.TRAIN, key)
+        assert exact_bound.best == max(right), cue
+        assert (exact_bound.total, exact_bound.groups) == (len(items), len(groups))
+
+
+def test_there_must_be_a_cue_of_the_name_that_is_expected() -> None:
+    with pytest.raises(UsageError, match="no cue 'bag-of-word' \\(did you mean 'bag-of-words'"):
+        audit(make_skewed_dataset(0.5, size=40), expect=["bag-of-word"])  # type: ignore[list-item]
+
+
+@given(datasets())
+def test_what_knows_more_has_no_lower_bound(data: ProbeDataset) -> None:
+    for split, items in data.splits.items():
+        shares = [compute_bound(data, split, KEYS[cue]).share for cue in (Cue.PROBE, Cue.LENGTH, Cue.BAG)]
+        assert shares == sorted(shares)
+        assert shares[0] >= np.bincount(items.targets).max() / len(items)
+
+
+@pytest.mark.parametrize("name", ["Order", "SemRole", "Negation"])
+def test_mirror_pairs_bound_the_bag_of_words_to_exactly_half(name: str) -> None:
+    for split in (Split.TRAIN, Split.TEST):
+        exact_bound = compute_bound(dataset(name, "compeval"), split, KEYS[Cue.BAG])
+        assert 2 * exact_bound.best == exact_bound.total
+    result = audit_task(name) if name == "Order" else audit(dataset(name, "compeval"), cues=[Cue.BAG])
+    assert get_accuracy(result, Cue.BAG) == 0.5
+    assert not result.leaks
+
+
+@pytest.mark.parametrize("name", ["Order", "Content1Probe"])
+def test_our_tasks_leak_nothing(name: str) -> None:
+    result = audit_task(name)
+    assert not result.leaks
+    assert get_accuracy(result, Cue.PROBE) == 0.5
+    assert result.bounds[Cue.PROBE][Split.TEST].share == 0.5
+    assert result.chance == result.majority.accuracy == 0.5
+    assert result.structures == {"parsed": len(dataset(name, "compeval").sentences), "skeleton": 0}
+
+
+def test_a_cue_that_the_task_is_about_is_expected_and_said_to_be() -> None:
+    words = audit_task("Content1Probe")
+    assert get_accuracy(words, Cue.BAG) > 0.95
+    assert get_verdict(words, Cue.BAG) is Verdict.EXPECTED
+    assert any("the task is about which words there are" in line for line in format_verdict_lines(words))
+    order = audit_task("Order")
+    assert get_accuracy(order, Cue.POSITION) == 1
+    assert get_verdict(order, Cue.POSITION) is Verdict.EXPECTED
+
+
+def test_fixed_positions_are_a_cue_with_an_exact_bound() -> None:
+    data, result = dataset("Order", "compeval"), audit_task("Order")
+    places = list_audited_places(data)
+    assert {*FIRST_SECOND_LAST} <= {*places}
+    for split, bound in result.bounds[Cue.PLACES].items():
+        assert bound.share == compute_place_bound(data, split, places)
+    bound_in_test = result.bounds[Cue.PLACES][Split.TEST].share
+    assert get_accuracy(result, Cue.PLACES) <= bound_in_test < 0.8
+    assert get_verdict(result, Cue.PLACES) is Verdict.CHANCE
+    assert Cue.PLACES not in audit_task("Content1Probe").bounds
+
+
+def test_a_word_at_a_fixed_place_that_gives_the_answer_is_a_leak() -> None:
+    data = make_skewed_dataset(0.5)
+    texts = list(data.sentences)
+    for items in data.splits.values():
+        for row, target in zip(items.rows.tolist(), items.targets.tolist(), strict=True):
+            words = texts[row].split()
+            texts[row] = " ".join([*words[:1], f"{words[1]}{target}", *words[2:], f"{words[1]}{1 - target}", "end"])
+    leaky = replace(data, sentences=tuple(texts))
+    result = audit(leaky, cues=[Cue.PLACES, Cue.LENGTH])
+    assert get_accuracy(result, Cue.PLACES) > 0.95
+    assert [finding.cue for finding in result.leaks] == [Cue.PLACES]
+
+
+def test_a_mirror_pair_counts_once() -> None:
+    finding = audit_task("Order").find(Cue.BAG)
+    assert finding is not None
+    units = audit_task("Order").units
+    assert finding.score.interval == wilson(units / 2, units)
+
+
+def test_the_probe_word_alone_giving_sixty_percent_is_found() -> None:
+    result = audit(make_skewed_dataset(0.6), cues=[Cue.PROBE, Cue.LENGTH, Cue.TEMPLATE])
+    finding = result.find(Cue.PROBE)
+    assert finding is not None
+    assert finding.score.accuracy == pytest.approx(0.6)
+    assert finding.verdict is Verdict.LEAK
+    assert result.bounds[Cue.PROBE][Split.TEST].share == pytest.approx(0.6)
+    assert get_verdict(result, Cue.TEMPLATE) is Verdict.CHANCE
+    assert format_verdict_lines(result)[0].startswith("planted: LEAK: probe only gives 60.0%")
+
+
+def test_a_cue_that_is_turned_round_in_test_is_below_chance() -> None:
+    data = make_skewed_dataset(0.7, size=200)
+    test = data.splits[Split.TEST]
+    reversed_data = replace(data, splits={**data.splits, Split.TEST: Items(test.rows, test.probes, 1 - test.targets)})
+    result = audit(reversed_data, cues=[Cue.PROBE])
+    assert get_verdict(result, Cue.PROBE) is Verdict.BELOW
+    assert not result.leaks
+    assert any("training and test disagree" in line for line in format_verdict_lines(result))
+
+
+def test_below_the_commonest_label_is_chance_where_labels_are_not_balanced() -> None:
+    generator = np.random.default_rng(0)
+    texts = tuple(f"{' '.join(generator.choice(list('abcdefgh'), 6))} x{i}" for i in range(1200))
+    targets = generator.choice(5, size=1200, p=[0.4, 0.15, 0.15, 0.15, 0.15]).tolist()
+    items: list[tuple[int, list[int], int]] = [(row, [], t) for row, t in enumerate(targets)]
+    data = ProbeDataset(
+        name="skewed",
+        sentences=texts,
+        labels=tuple("abcde"),
+        probe_words=(),
+        splits={Split.TRAIN: to_items(items[:300]), Split.TEST: to_items(items[300:])},
+        card=Card("skewed"),
+    )
+    result = audit(data, cues=[Cue.NGRAMS])
+    finding = result.find(Cue.NGRAMS)
+    assert finding is not None
+    assert finding.score.strict.high < result.chance
+    assert finding.verdict is Verdict.CHANCE
+
+
+def make_items(features: list[dict[str, float]], targets: list[int], units: list[int]) -> TrialItems:
+    return TrialItems(features, np.array(targets), np.array(units))
+
+
+def make_exclusive_or_items(size: int, *, seed: int) -> TrialItems:
+    """The label is whether just one of two features is there: no linear model can tell."""
+    generator = np.random.default_rng(seed)
+    pairs = generator.integers(0, 2, (size, 2))
+    features = [{"a": float(a), "b": float(b)} for a, b in pairs]
+    return TrialItems(features, pairs.sum(axis=1) % 2, np.arange(size))
+
+
+def test_the_classifier_is_chosen_by_what_it_does_on_items_held_out() -> None:
+    train = make_exclusive_or_items(300, seed=0)
+    trial = try_classifiers(train, make_exclusive_or_items(200, seed=1), validation=None, seed=0, strict=0.99)
+    assert trial.chosen is Classifier.BOOSTING
+    assert trial.score.accuracy == 1
+    assert trial.scores[Classifier.LINEAR].accuracy < 0.8
+
+
+@given(st.lists(st.integers(0, 1), min_size=40, max_size=40))
+@examples(5)
+def test_the_labels_of_the_test_items_have_no_part_in_the_choice(labels: list[int]) -> None:
+    train, test = make_exclusive_or_items(80, seed=0), make_exclusive_or_items(40, seed=1)
+    relabelled = replace(test, targets=np.array(labels))
+    first, second = (
+        try_classifiers(train, test_items, validation=None, seed=0, strict=0.99) for test_items in (test, relabelled)
+    )
+    assert first.chosen is second.chosen
+
+
+def test_a_validation_split_makes_the_choice_where_there_is_one() -> None:
+    train = make_exclusive_or_items(300, seed=0)
+    validation = make_exclusive_or_items(100, seed=2)
+    reversed_validation = replace(validation, targets=1 - validation.targets)
+    chosen = [
+        try_classifiers(
+            train, make_exclusive_or_items(50, seed=1), validation=validation_items, seed=0, strict=0.99
+        ).chosen
+        for validation_items in (validation, reversed_validation)
+    ]
+    assert chosen == [Classifier.BOOSTING, Classifier.LINEAR]
+
+
+def test_many_labels_are_left_to_the_linear_model() -> None:
+    labels = list(range(30)) * 4
+    features = [{f"word {label}": 1.0} for label in labels]
+    items = make_items(features, labels, list(range(120)))
+    trial = try_classifiers(items, items, validation=None, seed=0, strict=0.99)
+    assert list(trial.scores) == [Classifier.LINEAR]
+    assert trial.score.accuracy == 1
+
+
+def test_training_items_of_one_label_are_no_error() -> None:
+    items = make_items([{"a": 1.0}] * 4, [1] * 4, [0, 1, 2, 3])
+    trial = try_classifiers(items, make_items([{"b": 1.0}] * 2, [0, 1], [0, 1]), validation=None, seed=0, strict=0.99)
+    assert trial.score.accuracy == 0.5
+
+
+def test_too_few_units_to_hold_any_out_are_no_error() -> None:
+    items = make_items([{"a": 1.0}, {"b": 1.0}, {"a": 1.0}], [0, 1, 0], [0, 1, 2])
+    trial = try_classifiers(items, items, validation=None, seed=0, strict=0.99)
+    assert trial.chosen is Classifier.LINEAR
+    assert list(trial.scores) == list(Classifier)
+
+
+def test_what_mirror_pairs_settle_is_what_fitting_gives() -> None:
+    generator = np.random.default_rng(0)
+    pairs = generator.integers(0, 5, 60).tolist()
+    features = [{f"look {look}": 1.0} for look in pairs for _ in range(2)]
+    mirrored = replace(make_items(features, [0, 1] * 60, [n // 2 for n in range(120)]), mirrored=True)
+    assert mirrored.unpredictable
+    assert not replace(mirrored, mirrored=False).unpredictable
+    assert not replace(mirrored, features=[*features[:-1], {"another": 1.0}]).unpredictable
+    predicted, fitted = (
+        try_classifiers(train, mirrored, validation=validation, seed=0, strict=0.99)
+        for train, validation in ((mirrored, None), (mirrored, mirrored))
+    )
+    assert predicted == fitted
+    assert predicted.score.accuracy == 0.5
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=60), st.integers(1, 60), st.integers(0, 9))
+def test_a_sample_has_whole_units_and_keeps_the_limit(units: list[int], limit: int, seed: int) -> None:
+    items = make_items([{}] * len(units), list(range(len(units))), units)
+    sampled = sample_units(items, limit=limit, seed=seed)
+    assert len(sampled.targets) <= max(limit, 0) or len(units) <= limit
+    for unit in set(sampled.units.tolist()):
+        assert (sampled.units == unit).sum() == units.count(unit)
+    assert np.array_equal(sample_units(items, limit=limit, seed=seed).targets, sampled.targets)
+
+
+def test_the_interval_of_independent_items_is_wilsons() -> None:
+    items = make_items([{}] * 4, [0, 0, 1, 1], [0, 1, 2, 3])
+    result = score_answers(np.array([0, 1, 1, 1]), items, strict=0.99)
+    assert (result.correct, result.total, result.accuracy) == (3, 4, 0.75)
+    assert result.interval == wilson(3, 4)
+    assert result.strict == wilson(3, 4, confidence=0.99)
+
+
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_an_audit_is_the_same_again_in_any_number_of_processes(jobs: int) -> None:
+    data = [make_learnable_dataset(size=60), make_skewed_dataset(0.6, size=60)]
+    cues = (Cue.BAG, Cue.POSITION)
+    audits = [audit(data_, cues=cues, seed=4) for data_ in data]
+    assert audit_all(data, cues=cues, seed=4, jobs=jobs) == audits
+
+
+def test_little_work_takes_one_process_and_much_at_most_one_for_each_core() -> None:
+    data = make_learnable_dataset(size=60)
+    assert count_processes([data]) == 1
+    assert count_processes([]) == 1
+    assert count_processes([data] * 100_000) == count_cores()
+
+
+def test_how_often_the_answer_is_the_commonest_of_the_sentence() -> None:
+    counted = replace(make_learnable_dataset(size=60), name="SubjNum")
+    tests = len(counted.splits[Split.TEST])
+    counted = replace(counted, card=Card("SubjNum", counts={"test agreeing": tests // 4, "test tied": tests // 2}))
+    result = audit(counted, cues=(Cue.LENGTH,))
+    assert result.agreeing == (tests // 4 + tests // 2 / 2) / tests
+    assert (
+        f"redundancy: in {100 * result.agreeing:.1f}% of the test items the answer is also the "
+        "most frequent number of its nouns in the sentence (75.9% in the published data)"
+        in " ".join(str(result).split())
+    )
+    assert audit_from_json(to_json(result)) == result
+    without_counts = audit(replace(counted, card=Card("SubjNum")), cues=(Cue.LENGTH,))
+    assert without_counts.agreeing is None
+    assert "redundancy" not in str(without_counts)
+
+
+def test_an_audit_goes_through_json_and_back() -> None:
+    result = audit_task("Order")
+    value = to_json(result)
+    assert value["format"] == "sentprobe-audit 1"
+    assert value["leaks"] == []
+    assert audit_from_json(value) == result
+
+
+def test_no_processes_are_too_few() -> None:
+    with pytest.raises(UsageError, match="jobs must be positive"):
+        audit_all([make_learnable_dataset(size=20)], jobs=0)
+
+
+def test_the_report_says_what_was_found_in_each_format() -> None:
+    audits = [audit_task("Order"), audit_task("Content1Probe")]
+    text, markdown = (render(audits, style=s) for s in (TableFormat.TEXT, TableFormat.MARKDOWN))
+    for report in (text, markdown):
+        assert "bound, bag of words and probe: train exactly 50.0%" in report
+        assert "Order: no leak found" in report
+        assert "probe only: a classifier sees the probe words." in report
+    assert "| majority | 50.0 | " in markdown
+    assert markdown.count("\n| bag of words and probe | ") == 2
+
+
+def test_a_bound_that_is_nearly_everything_is_not_rounded_to_it() -> None:
+    entries = [(row, [0], row % 2) for row in range(4000)]
+    conflicting = [*entries, (0, [0], 1)]
+    data = ProbeDataset(
+        name="toy",
+        sentences=tuple(f"w{row} x" for row in range(4000)),
+        labels=("FALSE", "TRUE"),
+        probe_words=("w0",),
+        splits={Split.TRAIN: to_items(conflicting), Split.TEST: to_items(entries[:20])},
+        card=Card("toy"),
+    )
+    score_of = ModelScore(10, 20, Interval(0.3, 0.7), Interval(0.2, 0.8))
+    result = Audit(
+        task="a_toy|[x]",
+        fingerprint="0",
+        seed=0,
+        chance=0.5,
+        overlap=SplitOverlap(20, 0, 0),
+        majority=score_of,
+        items={Split.TRAIN: 4001, Split.TEST: 20},
+        units=20,
+        findings=(),
+        bounds={Cue.BAG: {split: compute_bound(data, split, KEYS[Cue.BAG]) for split in data.splits}},
+        structures={"parsed": 0, "skeleton": 4000},
+    )
+    text = render([result], style=TableFormat.MARKDOWN)
+    assert "train under 100% (4000 groups); test 100% (excludes nothing)" in text
+    assert text.startswith("## a\\_toy\\|\\[x] (4001 train, 20 test items; chance 50.0%)\n\n| cue |")
+
+
+@needs_shared
+@pytest.mark.slow  # four cues of thousands of items, with boosting
+def test_the_published_datasets() -> None:
+    cues = (Cue.PROBE, Cue.BAG, Cue.POSITION, Cue.TEMPLATE)
+    order, sr = audit_all(read_datasets(SHARED / "compeval" / "published"), cues=cues, jobs=2)
+    assert (order.task, sr.task) == ("order", "sr")
+    # Words and probe words tell more of the order than they should: a leak that ours has not.
+    assert get_verdict(order, Cue.BAG) is Verdict.LEAK
+    assert 0.55 < get_accuracy(order, Cue.BAG) < 0.60
+    assert get_accuracy(order, Cue.POSITION) == 1
+    assert not sr.leaks
+    assert 0.84 < get_accuracy(sr, Cue.POSITION) < 0.91
+    for result in (order, sr):
+        assert 0.46 < get_accuracy(result, Cue.PROBE) < 0.54
+        assert result.bounds[Cue.PROBE][Split.TEST].share > 0.54 - 1e-9
+        # Each test sentence is there once with each label.
+        assert get_accuracy(result, Cue.TEMPLATE) == 0.5
+        assert result.structures["skeleton"] == 0

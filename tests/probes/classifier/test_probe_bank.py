@@ -1,0 +1,250 @@
+"""Banks of probes: equal to single probes and to autograd."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from thoroughness import examples
+from torch import Tensor, nn
+
+from sentprobe.probes.classifier.devices import ProbeWords
+from sentprobe.probes.classifier.presets import BankShape, GridPoint, find_preset, list_grid_points
+from sentprobe.probes.classifier.probe import (
+    Activation,
+    Masking,
+    Optimizer,
+    Penalty,
+    Precision,
+    Preset,
+    StopCriterion,
+    WeightInitialization,
+)
+from sentprobe.probes.classifier.probe_bank import (
+    Bank,
+    BankDesign,
+    BatchInputs,
+    compute_gradients,
+    compute_logits,
+    make_bank,
+)
+from sentprobe.probes.classifier.training import ITEM_ORDER_SEED, Dropout, generate_passes, prepare_items, train_points
+from sentprobe.probes.datasets.dataset import Items
+
+CPU = torch.device("cpu")
+
+shapes = st.builds(
+    BankShape,
+    dim=st.integers(1, 6),
+    slots=st.integers(0, 2),
+    words=st.integers(1, 4),
+    labels=st.integers(2, 4),
+    word_dim=st.sampled_from([0, 0, 3]),
+)
+points = st.builds(
+    GridPoint,
+    seed=st.integers(0, 5),
+    hidden=st.integers(1, 5),
+    dropout=st.sampled_from([0.0, 0.25, 0.5]),
+    l2=st.sampled_from([0.0, 0.01, 0.1]),
+)
+
+
+@st.composite
+def banks(draw: st.DrawFn) -> Bank:
+    """A bank of one to four probes, with a hidden layer or all without."""
+    activation = draw(st.sampled_from(Activation))
+    grid_points = draw(st.lists(points, min_size=1, max_size=4, unique=True))
+    if activation is Activation.NONE:
+        grid_points = [replace(point, hidden=0, dropout=0.0) for point in grid_points]
+    design = BankDesign(
+        shape=draw(shapes), activation=activation, masking=draw(st.sampled_from(Masking)), precision=Precision.FLOAT32
+    )
+    bank = make_bank(grid_points, design, start=draw(st.sampled_from(WeightInitialization)), device=CPU)
+    return bank.replace_weights(*(weights.double() for weights in bank.list_weights()))
+
+
+def random_inputs(shape: BankShape, size: int, *, seed: int) -> tuple[BatchInputs, Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+    vectors = torch.randn(size, shape.dim, generator=generator, dtype=torch.float64)
+    words = torch.randint(shape.words, (size, shape.slots), generator=generator)
+    lexicon = None
+    if shape.word_dim:
+        size_of_lexicon = (shape.words, shape.word_dim)
+        lexicon = torch.randn(*size_of_lexicon, generator=generator, dtype=torch.float64)
+    else:
+        words = words + shape.words * torch.arange(shape.slots)
+    targets = torch.randint(shape.labels, (size,), generator=generator)
+    hots = nn.functional.one_hot(targets, shape.labels).double()
+    return BatchInputs(vectors, ProbeWords(words, lexicon)), hots
+
+
+def plain_logits(bank: Bank, inputs: BatchInputs, mask: Tensor | None = None) -> Tensor:
+    """Logits of the first probe by PyTorch's modules on one-hot inputs."""
+    shape = bank.design.shape
+    if inputs.words.lexicon is None:
+        hots = torch.zeros(len(inputs.vectors), shape.slots * shape.words, dtype=torch.float64)
+        words = hots.scatter_(1, inputs.words.numbers, 1.0)
+    else:
+        words = inputs.words.lexicon[inputs.words.numbers].flatten(1)
+    weights = torch.cat([bank.sentence.T, bank.small[: bank.bias_row]])
+    sums = torch.cat([inputs.vectors, words], dim=1) @ weights
+    sums = sums + bank.small[bank.bias_row]
+    if bank.is_linear:
+        return sums
+    factors = torch.ones_like(sums) if mask is None else mask
+    before = bank.design.masking is Masking.BEFORE
+    sums = sums * factors if before else sums
+    hidden = torch.relu(sums) if bank.design.activation is Activation.RELU else torch.sigmoid(sums)
+    hidden = hidden if before else hidden * factors
+    return hidden @ bank.small[bank.bias_row + 1 :].T + bank.output_biases[0]
+
+
+@given(banks(), st.integers(1, 9), st.integers(0, 99))
+@settings(deadline=None)
+def test_gradients_are_those_of_autograd_on_words_written_out(bank: Bank, size: int, seed: int) -> None:
+    inputs, targets = random_inputs(bank.design.shape, size, seed=seed)
+    masks = {place: mask.double() for place, mask in Dropout(bank.points, CPU).sample_masks(bank.points, size).items()}
+    into = bank.make_zeros()
+    losses = compute_gradients(bank, inputs, targets, masks=masks, into=into)
+    for place in range(len(bank.points)):
+        alone, gradient_bank = bank.select_probes([place]), into.select_probes([place])
+        for weights in alone.list_weights():
+            weights.requires_grad_()
+        expected = plain_logits(alone, inputs, masks.get(place))
+        loss = -(torch.log_softmax(expected, dim=1) * targets).sum() / size
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.testing.assert_close(losses[place], loss.detach())
+        for weights, gradient in zip(alone.list_weights(), gradient_bank.list_weights(), strict=True):
+            autograd_gradient = torch.zeros_like(weights) if weights.grad is None else weights.grad
+            torch.testing.assert_close(gradient, autograd_gradient)
+
+
+@given(banks(), st.integers(1, 9), st.integers(0, 99))
+@settings(deadline=None)
+def test_logits_are_those_of_each_probe_alone(bank: Bank, size: int, seed: int) -> None:
+    inputs, _ = random_inputs(bank.design.shape, size, seed=seed)
+    all_logits = compute_logits(bank, inputs)
+    for place in range(len(bank.points)):
+        torch.testing.assert_close(all_logits[place], plain_logits(bank.select_probes([place]), inputs))
+
+
+def some_items(*, slots: int, labels: int, size: int = 60) -> tuple[Tensor, Items]:
+    generator = np.random.default_rng(0)
+    table = generator.standard_normal((40, 6), dtype=np.float32)
+    rows, probes = generator.integers(40, size=size), generator.integers(3, size=(size, slots))
+    targets = (3 * table[rows, 0] + probes.sum(axis=1)).astype(int) % labels
+    return torch.from_numpy(table), Items(rows, probes, targets)
+
+
+BASE = replace(
+    find_preset("conneau"),
+    hidden=(3, 5),
+    dropout=(0.0, 0.5),
+    l2=(0.0, 0.01),
+    batch=16,
+    max_epochs=7,
+    learning_rate=0.03,
+    patience=1,
+    precision=Precision.FLOAT32,
+)
+
+
+presets = st.builds(
+    replace,
+    st.just(BASE),
+    stop=st.sampled_from(StopCriterion),
+    optimizer=st.sampled_from([Optimizer.ADAM, Optimizer.ADAGRAD]),
+    activation=st.sampled_from(Activation),
+    masking=st.sampled_from(Masking),
+    penalty=st.sampled_from(Penalty),
+    check_every=st.integers(1, 3),
+)
+
+
+@given(presets, st.integers(0, 2))
+@examples(12)
+def test_training_together_is_training_one_by_one(preset: Preset, slots: int) -> None:
+    shape = BankShape(dim=6, slots=slots, words=3, labels=3)
+    design = BankDesign(shape=shape, activation=preset.activation, masking=preset.masking, precision=Precision.FLOAT32)
+    table, items = some_items(slots=slots, labels=3)
+    prepared = prepare_items(table, items, shape)
+    grid = [point for seed in (0, 1) for point in list_grid_points(preset, shape, seed=seed)]
+    together = train_points(grid, design, preset, items=prepared, validation=prepared)
+    for point, trained in zip(grid, together, strict=True):
+        (alone,) = train_points([point], design, preset, items=prepared, validation=prepared)
+        assert trained.bank.points == (point,)
+        assert trained.progress.epochs == alone.progress.epochs
+        assert trained.progress.loss == pytest.approx(alone.progress.loss, rel=1e-3)
+        for mine, its in zip(trained.bank.list_weights(), alone.bank.list_weights(), strict=True):
+            torch.testing.assert_close(mine, its, rtol=1e-2, atol=1e-3)
+
+
+@pytest.mark.parametrize("penalty", Penalty)
+@pytest.mark.parametrize("optimizer", [Optimizer.ADAM, Optimizer.ADAGRAD])
+def test_updates_are_those_of_a_plain_loop(penalty: Penalty, optimizer: Optimizer) -> None:
+    """Train with autograd on one-hot inputs and PyTorch's optimizer, in the same batches."""
+    preset = replace(BASE, stop=StopCriterion.TRAINING_LOSS, optimizer=optimizer, penalty=penalty, patience=99)
+    shape = BankShape(dim=6, slots=2, words=3, labels=2)
+    design = BankDesign(shape=shape, activation=preset.activation, masking=preset.masking, precision=Precision.FLOAT32)
+    table, items = some_items(slots=2, labels=2)
+    prepared = prepare_items(table, items, shape)
+    grid = [point for point in list_grid_points(preset, shape, seed=0) if not point.dropout]
+    trained = train_points(grid, design, preset, items=prepared, validation=None)
+    for point, trained_bank in zip(grid, trained, strict=True):
+        bank = make_bank([point], design, start=preset.start, device=CPU)
+        bank = bank.replace_weights(*(weights.double() for weights in bank.list_weights()))
+        weights = [value.requires_grad_() for value in bank.list_weights()]
+        maker = torch.optim.Adam if optimizer is Optimizer.ADAM else torch.optim.Adagrad
+        plain = maker(weights, lr=preset.learning_rate, eps=preset.epsilon)
+        generator = np.random.default_rng(ITEM_ORDER_SEED)
+        batches = generate_passes(len(items), size=preset.batch, generator=generator, device=CPU)
+        for _ in range(preset.max_epochs):
+            for chosen in next(batches):
+                inputs, targets = prepared.make_batch(chosen, labels=2)
+                double = BatchInputs(inputs.vectors.double(), inputs.words)
+                scores = torch.log_softmax(plain_logits(bank, double), dim=1)
+                squares = sum((value**2).sum() for value in weights)
+                share = 1
+                if penalty is Penalty.PER_BATCH:
+                    squares = squares - (bank.small[bank.bias_row] ** 2).sum()
+                    squares = squares - (bank.output_biases**2).sum()
+                    share = preset.batch
+                loss = -(scores * targets).sum() / len(targets) + point.l2 / 2 / share * squares
+                plain.zero_grad()
+                loss.backward()  # type: ignore[no-untyped-call]
+                plain.step()
+        for mine, its in zip(trained_bank.bank.list_weights(), weights, strict=True):
+            torch.testing.assert_close(mine, its.detach().float(), rtol=1e-3, atol=1e-4)
+
+
+@given(st.integers(1, 50), st.integers(1, 60), st.integers(0, 99))
+def test_a_pass_has_every_item_once(count: int, size: int, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    batches = next(generate_passes(count, size=size, generator=generator, device=CPU))
+    assert sorted(torch.cat(batches).tolist()) == list(range(count))
+    assert all(len(batch) == size for batch in batches[:-1])
+    assert 0 < len(batches[-1]) <= size
+
+
+def test_masks_keep_the_mean_and_the_share() -> None:
+    grid = [GridPoint(seed=0, hidden=100, dropout=rate, l2=0.0) for rate in (0.0, 0.2, 0.8)]
+    masks = Dropout(grid, CPU).sample_masks(grid, 500)
+    assert sorted(masks) == [1, 2]
+    for place, mask in masks.items():
+        rate = grid[place].dropout
+        assert mask.shape == (500, 100)
+        assert torch.unique(mask).tolist() == pytest.approx([0.0, 1 / (1 - rate)])
+        assert float((mask == 0).double().mean()) == pytest.approx(rate, abs=0.01)
+
+
+def test_hidden_layer_is_as_wide_as_the_input() -> None:
+    shape = BankShape(dim=300, slots=2, words=14, labels=2)
+    (point,) = list_grid_points(find_preset("ettinger"), shape, seed=0)
+    assert point.hidden == 328
+    assert len(list_grid_points(find_preset("conneau"), shape, seed=0)) == 45
+    many = replace(shape, labels=1000)
+    assert {point.hidden for point in list_grid_points(find_preset("conneau"), many, seed=0)} == {0}
+    assert len(list_grid_points(find_preset("senteval"), many, seed=0)) == 4

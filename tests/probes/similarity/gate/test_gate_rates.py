@@ -1,0 +1,104 @@
+"""Thresholds, false hits and misses, areas and equal error rates."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sentprobe.common.errors import UsageError
+from sentprobe.probes.similarity.gate_rates import (
+    MEASURE_NAMES,
+    GateDraw,
+    check_threshold,
+    choose_threshold,
+    compute_auc,
+    compute_equal_error_rate,
+    measure_gate,
+)
+from sentprobe.probes.similarity.measures import Nearness
+from sentprobe.probes.similarity.pair_scores import ScoredPairs
+
+SCORES = st.lists(st.integers(-5, 5).map(lambda number: number / 10), min_size=1, max_size=30).map(np.array)
+
+
+def make_pairs(same: list[float], other: list[float], *, units: list[int] | None = None) -> ScoredPairs:
+    numbers = np.array(units or range(len(same)))
+    return ScoredPairs(
+        contrast="role", form="form", example=("a", "b"), same_scores=np.array(same), different_scores=np.array(other),
+        same_units=numbers, different_units=numbers,
+    )  # fmt: skip
+
+
+def measure(pairs: ScoredPairs, *, keep: float = 0.95, threshold: float | None = None) -> GateDraw:
+    return measure_gate([pairs], scorer="x", measure="cosine", seed=0, keep=keep, threshold=threshold)
+
+
+@given(SCORES, SCORES)
+def test_the_area_is_that_of_all_combinations(same: np.ndarray, other: np.ndarray) -> None:
+    expected = np.mean([(a > b) + (a == b) / 2 for a, b in product(same, other)])
+    assert compute_auc(same, other) == pytest.approx(expected)
+    assert compute_auc(other, same) == pytest.approx(1 - expected)
+
+
+@given(SCORES, SCORES)
+def test_the_equal_error_rate_lies_between_those_of_two_neighbouring_thresholds(
+    same: np.ndarray, other: np.ndarray
+) -> None:
+    rate = compute_equal_error_rate(same, other)
+    limits = [*np.unique(np.concatenate([same, other])), np.inf]
+    hits, misses = [(other >= t).mean() for t in limits], [(same < t).mean() for t in limits]
+    assert any(
+        high >= rate - 1e-12 >= low - 2e-12 and first - 1e-12 <= rate <= last + 1e-12
+        for high, low, first, last in zip(hits, hits[1:], misses, misses[1:], strict=False)
+    )
+    assert compute_equal_error_rate(-other, -same) == pytest.approx(rate)
+
+
+@given(SCORES)
+def test_equal_scores_are_at_exactly_one_half(scores: np.ndarray) -> None:
+    assert compute_auc(scores, scores[::-1]) == 0.5
+    assert compute_equal_error_rate(scores, scores[::-1]) == pytest.approx(0.5, abs=1e-15)
+
+
+@given(SCORES, st.integers(1, 100).map(lambda share: share / 100) | st.just(1e-13))
+def test_the_threshold_is_the_highest_that_keeps_the_share(scores: np.ndarray, keep: float) -> None:
+    threshold = choose_threshold(scores, keep)
+    assert (scores >= threshold).mean() >= keep - 1e-9
+    assert (scores > threshold).mean() < keep
+
+
+@given(SCORES, st.floats(-1, 1))
+def test_whatever_the_threshold_ties_give_a_mean_of_one_half(scores: np.ndarray, threshold: float) -> None:
+    (rates,) = measure(make_pairs(scores.tolist(), scores.tolist()), threshold=threshold).rates
+    assert rates.false_hits + rates.misses == pytest.approx(1)
+    assert rates.at_threshold == 2 * (scores == threshold).sum()
+
+
+def test_a_threshold_of_ones_own_is_measured_on_all_pairs() -> None:
+    (rates,) = measure(make_pairs([0.9, 0.8, 0.4, 0.7], [0.6, 0.2, 0.7, 0.1]), threshold=0.6).rates
+    assert (rates.false_hits, rates.misses, rates.pairs) == (0.5, 0.25, 4)
+
+
+def test_a_threshold_is_chosen_on_even_units_and_measured_on_odd_ones() -> None:
+    result = measure(make_pairs([0.9, 0.1, 0.5, 0.8], [0.9, 0.6, 0.9, 0.4]), keep=1.0)
+    assert (result.threshold, result.kept) == (0.5, 0.5)
+    assert (result.rates[0].false_hits, result.rates[0].misses, result.rates[0].pairs) == (0.5, 0.5, 2)
+
+
+@pytest.mark.parametrize("units", [[0, 0, 2], [1, 1, 3]])
+def test_a_half_without_units_is_refused(units: list[int]) -> None:
+    with pytest.raises(UsageError, match="too few pairs to choose a threshold"):
+        measure(make_pairs([0.1, 0.2, 0.3], [0.1, 0.2, 0.3], units=units))
+
+
+@pytest.mark.parametrize(
+    ("threshold", "nearness"),
+    [(1.5, Nearness.COSINE), (-1.01, Nearness.COSINE), (-0.1, Nearness.EUCLID), (np.nan, Nearness.DOT)],
+)
+def test_a_threshold_outside_the_range_of_the_score(threshold: float, nearness: Nearness) -> None:
+    with pytest.raises(
+        UsageError, match=f"outside the range of the {MEASURE_NAMES.get(nearness.value, nearness.value)}, "
+    ):
+        check_threshold(threshold, nearness.value)

@@ -1,0 +1,207 @@
+"""Geometry of encoders, and its results folder."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sentprobe.common.errors import ResultsError
+from sentprobe.generator.pairs.triplets import TripletSpace
+from sentprobe.lexicon import english, german, read_lexicon_text
+from sentprobe.probes.encoders.encoder import Vectors
+from sentprobe.probes.similarity import distance_results as rs
+from sentprobe.probes.similarity.distance_run import GeometryOutcome, GeometrySettings, measure_encoders
+from sentprobe.probes.similarity.measures import NegativeKind
+from sentprobe.probes.similarity.triplet_sentences import SampledTriplets, TripletSampling, sample_background
+
+DRAWING = TripletSampling(n=20, distractors=2)
+BACKGROUND_SENTENCES = sample_background(english(), DRAWING)[:50]
+
+
+class CountingEncoder:
+    """An encoder that counts what it is asked for."""
+
+    def __init__(self, fingerprint: str = "one") -> None:
+        self.name = "counting"
+        self.fingerprint = fingerprint
+        self.encoded: list[str] = []
+
+    def encode(self, sentences: Sequence[str]) -> Vectors:
+        self.encoded += sentences
+        lengths = [[len(text), text.count("e"), text.count("by"), 1.0] for text in sentences]
+        return np.array(lengths, dtype=np.float32)
+
+
+@pytest.fixture(scope="module")
+def materials() -> list[SampledTriplets]:
+    return [SampledTriplets(TripletSpace(english(), name), DRAWING) for name in ("role", "tense")]
+
+
+def measure_one(
+    encoder: CountingEncoder, materials: Sequence[SampledTriplets], run: GeometrySettings
+) -> GeometryOutcome:
+    return measure_encoders([encoder], materials, run)
+
+
+def test_each_sentence_is_encoded_once(materials: list[SampledTriplets]) -> None:
+    encoder = CountingEncoder()
+    outcome = measure_one(encoder, materials, GeometrySettings(background=BACKGROUND_SENTENCES))
+    assert sorted(encoder.encoded) == sorted(
+        {text for material in materials for text in material.sentences} | {*BACKGROUND_SENTENCES}
+    )
+    assert [result.contrast for result in outcome.results] == ["role", "tense"]
+    assert outcome.reused == 0
+
+
+def test_what_is_there_is_not_made_again(tmp_path: Path, materials: list[SampledTriplets]) -> None:
+    first = measure_one(
+        CountingEncoder(),
+        materials[:1],
+        GeometrySettings(background=BACKGROUND_SENTENCES, out=tmp_path, command="first"),
+    )
+    encoder = CountingEncoder()
+    second = measure_one(
+        encoder, materials, GeometrySettings(background=BACKGROUND_SENTENCES, out=tmp_path, command="second")
+    )
+    assert set(encoder.encoded) == {*materials[1].sentences, *BACKGROUND_SENTENCES}
+    assert second.reused == 1
+    assert second.results[0] == first.results[0]
+    assert [result.command for result in second.results] == ["first", "second"]
+    third = measure_one(
+        idle := CountingEncoder(), materials, GeometrySettings(background=BACKGROUND_SENTENCES, out=tmp_path)
+    )
+    assert (idle.encoded, third.reused, third.results) == ([], 2, second.results)
+
+
+def test_what_is_forced_or_of_another_encoder_is(tmp_path: Path, materials: list[SampledTriplets]) -> None:
+    measure_one(CountingEncoder(), materials, GeometrySettings(background=BACKGROUND_SENTENCES, out=tmp_path))
+    for encoder, force in ((CountingEncoder(), True), (CountingEncoder("two"), False), (CountingEncoder(""), False)):
+        again = measure_one(
+            encoder, materials, GeometrySettings(background=BACKGROUND_SENTENCES, out=tmp_path, force=force)
+        )
+        assert encoder.encoded
+        assert again.reused == 0
+
+
+def test_a_damaged_file_is_made_anew(tmp_path: Path, materials: list[SampledTriplets]) -> None:
+    result = measure_one(
+        CountingEncoder(), materials[:1], GeometrySettings(background=BACKGROUND_SENTENCES, out=tmp_path)
+    ).results[0]
+    path = tmp_path / rs.FOLDER / rs.build_file_name(*result.identity)
+    path.write_text("{}", "utf-8")
+    with pytest.raises(ResultsError, match="not a result of sentprobe"):
+        rs.parse_geometry(path.read_bytes(), source=path.name)
+    assert measure_one(
+        CountingEncoder(), materials[:1], GeometrySettings(background=BACKGROUND_SENTENCES, out=tmp_path)
+    ).results == (result,)
+    assert rs.parse_geometry(path.read_bytes(), source=path.name) == result
+
+
+@pytest.mark.parametrize("field", ["encoder", "encoder_fingerprint", "contrast", "material"])
+def test_a_file_under_the_name_of_another_is_not_taken_for_it(
+    tmp_path: Path, materials: list[SampledTriplets], field: str
+) -> None:
+    run = GeometrySettings(background=BACKGROUND_SENTENCES, out=tmp_path)
+    result = measure_one(CountingEncoder(), materials[:1], run).results[0]
+    changed: dict[str, Any] = {field: "noun"}
+    changed_text = rs.format_geometry(replace(result, **changed))
+    (tmp_path / rs.FOLDER / rs.build_file_name(*result.identity)).write_text(changed_text, "utf-8")
+    again = measure_one(CountingEncoder(), materials[:1], run)
+    assert (again.reused, again.results) == (0, (result,))
+
+
+def test_a_file_says_how_it_came_about(tmp_path: Path, materials: list[SampledTriplets]) -> None:
+    run = GeometrySettings(background=BACKGROUND_SENTENCES, out=tmp_path, command="probe geometry -e counting")
+    result = measure_one(CountingEncoder(), materials[:1], run).results[0]
+    value = json.loads((tmp_path / rs.FOLDER / rs.build_file_name(*result.identity)).read_text("utf-8"))
+    assert value["format"] == "sentprobe-geometry 3"
+    assert value["command"] == "probe geometry -e counting"
+    assert value["drawing"]["seed"] == 0
+    assert {"sentprobe", "numpy", "python"} <= set(value["versions"])
+
+
+def test_a_file_of_another_format_is_refused() -> None:
+    with pytest.raises(ResultsError, match=r"a\.json: not in the format"):
+        rs.parse_geometry('{"format": "sentprobe-result 3"}', source="a.json")
+
+
+def test_records(materials: list[SampledTriplets]) -> None:
+    outcome = measure_one(CountingEncoder(), materials, GeometrySettings(background=BACKGROUND_SENTENCES))
+    records = rs.to_geometry_records(outcome.results)
+    assert len(records) == sum(len(result.scores) for result in outcome.results)
+    assert {record["contrast"] for record in records} == {"role", "tense"}
+    overall = [record for record in records if not record["by"]]
+    assert {record["triplets"] for record in overall} == {40}
+
+
+def test_groups_are_all_triplets(materials: list[SampledTriplets]) -> None:
+    for result in measure_one(CountingEncoder(), materials, GeometrySettings(background=BACKGROUND_SENTENCES)).results:
+        for by in ("structure", "place", "distance", "voice"):
+            groups = result.find_by_group(NegativeKind.FORM, by=by)
+            assert sum(measures.triplets for measures in groups.values()) == 40
+
+
+def test_german_paraphrases_differ_in_the_word_order_of_the_main_clause() -> None:
+    space = TripletSpace(german(), "role", vocabulary="german")
+    groups = SampledTriplets(space, replace(DRAWING, n=60, distractors=0, language="de")).groups["voice"]
+    changed_clauses = {group.partition(" changed, ")[0] for group in groups} - {"no relative clause"}
+    assert changed_clauses == {"main", "relative"}
+    assert {group.partition(" changed, ")[2] for group in groups} == {"", "word order of main"}
+
+
+SMALL = "[noun]\nman = {}\nlawyer = {}\n[transitive]\nhelp = {}\n[intransitive]\nsleep = {}\n"
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        (
+            "transitive",
+            {
+                "the man helped the lawyer": "1 to 3 tokens",  # 2 of the lawyer, 1 of the man
+                "the man was helped by the lawyer": "1 to 3 tokens",  # 3 of the lawyer
+                "the man was not being helped by the lawyer": "4 to 6 tokens",  # 4 of the man
+            },
+        ),
+        (
+            "transitive-rc",
+            {
+                "the man helped the lawyer that slept": "1 to 3 tokens",
+                "the man that slept was helped by the lawyer": "4 to 6 tokens",  # 4 of the man
+                "the man that was sleeping did not help the lawyer": "4 to 6 tokens",  # 6
+                "the man that did not sleep did not help the lawyer": "7 tokens or more",  # 7
+            },
+        ),
+        (
+            "intransitive-rc",  # the clause that is changed is the relative one
+            {
+                "the man that helped the lawyer slept": "1 to 3 tokens",  # 2 of both
+                "the man that the lawyer was not helping slept": "4 to 6 tokens",  # 6 of the man
+                "the man that was not being helped by the lawyer slept": "4 to 6 tokens",  # 5
+            },
+        ),
+    ],
+)
+def test_distances(template: str, expected: dict[str, str]) -> None:
+    """Of the participant that is farther from its verb, counted by hand."""
+    words = read_lexicon_text(SMALL, source="small.toml")
+    space = TripletSpace(words, "role", vocabulary="all", templates=[template])
+    sampling = TripletSampling(vocabulary="all", templates=(template,), n=space.count(), distractors=0)
+    material = SampledTriplets(space, sampling)
+    distances = dict(zip(material.columns[0], material.groups["distance"], strict=True))
+    assert {text: distances[text] for text in expected} == expected
+
+
+def test_a_result_without_all_groups_is_measured_again(materials: list[SampledTriplets], tmp_path: Path) -> None:
+    """A result of before there were groups by voice."""
+    settings = GeometrySettings(background=BACKGROUND_SENTENCES, out=tmp_path)
+    for result in measure_one(CountingEncoder(), materials, settings).results:
+        scores = tuple(score for score in result.scores if score.by != "voice")
+        rs.write_geometry(replace(result, scores=scores), tmp_path)
+    outcomes = [measure_one(CountingEncoder(), materials, settings) for _ in range(2)]
+    assert [outcome.reused for outcome in outcomes] == [0, 2]
+    assert all(result.find_by_group(NegativeKind.FORM, by="voice") for result in outcomes[0].results)

@@ -1,0 +1,113 @@
+"""Decoder: loss against a NumPy loop, padding, seeds and greedy decoding."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from thoroughness import examples
+
+from sentprobe.probes.training import decoder as dc
+from sentprobe.probes.training.decoder import END, PADDING, START
+from sentprobe.probes.training.objective_options import ObjectiveOptions
+
+CODES, WIDTH = 11, 3
+OPTIONS = ObjectiveOptions(decoder_hidden=5, decoder_layers=2, decoder_inputs=4)
+DECODER = dc.make_decoder(CODES, WIDTH, OPTIONS, seed=1)
+VECTORS = torch.randn(3, 3, generator=torch.Generator().manual_seed(1))
+TARGETS: "tuple[list[int], ...]" = ([5, 3, 10], [4], [])
+
+
+def pad_codes(rows: "list[list[int]]") -> torch.Tensor:
+    code_tensors = [torch.tensor([START, *row, END]) for row in rows]
+    return torch.nn.utils.rnn.pad_sequence(code_tensors, batch_first=True)
+
+
+def sigmoid(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    return 1 / (1 + np.exp(-x))
+
+
+class ByHand:
+    """The decoder in NumPy, one code at a time (Hochreiter & Schmidhuber's cells)."""
+
+    def __init__(self, decoder: dc.VectorDecoder) -> None:
+        state = decoder.state_dict()
+        self.weights = {name: weight.double().numpy() for name, weight in state.items()}
+
+    def losses(self, vector: NDArray[np.float64], codes: "list[int]") -> "list[float]":
+        states = [
+            (np.zeros(OPTIONS.decoder_hidden), np.zeros(OPTIONS.decoder_hidden)) for _ in range(OPTIONS.decoder_layers)
+        ]
+        losses = []
+        for previous_code, next_code in zip([START, *codes], [*codes, END], strict=True):
+            at = np.concatenate([self.weights["codes.weight"][previous_code], vector])
+            for layer in range(OPTIONS.decoder_layers):
+                states[layer] = self.step(layer, at, *states[layer])
+                at = states[layer][0]
+            logits = self.weights["out.weight"] @ at + self.weights["out.bias"]
+            losses.append(np.log(np.exp(logits).sum()) - logits[next_code])
+        return losses
+
+    def step(
+        self, layer: int, at: NDArray[np.float64], h: NDArray[np.float64], c: NDArray[np.float64]
+    ) -> "tuple[NDArray[np.float64], NDArray[np.float64]]":
+        w = {name: self.weights[f"lstm.{name}_l{layer}"] for name in ("weight_ih", "weight_hh")}
+        bias = self.weights[f"lstm.bias_ih_l{layer}"] + self.weights[f"lstm.bias_hh_l{layer}"]
+        enter, forget, new, out = np.split(w["weight_ih"] @ at + w["weight_hh"] @ h + bias, 4)
+        c = sigmoid(forget) * c + sigmoid(enter) * np.tanh(new)
+        return sigmoid(out) * np.tanh(c), c
+
+
+def test_the_loss_is_that_of_a_loop_over_codes() -> None:
+    by_hand = ByHand(DECODER)
+    vectors = VECTORS.double().numpy()
+    losses_by_row = [by_hand.losses(vectors[row], codes) for row, codes in enumerate(TARGETS)]
+    loss = DECODER(VECTORS, pad_codes(list(TARGETS)))
+    assert loss.item() == pytest.approx(sum(map(sum, losses_by_row)), rel=1e-5)
+
+
+@examples(30)
+@given(st.lists(st.lists(st.integers(3, 10), max_size=6), min_size=1, max_size=3), st.integers(0, 3))
+def test_padding_changes_no_loss(rows: "list[list[int]]", more: int) -> None:
+    alone = sum(DECODER(VECTORS[row : row + 1], pad_codes([codes])).item() for row, codes in enumerate(rows))
+    padded_targets = torch.nn.functional.pad(pad_codes(rows), (0, more), value=PADDING)
+    assert DECODER(VECTORS[: len(rows)], padded_targets).item() == pytest.approx(alone, rel=1e-5)
+
+
+def test_the_seed_decides_and_the_global_generator_stays() -> None:
+    before = torch.get_rng_state()
+    again, other_seed = dc.make_decoder(CODES, WIDTH, OPTIONS, seed=1), dc.make_decoder(CODES, WIDTH, OPTIONS, seed=2)
+    assert torch.equal(torch.get_rng_state(), before)
+    assert torch.equal(again.out.weight, DECODER.out.weight)
+    assert not torch.equal(other_seed.out.weight, DECODER.out.weight)
+
+
+def test_gradients_reach_all_weights_and_the_vectors() -> None:
+    decoder = dc.make_decoder(CODES, WIDTH, OPTIONS, seed=1)
+    vectors = VECTORS.clone().requires_grad_()
+    decoder(vectors, pad_codes(list(TARGETS))).backward()
+    assert all(parameter.grad is not None and parameter.grad.any() for parameter in decoder.parameters())
+    assert vectors.grad is not None
+    assert vectors.grad.any(dim=1).all()
+
+
+def test_each_code_said_is_the_likeliest_after_those_before() -> None:
+    by_hand = ByHand(DECODER)
+    for row, generated in enumerate(DECODER.generate(VECTORS, max_length=6).tolist()):
+        codes = [code for code in generated if code not in (END, PADDING)]
+        for place, code in enumerate(codes):
+            rivals = [
+                by_hand.losses(VECTORS[row].double().numpy(), [*codes[:place], rival])[place] for rival in range(CODES)
+            ]
+            assert int(np.argmin(rivals)) == code
+
+
+def test_after_the_end_nothing_is_said() -> None:
+    decoder = dc.make_decoder(CODES, WIDTH, OPTIONS, seed=1)
+    with torch.no_grad():
+        decoder.out.bias[END] = 100
+    assert decoder.generate(VECTORS, max_length=6).tolist() == [[END]] * 3
+    with torch.no_grad():
+        decoder.out.bias[END] = -100
+    assert decoder.generate(VECTORS, max_length=6).shape == (3, 6)

@@ -1,0 +1,62 @@
+"""Subwords: round trip, determinism, and no code over two words."""
+
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pretraining_pieces import sentences
+from thoroughness import examples
+
+from sentprobe.common.errors import UsageError
+from sentprobe.probes.encoders.encoder import EncoderError
+from sentprobe.probes.training import decoder as sw
+
+pytest.importorskip("tokenizers")
+
+TEXTS = sentences(75)
+LEARNED = sw.learn_subwords(TEXTS, codes=300)
+
+
+@examples(60)
+@given(st.lists(st.text(st.characters(codec="utf-8")), max_size=3))
+def test_codes_give_any_text_back(texts: list[str]) -> None:
+    rows = LEARNED.encode(texts)
+    assert LEARNED.decode(rows[place] for place in range(len(rows))) == texts
+
+
+@examples(50)
+@given(st.lists(st.sampled_from(" ".join(TEXTS).split()), min_size=1, max_size=8))
+def test_codes_are_those_of_the_words_one_by_one(words: list[str]) -> None:
+    (sentence_codes,) = (LEARNED.encode([" ".join(words)])[0],)
+    parts = LEARNED.encode([words[0], *(f" {word}" for word in words[1:])])
+    assert sentence_codes.tolist() == parts.tokens.tolist()
+
+
+def test_there_are_as_many_codes_as_were_asked_for_and_none_is_special() -> None:
+    assert len(LEARNED) == 300
+    tokens = LEARNED.encode(TEXTS).tokens
+    assert tokens.min() >= sw.SPECIAL_CODES
+    assert tokens.max() < 300
+    assert len(sw.learn_subwords(["a"], codes=300)) == sw.MIN_CODES
+
+
+def test_frequent_words_are_one_code_and_special_codes_say_nothing() -> None:
+    (row,) = (LEARNED.encode(["Ann saw"])[0].tolist(),)
+    assert len(row) < len("Ann saw")
+    assert LEARNED.decode([[sw.START, *row, sw.END, sw.PADDING]]) == ["Ann saw"]
+
+
+def test_the_same_texts_teach_the_same() -> None:
+    assert sw.learn_subwords(TEXTS, codes=300).to_json() == LEARNED.to_json()
+
+
+def test_too_few_codes_are_refused() -> None:
+    with pytest.raises(UsageError, match="258 codes: 259 are needed for bytes, padding, start"):
+        sw.learn_subwords(TEXTS, codes=258)
+
+
+def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tokenizers", None)
+    with pytest.raises(EncoderError, match=r"^a decoder of subwords needs the extra: pip install "):
+        sw.learn_subwords(TEXTS, codes=300)

@@ -1,0 +1,214 @@
+"""Checkpoints are replaced as a whole, and damaged ones are refused."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import faults
+import pytest
+import safetensors.torch
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from small_trainings import STEPS, SmallTraining, same, until
+from thoroughness import examples
+
+from sentprobe.common.errors import SentprobeError
+from sentprobe.probes.training import checkpoint
+from sentprobe.probes.training.schedule import ADAGRAD, ADAM, SGD, OptimizerSettings
+
+pytest.importorskip("lightning_fabric", reason="the extra train is not installed")
+
+
+def test_a_full_disk_in_the_middle_of_a_checkpoint_keeps_the_one_before(tmp_path: Path) -> None:
+    full_training = SmallTraining(tmp_path / "whole", until(3))
+    full_training.run()
+    SmallTraining(tmp_path / "enc", until(2)).run()
+    number = 0
+    while True:
+        number += 1
+        part = SmallTraining(tmp_path / "enc", until(3))
+        try:
+            with faults.watched(tmp_path / "enc", faults.full(number)):
+                part.run()
+            break
+        except SentprobeError as error:
+            assert "No space left on device" in str(error)
+            stored = checkpoint.read_state(tmp_path / "enc")
+            assert stored is not None
+            assert stored.state.step in (2, 3)
+    assert number > 3
+    assert same(part.weights, full_training.weights)
+
+
+def stored_training(folder: Path) -> Path:
+    SmallTraining(folder, until(2)).run()
+    return folder / checkpoint.CHECKPOINT_FOLDER
+
+
+@pytest.mark.parametrize("name", [checkpoint.WEIGHTS_FILE, checkpoint.OPTIMIZER_FILE, checkpoint.STATE_FILE])
+@pytest.mark.parametrize("damage", [b"", b"{", b"\xff" * 40])
+def test_a_damaged_checkpoint_is_refused(tmp_path: Path, name: str, damage: bytes) -> None:
+    path = stored_training(tmp_path / "enc") / name
+    path.write_bytes(damage)
+    with pytest.raises(checkpoint.CheckpointError) as caught:
+        SmallTraining(tmp_path / "enc", until(4)).run()
+    assert str(caught.value).startswith(f"{path}: ")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("state", {}), ("state", {"step": 1}), ("identity", 3), ("format", "x"), ("more", 1)]
+)
+def test_a_state_of_other_fields_is_refused(tmp_path: Path, field: str, value: object) -> None:
+    path = stored_training(tmp_path / "enc") / checkpoint.STATE_FILE
+    path.write_text(json.dumps(json.loads(path.read_text()) | {field: value}))
+    with pytest.raises(checkpoint.CheckpointError):
+        checkpoint.read_state(tmp_path / "enc")
+
+
+def test_a_state_of_a_wrong_kind_is_refused(tmp_path: Path) -> None:
+    path = stored_training(tmp_path / "enc") / checkpoint.STATE_FILE
+    record = json.loads(path.read_text())
+    record["state"]["step"] = "two"
+    path.write_text(json.dumps(record))
+    with pytest.raises(checkpoint.CheckpointError, match="step must be a whole number"):
+        checkpoint.read_state(tmp_path / "enc")
+
+
+WRONG_NUMBERS = [
+    *(
+        (name, value, f"{name} is -1; a number from 0")
+        for name in ("step", "epoch", "batch", "waited")
+        for value in [-1]
+    ),
+    ("seconds", -1.0, "seconds is -1.0; a number from 0"),
+    ("seconds", float("nan"), "seconds must be a number"),
+    ("step", 1, "a validation at step 2, after step 1"),
+    ("waited", 3, "3 validations without improvement in 2 steps"),
+    ("best", None, "best and last must both be"),
+    ("last.step", 3, "a validation at step 3, after step 2"),
+    ("last.step", -1, "last.step is -1; a number from 0"),
+    ("best.epoch", -0.5, "best.epoch is -0.5; a number from 0"),
+    ("best.metric", "frobs", "there is no metric 'frobs'; known: BLEU, accuracy, perplexity"),
+    ("best.higher_is_better", 1, "best.higher_is_better must be true or false"),
+]
+
+
+@pytest.mark.parametrize(("place", "value", "message"), WRONG_NUMBERS)
+def test_a_state_that_no_training_has_is_refused(tmp_path: Path, place: str, value: object, message: str) -> None:
+    path = stored_training(tmp_path / "enc") / checkpoint.STATE_FILE
+    record = json.loads(path.read_text())
+    *outer, name = place.split(".")
+    (record["state"][outer[0]] if outer else record["state"])[name] = value
+    path.write_text(json.dumps(record))
+    with pytest.raises(checkpoint.CheckpointError, match=message):
+        checkpoint.read_state(tmp_path / "enc")
+
+
+@pytest.mark.parametrize("values", [3, [], {"torch": 2}, {"torch": None}, {"torch": ["2"]}])
+@pytest.mark.parametrize("name", ["versions", "identity"])
+def test_versions_and_identity_are_plain_values(tmp_path: Path, name: str, values: object) -> None:
+    path = stored_training(tmp_path / "enc") / checkpoint.STATE_FILE
+    path.write_text(json.dumps(json.loads(path.read_text()) | {name: values}))
+    if (name, values) == ("identity", {"torch": 2}):
+        checkpoint.read_state(tmp_path / "enc")
+        return
+    with pytest.raises(checkpoint.CheckpointError, match=f"{name} must be an object of texts"):
+        checkpoint.read_state(tmp_path / "enc")
+
+
+@pytest.mark.parametrize("name", ["step", "epoch"])
+@pytest.mark.parametrize("value", [7, 10**18])
+def test_steps_that_are_not_those_of_the_epochs_are_refused(tmp_path: Path, name: str, value: int) -> None:
+    path = stored_training(tmp_path / "enc") / checkpoint.STATE_FILE
+    record = json.loads(path.read_text())
+    record["state"][name] = value
+    path.write_text(json.dumps(record))
+    with pytest.raises(
+        checkpoint.CheckpointError, match=f"steps in .* epochs and .* batches, but an epoch has {STEPS}"
+    ):
+        SmallTraining(tmp_path / "enc", until(4)).run()
+
+
+Change = Callable[[dict[str, torch.Tensor]], object]
+OPTIMIZERS = [ADAM, SGD, ADAGRAD]
+CHANGES: dict[str, Change] = {
+    "empty": lambda tensors: tensors.clear(),
+    "missing": lambda tensors: tensors.popitem(),
+    "digits": lambda tensors: tensors.update({"9" * 5000 + ".exp_avg": torch.zeros(1)}),
+    "unknown": lambda tensors: tensors.update({"0.evil": torch.zeros(1)}),
+    "zeros": lambda tensors: tensors.update({"00.exp_avg": next(iter(tensors.values())).clone()}),
+}
+VALUE_CHANGES: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "int": lambda tensor: tensor.int(),
+    "half": lambda tensor: tensor.half(),
+    "double": lambda tensor: tensor.double(),
+    "shape": lambda tensor: tensor.reshape(1, *tensor.shape),
+    "scalar": lambda tensor: tensor.sum() if tensor.dim() else tensor.reshape(1),
+    "nan": lambda tensor: tensor * torch.nan,
+    "infinite": lambda tensor: tensor.fill_(torch.inf),
+}
+
+
+def change_tensors(path: Path, change: Change) -> None:
+    tensors = safetensors.torch.load(path.read_bytes())
+    change(tensors)
+    path.write_bytes(safetensors.torch.save(tensors))
+
+
+def refuse(folder: Path, optimizer: OptimizerSettings, name: str, change: Change) -> None:
+    SmallTraining(folder, until(2, optimizer)).run()
+    path = folder / checkpoint.CHECKPOINT_FOLDER / name
+    change_tensors(path, change)
+    with pytest.raises(checkpoint.CheckpointError, match=f"^{re.escape(str(path))}: "):
+        SmallTraining(folder, until(4, optimizer)).run()
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS, ids=lambda optimizer: optimizer.kind)
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_an_optimizer_has_exactly_its_tensors(tmp_path: Path, optimizer: OptimizerSettings, change: Change) -> None:
+    refuse(tmp_path / "enc", optimizer, checkpoint.OPTIMIZER_FILE, change)
+
+
+@given(optimizer=st.sampled_from(OPTIMIZERS), change=st.sampled_from([*VALUE_CHANGES.values()]), data=st.data())
+@examples(20)
+def test_tensors_of_another_kind_are_refused(
+    optimizer: OptimizerSettings, change: Callable[[torch.Tensor], torch.Tensor], data: st.DataObject
+) -> None:
+    file = data.draw(st.sampled_from([checkpoint.OPTIMIZER_FILE, checkpoint.WEIGHTS_FILE]))
+
+    def change_one(tensors: dict[str, torch.Tensor]) -> None:
+        name = data.draw(st.sampled_from(sorted(tensors)))
+        tensors[name] = change(tensors[name])
+
+    with TemporaryDirectory() as folder:
+        refuse(Path(folder, "enc"), optimizer, file, change_one)
+
+
+NEGATIVE = [(ADAM, "exp_avg_sq", -1.0), (ADAM, "step", -1.0), (ADAM, "step", 1e30), (ADAGRAD, "sum", -1.0)]
+
+
+@pytest.mark.parametrize(("optimizer", "name", "value"), [*NEGATIVE, (ADAGRAD, "step", 3.0)])
+def test_numbers_that_no_optimizer_has_are_refused(
+    tmp_path: Path, optimizer: OptimizerSettings, name: str, value: float
+) -> None:
+    change: Change = lambda tensors: tensors[f"1.{name}"].fill_(value)  # noqa: E731
+    refuse(tmp_path / "enc", optimizer, checkpoint.OPTIMIZER_FILE, change)
+
+
+@pytest.mark.parametrize("batch", [STEPS, 99])
+def test_a_state_beyond_the_end_of_an_epoch_is_refused(tmp_path: Path, batch: int) -> None:
+    path = stored_training(tmp_path / "enc") / checkpoint.STATE_FILE
+    record = json.loads(path.read_text())
+    record["state"]["batch"] = batch
+    path.write_text(json.dumps(record))
+    message = f"{batch} completed batches, but an epoch has {STEPS}"
+    with pytest.raises(checkpoint.CheckpointError, match=message):
+        SmallTraining(tmp_path / "enc", until(4)).run()
+
+
+def test_nothing_is_a_pickle(tmp_path: Path) -> None:
+    names = {path.name for path in stored_training(tmp_path / "enc").iterdir()}
+    assert names == {checkpoint.STATE_FILE, checkpoint.WEIGHTS_FILE, checkpoint.OPTIMIZER_FILE}
