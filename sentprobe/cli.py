@@ -17,10 +17,11 @@ import typer
 
 from sentprobe.commands.shared.help import HelpfulCommand, HelpfulGroup
 from sentprobe.commands.shared.interruption import describe_failure, note_missing_folder, open_missing_streams
-from sentprobe.commands.shared.options import FIX, MACHINE, SETTINGS, VARY, VersionOption
+from sentprobe.commands.shared.options import SETTINGS, VersionOption
 from sentprobe.common.errors import WRONG_PATH, SentprobeError, check_utf8, format_message
 from sentprobe.common.inputs import guarding_inputs
 from sentprobe.common.processes import is_stop_request, repeat_signal
+from sentprobe.common.settings import FIX, MACHINE, VARY
 
 BadUsage: Any = typer.BadParameter.__bases__[0]
 """Base class of the exceptions that Typer raises for an invalid command line."""

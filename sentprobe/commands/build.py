@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sentprobe.commands.shared import options as opt
-from sentprobe.commands.shared.help import CommandWithTaskList, map_given_options, reject_unused_options
+from sentprobe.commands.shared.help import CommandWithTaskList, map_given_options
 from sentprobe.commands.shared.interruption import report_interruption
 from sentprobe.commands.shared.output_paths import OUTPUT_FILE, OUTPUT_FOLDER
 from sentprobe.commands.shared.table_output import find_table_format
@@ -31,9 +31,17 @@ from sentprobe.common.screen import (
     print_text,
     show_bars,
 )
+from sentprobe.common.settings import Repeatable
 from sentprobe.common.specs import GENERATED, NATURAL, SUITES, choose_member
 from sentprobe.common.tables import TableFormat, build_empty_table
 from sentprobe.lexicon.read import find_built_in, load_lexicon
+from sentprobe.probes.runs.suite_options import (
+    CardOptions,
+    CompevalOptions,
+    ItemOptions,
+    NaturalOptions,
+    reject_unused_options,
+)
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -65,7 +73,7 @@ def audit(
     write: Annotated[bool, typer.Option("--write", help="Also write each dataset's audit to its card.json.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if there is a leak.")] = False,
     expect: Annotated[
-        opt.Repeatable,
+        Repeatable,
         typer.Option(
             metavar="CUE",
             help="Accept that this cue leaks: probe (the probe words alone), length, bag-of-words, n-grams, position, "
@@ -207,18 +215,23 @@ def build(
         str | None, typer.Option("--license", help="With --format hub: licence to name in the README.")
     ] = None,
     *,
-    compeval: opt.CompevalOptions,
-    items: opt.ItemOptions,
-    card: opt.CardOptions,
-    natural: opt.NaturalOptions,
+    compeval: CompevalOptions,
+    items: ItemOptions,
+    card: CardOptions,
+    natural: NaturalOptions,
 ) -> None:
     """Build the datasets of a suite and write them into a folder.
 
     A suite is a list of tasks. The dataset of a task has sentences, questions about them, and the answers.
     """
-    from sentprobe.commands.shared.target_options import parse_compeval, parse_natural
     from sentprobe.probes.datasets import hub_dataset
-    from sentprobe.probes.runs.suites import build_failure_error, check_sampling, open_table_unchecked
+    from sentprobe.probes.runs.suites import (
+        build_failure_error,
+        check_sampling,
+        make_compeval,
+        make_natural,
+        open_table_unchecked,
+    )
     from sentprobe.probes.runs.targets import missing_table_error, unknown_suite_error
 
     licence_name = hub_dataset.check_licence(licence, format_)
@@ -229,14 +242,14 @@ def build(
         if not tables:
             raise missing_table_error("probe build")
         corpora = [open_table_unchecked(table) for table in tables]
-        chosen_suite = parse_natural(corpora, task or (), natural, items, seed=seed, audit=card.audit)
+        chosen_suite = make_natural(corpora, task or (), natural, items, seed=seed, audit=card.audit)
         check_sampling(chosen_suite.tasks, chosen_suite.recipe.settings.sampling)
     elif suite not in GENERATED:
         raise unknown_suite_error(suite)
     elif tables:
         raise UsageError(f"a table ({tables[0]}) is for the suite natural, not for {suite}")
     else:
-        chosen_suite = parse_compeval(suite, task or (), compeval, items, seed=seed)
+        chosen_suite = make_compeval(task or (), compeval, items, suite=suite, seed=seed)
         if chosen_suite.structure is not None and format_ in WITHOUT_COLUMNS:
             raise UsageError(
                 f"the format {format_} cannot mark items with a held-out structure; "

@@ -38,6 +38,7 @@ from sentprobe.common.tables import build_empty_table
 from sentprobe.common.values import format_json
 from sentprobe.lexicon.lexicon import find_kept_files
 from sentprobe.lexicon.read import load_lexicon
+from sentprobe.probes.runs.suite_options import CompevalOptions, ItemOptions, NaturalOptions
 
 cache_app = typer.Typer(
     name="cache",
@@ -250,25 +251,29 @@ def sentences(
     task: opt.TaskOption = None,
     seed: Annotated[int, opt.build_seed_option("generated tasks, as in probe run")] = 0,
     *,
-    compeval: opt.CompevalOptions,
-    items: opt.ItemOptions,
-    natural: opt.NaturalOptions,
+    compeval: CompevalOptions,
+    items: ItemOptions,
+    natural: NaturalOptions,
 ) -> None:
     """Write the sentences that a run needs, to encode them elsewhere.
 
     Each distinct sentence is written once, in a fixed order. Give the suites and options of the later
     probe run, which reads the vectors by -e file:VECTORS.
     """
-    from sentprobe.commands.shared.target_options import parse_targets
     from sentprobe.probes.runs.suites import build_failure_error
-    from sentprobe.probes.runs.targets import find_datasets
+    from sentprobe.probes.runs.targets import find_datasets, find_targets
 
     if format_ is None:
         format_ = "jsonl" if out is not None and out.suffix.lower() == ".jsonl" else "text"
     sentence_format = choose_member(SentenceFormat, format_, what="format")
-    given_options = map_given_options(context)
-    parsed_targets = parse_targets(
-        targets, task or (), compeval=compeval, natural=natural, items=items, seed=seed, given_options=given_options
+    parsed_targets = find_targets(
+        targets,
+        tasks=task or (),
+        compeval=compeval,
+        natural=natural,
+        items=items,
+        seed=seed,
+        given_options=map_given_options(context),
     )
     with show_bars() as reporter:
         found_datasets = find_datasets(parsed_targets, command=opt.format_command_line(), reporter=reporter)

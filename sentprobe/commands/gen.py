@@ -13,6 +13,7 @@ from sentprobe.commands.shared.output_paths import OUTPUT_FILE
 from sentprobe.common.errors import UsageError
 from sentprobe.common.files import make_parent_folder
 from sentprobe.common.screen import show_bars
+from sentprobe.common.settings import DATA, Repeatable
 from sentprobe.generator.sentences.sentence_records import FORMAT_NAMES
 from sentprobe.lexicon.read import load_lexicon
 
@@ -24,7 +25,7 @@ PROGRESS_THRESHOLD = 50_000
 def generate(
     context: typer.Context,
     template: Annotated[
-        opt.Repeatable,
+        Repeatable,
         opt.data_option(
             "--template",
             "-t",
@@ -33,7 +34,7 @@ def generate(
         ),
     ] = None,
     n: Annotated[int, opt.data_option("--n", "-n", help="Number of sentences.")] = 10,
-    seed: Annotated[int, opt.build_seed_option("the sample", opt.WHAT)] = 0,
+    seed: Annotated[int, opt.build_seed_option("the sample", DATA)] = 0,
     vocabulary: opt.VocabularyOption = None,
     lexicon: opt.LexiconOption = None,
     language: opt.LanguageOption = "en",

@@ -18,11 +18,13 @@ from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.output_paths import OUTPUT_FILE, OUTPUT_FOLDER, build_completer
 from sentprobe.common.errors import UsageError
 from sentprobe.common.files import make_parent_folder
+from sentprobe.common.settings import HELD_OUT, Repeatable
 from sentprobe.common.specs import choose_member
 from sentprobe.generator.events.event import Mood
 from sentprobe.generator.spaces.templates import SplitSide, parse_side
 from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.lexicon.read import choose_vocabulary, load_lexicon
+from sentprobe.probes.runs.suite_options import describe_vocabulary
 
 if TYPE_CHECKING:
     from sentprobe.generator.pairs import triplet_files
@@ -41,7 +43,7 @@ def _list_paradigms() -> list[str]:
 @opt.expand_option_groups
 def minimal(
     paradigm: Annotated[
-        opt.Repeatable,
+        Repeatable,
         typer.Option(
             "--paradigm",
             "-p",
@@ -65,7 +67,7 @@ def minimal(
     format_: Annotated[
         str | None, opt.build_format_option(("jsonl", "parquet", "lm-eval (a folder)"), "Default: by the suffix.")
     ] = None,
-    vocabulary: Annotated[str | None, opt.build_vocabulary_option("everyday")] = None,
+    vocabulary: Annotated[str | None, opt.build_option(describe_vocabulary("everyday"))] = None,
     lexicon: opt.LexiconOption = None,
     language: opt.LanguageOption = "en",
 ) -> None:
@@ -143,9 +145,9 @@ class PairUse(StrEnum):
 
 
 HoldOutOption = Annotated[
-    opt.Repeatable,
+    Repeatable,
     opt.declare_option(
-        opt.HELD_OUT,
+        HELD_OUT,
         "--hold-out",
         metavar="SHARE|TEMPLATE",
         help="Leave out this share of nouns and verbs, or this structure; repeatable.",
@@ -295,7 +297,7 @@ class QueryKind(StrEnum):
 def retrieval(
     out: Annotated[Path, opt.build_out_option("New or empty folder for the files."), OUTPUT_FOLDER],
     contrast: Annotated[
-        opt.Repeatable,
+        Repeatable,
         typer.Option("--contrast", "-c", help=f"{opt.CONTRASTS}; repeatable. Required with --kind paraphrase."),
     ] = None,
     kind: Annotated[

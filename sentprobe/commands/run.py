@@ -19,7 +19,9 @@ from sentprobe.common.files import find_cache_directory
 from sentprobe.common.processes import choose_jobs
 from sentprobe.common.scratch import WAIT_MINUTES
 from sentprobe.common.screen import format_duration, print_place, print_table, print_text, show_bars
+from sentprobe.common.settings import CLASSIFIER
 from sentprobe.common.specs import GENERATED, PRESETS, Spec, enumerate_names, parse_pair
+from sentprobe.probes.runs.suite_options import CompevalOptions, ItemOptions, NaturalOptions
 
 if TYPE_CHECKING:
     from sentprobe.probes.runs.forecast import Forecast
@@ -58,12 +60,12 @@ def run(
     all_rows: opt.AllRowsOption = False,
     notes: opt.NotesOption = False,
     *,
-    compeval: opt.CompevalOptions,
-    items: opt.ItemOptions,
+    compeval: CompevalOptions,
+    items: ItemOptions,
     preset: Annotated[
         str | None,
         opt.declare_option(
-            opt.CLASSIFIER,
+            CLASSIFIER,
             help=f"{enumerate_names(PRESETS)}. Default: the preset of the "
             "task's paper (ettinger; natural text: conneau or adi).",
             autocompletion=output_paths.complete_preset,
@@ -72,13 +74,13 @@ def run(
     set_: Annotated[
         list[str] | None,
         opt.declare_option(
-            opt.CLASSIFIER, "--set", help="Override a value of the preset, such as max_epochs=50; repeatable."
+            CLASSIFIER, "--set", help="Override a value of the preset, such as max_epochs=50; repeatable."
         ),
     ] = None,
     probe_vectors: Annotated[
         str | None,
         opt.declare_option(
-            opt.CLASSIFIER,
+            CLASSIFIER,
             metavar="one-hot|encoder|SPEC",
             help="Vectors of probe words (the words that an item asks about): one-hot, encoder (each encoder's own) or "
             "an encoder spec such as bow:FILE. Default: encoder for the tasks of Adi et al., else one-hot.",
@@ -106,19 +108,19 @@ def run(
         int, opt.machine_option(metavar="MINUTES", min=0, help="Time to wait for a process that locks --out.")
     ] = WAIT_MINUTES,
     cache: opt.CacheOption = True,
-    natural: opt.NaturalOptions,
+    natural: NaturalOptions,
     methods: MethodOptions,
 ) -> None:
     """Train probes (small classifiers) on sentence vectors, and print accuracies."""
     # The options are checked here, before any work is done.
     check_requests(context, trust=trust)
-    from sentprobe.commands.shared.target_options import parse_targets
     from sentprobe.probes.encoders.cache import Cache
     from sentprobe.probes.encoders.kinds import USUAL_ENCODERS, check_installed, parse_encoders
     from sentprobe.probes.natural.selection import merge_scaled_notes
     from sentprobe.probes.runs.controls import parse_word_source
     from sentprobe.probes.runs.settings import RunRequest, find_methods, make_run
     from sentprobe.probes.runs.suites import build_failure_error
+    from sentprobe.probes.runs.targets import find_targets
 
     machines = where.find_machines(
         jobs=_choose_job_count(device, threads) if jobs is None else jobs, runs_small_work_inline=jobs is None
@@ -130,9 +132,9 @@ def run(
         require_libraries("torch", "distributed")
     conditions = find_methods(methods.method or (), control_task=methods.control_task)
     words = None if probe_vectors is None else parse_word_source(probe_vectors)
-    parsed_targets = parse_targets(
+    parsed_targets = find_targets(
         targets,
-        task or (),
+        tasks=task or (),
         compeval=compeval,
         natural=natural,
         items=items,

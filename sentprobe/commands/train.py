@@ -22,6 +22,7 @@ from sentprobe.common import screen, specs
 from sentprobe.common.errors import SentprobeError, UsageError, format_count, require_libraries
 from sentprobe.common.processes import check_count, limit_threads, make_workers
 from sentprobe.common.screen import print_message, print_place, print_text
+from sentprobe.common.settings import MACHINE
 from sentprobe.common.specs import check_distinct, choose_member
 from sentprobe.probes.training.objective_options import ObjectiveOptions
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 class TrainCommand(HelpfulCommand):
     """A command whose ``--help`` lists rarely used options by name, without their descriptions."""
 
-    folded: ClassVar = (train_options.DETAILS, opt.MACHINE)
+    folded: ClassVar = (train_options.DETAILS, MACHINE)
 
 
 @dataclass(frozen=True, slots=True)

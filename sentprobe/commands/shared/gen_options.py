@@ -5,7 +5,8 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from sentprobe.commands.shared.options import FIX, VARY, Repeatable, declare_option
+from sentprobe.commands.shared.options import declare_option
+from sentprobe.common.settings import FIX, VARY, Repeatable
 from sentprobe.generator.events.event import Aspect, Mood, Number, Polarity, Role, Tense, Voice
 from sentprobe.lexicon import Flag
 from sentprobe.lexicon.words import VERB_FLAGS

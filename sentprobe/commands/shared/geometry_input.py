@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sentprobe.commands.shared import options as opt
-from sentprobe.commands.shared.target_options import parse_targets
 from sentprobe.common.errors import SentprobeError, UsageError
 from sentprobe.common.screen import print_message, show_bars
 from sentprobe.common.specs import COMPEVAL, NATURAL
 from sentprobe.lexicon import Lexicon
-from sentprobe.probes.runs.targets import Targets, find_datasets
+from sentprobe.probes.runs.suite_options import CompevalOptions
+from sentprobe.probes.runs.targets import Targets, find_datasets, find_targets
 
 if TYPE_CHECKING:
     from sentprobe.generator.pairs.triplets import TripletSpace
@@ -80,11 +80,11 @@ def parse_sentence_targets(
 ) -> Targets:
     """Return the targets that the arguments *words* name: compeval or datasets. Natural-text tasks raise UsageError."""
     names = tasks or (MIRROR_TASKS if [*words] == [COMPEVAL] else ())
-    options = opt.CompevalOptions(
+    options = CompevalOptions(
         vocabulary=source.vocabulary, lexicon=source.lexicon, language=source.language, held_out=source.held_out
     )
     given_options = {"held_out": "--held-out"} if source.held_out else {}
-    targets = parse_targets(words, names, compeval=options, seed=seed, given_options=given_options)
+    targets = find_targets(words, tasks=names, compeval=options, seed=seed, given_options=given_options)
     if NATURAL in targets.suites or NATURAL in words:
         raise UsageError(
             "natural-text tasks have no mirror pairs, which distances need; "

@@ -7,8 +7,7 @@ import inspect
 import re
 import textwrap
 import tomllib
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any, ClassVar
@@ -16,22 +15,10 @@ from typing import Any, ClassVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from sentprobe.commands.shared.options import (
-    CLASSIFIER,
-    HELD_OUT,
-    MACHINE,
-    METHODS,
-    NATURAL_TEXT,
-    CardOptions,
-    CompevalOptions,
-    ItemOptions,
-    NaturalOptions,
-)
 from sentprobe.commands.shared.output_paths import check_output_paths, find_longest_name, reject_repeated_options
 from sentprobe.common import specs
-from sentprobe.common.errors import UsageError
 from sentprobe.common.screen import wrap
-from sentprobe.common.specs import enumerate_names
+from sentprobe.common.settings import CLASSIFIER, HELD_OUT, MACHINE, METHODS, NATURAL_TEXT
 
 HELP_ALL = "--help-all"
 COLUMN_GAP = 2
@@ -217,28 +204,3 @@ def map_given_options(context: typer.Context) -> dict[str, str]:
         for name in context.params
         if (source := context.get_parameter_source(name)) and source.name in ("COMMANDLINE", "DEFAULT_MAP")
     }
-
-
-SUITES_BY_PARAMETER: Mapping[str, tuple[str, ...]] = {
-    field.name: group.SUITES
-    for group in (CompevalOptions, ItemOptions, CardOptions, NaturalOptions)
-    for field in fields(group)
-}
-"""Suites that use an option, by the name of the option's parameter."""
-
-
-def is_unused(parameter: str, suites: Collection[str]) -> bool:
-    """Return whether a parameter is only for suites that are not in *suites*."""
-    return parameter in SUITES_BY_PARAMETER and not set(SUITES_BY_PARAMETER[parameter]) & set(suites)
-
-
-def reject_unused_options(given_options: Mapping[str, str], suites: Collection[str], *, data_name: str) -> None:
-    """Raise UsageError for the first option that none of *suites* uses.
-
-    - given_options: options by parameter, from :func:`map_given_options`
-    - data_name: the chosen suites or datasets, as the error message shows them
-    """
-    for parameter, option in given_options.items():
-        if is_unused(parameter, suites):
-            users = enumerate_names(SUITES_BY_PARAMETER[parameter])
-            raise UsageError(f"{option} is for the suite {users}, not for {data_name}")

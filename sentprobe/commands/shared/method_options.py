@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
-from sentprobe.commands.shared.options import METHODS, declare_option
+from sentprobe.commands.shared.options import declare_option
 from sentprobe.common import specs as names
 from sentprobe.common.errors import UsageError
+from sentprobe.common.settings import METHODS
 from sentprobe.common.specs import Spec
 
 if TYPE_CHECKING:

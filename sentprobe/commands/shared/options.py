@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import partial, wraps
 from inspect import Parameter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 from typer.models import ParameterInfo
@@ -18,7 +18,9 @@ from sentprobe.commands.shared import output_paths
 from sentprobe.commands.shared.output_paths import OUTPUT_FILE, OUTPUT_FOLDER
 from sentprobe.common import specs
 from sentprobe.common.errors import check_seed
-from sentprobe.common.specs import GENERATED, NATURAL, SUITES, choose_member
+from sentprobe.common.settings import DATA, MACHINE, Repeatable, Setting
+from sentprobe.common.specs import choose_member
+from sentprobe.probes.runs import suite_options
 
 if TYPE_CHECKING:
     from sentprobe.common.engines import EngineChoice
@@ -28,19 +30,6 @@ else:
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
 """Typer's settings for every program: names of the help option, and the maximum width of the help."""
-WHAT = "Data"
-HELD_OUT = "Held-out data"
-NATURAL_TEXT = "Natural text"
-CLASSIFIER = "The classifier"
-MACHINE = "Machine"
-METHODS = "Methods"
-FIX = "Features to set"
-VARY = "Words to allow (repeatable)"
-"""The constants from WHAT to VARY are titles of panels (groups of options) in ``--help``."""
-
-
-Repeatable = list[str] | None
-"""Type of an option that the user may repeat; None if it is not set."""
 
 
 def declare_option(panel: str | None, *names: str, **details: Any) -> Any:
@@ -48,10 +37,16 @@ def declare_option(panel: str | None, *names: str, **details: Any) -> Any:
     return typer.Option(*names, rich_help_panel=panel, **details)
 
 
-data_option, machine_option, natural_option = (
-    partial(declare_option, panel) for panel in (WHAT, MACHINE, NATURAL_TEXT)
-)
-"""Functions that declare an option in the ``--help`` panel WHAT, MACHINE or NATURAL_TEXT."""
+data_option, machine_option = (partial(declare_option, panel) for panel in (DATA, MACHINE))
+"""Functions that declare an option in the ``--help`` panel DATA or MACHINE."""
+
+
+def build_option(setting: Setting) -> Any:
+    """Return the Typer option of a setting."""
+    complete = output_paths.build_completer(lambda: setting.choices) if setting.choices else None
+    return declare_option(
+        setting.panel, *setting.names, help=setting.help, metavar=setting.metavar, autocompletion=complete
+    )
 
 
 def format_command_line() -> str:
@@ -155,15 +150,8 @@ ResultsOption = Annotated[Path | None, build_out_option("Results folder; existin
 
 TaskOption = Annotated[Repeatable, typer.Option(help="Only this task, or group such as adi; repeatable.")]
 
-LanguageOption = Annotated[
-    str,
-    data_option(
-        help=f"Language of the grammar: {specs.enumerate_names(specs.LANGUAGES)}.",
-        autocompletion=output_paths.build_completer(lambda: specs.LANGUAGES),
-    ),
-]
-
-LexiconOption = Annotated[Path | None, data_option(help="Your own lexicon (TOML file).")]
+LexiconOption = Annotated[Path | None, build_option(suite_options.LEXICON)]
+LanguageOption = Annotated[str, build_option(suite_options.LANGUAGE)]
 
 CONTRASTS = specs.enumerate_names(specs.CONTRASTS).replace(
     "negation, polarity", "negation (moved to another verb), polarity (negated or not)"
@@ -178,18 +166,8 @@ DATASET_FORMATS = [_REMARKS.get(name, name) for name in specs.DATASET_FORMATS]
 """Formats of datasets, some with a remark for the help: ``splits (a file per split)``."""
 
 
-def build_vocabulary_option(default: str) -> Any:
-    """Return the option ``--vocabulary``; its help says that *default* is the default."""
-    return data_option(
-        "--vocabulary",
-        "-v",
-        help=f"Word list: {', '.join(specs.VOCABULARIES)}, or one from --lexicon. Default: {default}.",
-    )
-
-
-VocabularyOption = Annotated[str | None, build_vocabulary_option("english")]
-
-ProfileOption = Annotated[str | None, data_option(help="Sampling weights: uniform, published or FILE.")]
+VocabularyOption = Annotated[str | None, build_option(suite_options.describe_vocabulary("english"))]
+ProfileOption = Annotated[str | None, build_option(suite_options.PROFILE)]
 
 
 def _find_mood(name: str | None) -> "Mood | None":
@@ -202,15 +180,6 @@ MoodOption = Annotated[
     Mood | None,
     data_option(
         callback=_find_mood, help=f"Mood of the anchors: {specs.enumerate_names(specs.MOODS)}. [default: statement]"
-    ),
-]
-
-HeldOutOption = Annotated[
-    Repeatable,
-    declare_option(
-        HELD_OUT,
-        metavar="SHARE|TEMPLATE",
-        help="Use only the words or structures left out by gen pairs --hold-out (give the same value); repeatable.",
     ),
 ]
 
@@ -238,103 +207,16 @@ class TripletOptions:
 
     template: Annotated[
         Repeatable,
-        data_option(
-            "--template",
-            "-t",
-            help="Sentence structure, from gen templates; repeatable. Default: all with the contrast.",
+        Setting(
+            "Sentence structure, from gen templates; repeatable. Default: all with the contrast.",
+            DATA,
+            names=("--template", "-t"),
         ),
     ] = None
-    vocabulary: Annotated[str | None, build_vocabulary_option("compeval")] = None
-    lexicon: LexiconOption = None
-    language: LanguageOption = "en"
-    held_out: HeldOutOption = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompevalOptions:
-    """Options for the words and structures of generated sentences."""
-
-    SUITES: ClassVar = GENERATED
-
-    vocabulary: Annotated[str | None, build_vocabulary_option("the suite's")] = None
-    lexicon: LexiconOption = None
-    language: LanguageOption = "en"
-    profile: ProfileOption = None
-    held_out: HeldOutOption = None
-    hold_out_structure: Annotated[
-        str | None,
-        declare_option(
-            HELD_OUT,
-            metavar="NAME",
-            help="Exclude a structure from training; half of the test items have it. One of: "
-            f"{specs.enumerate_names(specs.STRUCTURES)}.",
-        ),
-    ] = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ItemOptions:
-    """Options for items: how they are sampled, and how many each split of a task has (None: the suite's default)."""
-
-    SUITES: ClassVar = SUITES
-
-    sampling: Annotated[
-        str,
-        data_option(help="Items: mirror (same words, other labels) or paper (as published; not for group conneau)."),
-    ] = "mirror"
-
-    train: Annotated[int | None, data_option(help="Training items. Default: 4000; natural text: 100000.")] = None
-    test: Annotated[int | None, data_option(help="Test items. Default: 1000; natural text: 10000.")] = None
-    validation: Annotated[int | None, data_option(help="Validation items. Default: 0; natural text: 10000.")] = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CardOptions:
-    """Options for the dataset cards of natural-text tasks."""
-
-    SUITES: ClassVar = (NATURAL,)
-
-    audit: Annotated[bool, natural_option("--audit/--no-audit", help="Add the paper's baselines to the cards.")] = True
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NaturalOptions:
-    """Options for the languages and classes of natural-text tasks; None means the default."""
-
-    SUITES: ClassVar = (NATURAL,)
-
-    train_on: Annotated[
-        str | None,
-        natural_option(metavar="LANGUAGES", help="Languages to train on, such as de,fr. Default: of all tables."),
-    ] = None
-    test_on: Annotated[
-        str | None, natural_option(metavar="LANGUAGES", help="Languages to test on. Default: of all tables.")
-    ] = None
-
-    band: Annotated[
-        str | None,
-        natural_option(
-            "--frequency-band",
-            help="Least and greatest corpus count of the target words of Tense, SubjNum and ObjNum. Default: 100-5000, "
-            "lower in a small corpus.",
-        ),
-    ] = None
-    odd_band: Annotated[
-        str | None,
-        natural_option(
-            help="Least and greatest corpus count of SOMO's exchanged words. Default: 40-400, lower in a small corpus."
-        ),
-    ] = None
-    words: Annotated[
-        int | None, natural_option(help="Number of words (classes) of WC. Default: 1000, fewer in a small corpus.")
-    ] = None
-    first_rank: Annotated[
-        int | None, natural_option(help="Frequency rank of WC's first word. Default: 2001, lower in a small corpus.")
-    ] = None
-    sequences: Annotated[
-        int | None, natural_option(help="Number of classes of TopConst, without OTHER. Default: 19.")
-    ] = None
-    depths: Annotated[str | None, natural_option(help="Depths to use. Default: TreeDepth 5-12, DepDepth 3-5.")] = None
+    vocabulary: Annotated[str | None, suite_options.describe_vocabulary("compeval")] = None
+    lexicon: Annotated[Path | None, suite_options.LEXICON] = None
+    language: Annotated[str, suite_options.LANGUAGE] = "en"
+    held_out: Annotated[Repeatable, suite_options.LEFT_OUT] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -377,7 +259,11 @@ def _expand_parameter(parameter: Parameter) -> Iterator[Parameter]:
         return
     annotations = get_type_hints(group, include_extras=True)
     for field in fields(group):
-        yield Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=annotations[field.name])
+        annotation = annotations[field.name]
+        kind, option = get_args(annotation)[:2]
+        if isinstance(option, Setting):
+            annotation = Annotated[kind, build_option(option)]
+        yield Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=annotation)
 
 
 def _print_version(requested: bool) -> None:

@@ -9,10 +9,10 @@ from typing import Annotated, Any, get_args, get_origin
 
 import typer
 
-from sentprobe.commands.shared.help import is_unused
 from sentprobe.common.errors import FormatError, UsageError, path_error, suggest
 from sentprobe.common.reading import read_text
 from sentprobe.common.values import format_json, parse_toml
+from sentprobe.probes.runs.suite_options import is_unused
 
 UNWRITTEN_KEYS = ("config", "trust", "force", "dry-run", "wait")
 """Options that a written run file leaves out, because they do not change the results."""

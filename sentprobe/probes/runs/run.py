@@ -28,7 +28,8 @@ from sentprobe.probes.runs.completed_tasks import make_item_table
 from sentprobe.probes.runs.controls import make_word_source
 from sentprobe.probes.runs.runner import run_tasks
 from sentprobe.probes.runs.settings import Run, RunRequest, find_methods, make_run
-from sentprobe.probes.runs.suites import ClassifierChoice, ItemCounts, warn_left_out
+from sentprobe.probes.runs.suite_options import CompevalOptions, ItemOptions, NaturalOptions
+from sentprobe.probes.runs.suites import ClassifierChoice, warn_left_out
 from sentprobe.probes.runs.targets import DatasetsArgument, Targets, find_datasets, find_targets
 from sentprobe.probes.runs.task import make_tasks
 
@@ -131,10 +132,9 @@ def run(
     targets = find_targets(
         datasets,
         tasks=tasks,
-        counts=ItemCounts(train, test, validation),
-        structure=hold_out_structure,
-        train_on=train_on,
-        test_on=test_on,
+        compeval=CompevalOptions(hold_out_structure=hold_out_structure),
+        natural=NaturalOptions(train_on=train_on, test_on=test_on),
+        items=ItemOptions(train=train, test=test, validation=validation),
         seed=seed,
     )
     sources = kinds.expand_variants(

@@ -13,7 +13,6 @@ from sentprobe.common.errors import ArgumentTypeError, UsageError, check_seed, c
 from sentprobe.common.screen import SilentReporter
 from sentprobe.common.specs import COMPEVAL, check_distinct
 from sentprobe.generator.pairs.triplets import TripletSpace
-from sentprobe.generator.spaces.templates import parse_side
 from sentprobe.lexicon.read import english
 from sentprobe.probes.classifier.presets import find_preset
 from sentprobe.probes.datasets.dataset import ENCODER_WORDS, ProbeDataset
@@ -26,7 +25,8 @@ from sentprobe.probes.results.store import prepare_directory
 from sentprobe.probes.runs.job_vectors import Embedding
 from sentprobe.probes.runs.runner import run_tasks
 from sentprobe.probes.runs.settings import Run, make_run
-from sentprobe.probes.runs.suites import ItemCounts, make_compeval
+from sentprobe.probes.runs.suite_options import CompevalOptions, ItemOptions
+from sentprobe.probes.runs.suites import make_compeval
 from sentprobe.probes.runs.task import Task, list_task_names, make_tasks
 from sentprobe.probes.similarity.distance_results import ALL_TRIPLETS, GeometryResult, write_geometry
 from sentprobe.probes.similarity.distance_run import measure_encoder
@@ -322,13 +322,13 @@ def _make_geometry(settings: ScoreSettings) -> tuple[SampledTriplets, ...]:
 
 
 def _build_datasets(settings: ScoreSettings) -> Iterator[ProbeDataset]:
-    counts = ItemCounts(settings.train, settings.test, None)
-    side = parse_side(settings.held_out, held_out=True)
+    options = CompevalOptions(vocabulary=settings.vocabulary, held_out=[*settings.held_out])
+    items = ItemOptions(train=settings.train, test=settings.test)
     for task in settings.tasks:
         if isinstance(task, ProbeDataset):
             yield task
             continue
-        suite = make_compeval([task], vocabulary=settings.vocabulary, counts=counts, seed=settings.seed, side=side)
+        suite = make_compeval([task], options, items, seed=settings.seed)
         for _, built in suite.build(command=""):
             if not isinstance(built, ProbeDataset):
                 raise built

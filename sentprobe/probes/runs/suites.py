@@ -11,15 +11,15 @@ from os import PathLike
 from pathlib import Path
 from typing import ClassVar, TypeAlias
 
-from sentprobe.common.errors import ArgumentTypeError, SentprobeError, UsageError, check_whole, require_libraries
+from sentprobe.common.errors import ArgumentTypeError, SentprobeError, UsageError, require_libraries
 from sentprobe.common.inputs import describe_folder, is_table
 from sentprobe.common.screen import Reporter, show_bars
 from sentprobe.common.specs import COMPEVAL, NATURAL, OptionPair, check_distinct, choose_member
-from sentprobe.generator.spaces.profile import Profile
-from sentprobe.generator.spaces.templates import SplitSide
+from sentprobe.generator.spaces.profile import Profile, load_profile
+from sentprobe.generator.spaces.templates import SplitSide, parse_side
 from sentprobe.lexicon.languages.language import Language
 from sentprobe.lexicon.lexicon import Lexicon
-from sentprobe.lexicon.read import choose_vocabulary, english
+from sentprobe.lexicon.read import choose_vocabulary, load_lexicon
 from sentprobe.probes.classifier.presets import find_preset, override
 from sentprobe.probes.classifier.probe import Preset
 from sentprobe.probes.corpus.table import Table, open_table
@@ -33,6 +33,7 @@ from sentprobe.probes.natural.datasets import TASKS as NATURAL_TASKS
 from sentprobe.probes.natural.datasets import NaturalRecipe, build_datasets, check_natural_size, find_tasks
 from sentprobe.probes.natural.natural_task import NaturalTask, TableNeed, TaskGroup
 from sentprobe.probes.natural.selection import DEPTHS, NaturalSettings, parse_band, parse_depths
+from sentprobe.probes.runs.suite_options import CompevalOptions, ItemOptions, NaturalOptions
 
 FALLBACK_PRESET = "ettinger"
 """The classifier preset for datasets of unknown tasks."""
@@ -245,58 +246,40 @@ def build_failure_error(failures: Collection[TooFewError], *, total: int) -> Sen
     return (UsageError if is_wrong_request else SentprobeError)("\n".join([f"{count}:", *map(str, failures)]))
 
 
-@dataclass(frozen=True, slots=True)
-class ItemCounts:
-    """The requested numbers of items of a task, by split; None means the default of the suite."""
-
-    train: int | None = None
-    test: int | None = None
-    validation: int | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("train", "test", "validation"):
-            check_whole(name, getattr(self, name))
-
-    def apply_to(self, usual: Size) -> Size:
-        return usual.override(self.train, self.test, self.validation)
-
-
 def make_compeval(
     names: Names,
+    options: CompevalOptions = CompevalOptions(),  # noqa: B008 - frozen
+    items: ItemOptions = ItemOptions(),  # noqa: B008
     *,
     suite: str = COMPEVAL,
-    lexicon: Callable[[], Lexicon] = english,
-    vocabulary: str | None = None,
-    counts: ItemCounts = ItemCounts(),
-    sampling: Sampling = Sampling.MIRROR,
-    structure: str | None = None,
-    profile: Profile | None = None,
     seed: int = 0,
-    side: SplitSide | None = None,
 ) -> CompevalSuite:
-    """Return a suite with the tasks *names*, by default all; *lexicon* is called after checks that need no lexicon."""
-    held_out = None if structure is None else find_structure(structure)
+    """Return the suite *suite* with the tasks *names*, by default all. Raises UsageError."""
+    sampling = choose_member(Sampling, items.sampling, what="sampling")
+    profile = load_profile(options.profile)
+    side = parse_side(options.held_out or (), held_out=True)
+    structure = None if options.hold_out_structure is None else find_structure(options.hold_out_structure)
     tasks = tuple(find_task(name, suite) for name in names or SUITE_TASKS[suite])
     check_distinct("task", [task.name for task in tasks])
-    size = counts.apply_to(Size())
+    size = Size().override(items.train, items.test, items.validation)
     for task in tasks:
-        check_size(task, size, sampling=sampling, halves=held_out is not None)
-    built_lexicon = lexicon()
-    tasks = _select_possible_tasks(tasks, built_lexicon.language, chosen=bool(names))
-    vocabulary = vocabulary or choose_vocabulary(built_lexicon, suite)
-    built_lexicon.vocabulary(vocabulary)
+        check_size(task, size, sampling=sampling, halves=structure is not None)
+    lexicon = load_lexicon(options.lexicon, options.language)  # after the checks that need no lexicon
+    tasks = _select_possible_tasks(tasks, lexicon.language, chosen=bool(names))
+    vocabulary = options.vocabulary or choose_vocabulary(lexicon, suite)
+    lexicon.vocabulary(vocabulary)
     if side:
-        side.restrict_lexicon(built_lexicon, vocabulary)
+        side.restrict_lexicon(lexicon, vocabulary)
     return CompevalSuite(
         name=suite,
         tasks=tasks,
-        lexicon=built_lexicon,
+        lexicon=lexicon,
         vocabulary=vocabulary,
         size=size,
         sampling=sampling,
         seed=seed,
         side=side,
-        structure=held_out,
+        structure=structure,
         profile=profile,
     )
 
@@ -318,28 +301,36 @@ def _select_possible_tasks(
 def make_natural(
     tables: Sequence[Table],
     names: Names,
+    options: NaturalOptions = NaturalOptions(),  # noqa: B008 - frozen
+    items: ItemOptions = ItemOptions(),  # noqa: B008
     *,
-    train_on: str | None = None,
-    test_on: str | None = None,
-    settings: NaturalSettings = NaturalSettings(),  # noqa: B008 - frozen
-    counts: ItemCounts = ItemCounts(),
     seed: int = 0,
     audit: bool = False,
 ) -> NaturalSuite:
-    """Return a suite with the natural-text tasks *names*, by default those of Conneau et al. 2018.
+    """Return a suite with the natural-text tasks *names*, by default those of Conneau et al. 2018. Raises UsageError.
 
     *names* may include groups of tasks, such as ``"adi"``. By default, tasks about constituents are left out if no
-    table has trees. Tasks train and test on different languages if there are several tables, or if *train_on* or
-    *test_on* lists languages (``"de,fr"``). Raises UsageError.
+    table has trees. Tasks train and test on different languages if there are several tables, or if the options list
+    languages to train or test on (``"de,fr"``). *audit* says whether dataset cards get the paper's baselines.
     """
+    settings = NaturalSettings(
+        band=None if options.band is None else parse_band(options.band),
+        odd_band=None if options.odd_band is None else parse_band(options.odd_band),
+        first_rank=options.first_rank,
+        words=options.words,
+        sequences=options.sequences,
+        depths=DEPTHS if options.depths is None else parse_depths(options.depths),
+        sampling=choose_member(Sampling, items.sampling, what="sampling"),
+    )
     tasks = tuple(find_tasks(names))
-    size = counts.apply_to(NaturalRecipe().size)
+    size = NaturalRecipe().size.override(items.train, items.test, items.validation)
     require_libraries(*(("duckdb", "sklearn") if audit else ("duckdb",)))
     recipe = NaturalRecipe(size=size, seed=seed, settings=settings, audit=audit)
     check_natural_size(size)
     if not names and not any(table.has_values("depth") for table in tables):
         tasks = tuple(task for task in tasks if task.need is not TableNeed.TREE)
     crossing = None
+    train_on, test_on = options.train_on, options.test_on
     if len(tables) > 1 or train_on is not None or test_on is not None:
         crossing = make_crossing(tables, tasks, train_on=train_on, test_on=test_on, chosen=bool(names))
         tasks = crossing.list_datasets()
@@ -401,22 +392,21 @@ def build_natural(
     for path in paths:
         if not isinstance(path, str | PathLike):
             raise ArgumentTypeError(f"a {type(path).__name__} is no path of the table of a corpus")
-    settings = NaturalSettings(
-        band=None if frequency_band is None else parse_band(frequency_band),
-        odd_band=None if odd_band is None else parse_band(odd_band),
+    options = NaturalOptions(
+        train_on=train_on,
+        test_on=test_on,
+        band=frequency_band,
+        odd_band=odd_band,
         words=words,
         first_rank=first_rank,
         sequences=sequences,
-        depths=DEPTHS if depths is None else parse_depths(depths),
-        sampling=choose_member(Sampling, sampling, what="sampling"),
+        depths=depths,
     )
     suite = make_natural(
         [open_table_unchecked(Path(path)) for path in paths],
         (tasks,) if isinstance(tasks, str) else tuple(tasks),
-        settings=settings,
-        counts=ItemCounts(train, test, validation),
-        train_on=train_on,
-        test_on=test_on,
+        options,
+        ItemOptions(sampling=sampling, train=train, test=test, validation=validation),
         seed=seed,
         audit=audit,
     )

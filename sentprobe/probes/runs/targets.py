@@ -1,7 +1,7 @@
 """The targets of a run: suites to build, datasets in files, and datasets in memory."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
@@ -11,14 +11,15 @@ from sentprobe.common.errors import ArgumentTypeError, UsageError, suggest
 from sentprobe.common.inputs import is_table
 from sentprobe.common.screen import Reporter
 from sentprobe.common.specs import GENERATED, NATURAL, SUITES, TASK_GROUPS, check_distinct
-from sentprobe.probes.corpus.table import Table, open_table
+from sentprobe.probes.corpus.table import open_table
 from sentprobe.probes.datasets.dataset import ProbeDataset, TooFewError
 from sentprobe.probes.datasets.formats import read_datasets
 from sentprobe.probes.encoders.kinds import is_encoder
 from sentprobe.probes.generated.tasks import SUITE_TASKS
 from sentprobe.probes.natural.datasets import TASKS as NATURAL_TASKS
 from sentprobe.probes.natural.natural_task import TaskGroup
-from sentprobe.probes.runs import suites as built
+from sentprobe.probes.runs import suites
+from sentprobe.probes.runs.suite_options import CompevalOptions, ItemOptions, NaturalOptions, reject_unused_options
 from sentprobe.probes.runs.suites import to_own_name
 
 
@@ -29,7 +30,7 @@ class StoredDatasets:
     path: Path
 
 
-Target: TypeAlias = built.AnySuite | StoredDatasets | ProbeDataset
+Target: TypeAlias = suites.AnySuite | StoredDatasets | ProbeDataset
 TargetWord: TypeAlias = str | ProbeDataset
 """A target as the user requests it: the name of a suite, a path, or a dataset in memory."""
 
@@ -45,7 +46,7 @@ class Targets:
     """The names of the requested tasks; empty means all tasks."""
 
     @property
-    def built(self) -> list[built.AnySuite]:
+    def built(self) -> list[suites.AnySuite]:
         """The targets whose datasets must be built: the suites. Other targets are datasets in files or in memory."""
         return [target for target in self.items if not isinstance(target, StoredDatasets | ProbeDataset)]
 
@@ -76,7 +77,7 @@ def classify_targets(words: Sequence[TargetWord]) -> list[ClassifiedTarget]:
     if NATURAL in written_words and not any(suite == NATURAL for _, suite in classified):
         for name in written_words:
             if name not in SUITES:
-                built.open_table_unchecked(Path(name))
+                suites.open_table_unchecked(Path(name))
         raise missing_table_error("probe run")
     for word, suite in classified:
         if isinstance(word, str) and suite is None and not Path(word).exists():
@@ -90,38 +91,6 @@ def _find_suite(word: TargetWord) -> str | None:
     return word if word in GENERATED else NATURAL if word and is_table(Path(word)) else None
 
 
-def make_targets(
-    words: Sequence[TargetWord],
-    names: built.Names,
-    *,
-    classified: Sequence[ClassifiedTarget],
-    make_compeval: Callable[[str, built.Names], built.CompevalSuite],
-    make_natural: Callable[[Sequence[Table], built.Names], built.NaturalSuite],
-) -> Targets:
-    """Return the targets that *words* request, restricted to the tasks *names*.
-
-    - classified: the result of :func:`classify_targets` for *words*
-    - make_compeval: makes a generated suite; its arguments are (name of the suite, names of tasks)
-    - make_natural: makes the suite ``natural``; its arguments are (all analysed tables in *words*, names of tasks)
-    """
-    targets: list[Target] = []
-    tables = [word for word, suite in classified if suite == NATURAL]
-    for word, suite in classified:
-        own_names = _select_suite_names(names, suite) if len(classified) > max(1, len(tables)) else tuple(names)
-        if (names and not own_names) or word in tables[1:]:
-            continue
-        if isinstance(word, ProbeDataset):
-            targets.append(word)
-        elif suite in GENERATED:
-            targets.append(make_compeval(suite, own_names))
-        elif suite == NATURAL:
-            targets.append(make_natural([open_table(Path(str(path)), check=False) for path in tables], own_names))
-        else:
-            targets.append(StoredDatasets(Path(word)))
-    written_words = tuple(word if isinstance(word, str) else word.name for word in words)
-    return Targets(written_words, tuple(targets), tuple(names))
-
-
 DatasetsArgument: TypeAlias = str | Path | ProbeDataset | Iterable[str | Path | ProbeDataset]
 """A suite, a path of datasets or of a table, a dataset in memory, or several of them."""
 
@@ -130,37 +99,56 @@ def find_targets(
     datasets: DatasetsArgument,
     *,
     tasks: Sequence[str] | str = (),
-    counts: built.ItemCounts = built.ItemCounts(),  # noqa: B008 - frozen
-    structure: str | None = None,
-    train_on: str | None = None,
-    test_on: str | None = None,
+    compeval: CompevalOptions = CompevalOptions(),  # noqa: B008 - frozen
+    natural: NaturalOptions = NaturalOptions(),  # noqa: B008
+    items: ItemOptions = ItemOptions(),  # noqa: B008
     seed: int = 0,
+    given_options: Mapping[str, str] | None = None,
 ) -> Targets:
-    """Return the targets for the arguments of :func:`sentprobe.run`. Raises UsageError or ArgumentTypeError."""
+    """Return the targets that *datasets* name, restricted to *tasks*. Raises UsageError or ArgumentTypeError.
+
+    - given_options: the options that the user set on the command line, by parameter; one that no target uses raises
+      UsageError
+    """
     words = [_to_target_word(dataset) for dataset in _as_list(datasets)]
     if not words:
         check_distinct("dataset", [])
     classified = classify_targets(words)
-    if counts != built.ItemCounts() and not any(suite for _, suite in classified):
+    written_words = tuple(word if isinstance(word, str) else word.name for word in words)
+    chosen = [suite for _, suite in classified if suite]
+    reject_unused_options(given_options or {}, chosen, data_name=", ".join(written_words))
+    if (items.train, items.test, items.validation) != (None, None, None) and not chosen:
         raise UsageError(
             "train, test and validation are for tasks that are built (compeval, structure, or a table); "
             "stored datasets are used as they are"
         )
-    if (train_on, test_on) != (None, None) and not any(suite == NATURAL for _, suite in classified):
+    if (natural.train_on, natural.test_on) != (None, None) and NATURAL not in chosen:
         raise UsageError("train_on and test_on are for tables of corpora, one of each language")
-    if structure is not None and not any(suite in GENERATED for _, suite in classified):
+    if compeval.hold_out_structure is not None and not {*GENERATED} & {*chosen}:
         raise UsageError("hold_out_structure is for the suite compeval or structure, which is not requested")
-    return make_targets(
-        words,
-        (tasks,) if isinstance(tasks, str) else tuple(tasks),
-        classified=classified,
-        make_compeval=lambda suite, names: built.make_compeval(
-            names, suite=suite, counts=counts, structure=structure, seed=seed
-        ),
-        make_natural=lambda tables, names: built.make_natural(
-            tables, names, train_on=train_on, test_on=test_on, counts=counts, seed=seed
-        ),
-    )
+    names = (tasks,) if isinstance(tasks, str) else tuple(tasks)
+    tables = [word for word, suite in classified if suite == NATURAL]
+    targets: list[Target] = []
+    for word, suite in classified:
+        own_names = _select_suite_names(names, suite) if len(classified) > max(1, len(tables)) else names
+        if (names and not own_names) or word in tables[1:]:
+            continue
+        if isinstance(word, ProbeDataset):
+            targets.append(word)
+        elif suite is None:
+            targets.append(StoredDatasets(Path(word)))
+        elif suite == NATURAL:
+            opened = [open_table(Path(str(path)), check=False) for path in tables]
+            targets.append(suites.make_natural(opened, own_names, natural, items, seed=seed))
+        else:
+            targets.append(suites.make_compeval(own_names, compeval, items, suite=suite, seed=seed))
+    found = Targets(written_words, tuple(targets), names)
+    match found.built:
+        case [
+            suites.NaturalSuite(tasks=natural_tasks, recipe=recipe)
+        ]:  # suites of generated sentences have both samplings
+            suites.check_sampling(natural_tasks, recipe.settings.sampling)
+    return found
 
 
 def _as_list(value: object) -> list[object]:
@@ -206,13 +194,13 @@ def find_datasets(targets: Targets, *, command: str, reporter: Reporter) -> Foun
         if isinstance(target, StoredDatasets | ProbeDataset):
             datasets += _read_selected(target, targets)
             continue
-        for name, built_dataset in built.build_all(target, command=command, reporter=reporter):
+        for name, built_dataset in suites.build_all(target, command=command, reporter=reporter):
             if isinstance(built_dataset, ProbeDataset):
                 datasets.append(built_dataset)
             else:
                 failures[name] = built_dataset
     if failures and not datasets:
-        raise built.build_failure_error(failures.values(), total=len(failures))
+        raise suites.build_failure_error(failures.values(), total=len(failures))
     names = [data.name for data in datasets]
     for name in targets.names:
         known_names = {*map(to_own_name, (*names, *failures)), *(group.value for group in TaskGroup)}

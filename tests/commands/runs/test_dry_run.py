@@ -17,8 +17,6 @@ from hypothesis import strategies as st
 from in_process import Command
 from probe_strategies import make_learnable_dataset
 
-from sentprobe.commands.shared.options import ItemOptions
-from sentprobe.commands.shared.target_options import parse_targets
 from sentprobe.common.screen import SilentReporter
 from sentprobe.common.specs import parse_spec
 from sentprobe.probes.classifier.fit import TrainingProblem
@@ -31,6 +29,8 @@ from sentprobe.probes.runs import forecast as measured_speed
 from sentprobe.probes.runs.planned_work import EncoderFacts, PlannedFit, UnloadedModel, read_unloaded_model
 from sentprobe.probes.runs.run import execute_request
 from sentprobe.probes.runs.settings import Run, RunRequest, make_run
+from sentprobe.probes.runs.suite_options import ItemOptions
+from sentprobe.probes.runs.targets import find_targets
 
 TINY = ("--task", "Order", "--train", "56", "--test", "28", "--set", "max_epochs=2", "--jobs", "1")
 
@@ -111,7 +111,7 @@ TASKS = ("Order", "Negation")
 
 def make_request(*encoders: str, train: int = 56, preset: str = "ettinger", **training: Any) -> RunRequest:
     items = ItemOptions(train=train, test=28)
-    targets = parse_targets(["compeval"], list(TASKS), items=items)
+    targets = find_targets(["compeval"], tasks=list(TASKS), items=items)
     specs = [parse_spec(encoder) for encoder in encoders]
     quick = override(find_preset(preset), [("max_epochs", "1")])
     return RunRequest(targets=targets, encoders=specs, preset=quick, run=make_run(**training))

@@ -14,8 +14,7 @@ from in_process import Command
 from probe_strategies import make_learnable_dataset
 from processes import PROBE, alive, descendants, end, wait_for
 
-from sentprobe.commands.shared.options import EngineOptions, ItemOptions
-from sentprobe.commands.shared.target_options import parse_targets
+from sentprobe.commands.shared.options import EngineOptions
 from sentprobe.common.engines import EngineChoice
 from sentprobe.common.errors import SentprobeError, UsageError
 from sentprobe.common.files import RUN_FILE
@@ -26,6 +25,8 @@ from sentprobe.probes.results.result import USUAL_CONDITIONS
 from sentprobe.probes.results.store import MARKER, read_results
 from sentprobe.probes.runs.run import execute_request
 from sentprobe.probes.runs.settings import RunRequest, make_run
+from sentprobe.probes.runs.suite_options import ItemOptions
+from sentprobe.probes.runs.targets import find_targets
 
 TINY = ("--train", "56", "--test", "44", "--set", "max_epochs=2", "--jobs", "1", "--no-cache")
 BOW = ("--encoder", "bow?dim=8")
@@ -113,7 +114,7 @@ def test_help_imports_no_torch() -> None:
 
 @pytest.mark.slow
 def test_several_processes_give_the_same_numbers() -> None:
-    targets = parse_targets(["compeval"], ["Content1Probe"], items=ItemOptions(train=56, test=28))
+    targets = find_targets(["compeval"], tasks=["Content1Probe"], items=ItemOptions(train=56, test=28))
     preset = override(find_preset("ettinger"), [("max_epochs", "3")])
     requests = (
         RunRequest(

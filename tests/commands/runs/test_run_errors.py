@@ -11,13 +11,13 @@ from in_process import Command
 from probe_strategies import make_learnable_dataset
 from shared import ROOT
 
-from sentprobe.commands.shared.options import ItemOptions
-from sentprobe.commands.shared.target_options import parse_targets
 from sentprobe.common import engines
 from sentprobe.common.errors import ResultsError, UsageError, format_install
 from sentprobe.common.scratch import hold_lock
 from sentprobe.probes.datasets.formats import write_dataset
 from sentprobe.probes.results.store import lock_directory
+from sentprobe.probes.runs.suite_options import ItemOptions
+from sentprobe.probes.runs.targets import find_targets
 
 TINY = ("--train", "56", "--test", "28", "--set", "max_epochs=2", "--jobs", "1", "--no-cache")
 BOW = ("--encoder", "bow?dim=8")
@@ -74,9 +74,9 @@ def test_refused_request(arguments: list[str], code: int, message: str, command:
 
 
 def test_paper_sampling_balances_in_twos() -> None:
-    parse_targets(["compeval"], items=ItemOptions(train=402, sampling="paper"))
+    find_targets(["compeval"], items=ItemOptions(train=402, sampling="paper"))
     with pytest.raises(UsageError, match="must be a positive multiple of 4"):
-        parse_targets(["compeval"], items=ItemOptions(train=402, sampling="mirror"))
+        find_targets(["compeval"], items=ItemOptions(train=402, sampling="mirror"))
 
 
 def check_refusal(got: int, stdout: str, stderr: str, *, code: int, message: str) -> None:

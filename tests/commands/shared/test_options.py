@@ -4,9 +4,15 @@ import inspect
 
 import pytest
 
-from sentprobe.commands.shared.help import SUITES_BY_PARAMETER, reject_unused_options
-from sentprobe.commands.shared.options import CompevalOptions, ItemOptions, NaturalOptions, expand_option_groups
+from sentprobe.commands.shared.options import expand_option_groups
 from sentprobe.common.errors import UsageError
+from sentprobe.probes.runs.suite_options import (
+    SUITES_BY_PARAMETER,
+    CompevalOptions,
+    ItemOptions,
+    NaturalOptions,
+    reject_unused_options,
+)
 
 
 def test_a_command_gets_the_instance_of_each_group() -> None:

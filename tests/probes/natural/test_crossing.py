@@ -23,7 +23,8 @@ from sentprobe.probes.datasets.known_task import name_in_languages, remove_langu
 from sentprobe.probes.natural.crossing import LEFT_OUT, Crossing, build_crossed_datasets, make_crossing
 from sentprobe.probes.natural.datasets import NaturalRecipe, find_tasks
 from sentprobe.probes.runs import suites
-from sentprobe.probes.runs.suites import ItemCounts, find_known_task, make_natural, rename_as_published
+from sentprobe.probes.runs.suite_options import ItemOptions, NaturalOptions
+from sentprobe.probes.runs.suites import find_known_task, make_natural, rename_as_published
 
 LANGUAGES = ("de", "fr", "it")
 Built = dict[str, ProbeDataset | TooFewError]
@@ -102,7 +103,10 @@ def test_test_sentences_and_their_translations_are_never_trained(
 
 def test_progress_counts_pairs_of_languages(tables: list[Table]) -> None:
     suite = make_natural(
-        tables[:2], ["SentLen", "DepDepth"], train_on="de", test_on="fr", counts=ItemCounts(60, 30, 12)
+        tables[:2],
+        ["SentLen", "DepDepth"],
+        NaturalOptions(train_on="de", test_on="fr"),
+        ItemOptions(train=60, test=30, validation=12),
     )
     reporter = Mock(spec=SilentReporter)
     names = [name for name, _ in suites.build_all(suite, command="", reporter=reporter)]

@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 from in_process import Command
 
-from sentprobe.commands.shared.options import CompevalOptions, ItemOptions
-from sentprobe.commands.shared.target_options import parse_targets
 from sentprobe.common.specs import parse_spec
 from sentprobe.lexicon import Lexicon, german
 from sentprobe.probes.encoders.kinds import make_encoder
@@ -18,8 +16,9 @@ from sentprobe.probes.results.store import read_results, write_result
 from sentprobe.probes.runs import completed_tasks
 from sentprobe.probes.runs import run as runs
 from sentprobe.probes.runs.settings import make_run
+from sentprobe.probes.runs.suite_options import CompevalOptions, ItemOptions
 from sentprobe.probes.runs.suites import PresetChoice, make_compeval
-from sentprobe.probes.runs.targets import Targets
+from sentprobe.probes.runs.targets import Targets, find_targets
 
 TASKS = ("--task", "Order", "--task", "Content1Probe")
 TINY = (*TASKS, "--train", "56", "--test", "28", "--set", "max_epochs=2", "--jobs", "1")
@@ -115,7 +114,9 @@ def remove_option(option: str) -> list[str]:
 def find_recipes(**changes: Any) -> set[str]:
     """The recipes of a small request."""
     options: dict[str, Any] = {"items": ItemOptions(train=56, test=28), "compeval": CompevalOptions(), "seed": 0}
-    targets = parse_targets(["compeval"], ["Order"], **{key: changes.pop(key, value) for key, value in options.items()})
+    targets = find_targets(
+        ["compeval"], tasks=["Order"], **{key: changes.pop(key, value) for key, value in options.items()}
+    )
     encoders = completed_tasks.build_encoders_with_files(parse_spec("bow?dim=8"), seed=0)
     preset = changes.pop("preset", None)
     words = changes.pop("words", None)
@@ -199,5 +200,5 @@ def test_properties_of_words_are_part_of_a_recipe(change: dict[str, Any]) -> Non
 
 
 def find_origins(lexicon: Lexicon) -> dict[str, str]:
-    suite = make_compeval(["SemRole"], lexicon=lambda: lexicon)
+    suite = replace(make_compeval(["SemRole"], CompevalOptions(language="de")), lexicon=lexicon)
     return completed_tasks.digest_origins(Targets((suite.name,), (suite,)))

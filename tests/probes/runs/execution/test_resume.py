@@ -17,8 +17,6 @@ from probe_strategies import CountingEncoder, make_learnable_dataset
 from processes import ENVIRONMENT, PROBE, alive, descendants, wait_for
 from thoroughness import examples
 
-from sentprobe.commands.shared.options import ItemOptions
-from sentprobe.commands.shared.target_options import parse_targets
 from sentprobe.common.errors import ResultsError, SentprobeError
 from sentprobe.common.specs import parse_pair, parse_spec
 from sentprobe.probes.classifier import fit as trainer
@@ -29,6 +27,8 @@ from sentprobe.probes.results.store import MARKER, make_file_name, read_results
 from sentprobe.probes.runs import missing_jobs
 from sentprobe.probes.runs.run import execute_request, run
 from sentprobe.probes.runs.settings import RunRequest, make_run
+from sentprobe.probes.runs.suite_options import ItemOptions
+from sentprobe.probes.runs.targets import find_targets
 
 FAST = replace(find_preset("ettinger"), max_epochs=2)
 CONDITIONS = len(USUAL_CONDITIONS)
@@ -228,7 +228,7 @@ SAME = (
 
 def run_here(out: Path | None) -> Results:
     """Run the same as SAME in this process."""
-    targets = parse_targets(["compeval"], items=ItemOptions(train=56, test=28))
+    targets = find_targets(["compeval"], items=ItemOptions(train=56, test=28))
     preset = override(find_preset("ettinger"), [parse_pair(text) for text in OVERRIDES])
     request = RunRequest(
         targets=targets, encoders=[parse_spec("bow?dim=30")], preset=preset, run=make_run(seeds=2, out=out)
