@@ -144,9 +144,8 @@ def find_targets(
             targets.append(suites.make_compeval(own_names, compeval, items, suite=suite, seed=seed))
     found = Targets(written_words, tuple(targets), names)
     match found.built:
-        case [
-            suites.NaturalSuite(tasks=natural_tasks, recipe=recipe)
-        ]:  # suites of generated sentences have both samplings
+        # Suites of generated sentences have both kinds of sampling.
+        case [suites.NaturalSuite(tasks=natural_tasks, recipe=recipe)]:
             suites.check_sampling(natural_tasks, recipe.settings.sampling)
     return found
 
