@@ -85,7 +85,10 @@ def load_sentence_transformer(spec: Spec) -> SentenceTransformerEncoder:
     )
     model = _load(files.directory, model_name=spec.argument, options=options)
     prompt = _choose_prompt(options, model.prompts, default=model.default_prompt_name)
-    fingerprint = _compute_fingerprint(files, model, prompt=prompt, options=options)
+    modules = [type(module).__name__ for module in model]
+    # Batch size and device are left out: they affect the vectors by rounding only.
+    settings = (options.normalize, options.dim, options.precision, getattr(model, "max_seq_length", None))
+    fingerprint = digest("st", files.content, modules, prompt, *settings)
     return SentenceTransformerEncoder(spec.name, fingerprint, model, prompt, options)
 
 
@@ -121,12 +124,3 @@ def _choose_prompt(options: SentenceTransformerOptions, prompts: Mapping[str, st
             f"this model has no prompt named {name!r}{suggest(name, nonempty_prompts)}; its prompts: {listed}"
         )
     return prompts[name]
-
-
-def _compute_fingerprint(
-    files: loading.ModelFiles, model: Any, *, prompt: str, options: SentenceTransformerOptions
-) -> str:
-    """Return a digest of all that the vectors depend on; batch size and device, which affect rounding, are left out."""
-    modules = [type(module).__name__ for module in model]
-    settings = (options.normalize, options.dim, options.precision, getattr(model, "max_seq_length", None))
-    return digest("st", files.content, modules, prompt, *settings)
