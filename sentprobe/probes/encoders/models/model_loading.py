@@ -342,7 +342,7 @@ def _check_loaded_weights(*, needs_pooler: bool) -> Iterator[None]:
         return (model, loading_info) if settings.get("output_loading_info") else model
 
     with _LOADING:
-        load_unchecked = vars(PreTrainedModel)[method]
+        load_unchecked = vars(PreTrainedModel)[method]  # the class method itself, so that it can be put back
         setattr(PreTrainedModel, method, classmethod(load))
         try:
             yield

@@ -94,11 +94,7 @@ class Pooling(StrEnum):
 
 
 def pool_states(states: Tensor, mask: Tensor, *, pooling: Pooling) -> Tensor:
-    """Pool hidden states into sentence vectors, (batch, dim) float32.
-
-    - states: (batch, time, dim)
-    - mask: (batch, time), 1 for tokens and 0 for padding
-    """
+    """Pool hidden states, (batch, time, dim), into (batch, dim) float32; *mask*, (batch, time), is 0 for padding."""
     return POOLINGS[pooling](states.float(), mask.bool())
 
 

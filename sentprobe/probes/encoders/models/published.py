@@ -258,7 +258,12 @@ def build_skipthought(spec: Spec) -> SkipThought:
     if not folder.is_dir():
         raise UsageError(f"skipthought: there is no folder {folder}")
     record_input(folder)
-    words = _read_skipthought_words(folder / DICTIONARY, eos=options.eos)
+    dictionary = folder / DICTIONARY
+    numbers = read_word_list(dictionary)
+    for word in (UNKNOWN, *([END] if options.eos else [])):
+        if word not in numbers:
+            raise EncoderError(f"{dictionary}: there is no {word} among the words")
+    words = NumberedWords(str(dictionary), numbers, numbers[UNKNOWN])
     files = FILES_BY_MODE[options.mode]
     names = tuple(model_files.table for model_files in files)
     convert = CONVERT.format(names=names)  # one command for all files, which were published in the same format
@@ -279,14 +284,6 @@ def build_skipthought(spec: Spec) -> SkipThought:
         tokenize=choose_tokenizer(options.words, tokenize_treebank),
         options=options,
     )
-
-
-def _read_skipthought_words(path: Path, *, eos: bool) -> NumberedWords:
-    numbers = read_word_list(path)
-    for word in (UNKNOWN, *([END] if eos else [])):
-        if word not in numbers:
-            raise EncoderError(f"{path}: there is no {word} among the words")
-    return NumberedWords(str(path), numbers, numbers[UNKNOWN])
 
 
 def _read_skipthought_model(
