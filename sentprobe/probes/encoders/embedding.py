@@ -26,6 +26,7 @@ def embed(
     """
     if not sentences:
         raise UsageError("there are no sentences to encode")
+    # The cache holds the vectors of the base encoder, so its variants need not encode again.
     if isinstance(encoder, ReducedEncoder):
         return encoder.apply_storage(embed(encoder.base, sentences, cache=cache, reporter=reporter))
     if isinstance(encoder, ErasedEncoder):

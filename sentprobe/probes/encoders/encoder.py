@@ -86,6 +86,7 @@ def digest(*parts: object) -> str:
     >>> digest("bow", 1) == digest("bow", 1), digest("bo", "w1") == digest("bow", 1)
     (True, False)
     """
+    # The text of a data class has its name and its fields in order, so a change of these changes stored digests.
     return hashlib.sha256(repr([str(part) for part in parts]).encode()).hexdigest()
 
 

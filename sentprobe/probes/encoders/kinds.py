@@ -19,20 +19,29 @@ from secrets import token_hex
 from typing import Any, TypeAlias, TypeVar
 
 from sentprobe.common.errors import ArgumentTypeError, UsageError, require_libraries, suggest
-from sentprobe.common.specs import Spec, check_names, parse_spec, replace_options
-from sentprobe.probes.encoders import encoder as protocol
-from sentprobe.probes.encoders import variants as cut_and_rounded
+from sentprobe.common.specs import Spec, check_names, parse_spec, read_options, replace_options
 from sentprobe.probes.encoders.architecture import is_model_folder
-from sentprobe.probes.encoders.encoder import Baseline, Encoder, missing_extra
+from sentprobe.probes.encoders.encoder import (
+    Baseline,
+    Encoder,
+    digest,
+    get_capabilities,
+    missing_extra,
+    read_code_name,
+    read_fingerprint,
+)
 from sentprobe.probes.encoders.models.python import convert_to_array, find_style, wrap_encoder
 from sentprobe.probes.encoders.variants import (
     ERASE,
     NO_ERASURE,
+    STORAGE_OPTION_NAMES,
+    UNCHANGED,
     StorageOptions,
     add_erasure,
     add_storage_options,
     make_erased_encoders,
     make_stored_encoders,
+    split_options,
 )
 
 
@@ -211,11 +220,11 @@ def make_encoders(spec: Spec | str, *, seed: int = 0) -> list[Encoder | Baseline
     spec = read_spec(spec) if isinstance(spec, str) else spec
     kind = find_kind(spec)
     check_installed([spec])
-    bare, erase_options = cut_and_rounded.split_options(spec, ERASE)
+    bare, erase_options = split_options(spec, ERASE)
     paths = [path for _, path in erase_options]
-    plain, storage_options = cut_and_rounded.split_options(bare, *cut_and_rounded.STORAGE_OPTION_NAMES)
-    storage = replace_options(cut_and_rounded.StorageOptions(), storage_options, owner=spec.kind)
-    if paths and cut_and_rounded.UNCHANGED not in storage.variants:
+    plain, storage_options = split_options(bare, *STORAGE_OPTION_NAMES)
+    storage = replace_options(StorageOptions(), storage_options, owner=spec.kind)
+    if paths and UNCHANGED not in storage.variants:
         raise UsageError(f"{spec}: {ERASE}= needs unchanged vectors; leave out dims= and quantize=")
     encoders = list(kind.build(plain, seed))
     label = spec.label or ""
@@ -224,13 +233,13 @@ def make_encoders(spec: Spec | str, *, seed: int = 0) -> list[Encoder | Baseline
         return [*erased]
     if plain == bare:
         return [*encoders, *erased]
-    stored = (cut_and_rounded.make_stored_encoders(encoder, storage, label=label) for encoder in encoders)
+    stored = (make_stored_encoders(encoder, storage, label=label) for encoder in encoders)
     return [*chain.from_iterable(stored), *erased]
 
 
 def has_unchanged_vectors(spec: Spec) -> bool:
     """Return whether a spec has none of the options ``dims``, ``quantize`` and ``erase``."""
-    return not any(name in (*cut_and_rounded.STORAGE_OPTION_NAMES, ERASE) for name, _ in spec.options)
+    return not any(name in (*STORAGE_OPTION_NAMES, ERASE) for name, _ in spec.options)
 
 
 def make_encoder(spec: Spec | str, *, seed: int = 0) -> Encoder:
@@ -309,25 +318,19 @@ def find_request(text: str) -> ForeignRequest | None:
         case "python":
             return ForeignRequest.CODE
         case "openai":
-            return ForeignRequest.KEY if _sends_key(spec) else ForeignRequest.CONNECTION
+            from sentprobe.probes.encoders.models.endpoints import OpenAIOptions, find_key_variable
+
+            sends_key = find_key_variable(read_options(spec, OpenAIOptions()))
+            return ForeignRequest.KEY if sends_key else ForeignRequest.CONNECTION
         case "st" | "hf":
             return None if _is_stored(spec) else ForeignRequest.CONNECTION
     return None
-
-
-def _sends_key(spec: Spec) -> bool:
-    from sentprobe.common.specs import read_options
-    from sentprobe.probes.encoders.models.endpoints import OpenAIOptions, find_key_variable
-
-    return bool(find_key_variable(read_options(spec, OpenAIOptions())))
 
 
 def _is_stored(spec: Spec) -> bool:
     """Return whether a model is in a folder or in the hub's local cache, so that loading it opens no connection."""
     if Path(spec.argument).expanduser().exists():
         return True
-    from importlib.util import find_spec
-
     if find_spec("huggingface_hub") is None:
         return False
     from sentprobe.probes.encoders.models.model_loading import is_cached
@@ -339,13 +342,13 @@ def _is_stored(spec: Spec) -> bool:
     )
 
 
-EncoderArgument: TypeAlias = protocol.Encoder | protocol.Baseline | Spec | str | Callable[..., Any]
+EncoderArgument: TypeAlias = Encoder | Baseline | Spec | str | Callable[..., Any]
 """A spec, an encoder, an object with ``encode``, or a function that takes a list of sentences."""
 EncodersArgument: TypeAlias = EncoderArgument | Iterable[EncoderArgument] | object
 """One or several encoders; the type ``object`` allows models of any library."""
-EncoderSource: TypeAlias = protocol.Encoder | protocol.Baseline | Spec
+EncoderSource: TypeAlias = Encoder | Baseline | Spec
 """An encoder or baseline, or the spec from which it can be built."""
-Bindable = TypeVar("Bindable", bound=protocol.Encoder | protocol.Baseline)
+Bindable = TypeVar("Bindable", bound=Encoder | Baseline)
 
 
 def resolve_encoders(argument: EncodersArgument) -> list[EncoderSource]:
@@ -358,9 +361,9 @@ def resolve_encoders(argument: EncodersArgument) -> list[EncoderSource]:
     return sources
 
 
-def build_encoders(sources: Iterable[EncoderSource], *, seed: int) -> list[protocol.Encoder | protocol.Baseline]:
+def build_encoders(sources: Iterable[EncoderSource], *, seed: int) -> list[Encoder | Baseline]:
     """Return *sources* with each spec replaced by the encoders built from it; *seed* determines random weights."""
-    encoders: list[protocol.Encoder | protocol.Baseline] = []
+    encoders: list[Encoder | Baseline] = []
     for source in sources:
         encoders += make_encoders(source, seed=seed) if isinstance(source, Spec) else [source]
     return encoders
@@ -380,7 +383,7 @@ def expand_variants(
             has_vectors = find_kind(source).argument is not SpecArgument.NONE
             expanded = add_erasure(add_storage_options(source, storage), erase)
             variants.append(expanded if has_vectors else source)
-        elif isinstance(source, protocol.Encoder):
+        elif isinstance(source, Encoder):
             variants += make_stored_encoders(source, storage, label=source.name)
             variants += make_erased_encoders([source], (NO_ERASURE, *erase), label=source.name)
         else:
@@ -390,7 +393,7 @@ def expand_variants(
 
 def depends_on_order(source: EncoderSource) -> bool:
     """Return whether vectors belong to sentences by position: vector i to the i-th distinct sentence of a run."""
-    return not isinstance(source, Spec) and protocol.get_capabilities(source).bind_to_order is not None
+    return not isinstance(source, Spec) and get_capabilities(source).bind_to_order is not None
 
 
 def bind_to_sentence_order(encoders: Iterable[Bindable], texts: Iterable[Iterable[str]]) -> list[Bindable]:
@@ -401,7 +404,7 @@ def bind_to_sentence_order(encoders: Iterable[Bindable], texts: Iterable[Iterabl
     sentences = list(dict.fromkeys(chain.from_iterable(texts)))
     bound: list[Any] = []
     for encoder in unbound:
-        bind = protocol.get_capabilities(encoder).bind_to_order
+        bind = get_capabilities(encoder).bind_to_order
         bound.append(encoder if bind is None else bind(sentences))
     return bound
 
@@ -410,7 +413,7 @@ def is_encoder(argument: object) -> bool:
     """Return whether an object is an encoder or a baseline, or a model or function that can be wrapped."""
     if inspect.isclass(argument):
         return False
-    return isinstance(argument, protocol.Encoder | protocol.Baseline) or find_style(argument) is not None
+    return isinstance(argument, Encoder | Baseline) or find_style(argument) is not None
 
 
 def _resolve_encoder(argument: object) -> EncoderSource:
@@ -425,9 +428,9 @@ def _resolve_encoder(argument: object) -> EncoderSource:
             subject = f"the class {argument.__name__}, which must be instantiated first,"
         expected = "a spec such as 'bow', a function of a list of sentences, an object with encode, or a list of these"
         raise ArgumentTypeError(f"{subject} is not an encoder; expected: {expected}")
-    if isinstance(argument, protocol.Encoder | protocol.Baseline):
+    if isinstance(argument, Encoder | Baseline):
         return argument
-    name, fingerprint = protocol.read_code_name(argument), _find_fingerprint(argument)
+    name, fingerprint = read_code_name(argument), _find_fingerprint(argument)
     if fingerprint or (inspect.isfunction(argument) and argument.__closure__ is None):
         return wrap_encoder(argument, name=name, fingerprint=fingerprint)
     return wrap_encoder(argument, name=name, fingerprint=token_hex(), cacheable=False)  # its results are never reused
@@ -439,7 +442,7 @@ FINGERPRINT_ATTRIBUTES = ("max_seq_length", "prompts", "default_prompt_name", "t
 
 def _find_fingerprint(model: Any) -> str:
     """Return an object's attribute ``fingerprint``, or a digest of a PyTorch model's weights; "" without either."""
-    fingerprint = protocol.read_fingerprint(model)
+    fingerprint = read_fingerprint(model)
     if fingerprint or not callable(getattr(model, "state_dict", None)):
         return fingerprint
     content = hashlib.sha256()
@@ -448,4 +451,4 @@ def _find_fingerprint(model: Any) -> str:
         content.update(f"{name} {tensor.dtype} {array.shape}".encode())
         content.update(array.tobytes())
     settings = [repr(getattr(model, name, None)) for name in FINGERPRINT_ATTRIBUTES]
-    return protocol.digest("weights", model, *settings, content.hexdigest())
+    return digest("weights", model, *settings, content.hexdigest())

@@ -125,6 +125,7 @@ class Recurrent(Network):
     def count_weights(architecture: Architecture) -> int:
         """Return the number of weights, including biases."""
         kind, hidden, layers = RECURRENT_KINDS[architecture.kind], architecture.hidden, architecture.layers
+        # Each layer has weights for its input and for its own states, and PyTorch's two biases.
         below = architecture.inputs + (layers - 1) * kind.directions * hidden
         return kind.gates * kind.directions * hidden * (below + layers * (hidden + 2))
 

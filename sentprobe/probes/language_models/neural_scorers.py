@@ -20,7 +20,7 @@ from sentprobe.common.specs import Spec, read_options
 from sentprobe.probes.encoders import architecture
 from sentprobe.probes.encoders.encoder import EncoderError
 from sentprobe.probes.encoders.models import model_loading as loading
-from sentprobe.probes.encoders.models import pretrained, trained
+from sentprobe.probes.encoders.models import trained
 from sentprobe.probes.encoders.models.trained import UNKNOWN, SentenceModel
 from sentprobe.probes.encoders.models.untrained import group_by_length
 from sentprobe.probes.language_models.arpa import list_words, split_words
@@ -245,13 +245,13 @@ def load_transformer(spec: Spec, device: str) -> TransformerModel:
     options = read_options(spec, TransformerOptions(device=device))
     files = loading.find_model(spec.argument, revision=options.revision)
     is_masked = _detect_masked(files.directory, spec.argument)
-    model, tokenizer = pretrained.load_pretrained(
+    model, tokenizer = loading.load_pretrained(
         files.directory, model_name=spec.argument, kind="AutoModelForMaskedLM" if is_masked else "AutoModelForCausalLM"
     )
     if not tokenizer.is_fast or (is_masked and tokenizer.mask_token_id is None):
         lack = "have a mask token" if tokenizer.is_fast else "report the place of each token in the text"
         raise EncoderError(f"the tokenizer of {spec.argument} does not {lack}")
-    limit = pretrained.find_token_limit(0, tokenizer, model.config)
+    limit = loading.find_token_limit(0, tokenizer, model.config)
     target = options.device or loading.find_default_device()
     model = loading.move_to_device(model, device=target, precision=options.precision)
     if is_masked and target == "cpu" and options.precision is loading.ModelPrecision.FLOAT32:

@@ -1,5 +1,6 @@
 """The encoder ``hf:``: hidden states of a transformers model, pooled over all tokens or read at one token."""
 
+import logging
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,7 +19,7 @@ from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.lexicon.read import load_lexicon
 from sentprobe.probes.encoders.encoder import Capabilities, EncoderError, Vectors, digest, missing_extra
 from sentprobe.probes.encoders.models import model_loading as loading
-from sentprobe.probes.encoders.models import model_parts, pretrained
+from sentprobe.probes.encoders.models import model_parts
 from sentprobe.probes.encoders.models.model_parts import (
     POOLINGS,
     GrammarWords,
@@ -40,9 +41,16 @@ MAX_STORED_BYTES = 2**31
 
 
 @dataclass(frozen=True, slots=True)
-class HfOptions(pretrained.LoadingOptions):
-    """The options of the encoder ``hf:``."""
+class HfOptions:
+    """The options of the encoder ``hf:``, in the order in which an error message lists them."""
 
+    precision: loading.ModelPrecision = loading.ModelPrecision.FLOAT32
+    bits: int = 0
+    """Number of bits, 4 or 8, to which weights are quantized; 0: no quantization."""
+    device: str = ""
+    """A PyTorch device; empty: a GPU if there is one, else the CPU."""
+    device_map: str = ""
+    """The argument ``device_map`` of transformers, such as ``auto``, which spreads a model over devices."""
     layer: str = "-1"
     """0 for the embeddings, 1 for the output of the first block, -1 for the last; ``all``: one encoder per layer."""
     part: model_parts.ModelPart = model_parts.ModelPart.RESIDUAL
@@ -198,7 +206,10 @@ class HfModel:
         if pool == EOS:
             matches = mask & (tokens["input_ids"] == self.end_token)
         else:
-            ends = [_find_end(text, row.get(pool)) for text, row in zip(framed, words, strict=True)]
+            ends = []  # the index in each text at which the named word ends; 0 matches no token
+            for text, row in zip(framed, words, strict=True):
+                word_ends = [match.end() for match in re.finditer(r"\S+", text.sentence)]
+                ends.append(text.start + word_ends[row[pool]] if pool in row else 0)
             end = torch.tensor(ends, device=mask.device)[:, None]
             first, last = tokens["offset_mapping"].unbind(dim=2)
             matches = mask & (first < end) & (last >= end)
@@ -234,14 +245,6 @@ class HfModel:
             if self.modules:  # no module computes layer 0, so the embeddings fill its place
                 states = [states[0], *(output.reshape(*tokens["input_ids"].shape, -1) for output in outputs)]
             return states, tokens
-
-
-def _find_end(framed: FramedText, word: int | None) -> int:
-    """Return the position in ``framed.text`` at which word number *word* of the sentence ends; 0 if *word* is None."""
-    if word is None:
-        return 0
-    ends = [match.end() for match in re.finditer(r"\S+", framed.sentence)]
-    return framed.start + ends[word]
 
 
 class LayerStore:
@@ -317,7 +320,8 @@ class HfEncoder:
 def load_hf(spec: Spec) -> list[HfEncoder]:
     """Return an encoder for each layer and pooling method of ``hf:MODEL``. Raises UsageError or EncoderError."""
     options = read_options(spec, HfOptions())
-    requested_layer = _parse_layer(options.layer)
+    if options.layer != ALL_LAYERS and not re.fullmatch("-?[0-9]{1,9}", options.layer):
+        raise UsageError(f"hf: option layer={options.layer}: a whole number or all is expected")
     if find_spec("transformers") is None:
         raise missing_extra("an encoder hf:...", "transformers")
     if options.prompt and options.prompt.count(SENTENCE) != 1:
@@ -326,28 +330,61 @@ def load_hf(spec: Spec) -> list[HfEncoder]:
         raise UsageError(f"hf: option absent={options.absent}: one of {', '.join(Pooling)} is expected")
     words = _open_words(options)
     requested_pools = _parse_pools(options.pool, words)
-    settings = pretrained.make_loading_settings(options)
+    settings = _make_loading_settings(options)
     files = loading.find_model(spec.argument, revision=options.revision)
-    loaded = pretrained.load_pretrained(files.directory, model_name=spec.argument, settings=settings)
+    loaded = loading.load_pretrained(files.directory, model_name=spec.argument, settings=settings)
     model = _make_model(loaded, spec.argument, options, pools=requested_pools, words=words)
-    pools = requested_pools or [Pooling.LAST if pretrained.is_causal(model.model.config) else Pooling.MEAN]
-    layers = _resolve_layers(requested_layer, model.count_layers(), first=1 if model.modules else 0)
+    pools = requested_pools or [Pooling.LAST if _is_causal(model.model.config) else Pooling.MEAN]
+    layers = _resolve_layers(options.layer, model.count_layers(), first=1 if model.modules else 0)
     places = [StatePlace(layer, pool) for pool, layer in product(pools, layers)]
     store = LayerStore(model, places)
     fixed: tuple[object, ...] = (
         *(files.content, options.part, options.precision, options.bits, model.limit, options.prompt, options.chat),
         *(options.absent, words.content),
     )
-    if model.frame.end and not pretrained.is_causal(model.model.config):
+    if model.frame.end and not _is_causal(model.model.config):
         fixed += (model.frame.end,)  # all tokens attend to the appended one
     bare = replace(spec, options=tuple(pair for pair in spec.options if pair[0] != "layer"))
     encoders = []
     for place in places:
         pool = place.pool if len(pools) > 1 else ""
-        name = _format_name(bare, pool, place.layer) if requested_layer is None else _format_name(spec, pool)
+        name = _format_name(bare, pool, place.layer) if options.layer == ALL_LAYERS else _format_name(spec, pool)
         key = digest("hf", *fixed, place.layer, place.pool)
         encoders.append(HfEncoder(name, key, place, _format_name(bare, pool), store))
     return encoders
+
+
+def _make_loading_settings(options: HfOptions) -> dict[str, Any]:
+    """Return ``from_pretrained`` arguments that quantize or distribute a model. Raises UsageError or EncoderError."""
+    if options.device and options.device_map:
+        raise UsageError(f"hf: options device={options.device} and device_map={options.device_map}: choose one")
+    if options.bits not in {0, 4, 8}:
+        raise UsageError(f"hf: option bits={options.bits}: 4 or 8 is expected")
+    needed = ["bitsandbytes"] * bool(options.bits) + ["accelerate"] * bool(options.bits or options.device_map)
+    if missing := [library for library in needed if find_spec(library) is None]:
+        option = f"bits={options.bits}" if options.bits else f"device_map={options.device_map}"
+        raise EncoderError(f"hf: option {option} needs: pip install {' '.join(missing)}")
+    if not needed:
+        return {}
+    dtype = getattr(torch, options.precision)
+    device_map = options.device_map or {"": options.device or loading.find_default_device()}
+    settings: dict[str, Any] = {"device_map": device_map, "dtype": dtype}
+    if options.bits:
+        from transformers import BitsAndBytesConfig
+
+        logging.getLogger("bitsandbytes").setLevel(logging.ERROR)  # else it warns about each product in float32
+        size = {"load_in_8bit": True} if options.bits == 8 else {"load_in_4bit": True, "bnb_4bit_compute_dtype": dtype}
+        make: Any = BitsAndBytesConfig  # its annotations are incomplete
+        settings["quantization_config"] = make(**size)
+    return settings
+
+
+def _is_causal(config: Any) -> bool:
+    """Return whether a configuration is that of a causal language model, which reads from left to right."""
+    from transformers.models.auto import modeling_auto as auto
+
+    is_decoder = config.model_type in auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+    return is_decoder and config.model_type not in auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
 
 def _format_name(spec: Spec, pool: str = "", layer: int | None = None) -> str:
@@ -383,17 +420,10 @@ def _parse_pools(text: str, words: WordFinder) -> list[str]:
     return pools
 
 
-def _parse_layer(layer: str) -> int | None:
-    if layer == ALL_LAYERS:
-        return None
-    if not re.fullmatch("-?[0-9]{1,9}", layer):
-        raise UsageError(f"hf: option layer={layer}: a whole number or all is expected")
-    return int(layer)
-
-
-def _resolve_layers(requested_layer: int | None, count: int, *, first: int) -> list[int]:
-    if requested_layer is None:
+def _resolve_layers(option: str, count: int, *, first: int) -> list[int]:
+    if option == ALL_LAYERS:
         return list(range(first, count))
+    requested_layer = int(option)
     layer = requested_layer + (count if requested_layer < 0 else 0)
     if not first <= layer < count:
         raise UsageError(
@@ -423,7 +453,7 @@ def _make_model(
         name=name,
         model=model,
         tokenizer=tokenizer,
-        limit=pretrained.find_token_limit(options.max_length, tokenizer, model.config),
+        limit=loading.find_token_limit(options.max_length, tokenizer, model.config),
         batch=options.batch,
         frame=replace(frame, end=end),
         words=words,

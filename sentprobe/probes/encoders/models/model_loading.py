@@ -1,4 +1,4 @@
-"""Find a model's files, check its size, and move it to a device, for the encoders ``st:`` and ``hf:``."""
+"""Find a model's files, check them, load them and move the model to a device: for ``st:``, ``hf:`` and ``ce:``."""
 
 import os
 import re
@@ -11,6 +11,7 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 from traceback import walk_tb
+from types import MappingProxyType
 from typing import Any
 
 from sentprobe.common.errors import SentprobeError, UsageError, digest_folder, first_line, is_out_of_memory
@@ -18,7 +19,7 @@ from sentprobe.common.inputs import record_input
 from sentprobe.common.processes import call_in_time
 from sentprobe.common.reading import check_archive
 from sentprobe.common.values import BadSyntaxError, parse_json
-from sentprobe.probes.encoders.encoder import EncoderError, TruncationCounter, digest, read_attributes
+from sentprobe.probes.encoders.encoder import EncoderError, digest
 
 HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
 """The form of a model's name on the Hugging Face hub: ``model`` or ``organisation/model``."""
@@ -228,18 +229,6 @@ def count_none_truncated(sentences: Sequence[str]) -> int:  # noqa: ARG001
     return 0
 
 
-def find_truncation_counter(model: Any) -> TruncationCounter | None:
-    """Return a function that counts the sentences that a user's encoder truncates; None if they cannot be counted."""
-    if counter := read_attributes(model).count_truncated:
-        return counter
-    libraries = (parent.__module__.partition(".")[0] for parent in type(model).__mro__)
-    if "sentence_transformers" not in libraries:
-        return None
-    prompt = (model.prompts or {}).get(model.default_prompt_name) or ""
-    limit, tokenizer = model.max_seq_length, model.tokenizer
-    return partial(count_truncated, tokenizer=tokenizer, limit=limit, prompt=prompt)
-
-
 MAX_MODULES = 10_000
 """Maximum number of layers, attention heads, experts or labels that a configuration may declare."""
 SMALL_MODEL = 2**24
@@ -275,8 +264,13 @@ def load_from_folder(kind: str, directory: Path, **settings: Any) -> Any:
     - settings: further arguments of the class or its ``from_pretrained``
     """
     check_configurations(directory)
-    if kind != "AutoTokenizer":
-        _check_checksums(directory)
+    # PyTorch ignores the checksums of these files, which are read where there is no safetensors file.
+    for path in sorted(directory.rglob("pytorch_model*.bin")) if kind != "AutoTokenizer" else ():
+        if not any(path.parent.glob("*.safetensors")):
+            try:
+                check_archive(path)
+            except OSError as error:
+                raise OSError(f"{path.relative_to(directory)}: {error}") from None
     safe: dict[str, bool] = {"local_files_only": True, "trust_remote_code": False}
     # The pooler, which follows the last layer, is used by classifiers; sentence vectors rarely use it.
     needs_pooler = kind == "CrossEncoder" or any(
@@ -288,14 +282,35 @@ def load_from_folder(kind: str, directory: Path, **settings: Any) -> Any:
         return getattr(import_module("transformers"), kind).from_pretrained(directory, **safe, **settings)
 
 
-def _check_checksums(directory: Path) -> None:
-    """Raise OSError if a file of weights that PyTorch will read differs from its checksums, which it ignores."""
-    for path in sorted(directory.rglob("pytorch_model*.bin")):
-        if not any(path.parent.glob("*.safetensors")):
-            try:
-                check_archive(path)
-            except OSError as error:
-                raise OSError(f"{path.relative_to(directory)}: {error}") from None
+def load_pretrained(
+    directory: Path, *, model_name: str, kind: str = "AutoModel", settings: Mapping[str, Any] = MappingProxyType({})
+) -> tuple[Any, Any]:
+    """Load a model and its tokenizer from a directory. Raises EncoderError.
+
+    - kind: the name of the transformers class that loads the model
+    - settings: further arguments of ``from_pretrained``
+    """
+    with report_loading_errors(model_name):
+        tokenizer = load_from_folder("AutoTokenizer", directory)
+        model = load_from_folder(kind, directory, **settings)
+        tokenizer.padding_side = "right"  # so that padding does not shift the positions of tokens
+        if tokenizer.pad_token is None:  # any token can be used, since padding is masked
+            tokenizer.pad_token = tokenizer.eos_token or tokenizer.convert_ids_to_tokens(0)
+        model.config.use_cache = False  # the cache serves to generate text, and takes memory
+        return model, tokenizer
+
+
+NO_LIMIT = 10**6
+"""Token limits of this size or more are ignored: tokenizers without a limit report a huge number."""
+
+
+def find_token_limit(requested_limit: int, tokenizer: Any, config: Any) -> int | None:
+    """Return *requested_limit* or, if it is 0, the tokenizer's or model's limit; None: no limit. Raises UsageError."""
+    positions: int | None = getattr(config, "max_position_embeddings", None)
+    if requested_limit and positions and requested_limit > positions:
+        raise UsageError(f"hf: option max_length={requested_limit}: the model has {positions} positions")
+    tokenizer_limit = tokenizer.model_max_length
+    return requested_limit or (tokenizer_limit if tokenizer_limit < NO_LIMIT else positions)
 
 
 _LOADING = threading.Lock()
@@ -316,27 +331,23 @@ def _check_loaded_weights(*, needs_pooler: bool) -> Iterator[None]:
         model, loading_info = load_unchecked.__func__(
             model_class, *arguments, **settings | {"output_loading_info": True}
         )
-        _check_weights(model, loading_info, needs_pooler=needs_pooler)
+        if missing := sorted(key for key in loading_info["missing_keys"] if needs_pooler or "pooler" not in key):
+            raise ValueError(f"its files lack {len(missing)} of its weights, such as {missing[0]}")
+        # Heads for other purposes are often in the files, and are not used.
+        if unused := sorted(key for key in loading_info["unexpected_keys"] if _is_in_undeclared_layer(key, model)):
+            raise ValueError(
+                f"its files have {len(unused)} weights of layers that its config.json does not declare, "
+                f"such as {unused[0]}"
+            )
         return (model, loading_info) if settings.get("output_loading_info") else model
 
     with _LOADING:
-        load_unchecked = vars(PreTrainedModel)[method]
+        load_unchecked = vars(PreTrainedModel)[method]  # the class method itself, so that it can be put back
         setattr(PreTrainedModel, method, classmethod(load))
         try:
             yield
         finally:
             setattr(PreTrainedModel, method, load_unchecked)
-
-
-def _check_weights(model: Any, loading_info: Mapping[str, Any], *, needs_pooler: bool) -> None:
-    missing = sorted(key for key in loading_info["missing_keys"] if needs_pooler or "pooler" not in key)
-    if missing:
-        raise ValueError(f"its files lack {len(missing)} of its weights, such as {missing[0]}")
-    # Heads for other purposes are often in the files, and are not used.
-    if unused := sorted(key for key in loading_info["unexpected_keys"] if _is_in_undeclared_layer(key, model)):
-        raise ValueError(
-            f"its files have {len(unused)} weights of layers that its config.json does not declare, such as {unused[0]}"
-        )
 
 
 def _is_in_undeclared_layer(weight: str, model: Any) -> bool:
@@ -368,7 +379,11 @@ def check_configurations(directory: Path) -> None:
         except BadSyntaxError as error:
             raise ValueError(f"{path.name}: {error}") from None
         if path.name.endswith(".index.json"):
-            _check_file_names(content, name=path.name)
+            table = content.get("weight_map") if isinstance(content, dict) else None
+            if not isinstance(table, dict) or not table:
+                raise ValueError(f"{path.name}: weight_map is not an object from weights to the files that hold them")
+            for file in table.values():
+                _check_path(file, name=path.name)
             continue  # its keys are names of weights
         for config in _find_objects(content):
             _check_config(config, name=path.name, limit=limit)
@@ -398,14 +413,6 @@ def _check_code_names(config: Mapping[str, Any], *, name: str) -> None:
             for text in texts if key_pattern.fullmatch(key) else ():
                 if isinstance(text, str) and _CODE_NAME.search(text) and not safe_names.fullmatch(text):
                     raise ValueError(f"{name} names code ({key}: {text}), which is not run")
-
-
-def _check_file_names(index: Any, *, name: str) -> None:
-    table = index.get("weight_map") if isinstance(index, dict) else None
-    if not isinstance(table, dict) or not table:
-        raise ValueError(f"{name}: weight_map is not an object from weights to the files that hold them")
-    for file in table.values():
-        _check_path(file, name=name)
 
 
 def _check_path(path: object, *, name: str) -> None:

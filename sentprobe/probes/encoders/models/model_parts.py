@@ -5,7 +5,7 @@ Find words of a sentence by name, such as ``agent`` or ``verb``, with the parser
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -59,18 +59,12 @@ def find_part_modules(model: nn.Module, part: ModelPart, *, name: str) -> list[n
     blocks = (m for m in model.modules() if isinstance(m, nn.ModuleList) and len(m) == config.num_hidden_layers)
     for candidates in blocks:
         for path in _MODULES[part]:
-            if modules := _find_modules(candidates, path):
-                return modules
+            with suppress(AttributeError):
+                if modules := [block.get_submodule(path) for block in candidates]:
+                    return modules
     raise EncoderError(
         f"{name}: the {part} modules of a {type(model).__name__} are not known; part=residual reads any model"
     )
-
-
-def _find_modules(blocks: nn.ModuleList, path: str) -> list[nn.Module]:
-    try:
-        return [block.get_submodule(path) for block in blocks]
-    except AttributeError:
-        return []
 
 
 @contextmanager
@@ -100,11 +94,7 @@ class Pooling(StrEnum):
 
 
 def pool_states(states: Tensor, mask: Tensor, *, pooling: Pooling) -> Tensor:
-    """Pool hidden states into sentence vectors, (batch, dim) float32.
-
-    - states: (batch, time, dim)
-    - mask: (batch, time), 1 for tokens and 0 for padding
-    """
+    """Pool hidden states, (batch, time, dim), into (batch, dim) float32; *mask*, (batch, time), is 0 for padding."""
     return POOLINGS[pooling](states.float(), mask.bool())
 
 

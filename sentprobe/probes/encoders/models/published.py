@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple
 
 import torch
 from torch.nn.utils import rnn
@@ -18,25 +17,31 @@ from torch.nn.utils import rnn
 from sentprobe.common.errors import UsageError
 from sentprobe.common.inputs import record_input
 from sentprobe.common.specs import Spec, read_options
-from sentprobe.probes.encoders import encoder, word_vectors
-from sentprobe.probes.encoders.models import weight_files
+from sentprobe.probes.encoders.encoder import EncoderError, Vectors, digest
 from sentprobe.probes.encoders.models.weight_files import (
     NumberedWords,
     PublishedEncoder,
     PublishedOptions,
     Tokenizer,
+    check_shape,
     choose_tokenizer,
     compute_last_states,
+    digest_file,
+    get_matrix_shape,
     load_weights,
     pack_matrices,
+    read_arrays,
     read_gru,
+    read_state_dict,
+    read_table,
     read_word_list,
     read_word_numbers,
+    refuse_pickle,
     tokenize_at_punctuation,
     tokenize_moses,
     tokenize_treebank,
 )
-from sentprobe.probes.encoders.word_vectors import read_word_vectors
+from sentprobe.probes.encoders.word_vectors import WordVectors, read_word_vectors
 
 
 class InferSentVersion(StrEnum):
@@ -108,13 +113,13 @@ CONVERT_COMMAND = (
 class InferSent(PublishedEncoder):
     """A BiLSTM with max pooling (Conneau et al. 2017, section 3.2.2); words that have no vector are left out."""
 
-    words: word_vectors.WordVectors
+    words: WordVectors
     lstm: torch.nn.LSTM
     preprocessing: _Preprocessing
     padding: InferSentPadding
 
     @property
-    def inputs(self) -> word_vectors.WordVectors:
+    def inputs(self) -> WordVectors:
         """The word vectors that the BiLSTM reads."""
         return self.words
 
@@ -130,19 +135,24 @@ def build_infersent(spec: Spec) -> InferSent:
     """Build the encoder of a spec ``infersent:FILE?vectors=FILE``. Raises UsageError or EncoderError."""
     options = read_options(spec, InferSentOptions())
     path = Path(spec.argument).expanduser()
-    version = _choose_version(path, options.version)
+    version = options.version
+    if version is InferSentVersion.NAMED:
+        match = re.search(r"infersent([12])(?!\d)", path.name)
+        if not match:
+            raise UsageError(f"infersent: version=1 or version=2 is expected; the name {path.name} does not say which")
+        version = InferSentVersion(match[1])
     preprocessing = PREPROCESSING[version]
     if not options.vectors:
         raise UsageError(f"infersent: vectors=FILE is expected: {preprocessing.vectors_hint}")
     lstm = _read_lstm(path, device=options.device)
     words = read_word_vectors(Path(options.vectors).expanduser())
     if words.dim != lstm.input_size:
-        raise encoder.EncoderError(f"{words.source}: vectors of width {words.dim}; {path} needs {lstm.input_size}")
+        raise EncoderError(f"{words.source}: vectors of width {words.dim}; {path} needs {lstm.input_size}")
     tokenize = choose_tokenizer(options.words, preprocessing.tokenize)
     settings = (version, options.padding, options.words, words.fingerprint)
     return InferSent(
         name=spec.name,
-        fingerprint=encoder.digest("infersent", *settings, weight_files.digest_file(path)),
+        fingerprint=digest("infersent", *settings, digest_file(path)),
         words=words,
         batch=options.batch,
         lstm=lstm,
@@ -151,17 +161,8 @@ def build_infersent(spec: Spec) -> InferSent:
     )
 
 
-def _choose_version(path: Path, requested_version: InferSentVersion) -> InferSentVersion:
-    if requested_version is not InferSentVersion.NAMED:
-        return requested_version
-    match = re.search(r"infersent([12])(?!\d)", path.name)
-    if not match:
-        raise UsageError(f"infersent: version=1 or version=2 is expected; the name {path.name} does not say which")
-    return InferSentVersion(match[1])
-
-
 def _read_lstm(path: Path, *, device: str) -> torch.nn.LSTM:
-    tensors = weight_files.read_state_dict(
+    tensors = read_state_dict(
         path,
         [f"{LSTM_LAYER}{name}" for name in WEIGHTS],
         prefix="encoder.",  # in files of the whole network, which includes a classifier
@@ -169,13 +170,13 @@ def _read_lstm(path: Path, *, device: str) -> torch.nn.LSTM:
         convert=CONVERT_COMMAND.format(name=path.name),
     )
     inputs, units = (
-        weight_files.get_matrix_shape(name, tensors[name], path)[1]
+        get_matrix_shape(name, tensors[name], path)[1]
         for name in (f"{LSTM_LAYER}weight_ih_l0", f"{LSTM_LAYER}weight_hh_l0")
     )
     with torch.device("meta"):  # creates no weights, and so does not use PyTorch's global random generator
         lstm = torch.nn.LSTM(inputs, units, bidirectional=True)
     for name, parameter in lstm.named_parameters():
-        weight_files.check_shape(f"{LSTM_LAYER}{name}", tensors[f"{LSTM_LAYER}{name}"], parameter.shape, path)
+        check_shape(f"{LSTM_LAYER}{name}", tensors[f"{LSTM_LAYER}{name}"], parameter.shape, path)
     weights = {name.removeprefix(LSTM_LAYER): tensor for name, tensor in tensors.items()}
     return load_weights(lstm, weights, device=device)
 
@@ -222,37 +223,32 @@ CONVERT = (
 """Advice for the error about pickled arrays of objects: a command that converts them to arrays of numbers."""
 
 
-class _SkipThoughtModel(NamedTuple):
-    gru: torch.nn.GRU
-    table: encoder.Vectors  # (words, inputs), on disk
-
-
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class SkipThought(PublishedEncoder):
     """Skip-Thought: the last states of one or both models, concatenated. Unknown words are replaced by ``UNK``."""
 
     words: NumberedWords
-    models: tuple[_SkipThoughtModel, ...]
+    models: tuple[tuple[torch.nn.GRU, Vectors], ...]
+    """Each model's network and its table of word vectors, (words, inputs), on disk."""
     tokenize: Tokenizer
     options: SkipThoughtOptions
 
     @property
-    def inputs(self) -> word_vectors.WordVectors:
+    def inputs(self) -> WordVectors:
         """The word vectors that the encoder reads. With ``mode=combine``, a word's two vectors are concatenated."""
-        return self.words.make_word_vectors([model.table for model in self.models])
+        return self.words.make_word_vectors([table for _, table in self.models])
 
     def _forward(self, sentences: Sequence[str]) -> torch.Tensor:
-        numbers = [self._look_up_words(sentence) for sentence in sentences]
-        states = [compute_last_states(*model, numbers) for model in self.models]
+        numbers = []
+        for sentence in sentences:
+            words = [*self.tokenize(sentence), *([END] if self.options.eos else [])]
+            if not words:
+                raise EncoderError(f"the sentence {sentence!r} has no words")
+            numbers.append(self.words.look_up(words))
+        states = [compute_last_states(gru, table, numbers) for gru, table in self.models]
         if self.options.normalize:
             states = [torch.nn.functional.normalize(vectors, dim=1) for vectors in states]
         return torch.cat(states, dim=1)
-
-    def _look_up_words(self, sentence: str) -> list[int]:
-        words = [*self.tokenize(sentence), *([END] if self.options.eos else [])]
-        if not words:
-            raise encoder.EncoderError(f"the sentence {sentence!r} has no words")
-        return self.words.look_up(words)
 
 
 def build_skipthought(spec: Spec) -> SkipThought:
@@ -262,21 +258,26 @@ def build_skipthought(spec: Spec) -> SkipThought:
     if not folder.is_dir():
         raise UsageError(f"skipthought: there is no folder {folder}")
     record_input(folder)
-    words = _read_skipthought_words(folder / DICTIONARY, eos=options.eos)
+    dictionary = folder / DICTIONARY
+    numbers = read_word_list(dictionary)
+    for word in (UNKNOWN, *([END] if options.eos else [])):
+        if word not in numbers:
+            raise EncoderError(f"{dictionary}: there is no {word} among the words")
+    words = NumberedWords(str(dictionary), numbers, numbers[UNKNOWN])
     files = FILES_BY_MODE[options.mode]
     names = tuple(model_files.table for model_files in files)
     convert = CONVERT.format(names=names)  # one command for all files, which were published in the same format
-    tables = [weight_files.read_table(folder / name, convert=convert) for name in names]
+    tables = [read_table(folder / name, convert=convert) for name in names]
     models = tuple(
-        _read_model(folder, model_files, table, words, device=options.device)
+        _read_skipthought_model(folder, model_files, table, words, device=options.device)
         for model_files, table in zip(files, tables, strict=True)
     )
     read_names = (DICTIONARY, *(name for model_files in files for name in (model_files.weights, model_files.table)))
     settings = (options.mode, options.eos, options.normalize, options.words)
-    contents = [weight_files.digest_file(folder / name) for name in read_names]
+    contents = [digest_file(folder / name) for name in read_names]
     return SkipThought(
         name=spec.name,
-        fingerprint=encoder.digest("skipthought", *settings, *contents),
+        fingerprint=digest("skipthought", *settings, *contents),
         words=words,
         batch=options.batch,
         models=models,
@@ -285,24 +286,16 @@ def build_skipthought(spec: Spec) -> SkipThought:
     )
 
 
-def _read_skipthought_words(path: Path, *, eos: bool) -> NumberedWords:
-    numbers = read_word_list(path)
-    for word in (UNKNOWN, *([END] if eos else [])):
-        if word not in numbers:
-            raise encoder.EncoderError(f"{path}: there is no {word} among the words")
-    return NumberedWords(str(path), numbers, numbers[UNKNOWN])
-
-
-def _read_model(
-    folder: Path, files: SkipThoughtFiles, table: encoder.Vectors, words: NumberedWords, *, device: str
-) -> _SkipThoughtModel:
+def _read_skipthought_model(
+    folder: Path, files: SkipThoughtFiles, table: Vectors, words: NumberedWords, *, device: str
+) -> tuple[torch.nn.GRU, Vectors]:
     gru = read_gru(folder / files.weights, files.layers, device=device)
     if table.shape != (words.row_count, gru.input_size):
-        raise encoder.EncoderError(
+        raise EncoderError(
             f"{folder / files.table}: vectors (words, dim) of shape {table.shape}; "
             f"{(words.row_count, gru.input_size)} is expected for {DICTIONARY} and {files.weights}"
         )
-    return _SkipThoughtModel(gru, table)
+    return gru, table
 
 
 END_NUMBER, UNKNOWN_NUMBER = 0, 1
@@ -340,11 +333,11 @@ class Sdae(PublishedEncoder):
 
     words: NumberedWords
     gru: torch.nn.GRU
-    table: encoder.Vectors  # (words, inputs)
+    table: Vectors  # (words, inputs)
     tokenize: Tokenizer
 
     @property
-    def inputs(self) -> word_vectors.WordVectors:
+    def inputs(self) -> WordVectors:
         """The word vectors that the GRU reads."""
         return self.words.make_word_vectors([self.table])
 
@@ -359,15 +352,15 @@ def build_sdae(spec: Spec) -> Sdae:
     if not options.dictionary:
         raise UsageError("sdae: dictionary=FILE is expected: lines of a word, a tab and its number")
     path = Path(spec.argument).expanduser()
-    weight_files.refuse_pickle(path, CONVERT_MODEL_HINT)
+    refuse_pickle(path, CONVERT_MODEL_HINT)
     gru = read_gru(path, (GRU_LAYER,), device=options.device)
-    table = _read_table(path, options.vectors, width=gru.input_size)
+    table = _read_sdae_table(path, options.vectors, width=gru.input_size)
     words = _read_sdae_words(Path(options.dictionary).expanduser(), rows=len(table))
     paths = (path, *(Path(file).expanduser() for file in (options.dictionary, options.vectors) if file))
-    contents = map(weight_files.digest_file, paths)
+    contents = map(digest_file, paths)
     return Sdae(
         name=spec.name,
-        fingerprint=encoder.digest("sdae", options.words, *contents),
+        fingerprint=digest("sdae", options.words, *contents),
         words=words,
         batch=options.batch,
         gru=gru,
@@ -376,24 +369,22 @@ def build_sdae(spec: Spec) -> Sdae:
     )
 
 
-def _read_table(path: Path, vectors: str, *, width: int) -> encoder.Vectors:
+def _read_sdae_table(path: Path, vectors: str, *, width: int) -> Vectors:
     if vectors:
         path = Path(vectors).expanduser()
-        table = weight_files.read_table(path, convert=CONVERT_VECTORS)
+        table = read_table(path, convert=CONVERT_VECTORS)
     else:
-        table = weight_files.read_arrays(path, (TABLE,))[TABLE].numpy()
+        table = read_arrays(path, (TABLE,))[TABLE].numpy()
     if table.ndim != 2 or len(table) <= UNKNOWN_NUMBER or table.shape[1] != width:
-        raise encoder.EncoderError(
-            f"{path}: word vectors of shape {table.shape}; at least two of width {width} are expected"
-        )
+        raise EncoderError(f"{path}: word vectors of shape {table.shape}; at least two of width {width} are expected")
     return table
 
 
 def _read_sdae_words(path: Path, *, rows: int) -> NumberedWords:
     """Read the words that have a vector, except the word of the last vector. The published code omits it, too."""
-    weight_files.refuse_pickle(path, CONVERT_WORDS.format(name=path.name))
+    refuse_pickle(path, CONVERT_WORDS.format(name=path.name))
     word_numbers = read_word_numbers(path)
     numbers = {word: number for word, number in word_numbers.items() if number < rows - 1}
     if not numbers:
-        raise encoder.EncoderError(f"{path}: no word has a number below {rows - 1}")
+        raise EncoderError(f"{path}: no word has a number below {rows - 1}")
     return NumberedWords(str(path), numbers, UNKNOWN_NUMBER)

@@ -4,9 +4,10 @@ import hashlib
 import importlib
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from types import ModuleType
@@ -19,7 +20,7 @@ from sentprobe.common.errors import SentprobeError, UsageError, suggest
 from sentprobe.common.processes import is_stop_request
 from sentprobe.common.specs import Natural, Spec, read_options
 from sentprobe.probes.encoders import encoder
-from sentprobe.probes.encoders.models.model_loading import find_truncation_counter
+from sentprobe.probes.encoders.models.model_loading import count_truncated
 
 EncodeFunction = Callable[[Sequence[str]], object]
 """A function that takes sentences and returns their vectors as an array of NumPy, PyTorch or another library."""
@@ -77,17 +78,13 @@ def find_style(model: object) -> CallStyle | None:
         return CallStyle.SENTEVAL
     encode = getattr(model, "encode", None)
     if callable(encode):
-        names = _list_parameter_names(encode)
+        try:
+            names: Collection[str] = inspect.signature(encode).parameters
+        except (TypeError, ValueError):  # functions in C may have no signature
+            names = ()
         styles_by_parameter = {"task_metadata": CallStyle.MTEB, "task_name": CallStyle.MTEB1}
         return next((style for parameter, style in styles_by_parameter.items() if parameter in names), CallStyle.ENCODE)
     return CallStyle.FUNCTION if callable(model) else None
-
-
-def _list_parameter_names(function: Callable[..., object]) -> tuple[str, ...]:
-    try:
-        return tuple(inspect.signature(function).parameters)
-    except (TypeError, ValueError):  # functions in C may have no signature
-        return ()
 
 
 def make_caller(model: Any, style: CallStyle, *, batch: int, seed: int) -> EncodeFunction:
@@ -157,14 +154,12 @@ def convert_to_array(result: Any) -> Any:
         return (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy()
     if isinstance(result, np.ma.MaskedArray):
         return np.where(np.ma.getmaskarray(result), np.nan, result.data)
-    has_arrays = isinstance(result, list | tuple) and any(map(_needs_conversion, result))
+    has_arrays = isinstance(result, list | tuple) and any(
+        hasattr(part, "detach") or isinstance(part, np.ma.MaskedArray) for part in result
+    )
     if has_arrays or isinstance(result, Iterator):
         return np.stack([convert_to_array(part) for part in result])
     return np.asarray(result)
-
-
-def _needs_conversion(part: Any) -> bool:
-    return hasattr(part, "detach") or isinstance(part, np.ma.MaskedArray)
 
 
 def convert_to_scores(result: Any) -> NDArray[np.float64]:
@@ -242,10 +237,27 @@ def build_python(spec: Spec, *, seed: int) -> PythonEncoder:
 
 
 def load_object(spec: Spec) -> tuple[ModuleType, Any]:
-    """Import the module of a spec; return it and the object that the spec names. Raises UsageError or EncoderError."""
+    """Import the module of a spec; return it and the object that the spec names. Raises UsageError or EncoderError.
+
+    If the spec names a class, the object is an instance of it.
+    """
     module_name, _, attribute = spec.argument.partition(":")
     module = _import_module(module_name, spec=spec)
-    return module, _instantiate(_find_attribute(module, attribute), spec=spec)
+    value: Any = module
+    for name in attribute.split(".") if attribute else ():
+        if not hasattr(value, name):
+            owner = getattr(value, "__name__", type(value).__name__)
+            raise UsageError(f"{owner} has no attribute {name!r}{suggest(name, dir(value))}")
+        value = getattr(value, name)
+    if not inspect.isclass(value):
+        return module, value
+    try:
+        return module, value()
+    except (Exception, SystemExit) as error:
+        if is_stop_request(error):
+            raise
+        problem = f"calling {value.__name__}() without arguments raised {_format_exception(error)}"
+        raise encoder.EncoderError(f"{spec}: {problem}") from error
 
 
 def wrap_encoder(
@@ -284,6 +296,18 @@ def wrap_encoder(
     )
 
 
+def find_truncation_counter(model: Any) -> encoder.TruncationCounter | None:
+    """Return a function that counts the sentences that a user's encoder truncates; None if they cannot be counted."""
+    if counter := encoder.read_attributes(model).count_truncated:
+        return counter
+    libraries = (parent.__module__.partition(".")[0] for parent in type(model).__mro__)
+    if "sentence_transformers" not in libraries:
+        return None
+    prompt = (model.prompts or {}).get(model.default_prompt_name) or ""
+    limit, tokenizer = model.max_seq_length, model.tokenizer
+    return partial(count_truncated, tokenizer=tokenizer, limit=limit, prompt=prompt)
+
+
 def _import_module(name: str, *, spec: Spec) -> ModuleType:
     here = str(Path.cwd())
     if here not in sys.path:
@@ -301,29 +325,6 @@ def _import_module(name: str, *, spec: Spec) -> ModuleType:
                 f"{spec}: there is no module {name!r} in the working directory {here}, and none is installed{hint}"
             ) from None
         raise encoder.EncoderError(f"{spec}: importing {name} raised {_format_exception(error)}") from error
-
-
-def _find_attribute(module: ModuleType, path: str) -> Any:
-    value: Any = module
-    for name in path.split(".") if path else ():
-        if not hasattr(value, name):
-            owner = getattr(value, "__name__", type(value).__name__)
-            raise UsageError(f"{owner} has no attribute {name!r}{suggest(name, dir(value))}")
-        value = getattr(value, name)
-    return value
-
-
-def _instantiate(model: Any, *, spec: Spec) -> Any:
-    """Return ``model()`` if *model* is a class, else *model* itself. Raises EncoderError."""
-    if not inspect.isclass(model):
-        return model
-    try:
-        return model()
-    except (Exception, SystemExit) as error:
-        if is_stop_request(error):
-            raise
-        problem = f"calling {model.__name__}() without arguments raised {_format_exception(error)}"
-        raise encoder.EncoderError(f"{spec}: {problem}") from error
 
 
 def _format_exception(error: BaseException) -> str:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -83,23 +82,22 @@ def load_sentence_transformer(spec: Spec) -> SentenceTransformerEncoder:
     files = loading.find_model(
         spec.argument, revision=options.revision, required_file="modules.json", owners=MODEL_OWNERS
     )
-    model = _load(files.directory, model_name=spec.argument, options=options)
-    prompt = _choose_prompt(options, model.prompts, default=model.default_prompt_name)
-    fingerprint = _compute_fingerprint(files, model, prompt=prompt, options=options)
-    return SentenceTransformerEncoder(spec.name, fingerprint, model, prompt, options)
-
-
-def _load(directory: Path, *, model_name: str, options: SentenceTransformerOptions) -> Any:
-    with loading.report_loading_errors(model_name):
+    with loading.report_loading_errors(spec.argument):
         device = options.device and "cpu"  # for now: move_to_device reports an unknown device
-        model = loading.load_from_folder("SentenceTransformer", directory, device=device or None)
+        model = loading.load_from_folder("SentenceTransformer", files.directory, device=device or None)
         if options.max_length:
             model.max_seq_length = options.max_length
         methods = ("get_embedding_dimension", "get_sentence_embedding_dimension")  # in new and in old versions
         width: int | None = getattr(model, next(name for name in methods if hasattr(model, name)))()
     if options.dim and width and options.dim > width:
         raise UsageError(f"st: option dim={options.dim}: the model's vectors have {width} numbers")
-    return loading.move_to_device(model, device=options.device, precision=options.precision)
+    model = loading.move_to_device(model, device=options.device, precision=options.precision)
+    prompt = _choose_prompt(options, model.prompts, default=model.default_prompt_name)
+    modules = [type(module).__name__ for module in model]
+    # Batch size and device are left out: they affect the vectors by rounding only.
+    settings = (options.normalize, options.dim, options.precision, getattr(model, "max_seq_length", None))
+    fingerprint = digest("st", files.content, modules, prompt, *settings)
+    return SentenceTransformerEncoder(spec.name, fingerprint, model, prompt, options)
 
 
 def _choose_prompt(options: SentenceTransformerOptions, prompts: Mapping[str, str], *, default: str | None) -> str:
@@ -121,12 +119,3 @@ def _choose_prompt(options: SentenceTransformerOptions, prompts: Mapping[str, st
             f"this model has no prompt named {name!r}{suggest(name, nonempty_prompts)}; its prompts: {listed}"
         )
     return prompts[name]
-
-
-def _compute_fingerprint(
-    files: loading.ModelFiles, model: Any, *, prompt: str, options: SentenceTransformerOptions
-) -> str:
-    """Return a digest of all that the vectors depend on; batch size and device, which affect rounding, are left out."""
-    modules = [type(module).__name__ for module in model]
-    settings = (options.normalize, options.dim, options.precision, getattr(model, "max_seq_length", None))
-    return digest("st", files.content, modules, prompt, *settings)

@@ -21,13 +21,23 @@ from sentprobe.common import reading
 from sentprobe.common.errors import FormatError, UsageError, first_line, folder_part_error
 from sentprobe.common.specs import Spec, read_options
 from sentprobe.common.values import check_record, parse_json
-from sentprobe.probes.encoders import architecture as configs
-from sentprobe.probes.encoders import network as networks
-from sentprobe.probes.encoders.architecture import CONFIG_FILE, Architecture, read_config
+from sentprobe.probes.encoders.architecture import (
+    CONFIG_FILE,
+    Architecture,
+    ModelConfig,
+    read_config,
+    read_part,
+    write_config,
+)
 from sentprobe.probes.encoders.encoder import Capabilities, EncoderError, Vectors, digest
-from sentprobe.probes.encoders.models import model_loading
-from sentprobe.probes.encoders.models.model_loading import count_none_truncated
+from sentprobe.probes.encoders.models.model_loading import (
+    ModelPrecision,
+    count_none_truncated,
+    find_default_device,
+    move_to_device,
+)
 from sentprobe.probes.encoders.models.untrained import encode_by_length
+from sentprobe.probes.encoders.network import NETWORKS, check_weights, make_network
 from sentprobe.probes.encoders.word_vectors import WordVectors, list_some_words, note_unknown_words
 
 log = logging.getLogger(__name__)
@@ -84,7 +94,7 @@ class SentenceModel(nn.Module):
         rows = SPECIAL_ROWS + len(vocabulary.words)
         self.words = nn.Embedding(rows, architecture.inputs, padding_idx=PADDING)
         self.words.weight.requires_grad_(not frozen)
-        self.network = networks.NETWORKS[architecture.kind](architecture)
+        self.network = NETWORKS[architecture.kind](architecture)
 
     @property
     def dim(self) -> int:
@@ -128,7 +138,7 @@ def make_sentence_model(
     with torch.device("meta"):
         model = SentenceModel(vocabulary, architecture, frozen=frozen)
     generator = torch.Generator().manual_seed(seed)
-    model.network = networks.make_network(architecture, generator=generator)
+    model.network = make_network(architecture, generator=generator)
     model.words = model.words.to_empty(device="cpu")
     with torch.no_grad():
         weight = model.words.weight
@@ -142,14 +152,14 @@ def make_sentence_model(
 
 def count_weights(architecture: Architecture, *, words: int) -> int:
     """Return the number of weights of a sentence model with *words* words, including word vectors."""
-    network = networks.NETWORKS[architecture.kind].count_weights(architecture)
+    network = NETWORKS[architecture.kind].count_weights(architecture)
     return network + (words + SPECIAL_ROWS) * architecture.inputs
 
 
 def check_size(architecture: Architecture, *, words: int) -> None:
-    """Raise UsageError if a sentence model with *words* words has more than networks.MAX_WEIGHTS weights."""
+    """Raise UsageError if a sentence model with *words* words has more than network.MAX_WEIGHTS weights."""
     subject = f"{architecture.kind} over {words:,} words"
-    networks.check_weights(architecture, subject=subject, other_weights=(words + SPECIAL_ROWS) * architecture.inputs)
+    check_weights(architecture, subject=subject, other_weights=(words + SPECIAL_ROWS) * architecture.inputs)
 
 
 def _find_known_vectors(vocabulary: ModelVocabulary, vectors: WordVectors) -> tuple[list[int], Vectors]:
@@ -182,7 +192,7 @@ def write_sentence_model(model: SentenceModel, folder: Path, record: Mapping[str
     - record: facts about the training, as JSON values, such as ``{"step": 500}``
     """
     vocabulary = model.vocabulary
-    config = configs.ModelConfig(
+    config = ModelConfig(
         architecture=model.architecture,
         words=len(vocabulary.words),
         lower=vocabulary.lower,
@@ -190,7 +200,7 @@ def write_sentence_model(model: SentenceModel, folder: Path, record: Mapping[str
         frozen=model.frozen,
         record=record,
     )
-    configs.write_config(config, folder)
+    write_config(config, folder)
     text = "".join(f"{word}\n" for word in vocabulary.words)
     (folder / WORDS).write_text(text, "utf-8", newline="\n")
     weights = {name: tensor.float().cpu() for name, tensor in model.state_dict().items()}
@@ -200,38 +210,34 @@ def write_sentence_model(model: SentenceModel, folder: Path, record: Mapping[str
 
 def load_sentence_model(folder: Path) -> SentenceModel:
     """Load a sentence model from its folder, on the CPU and in evaluation mode. Raises UsageError or EncoderError."""
-    config = configs.read_config(folder)
+    config = read_config(folder)
     check_size(config.architecture, words=config.words)
-    _check_weights_size(folder / WEIGHTS, config)
-    vocabulary = configs.read_part(folder / WORDS, lambda text: _parse_vocabulary(text, config))
+    try:
+        size = (folder / WEIGHTS).stat().st_size
+    except OSError as error:
+        raise folder_part_error(folder / WEIGHTS, "cannot read it", error, damaged=EncoderError) from None
+    expected_bytes = 4 * count_weights(config.architecture, words=config.words)  # of float32
+    if not expected_bytes < size <= expected_bytes + MAX_HEADER_BYTES:
+        raise EncoderError(
+            f"{folder / WEIGHTS}: has {size:,} bytes; by {CONFIG_FILE}, it must have {expected_bytes:,} and a header"
+        )
+    vocabulary = read_part(folder / WORDS, lambda text: _parse_vocabulary(text, config))
     with torch.device("meta"):
         model = SentenceModel(vocabulary, config.architecture, frozen=config.frozen)
-    weights = configs.read_part(folder / WEIGHTS, lambda content: _parse_weights(content, model, config))
+    weights = read_part(folder / WEIGHTS, lambda content: _parse_weights(content, model, config))
     model.load_state_dict(weights, assign=True)
     model.words.weight.requires_grad_(not config.frozen)
     return model.eval()
 
 
-def _parse_vocabulary(content: bytes, config: configs.ModelConfig) -> ModelVocabulary:
+def _parse_vocabulary(content: bytes, config: ModelConfig) -> ModelVocabulary:
     lines = tuple(reading.decode_lines(content.split(b"\n")))
     if len(lines) - 1 != config.words or lines[-1]:
-        raise FormatError(f"{len(lines) - 1} lines; {configs.CONFIG_FILE} says {config.words} words")
+        raise FormatError(f"{len(lines) - 1} lines; {CONFIG_FILE} says {config.words} words")
     return ModelVocabulary(lines[:-1], lower=config.lower, reverse=config.reverse)
 
 
-def _check_weights_size(path: Path, config: configs.ModelConfig) -> None:
-    try:
-        size = path.stat().st_size
-    except OSError as error:
-        raise folder_part_error(path, "cannot read it", error, damaged=EncoderError) from None
-    expected_bytes = 4 * count_weights(config.architecture, words=config.words)
-    if not expected_bytes < size <= expected_bytes + MAX_HEADER_BYTES:
-        raise EncoderError(
-            f"{path}: has {size:,} bytes; by {configs.CONFIG_FILE}, it must have {expected_bytes:,} and a header"
-        )
-
-
-def _parse_weights(content: bytes, model: SentenceModel, config: configs.ModelConfig) -> dict[str, torch.Tensor]:
+def _parse_weights(content: bytes, model: SentenceModel, config: ModelConfig) -> dict[str, torch.Tensor]:
     try:
         tensors = tensor_files.load(content)
     except (safetensors.SafetensorError, ValueError, KeyError) as error:
@@ -243,20 +249,16 @@ def _parse_weights(content: bytes, model: SentenceModel, config: configs.ModelCo
             expected = f"{empty.dtype} of shape {tuple(empty.shape)}"
             raise FormatError(f"the weights {name!r} are {problem}; expected: {expected}")
     if unexpected := tensors.keys() - model.state_dict().keys():
-        raise FormatError(f"has weights {min(unexpected)!r}, which a model with this {configs.CONFIG_FILE} lacks")
-    _check_step(content, config)
-    return tensors
-
-
-def _check_step(content: bytes, config: configs.ModelConfig) -> None:
+        raise FormatError(f"has weights {min(unexpected)!r}, which a model with this {CONFIG_FILE} lacks")
     end = 8 + int.from_bytes(content[:8], "little")  # safetensors has checked the header's length
     step = parse_json(content[8:end]).get("__metadata__", {}).get(STEP)
     config_step = config.record.get(STEP)
     if step is not None and config_step is not None and step != str(config_step):
         raise FormatError(
-            f"the weights are of step {step}, {configs.CONFIG_FILE} is of step {config_step}: "
+            f"the weights are of step {step}, {CONFIG_FILE} is of step {config_step}: "
             "the training was stopped between writing the two; the same command continues it"
         )
+    return tensors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -287,10 +289,8 @@ class TrainedEncoder:
         self._point = point
         self._batch = options.batch
         self._words = WordVectors(name, model.words.embedding_dim, "", self._find_vector)
-        self._device = options.device or model_loading.find_default_device()
-        self._model: SentenceModel = model_loading.move_to_device(
-            model, device=self._device, precision=model_loading.ModelPrecision.FLOAT32
-        )
+        self._device = options.device or find_default_device()
+        self._model: SentenceModel = move_to_device(model, device=self._device, precision=ModelPrecision.FLOAT32)
         self._seen: set[str] = set()
 
     @property
@@ -343,17 +343,11 @@ def build_trained(spec: Spec) -> TrainedEncoder:
     """Build the encoder of a spec ``trained:FOLDER``. Raises UsageError or EncoderError."""
     options = read_options(spec, TrainedOptions())
     folder = Path(spec.argument).expanduser()
-    point = _read_training_point(folder)
-    model = load_sentence_model(folder)
-    return TrainedEncoder(model, options, name=spec.name, point=point)
-
-
-def _read_training_point(folder: Path) -> TrainingPoint:
     record = read_config(folder).record
-    fields = {name: record[name] for name in ("family", "step", "epoch") if name in record}
-    point = TrainingPoint(**fields)
+    point = TrainingPoint(**{name: record[name] for name in ("family", "step", "epoch") if name in record})
     try:
         check_record(point, "record")
     except FormatError as error:
         raise EncoderError(f"{folder / CONFIG_FILE}: {error}") from None
-    return point
+    model = load_sentence_model(folder)
+    return TrainedEncoder(model, options, name=spec.name, point=point)

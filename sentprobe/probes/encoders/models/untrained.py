@@ -37,7 +37,13 @@ class UntrainedEncoder:
         architecture = Architecture(kind=kind, hidden=options.hidden, layers=options.layers, inputs=words.dim)
         networks.check_weights(architecture, subject=f"encoder {name}")
         self.name = name
-        self.fingerprint = _compute_fingerprint(words, architecture, options.seed)
+        common = (kind, words.fingerprint, architecture.hidden)
+        if kind == "gated-conv":
+            self.fingerprint = digest(*common, architecture.layers, networks.KERNEL_WIDTH, options.seed)
+        else:
+            # The number of layers is left out for one layer, so that earlier fingerprints stay valid.
+            stacked = [] if architecture.layers == 1 else [f"{architecture.layers} layers"]
+            self.fingerprint = digest(*common, options.seed, *stacked)
         self._words, self._batch, self._seed = words, options.batch, options.seed
         generator = torch.Generator().manual_seed(options.seed)
         self.network = networks.make_network(architecture, generator=generator).eval()
@@ -77,15 +83,6 @@ def group_by_length(lengths: Sequence[int], *, size: int) -> Iterator[list[int]]
         yield from (indices[start : start + size] for start in range(0, len(indices), size))
 
 
-def _compute_fingerprint(words: WordVectors, architecture: Architecture, seed: int) -> str:
-    layers = architecture.layers
-    common = (architecture.kind, words.fingerprint, architecture.hidden)
-    if architecture.kind == "gated-conv":
-        return digest(*common, layers, networks.KERNEL_WIDTH, seed)
-    # The number of layers is left out for one layer, so that earlier fingerprints stay valid.
-    return digest(*common, seed, *([] if layers == 1 else [f"{layers} layers"]))
-
-
 class RandomPositions(torch.nn.Module):
     """Gaussian position vectors on the scale of the word vectors. Seed and position determine each vector."""
 
@@ -102,10 +99,7 @@ class RandomPositions(torch.nn.Module):
 
 
 def build_untrained(spec: Spec, *, seed: int) -> UntrainedEncoder:
-    """Build the encoder of a spec such as ``bilstm-max``. Raises UsageError or EncoderError.
-
-    - seed: the seed if the spec has no option ``seed``
-    """
+    """Build the encoder of a spec such as ``bilstm-max``; *seed* is the default of its option ``seed``."""
     options = read_options(spec, UntrainedOptions(seed=Natural(seed)))
     words = read_or_sample_word_vectors(spec.argument, seed=options.seed, dim=options.dim)
     return UntrainedEncoder(spec.name, words, options, kind=spec.kind)

@@ -23,8 +23,12 @@ from torch.nn.utils import rnn
 from sentprobe.common.errors import FormatError, SentprobeError, path_error
 from sentprobe.common.reading import check_archive, open_lines
 from sentprobe.probes.encoders.encoder import Capabilities, EncoderError, Vectors
-from sentprobe.probes.encoders.models import model_loading
-from sentprobe.probes.encoders.models.model_loading import count_none_truncated
+from sentprobe.probes.encoders.models.model_loading import (
+    ModelPrecision,
+    count_none_truncated,
+    find_default_device,
+    move_to_device,
+)
 from sentprobe.probes.encoders.word_vectors import WordVectors, note_unknown_words
 
 NPY_MAGIC = b"\x93NUMPY"
@@ -42,7 +46,13 @@ def read_state_dict(
     """
     with _report_damage(path, "a PyTorch state dictionary"):
         check_archive(path)
-        tensors = _load_tensors(path, convert=convert)
+        try:
+            with warnings.catch_warnings(action="ignore"):  # PyTorch warns about other pickle protocols than its own
+                tensors: Any = torch.load(path, map_location="cpu", weights_only=True)
+        except pickle.UnpicklingError as error:
+            if "GLOBAL" in str(error):  # the file needs functions or classes beside those of tensors
+                raise unpickling_error(path, convert) from None
+            raise
     if not isinstance(tensors, Mapping):
         raise EncoderError(f"{path}: a {type(tensors).__name__}; a state dictionary is expected")
     model_tensors = {str(name): value for name, value in tensors.items() if not str(name).startswith(ignored_prefix)}
@@ -51,16 +61,6 @@ def read_state_dict(
     if sum(_count_bytes(name, tensors[name], path) for name in names) > path.stat().st_size:
         raise EncoderError(f"{path}: its tensors declare more numbers than the file has")
     return {name: _check_finite(name, tensors[name].float().contiguous(), path) for name in names}
-
-
-def _load_tensors(path: Path, *, convert: str) -> Any:
-    try:
-        with warnings.catch_warnings(action="ignore"):  # PyTorch warns about other pickle protocols than its own
-            return torch.load(path, map_location="cpu", weights_only=True)
-    except pickle.UnpicklingError as error:
-        if "GLOBAL" in str(error):  # the file needs functions or classes beside those of tensors
-            raise unpickling_error(path, convert) from None
-        raise
 
 
 def _count_bytes(name: str, tensor: Any, path: Path) -> int:
@@ -363,8 +363,8 @@ def load_weights(network: Recurrent, weights: dict[str, torch.Tensor], *, device
     """Load weights into a network on PyTorch's meta device; return the network on *device*."""
     network = network.to_empty(device="cpu")
     network.load_state_dict(weights)
-    placed: Recurrent = model_loading.move_to_device(
-        network, device=device or model_loading.find_default_device(), precision=model_loading.ModelPrecision.FLOAT32
+    placed: Recurrent = move_to_device(
+        network, device=device or find_default_device(), precision=ModelPrecision.FLOAT32
     )
     return placed
 

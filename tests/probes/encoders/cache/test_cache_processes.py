@@ -69,7 +69,7 @@ DIES = """
 import os, sys
 from pathlib import Path
 import numpy as np
-from sentprobe.probes.encoders.cache import vector_cache as cache_files
+from sentprobe.probes.encoders import cache as cache_files
 
 Path.replace = lambda *_: os.kill(os.getpid(), 9)  # between writing and renaming
 header = cache_files.FileHeader(encoder="e", fingerprint="f" * 64, rows=1, dim=1)

@@ -32,7 +32,7 @@ from sentprobe.probes.encoders.encoder import (
     get_capabilities,
 )
 from sentprobe.probes.encoders.kinds import make_encoders
-from sentprobe.probes.encoders.models import model_loading, pretrained
+from sentprobe.probes.encoders.models import hf, model_loading
 from sentprobe.probes.encoders.models.hf import HfEncoder, HfModel, LayerStore, StatePlace, TextFrame, load_hf
 from sentprobe.probes.encoders.models.model_parts import GrammarWords, Pooling, pool_states
 
@@ -434,7 +434,7 @@ def test_long_sentences_are_noted(bert: Path) -> None:
 def test_libraries_of_quantized_models(
     option: str, libraries: str, bert: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pretrained, "find_spec", lambda _: None)
+    monkeypatch.setattr(hf, "find_spec", lambda name: name == "transformers" or None)
     with pytest.raises(EncoderError) as caught:
         load(f"hf:{bert}?{option}")
     assert str(caught.value) == f"hf: option {option} needs: pip install {libraries}"
