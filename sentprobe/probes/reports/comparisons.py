@@ -11,8 +11,8 @@ from sentprobe.common.specs import choose_member
 from sentprobe.common.tables import Grid, GridCell, GridRow
 from sentprobe.probes.reports import paired_tests
 from sentprobe.probes.reports.control_verdicts import CONTROL_NAMES, SOLVERS, find_control
-from sentprobe.probes.reports.draws import differ_in_draw
 from sentprobe.probes.reports.paired_tests import describe_excluded_pairs, list_pairs_to_compare
+from sentprobe.probes.results.draws import differ_in_draw
 from sentprobe.probes.results.result import Condition, Result, Results
 from sentprobe.probes.statistics import Correction, PairedComparison, correct_p_values
 

@@ -26,7 +26,7 @@ from sentprobe.common.tables import Grid, GridCell, GridRow
 from sentprobe.common.values import BadSyntaxError, parse_json
 from sentprobe.probes.datasets.records import read_table_rows
 from sentprobe.probes.reports.comparisons import EncoderResults
-from sentprobe.probes.reports.draws import compute_figure
+from sentprobe.probes.reports.figures import compute_figure
 from sentprobe.probes.reports.paired_tests import LEVEL
 from sentprobe.probes.results.result import Condition
 from sentprobe.probes.statistics import Correction, Floats, Interval, correct_p_values

@@ -19,7 +19,7 @@ from sentprobe.common.specs import Lengths, find_bins
 from sentprobe.common.tables import Grid, GridCell, GridRow, escape_markdown
 from sentprobe.common.values import group_by
 from sentprobe.probes.datasets.dataset import TRAINED
-from sentprobe.probes.reports.draws import compute_figure
+from sentprobe.probes.reports.figures import compute_figure
 from sentprobe.probes.results.item_table import LABEL, LENGTH, ItemTable, read_item_tables
 from sentprobe.probes.results.records import identify_result
 from sentprobe.probes.results.result import Condition, Result, Results, SeedScore, make_score, pack_bits, renumber_units

@@ -20,7 +20,7 @@ from sentprobe.common.errors import UsageError
 from sentprobe.common.values import group_by
 from sentprobe.probes.reports import control_verdicts
 from sentprobe.probes.reports.comparisons import Comparison, compare_results, match_draws
-from sentprobe.probes.reports.draws import ConditionCell, Figure, compute_figure, compute_figures
+from sentprobe.probes.reports.figures import ConditionCell, Figure, compute_figure, compute_figures
 from sentprobe.probes.reports.paired_tests import LEVEL, PROBES, MatchedResults, compare_matched_results, is_same_model
 from sentprobe.probes.results.result import WORD_CONTROLS, Condition, EncoderOnTask, Result, Results
 from sentprobe.probes.statistics import Correction, Floats, compute_sign_tests, correct_p_values, sum_by_unit

@@ -15,7 +15,6 @@ from sentprobe.common.tables import Grid, GridCell, GridRow
 from sentprobe.probes.classifier.presets import format_preset_name
 from sentprobe.probes.reports import table_findings as tf
 from sentprobe.probes.reports.control_verdicts import ControlRun
-from sentprobe.probes.reports.draws import find_missing_cells
 from sentprobe.probes.reports.item_parts import ItemTables, WrongItems, find_mistakes
 from sentprobe.probes.reports.pages import page_pictures, plot_files
 from sentprobe.probes.reports.pages.panels import ResultPicture
@@ -33,6 +32,7 @@ from sentprobe.probes.reports.tables.part_tables import build_structure_tables, 
 from sentprobe.probes.reports.tables.table_notes import DIGEST_LENGTH
 from sentprobe.probes.reports.tables.training_curves import Curve, build_curve_tables
 from sentprobe.probes.reports.tables.view import ShownTable, build_method_tables, divide_by_setting, load_template
+from sentprobe.probes.results.draws import find_missing_cells
 from sentprobe.probes.results.item_table import ItemTable
 from sentprobe.probes.results.result import Condition, Provenance, Result, Results, find_provenances
 from sentprobe.probes.similarity.distance_draws import build_geometry_tables

@@ -9,7 +9,6 @@ from sentprobe.probes.classifier.presets import format_preset_name
 from sentprobe.probes.classifier.probe import Activation, Optimizer, Preset, Scaling, StopCriterion
 from sentprobe.probes.datasets.dataset import ENCODER_WORDS, ONE_HOT
 from sentprobe.probes.reports import control_verdicts
-from sentprobe.probes.reports.draws import list_seeds
 from sentprobe.probes.reports.paired_tests import find_requested_spec
 from sentprobe.probes.reports.references import (
     SOFTWARE,
@@ -22,6 +21,7 @@ from sentprobe.probes.reports.references import (
 from sentprobe.probes.reports.tables.main_table import describe_differences, split_settings
 from sentprobe.probes.reports.tables.notes import count_probes, describe_resampled_parts, has_shared_items
 from sentprobe.probes.reports.tables.table_notes import describe_chance, list_presets
+from sentprobe.probes.results.draws import list_seeds
 from sentprobe.probes.results.result import Condition, Provenance, Result, Results, find_provenances
 from sentprobe.probes.runs.suites import find_known_task
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from sentprobe.common.values import group_by
 from sentprobe.probes.classifier.presets import format_preset_name
-from sentprobe.probes.reports.draws import compute_figure
+from sentprobe.probes.reports.figures import compute_figure
 from sentprobe.probes.reports.item_parts import select_items
 from sentprobe.probes.reports.tables.main_table import format_figure
 from sentprobe.probes.reports.tables.view import ShownTable

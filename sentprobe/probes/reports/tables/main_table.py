@@ -19,9 +19,10 @@ from sentprobe.common.values import group_by
 from sentprobe.probes.classifier.probe import Preset
 from sentprobe.probes.datasets.dataset import ENCODER_WORDS
 from sentprobe.probes.reports.control_verdicts import CONTROL_NAMES, name_control
-from sentprobe.probes.reports.draws import FEW_ITEMS, Figure, join_draws
+from sentprobe.probes.reports.figures import FEW_ITEMS, Figure
 from sentprobe.probes.reports.references import Reference, find_reference
 from sentprobe.probes.reports.table_findings import find_marked_cells, find_table
+from sentprobe.probes.results.draws import join_draws
 from sentprobe.probes.results.result import Condition, EncoderOnTask, Result, Results
 from sentprobe.probes.runs.suites import list_known_tasks
 

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from sentprobe.common.values import group_by
 from sentprobe.probes.reports import control_verdicts as cv
-from sentprobe.probes.reports.draws import Figure, list_seeds
+from sentprobe.probes.reports.figures import Figure
 from sentprobe.probes.reports.table_findings import find_table
+from sentprobe.probes.results.draws import list_seeds
 from sentprobe.probes.results.result import Condition, EncoderOnTask, Results
 
 

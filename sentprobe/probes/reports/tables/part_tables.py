@@ -7,7 +7,7 @@ from sentprobe.common.tables import Grid, GridCell, GridRow
 from sentprobe.probes.datasets.dataset import STRUCTURE
 from sentprobe.probes.reports import item_parts as division
 from sentprobe.probes.reports.control_verdicts import CONTROL_NAMES, name_control
-from sentprobe.probes.reports.draws import compute_figure
+from sentprobe.probes.reports.figures import compute_figure
 from sentprobe.probes.reports.tables.main_table import CellStyle, describe_differences, format_figure, split_settings
 from sentprobe.probes.reports.tables.notes import format_range
 from sentprobe.probes.reports.tables.view import ShownTable
