@@ -29,11 +29,7 @@ class Interval:
         return self.low <= value <= self.high
 
     def format_percent(self) -> str:
-        """Return both ends in percent, as text.
-
-        >>> Interval(0.47, 0.53).format_percent()
-        '47.0 to 53.0'
-        """
+        """Return both ends in percent, such as "47.0 to 53.0"."""
         return f"{100 * self.low:.1f} to {100 * self.high:.1f}"
 
 

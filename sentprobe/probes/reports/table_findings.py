@@ -167,8 +167,7 @@ class TableFindings:
 
     def find_figures_to_exceed(self, task: str) -> list[Condition]:
         """Return the controls that take the place of chance on a task: those that are significantly above chance."""
-        conditions = WORD_CONTROLS
-        return [condition for condition in conditions if task in self.find_solvable_tasks(condition)]
+        return [condition for condition in WORD_CONTROLS if task in self.find_solvable_tasks(condition)]
 
     def find_figure(self, draws: Sequence[Result], condition: Condition) -> Figure | None:
         """Return the mean accuracy of an encoder or control over *draws*; None if it has no scores."""

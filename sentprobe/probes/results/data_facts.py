@@ -55,29 +55,14 @@ class SplitOverlap:
         return self.repeated + self.inflected > MAX_OVERLAP * self.items or self.reworded > MAX_REWORDED * self.items
 
     def format_repeated(self) -> str:
-        """Describe the share of test items whose sentence is a training sentence.
-
-        >>> SplitOverlap(1000, 100, 8).format_repeated()
-        'the sentences of 10.0% of the test items are training sentences'
-        """
         return f"the sentences of {self.repeated / self.items:.1%} of the test items are training sentences"
 
     def format_inflected(self) -> str:
-        """Describe the share of test items that differ from a training sentence only in inflection, case, punctuation.
-
-        >>> SplitOverlap(1000, 100, 8).format_inflected()
-        '0.8% differ from a training sentence by inflection, case or punctuation only'
-        """
         return (
             f"{self.inflected / self.items:.1%} differ from a training sentence by inflection, case or punctuation only"
         )
 
     def format_reworded(self) -> str:
-        """Describe the share of test items whose sentence, question and answer are in training but for one word.
-
-        >>> SplitOverlap(1000, 0, 0, 120).format_reworded()
-        '12.0% are training items but for one word of the sentence'
-        """
         return f"{self.reworded / self.items:.1%} are training items but for one word of the sentence"
 
 

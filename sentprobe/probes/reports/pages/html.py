@@ -22,6 +22,7 @@ from sentprobe.probes.reports.tables import main_table, table_notes
 from sentprobe.probes.reports.tables.distance_report import build_geometry_sections
 from sentprobe.probes.reports.tables.language_tables import TableWithNotes, build_language_tables, split_by_language
 from sentprobe.probes.reports.tables.notes import (
+    TableFacts,
     count_controls,
     describe_controls,
     describe_missing_cells,
@@ -321,7 +322,8 @@ def _build_section(
 ) -> ReportSection:
     presets = dict.fromkeys(map(format_preset_name, table_notes.list_presets(results)))
     classifier_note = (f"classifier: {' and '.join(presets)}",) if presets else ()
-    sentence, *notes = table_notes.describe_figures(results)
+    facts = TableFacts(results)
+    sentence, *notes = table_notes.describe_figures(facts)
     cell_standings = tf.compute_standings(results)
     plain, _ = split_by_language(results)
     grid = main_table.build_grid(plain, style=style)
@@ -333,9 +335,9 @@ def _build_section(
         languages=tuple(build_language_tables(results, style)),
         tied=tuple(tf.describe_groups(cell_standings)),
         notes=(*origins, *classifier_note, *notes, *table_notes.describe_papers(results, style)),
-        warnings=tuple(list_warnings(results)),
-        at_chance=tuple(count_controls(results)),
-        verdicts=tuple(describe_controls(results)),
+        warnings=tuple(list_warnings(facts)),
+        at_chance=tuple(count_controls(facts)),
+        verdicts=tuple(describe_controls(facts)),
         runs=tf.judge_controls(results),
         pictures=(
             *((page_pictures.draw_task_picture(plain, cell_standings),) if plain.records else ()),

@@ -338,21 +338,15 @@ def describe_differences(tables: Sequence[Results]) -> tuple[str, ...]:
     if len(tables) == 1:
         return ("",)
     differences = [""] * len(tables)
-    for describe in (_describe_seeds, _describe_probe_words):
-        texts = [describe(table) for table in tables]
+    seeds = [sorted({record.seed for record in table.records}) for table in tables]
+    words = [sorted({record.probe_vectors for record in table.records} - {""}) for table in tables]
+    for texts in (
+        [f", seed {' and '.join(map(str, numbers))}" for numbers in seeds],
+        [f", probe words: {' and '.join(names)}" if names else "" for names in words],
+    ):
         if len(set(texts)) > 1:
             differences = [before + text for before, text in zip(differences, texts, strict=True)]
     return tuple(f"table {place} of {len(tables)}{text}" for place, text in enumerate(differences, 1))
-
-
-def _describe_seeds(table: Results) -> str:
-    seeds = sorted({record.seed for record in table.records})
-    return f", seed {' and '.join(map(str, seeds))}"
-
-
-def _describe_probe_words(table: Results) -> str:
-    names = sorted({record.probe_vectors for record in table.records} - {""})
-    return f", probe words: {' and '.join(names)}" if names else ""
 
 
 def describe_origins(results: Results) -> Iterator[str]:
