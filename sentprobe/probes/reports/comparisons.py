@@ -176,6 +176,7 @@ def compare_in_run(
     Raises UsageError and ResultsError like :func:`list_pairs` and :func:`compare_pairs`.
     """
     control = {CONTROL_NAMES[condition]: condition for condition in SOLVERS}.get(against or "")
+    # An encoder may have the name of a control: the encoder goes first.
     if control is None or against in {results.encoder for results in encoders}:
         return compare_pairs(list_pairs(encoders, baseline=against, source=source), correction=correction)
     by_task = [draws for results in encoders for draws in results.by_task.values()]
@@ -262,7 +263,11 @@ def build_figure_cells(comparison: TestedDifference) -> tuple[GridCell, ...]:
 
 
 def format_points(share: float) -> str:
-    """Format a difference of accuracies in points: 0.0123 as "+1.2", and -0.0001, which rounds to 0, as "0.0"."""
+    """Format a difference of accuracies (-1 to 1) in percentage points, with a sign unless it rounds to 0.
+
+    >>> format_points(0.0123), format_points(-0.0001)
+    ('+1.2', '0.0')
+    """
     text = f"{100 * share:+.1f}"
     return "0.0" if float(text) == 0 else text
 

@@ -133,6 +133,7 @@ def _join_draws(cell: ConditionCell, test: paired_tests.GainTest) -> Figure:
     draws, condition = cell
     scores = [result.scores[condition] for result in draws]
     spread = decompose_spread([[seed.accuracy for seed in score.seeds] for score in scores])
+    # No accuracy is further from the mean than 0 and 1 are.
     half_width, p = min(test.half_width, max(spread.mean, 1 - spread.mean)), test.p
     interval = Interval(max(0.0, spread.mean - half_width), min(1.0, spread.mean + half_width))
     if paired_tests.have_shared_items(draws):

@@ -125,6 +125,7 @@ def select_items(result: Result, chosen: NDArray[np.bool_], *, majority: float) 
 def _select_seed_items(score: SeedScore, chosen: NDArray[np.bool_]) -> SeedScore:
     right = score.items()
     correct, total = int(right[chosen].sum()), int(chosen.sum())
+    # wrong_answers has an entry for each wrong item only.
     predictions = np.array(score.wrong_answers, np.int64)[chosen[~right]] if score.wrong_answers else ()
     return replace(
         score,
@@ -284,7 +285,7 @@ def find_mistakes(result: Result, table: ItemTable, count: int, *, column: str |
     """
     seeds = result.scores[Condition.PROBE].seeds
     wrong = np.sum([~seed.items() for seed in seeds], axis=0)  # (items,)
-    order = np.argsort(-wrong, kind="stable").tolist()
+    order = np.argsort(-wrong, kind="stable").tolist()  # items that equally many probes miss stay in their order
     parts: dict[str, NDArray[np.bool_]] = {"": np.ones(len(table), np.bool_)}
     if column is not None:
         values = table.columns[column]

@@ -99,6 +99,7 @@ def _sum_right_answers(results: Sequence[Result]) -> NDArray[np.unsignedinteger[
     totals = sorted({score.total for score in scores})
     if len(totals) > 1:
         raise UsageError(f"{totals[0]} and {totals[1]} items cannot be paired")
+    # Integers, so that ties are exact; of the smallest type, since run_sign_tests compares arrays of (encoders, units).
     seeds = int(np.lcm.reduce([len(score.seeds) for score in scores]))
     sums = np.array(
         [
@@ -293,6 +294,7 @@ def _is_above_control(cell: EncoderOnTask, findings: TableFindings, results: Res
         return test.is_above
     bag = Condition.BAG_OF_WORDS
     bags = [other.scores[bag] for draw in test.draws for other in control_verdicts.find_control(draw, results, bag)]
+    # Rounded as in the table: an accuracy that is printed like the control's does not exceed it.
     return bool(bags) and round(test.figure.accuracy, 3) > round(fmean(score.accuracy for score in bags), 3)
 
 

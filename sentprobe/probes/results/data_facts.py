@@ -119,6 +119,7 @@ def count_by_length(data: ProbeDataset) -> int:
     labels = defaultdict[int, Counter[int]](Counter)
     for row, target in zip(train.rows.tolist(), train.targets.tolist(), strict=True):
         labels[len(data.sentences[row].split())][target] += 1
+    # Ties go to the smaller label and to the shorter length, so that the order of the items does not matter.
     answers = {length: min(counts, key=lambda label: (-counts[label], label)) for length, counts in labels.items()}
     lengths = [len(data.sentences[row].split()) for row in test.rows.tolist()]
     nearest = {length: min(answers, key=lambda known: (abs(known - length), known)) for length in {*lengths}}
@@ -240,6 +241,7 @@ def collect_data_facts(data: ProbeDataset, *, origin: str = "") -> DataFacts:
         languages = {
             "train_language": data.card.train_language,
             "test_language": data.card.test_language,
+            # surrogatepass: half of a surrogate pair in a sentence is no error.
             "test_digest": sha256("".join(lines).encode("utf-8", "surrogatepass")).hexdigest(),
             "known_words": sum(not words.isdisjoint(data.sentences[row].split()) for row in test.rows),
         }

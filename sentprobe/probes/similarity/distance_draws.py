@@ -120,6 +120,7 @@ def estimate_accuracy(
         return TripletEstimate(values[0], None, interval)
     if len({draw.material for draw in draws}) > 1:
         return estimate_over_draws(values)
+    # All draws have the same triplets, so that a t interval over draws would overlook the choice of triplets.
     answers = np.array([score.answers() for score in scores])  # (draws, 2, n)
     scores_by_draw = answers.prod(axis=1) if paired else answers.reshape(len(draws), -1)
     units = [*draws[0].units] * (1 if paired else 2)

@@ -313,6 +313,7 @@ def build_report_page(
         classifiers=tuple(table_notes.describe_classifiers(results)),
         redo=describe_reproduction(results, distances, curves, pair_provenances),
         script=Markup(script),  # a constant file of the package
+        # The page's Content-Security-Policy lets the browser run no script but the one with this digest.
         script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
 
