@@ -105,8 +105,8 @@ def describe_figures(facts: TableFacts) -> Iterator[str]:
     """Yield notes on a table's accuracies: unit, uncertainty, data, bold type, precision, truncated sentences."""
     results = facts.results
     sizes = group_by_task(results, lambda result: str(result.scores[Condition.PROBE].total))
-    (first_task, count), *more_tasks = sizes.items()
-    items = f"{count} test items"
+    (first_task, size), *more_tasks = sizes.items()
+    items = f"{size} test items"
     if len(set(sizes.values())) > 1:
         items += f" of {first_task}" + "".join(f", {n} of {task}" for task, n in more_tasks)
     yield (
