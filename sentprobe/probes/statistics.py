@@ -29,11 +29,7 @@ class Interval:
         return self.low <= value <= self.high
 
     def format_percent(self) -> str:
-        """Return both ends in percent, as text.
-
-        >>> Interval(0.47, 0.53).format_percent()
-        '47.0 to 53.0'
-        """
+        """Return both ends in percent, such as "47.0 to 53.0"."""
         return f"{100 * self.low:.1f} to {100 * self.high:.1f}"
 
 
@@ -157,7 +153,7 @@ def design_effect(scores: ArrayLike, units: Sequence[int]) -> float:
         return float(total)
     share = sums.sum() / total
     independent = share * (1 - share) / total
-    if independent < 1e-15:
+    if independent < 1e-15:  # p is 0 or 1, but for rounding
         return float((sizes**2).sum() / total)
     clustered = ((sums - sizes * share) ** 2).sum() / total**2 * count / (count - 1)
     return float(max(1.0, clustered / independent))
@@ -351,11 +347,7 @@ def compare_draws(first: Sequence[float], second: Sequence[float], *, items: int
 
 
 def compute_sign_test(wins: int, losses: int) -> float:
-    """Return the two-sided p-value of the exact sign test; 1 if *wins* and *losses* are both 0.
-
-    >>> round(compute_sign_test(9, 1), 5)
-    0.02148
-    """
+    """Return the two-sided p-value of the exact sign test; 1 if *wins* and *losses* are both 0."""
     return float(compute_sign_tests(np.array([wins]), np.array([losses]))[0])
 
 

@@ -26,7 +26,7 @@ from sentprobe.common.tables import Grid, GridCell, GridRow
 from sentprobe.common.values import BadSyntaxError, parse_json
 from sentprobe.probes.datasets.records import read_table_rows
 from sentprobe.probes.reports.comparisons import EncoderResults
-from sentprobe.probes.reports.draws import compute_figure
+from sentprobe.probes.reports.figures import compute_figure
 from sentprobe.probes.reports.paired_tests import LEVEL
 from sentprobe.probes.results.result import Condition
 from sentprobe.probes.statistics import Correction, Floats, Interval, correct_p_values
@@ -201,6 +201,7 @@ def compute_rank_correlation(first: ArrayLike, second: ArrayLike, *, seed: int) 
 def bootstrap_interval(first: Floats, second: Floats, *, seed: int) -> Interval:
     """Return the 95% bootstrap interval of the correlation; -1 to 1 if no resample has a defined correlation."""
     n = len(first)
+    # A generator for each call: a correlation does not depend on the other columns of the table.
     drawn = np.random.default_rng([seed, n]).integers(0, n, (RESAMPLE_COUNT, n))
     correlations = np.einsum("ij,ij->i", _standardize_ranks(first[drawn]), _standardize_ranks(second[drawn]))
     correlations = correlations[np.isfinite(correlations)]

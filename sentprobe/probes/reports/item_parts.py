@@ -19,7 +19,7 @@ from sentprobe.common.specs import Lengths, find_bins
 from sentprobe.common.tables import Grid, GridCell, GridRow, escape_markdown
 from sentprobe.common.values import group_by
 from sentprobe.probes.datasets.dataset import TRAINED
-from sentprobe.probes.reports.draws import compute_figure
+from sentprobe.probes.reports.figures import compute_figure
 from sentprobe.probes.results.item_table import LABEL, LENGTH, ItemTable, read_item_tables
 from sentprobe.probes.results.records import identify_result
 from sentprobe.probes.results.result import Condition, Result, Results, SeedScore, make_score, pack_bits, renumber_units
@@ -125,6 +125,7 @@ def select_items(result: Result, chosen: NDArray[np.bool_], *, majority: float) 
 def _select_seed_items(score: SeedScore, chosen: NDArray[np.bool_]) -> SeedScore:
     right = score.items()
     correct, total = int(right[chosen].sum()), int(chosen.sum())
+    # wrong_answers has an entry for each wrong item only.
     predictions = np.array(score.wrong_answers, np.int64)[chosen[~right]] if score.wrong_answers else ()
     return replace(
         score,
@@ -284,7 +285,7 @@ def find_mistakes(result: Result, table: ItemTable, count: int, *, column: str |
     """
     seeds = result.scores[Condition.PROBE].seeds
     wrong = np.sum([~seed.items() for seed in seeds], axis=0)  # (items,)
-    order = np.argsort(-wrong, kind="stable").tolist()
+    order = np.argsort(-wrong, kind="stable").tolist()  # items that equally many probes miss stay in their order
     parts: dict[str, NDArray[np.bool_]] = {"": np.ones(len(table), np.bool_)}
     if column is not None:
         values = table.columns[column]

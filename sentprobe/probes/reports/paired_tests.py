@@ -90,6 +90,7 @@ def compute_shared_t_tests(gains: Sequence[DrawGains]) -> tuple[GainTest, ...]:
     draws = np.array([len(gain.by_draw) for gain in gains])
     if draws.min() < 2:
         raise UsageError("a test over draws needs two draws of each gain")
+    # Accuracies are multiples of 1 / items: a smaller spread over few draws is a coincidence (compare_draws).
     minimum = np.array([gain.items for gain in gains], dtype=np.float64) ** -2.0
     item_variances = np.array([gain.item_variance for gain in gains])
     shared, prior_freedom = share_variances(
@@ -122,6 +123,7 @@ def count_independent_gains(sides: Iterable[tuple[Hashable, ...]]) -> int:
     edges = [[numbers.setdefault(side, len(numbers)) for side in pair] for pair in sides]
     if not edges:
         return 0
+    # The rank of the graph's incidence matrix: the number of nodes minus that of connected components.
     graph = coo_array((np.ones(len(edges)), np.transpose(edges)), shape=(len(numbers), len(numbers)))
     return len(numbers) - int(connected_components(graph, directed=False, return_labels=False))
 
@@ -185,6 +187,7 @@ def invert_trigamma(values: st.Floats) -> st.Floats:
     """
     from scipy.special import polygamma
 
+    # Newton's method on 1 / trigamma, which is convex and nearly linear: it converges monotonically from this start.
     x = 0.5 + 1 / values
     for _ in range(50):
         trigamma = polygamma(1, x)
@@ -212,7 +215,7 @@ class DrawComparison(st.PairedComparison):
     test: GainTest
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=1024)  # every encoder of a table is compared with all others
 def _sum_answers(score: Score, units: tuple[int, ...]) -> tuple[st.Floats, st.Floats]:
     return st.sum_by_unit(score.items(), units)
 
@@ -351,11 +354,7 @@ def is_same_model(first: str, second: str) -> bool:
 
 
 def list_pairs_to_compare(names: Sequence[str]) -> list[tuple[str, str]]:
-    """Return all pairs of encoders of different models or, if there is only one model, all pairs of variants.
-
-    >>> list_pairs_to_compare(["a", "a, int8", "b"]), list_pairs_to_compare(["a", "a, int8"])
-    ([('a', 'b'), ('a, int8', 'b')], [('a', 'a, int8')])
-    """
+    """Return all pairs of encoders of different models or, if there is only one model, all pairs of variants."""
     pairs = [*combinations(names, 2)]
     return [pair for pair in pairs if not is_same_model(*pair)] or pairs
 

@@ -73,13 +73,7 @@ class Reference:
 
 
 def format_bibtex_entry(kind: str, key: str, values: Mapping[str, str]) -> str:
-    """Return a BibTeX entry. Fields with an empty value are left out.
-
-    >>> print(format_bibtex_entry("misc", "mine", {"title": "T", "note": ""}), end="")
-    @misc{mine,
-      title = {T},
-    }
-    """
+    """Return a BibTeX entry. Fields with an empty value are left out."""
     lines = (f"  {name} = {{{value}}},\n" for name, value in values.items() if value)
     return f"@{kind}{{{key},\n{''.join(lines)}}}\n"
 

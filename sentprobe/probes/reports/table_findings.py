@@ -20,7 +20,7 @@ from sentprobe.common.errors import UsageError
 from sentprobe.common.values import group_by
 from sentprobe.probes.reports import control_verdicts
 from sentprobe.probes.reports.comparisons import Comparison, compare_results, match_draws
-from sentprobe.probes.reports.draws import ConditionCell, Figure, compute_figure, compute_figures
+from sentprobe.probes.reports.figures import ConditionCell, Figure, compute_figure, compute_figures
 from sentprobe.probes.reports.paired_tests import LEVEL, PROBES, MatchedResults, compare_matched_results, is_same_model
 from sentprobe.probes.results.result import WORD_CONTROLS, Condition, EncoderOnTask, Result, Results
 from sentprobe.probes.statistics import Correction, Floats, compute_sign_tests, correct_p_values, sum_by_unit
@@ -99,6 +99,7 @@ def _sum_right_answers(results: Sequence[Result]) -> NDArray[np.unsignedinteger[
     totals = sorted({score.total for score in scores})
     if len(totals) > 1:
         raise UsageError(f"{totals[0]} and {totals[1]} items cannot be paired")
+    # Integers, so that ties are exact; of the smallest type, since run_sign_tests compares arrays of (encoders, units).
     seeds = int(np.lcm.reduce([len(score.seeds) for score in scores]))
     sums = np.array(
         [
@@ -167,8 +168,7 @@ class TableFindings:
 
     def find_figures_to_exceed(self, task: str) -> list[Condition]:
         """Return the controls that take the place of chance on a task: those that are significantly above chance."""
-        conditions = WORD_CONTROLS
-        return [condition for condition in conditions if task in self.find_solvable_tasks(condition)]
+        return [condition for condition in WORD_CONTROLS if task in self.find_solvable_tasks(condition)]
 
     def find_figure(self, draws: Sequence[Result], condition: Condition) -> Figure | None:
         """Return the mean accuracy of an encoder or control over *draws*; None if it has no scores."""
@@ -294,6 +294,7 @@ def _is_above_control(cell: EncoderOnTask, findings: TableFindings, results: Res
         return test.is_above
     bag = Condition.BAG_OF_WORDS
     bags = [other.scores[bag] for draw in test.draws for other in control_verdicts.find_control(draw, results, bag)]
+    # Rounded as in the table: an accuracy that is printed like the control's does not exceed it.
     return bool(bags) and round(test.figure.accuracy, 3) > round(fmean(score.accuracy for score in bags), 3)
 
 

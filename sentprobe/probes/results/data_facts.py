@@ -55,29 +55,14 @@ class SplitOverlap:
         return self.repeated + self.inflected > MAX_OVERLAP * self.items or self.reworded > MAX_REWORDED * self.items
 
     def format_repeated(self) -> str:
-        """Describe the share of test items whose sentence is a training sentence.
-
-        >>> SplitOverlap(1000, 100, 8).format_repeated()
-        'the sentences of 10.0% of the test items are training sentences'
-        """
         return f"the sentences of {self.repeated / self.items:.1%} of the test items are training sentences"
 
     def format_inflected(self) -> str:
-        """Describe the share of test items that differ from a training sentence only in inflection, case, punctuation.
-
-        >>> SplitOverlap(1000, 100, 8).format_inflected()
-        '0.8% differ from a training sentence by inflection, case or punctuation only'
-        """
         return (
             f"{self.inflected / self.items:.1%} differ from a training sentence by inflection, case or punctuation only"
         )
 
     def format_reworded(self) -> str:
-        """Describe the share of test items whose sentence, question and answer are in training but for one word.
-
-        >>> SplitOverlap(1000, 0, 0, 120).format_reworded()
-        '12.0% are training items but for one word of the sentence'
-        """
         return f"{self.reworded / self.items:.1%} are training items but for one word of the sentence"
 
 
@@ -134,6 +119,7 @@ def count_by_length(data: ProbeDataset) -> int:
     labels = defaultdict[int, Counter[int]](Counter)
     for row, target in zip(train.rows.tolist(), train.targets.tolist(), strict=True):
         labels[len(data.sentences[row].split())][target] += 1
+    # Ties go to the smaller label and to the shorter length, so that the order of the items does not matter.
     answers = {length: min(counts, key=lambda label: (-counts[label], label)) for length, counts in labels.items()}
     lengths = [len(data.sentences[row].split()) for row in test.rows.tolist()]
     nearest = {length: min(answers, key=lambda known: (abs(known - length), known)) for length in {*lengths}}
@@ -255,6 +241,7 @@ def collect_data_facts(data: ProbeDataset, *, origin: str = "") -> DataFacts:
         languages = {
             "train_language": data.card.train_language,
             "test_language": data.card.test_language,
+            # surrogatepass: half of a surrogate pair in a sentence is no error.
             "test_digest": sha256("".join(lines).encode("utf-8", "surrogatepass")).hexdigest(),
             "known_words": sum(not words.isdisjoint(data.sentences[row].split()) for row in test.rows),
         }

@@ -71,6 +71,7 @@ def write_item_table(table: ItemTable, directory: Path) -> Path:
         "marks": pa.array(map(list, table.marks), pa.list_(pa.int64())),
         "event": pa.array(table.events, pa.string()),
     }
+    # By number: a property may have the name of a column above, such as "event".
     columns |= {
         f"{_COLUMN_PREFIX}{n}": pa.array(values, pa.string()).dictionary_encode()
         for n, values in enumerate(table.columns.values())

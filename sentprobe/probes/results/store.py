@@ -92,7 +92,7 @@ def parse_result(text: str, *, source: str = "result") -> rs.Result:
                 f"{source}: has the format {result_format!r} of another version of sentprobe, "
                 f"not {RESULT_FORMAT!r}; use a new folder for results, or remove this file"
             )
-        digest = value.pop("digest", "")
+        digest = value.pop("digest", "")  # of the values as they are stored: compare before any is converted
         value["edited"] = digest != _digest_value({"format": result_format, **value})
         value["data"] = value["data"] and DataFacts(**value["data"])
         value["notes"] = tuple(value["notes"])

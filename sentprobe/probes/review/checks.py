@@ -13,10 +13,10 @@ from sentprobe.common.values import group_by
 from sentprobe.probes.classifier.presets import format_preset_name
 from sentprobe.probes.classifier.probe import Precision
 from sentprobe.probes.language_models.pair_results import PairTables
-from sentprobe.probes.reports.draws import are_drawn_alike, find_missing_cells
 from sentprobe.probes.reports.tables.main_table import describe_differences, sort_results, split_settings
 from sentprobe.probes.reports.tables.notes import describe_missing_cells
 from sentprobe.probes.reports.tables.table_notes import DIGEST_LENGTH
+from sentprobe.probes.results.draws import are_drawn_alike, find_missing_cells
 from sentprobe.probes.results.result import Condition, Result, Results, find_provenances
 from sentprobe.probes.review import significance_checks, training_checks
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity

@@ -10,10 +10,10 @@ from pathlib import Path
 from sentprobe.common.errors import ResultsError
 from sentprobe.probes.datasets.known_task import Cue
 from sentprobe.probes.reports.control_verdicts import CONTROL_NAMES, MUST_BE_AT_CHANCE, compute_effective_items
-from sentprobe.probes.reports.draws import list_seeds
 from sentprobe.probes.reports.paired_tests import find_reductions, find_requested_spec
 from sentprobe.probes.reports.tables.notes import count_probes
 from sentprobe.probes.reports.tables.table_notes import find_truncated
+from sentprobe.probes.results.draws import list_seeds
 from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Result, Results
 from sentprobe.probes.results.store import MARKER, make_file_name, read_requested_results
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity

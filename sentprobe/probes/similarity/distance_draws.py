@@ -1,15 +1,15 @@
 """Group geometry results into tables, and estimate accuracies over draws (repetitions with other seeds)."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 
-from sentprobe.common.specs import remove_run_seed
 from sentprobe.common.values import group_by
 from sentprobe.generator.pairs.contrasts import CONTRASTS
+from sentprobe.probes.results.draws import join_tables
 from sentprobe.probes.similarity.distance_results import GeometryResult
 from sentprobe.probes.similarity.measures import Nearness, NegativeKind
 from sentprobe.probes.similarity.triplet_sentences import TripletSampling
@@ -21,29 +21,13 @@ GeometryTable: TypeAlias = tuple[GeometryResult, ...]
 
 def build_geometry_tables(results: Iterable[GeometryResult]) -> tuple[GeometryTable, ...]:
     """Group results with equal settings into tables. Draws, which differ only in seeds, share a table."""
-    tables = _join_draws(_split_draws(results), lambda result: result.encoder)
-    return tuple(_join_draws(tables, lambda result: remove_run_seed(result.encoder, result.drawing.seed)))
-
-
-EncoderNaming: TypeAlias = Callable[[GeometryResult], str]
-
-
-def _join_draws(tables: Sequence[GeometryTable], naming: EncoderNaming) -> list[GeometryTable]:
-    """Rename encoders by *naming*, and join tables that then differ only in the draw. Other tables are unchanged."""
-    joined: list[GeometryTable] = []
-    for draw in tables:
-        renamed = _rename_encoders(draw, naming)
-        matches = (i for i, table in enumerate(joined) if _are_draws(_rename_encoders(table, naming), renamed))
-        match = next(matches, None)
-        if match is None:
-            joined.append(draw)
-        else:
-            joined[match] = _rename_encoders(joined[match], naming) + renamed
-    return joined
-
-
-def _rename_encoders(table: GeometryTable, naming: EncoderNaming) -> GeometryTable:
-    return tuple(replace(result, encoder=naming(result)) for result in table)
+    tables = join_tables(
+        _split_draws(results),
+        get_cell=get_cell,
+        get_seed=lambda result: result.drawing.seed,
+        differ=_differ_only_in_draw,
+    )
+    return tuple(tables)
 
 
 def _split_draws(results: Iterable[GeometryResult]) -> list[GeometryTable]:
@@ -93,22 +77,8 @@ def _is_incompatible(table: GeometryTable, result: GeometryResult) -> bool:
     )
 
 
-def _are_draws(table: GeometryTable, single: GeometryTable) -> bool:
-    if any(len({(get_cell(draw), draw.drawing.seed) for draw in draws}) < len(draws) for draws in (table, single)):
-        return False  # two encoders have the same name if seeds are left out
-    if {*map(get_cell, table)} != {*map(get_cell, single)}:
-        return False
-    other_cells = group_by_cell(single)
-    return {*list_seeds(table)}.isdisjoint(list_seeds(single)) and all(
-        _differ_only_in_draw(first, second)
-        for cell, cell_results in group_by_cell(table).items()
-        for second in other_cells[cell]
-        for first in cell_results
-    )
-
-
 def _differ_only_in_draw(first: GeometryResult, second: GeometryResult) -> bool:
-    if _get_seedless_setting(first) != _get_seedless_setting(second):
+    if first.drawing.seed == second.drawing.seed or _get_seedless_setting(first) != _get_seedless_setting(second):
         return False
     is_fixed_dataset = first.dataset and not first.drawing.templates  # one that is no draw of a suite
     is_same_encoder = first.encoder_fingerprint == second.encoder_fingerprint
@@ -150,6 +120,7 @@ def estimate_accuracy(
         return TripletEstimate(values[0], None, interval)
     if len({draw.material for draw in draws}) > 1:
         return estimate_over_draws(values)
+    # All draws have the same triplets, so that a t interval over draws would overlook the choice of triplets.
     answers = np.array([score.answers() for score in scores])  # (draws, 2, n)
     scores_by_draw = answers.prod(axis=1) if paired else answers.reshape(len(draws), -1)
     units = [*draws[0].units] * (1 if paired else 2)

@@ -18,8 +18,8 @@ from sentprobe.probes.datasets.formats import write_dataset
 from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.generated import assemble
 from sentprobe.probes.generated.tasks import CompevalTask
-from sentprobe.probes.reports.draws import list_seeds
 from sentprobe.probes.reports.tables.main_table import sort_results, split_settings
+from sentprobe.probes.results.draws import list_seeds
 from sentprobe.probes.results.result import Condition, Results
 from sentprobe.probes.results.store import read_results
 from sentprobe.probes.runs import suites

@@ -15,7 +15,6 @@ from sentprobe.common.tables import Grid, GridCell, GridRow
 from sentprobe.probes.classifier.presets import format_preset_name
 from sentprobe.probes.reports import table_findings as tf
 from sentprobe.probes.reports.control_verdicts import ControlRun
-from sentprobe.probes.reports.draws import find_missing_cells
 from sentprobe.probes.reports.item_parts import ItemTables, WrongItems, find_mistakes
 from sentprobe.probes.reports.pages import page_pictures, plot_files
 from sentprobe.probes.reports.pages.panels import ResultPicture
@@ -23,6 +22,7 @@ from sentprobe.probes.reports.tables import main_table, table_notes
 from sentprobe.probes.reports.tables.distance_report import build_geometry_sections
 from sentprobe.probes.reports.tables.language_tables import TableWithNotes, build_language_tables, split_by_language
 from sentprobe.probes.reports.tables.notes import (
+    TableFacts,
     count_controls,
     describe_controls,
     describe_missing_cells,
@@ -33,6 +33,7 @@ from sentprobe.probes.reports.tables.part_tables import build_structure_tables, 
 from sentprobe.probes.reports.tables.table_notes import DIGEST_LENGTH
 from sentprobe.probes.reports.tables.training_curves import Curve, build_curve_tables
 from sentprobe.probes.reports.tables.view import ShownTable, build_method_tables, divide_by_setting, load_template
+from sentprobe.probes.results.draws import find_missing_cells
 from sentprobe.probes.results.item_table import ItemTable
 from sentprobe.probes.results.result import Condition, Provenance, Result, Results, find_provenances
 from sentprobe.probes.similarity.distance_draws import build_geometry_tables
@@ -312,6 +313,7 @@ def build_report_page(
         classifiers=tuple(table_notes.describe_classifiers(results)),
         redo=describe_reproduction(results, distances, curves, pair_provenances),
         script=Markup(script),  # a constant file of the package
+        # The page's Content-Security-Policy lets the browser run no script but the one with this digest.
         script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
 
@@ -321,7 +323,8 @@ def _build_section(
 ) -> ReportSection:
     presets = dict.fromkeys(map(format_preset_name, table_notes.list_presets(results)))
     classifier_note = (f"classifier: {' and '.join(presets)}",) if presets else ()
-    sentence, *notes = table_notes.describe_figures(results)
+    facts = TableFacts(results)
+    sentence, *notes = table_notes.describe_figures(facts)
     cell_standings = tf.compute_standings(results)
     plain, _ = split_by_language(results)
     grid = main_table.build_grid(plain, style=style)
@@ -333,9 +336,9 @@ def _build_section(
         languages=tuple(build_language_tables(results, style)),
         tied=tuple(tf.describe_groups(cell_standings)),
         notes=(*origins, *classifier_note, *notes, *table_notes.describe_papers(results, style)),
-        warnings=tuple(list_warnings(results)),
-        at_chance=tuple(count_controls(results)),
-        verdicts=tuple(describe_controls(results)),
+        warnings=tuple(list_warnings(facts)),
+        at_chance=tuple(count_controls(facts)),
+        verdicts=tuple(describe_controls(facts)),
         runs=tf.judge_controls(results),
         pictures=(
             *((page_pictures.draw_task_picture(plain, cell_standings),) if plain.records else ()),

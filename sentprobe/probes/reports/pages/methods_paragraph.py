@@ -9,7 +9,6 @@ from sentprobe.probes.classifier.presets import format_preset_name
 from sentprobe.probes.classifier.probe import Activation, Optimizer, Preset, Scaling, StopCriterion
 from sentprobe.probes.datasets.dataset import ENCODER_WORDS, ONE_HOT
 from sentprobe.probes.reports import control_verdicts
-from sentprobe.probes.reports.draws import list_seeds
 from sentprobe.probes.reports.paired_tests import find_requested_spec
 from sentprobe.probes.reports.references import (
     SOFTWARE,
@@ -20,7 +19,7 @@ from sentprobe.probes.reports.references import (
     write_with_citations,
 )
 from sentprobe.probes.reports.tables.main_table import describe_differences, split_settings
-from sentprobe.probes.reports.tables.notes import count_probes, describe_resampled_parts, has_shared_items
+from sentprobe.probes.reports.tables.notes import TableFacts, describe_resampled_parts
 from sentprobe.probes.reports.tables.table_notes import describe_chance, list_presets
 from sentprobe.probes.results.result import Condition, Provenance, Result, Results, find_provenances
 from sentprobe.probes.runs.suites import find_known_task
@@ -116,11 +115,7 @@ def _format_values(values: tuple[float, ...]) -> str:
 
 
 def join_words(texts: Sequence[str], *, last: str = "and") -> str:
-    """Join texts with commas and a last "and" or "or".
-
-    >>> join_words(["a", "b", "c"]), join_words(["a"])
-    ('a, b and c', 'a')
-    """
+    """Join texts with commas and a last "and" or "or", such as "a, b and c"."""
     *first, end = texts
     return f"{', '.join(first)} {last} {end}" if first else end
 
@@ -245,22 +240,23 @@ def _describe_classifiers(table: Results) -> Iterator[Piece]:
 
 
 def _describe_repetitions(table: Results) -> Iterator[Piece]:
-    seeds, counts = list_seeds(table), count_probes(table)
+    facts = TableFacts(table)
+    counts, draws = facts.probe_counts, len(facts.seeds)
     count_text = join_words([str(count) for count in counts], last="or")
     probes = "probe" if counts == [1] else "probes"
-    if len(seeds) > 1:
+    if draws > 1:
         yield (
-            f"Accuracies are means over {len(seeds)} draws of {count_text} {probes} each. "
-            f"{describe_resampled_parts(table)} "
+            f"Accuracies are means over {draws} draws of {count_text} {probes} each. {describe_resampled_parts(facts)} "
         )
     else:
         probes_text = "of one probe" if counts == [1] else f"means over {count_text} probes that differ in seed"
-        yield f"Accuracies are {probes_text}, in one draw (seed {seeds[0]}). "
-    yield from _describe_intervals(table, several=len(seeds) > 1)
+        yield f"Accuracies are {probes_text}, in one draw (seed {facts.seeds[0]}). "
+    yield from _describe_intervals(facts)
 
 
-def _describe_intervals(table: Results, *, several: bool) -> Iterator[Piece]:
-    fixed = [task for task in table.tasks if not several or has_shared_items(table, task)]
+def _describe_intervals(facts: TableFacts) -> Iterator[Piece]:
+    table, several = facts.results, len(facts.seeds) > 1
+    fixed = facts.stored_tasks if several else table.tasks
     yield "95% intervals are "
     if several:
         yield "Student's t over the draws, with variances moderated by those of all figures"

@@ -216,11 +216,7 @@ def draw_length_pictures(results: Results, by: Lengths) -> Iterator[pn.ResultPic
 
 
 def select_best(accuracies: Iterable[tuple[str, float]]) -> list[str]:
-    """Return the names with the highest mean accuracies, at most ``MAX_LINES``, in order of their appearance.
-
-    >>> select_best([("a", 0.5), ("b", 0.75), ("a", 0.25)])
-    ['a', 'b']
-    """
+    """Return the names with the highest mean accuracies, at most ``MAX_LINES``, in order of their appearance."""
     by_name = group_by(accuracies, lambda pair: pair[0])
     best = sorted(by_name, key=lambda name: fmean(value for _, value in by_name[name]), reverse=True)[:MAX_LINES]
     return [name for name in by_name if name in best]
@@ -266,20 +262,20 @@ def _draw_lengths(
 
 
 def _pool_draws(results: Results, encoder: str, task: str, by: Lengths, *, norms: bool) -> list[SeriesPoint]:
+    """Return a point for each bin of lengths: that of the only draw, or the mean over draws."""
     compute = norm_by_length if norms else accuracy_by_length
     points = (p for record in results.records_by_cell.get((encoder, task), ()) for p in compute(record, by=by))
-    by_bin = group_by(points, lambda point: point.bin)
-    return [_compute_mean_point(by_bin[lengths]) for lengths in sorted(by_bin, key=attrgetter("shortest"))]
-
-
-def _compute_mean_point(draws: Sequence[SeriesPoint]) -> SeriesPoint:
-    first, *further = draws
-    if not further:
-        return first
-    mean = fmean(point.mean for point in draws)
-    if first.interval is None:  # a norm
-        return replace(first, mean=mean, deviation=fmean(p.deviation or 0.0 for p in draws))
-    return replace(first, mean=mean, interval=decompose_spread([[p.mean] for p in draws]).interval)
+    pooled = []
+    for draws in sorted(group_by(points, lambda point: point.bin).values(), key=lambda draws: draws[0].bin.shortest):
+        point = draws[0]
+        if len(draws) > 1:
+            point = replace(point, mean=fmean(draw.mean for draw in draws))
+            if norms:
+                point = replace(point, deviation=fmean(draw.deviation or 0.0 for draw in draws))
+            else:
+                point = replace(point, interval=decompose_spread([[draw.mean] for draw in draws]).interval)
+        pooled.append(point)
+    return pooled
 
 
 def draw_contrast_picture(table: GeometryTable, nearness: Nearness) -> pn.ResultPicture:

@@ -36,7 +36,7 @@ class Scale:
         low, high, position = self.low, self.high, inside
         if self.logarithmic:
             low, high, position = map(log10, (low, high, position))
-        share = (position - low) / (high - low) if high > low else 0.5
+        share = (position - low) / (high - low) if high > low else 0.5  # a single value is in the middle
         return round(self.start + share * (self.end - self.start), 1)
 
     def compute_ticks(self, count: int = 5) -> list[tuple[float, str]]:
@@ -322,9 +322,5 @@ def build_legend(marks: dict[str, int]) -> tuple[tuple[str, int], ...]:
 
 
 def compute_floor(values: Iterable[float]) -> float:
-    """Return the start of a percent axis: the largest multiple of 10, at most 90, that is not above any value.
-
-    >>> compute_floor([58.3, 47.1]), compute_floor([99.5])
-    (40, 90)
-    """
+    """Return the start of a percent axis: the largest multiple of 10, at most 90, that is not above any value."""
     return max(0, min(90, 10 * floor(min(values) / 10)))

@@ -9,7 +9,7 @@ import numpy as np
 
 from sentprobe.common.values import group_by
 from sentprobe.probes.classifier.presets import format_preset_name
-from sentprobe.probes.reports.draws import compute_figure
+from sentprobe.probes.reports.figures import compute_figure
 from sentprobe.probes.reports.item_parts import select_items
 from sentprobe.probes.reports.tables.main_table import format_figure
 from sentprobe.probes.reports.tables.view import ShownTable
@@ -124,8 +124,7 @@ def _describe_origins(table: GeometryTable, results: Sequence[GeometryResult]) -
 def fill_missing_keys(*groups: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the records of all groups in one list, each with the keys of every group; added keys have the value None.
 
-    >>> fill_missing_keys([{"a": 1}], [{"b": 2}])
-    [{'a': 1, 'b': None}, {'a': None, 'b': 2}]
+    All records of a group have the same keys.
     """
     blank = {key: None for records in groups for record in records[:1] for key in record}
     return [{**blank, **record} for records in groups for record in records]

@@ -19,9 +19,10 @@ from sentprobe.common.values import group_by
 from sentprobe.probes.classifier.probe import Preset
 from sentprobe.probes.datasets.dataset import ENCODER_WORDS
 from sentprobe.probes.reports.control_verdicts import CONTROL_NAMES, name_control
-from sentprobe.probes.reports.draws import FEW_ITEMS, Figure, join_draws
+from sentprobe.probes.reports.figures import FEW_ITEMS, Figure
 from sentprobe.probes.reports.references import Reference, find_reference
 from sentprobe.probes.reports.table_findings import find_marked_cells, find_table
+from sentprobe.probes.results.draws import join_draws
 from sentprobe.probes.results.result import Condition, EncoderOnTask, Result, Results
 from sentprobe.probes.runs.suites import list_known_tasks
 
@@ -337,21 +338,15 @@ def describe_differences(tables: Sequence[Results]) -> tuple[str, ...]:
     if len(tables) == 1:
         return ("",)
     differences = [""] * len(tables)
-    for describe in (_describe_seeds, _describe_probe_words):
-        texts = [describe(table) for table in tables]
+    seeds = [sorted({record.seed for record in table.records}) for table in tables]
+    words = [sorted({record.probe_vectors for record in table.records} - {""}) for table in tables]
+    for texts in (
+        [f", seed {' and '.join(map(str, numbers))}" for numbers in seeds],
+        [f", probe words: {' and '.join(names)}" if names else "" for names in words],
+    ):
         if len(set(texts)) > 1:
             differences = [before + text for before, text in zip(differences, texts, strict=True)]
     return tuple(f"table {place} of {len(tables)}{text}" for place, text in enumerate(differences, 1))
-
-
-def _describe_seeds(table: Results) -> str:
-    seeds = sorted({record.seed for record in table.records})
-    return f", seed {' and '.join(map(str, seeds))}"
-
-
-def _describe_probe_words(table: Results) -> str:
-    names = sorted({record.probe_vectors for record in table.records} - {""})
-    return f", probe words: {' and '.join(names)}" if names else ""
 
 
 def describe_origins(results: Results) -> Iterator[str]:

@@ -4,58 +4,115 @@ Notes below a table about the uncertainty of its figures: the meaning of ± and 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 from sentprobe.common.values import group_by
 from sentprobe.probes.reports import control_verdicts as cv
-from sentprobe.probes.reports.draws import Figure, list_seeds
+from sentprobe.probes.reports.figures import Figure
 from sentprobe.probes.reports.table_findings import find_table
-from sentprobe.probes.results.result import Condition, EncoderOnTask, Results
+from sentprobe.probes.results.draws import list_seeds
+from sentprobe.probes.results.result import Condition, EncoderOnTask, Result, Results
 
 
-def count_controls(results: Results) -> Iterator[str]:
+@dataclass(frozen=True)
+class TableFacts:
+    """The facts about a table that its notes state, in full or as a summary. A fact is computed when first needed."""
+
+    results: Results
+
+    @cached_property
+    def seeds(self) -> list[int]:
+        """The seeds of the draws, sorted."""
+        return list_seeds(self.results)
+
+    @cached_property
+    def probe_counts(self) -> list[int]:
+        return count_probes(self.results)
+
+    @cached_property
+    def stored_tasks(self) -> list[str]:
+        """The tasks that have the same dataset in all draws."""
+        by_task = group_by(self.results.records, lambda result: result.task)
+        return [task for task, draws in by_task.items() if len({r.dataset_fingerprint for r in draws}) == 1]
+
+    @cached_property
+    def figures(self) -> list[Figure]:
+        return [test.figure for test in find_table(self.results).cells.values()]
+
+    @cached_property
+    def deviations(self) -> tuple[list[float], list[float]]:
+        """Standard deviations between draws, and between the probes of one draw, in points; empty if unknown."""
+        between = [100 * f.between_draws for f in self.figures if f.between_draws is not None]
+        within = [100 * f.between_probes for f in self.figures if f.between_probes is not None]
+        return between, within
+
+    @cached_property
+    def controls(self) -> tuple[cv.ControlRun, ...]:
+        return cv.find_controls(self.results)
+
+    @cached_property
+    def required_controls(self) -> list[cv.ControlRun]:
+        """The controls that must be at chance."""
+        return [run for run in self.controls if run.must_be_at_chance]
+
+    @cached_property
+    def failed_controls(self) -> list[cv.ControlRun]:
+        """The controls that must be at chance but are not."""
+        return [run for run in self.required_controls if run.verdict is not cv.ControlVerdict.AT_CHANCE]
+
+    @cached_property
+    def free_controls(self) -> list[tuple[str, Condition, bool, str]]:
+        """Each control that need not be at chance, as (task, condition, whether it is above chance, accuracies)."""
+        by_task = group_by(find_table(self.results).free_controls, lambda test: (test.draws[0].task, test.condition))
+        controls = []
+        for (task, condition), tests in by_task.items():
+            above = [test for test in tests if test.is_above]
+            accuracies = format_range(100 * test.figure.accuracy for test in above or tests)
+            controls.append((task, condition, bool(above), accuracies))
+        return controls
+
+    @cached_property
+    def unchecked(self) -> list[Result]:
+        """The results without any control; those of baselines are left out."""
+        return cv.find_unchecked(self.results)
+
+
+def count_controls(facts: TableFacts) -> Iterator[str]:
     """Yield a note such as "controls: 3 of 4 that must be at chance are at chance", if there are such controls."""
-    required, failed = _split_controls(cv.find_controls(results))
-    names = f", not {'; '.join(run.name for run in failed)}" if failed else ""
-    if required:
-        yield f"controls: {_format_count(required, failed)}{names}"
+    if facts.required_controls:
+        names = "; ".join(run.name for run in facts.failed_controls)
+        yield f"controls: {_format_count(facts)}{names and f', not {names}'}"
 
 
-def _format_count(required: Sequence[cv.ControlRun], failed: Sequence[cv.ControlRun]) -> str:
-    good = len(required) - len(failed)
-    return f"{good} of {len(required)} that must be at chance {'is' if good == 1 else 'are'} at chance"
+def _format_count(facts: TableFacts) -> str:
+    count = len(facts.required_controls)
+    good = count - len(facts.failed_controls)
+    return f"{good} of {count} that must be at chance {'is' if good == 1 else 'are'} at chance"
 
 
-def list_warnings(results: Results) -> Iterator[str]:
+def list_warnings(facts: TableFacts) -> Iterator[str]:
     """Yield warnings that accuracies are unreliable: controls were not run, or are not at chance but must be."""
-    yield from _describe_missing_controls(results)
-    required, failed = _split_controls(cv.find_controls(results))
-    if failed:
-        yield from _describe_required_controls(required, failed)
+    yield from _describe_missing_controls(facts)
+    if facts.failed_controls:
+        yield from _describe_required_controls(facts)
 
 
-def _split_controls(runs: Sequence[cv.ControlRun]) -> tuple[list[cv.ControlRun], list[cv.ControlRun]]:
-    """Return two lists: the controls that must be at chance, and those among them whose accuracy is not at chance."""
-    required = [run for run in runs if run.must_be_at_chance]
-    return required, [run for run in required if run.verdict is not cv.ControlVerdict.AT_CHANCE]
-
-
-def describe_controls(results: Results) -> Iterator[str]:
+def describe_controls(facts: TableFacts) -> Iterator[str]:
     """Yield the complete notes on the controls: the meaning of each, and whether its accuracy is at chance."""
-    runs = cv.find_controls(results)
-    yield from _describe_missing_controls(results)
-    if not runs:
-        yield from _describe_places(results)
+    yield from _describe_missing_controls(facts)
+    if not facts.controls:
+        yield from _describe_places(facts.results)
         return
-    present = {run.condition for run in runs}
+    present = {run.condition for run in facts.controls}
     meanings = [meaning for condition, meaning in CONTROL_MEANINGS.items() if condition in present]
-    if Condition.NO_SENTENCE in present and not all(run.result.balanced_probes for run in runs):
+    if Condition.NO_SENTENCE in present and not all(run.result.balanced_probes for run in facts.controls):
         meanings.append("If they reveal something, random sentence vectors should add nothing to it.")
     yield f"Controls. {' '.join(meanings)}"
-    required, failed = _split_controls(runs)
-    if required:
-        yield from _describe_required_controls(required, failed)
-    yield from _describe_places(results)
-    for task, condition, is_above, figures in _judge_free_controls(results):
+    if facts.required_controls:
+        yield from _describe_required_controls(facts)
+    yield from _describe_places(facts.results)
+    for task, condition, is_above, figures in facts.free_controls:
         control, words = cv.SOLVERS[condition]
         if is_above:
             yield f"{task}: {words} reach {figures}, above chance; compare encoders with that, not with chance."
@@ -98,18 +155,18 @@ def _describe_places(results: Results) -> Iterator[str]:
         )
 
 
-def _describe_missing_controls(results: Results) -> Iterator[str]:
-    unchecked = cv.find_unchecked(results)
-    if not unchecked:
+def _describe_missing_controls(facts: TableFacts) -> Iterator[str]:
+    if not facts.unchecked:
         return
     cells, figures = "", "these figures"
-    if len(unchecked) < sum(bool(result.dim) for result in results.records):
-        names = (f"{result.encoder} on {result.task}" for result in unchecked)
+    if len(facts.unchecked) < sum(bool(result.dim) for result in facts.results.records):
+        names = (f"{result.encoder} on {result.task}" for result in facts.unchecked)
         cells, figures = f" for {', '.join(names)}", "those figures"
     yield f"No controls were run{cells} (--no-controls), so nothing tests {figures}."
 
 
-def _describe_required_controls(required: Sequence[cv.ControlRun], failed: Sequence[cv.ControlRun]) -> Iterator[str]:
+def _describe_required_controls(facts: TableFacts) -> Iterator[str]:
+    required, failed = facts.required_controls, facts.failed_controls
     if not failed:
         nearest = max(required, key=lambda run: run.strain)
         yield (
@@ -131,30 +188,27 @@ def _describe_required_controls(required: Sequence[cv.ControlRun], failed: Seque
         )
 
 
-def summarize_controls(results: Results) -> Iterator[str]:
+def summarize_controls(facts: TableFacts) -> Iterator[str]:
     """Yield a few sentences that summarize the controls; nothing if all encoders are baselines."""
-    runs = cv.find_controls(results)
-    unchecked = cv.find_unchecked(results)
-    if not runs:
-        if unchecked:
+    if not facts.controls:
+        if facts.unchecked:
             yield "Controls: none (--no-controls), so nothing tests these figures."
         return
-    required, failed = _split_controls(runs)
-    text = f"Controls: {_format_count(required, failed)}"
-    if failed:
+    text = f"Controls: {_format_count(facts)}"
+    if failed := facts.failed_controls:
         above = [run for run in failed if run.verdict is cv.ControlVerdict.ABOVE]
         worst = max(failed, key=lambda run: abs(run.strain))
         more = f" and {len(failed) - 1} more" if len(failed) > 1 else ""
         text += f"; {worst.name} is {worst.verdict} ({100 * worst.score.accuracy:.1f}){more}"
         columns = join_names(dict.fromkeys(run.result.task for run in above))
         text += f". Do not believe {columns} before a repetition with another --seed" * bool(above)
-    if required:
+    if facts.required_controls:
         yield f"{text}."
-    if unchecked:
-        names = join_names([f"{result.encoder} on {result.task}" for result in unchecked])
+    if facts.unchecked:
+        names = join_names(f"{result.encoder} on {result.task}" for result in facts.unchecked)
         yield f"No controls were run for {names}."
     figures: dict[Condition, list[str]] = {}
-    for task, condition, is_above, accuracies in _judge_free_controls(results):
+    for task, condition, is_above, accuracies in facts.free_controls:
         if is_above:
             figures.setdefault(condition, []).append(f"{accuracies} on {task}")
     solvers = []
@@ -166,11 +220,7 @@ def summarize_controls(results: Results) -> Iterator[str]:
 
 
 def join_names(names: Iterable[str]) -> str:
-    """Return the first two names and the number of further names as text.
-
-    >>> join_names("abc"), join_names("a")
-    ('a, b and 1 more', 'a')
-    """
+    """Return the first two names and the number of further names, such as "a, b and 1 more"."""
     all_names = [*names]
     more = f" and {len(all_names) - 2} more" if len(all_names) > 2 else ""
     return ", ".join(all_names[:2]) + more
@@ -182,67 +232,57 @@ def format_range(values: Iterable[float], decimals: int = 1, *, sign: str = "") 
     return " to ".join(dict.fromkeys(f"{sign}{value:.{decimals}f}" for value in (ordered[0], ordered[-1])))
 
 
-def _judge_free_controls(results: Results) -> Iterator[tuple[str, Condition, bool, str]]:
-    """Yield (task, control, whether it is above chance, accuracies as text) for controls that need not be at chance."""
-    by_task = group_by(find_table(results).free_controls, lambda test: (test.draws[0].task, test.condition))
-    for (task, condition), tests in by_task.items():
-        above = [test for test in tests if test.is_above]
-        yield task, condition, bool(above), format_range(100 * test.figure.accuracy for test in above or tests)
-
-
-def describe_mean(results: Results) -> str:
+def describe_mean(facts: TableFacts) -> str:
     """Return a note such as ", mean ± half the 95% interval over 5 seeds"; it is empty if no accuracy is a mean."""
-    counts = " or ".join(map(str, count_probes(results)))
-    seeds = list_seeds(results)
-    if len(seeds) > 1:
+    counts = " or ".join(map(str, facts.probe_counts))
+    if len(facts.seeds) > 1:
         probes = "one probe" if counts == "1" else f"{counts} probes"
-        return f", mean ± half the 95% interval over {len(seeds)} draws, with {probes} in each"
+        return f", mean ± half the 95% interval over {len(facts.seeds)} draws, with {probes} in each"
     return f", mean ± half the 95% interval over {counts} seeds" if counts != "1" else ""
 
 
-def summarize_spread(results: Results) -> str:
+def summarize_spread(facts: TableFacts) -> str:
     """Summarize the uncertainty of the figures in one or two sentences."""
-    if len(list_seeds(results)) > 1:
-        between, within = _list_deviations(results)
+    if len(facts.seeds) > 1:
+        between, within = facts.deviations
         deviations = (
             f"Standard deviation between draws {format_range(between)} points, between the probes of one draw "
             f"{format_range(within)}. "
             if within
             else ""
         )
-        stored = _list_stored_tasks(results)
-        share = "Some data" if len(stored) < len(results.tasks) else "The data"
-        same = f" {share} is the same in every draw." if stored else ""
+        share = "Some data" if len(facts.stored_tasks) < len(facts.results.tasks) else "The data"
+        same = f" {share} is the same in every draw." if facts.stored_tasks else ""
         return f"{deviations}± shows how far other draws may differ.{same}"
-    if max(count_probes(results)) > 1:
+    if max(facts.probe_counts) > 1:
         return "± reflects only the choice of test items; --draws 3 adds other data and weights."
     return (
-        f"Each figure is from one probe on one draw of the data. 95% intervals: {_format_half_widths(results)} points; "
+        f"Each figure is from one probe on one draw of the data. 95% intervals: {_format_half_widths(facts)} points; "
         "they reflect only the choice of test items. --seeds 5 trains more probes; --draws 3 also draws new data and "
         "weights."
     )
 
 
-def describe_spread(results: Results) -> Iterator[str]:
+def describe_spread(facts: TableFacts) -> Iterator[str]:
     """Yield the long notes on the uncertainty of a table's numbers; :func:`summarize_spread` returns a short text."""
-    if len(list_seeds(results)) > 1:
-        yield from _describe_draws(results)
-    elif max(count_probes(results)) > 1:
+    if len(facts.seeds) > 1:
+        yield from _describe_draws(facts)
+    elif max(facts.probe_counts) > 1:
         yield (
-            f"Each figure is the mean over probes that differ only in their seed ({_format_seeds(results)}), on the "
+            f"Each figure is the mean over probes that differ only in their seed ({_format_seeds(facts)}), on the "
             "same data and vectors. ± is half the 95% Wilson interval; it reflects only the choice of test items "
             "(--intervals shows it). Other data, or other weights of untrained encoders, may change a figure by more: "
             "--draws 3 measures this."
         )
     else:
         yield (
-            f"Each figure is from one probe on one draw of the data ({_format_seeds(results)}). "
-            f"95% Wilson intervals: {_format_half_widths(results)} points; they reflect only the choice of test items "
+            f"Each figure is from one probe on one draw of the data ({_format_seeds(facts)}). "
+            f"95% Wilson intervals: {_format_half_widths(facts)} points; they reflect only the choice of test items "
             "(--intervals shows them). Another probe seed, other data, or other weights of untrained encoders may "
             "change a figure by more: --seeds 5 and --draws 3 measure this."
         )
-    yield from describe_uneven_probes(results)
-    for average in list_average_settings(results):
+    yield from describe_uneven_probes(facts.results)
+    for average in list_average_settings(facts.results):
         yield (
             f"Each probe averages the probabilities of {average} classifiers (setting average={average}). Such figures "
             "vary less and are often slightly better than those of one classifier: compare them only with each other."
@@ -273,23 +313,22 @@ def list_average_settings(results: Results) -> list[int]:
     return sorted({result.preset.average for result in results.records if result.dim} - {1})
 
 
-def _format_half_widths(results: Results) -> str:
-    intervals = [figure.interval for figure in _list_figures(results)]
-    widths = [50 * (interval.high - interval.low) for interval in intervals]
+def _format_half_widths(facts: TableFacts) -> str:
+    widths = [50 * (figure.interval.high - figure.interval.low) for figure in facts.figures]
     # A width of 0 is left out: a bag of words is correct on exactly half of any set of mirror pairs.
     return format_range([width for width in widths if width] or widths, sign="±")
 
 
-def _describe_draws(results: Results) -> Iterator[str]:
-    yield describe_resampled_parts(results)
-    stored = _list_stored_tasks(results)
-    where = "" if len(stored) == len(results.tasks) else f"on {' and '.join(stored)}, "
+def _describe_draws(facts: TableFacts) -> Iterator[str]:
+    yield describe_resampled_parts(facts)
+    stored = facts.stored_tasks
+    where = "" if len(stored) == len(facts.results.tasks) else f"on {' and '.join(stored)}, "
     wilson = f"; {where}at least the Wilson interval, for the choice of test items" if stored else ""
     yield (
         "± is half the 95% interval (--intervals shows them): Student's t over the draws, with variances moderated "
         f"by those of all figures{wilson}."
     )
-    between, within = _list_deviations(results)
+    between, within = facts.deviations
     if not within:
         yield "Each draw has one probe: --seeds 5 separates the variation of draws and of probes."
         return
@@ -299,17 +338,10 @@ def _describe_draws(results: Results) -> Iterator[str]:
     )
 
 
-def _list_deviations(results: Results) -> tuple[list[float], list[float]]:
-    figures = _list_figures(results)
-    between = [100 * f.between_draws for f in figures if f.between_draws is not None]
-    within = [100 * f.between_probes for f in figures if f.between_probes is not None]
-    return between, within
-
-
-def describe_resampled_parts(results: Results) -> str:
+def describe_resampled_parts(facts: TableFacts) -> str:
     """Return text such as "New in each draw (seeds 0, 1): the probes. The same in each: the data, the vectors"."""
+    results, stored = facts.results, facts.stored_tasks
     tasks, encoders = results.tasks, results.encoders
-    stored = _list_stored_tasks(results)
     fingerprints = {name: {r.encoder_fingerprint for r in results.records if r.encoder == name} for name in encoders}
     fixed = [name for name in encoders if len(fingerprints[name]) == 1]
     new = [
@@ -317,19 +349,10 @@ def describe_resampled_parts(results: Results) -> str:
         *_name_parts("untrained weights", [name for name in encoders if name not in fixed], encoders),
     ]
     same = [*_name_parts("data", stored, tasks), *_name_parts("vectors", fixed, encoders)]
-    seeds = ", ".join(map(str, list_seeds(results)))
+    seeds = ", ".join(map(str, facts.seeds))
     return f"New in each draw (seeds {seeds}): {', '.join([*new, 'the probes'])}." + (
         f" The same in each: {', '.join(same)}." if same else ""
     )
-
-
-def has_shared_items(results: Results, task: str) -> bool:
-    """Return whether all draws have the same dataset for a task."""
-    return len({r.dataset_fingerprint for r in results.records if r.task == task}) == 1
-
-
-def _list_stored_tasks(results: Results) -> list[str]:
-    return [task for task in results.tasks if has_shared_items(results, task)]
 
 
 def _name_parts(kind: str, names: Sequence[str], all_names: Sequence[str]) -> list[str]:
@@ -338,19 +361,15 @@ def _name_parts(kind: str, names: Sequence[str], all_names: Sequence[str]) -> li
     return [f"the {kind}" + ("" if len(names) == len(all_names) else f" of {' and '.join(names)}")]
 
 
-def _list_figures(results: Results) -> list[Figure]:
-    return [test.figure for test in find_table(results).cells.values()]
-
-
 def count_probes(results: Results) -> list[int]:
     """Return the distinct counts of probes per result, sorted. [3, 5]: some results have 3 probes, the others 5."""
     return sorted({len(result.scores[Condition.PROBE].seeds) for result in results.records})
 
 
-def _format_seeds(results: Results) -> str:
+def _format_seeds(facts: TableFacts) -> str:
     """Return the seeds of the probes as "seeds 3 to 5", or as "seeds 3 to 5, run 0" if the run's seed is 0, not 3."""
-    scores = [result.scores[Condition.PROBE] for result in results.records]
+    scores = [result.scores[Condition.PROBE] for result in facts.results.records]
     seeds = sorted({probe.seed for score in scores for probe in score.seeds})
     text = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {seeds[0]} to {seeds[-1]}"
-    (run_seed,) = list_seeds(results)
+    (run_seed,) = facts.seeds
     return text if run_seed == seeds[0] else f"{text}, run {run_seed}"

@@ -1,13 +1,13 @@
 """Tables and records of the accuracy on parts of the test items, such as items of one sentence length or structure."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from sentprobe.common.tables import Grid, GridCell, GridRow
 from sentprobe.probes.datasets.dataset import STRUCTURE
 from sentprobe.probes.reports import item_parts as division
 from sentprobe.probes.reports.control_verdicts import CONTROL_NAMES, name_control
-from sentprobe.probes.reports.draws import compute_figure
+from sentprobe.probes.reports.figures import compute_figure
 from sentprobe.probes.reports.tables.main_table import CellStyle, describe_differences, format_figure, split_settings
 from sentprobe.probes.reports.tables.notes import format_range
 from sentprobe.probes.reports.tables.view import ShownTable
@@ -79,50 +79,32 @@ def _build_grid(task: str, results: Results, items: division.ItemTables, column:
     task_results = [result for result in results.records if result.task == task]
     if any(column not in items[result.dataset_fingerprint].columns for result in task_results):
         return None
-    columns: dict[str, _PartColumn] = {}
+    columns: dict[str, tuple[dict[str, list[Result]], Condition]] = {}
     for condition in USUAL_CONDITIONS if style.all_rows else DEFAULT_CONDITIONS:
         firsts: dict[str, Result] = {}  # encoders that share a control share its column
         for result in task_results:
             if condition in result.scores:
                 firsts.setdefault(_name_column(result, condition), result)
         for name, first in firsts.items():
-            draws = results.records_by_cell[first.cell]
-            columns[name] = _PartColumn(division.split_by_part(draws, items, column), condition)
-    part_columns = [*columns.values()]
+            columns[name] = division.split_by_part(results.records_by_cell[first.cell], items, column), condition
     rows = []
-    for part in part_columns[0].parts:
-        texts = (
-            part_columns[0].count_items(part),
-            *(part_column.format_accuracy(part) for part_column in part_columns),
-        )
+    first_parts, _ = next(iter(columns.values()))
+    for part, draws in first_parts.items():
+        texts = [format_range((result.scores[Condition.PROBE].total for result in draws), decimals=0)]
+        for parts, condition in columns.values():
+            figure = compute_figure(parts.get(part, ()), condition)
+            texts.append("" if figure is None else format_figure(figure, intervals=True))
         rows.append(GridRow(part, "", tuple(map(GridCell, texts))))
-    if any(part_column.gap for part_column in part_columns):
-        texts = ("", *(part_column.format_gap() for part_column in part_columns))
-        rows.append(GridRow(GAP, GAP, tuple(map(GridCell, texts))))
+    gaps = [division.compute_gap(parts, condition) for parts, condition in columns.values()]
+    if any(gaps):
+        rows.append(GridRow(GAP, GAP, (GridCell(""), *(GridCell(_format_gap(gap)) for gap in gaps))))
     return Grid((f"{task}, {column}", "test items", *columns), tuple(rows))
 
 
-class _PartColumn:
-    """A table column of an encoder or control: for each part of the test items, one result per draw."""
-
-    def __init__(self, parts: Mapping[str, Sequence[Result]], condition: Condition) -> None:
-        self.parts = parts
-        self.condition = condition
-        self.gap = division.compute_gap(parts, condition)
-
-    def format_accuracy(self, part: str) -> str:
-        figure = compute_figure(self.parts.get(part, ()), self.condition)
-        return "" if figure is None else format_figure(figure, intervals=True)
-
-    def count_items(self, part: str) -> str:
-        """Return the number of items in a part, such as "40" or, if draws differ, "38 to 40"."""
-        return format_range((result.scores[Condition.PROBE].total for result in self.parts[part]), decimals=0)
-
-    def format_gap(self) -> str:
-        if self.gap is None:
-            return ""
-        low, high = 100 * self.gap.interval.low, 100 * self.gap.interval.high
-        return f"{100 * self.gap.difference:+.1f} [{low:.1f}, {high:.1f}]"
+def _format_gap(gap: division.GeneralizationGap | None) -> str:
+    if gap is None:
+        return ""
+    return f"{100 * gap.difference:+.1f} [{100 * gap.interval.low:.1f}, {100 * gap.interval.high:.1f}]"
 
 
 def _name_column(record: Result, condition: Condition) -> str:

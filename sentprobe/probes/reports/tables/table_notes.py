@@ -14,6 +14,7 @@ from sentprobe.probes.reports.paired_tests import strip_reductions
 from sentprobe.probes.reports.table_findings import find_marked_cells
 from sentprobe.probes.reports.tables.main_table import CellStyle, describe_origins, describe_published_tables
 from sentprobe.probes.reports.tables.notes import (
+    TableFacts,
     count_controls,
     describe_controls,
     describe_mean,
@@ -73,12 +74,13 @@ def _quote_name(name: str) -> str:
 
 def describe_all(results: Results, *, style: CellStyle | None = None) -> str:
     """Return all notes below a table, one per line."""
-    counts = count_controls(results) if style and not style.all_rows else ()
+    facts = TableFacts(results)
+    counts = count_controls(facts) if style and not style.all_rows else ()
     notes = (
         *(f"{note} (--all-rows shows their rows)" for note in counts),
         *describe_classifiers(results),
-        *describe_figures(results),
-        *describe_controls(results),
+        *describe_figures(facts),
+        *describe_controls(facts),
         *describe_papers(results, style),
     )
     return "".join(f"{note}\n" for note in notes)
@@ -99,13 +101,19 @@ def describe_classifiers(results: Results) -> Iterator[str]:
     yield from (f"classifier: {preset}" for preset in dict.fromkeys(list_presets(results)))
 
 
-def describe_figures(results: Results) -> Iterator[str]:
+def describe_figures(facts: TableFacts) -> Iterator[str]:
     """Yield notes on a table's accuracies: unit, uncertainty, data, bold type, precision, truncated sentences."""
+    results = facts.results
+    sizes = group_by_task(results, lambda result: str(result.scores[Condition.PROBE].total))
+    (first_task, size), *more_tasks = sizes.items()
+    items = f"{size} test items"
+    if len(set(sizes.values())) > 1:
+        items += f" of {first_task}" + "".join(f", {n} of {task}" for task, n in more_tasks)
     yield (
-        f"Accuracy in % on {describe_sizes(results)}{describe_mean(results)}. Chance, the share of "
+        f"Accuracy in % on {items}{describe_mean(facts)}. Chance, the share of "
         f"the most frequent label, is {describe_chance(results)}."
     )
-    yield from describe_spread(results)
+    yield from describe_spread(facts)
     yield from describe_datasets(results)
     if find_marked_cells(results):
         rivals = " and than every other model (by the test of probe compare)" * _has_several_models(results)
@@ -180,15 +188,6 @@ def find_truncated(results: Results) -> list[Result]:
     return [result for result in worst if result.truncated]
 
 
-def describe_sizes(results: Results) -> str:
-    """Return "500 test items" or, if tasks differ, "500 test items of Tense, 400 of SemRole"."""
-    sizes = group_by_task(results, lambda result: str(result.scores[Condition.PROBE].total))
-    first, *more_tasks = sizes.items()
-    if len(set(sizes.values())) == 1:
-        return f"{first[1]} test items"
-    return f"{first[1]} test items of {first[0]}" + "".join(f", {n} of {t}" for t, n in more_tasks)
-
-
 def describe_chance(results: Results) -> str:
     """Return chance in percent: "50.0 on every task" or, if tasks differ, "50.0 on Tense, 33.3 on SemRole"."""
     shares = group_by_task(results, lambda result: f"{100 * result.majority:.1f}")
@@ -239,8 +238,9 @@ def summarize(table: Results, style: CellStyle, missing: Sequence[EncoderOnTask]
     """Yield a line on accuracy, a line on uncertainty, and a line on controls if there is anything to say on them."""
     sizes = group_by_task(table, lambda result: str(result.scores[Condition.PROBE].total))
     shares = group_by_task(table, lambda result: f"{100 * result.majority:.1f}")
+    facts = TableFacts(table)
     accuracy = [
-        f"Accuracy in % on {_format_values(sizes)} test items{describe_mean(table)}; chance is "
+        f"Accuracy in % on {_format_values(sizes)} test items{describe_mean(facts)}; chance is "
         f"{_format_values(shares)}{' (by task)' if len(set(shares.values())) > 1 else ''}."
     ]
     if find_marked_cells(table):
@@ -249,7 +249,7 @@ def summarize(table: Results, style: CellStyle, missing: Sequence[EncoderOnTask]
     if style.published:
         accuracy.append("Rows from papers come from other data and encoders.")
     yield " ".join(accuracy)
-    uncertainty = [summarize_spread(table), *describe_missing_cells(table, missing), *describe_uneven_probes(table)]
+    uncertainty = [summarize_spread(facts), *describe_missing_cells(table, missing), *describe_uneven_probes(table)]
     for average in list_average_settings(table):
         uncertainty.append(f"Each probe is an average of {average} classifiers (setting average={average}).")
     unconverged, probes = count_unconverged(table)
@@ -262,7 +262,7 @@ def summarize(table: Results, style: CellStyle, missing: Sequence[EncoderOnTask]
             f"{encoders} read only the beginning of long sentences (up to {most:,} sentences on one task)."
         )
     yield " ".join(uncertainty)
-    if controls := " ".join(summarize_controls(table)):
+    if controls := " ".join(summarize_controls(facts)):
         yield controls
 
 

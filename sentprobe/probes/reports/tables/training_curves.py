@@ -91,6 +91,7 @@ def separate_training_curves(
     for result in all_results:
         if result.step is not None or result.epoch is not None:
             moments.setdefault(_get_curve_key(result), set()).add((result.step, result.epoch))
+    # One checkpoint is no curve: its results stay in the tables.
     keys = {key for key, distinct_moments in moments.items() if len(distinct_moments) > 1}
     probed = group_by(results.records, lambda result: _get_curve_key(result) in keys)
     in_geometry = group_by(distances, lambda result: _get_curve_key(result) in keys)

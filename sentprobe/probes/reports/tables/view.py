@@ -19,12 +19,12 @@ from sentprobe.common.errors import escape_control_characters, split_lines
 from sentprobe.common.screen import split_table, wrap
 from sentprobe.common.tables import Grid, GridCell, GridRow
 from sentprobe.common.values import group_by
-from sentprobe.probes.reports.draws import find_missing_cells
 from sentprobe.probes.reports.tables import main_table
 from sentprobe.probes.reports.tables.language_tables import build_language_tables, split_by_language
 from sentprobe.probes.reports.tables.main_table import describe_differences, split_settings
 from sentprobe.probes.reports.tables.table_notes import COMPLETE, SHORT, NoteStyle, say_where_more_is, write_table_notes
 from sentprobe.probes.results import records as rc
+from sentprobe.probes.results.draws import find_missing_cells
 from sentprobe.probes.results.result import METHODS, Condition, Result, Results, SeedScore
 
 if TYPE_CHECKING:

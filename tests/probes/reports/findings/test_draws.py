@@ -12,7 +12,7 @@ from sentprobe.common.errors import ResultsError
 from sentprobe.probes.classifier.presets import find_preset
 from sentprobe.probes.reports.comparisons import compare_encoders, describe_comparisons
 from sentprobe.probes.reports.control_verdicts import find_controls
-from sentprobe.probes.reports.draws import compute_figure, find_missing_cells, join_draws, list_seeds
+from sentprobe.probes.reports.figures import compute_figure
 from sentprobe.probes.reports.tables.main_table import (
     CellStyle,
     build_grid,
@@ -23,6 +23,7 @@ from sentprobe.probes.reports.tables.main_table import (
 from sentprobe.probes.reports.tables.table_notes import COMPLETE, SHORT, describe_all
 from sentprobe.probes.reports.tables.view import build_sections
 from sentprobe.probes.results.data_facts import DataFacts
+from sentprobe.probes.results.draws import find_missing_cells, join_draws, list_seeds
 from sentprobe.probes.results.result import Condition, Result, Results, make_score
 from sentprobe.probes.statistics import Correction, accuracy_interval
 

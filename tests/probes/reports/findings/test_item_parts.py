@@ -15,7 +15,7 @@ from thoroughness import examples
 
 from sentprobe.common.errors import UsageError
 from sentprobe.probes.datasets.dataset import STRUCTURE, TRAINED, name_structure_part
-from sentprobe.probes.reports.draws import compute_figure
+from sentprobe.probes.reports.figures import compute_figure
 from sentprobe.probes.reports.item_parts import (
     BIN_COUNT,
     MAX_PARTS,
