@@ -14,8 +14,9 @@ from statistics import mean, stdev
 from measure import describe_machine, format_sections, format_table
 
 from sentprobe.probes.encoders.kinds import USUAL_ENCODERS
-from sentprobe.probes.reports.control_verdicts import CONTROL_NAMES, ControlRun, ControlVerdict
+from sentprobe.probes.reports.control_verdicts import ControlRun, ControlVerdict
 from sentprobe.probes.reports.table_findings import judge_controls
+from sentprobe.probes.results.control import CONTROLS
 from sentprobe.probes.runs.run import run
 
 
@@ -38,7 +39,7 @@ def main() -> None:
 
     by_kind: dict[tuple[str, str], list[ControlRun]] = defaultdict(list)
     for control in (control for controls in runs for control in controls):
-        by_kind[CONTROL_NAMES[control.condition], control.result.task].append(control)
+        by_kind[CONTROLS[control.condition].name, control.result.task].append(control)
     rows = []
     for (name, task), controls in by_kind.items():
         accuracies = [100 * control.score.accuracy for control in controls]

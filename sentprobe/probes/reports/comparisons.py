@@ -10,8 +10,9 @@ from sentprobe.common.errors import ResultsError, UsageError, format_count, sugg
 from sentprobe.common.specs import choose_member
 from sentprobe.common.tables import Grid, GridCell, GridRow
 from sentprobe.probes.reports import paired_tests
-from sentprobe.probes.reports.control_verdicts import CONTROL_NAMES, SOLVERS, find_control
+from sentprobe.probes.reports.control_verdicts import find_control
 from sentprobe.probes.reports.paired_tests import describe_excluded_pairs, list_pairs_to_compare
+from sentprobe.probes.results.control import CONTROLS, SOLVERS
 from sentprobe.probes.results.draws import differ_in_draw
 from sentprobe.probes.results.result import Condition, Result, Results
 from sentprobe.probes.statistics import Correction, PairedComparison, correct_p_values
@@ -80,7 +81,7 @@ class Comparison(TestedDifference):
     def second_name(self) -> str:
         """The name of the second encoder, or of the control that takes its place."""
         condition = self.conditions[1]
-        return self.second.encoder if condition is Condition.PROBE else CONTROL_NAMES[condition]
+        return self.second.encoder if condition is Condition.PROBE else CONTROLS[condition].name
 
     @property
     def accuracies(self) -> tuple[float, float]:
@@ -175,7 +176,7 @@ def compare_in_run(
 
     Raises UsageError and ResultsError like :func:`list_pairs` and :func:`compare_pairs`.
     """
-    control = {CONTROL_NAMES[condition]: condition for condition in SOLVERS}.get(against or "")
+    control = {CONTROLS[condition].name: condition for condition in SOLVERS}.get(against or "")
     # An encoder may have the name of a control: the encoder goes first.
     if control is None or against in {results.encoder for results in encoders}:
         return compare_pairs(list_pairs(encoders, baseline=against, source=source), correction=correction)

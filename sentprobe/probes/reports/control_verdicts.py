@@ -1,12 +1,12 @@
 """Checks whether the accuracy of controls, which lack information, is at chance."""
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 
 from sentprobe.probes.datasets.dataset import ENCODER_WORDS
-from sentprobe.probes.results.result import WIDTH_FREE_CONDITIONS, Condition, Result, Results, Score
+from sentprobe.probes.results.control import CONTROLS, WIDTH_FREE_CONDITIONS
+from sentprobe.probes.results.result import Condition, Result, Results, Score
 from sentprobe.probes.statistics import Interval, chance_interval, design_effect, has_balanced_labels
 
 CONFIDENCE = 0.99
@@ -45,33 +45,6 @@ def compute_expected_interval(score: Score, result: Result, condition: Condition
     return Interval(low, max(chance.high, word_interval.high))
 
 
-def _knows_no_word(result: Result) -> bool:
-    """Return whether the test language differs from that of training, and no test sentence has a training word."""
-    return result.data is not None and bool(result.data.test_language) and not result.data.known_words
-
-
-MUST_BE_AT_CHANCE: Mapping[Condition, Callable[[Result], bool]] = {
-    Condition.RANDOM_SENTENCES: lambda result: True,  # noqa: ARG005
-    Condition.RANDOM_PROBES: lambda result: True,  # noqa: ARG005
-    Condition.BAG_OF_WORDS: lambda result: result.mirrored or _knows_no_word(result),
-    Condition.NO_SENTENCE: lambda result: result.balanced_probes,
-    Condition.FIXED_POSITIONS: lambda result: False,  # noqa: ARG005
-    Condition.WORDS_AND_POSITIONS: lambda result: False,  # noqa: ARG005
-}
-"""For each control, a function that returns whether the control of a result must be at chance.
-A bag of words must be at chance on mirror pairs, and if no test sentence has a training word. Probe words alone
-must be at chance if the labels of each probe word are balanced. Words at their places need never be at chance."""
-
-CONTROL_NAMES = {
-    Condition.RANDOM_SENTENCES: "random sentences",
-    Condition.RANDOM_PROBES: "random probe words",
-    Condition.BAG_OF_WORDS: "bag of words",
-    Condition.NO_SENTENCE: "no sentence",
-    Condition.FIXED_POSITIONS: "fixed positions",
-    Condition.WORDS_AND_POSITIONS: "words and positions",
-}
-
-
 def find_control(result: Result, results: Results, condition: Condition) -> list[Result]:
     """Return a list with *result* if it has a score of the control *condition*.
 
@@ -92,7 +65,7 @@ def find_control(result: Result, results: Results, condition: Condition) -> list
 
 def name_control(result: Result, condition: Condition) -> str:
     """Return the name of a control with the properties that determine it, such as "bag of words, dim 300"."""
-    return ", ".join([CONTROL_NAMES[condition], *list_shared_properties(result, condition)])
+    return ", ".join([CONTROLS[condition].name, *list_shared_properties(result, condition)])
 
 
 class ControlVerdict(StrEnum):
@@ -137,7 +110,7 @@ class ControlRun:
     @property
     def must_be_at_chance(self) -> bool:
         """Whether the control must be at chance, because it cannot know the answer if the dataset has no flaw."""
-        return MUST_BE_AT_CHANCE[self.condition](self.result)
+        return CONTROLS[self.condition].must_be_at_chance(self.result)
 
     @property
     def name(self) -> str:
@@ -145,7 +118,7 @@ class ControlRun:
         if self.condition is Condition.RANDOM_PROBES:
             return f"random probe words of {self.result.encoder} on {self.result.task}{self.draw}"
         shared = ", ".join(list_shared_properties(self.result, self.condition))
-        return f"{CONTROL_NAMES[self.condition]}{shared and f' ({shared})'} on {self.result.task}{self.draw}"
+        return f"{CONTROLS[self.condition].name}{shared and f' ({shared})'} on {self.result.task}{self.draw}"
 
     def __str__(self) -> str:
         expected = f"{self.expected.format_percent()} expected"
@@ -166,7 +139,7 @@ def find_controls(results: Results) -> tuple[ControlRun, ...]:
         draw = f" (seed {result.seed})" if several else ""
         inputs = (result.dataset_fingerprint, result.preset, result.probe_fingerprint)
         for condition, score in result.scores.items():
-            if condition in CONTROL_NAMES:
+            if condition in CONTROLS:
                 run = ControlRun(result, condition, score, Interval(0.0, 1.0), draw)
                 runs.setdefault((run.name, *inputs), run)
     # Bonferroni's correction: the probability that any interval misses is at most 1 - CONFIDENCE.
@@ -185,20 +158,4 @@ def is_balanced(result: Result) -> bool:
 
 def find_unchecked(results: Results) -> list[Result]:
     """Return the results without any control. Baselines are left out: they have no vectors and need no control."""
-    return [result for result in results.records if result.dim and not CONTROL_NAMES.keys() & result.scores.keys()]
-
-
-SOLVERS: Mapping[Condition, tuple[str, str]] = {
-    Condition.BAG_OF_WORDS: (
-        "bags of random word vectors are",
-        "the words alone (bags of random word vectors, as wide as each encoder's vectors)",
-    ),
-    Condition.NO_SENTENCE: ("the probe words without the sentence are", "the probe words alone (without the sentence)"),
-    Condition.FIXED_POSITIONS: ("words at fixed places are", "words at fixed places (without the other words)"),
-    Condition.WORDS_AND_POSITIONS: (
-        "averages of random vectors of each word at its position are",
-        "the words and their positions (averages of random vectors, as wide as each encoder's vectors)",
-    ),
-}
-"""For each control that may know the answer, two texts for notes on its accuracy: the first is for an accuracy that is
-not above chance (subject and verb), the second for one that is (subject)."""
+    return [result for result in results.records if result.dim and not CONTROLS.keys() & result.scores.keys()]

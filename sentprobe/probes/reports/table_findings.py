@@ -22,7 +22,8 @@ from sentprobe.probes.reports import control_verdicts
 from sentprobe.probes.reports.comparisons import Comparison, compare_results, match_draws
 from sentprobe.probes.reports.figures import ConditionCell, Figure, compute_figure, compute_figures
 from sentprobe.probes.reports.paired_tests import LEVEL, PROBES, MatchedResults, compare_matched_results, is_same_model
-from sentprobe.probes.results.result import WORD_CONTROLS, Condition, EncoderOnTask, Result, Results
+from sentprobe.probes.results.control import CONTROLS, SOLVERS, WORD_CONTROLS
+from sentprobe.probes.results.result import Condition, EncoderOnTask, Result, Results
 from sentprobe.probes.statistics import Correction, Floats, compute_sign_tests, correct_p_values, sum_by_unit
 
 
@@ -219,9 +220,9 @@ def _list_free_controls(results: Results) -> Iterator[ConditionCell]:
     A control has one result for each seed. If several encoders share it (:func:`identify_control`), it is yielded once.
     """
     by_control: dict[ControlKey, dict[int, Result]] = {}
-    for condition in control_verdicts.SOLVERS:
+    for condition in SOLVERS:
         for result in results.records:
-            if condition in result.scores and not control_verdicts.MUST_BE_AT_CHANCE[condition](result):
+            if condition in result.scores and not CONTROLS[condition].must_be_at_chance(result):
                 key = identify_control(result, condition)
                 by_control.setdefault(key, {}).setdefault(result.seed, result)
     for (condition, *_), draws in by_control.items():
@@ -249,8 +250,8 @@ def _compare_with_controls(results: Results, cells: Sequence[Sequence[Result]]) 
     A control is left out if it answers each item as the encoder does.
     """
     matches, conditions = [], []
-    for condition, draws in product(control_verdicts.SOLVERS, cells):
-        must_be_at_chance = control_verdicts.MUST_BE_AT_CHANCE[condition]
+    for condition, draws in product(SOLVERS, cells):
+        must_be_at_chance = CONTROLS[condition].must_be_at_chance
         pairs: list[tuple[Result, Result]] = []
         for result in draws:
             if condition in WORD_CONTROLS:  # encoders share them, so another encoder may have the score
@@ -337,7 +338,7 @@ class Standing:
     @property
     def control_name(self) -> str:
         """The name of the control, with its accuracy in percent, such as "bag of words 62.5"."""
-        name = "chance" if self.condition is None else control_verdicts.CONTROL_NAMES[self.condition]
+        name = "chance" if self.condition is None else CONTROLS[self.condition].name
         return f"{name} {100 * self.control:.1f}"
 
 

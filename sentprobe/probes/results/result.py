@@ -52,10 +52,6 @@ class Condition(StrEnum):
 METHODS = (Condition.CONTROL_TASK, Condition.PORTIONS, Condition.WIDTHS)
 """The conditions that a run has only on request (``--control-task``, ``--method``)."""
 MULTI_PROBE_CONDITIONS = frozenset({Condition.PORTIONS, Condition.WIDTHS})
-WIDTH_FREE_CONDITIONS = (Condition.NO_SENTENCE, Condition.FIXED_POSITIONS)
-"""The controls that do not depend on the width of the encoder's vectors."""
-WORD_CONTROLS = (Condition.BAG_OF_WORDS, Condition.FIXED_POSITIONS, Condition.WORDS_AND_POSITIONS)
-"""The controls whose sentence vectors are made of the words alone. Where they are above chance, they take its place."""
 USUAL_CONDITIONS = tuple(condition for condition in Condition if condition not in METHODS)
 """The task itself and the controls."""
 

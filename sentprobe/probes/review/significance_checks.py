@@ -18,6 +18,7 @@ from sentprobe.probes.reports import control_verdicts as cv
 from sentprobe.probes.reports.comparisons import Comparison, TestedDifference, format_p_value, format_points
 from sentprobe.probes.reports.paired_tests import LEVEL, DrawComparison
 from sentprobe.probes.reports.table_findings import ChanceTest, find_table
+from sentprobe.probes.results.control import CONTROLS
 from sentprobe.probes.results.result import Condition, Results
 from sentprobe.probes.review.claim_finding import (
     SMALLEST_SHOWN,
@@ -148,7 +149,7 @@ def describe_chance_p(test: ChanceTest) -> str:
 def describe_against_control(comparison: Comparison) -> str:
     """Describe a comparison of an encoder with a control: both accuracies, their difference and the p-value."""
     encoder, control = (f"{100 * accuracy:.1f}" for accuracy in comparison.accuracies)
-    name = cv.CONTROL_NAMES[comparison.conditions[1]]
+    name = CONTROLS[comparison.conditions[1]].name
     return f"{comparison.first.encoder}: {encoder}, {name}: {control}; {describe_test(comparison)}"
 
 
@@ -183,7 +184,7 @@ def find_failed_controls(table: Results) -> Iterator[ClaimFinding]:
             reason = "something besides the sentence or the question gives the answer away"
         yield ClaimFinding(
             severity=Severity.SEVERE if above else Severity.WARNING,
-            problem=f"The control with {cv.CONTROL_NAMES[run.condition]} cannot know the answer, and is "
+            problem=f"The control with {CONTROLS[run.condition].name} cannot know the answer, and is "
             f"{run.verdict}: {reason}.",
             figures=(f"{run}, corrected for {count} controls, {cv.CONFIDENCE:.0%}",),
             advice="Repeat the run with another --seed. If the control fails again, use no figure of this task: "

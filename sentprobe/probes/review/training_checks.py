@@ -9,10 +9,11 @@ from pathlib import Path
 
 from sentprobe.common.errors import ResultsError
 from sentprobe.probes.datasets.known_task import Cue
-from sentprobe.probes.reports.control_verdicts import CONTROL_NAMES, MUST_BE_AT_CHANCE, compute_effective_items
+from sentprobe.probes.reports.control_verdicts import compute_effective_items
 from sentprobe.probes.reports.paired_tests import find_reductions, find_requested_spec
 from sentprobe.probes.reports.tables.notes import count_probes
 from sentprobe.probes.reports.tables.table_notes import find_truncated
+from sentprobe.probes.results.control import CONTROLS
 from sentprobe.probes.results.draws import list_seeds
 from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Result, Results
 from sentprobe.probes.results.store import MARKER, make_file_name, read_requested_results
@@ -52,7 +53,7 @@ def find_incomplete(results: Results) -> Iterator[ClaimFinding]:
     for record in results.records:
         conditions = requested.get(record.source, {}).get(make_file_name(record), {}).get("conditions", ())
         if missing := [name for name in conditions if Condition(name) not in record.scores]:
-            names = ", ".join(CONTROL_NAMES.get(Condition(name), name) for name in missing)
+            names = ", ".join(_name_condition(Condition(name)) or name for name in missing)
             lacking[record.encoder, record.task, f"seed {record.seed}"] = names
     yield from _build_finding(
         "Controls or methods that the run was asked for are missing.",
@@ -170,12 +171,12 @@ class UnconvergedProbes:
     def severity(self) -> Severity:
         """``NOTE`` for a control that must be at chance; ``SEVERE`` if no main probe converged; else ``WARNING``."""
         if self.condition is not Condition.PROBE:
-            at_chance = MUST_BE_AT_CHANCE[self.condition](self.first)
+            at_chance = CONTROLS[self.condition].must_be_at_chance(self.first)
             return Severity.NOTE if at_chance else Severity.WARNING
         return Severity.SEVERE if self.unconverged == self.trained else Severity.WARNING
 
     def __str__(self) -> str:
-        name = ", ".join([self.first.encoder, *filter(None, [CONTROL_NAMES.get(self.condition)])])
+        name = ", ".join(filter(None, [self.first.encoder, _name_condition(self.condition)]))
         limit = self.first.preset.max_epochs
         return f"{name} on {self.first.task}: {self.unconverged} of {self.trained} probes stopped at {limit:,} epochs"
 
@@ -291,3 +292,7 @@ def _by_length(record: Result) -> float:
 
 LENGTH_CONFIDENCE = 0.999
 """Confidence that the length is above chance, for tables with many tasks and draws."""
+
+
+def _name_condition(condition: Condition) -> str:
+    return CONTROLS[condition].name if condition in CONTROLS else ""

@@ -22,6 +22,7 @@ from sentprobe.probes.datasets.dataset import ENCODER_WORDS, ONE_HOT
 from sentprobe.probes.encoders.encoder import Baseline, Encoder, collect_notes, read_name
 from sentprobe.probes.encoders.kinds import EncoderSource, bind_to_sentence_order, build_encoders
 from sentprobe.probes.results import store
+from sentprobe.probes.results.control import SHARED_CONTROLS
 from sentprobe.probes.results.result import Condition, Result, SeedScore
 from sentprobe.probes.runs import missing_jobs
 from sentprobe.probes.runs.completed_tasks import CompletedTasks, Recipes, ResultStore
@@ -136,7 +137,7 @@ def run_job(job: WorkerJob, shared_state: SharedState) -> JobResult:
 
 def needs_own_vectors(job: missing_jobs.Job) -> bool:
     """Return whether the scores of a job may depend on its encoder's vectors, and not only on their width."""
-    if job.condition not in missing_jobs.SHARED or not isinstance(job.encoder, Encoder):
+    if job.condition not in SHARED_CONTROLS or not isinstance(job.encoder, Encoder):
         return True
     return bool(job.task.data.slots) and job.task.words.name != ONE_HOT
 

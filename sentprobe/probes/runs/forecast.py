@@ -22,7 +22,8 @@ from sentprobe.probes.encoders.encoder import Baseline, Encoder, get_capabilitie
 from sentprobe.probes.encoders.kinds import bind_to_sentence_order, build_encoders
 from sentprobe.probes.encoders.variants import ReducedEncoder
 from sentprobe.probes.encoders.word_vectors import Bow
-from sentprobe.probes.results.result import WIDTH_FREE_CONDITIONS, Condition
+from sentprobe.probes.results.control import SHARED_CONTROLS, WIDTH_FREE_CONDITIONS
+from sentprobe.probes.results.result import Condition
 from sentprobe.probes.results.store import check_directory
 from sentprobe.probes.runs import missing_jobs, planned_work
 from sentprobe.probes.runs.controls import encode_words, find_base_encoder, make_control_bow, make_word_source
@@ -311,7 +312,7 @@ def _make_shared_key(
     if condition is Condition.PROBE and encoder.is_control_bow:
         condition = Condition.BAG_OF_WORDS
     has_own_words = bool(task.data.slots) and task.words.name == ENCODER_WORDS
-    name = "" if condition in missing_jobs.SHARED and not has_own_words else encoder.name
+    name = "" if condition in SHARED_CONTROLS and not has_own_words else encoder.name
     return condition, name, 0 if condition in WIDTH_FREE_CONDITIONS else encoder.dim
 
 

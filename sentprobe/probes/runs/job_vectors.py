@@ -18,10 +18,11 @@ from sentprobe.probes.encoders.baselines import encode_places, encode_words_and_
 from sentprobe.probes.encoders.encoder import Encoder, Vectors
 from sentprobe.probes.encoders.variants import ReducedEncoder, round_vectors
 from sentprobe.probes.encoders.word_vectors import Bow
+from sentprobe.probes.results.control import SHARED_CONTROLS
 from sentprobe.probes.results.data_facts import find_training_words
 from sentprobe.probes.results.result import Condition, Norm, Result, summarize_norms
 from sentprobe.probes.runs.controls import encode_bag_of_words, train_under_condition
-from sentprobe.probes.runs.missing_jobs import SHARED, TRANSFERABLE, Job, make_shared_key
+from sentprobe.probes.runs.missing_jobs import TRANSFERABLE, Job, make_shared_key
 from sentprobe.probes.runs.settings import Run
 from sentprobe.probes.runs.task import Task
 
@@ -71,7 +72,7 @@ class EncodedTexts:
     def make_key(self, job: Job, result: Result) -> Hashable:
         """Return the key of a job. Jobs with equal keys produce equal fits, even if their encoders differ."""
         condition = job.condition
-        encoder_name = "" if condition in SHARED else self.encoder.name
+        encoder_name = "" if condition in SHARED_CONTROLS else self.encoder.name
         is_bow = self.encoder.fingerprint == self.bow.fingerprint and not job.task.data.card.test_language
         if condition is Condition.PROBE and is_bow:
             condition, encoder_name = Condition.BAG_OF_WORDS, ""  # equal to the control's encoder

@@ -15,16 +15,8 @@ from sentprobe.probes.datasets.dataset import Indices
 from sentprobe.probes.encoders.encoder import Baseline, Encoder, get_capabilities
 from sentprobe.probes.encoders.kinds import EncoderSource, SpecArgument, find_kind
 from sentprobe.probes.encoders.variants import ErasedEncoder, ReducedEncoder
-from sentprobe.probes.results.result import (
-    USUAL_CONDITIONS,
-    WIDTH_FREE_CONDITIONS,
-    WORD_CONTROLS,
-    Condition,
-    Provenance,
-    Result,
-    SeedScore,
-    pack_bits,
-)
+from sentprobe.probes.results.control import PROBE_WORD_CONTROLS, SHARED_CONTROLS, WIDTH_FREE_CONDITIONS, WORD_CONTROLS
+from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Provenance, Result, SeedScore, pack_bits
 from sentprobe.probes.results.store import find_result, read_results_by_recipe, read_sound_results, save_result
 from sentprobe.probes.runs.controls import LIMITING_CONDITIONS, find_input_word_vectors
 from sentprobe.probes.runs.settings import Run
@@ -97,18 +89,13 @@ def find_conditions(encoder: EncoderSource, *, probe_words: bool, run: Run) -> t
     if is_baseline or not run.controls:
         usual: Sequence[Condition] = (Condition.PROBE,)
     else:
-        usual = [c for c in USUAL_CONDITIONS if probe_words or c not in PROBE_WORD_CONDITIONS]
+        usual = [c for c in USUAL_CONDITIONS if probe_words or c not in PROBE_WORD_CONTROLS]
     if isinstance(encoder, ReducedEncoder | ErasedEncoder) and encoder.base_is_probed:
         kept = {Condition.PROBE, *WORD_CONTROLS} - {*WIDTH_FREE_CONDITIONS}
         return tuple(condition for condition in usual if condition in kept)
     return (*usual, *(() if is_baseline else run.methods))
 
 
-PROBE_WORD_CONDITIONS = (Condition.RANDOM_PROBES, Condition.NO_SENTENCE)
-
-
-SHARED = (Condition.RANDOM_SENTENCES, Condition.NO_SENTENCE, *WORD_CONTROLS)
-"""The conditions in which sentence vectors depend on the encoder by their width only, or not at all."""
 TRANSFERABLE = (Condition.PROBE, *WORD_CONTROLS)
 """The conditions whose training does not depend on test items, so that one probe is tested in several languages."""
 SharedKey = tuple[Condition, int, str, str, Preset]
@@ -128,7 +115,7 @@ def read_shared_scores(run: Run) -> SharedScores:
     if run.out is None or run.force:
         return shared_scores
     for result in read_sound_results(run.out):
-        for condition in SHARED:
+        for condition in SHARED_CONTROLS:
             if result.seed == run.seed and condition in result.scores:
                 scores = shared_scores.setdefault(make_shared_key(condition, result, dim=result.dim), {})
                 for score in result.scores[condition].seeds:

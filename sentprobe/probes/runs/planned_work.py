@@ -29,7 +29,8 @@ from sentprobe.probes.encoders.kinds import (
 )
 from sentprobe.probes.encoders.models.model_loading import find_default_device, find_model
 from sentprobe.probes.encoders.models.sentence_transformer import MODEL_OWNERS, SentenceTransformerOptions
-from sentprobe.probes.results.result import WIDTH_FREE_CONDITIONS, Condition, Result
+from sentprobe.probes.results.control import WIDTH_FREE_CONDITIONS
+from sentprobe.probes.results.result import Condition, Result
 from sentprobe.probes.runs import completed_tasks, missing_jobs
 from sentprobe.probes.runs.controls import make_word_source
 from sentprobe.probes.runs.settings import Run, RunRequest

@@ -18,6 +18,7 @@ from sentprobe.probes.encoders.embedding import embed
 from sentprobe.probes.encoders.encoder import Baseline, Encoder, Vectors, count_truncated_sentences
 from sentprobe.probes.encoders.variants import ErasedEncoder, ReducedEncoder
 from sentprobe.probes.results import store
+from sentprobe.probes.results.control import SHARED_CONTROLS
 from sentprobe.probes.results.result import Condition, Result
 from sentprobe.probes.runs import missing_jobs
 from sentprobe.probes.runs.completed_tasks import CompletedTasks, Recipes, ResultStore
@@ -157,7 +158,7 @@ class Runner:
                 started_tasks = {job.task for key, job in keyed_jobs if key in finished_fits}
                 self._save_unfinished_results(make_result(task) for task in tasks if task in started_tasks)
                 raise
-        shared = (key for key, job in keyed_jobs if job.condition in missing_jobs.SHARED)
+        shared = (key for key, job in keyed_jobs if job.condition in SHARED_CONTROLS)
         self._shared_fits.update((key, finished_fits[key]) for key in shared)
 
     def _save_unfinished_results(self, results: Iterable[Result]) -> None:

@@ -33,9 +33,10 @@ from sentprobe.probes.reports.tables.part_tables import build_structure_tables, 
 from sentprobe.probes.reports.tables.table_notes import DIGEST_LENGTH
 from sentprobe.probes.reports.tables.training_curves import Curve, build_curve_tables
 from sentprobe.probes.reports.tables.view import ShownTable, build_method_tables, divide_by_setting, load_template
+from sentprobe.probes.results.control import CONTROLS
 from sentprobe.probes.results.draws import find_missing_cells
 from sentprobe.probes.results.item_table import ItemTable
-from sentprobe.probes.results.result import Condition, Provenance, Result, Results, find_provenances
+from sentprobe.probes.results.result import Provenance, Result, Results, find_provenances
 from sentprobe.probes.similarity.distance_draws import build_geometry_tables
 from sentprobe.probes.similarity.distance_results import GeometryResult
 from sentprobe.probes.similarity.measures import Nearness
@@ -152,18 +153,10 @@ def _describe_controls(task: str, standings: tf.Standings) -> str:
     if not task_standings:
         return ""
     above = [standing for standing in task_standings if standing.condition is not None]
-    names = dict.fromkeys(EXCEEDED_NAMES[standing.condition] for standing in above or task_standings)
+    conditions = dict.fromkeys(standing.condition for standing in above or task_standings)
+    names = ["chance" if condition is None else CONTROLS[condition].short for condition in conditions]
     percents = format_range(100 * standing.control for standing in above or task_standings)
     return f"{', '.join(names)} {percents}"
-
-
-EXCEEDED_NAMES = {
-    None: "chance",
-    Condition.BAG_OF_WORDS: "words",
-    Condition.FIXED_POSITIONS: "positions",
-    Condition.WORDS_AND_POSITIONS: "order",
-}
-"""A short name for each control that may stand in the last row."""
 
 
 def describe_reproduction(

@@ -21,6 +21,7 @@ from sentprobe.probes.reports.references import (
 from sentprobe.probes.reports.tables.main_table import describe_differences, split_settings
 from sentprobe.probes.reports.tables.notes import TableFacts, describe_resampled_parts
 from sentprobe.probes.reports.tables.table_notes import describe_chance, list_presets
+from sentprobe.probes.results.control import CONTROLS
 from sentprobe.probes.results.result import Condition, Provenance, Result, Results, find_provenances
 from sentprobe.probes.runs.suites import find_known_task
 
@@ -272,21 +273,10 @@ def _describe_intervals(facts: TableFacts) -> Iterator[Piece]:
     yield ". "
 
 
-CONTROL_TEXTS: Mapping[Condition, str] = {
-    Condition.RANDOM_SENTENCES: "random vectors in place of the sentence vectors",
-    Condition.RANDOM_PROBES: "random words in place of the probe words",
-    Condition.BAG_OF_WORDS: "averages of random word vectors of the same width (a bag of words)",
-    Condition.NO_SENTENCE: "the probe words alone",
-    Condition.WORDS_AND_POSITIONS: "averages of random vectors of each word and its first letters at its position "
-    "(as wide)",
-    Condition.FIXED_POSITIONS: "random vectors of the words at fixed places, which were chosen on training items",
-}
-
-
 def _describe_controls(table: Results) -> Iterator[Piece]:
     runs = control_verdicts.find_controls(table)
     conditions = {run.condition for run in runs}
-    control_names = [text for condition, text in CONTROL_TEXTS.items() if condition in conditions]
+    control_names = [control.in_paper for condition, control in CONTROLS.items() if condition in conditions]
     if not control_names:
         yield "No controls were trained. " if list_presets(table) else ""
         return

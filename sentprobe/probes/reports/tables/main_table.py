@@ -18,10 +18,11 @@ from sentprobe.common.tables import Grid, GridCell, GridRow
 from sentprobe.common.values import group_by
 from sentprobe.probes.classifier.probe import Preset
 from sentprobe.probes.datasets.dataset import ENCODER_WORDS
-from sentprobe.probes.reports.control_verdicts import CONTROL_NAMES, name_control
+from sentprobe.probes.reports.control_verdicts import name_control
 from sentprobe.probes.reports.figures import FEW_ITEMS, Figure
 from sentprobe.probes.reports.references import Reference, find_reference
 from sentprobe.probes.reports.table_findings import find_marked_cells, find_table
+from sentprobe.probes.results.control import CONTROLS
 from sentprobe.probes.results.draws import join_draws
 from sentprobe.probes.results.result import Condition, EncoderOnTask, Result, Results
 from sentprobe.probes.runs.suites import list_known_tasks
@@ -280,7 +281,7 @@ def _build_encoder_rows(results: Results, condition: Condition, style: CellStyle
     """Yield a row for each encoder; the rows of a model's layers stand below a heading with the model's name."""
     by_encoder = {record.encoder: record for record in results.records if condition in record.scores}
     best = find_marked_cells(results) if condition is Condition.PROBE else ()
-    tail = f", {CONTROL_NAMES[condition]}" if condition in CONTROL_NAMES else ""
+    tail = f", {CONTROLS[condition].name}" if condition in CONTROLS else ""
     layers = [record for record in by_encoder.values() if record.layer is not None]
     layer_counts = Counter(record.family for record in layers)
     families = {record.encoder: record.family for record in layers if layer_counts[record.family] > 1}

@@ -11,6 +11,7 @@ from sentprobe.common.values import group_by
 from sentprobe.probes.reports import control_verdicts as cv
 from sentprobe.probes.reports.figures import Figure
 from sentprobe.probes.reports.table_findings import find_table
+from sentprobe.probes.results.control import CONTROLS
 from sentprobe.probes.results.draws import list_seeds
 from sentprobe.probes.results.result import Condition, EncoderOnTask, Result, Results
 
@@ -105,7 +106,7 @@ def describe_controls(facts: TableFacts) -> Iterator[str]:
         yield from _describe_places(facts.results)
         return
     present = {run.condition for run in facts.controls}
-    meanings = [meaning for condition, meaning in CONTROL_MEANINGS.items() if condition in present]
+    meanings = [control.meaning for condition, control in CONTROLS.items() if condition in present]
     if Condition.NO_SENTENCE in present and not all(run.result.balanced_probes for run in facts.controls):
         meanings.append("If they reveal something, random sentence vectors should add nothing to it.")
     yield f"Controls. {' '.join(meanings)}"
@@ -113,27 +114,11 @@ def describe_controls(facts: TableFacts) -> Iterator[str]:
         yield from _describe_required_controls(facts)
     yield from _describe_places(facts.results)
     for task, condition, is_above, figures in facts.free_controls:
-        control, words = cv.SOLVERS[condition]
+        control = CONTROLS[condition]
         if is_above:
-            yield f"{task}: {words} reach {figures}, above chance; compare encoders with that, not with chance."
+            yield f"{task}: {control.above} reach {figures}, above chance; compare encoders with that, not with chance."
         else:
-            yield f"{task}: {control} not above chance ({figures})."
-
-
-CONTROL_MEANINGS = {
-    Condition.RANDOM_SENTENCES: "Random sentences: random vectors replace the sentence vectors, so that the "
-    "probe cannot know the answer and should be at chance.",
-    Condition.RANDOM_PROBES: "Random probe words: random words replace the probe words, with the same effect.",
-    Condition.BAG_OF_WORDS: "Bag of words: averages of random word vectors; an average encodes the words, but "
-    "not their order.",
-    Condition.NO_SENTENCE: "No sentence: the probe sees only the probe words. It should be at chance if "
-    "each probe word occurs equally often with every label.",
-    Condition.FIXED_POSITIONS: "Fixed positions: random vectors of the words at fixed places replace the sentence "
-    "vectors. Without structure, an encoder can do as well; the last token of a causal model is the last word at "
-    "layer 0.",
-    Condition.WORDS_AND_POSITIONS: "Words and positions: averages of random vectors, of each word and of its first "
-    "letters at its position; an encoder that only adds up its words with their positions can do as well.",
-}
+            yield f"{task}: {control.not_above} not above chance ({figures})."
 
 
 def _describe_places(results: Results) -> Iterator[str]:
@@ -213,7 +198,7 @@ def summarize_controls(facts: TableFacts) -> Iterator[str]:
             figures.setdefault(condition, []).append(f"{accuracies} on {task}")
     solvers = []
     for condition, accuracies_on_tasks in figures.items():
-        _, words = cv.SOLVERS[condition]
+        words = CONTROLS[condition].above
         solvers.append(f"{words[0].upper()}{words[1:]} reach {join_names(accuracies_on_tasks)}")
     if solvers:
         yield f"{'. '.join(solvers)}: compare encoders with these figures, not with chance."

@@ -6,14 +6,15 @@ from typing import Any
 from sentprobe.common.tables import Grid, GridCell, GridRow
 from sentprobe.probes.datasets.dataset import STRUCTURE
 from sentprobe.probes.reports import item_parts as division
-from sentprobe.probes.reports.control_verdicts import CONTROL_NAMES, name_control
+from sentprobe.probes.reports.control_verdicts import name_control
 from sentprobe.probes.reports.figures import compute_figure
 from sentprobe.probes.reports.tables.main_table import CellStyle, describe_differences, format_figure, split_settings
 from sentprobe.probes.reports.tables.notes import format_range
 from sentprobe.probes.reports.tables.view import ShownTable
+from sentprobe.probes.results.control import CONTROLS, WORD_CONTROLS
 from sentprobe.probes.results.item_table import ItemTable, has_held_out
 from sentprobe.probes.results.records import identify_result
-from sentprobe.probes.results.result import USUAL_CONDITIONS, WORD_CONTROLS, Condition, Result, Results
+from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Result, Results
 
 GAP = "gap"
 
@@ -111,7 +112,7 @@ def _name_column(record: Result, condition: Condition) -> str:
     if condition is Condition.PROBE:
         return record.encoder
     if condition is Condition.RANDOM_PROBES:
-        return f"{record.encoder}, {CONTROL_NAMES[condition]}"
+        return f"{record.encoder}, {CONTROLS[condition].name}"
     return name_control(record, condition)
 
 

@@ -13,7 +13,7 @@ from probe_strategies import to_items
 from sentprobe.probes.classifier.fit import TrainingProblem
 from sentprobe.probes.datasets.dataset import Card, ProbeDataset, Split
 from sentprobe.probes.encoders.word_vectors import sample_word_vectors
-from sentprobe.probes.reports.control_verdicts import MUST_BE_AT_CHANCE
+from sentprobe.probes.results.control import CONTROLS
 from sentprobe.probes.results.data_facts import DataFacts, collect_data_facts
 from sentprobe.probes.results.result import Condition
 from sentprobe.probes.runs.controls import encode_bag_of_words, make_control_bow
@@ -69,7 +69,7 @@ def test_then_it_is_exactly_at_chance_and_must_be() -> None:
     data = make_dataset([f"dogs see{n}" for n in range(60)], [f"hunde sehen{n}" for n in range(40)])
     (result,) = run(data, "bow?dim=8", preset="logreg").records
     assert result.scores[Condition.BAG_OF_WORDS].accuracy == 0.5
-    assert MUST_BE_AT_CHANCE[Condition.BAG_OF_WORDS](result)
+    assert CONTROLS[Condition.BAG_OF_WORDS].must_be_at_chance(result)
 
 
 def test_items_with_a_word_of_training_are_counted() -> None:
