@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args, get_origin
 from urllib.parse import unquote
 
 from sentprobe.common.errors import LARGEST_SEED, UsageError, check_seed, suggest
@@ -319,6 +319,19 @@ OBJECTIVES = (
     *("none", "autoencoder", "denoising", "skipthought", "nmt"),
     *("seq2tree", "nli", "meaning", "contrastive", "next-word"),
 )
+
+
+class SplitSizes(NamedTuple):
+    """Numbers of items of the splits of a dataset."""
+
+    train: int
+    test: int
+    validation: int
+
+
+GENERATED_SIZES = SplitSizes(4000, 2000, 0)
+NATURAL_SIZES = SplitSizes(100_000, 10_000, 10_000)
+"""The usual sizes of tasks of generated sentences, and of natural text (Conneau et al. 2018, section 2)."""
 
 DATASET_FORMATS = ("directory", "jsonl", "published", "senteval", "csv", "splits", "hub")
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.common.errors import SentprobeError, suggest
+from sentprobe.common.specs import GENERATED_SIZES
 
 
 class CardError(SentprobeError):
@@ -414,9 +415,9 @@ ENCODER_WORDS = "encoder"
 class Size:
     """Number of items of each split."""
 
-    train: int = 4000
-    test: int = 2000
-    validation: int = 0
+    train: int = GENERATED_SIZES.train
+    test: int = GENERATED_SIZES.test
+    validation: int = GENERATED_SIZES.validation
 
     def override(self, train: int | None, test: int | None, validation: int | None) -> "Size":
         """Return a size with other numbers of items; None leaves a number unchanged.

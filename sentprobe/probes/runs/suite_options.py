@@ -54,6 +54,11 @@ class CompevalOptions:
     ] = None
 
 
+def _describe_size(split: str, items: str) -> Setting:
+    generated, natural = getattr(specs.GENERATED_SIZES, split), getattr(specs.NATURAL_SIZES, split)
+    return Setting(f"{items} items. Default: {generated}; natural text: {natural}.", DATA)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemOptions:
     """How items are sampled, and how many each split of a task has; None means the default of the suite."""
@@ -63,9 +68,9 @@ class ItemOptions:
     sampling: Annotated[
         str, Setting("Items: mirror (same words, other labels) or paper (as published; not for group conneau).", DATA)
     ] = "mirror"
-    train: Annotated[int | None, Setting("Training items. Default: 4000; natural text: 100000.", DATA)] = None
-    test: Annotated[int | None, Setting("Test items. Default: 1000; natural text: 10000.", DATA)] = None
-    validation: Annotated[int | None, Setting("Validation items. Default: 0; natural text: 10000.", DATA)] = None
+    train: Annotated[int | None, _describe_size("train", "Training")] = None
+    test: Annotated[int | None, _describe_size("test", "Test")] = None
+    validation: Annotated[int | None, _describe_size("validation", "Validation")] = None
 
     def __post_init__(self) -> None:
         for name in ("train", "test", "validation"):
