@@ -81,7 +81,7 @@ class ListedTask:
 
 def list_tasks() -> tuple[ListedTask, ...]:
     """Return the tasks of all suites, in the order of the papers' tables."""
-    from sentprobe.lexicon.languages.table import LANGUAGES
+    from sentprobe.lexicon.languages import LANGUAGES
     from sentprobe.probes.datasets.dataset import Size, Split
     from sentprobe.probes.generated.tasks import SUITE_TASKS, CompevalTask
     from sentprobe.probes.natural.datasets import PUBLISHED_SIZE

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sentprobe.grammars import read_grammar_source
 from sentprobe.grammars.shapes import derive_shape, dump_shapes, find_packaged_file, list_all_shapes
-from sentprobe.lexicon.languages.table import LANGUAGES, find_language
+from sentprobe.lexicon.languages import LANGUAGES, find_language
 
 if __name__ == "__main__":
     for language in map(find_language, sys.argv[1:] or LANGUAGES):

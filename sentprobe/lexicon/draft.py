@@ -1,6 +1,6 @@
-"""The words of a lexicon file that is not yet checked. Wrong values are skipped here; lexicon_checks reports them.
+"""The words of a lexicon file that is not yet checked, and the inverse: the text of a file with given English words.
 
-Writer of English lexicon files: the inverse of :mod:`.read`.
+Wrong values are skipped here; :mod:`.lexicon_checks` reports them.
 """
 
 import json

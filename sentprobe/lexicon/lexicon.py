@@ -1,8 +1,6 @@
 """The lexicon, which finds words by kind, lemma or inflected form.
 
-Restriction of a vocabulary to nouns of one sort, so that any two nouns can exchange their roles.
-
-A cache on disk of the inflected forms that lemminflect returns for a user's lexicon file.
+Also a cache on disk of the inflected forms that lemminflect returns for a user's lexicon file.
 """
 
 import json

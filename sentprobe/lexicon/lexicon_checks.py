@@ -254,9 +254,12 @@ def _find_wrong_values(item: drafts.DraftWord) -> Iterator[LexiconFinding]:
             yield line, f"{key!r} of {lemma!r}, expected {_format_names(ARTICLES)}"
         elif key == drafts.SORT and not (isinstance(value, str) and len(value.split()) == 1):
             yield line, f"{key!r} of {lemma!r}, expected the name of a sort, in one word"
-        elif key == drafts.TAKES and not all(s and _is_strings(s) for s in _list_taken(item.word.kind, value)):
-            form = '{ patient = ["thing"] }' if item.word.kind in VERBS else '["thing"]'
-            yield line, f"{key!r} of {lemma!r}, expected sorts such as {form}"
+        elif key == drafts.TAKES:
+            is_verb = item.word.kind in VERBS  # the sorts of verbs are in a table of roles
+            lists = [*value.values()] if is_verb and isinstance(value, dict) else [None if is_verb else value]
+            if not all(sorts and _is_strings(sorts) for sorts in lists):
+                form = '{ patient = ["thing"] }' if is_verb else '["thing"]'
+                yield line, f"{key!r} of {lemma!r}, expected sorts such as {form}"
         elif key in {*Form, drafts.ENGLISH_LEMMA} and not isinstance(value, str):
             yield line, f"{key!r} of {lemma!r}, expected a string"
 
@@ -327,11 +330,6 @@ def _is_syncretic(word: Word) -> bool:
     """Say whether a word is a verb whose past equals its plain form."""
     past = word.forms.get(Form.VBD)
     return word.kind in VERBS and past is not None and past == word.forms.get(Form.VB)
-
-
-def _list_taken(kind: Kind, value: object) -> list[object]:
-    """Return the unchecked lists of sorts in ``takes``. Return [None] if a verb's ``takes`` is not a table of roles."""
-    return list(value.values()) if kind in VERBS and isinstance(value, dict) else [value if kind not in VERBS else None]
 
 
 def _is_strings(value: object) -> bool:

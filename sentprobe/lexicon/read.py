@@ -10,12 +10,11 @@ from sentprobe.common.files import find_cache_directory
 from sentprobe.common.reading import open_input
 from sentprobe.common.specs import LANGUAGES
 from sentprobe.lexicon.draft import Draft, make_draft, make_synonyms, make_vocabularies
+from sentprobe.lexicon.languages import find_language
 from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.lexicon.languages.german import GERMAN
 from sentprobe.lexicon.languages.language import Language
-from sentprobe.lexicon.languages.table import find_language
 from sentprobe.lexicon.lexicon import Answers, Lexicon, remember_forms
-from sentprobe.lexicon.lexicon_checks import find_problems
 from sentprobe.lexicon.source import NOT_TOML, LexiconError, Problem, read_document
 from sentprobe.lexicon.words import FormSource, Word, look_up
 
@@ -52,6 +51,8 @@ def read_lexicon_text(text: str, source: str, *, ask: FormSource = look_up, lang
     >>> lexicon.find("wolves")[0][1].name
     'NNS'
     """
+    from sentprobe.lexicon.lexicon_checks import find_problems
+
     document = read_document(text, source)
     draft = make_draft(document, lent_words=read_closed_words(language), ask=ask, language=language)
     if lexicon_problems := find_problems(draft):

@@ -1,6 +1,6 @@
-"""Words (kind, inflected forms, flags), and vocabularies, which select words.
+"""Words (kind, inflected forms, flags), vocabularies, which select words, and English inflection by lemminflect.
 
-English inflection by lemminflect. It loads slowly, so ``inflections.tsv`` stores the forms of built-in words.
+lemminflect loads slowly, so ``inflections.tsv`` stores the forms of built-in words.
 """
 
 import re

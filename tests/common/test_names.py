@@ -8,7 +8,7 @@ from sentprobe.common import specs
 from sentprobe.generator.events.event import Mood
 from sentprobe.generator.pairs.contrasts import CONTRASTS
 from sentprobe.lexicon import english
-from sentprobe.lexicon.languages.table import LANGUAGES
+from sentprobe.lexicon.languages import LANGUAGES
 from sentprobe.probes.classifier.presets import PRESETS
 from sentprobe.probes.datasets.dataset import Sampling
 from sentprobe.probes.datasets.formats import check_format

@@ -176,7 +176,7 @@ class LayoutRows:
         variants = variants + self.values.get(f"{site.path}dative", np.int64(0))
         numbers = choices[0] if len(choices) == 1 else np.choose(variants, choices)
         tenses = self.values.get(f"{site.path}tense")
-        return numbers if tenses is None else 2 * tenses + numbers
+        return numbers if tenses is None else len(NUMBERS) * tenses + numbers
 
     def look_up_modals(self, path: str) -> NumberArray:
         """Return, for each row, the form of the modal in the clause at *path*, as an index in the string pool."""

@@ -1,9 +1,10 @@
-"""The public function ``generate``, which writes sentences to a file in one call.
+"""Writers and readers of sentence files, and ``generate``, which writes sentences to a file in one call.
 
-Writers and readers of sentence files; a file gets its final name when it is complete.
+A file gets its final name when it is complete.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -15,7 +16,6 @@ from sentprobe.generator.bulk.generation import Renderer
 from sentprobe.generator.events.checks import check_lemmas, check_sorts, infer_frames
 from sentprobe.generator.events.event import Event
 from sentprobe.generator.events.notation import read_event
-from sentprobe.generator.sentences.parse import ParseError, normalize_sentence, parse
 from sentprobe.generator.sentences.sentence import Sentence
 from sentprobe.generator.sentences.sentence_records import PARQUET, RECORD_FORMATS, TEXT, find_record_format
 from sentprobe.generator.spaces.constraints import Choices, Constraints
@@ -23,7 +23,7 @@ from sentprobe.generator.spaces.counting import IndexArray
 from sentprobe.generator.spaces.profile import load_profile
 from sentprobe.generator.spaces.space import Space
 from sentprobe.lexicon import Lexicon
-from sentprobe.lexicon.languages.table import find_language
+from sentprobe.lexicon.languages import find_language
 from sentprobe.lexicon.read import choose_vocabulary, read_built_in
 
 ROW_GROUP_SIZE = 32_768
@@ -110,9 +110,15 @@ def read_file(path: Path | str, lexicon: Lexicon, fmt: str | None = None) -> Ite
 
         yield from read_parquet(path)
         return
+    with _open_records(path) as lines:
+        yield from RECORD_FORMATS[name].read(lines, lexicon)
+
+
+@contextmanager
+def _open_records(path: Path) -> Iterator[Iterator[str]]:
     try:
         with open_lines(path) as lines:
-            yield from RECORD_FORMATS[name].read(lines, lexicon)
+            yield lines
     except FormatError as error:
         raise FormatError(f"{path}: {error}") from error
     except OSError as error:
@@ -130,25 +136,17 @@ def _read_events(path: Path, lexicon: Lexicon) -> Iterator[Event]:
         fmt = find_record_format(path.suffix)
     except UsageError:
         fmt = TEXT
-    if fmt == TEXT:
-        yield from _parse_text_events(path, lexicon)
-    else:
+    if fmt != TEXT:
         yield from (sentence.event for sentence in read_file(path, lexicon, fmt))
+        return
+    from sentprobe.generator.sentences.parse import ParseError, normalize_sentence, parse
 
-
-def _parse_text_events(path: Path, lexicon: Lexicon) -> Iterator[Event]:
-    """Yield the events of the sentences in a text file; skip lines that the grammar does not cover."""
-    try:
-        with open_lines(path) as lines:
-            for line in lines:
-                try:
-                    yield from parse(normalize_sentence(line, lexicon.language), lexicon)
-                except ParseError:
-                    continue
-    except FormatError as error:
-        raise FormatError(f"{path}: {error}") from error
-    except OSError as error:
-        raise UsageError(f"{path}: cannot read it: {error.strerror}") from error
+    with _open_records(path) as lines:
+        for line in lines:
+            try:
+                yield from parse(normalize_sentence(line, lexicon.language), lexicon)
+            except ParseError:  # a sentence that the grammar does not cover is in no space
+                continue
 
 
 def generate(

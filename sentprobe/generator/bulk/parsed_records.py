@@ -57,36 +57,25 @@ def format_parsed(
     if fmt == TEXT:  # all readings of a sentence have the same text
         yield from (f"{' '.join(sentence.text.split())}\n" for sentence in sentences)
         return
-    renderer = _ParsedRenderer(lexicon, fmt)
-    size = 1 if is_interactive else PART_SIZE
+    form, events = RECORD_FORMATS[fmt], _ParsedEvents(lexicon)
+
+    def write_marked(sentence: Sentence) -> str:
+        # The renderer replaces the marker by a sentence's number, which becomes part of the id here.
+        return form.write(replace(sentence, id=f"s{INDEX_MARKER}", index=None, template="")) + _RECORD_END
+
+    renderer = Renderer(events, write_marked, escape=form.escape)
     rows = iter(sentences)
-    while portion := [*islice(rows, size)]:
-        yield from renderer.render_records(portion)
-
-
-class _ParsedRenderer:
-    def __init__(self, lexicon: Lexicon, fmt: str) -> None:
-        form = RECORD_FORMATS[fmt]
-        self._lexicon = lexicon
-        self._write = form.write
-        self._events = _ParsedEvents(lexicon)
-        self._renderer = Renderer(self._events, self._write_marked, escape=form.escape)
-
-    def _write_marked(self, sentence: Sentence) -> str:
-        """Return the record of *sentence*, which has marks instead of words. Its id is "s" + INDEX_MARKER."""
-        return self._write(replace(sentence, id=f"s{INDEX_MARKER}", index=None, template="")) + _RECORD_END
-
-    def render_records(self, sentences: Sequence[ParsedText]) -> Iterator[str]:
-        """Yield the records of all sentences in order; unambiguous sentences with a layout are rendered in bulk."""
-        has_layout = self._events.load_clauses([find_only_reading(sentence.clauses) for sentence in sentences])
-        numbers = [sentence.number for sentence, is_covered in zip(sentences, has_layout, strict=True) if is_covered]
-        text = "".join(text for _, text in self._renderer.render_chunks(np.array(numbers, dtype=np.int64)))
+    while portion := [*islice(rows, 1 if is_interactive else PART_SIZE)]:
+        # Unambiguous sentences with a layout are rendered in bulk, all others one by one.
+        has_layout = events.load_clauses([find_only_reading(sentence.clauses) for sentence in portion])
+        numbers = [sentence.number for sentence, is_covered in zip(portion, has_layout, strict=True) if is_covered]
+        text = "".join(text for _, text in renderer.render_chunks(np.array(numbers, dtype=np.int64)))
         records = iter(text.split(_RECORD_END))
-        for sentence, is_covered in zip(sentences, has_layout, strict=True):
+        for sentence, is_covered in zip(portion, has_layout, strict=True):
             if is_covered:
                 yield next(records)
             else:
-                yield from map(self._write, sentence.annotate(self._lexicon))
+                yield from map(form.write, sentence.annotate(lexicon))
 
 
 _TENSES = {tense.value: number for number, tense in enumerate(ev.Tense)}
@@ -163,6 +152,7 @@ class _ParsedEvents:
         finite = self._modals[clause.modal] if clause.modal else _TENSES.get(clause.shape.tense)
         values = [*_number_features(clause.shape, finite, self.lexicon.language.aspects), self._verbs[clause.verb]]
         values += [self._adverbs[adverb] for adverb in clause.adverbs]
+        # In a layout, the variables of relative clauses come after all variables of the main clause.
         inner: list[int] = []
         for _, phrase in sorted(clause.phrases):
             values += self._list_noun_values(phrase)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.spaces.layout import NEGATIONS
 from sentprobe.generator.spaces.space import NumberedEvents
-from sentprobe.lexicon import Form, Kind, Lexicon, Word
+from sentprobe.lexicon import Form, Kind, Word
 from sentprobe.lexicon.languages.language import Language
 
 NumberArray: TypeAlias = NDArray[np.int64]
@@ -48,7 +48,6 @@ class WordTables:
         self.pool = StringPool()
         lexicon, words = space.lexicon, space.words
         self.language = language = lexicon.language
-        self.verb_names = list_verb_forms(language)
         nouns = [lexicon.get(lemma, Kind.NOUN) for lemma in words.nouns]
         self.noun_forms = {
             case: self._number_rows([w.forms[language.find_noun_form(n.value, case)] for w in nouns] for n in NUMBERS)
@@ -56,10 +55,13 @@ class WordTables:
         }
         self.noun_lemmas = self.pool.numbers(words.nouns)
         self.noun_classes = _number_classes(nouns, language)
-        self.verb_forms = {
-            frame.value: self._build_verb_forms(lexicon, words.verbs, Kind(frame.value))
-            for frame in words.verbs_by_frame
-        }
+        self.verb_forms = {}
+        for frame in words.verbs_by_frame:
+            words_by_lemma = {word.lemma: word for word in lexicon.words(Kind(frame.value))}
+            verbs = [words_by_lemma.get(verb) for verb in words.verbs]
+            self.verb_forms[frame.value] = self._number_rows(
+                [word.forms[form] if word else "" for word in verbs] for form in list_verb_forms(language)
+            )
         self.verb_lemmas = self.pool.numbers(words.verbs)
         self._add_auxiliaries(space)
         pairs = [(n, lexicon.get(d, Kind.DETERMINER)) for n, d in words.determiners]
@@ -133,11 +135,6 @@ class WordTables:
         table = [[self.pool.numbers(texts) for texts in row] for row in rows]
         shape = len(rows), len(rows[0]) if rows else 1, len(self.language.classes)
         return np.array(table, dtype=np.int64).reshape(shape)
-
-    def _build_verb_forms(self, lexicon: Lexicon, verbs: Sequence[str], kind: Kind) -> NumberArray:
-        words_by_lemma = {word.lemma: word for word in lexicon.words(kind)}
-        words = [words_by_lemma.get(verb) for verb in verbs]
-        return self._number_rows([word.forms[form] if word else "" for word in words] for form in self.verb_names)
 
     def _number_rows(self, rows: Iterable[Iterable[str]]) -> NumberArray:
         return np.array([self.pool.numbers(row) for row in rows])

@@ -1,11 +1,13 @@
-"""Checks that a lexicon has the words of a partial event, in forms and roles that fit the event.
+"""Checks of events, and partial events as patterns.
 
-Licensing: a reflexive must agree with its agent; polarity items (*ever*, *any*) need a question or a negation.
+The checks: a lexicon has the words of a partial event, in forms and roles that fit the event. A reflexive agrees with
+its agent. Polarity items (*ever*, *any*) have a license, which is a question or a negation.
 
-Partial events as patterns: how to unify two patterns, match an event with one, and find an event's open fields.
+Two patterns can be unified; an event can match a pattern; and an event can have open fields.
 """
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import Field, fields, replace
 from typing import Any, TypeVar
 
@@ -224,8 +226,9 @@ def check_licenses(event: ev.Event, lexicon: Lexicon) -> None:
         if clause.reflexive is not None:
             _check_reflexive(clause, head if clause.agent is ev.GAP else clause.agent, lexicon)
         is_negated = clause.polarity is ev.Polarity.NEGATIVE
-        if is_negated:
-            _check_sentence_adverbs(clause, lexicon)
+        for adverb in (clause.adverbs or ()) if is_negated else ():
+            if Flag.SENTENCE in lexicon.get(adverb, Kind.ADVERB).flags:
+                raise ev.Contradiction(f"the adverb {adverb!r} does not follow a negation")
         if clause.mood is not ev.Mood.QUESTION:
             for lemma, is_after_negation in _list_polarity_items(clause, lexicon):
                 if not (is_negated and is_after_negation):
@@ -235,17 +238,17 @@ def check_licenses(event: ev.Event, lexicon: Lexicon) -> None:
 def _check_reflexive(clause: ev.Event, agent: ev.Argument | None, lexicon: Lexicon) -> None:
     word = clause.reflexive and clause.argument(clause.reflexive)
     assert isinstance(word, ev.Reflexive)
-    if not agrees_with_reflexive(word, agent, lexicon):
+    if isinstance(agent, ev.Participant):
+        gender = lexicon.get(agent.noun or "", Kind.NOUN).gender
+        has_gender = not GENDERS[word] or gender in ("", GENDERS[word])
+        agrees = word.number is agent.agreement and has_gender
+    else:  # a question word is singular, of any gender
+        agrees = word.number is ev.Number.SINGULAR
+    if not agrees:
         raise ev.Contradiction(f"{word.value!r} does not agree with the agent of {clause.predicate!r}")
     other = _find_reflexive_of_relative_clause(agent)
     if other and other is not word:
         raise ev.Contradiction(f"{word.value!r} and {other.value!r} refer to one noun")
-
-
-def _check_sentence_adverbs(clause: ev.Event, lexicon: Lexicon) -> None:
-    for adverb in clause.adverbs or ():
-        if Flag.SENTENCE in lexicon.get(adverb, Kind.ADVERB).flags:
-            raise ev.Contradiction(f"the adverb {adverb!r} does not follow a negation")
 
 
 def select_licensed(events: Iterable[ev.Event], lexicon: Lexicon) -> list[ev.Event]:
@@ -254,24 +257,14 @@ def select_licensed(events: Iterable[ev.Event], lexicon: Lexicon) -> list[ev.Eve
     In "did the man that slept ever dance", *ever* could modify *slept*, but only the reading with *dance* is licensed.
     """
     events = [*dict.fromkeys(events)]
-    return events if len(events) == 1 else [event for event in events if _is_licensed(event, lexicon)]
-
-
-def _is_licensed(event: ev.Event, lexicon: Lexicon) -> bool:
-    try:
-        check_licenses(event, lexicon)
-    except ev.Contradiction:
-        return False
-    return True
-
-
-def agrees_with_reflexive(word: ev.Reflexive, agent: ev.Argument | None, lexicon: Lexicon) -> bool:
-    """Say whether a reflexive agrees in number and gender with *agent*; a question word is singular, of any gender."""
-    if not isinstance(agent, ev.Participant):
-        return word.number is ev.Number.SINGULAR
-    gender = lexicon.get(agent.noun or "", Kind.NOUN).gender
-    has_gender = not GENDERS[word] or gender in ("", GENDERS[word])
-    return word.number is agent.agreement and has_gender
+    if len(events) == 1:
+        return events
+    licensed = []
+    for event in events:
+        with suppress(ev.Contradiction):
+            check_licenses(event, lexicon)
+            licensed.append(event)
+    return licensed
 
 
 def _find_reflexive_of_relative_clause(agent: ev.Argument | None) -> ev.Reflexive | None:

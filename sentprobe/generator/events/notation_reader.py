@@ -1,7 +1,7 @@
 """Parser of the text notation of events (see :mod:`sentprobe.generator.events.notation`)."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache, partial
 from importlib.resources import files
@@ -205,17 +205,16 @@ _FIELDS: Mapping[str, Mapping[str, Any]] = {
     "a noun": {"number": ev.Number, "clause": (ev.BARE,)},
     "a relative clause": {"kind": ev.ClauseKind},
 }
-_LONG_NAMES = {"pres", "prog", "perf", "pos", "neg", "sg", "pl"}
-
-
-def _list_names(value: Any) -> Iterator[str]:
-    yield value.value
-    if value.value in _LONG_NAMES:
-        yield value.name.lower()
-
+_SHORT_NAMES = {"pres", "prog", "perf", "pos", "neg", "sg", "pl"}
+"""The features that also have a long name, such as "present"."""
 
 FEATURES: Mapping[str, Mapping[str, tuple[str, Any]]] = {
-    owner: {name: (field, value) for field, values in fields.items() for value in values for name in _list_names(value)}
+    owner: {
+        name: (field, value)
+        for field, values in fields.items()
+        for value in values
+        for name in (value.value, *([value.name.lower()] if value.value in _SHORT_NAMES else []))
+    }
     for owner, fields in _FIELDS.items()
 }
 """The field and value that a feature sets, by owner and feature: ``FEATURES["a noun"]["pl"]`` sets the number."""

@@ -1,13 +1,11 @@
-"""Changes: edits of the tokens of a good sentence that make a bad sentence with one error.
+"""Changes: edits of the tokens of a good sentence that make a bad sentence with one error, and tables of wrong words.
 
 A change is text such as "replace finite number": replace the finite verb with a word from the table ``number``. It is
 compiled once for each shape of sentences. A change names tokens by their path from the main verb in the dependency
 tree: ``subject.det`` is the determiner of the subject, ``clause.verb`` the verb of the relative clause, and
 ``subject.phrase`` the subject with all tokens below it.
 
-Tables of wrong words for German: forms in another number, case or gender, and *haben* exchanged with *sein*.
-
-Tables of wrong words: for a word of a good sentence, the words that can replace it in the bad sentence.
+A table has, for each word of a good sentence, the words that can replace it in the bad sentence.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -176,6 +174,15 @@ def find_first_change(good: Sequence[str], bad: Sequence[str]) -> int:
 
 
 _Rows: TypeAlias = Iterator[tuple[str, Sequence[str]]]
+"""Pairs of a good word's key, such as "VBZ helps", and the words that can replace the good word."""
+_Table: TypeAlias = Callable[[Lexicon, Vocabulary, Collection[str]], _Rows]
+"""Function that builds a table. The frames in its last argument exclude verbs that could replace other verbs."""
+
+
+def _list_words(kinds: frozenset[Kind], lexicon: Lexicon, vocabulary: Vocabulary) -> list[Word]:
+    return [lexicon.get(lemma, kind) for kind in sorted(kinds) for lemma in vocabulary.words.get(kind, ())]
+
+
 _NUMBERS = ("hat haben", "hatte hatten", "ist sind", "war waren", "wird werden", "wurde wurden")
 _CASES = {"nominative": "der", "accusative": "den", "dative": "dem"}
 """The article of a masculine singular noun in each case; the relative pronoun has the same form."""
@@ -190,39 +197,37 @@ def _exchange(tag: str, groups: Sequence[Sequence[str]]) -> _Rows:
             yield name_form(word, tag), [counterpart for counterpart in group if counterpart != word]
 
 
-def _list_german_numbers(words: Sequence[Word]) -> _Rows:
+def _list_german_numbers(lexicon: Lexicon, vocabulary: Vocabulary, _: Collection[str]) -> _Rows:
     """Yield the wrong word for each auxiliary, verb and noun: its form in the other number, *haben* for *hat*."""
-    verbs = [word for word in words if word.kind is not Kind.NOUN]
-    nouns = [word for word in words if word.kind is Kind.NOUN]
+    verbs = _list_words(VERBS, lexicon, vocabulary)
+    nouns = _list_words(frozenset({Kind.NOUN}), lexicon, vocabulary)
     finite_pairs = [[verb.forms[form] for form in pair] for verb in verbs for pair in _FINITE_FORMS]
     yield from _exchange("VAFIN", [pair.split() for pair in _NUMBERS])
     yield from _exchange("VVFIN", finite_pairs)
     yield from _exchange("NN", [[noun.forms[form] for form in _NOUN_FORMS] for noun in nouns])
 
 
-def _list_articles(target: str, _: Sequence[Word]) -> _Rows:
+def _list_articles(*_: object, target: str) -> _Rows:
     """Yield *target* as the wrong word for other masculine articles and relative pronouns: ("ART der", ["den"])."""
     for article in _CASES.values():
         if article != target:
             yield from ((name_form(article, tag), [target]) for tag in ("ART", "PRELS"))
 
 
-def _list_bare_nouns(words: Sequence[Word]) -> _Rows:
+def _list_bare_nouns(lexicon: Lexicon, vocabulary: Vocabulary, _: Collection[str]) -> _Rows:
     """Yield the wrong word for each accusative singular that differs from the nominative: *Student* for *Studenten*."""
-    for noun in words:
-        if noun.kind is Kind.NOUN and noun.forms["NN.sg.acc"] != noun.lemma:
+    for noun in _list_words(frozenset({Kind.NOUN}), lexicon, vocabulary):
+        if noun.forms["NN.sg.acc"] != noun.lemma:
             yield name_form(noun.forms["NN.sg.acc"], "NN"), [noun.lemma]
 
 
-TABLES: Mapping[str, Callable[[Sequence[Word]], _Rows]] = {
+_GERMAN: Mapping[str, _Table] = {
     "number": _list_german_numbers,
-    "auxiliary": lambda _: _exchange("VAFIN", [*zip(*GERMAN.perfect_auxiliaries.values(), strict=True)]),
-    "gender": lambda _: _exchange("ART", [["der", "die", "das"]]),
+    "auxiliary": lambda *_: _exchange("VAFIN", [*zip(*GERMAN.perfect_auxiliaries.values(), strict=True)]),
+    "gender": lambda *_: _exchange("ART", [["der", "die", "das"]]),
     "lemma": _list_bare_nouns,
-    **{case: partial(_list_articles, target) for case, target in _CASES.items()},
+    **{case: partial(_list_articles, target=target) for case, target in _CASES.items()},
 }
-"""The functions that build tables, by table name; they take a list of a vocabulary's verbs and nouns."""
-
 
 _AUXILIARIES = (("VBZ is", "VBP are"), ("VBD was", "VBD were"), ("VBZ does", "VBP do"))
 _GENDERS: Mapping[str, Sequence[str]] = {"PRP himself": ["herself"], "PRP herself": ["himself"]}
@@ -250,22 +255,9 @@ def build_alternatives(
     if name in tables:
         rows = tables[name](lexicon, vocabulary, lacks)
     else:
-        rows = _list_forms(Form(name), _list_words(VERBS, lexicon, vocabulary))
+        target, verbs = Form(name), _list_words(VERBS, lexicon, vocabulary)
+        rows = ((name_form(verb.forms[form], form), [verb.forms[target]]) for verb in verbs for form in VERB_FORMS)
     return {json_escape(key): [*map(json_escape, words)] for key, words in rows if words}
-
-
-"""Pairs of a good word's key, such as "VBZ helps", and the words that can replace the good word."""
-
-
-def _list_words(kinds: frozenset[Kind], lexicon: Lexicon, vocabulary: Vocabulary) -> list[Word]:
-    return [lexicon.get(lemma, kind) for kind in sorted(kinds) for lemma in vocabulary.words.get(kind, ())]
-
-
-def _list_forms(target: Form, verbs: Sequence[Word]) -> _Rows:
-    """Yield (key, wrong words) for each form of each verb: ("VBZ helps", ["helping"]) if *target* is the form VBG."""
-    for verb in verbs:
-        for form in VERB_FORMS:
-            yield name_form(verb.forms[form], form), [verb.forms[target]]
 
 
 def _list_numbers(lexicon: Lexicon, vocabulary: Vocabulary, _: Collection[str]) -> _Rows:
@@ -328,7 +320,6 @@ def _list_adverbs(lexicon: Lexicon, vocabulary: Vocabulary, lacks: Collection[st
     yield "RB not", [adverb.forms[Form.RB] for adverb in adverbs]
 
 
-_Table = Callable[[Lexicon, Vocabulary, Collection[str]], _Rows]
 _ENGLISH: Mapping[str, _Table] = {
     "number": _list_numbers,
     "onset": lambda lexicon, *_: _exchange_forms(lexicon.words(Kind.DETERMINER), [(Form.DT_SG, Form.DT_SG_VOWEL)]),
@@ -343,13 +334,5 @@ _ENGLISH: Mapping[str, _Table] = {
 }
 
 
-def _adapt_table(build: Callable[[Sequence[Word]], _Rows]) -> _Table:
-    """Return a table builder: it takes a lexicon and a vocabulary, and calls *build* with the vocabulary's words."""
-    return lambda lexicon, vocabulary, _: build(_list_words(VERBS | {Kind.NOUN}, lexicon, vocabulary))
-
-
-_TABLES: Mapping[str, Mapping[str, _Table]] = {
-    "en": _ENGLISH,
-    "de": {name: _adapt_table(build) for name, build in TABLES.items()},
-}
+_TABLES: Mapping[str, Mapping[str, _Table]] = {"en": _ENGLISH, "de": _GERMAN}
 """The builders of the tables of each language, by the name of the table."""

@@ -3,7 +3,7 @@
 The table of contrasts says which clauses or nouns a contrast can change, which anchors it needs, and which edit makes
 the negative. :func:`sentprobe.generator.events.meaning.find_differences` compares events without this table.
 
-Changes of form between anchor and positive: of the voice, of a recipient's form, or of the word order.
+The form in which a positive differs from its anchor is the voice, a recipient's form, or the word order.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -324,10 +324,7 @@ def has_contrast(language: Language, contrast: Contrast) -> bool:
 
 
 def restrict_to_decided_nouns(lexicon: Lexicon, vocabulary: str) -> Lexicon:
-    """Return a lexicon whose *vocabulary* has only the nouns that :func:`is_decided_by_article` accepts.
-
-    In the singular, such a noun has the same form as subject and as object; only its article shows the case.
-    """
+    """Return a lexicon whose *vocabulary* has only the nouns that :func:`is_decided_by_article` accepts."""
     nouns = lexicon.vocabulary(vocabulary).words[Kind.NOUN]
     decided = [noun for noun in nouns if is_decided_by_article(lexicon.get(noun, Kind.NOUN))]
     return lexicon.replace_words(vocabulary, {Kind.NOUN: decided})

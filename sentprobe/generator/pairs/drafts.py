@@ -3,9 +3,7 @@
 A draft has a column of values for each variable. An edit can change the structure, for example move a relative clause
 from the agent to the patient. So the layout (the list of variables) is built only after the last edit.
 
-For each word of an anchor, the words that may replace it in a negative; synonyms may not.
-
-Renderer that writes the sentences of triplets as text, many at a time.
+Tables say which words may replace which in a negative; synonyms may not. A renderer writes many drafts as text.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -377,6 +375,7 @@ def find_content_words(draft: EventDraft) -> Iterator[tuple[str, ...]]:
 
 def hash_words(words: Iterable[str]) -> int:
     """Return the first seven bytes, as a little-endian integer, of the SHA-256 of the words joined by spaces."""
+    # Seven, so that it fits into a signed integer of 64 bits.
     return int.from_bytes(sha256(" ".join(words).encode()).digest()[:7], "little")
 
 

@@ -4,7 +4,7 @@ A group pairs each of four premises with each of two hypotheses: eight pairs. Ha
 given hypothesis or given bags of words are neutral. So a classifier that sees only the premise, only the hypothesis or
 only the bags of words gets at most half of a group right.
 
-Training data for sentence encoders: Parquet and JSONL with exactly the columns that a training loss expects.
+Pairs and triplets are written as training data for sentence encoders, with the columns that a training loss expects.
 """
 
 import json
@@ -103,6 +103,7 @@ class NliSpace(tr.TripletSpace):
         self.check_count(count)
         triplet_count = count
         positions: list[int] = []
+        # Two triplets can result in the same group, so the sample grows until it has enough groups.
         while len(positions) < count:
             triplets = self.sample_unchecked(min(triplet_count, super().count()), seed=seed)
             positions = _find_distinct_groups(triplets)

@@ -1,6 +1,7 @@
-"""The space of all minimal pairs of a paradigm; the index of a pair is the index of its good sentence.
+"""The space of all minimal pairs of a paradigm, and writers of samples from it.
 
-Writers of minimal pairs: JSONL with BLiMP's fields, Parquet, and a folder for lm-evaluation-harness.
+The index of a pair is the index of its good sentence. The formats are JSONL with BLiMP's fields, Parquet, and a folder
+for lm-evaluation-harness.
 """
 
 import json

@@ -1,14 +1,11 @@
 """Retrieval sets as files in the layout of BEIR: queries, documents and relevance judgements.
 
 A query is the anchor of a triplet, and the positive is its relevant document. The negatives, and the documents of other
-queries, are not relevant.
+queries, are not relevant; nor are distractors, which differ from the anchor in exactly one property.
 
-Distractors: sentences that differ from the anchor of a triplet in exactly one property.
-
-Exclusion queries for retrieval: "who helped the doctor but did not help the lawyer".
-
-A document is two statements. The relevant one is "the man helped the doctor. the man did not help the lawyer."
-An irrelevant one has the same words: "the man did not help the doctor. the man helped the lawyer."
+The document of an exclusion query ("who helped the doctor but did not help the lawyer") is two statements. The relevant
+one is "the man helped the doctor. the man did not help the lawyer." An irrelevant one has the same words: "the man did
+not help the doctor. the man helped the lawyer."
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -216,6 +213,7 @@ def sample_distinct_meanings(spaces: Sequence[TripletSpace], count: int, *, seed
 def _select_distinct(space: TripletSpace, count: int, seed: int, meanings: set[Hashable]) -> TripletSet:
     """Return *count* triplets with meanings that are not in *meanings*; add their meanings to *meanings*."""
     space.check_count(count)
+    # Twice as many as needed, because some have the meaning of another.
     triplets = space.sample_unchecked(min(2 * count, space.count()), seed=seed)
     positions: list[int] = []
     for start, portion in triplets.iterate_portions(PART_SIZE):

@@ -1,6 +1,6 @@
-"""Translation of many triplets at once. Each variable has an array with one value for each translated sentence.
+"""Translation of many triplets at once: the anchor stays English, the positive and negatives are in another language.
 
-Translation of triplets: the anchor stays English, and the positive and the negatives are in another language.
+Each variable has an array with one value for each translated sentence.
 
 An entry of the other lexicon names its English lemma under the key ``english``. The other language has no progressive,
 so every clause becomes simple. Verbs that take a dative object in the other language have no passive there. With such a
@@ -63,13 +63,10 @@ class Translator:
     def restrict(self, vocabulary: str) -> Lexicon:
         """Return a copy of the source lexicon in which *vocabulary* has only words with a usable translation."""
         words = self.source.vocabulary(vocabulary).words
-        usable = {kind: [lemma for lemma in words[kind] if self._is_usable(kind, lemma)] for kind in words}
-        return self.source.replace_words(vocabulary, usable)
-
-    def _is_usable(self, kind: Kind, lemma: str) -> bool:
-        """Return whether a word has a translation that is no sentence adverb. Negated clauses forbid such adverbs."""
-        word = self._words.get((kind, lemma))
-        return word is not None and Flag.SENTENCE not in word.flags
+        # Negated clauses forbid sentence adverbs.
+        usable = {key for key, word in self._words.items() if Flag.SENTENCE not in word.flags}
+        chosen = {kind: [lemma for lemma in words[kind] if (kind, lemma) in usable] for kind in words}
+        return self.source.replace_words(vocabulary, chosen)
 
     def find_word(self, kind: Kind, lemma: str) -> Word:
         """Return the translation of an English word. Raises UsageError if there is none."""

@@ -148,6 +148,7 @@ class TripletSpace:
         self.templates = self.contrast.templates if tuple(templates) == ("all",) else tuple(templates)
         self.words = self._choose_words()
         strata = [*chain.from_iterable(map(self._find_template_strata, self.templates))]
+        # A stratum of several templates is kept once, at the place that the last of them gives it.
         strata_by_key = {(stratum.pattern, stratum.place, stratum.voices): stratum for stratum in reversed(strata)}
         self.strata = tuple(reversed(strata_by_key.values()))
 
@@ -156,10 +157,9 @@ class TripletSpace:
         return sum(stratum.count for stratum in self.strata)
 
     def sample(self, count: int, *, seed: int) -> "TripletSet":
-        """Return *count* different triplets, spread evenly over the strata, in random order.
+        """Return *count* different triplets, spread evenly over the strata, in random order (see :meth:`check_count`).
 
-        Raises:
-            UsageError: *count* is not positive, larger than :meth:`count`, or needs more than MAX_SENTENCES sentences.
+        Raises UsageError.
         """
         self.check_count(count)
         return self.sample_unchecked(count, seed=seed)
@@ -201,27 +201,22 @@ class TripletSpace:
         for space in stratum.spaces:
             selected = np.flatnonzero((numbers >= first) & (numbers < first + space.count()))
             if len(selected):
-                yield TripletPart(
-                    stratum=stratum,
-                    positions=positions[selected],
-                    anchors=self._build_anchors(space, numbers[selected] - first, seed),
+                space_numbers = numbers[selected] - first
+                (batch,) = space.batches(space_numbers)  # a stratum's space has one layout
+                order = np.argsort(batch.positions)
+                sites = batch.layout.clauses
+                anchors = drafts.EventDraft(
+                    frame=batch.layout.pattern.frame,
+                    clauses=dict(batch.layout.pattern.clauses),
+                    adverbs={site.path: site.adverbs for site in sites},
+                    values={name: column[order] for name, column in batch.values.items()},
+                    words=self.words,
+                    replacements=self.replacements,
+                    salts=compute_salts(space_numbers, seed),
+                    mood=sites[0].form.mood,
                 )
+                yield TripletPart(stratum=stratum, positions=positions[selected], anchors=anchors)
             first += space.count()
-
-    def _build_anchors(self, space: Space, numbers: IndexArray, seed: int) -> drafts.EventDraft:
-        (batch,) = space.batches(numbers)
-        order = np.argsort(batch.positions)
-        sites = batch.layout.clauses
-        return drafts.EventDraft(
-            frame=batch.layout.pattern.frame,
-            clauses=dict(batch.layout.pattern.clauses),
-            adverbs={site.path: site.adverbs for site in sites},
-            values={name: column[order] for name, column in batch.values.items()},
-            words=self.words,
-            replacements=self.replacements,
-            salts=compute_salts(numbers, seed),
-            mood=sites[0].form.mood,
-        )
 
     @cached_property
     def replacements(self) -> ReplacementTables:

@@ -111,7 +111,7 @@ def find_only_reading(clauses: Sequence[ParsedClause]) -> ParsedClause | None:
 
 
 def _has_adverb_site(clause: ParsedClause) -> bool:
-    """Return whether a parse has an ambiguous adverb, which can modify any of several verbs (:mod:`.attachments`)."""
+    """Return whether a parse has an ambiguous adverb, which can modify any of several verbs (:mod:`.realize`)."""
     has_adverb_first = clause.adverbs and _has_adverb_place_after_subject(clause.shape)
     return any(
         (has_adverb_first and role == clause.shape.subject) or _has_adverb_site(phrase.clause)

@@ -279,17 +279,13 @@ def _attach(sentence: Sentence, attachment: Attachment, language: Language) -> S
             first, last = min(places), max(places)
             for place in range(first, last + 1):
                 tokens[place] = replace(tokens[place], head=verb + 1)
-            _move_brackets(brackets, verb, first - 1, last)
+            # The brackets that close the verb's phrase, and all phrases around it, now close behind the last adverb.
+            inner = _compute_depth(brackets, first - 1) - _compute_depth(brackets, verb)
+            closing = brackets[first - 1][1]
+            brackets[first - 1][1] = closing[:inner]
+            brackets[last][1] += closing[inner:]
     tree = render_tree([(before, after) for before, after in brackets], tuple(tokens))
     return replace(sentence, tokens=tuple(tokens), tree=tree, event=_move_adverbs(sentence.event, attachment))
-
-
-def _move_brackets(brackets: list[list[str]], verb: int, end: int, last: int) -> None:
-    """Move the closing brackets of the verb's phrase and of all phrases around it from token *end* to token *last*."""
-    inner = _compute_depth(brackets, end) - _compute_depth(brackets, verb)
-    closing = brackets[end][1]
-    brackets[end][1] = closing[:inner]
-    brackets[last][1] += closing[inner:]
 
 
 def _compute_depth(brackets: list[list[str]], place: int) -> int:

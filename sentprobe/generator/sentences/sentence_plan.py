@@ -4,7 +4,8 @@ The structure of an event determines its plan, so events with the same structure
 filled with an inflected form of a word of the event. Slots are named by their path in the event: ``verb``, ``adverb0``,
 ``agent.noun``, ``agent.det``, ``agent.adjective0``, ``agent.conjunct.noun``, ``agent.clause.verb``, ``modal``, ...
 
-Agreement of the finite verb with its subject, and of determiners, adjectives and relativizers with a noun.
+Agreement decides which form: of the finite verb with its subject; of determiners, adjectives and relativizers with a
+noun.
 """
 
 from collections.abc import Hashable, Sequence
@@ -164,10 +165,7 @@ class _StructureKey:
 
 
 def plan_sentence(event: Event, language: Language) -> SentencePlan:
-    """Return the plan of the sentence of a fully specified event.
-
-    The plan is cached and shared by all events with the same structure: do not change it.
-    """
+    """Return the plan of a fully specified event; events with the same structure share it, so do not change it."""
     return _plan_structure(event, language, "", Number.SINGULAR)  # the number of "who" and "what"
 
 

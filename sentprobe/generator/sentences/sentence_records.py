@@ -4,16 +4,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from types import NoneType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sentprobe.common.errors import FormatError, SentprobeError, UsageError, suggest
 from sentprobe.common.values import BadSyntaxError, check_record, format_json, parse_json
 from sentprobe.generator.events.checks import select_licensed
 from sentprobe.generator.events.event_json import event_from_json, event_to_json
-from sentprobe.generator.sentences.parse import ParsedClause, build_event, parse_clauses, parse_once
 from sentprobe.generator.sentences.realize import realize, realize_readings
 from sentprobe.generator.sentences.sentence import Negation, Predicate, Sentence, Token
 from sentprobe.lexicon import Lexicon
+
+if TYPE_CHECKING:
+    from sentprobe.generator.sentences.parse import ParsedClause
 
 _TOKEN_FIELDS = tuple(field.name for field in fields(Token))
 
@@ -101,15 +103,19 @@ def write_text(sentence: Sentence) -> str:
 
 def annotate_text(text: str, lexicon: Lexicon, *, id: str = "") -> Sentence:
     """Return the annotated sentence of *text*. Raises ParseError, or SentprobeError if the text is ambiguous."""
+    from sentprobe.generator.sentences.parse import build_event, parse_once
+
     return realize(build_event(parse_once(text, lexicon)), lexicon, id=id, checked=True)
 
 
-def annotate_readings(clauses: Iterable[ParsedClause], lexicon: Lexicon, *, id: str = "") -> list[Sentence]:
+def annotate_readings(clauses: "Iterable[ParsedClause]", lexicon: Lexicon, *, id: str = "") -> list[Sentence]:
     """Return an annotated sentence for each licensed reading of a sentence, whose parses are *clauses*.
 
     If an adverb can modify either of two verbs, each choice is a reading. The choice that the parse made comes first
-    (see :mod:`.attachments`). If a sentence has several readings, their identifiers are numbered (``s1.1``, ``s1.2``).
+    (see :mod:`.realize`). If a sentence has several readings, their identifiers are numbered (``s1.1``, ``s1.2``).
     """
+    from sentprobe.generator.sentences.parse import build_event
+
     events = dict.fromkeys(map(build_event, clauses))
     by_event = {s.event: s for event in events for s in realize_readings(event, lexicon, id=id)}
     sentences = [by_event[event] for event in select_licensed(by_event, lexicon)]
@@ -135,6 +141,8 @@ def _read_trees(lines: Iterable[str], lexicon: Lexicon) -> Iterator[Sentence]:
 
 def _annotate_tree(tree: str, lexicon: Lexicon, *, id: str) -> Sentence:
     """Return the annotated sentence whose constituency tree is *tree*. Raises FormatError if no parse has this tree."""
+    from sentprobe.generator.sentences.parse import parse_clauses
+
     text = " ".join(piece.rstrip(")") for piece in tree.split() if not piece.startswith("("))
     for sentence in annotate_readings(parse_clauses(text, lexicon), lexicon):
         if sentence.tree == tree:
@@ -192,22 +200,25 @@ def _sentence_from_conllu(block: list[str]) -> Sentence:
 
 
 def _build_record(comments: Mapping[str, str], rows: list[list[str]]) -> dict[str, Any]:
+    """Return the JSON record of a sentence in CoNLL-U; the inverse of :func:`write_conllu`."""
     misc = [dict(item.split("=", 1) for item in row[9].split("|") if "=" in item) for row in rows]
     columns = {name: [row[i] for row in rows] for i, name in enumerate(_TOKEN_FIELDS, 1)}
     feats = ["" if cell == "_" else cell for cell in columns["feats"]]
+    cues = {int(items["Negates"]): cue for cue, items in enumerate(misc, 1) if "Negates" in items}
     return {
         "id": comments.get("sent_id", ""),
         "tokens": {**columns, "feats": feats, "head": [*map(int, columns["head"])]},
         "tree": comments.get("tree", ""),
         "event": parse_json(comments.get("event", "{}")),
         "predicates": _build_predicates(rows, misc),
-        "negations": _build_negations(rows, misc),
+        "negations": [{"cue": cues[verb], "verb": verb} for verb in _sort_main_first(rows, list(cues))],
         "template": comments.get("template", ""),
         "index": int(comments["index"]) if "index" in comments else None,
     }
 
 
 def _sort_main_first(rows: list[list[str]], verbs: list[int]) -> list[int]:
+    # The rows of CoNLL-U are in the order of the tokens; predicates and negations have the main clause first.
     return sorted(verbs, key=lambda verb: rows[verb - 1][7] != "root")
 
 
@@ -223,11 +234,6 @@ def _build_predicates(rows: list[list[str]], misc: list[dict[str, str]]) -> list
         if "Agent" in items
     }
     return [predicates_by_verb[verb] for verb in _sort_main_first(rows, list(predicates_by_verb))]
-
-
-def _build_negations(rows: list[list[str]], misc: list[dict[str, str]]) -> list[dict[str, Any]]:
-    cues = {int(items["Negates"]): cue for cue, items in enumerate(misc, 1) if "Negates" in items}
-    return [{"cue": cues[verb], "verb": verb} for verb in _sort_main_first(rows, list(cues))]
 
 
 def json_escape(word: str) -> str:

@@ -1,6 +1,7 @@
-"""Readings of a token: the words of the lexicon, and their inflected forms, that are spelled like it.
+"""What the parser reads: tries of clause shapes, and the readings of a token.
 
-Tries of clause shapes: a parser that follows a trie matches a sentence against all shapes at once.
+A parser that follows a trie matches a sentence against all shapes at once. The readings of a token are the words of the
+lexicon, and their inflected forms, that are spelled like it.
 """
 
 from collections.abc import Iterator, Mapping

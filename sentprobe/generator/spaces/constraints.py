@@ -221,16 +221,16 @@ def _check_words(words: Words, lexicon: Lexicon, vocabulary: str, constraints: C
             known_lemmas = {word.lemma for kind in Kind for word in lexicon.words(kind)}
             raise UsageError(f"the lexicon has no word {lemma!r}{suggest(lemma, known_lemmas)}")
         if lemma in required:
-            if _is_never_drawn(lemma, lexicon):
+            is_adverb = Kind.ADVERB in lexicon.kinds_of(lemma)
+            vocabularies = lexicon.vocabularies.values()
+            # The parser knows adverbs such as *ever*, but no vocabulary has them.
+            if (
+                is_adverb
+                and Flag.NPI in lexicon.get(lemma, Kind.ADVERB).flags
+                and not any(lemma in some.words[Kind.ADVERB] for some in vocabularies)
+            ):
                 raise UsageError(f"gen never puts {lemma!r} into a sentence; gen parse reads it")
             raise UsageError(f"{lemma!r} is required but {_explain_unavailable(lemma, lexicon, vocabulary)}")
-
-
-def _is_never_drawn(lemma: str, lexicon: Lexicon) -> bool:
-    """Say whether a word is an adverb such as *ever*, which the parser knows but no vocabulary contains."""
-    if Kind.ADVERB not in lexicon.kinds_of(lemma) or Flag.NPI not in lexicon.get(lemma, Kind.ADVERB).flags:
-        return False
-    return not any(lemma in vocabulary.words[Kind.ADVERB] for vocabulary in lexicon.vocabularies.values())
 
 
 def _explain_unavailable(lemma: str, lexicon: Lexicon, vocabulary: str) -> str:

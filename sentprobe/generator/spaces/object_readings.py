@@ -1,8 +1,7 @@
-"""Ambiguous objects: in "sold the doctor that sang the book", both verbs can take *the book*.
+"""Rules against ambiguous objects. In "sold the doctor that sang the book", both verbs can take *the book*.
 
-Rules for languages such as German, in which the case of a noun tells the subject from the object.
-
-If no case decides ("die Frau sieht die Katze"), a main clause has the subject first, and a relative clause is excluded.
+In languages such as German, the case of a noun tells the subject from the object. If no case decides ("die Frau sieht
+die Katze"), a main clause has the subject first, and a relative clause is excluded.
 """
 
 from collections.abc import Iterator
@@ -113,6 +112,7 @@ _MAIN = (ObjectFrame(ev.Frame.TRANSITIVE), *(ObjectFrame(ev.Frame.DITRANSITIVE, 
 def _list_clauses() -> tuple[ObjectFrame, ...]:
     clauses = [ObjectFrame(ev.Frame.INTRANSITIVE, None, ev.Role.AGENT)]
     clauses += [main._replace(gap=role) for main in _MAIN for role in ev.FRAME_ROLES[main.frame]]
+    # In "gave me it", no gap can stand for "me" (see Event.can_extract).
     clauses.remove(ObjectFrame(ev.Frame.DITRANSITIVE, ev.Dative.DOUBLE, ev.Role.RECIPIENT))
     return tuple(clauses)
 
@@ -165,7 +165,7 @@ def find_object_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> Iterato
                 if verbs and clause_verbs:
                     box = {"verb": verbs, f"{site.path}verb": clause_verbs}
                     if main.voice is None:
-                        box["voice"] = frozenset([0])
+                        box["voice"] = frozenset([0])  # active
                     yield {**box, **_restrict_dative(main, outer), **_restrict_dative(site, inner)}
 
 

@@ -194,6 +194,8 @@ class Profile:
             clauses = tuple((role, clause.frame) for role, clause in patterns[0].clauses)
             weight = sum(map(self._weigh_relatives, patterns))
             groups.setdefault((structure, patterns[0].frame, clauses), {})[name] = weight
+        # A group has the sub-templates that differ only in the kinds of their relative clauses. Its share of the
+        # structure's weight is that of its size, and is divided by the weights of these kinds.
         sizes, result = Counter[str | None](), dict[str, float]()
         for (structure, *_), weights in groups.items():
             sizes[structure] += len(weights)

@@ -1,8 +1,7 @@
 """The rules of a space, from its settings and the grammar. A rule excludes the events inside or outside some boxes.
 
-Forbidden combinations of a noun and a word that does not accept the noun's sort, such as a thing that sleeps.
-
-Boxes (allowed values of variables) of sentences in which a reflexive, *ever* or *any* is not licensed.
+A box has allowed values of variables. Boxes exclude, for example, a noun whose sort a word does not accept (a thing
+that sleeps), and a reflexive, *ever* or *any* that is not licensed.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -221,7 +220,7 @@ def _iterate_reading_rules(words: Words, lexicon: Lexicon, choices: Choices) -> 
 
 
 def _iterate_language_rules(words: Words, lexicon: Lexicon, choices: Choices, *, is_detailed: bool) -> Iterator[Rule]:
-    """Yield the grammar's rules: on progressives, modals with n't, questions, reflexives, polarity items and sorts."""
+    """Yield the rules of the grammar and of the vocabulary, such as those on progressives, questions and sorts."""
     flags = NO_PROGRESSIVE - choices.allow if Aspect.PROGRESSIVE in lexicon.language.aspects else frozenset[Flag]()
     for flag_set in [frozenset([flag]) for flag in sorted(flags)] if is_detailed else [flags]:
         if verbs := find_verbs_without_progressive(words, lexicon, flag_set):
@@ -241,22 +240,18 @@ def _iterate_language_rules(words: Words, lexicon: Lexicon, choices: Choices, *,
         yield Rule("agreement of reflexives", partial(find_reflexive_boxes, words, lexicon), is_ban=True)
     if has_polarity_items(words, lexicon):
         yield Rule(POLARITY, partial(find_polarity_boxes, words, lexicon), is_ban=True)
-    yield from _iterate_vocabulary_rules(words, lexicon, choices)
-    if bans := find_sort_bans(words, lexicon):
-        text = "the sorts of nouns that verbs and relativizers take"
-        unusable = (ban.words for ban in bans if ban.kind is Kind.RELATIVIZER and len(ban.nouns) == len(words.nouns))
-        if lemmas := [words.relativizers[i] for i in sorted(frozenset().union(*unusable))]:
-            text += f" ({' and '.join(lemmas)}: no noun of the vocabulary)"
-        yield Rule(text, partial(find_sort_boxes, bans), is_ban=True)
-
-
-def _iterate_vocabulary_rules(words: Words, lexicon: Lexicon, choices: Choices) -> Iterator[Rule]:
     if words.event_adverbs and words.states:
         yield Rule("leaving out sudden and repeated states", partial(_find_state_boxes, words), is_ban=True)
     if words.uniform_conjuncts and {*choices.coordinations} != {0}:
         yield Rule("coordinated nouns of one sort", partial(find_conjunct_boxes, words, lexicon), is_ban=True)
     if words.separate_agents and words.verbs_by_frame[Frame.DITRANSITIVE]:
         yield Rule("leaving out two agents in a row: by ... by ...", _find_agent_boxes, is_ban=True)
+    if bans := find_sort_bans(words, lexicon):
+        text = "the sorts of nouns that verbs and relativizers take"
+        unusable = (ban.words for ban in bans if ban.kind is Kind.RELATIVIZER and len(ban.nouns) == len(words.nouns))
+        if lemmas := [words.relativizers[i] for i in sorted(frozenset().union(*unusable))]:
+            text += f" ({' and '.join(lemmas)}: no noun of the vocabulary)"
+        yield Rule(text, partial(find_sort_boxes, bans), is_ban=True)
 
 
 def _find_state_boxes(words: Words, layout: Layout) -> list[Restriction]:

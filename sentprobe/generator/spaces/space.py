@@ -281,7 +281,12 @@ class Space:
             return f"{reasons[0]}; use the negator not"
         for name, layouts in self._widen_choices():
             if next(_count_boxes(layouts, culprits), None) is not None:
-                return _describe_choice(name, [rule.text for rule in culprits] or ["the size of the vocabulary"])
+                texts = [rule.text for rule in culprits] or ["the size of the vocabulary"]
+                message = f"{' and '.join([*texts, f'the choice of {name}'])} contradict each other"
+                if name == "determiners" and POLARITY in texts:
+                    reason = "it needs a negation or question before it; add --determiner the"
+                    message = f"any cannot be the only determiner here: {reason}"
+                return message
         if not culprits:
             frames = {site.frame for layout in self.layouts for site in layout.clauses}
             for frame in sorted(frames):
@@ -402,11 +407,3 @@ def _count_boxes(layouts: Iterable[Layout], rules: Iterable[Rule]) -> Iterator[c
     for layout, box in _find_boxes(layouts, rules):
         if (counted := counting.count_box(layout, box)).size:
             yield counted
-
-
-def _describe_choice(name: str, texts: Sequence[str]) -> str:
-    """Return the message that the choice of *name*, such as "moods", contradicts the requirements in *texts*."""
-    if name == "determiners" and POLARITY in texts:
-        reason = "it needs a negation or question before it; add --determiner the"
-        return f"any cannot be the only determiner here: {reason}"
-    return f"{' and '.join([*texts, f'the choice of {name}'])} contradict each other"

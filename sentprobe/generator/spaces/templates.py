@@ -1,6 +1,6 @@
-"""Templates: named structures of sentences, from ``templates.toml``.
+"""Templates: named structures of sentences, from ``templates.toml``; and their split into training and test data.
 
-The split of words and structures between training and test data; a hash decides whether a word is held out.
+A hash decides whether a word is held out.
 """
 
 import tomllib

@@ -74,6 +74,7 @@ def analyze(
     reporter, progress = reporter or SilentReporter(), progress or AnalysisProgress()
     check_encoding(plan.encoding)
     with ExitStack() as stack:
+        # The workers end before the table is written; the folder stays locked until it is.
         with make_engine(machines) as engine:
             stack.enter_context(table.lock_table_folder(plan.out, force=plan.force))
             chunks = _work_on_chunks(plan, engine, reporter, progress)
@@ -124,6 +125,7 @@ def _work_on_chunks(
             head = stored_chunks.read_head(path)
             check_version(head.version)
             finished.add(task.chunk, head, resumed=False)
+    # Chunks finish in any order, so a chunk's place in its source is known only now.
     chunks, next_places = [], Counter[str]()
     for _, chunk in sorted(finished.chunks.items()):
         chunks.append(replace(chunk, place=next_places[chunk.source]))

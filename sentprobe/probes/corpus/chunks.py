@@ -1,6 +1,7 @@
-"""The files of finished chunks. Their rows, without duplicate sentences, become the shards (files) of a table.
+"""The analysis of a chunk (consecutive lines, paragraphs or trees of a file), and the files of finished chunks.
 
-The analysis of a chunk (consecutive lines, paragraphs or trees of a file) in a worker, which returns its rows.
+A worker analyses a chunk and returns its rows, which are stored in a file. When all chunks are finished, their rows,
+without duplicate sentences, become the shards (files) of a table.
 """
 
 import json
@@ -33,7 +34,7 @@ from sentprobe.probes.corpus.table import (
     load_splitter,
     load_tokenizer,
 )
-from sentprobe.probes.corpus.table_rows import SCHEMA, Row, RowError, build_row
+from sentprobe.probes.corpus.table_rows import SCHEMA, Row, RowError, build_row, make_record_batch
 from sentprobe.probes.corpus.trees import (
     Mistake,
     ParsedSentence,
@@ -83,10 +84,6 @@ class ChunkHead:
 
 def compute_chunk_rows(chunk: Chunk, recipe: AnalysisRecipe, key: str) -> bytes:
     """Analyse a chunk and return its rows as the bytes of an Arrow file, with a ``ChunkHead`` in its metadata."""
-    import pyarrow as pa
-
-    from sentprobe.probes.corpus.table_rows import make_record_batch
-
     failures: list[Failure] = []
     rows: list[Row] = []
     batches: list[pa.RecordBatch] = []
@@ -156,17 +153,13 @@ def _iterate_sentences(chunk: Chunk, recipe: AnalysisRecipe, parser: Parser | No
         for read_piece in read(piece, recipe.reading):
             if not isinstance(read_piece, RawText):
                 yield piece.line, read_piece
-            elif read_piece.holds is TextUnit.TOKENS:
-                yield piece.line, _straighten_tokens(read_piece)
-            else:
+            elif read_piece.holds is not TextUnit.TOKENS:
                 yield from ((piece.line, sentence) for sentence in _split_sentences(read_piece, recipe, parser))
-
-
-def _straighten_tokens(raw: RawText) -> RawText:
-    if raw.text.isascii():
-        return raw
-    tokens = raw.text.split()
-    return RawText(" ".join(map(straighten_word, tokens)), raw.holds, tuple(tokens))
+            elif read_piece.text.isascii():
+                yield piece.line, read_piece
+            else:
+                tokens = tuple(read_piece.text.split())
+                yield piece.line, RawText(" ".join(map(straighten_word, tokens)), TextUnit.TOKENS, tokens)
 
 
 def _split_sentences(raw: RawText, recipe: AnalysisRecipe, parser: Parser | None) -> Iterator[ReadPiece]:
@@ -231,6 +224,7 @@ def _parse_batch(parser: Parser, sentences: Sequence[Sequence[str]]) -> Sequence
     if not sentences:
         return []
     outcomes = _parse_guarded(lambda: parser.parse(sentences), count=len(sentences))
+    # With another number of outcomes, it is unknown which sentence each of them belongs to.
     if len(outcomes) == len(sentences):
         return outcomes
     if len(sentences) == 1:
@@ -267,10 +261,11 @@ def mark_first_rows(
     if not total:
         return np.zeros(0, np.bool_)
     is_first = np.lib.format.open_memmap(path, mode="w+", dtype=np.bool_, shape=(total,))
+    # Each of 2**bits passes compares only the digests whose highest bits are its number: about *limit* at most.
     bits = max(0, (total - 1).bit_length() - (limit.bit_length() - 1))
     for step in range(1 << bits):
         values, positions, start = [], [], 0
-        for part in read_parts():  # only digests whose highest bits are this number are compared in this step
+        for part in read_parts():
             inside = np.flatnonzero(part >> np.uint64(64 - bits) == step) if bits else np.arange(len(part))
             values.append(part[inside])
             positions.append(inside + start)

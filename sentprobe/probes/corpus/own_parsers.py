@@ -1,10 +1,9 @@
-"""The parser of Charniak and Johnson (2005), through the library ``bllipparser``.
+"""The parsers of the table in ``parsers.py``, each with its options and the function that loads it.
 
-The parser CoreNLP (Manning et al. 2014): a running server.
-
-The parsers spaCy (tags and dependencies) and benepar (constituents; Kitaev et al. 2019).
-
-The parser Stanza (Qi et al. 2020): constituents, Penn tags and Universal Dependencies.
+- BLLIP (Charniak and Johnson 2005), through the library ``bllipparser``: constituents
+- CoreNLP (Manning et al. 2014), a running server: constituents and dependencies
+- spaCy: tags and dependencies; benepar (Kitaev et al. 2019) adds constituents
+- Stanza (Qi et al. 2020): constituents, Penn tags and Universal Dependencies
 """
 
 import json

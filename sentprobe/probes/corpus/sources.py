@@ -1,6 +1,6 @@
-"""The files of a corpus, which may be compressed, and their division into chunks.
+"""The files of a corpus, which may be compressed, their formats, and their division into chunks.
 
-The file formats of a corpus. The main process splits a file into pieces (such as lines); workers read pieces.
+The main process splits a file into pieces (such as lines) and groups them into chunks; workers read the pieces.
 """
 
 import bz2
@@ -175,7 +175,7 @@ FORMATS: Mapping[str, CorpusFormat] = {
     )
 }
 """All formats by name. ``text`` is running text, ``lines`` has a sentence per line, and ``tokens`` a tokenised sentence
-per line. The rows of Parquet files are read as lines of JSON (:mod:`.sources`)."""
+per line. The rows of Parquet files are read as lines of JSON (:class:`_ParquetRows`)."""
 
 
 STDIN = "-"
@@ -413,6 +413,7 @@ class _ParquetRows:
         self._total = 1
 
     def find_position(self) -> int:
+        # An estimate by rows: a Parquet file is not read from front to back.
         return self._opened.source.size * self._number // self._total
 
     def __iter__(self) -> Iterator[FilePiece | Mistake]:

@@ -33,7 +33,6 @@ from sentprobe.probes.corpus.sources import RecordFields, find_file_language
 
 if TYPE_CHECKING:
     import duckdb
-    from nltk.tokenize.punkt import PunktParameters
 
 PUNKT_FILES = ("abbrev_types.txt", "collocations.tab", "ortho_context.tab", "sent_starters.txt")
 """The files with the parameters of the sentence splitter Punkt, in NLTK's text format."""
@@ -61,36 +60,25 @@ def find_punkt(folder: Path | None) -> Path:
     return folder.resolve()
 
 
-def compute_punkt_digest(folder: Path) -> str:
-    """Return 16 hexadecimal digits: a digest of the Punkt parameters in a folder."""
-    return sha256(b"".join((folder / name).read_bytes() for name in PUNKT_FILES)).hexdigest()[:16]
-
-
 @lru_cache(maxsize=2)
 def load_splitter(folder: str) -> Splitter:
     """Return Punkt's function (Kiss and Strunk 2006), which splits running text into sentences."""
-    from nltk.tokenize.punkt import PunktSentenceTokenizer
-
-    splitter: Splitter = PunktSentenceTokenizer(_read_punkt_parameters(Path(folder))).tokenize
-    return splitter
-
-
-def _read_punkt_parameters(folder: Path) -> "PunktParameters":
-    """Read Punkt parameters from any folder; NLTK's own function reads only from NLTK's data folders."""
     from nltk.tabdata import PunktDecoder
-    from nltk.tokenize.punkt import PunktParameters
+    from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
 
+    # NLTK's own function reads parameters only from NLTK's data folders.
     parameters, decoder = PunktParameters(), PunktDecoder()
     decoders = (decoder.txt2set, lambda lines: set(decoder.tab2tups(lines)), decoder.tab2intdict, decoder.txt2set)
     try:
         for name, decode in zip(PUNKT_FILES, decoders, strict=True):
-            with (folder / name).open(encoding="utf-8") as lines:
+            with Path(folder, name).open(encoding="utf-8") as lines:
                 setattr(parameters, Path(name).stem, decode(lines))
     except OSError as error:
-        raise path_error(folder, "cannot read Punkt's parameters", error) from error
+        raise path_error(Path(folder), "cannot read Punkt's parameters", error) from error
     except (ValueError, IndexError) as error:
         raise SentprobeError(f"{folder}: cannot read Punkt's parameters: {error}") from error
-    return parameters
+    splitter: Splitter = PunktSentenceTokenizer(parameters).tokenize
+    return splitter
 
 
 @lru_cache(maxsize=1)
@@ -133,11 +121,15 @@ class AnalysisRecipe:
         if self.parser and self.has_parser:
             parser_fingerprint = load_parser(self.parser).fingerprint
             constituents = find_parser(self.parser).constituents
+        punkt_digest = self.punkt
+        if self.punkt:
+            content = b"".join(Path(self.punkt, name).read_bytes() for name in PUNKT_FILES)
+            punkt_digest = sha256(content).hexdigest()[:16]
         return {
             "parser": self.parser,
             "parser_made_of": parser_fingerprint,
             "constituents": constituents,
-            "punkt": self.punkt and compute_punkt_digest(Path(self.punkt)),
+            "punkt": punkt_digest,
             "max_tokens": self.max_tokens,
             "universal": self.universal,
             "reading": asdict(self.reading),

@@ -1,6 +1,6 @@
-"""Conversion of a parsed sentence to a row of the analysed table.
+"""Conversion of a parsed sentence to a row of the analysed table, and of rows to record batches with its columns.
 
-The columns of an analysed table, and the conversion of rows to record batches. This module imports pyarrow.
+This module imports pyarrow.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -1,11 +1,10 @@
-"""Division of a file of Penn bracket trees into single trees; damaged trees are skipped.
+"""Reading of parsed sentences from CoNLL-U and from files of Penn bracket trees, and labels of constituent trees.
 
-Parsing of CoNLL-U files into sentences with dependencies.
+In CoNLL-U, a line with a range (``1-2``) describes a token of several words. Empty nodes (``8.1``) are skipped. The
+column XPOS gives the Penn tags. A comment ``# tree = (S ...)``, which ``gen`` writes, gives the constituents.
 
-A line with a range (``1-2``) describes a token of several words. Empty nodes (``8.1``) are skipped. The column XPOS
-gives the Penn tags. A comment ``# tree = (S ...)``, which ``gen`` writes, gives the constituents.
-
-The depth, top constituents and coordinated clauses of a constituent tree (Conneau et al. 2018, section 2).
+In a file of trees, damaged trees are skipped. The labels of a tree are its depth, top constituents and coordinated
+clauses (Conneau et al. 2018, section 2).
 """
 
 import re

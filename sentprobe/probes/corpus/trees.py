@@ -9,7 +9,8 @@ A label may have function tags and an index (``NP-SBJ-1``). The outermost bracke
 labelled ROOT, TOP or S1; in a :class:`Tree` its label is always ``ROOT``. Traces (``-NONE-``) and nodes that contain
 only traces are removed.
 
-Conversion of typographic marks to ASCII (*straight marks*), which tokenisers, parsers and our word lists expect.
+The module also converts typographic marks to ASCII (*straight marks*), which tokenisers, parsers and our word lists
+expect, and escapes and unescapes brackets in words.
 """
 
 import re
@@ -357,6 +358,7 @@ _strip_functions = lru_cache(10_000)(partial(_FUNCTIONS.sub, r"\1"))
 
 
 def _make_tree(labels: list[str], stops: list[int], starts: list[int], words: list[str]) -> Tree:
+    # With one node, the outermost label is the tag of a word, whatever its name.
     if labels[0] in _OUTERMOST and stops[0] > 1:
         labels[0] = ROOT
     else:

@@ -1,8 +1,7 @@
-"""Labels from Universal Dependencies 2 in any language: main clause, depth, relations, voice, coordinated clauses.
+"""Labels from Universal Dependencies 2 (de Marneffe et al. 2021) in any language.
 
-The dependency graph of a sentence (Universal Dependencies; de Marneffe et al. 2021), and the main clause in it.
-
-Tenses of two words in Universal Dependencies: by language, which auxiliary and verb form together are which tense.
+The labels are main clause, depth, relations, voice and coordinated clauses; a graph with Penn tags gives the main
+clause only.
 
 UD describes single words: in Croatian *je kupio* ("bought"), the auxiliary is in the present. COMPOUND_TENSES says of
 each language which such pairs form a past or a future. A perfect in any other language has the tense of its auxiliary.
@@ -16,8 +15,15 @@ from typing import NamedTuple
 
 from sentprobe.common.errors import SentprobeError
 from sentprobe.generator.events.event import Number
-from sentprobe.probes.corpus import main_clauses
-from sentprobe.probes.corpus.main_clauses import MainClause, Noun
+from sentprobe.probes.corpus.main_clauses import (
+    CONJUNCTIONS,
+    FINITE_TAGS,
+    NO_CLAUSE,
+    VERB_TAGS,
+    MainClause,
+    Noun,
+    find_word_number,
+)
 from sentprobe.probes.corpus.tree_files import Coordination
 from sentprobe.probes.corpus.trees import ParsedSentence, UniversalWords
 
@@ -70,7 +76,7 @@ _ATTRIBUTE = "attr"
 
 def find_main_clause_from_dependencies(
     tokens: Sequence[str], tags: Sequence[str], heads: Sequence[int], relations: Sequence[str] = ()
-) -> main_clauses.MainClause:
+) -> MainClause:
     """Return the main clause of a sentence, or NO_CLAUSE if it has no main verb, or if all relations are "" or "_".
 
     *heads* counts tokens from 1 and has 0 for the root; the returned clause counts from 0. Raises DependencyError.
@@ -83,22 +89,22 @@ object=Noun(index=2, number=<Number.PLURAL: 'pl'>))
     graph = make_graph(tokens, tags, heads, relations or [""] * len(tokens))
     verb = _find_penn_verb(graph)
     if verb is None or _UNLABELLED.issuperset(relations):
-        return main_clauses.NO_CLAUSE
-    return main_clauses.MainClause(verb, _find_subject(graph), _find_first_noun(graph, "obj", "dobj"))
+        return NO_CLAUSE
+    return MainClause(verb, _find_subject(graph), _find_first_noun(graph, "obj", "dobj"))
 
 
 def _find_penn_verb(graph: DependencyGraph) -> int | None:
     """Return the root's first finite auxiliary or copula, else the root if it is a verb without *to*, else None."""
     for node in graph.find_dependents(graph.root, "aux", "auxpass", "cop"):
-        if graph.tags[node] in main_clauses.FINITE_TAGS:
+        if graph.tags[node] in FINITE_TAGS:
             return node
     below = (graph.tags[node] for node in graph.dependents[graph.root] if node < graph.root)
     if graph.tags[graph.root] == "VB" and "TO" in below:
         return None
-    return graph.root if graph.tags[graph.root] in main_clauses.VERB_TAGS else None
+    return graph.root if graph.tags[graph.root] in VERB_TAGS else None
 
 
-def _find_subject(graph: DependencyGraph) -> main_clauses.Noun | None:
+def _find_subject(graph: DependencyGraph) -> Noun | None:
     """Return the subject, such as *it* in *it is true that ...* and *rain* in *there is rain*."""
     expletives = graph.find_dependents(graph.root, "expl")
     is_existential = any(graph.tags[node] == "EX" for node in expletives)
@@ -109,18 +115,18 @@ def _find_subject(graph: DependencyGraph) -> main_clauses.Noun | None:
     return _find_first_noun(graph, *_SUBJECT)
 
 
-def _find_first_noun(graph: DependencyGraph, *relations: str) -> main_clauses.Noun | None:
+def _find_first_noun(graph: DependencyGraph, *relations: str) -> Noun | None:
     dependents = graph.find_dependents(graph.root, *relations)
     return _make_noun(graph, dependents[0]) if dependents else None
 
 
-def _make_noun(graph: DependencyGraph, node: int) -> main_clauses.Noun:
-    number = main_clauses.find_word_number(graph.tags[node], graph.tokens[node])
+def _make_noun(graph: DependencyGraph, node: int) -> Noun:
+    number = find_word_number(graph.tags[node], graph.tokens[node])
     if conjuncts := graph.find_dependents(node, "conj"):
         conjunctions = [word for noun in (node, *conjuncts) for word in graph.find_dependents(noun, "cc")]
-        is_plural = conjunctions and graph.tokens[conjunctions[0]].lower() in main_clauses.CONJUNCTIONS
+        is_plural = conjunctions and graph.tokens[conjunctions[0]].lower() in CONJUNCTIONS
         number = Number.PLURAL if is_plural else None
-    return main_clauses.Noun(node, number)
+    return Noun(node, number)
 
 
 HELPERS = ("aux", "cop")
@@ -295,7 +301,7 @@ def has_penn_tags(parsed: ParsedSentence, words: UniversalWords) -> bool:
 def find_universal_labels(parsed: ParsedSentence, words: UniversalWords, language: str = "") -> UniversalLabels:
     """Return the labels of a sentence. Raises DependencyError if its dependencies do not form a tree.
 
-    The code of the *language*, such as ``hr``, decides which compound tenses are a past (:mod:`.compound_tenses`).
+    The code of the *language*, such as ``hr``, decides which compound tenses are a past (COMPOUND_TENSES).
     """
     graph = make_graph(parsed.tokens, words.tags, parsed.heads, parsed.relations)
     words = replace(words, tags=resolve_compound_tenses(graph, words.lemmas, language))

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from sentprobe.common.errors import UsageError
 from sentprobe.common.tables import Grid, GridCell, GridRow
 from sentprobe.generator.pairs.contrasts import CONTRASTS
-from sentprobe.lexicon.languages.table import find_language
+from sentprobe.lexicon.languages import find_language
 from sentprobe.probes.similarity import distance_draws as drawn
 from sentprobe.probes.similarity.distance_results import GeometryResult
 from sentprobe.probes.similarity.measures import Nearness, NegativeKind, TripletMeasures

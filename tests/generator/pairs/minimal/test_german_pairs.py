@@ -18,7 +18,7 @@ from sentprobe.generator.pairs.changes import SAME_LENGTH, SAME_WORDS, describe_
 from sentprobe.generator.pairs.minimal_pairs import MinimalPair, MinimalPairSpace
 from sentprobe.generator.pairs.paradigms import load_paradigms
 from sentprobe.generator.sentences.parse import ParseError, parse
-from sentprobe.lexicon.languages.table import find_language
+from sentprobe.lexicon.languages import find_language
 from sentprobe.lexicon.read import read_built_in
 from sentprobe.lexicon.words import VERBS
 
