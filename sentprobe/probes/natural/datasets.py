@@ -156,7 +156,7 @@ TASKS: dict[str, NaturalTask] = {
         parsed_tasks.TENSE,
         parsed_tasks.SUBJECT,
         parsed_tasks.OBJECT,
-        changed_sentences.TASK,
+        changed_sentences.SOMO,
         changed_sentences.COORDINV,
         *universal_tasks.TASKS,
         *sorted((*ADI_LENGTH, *ADI_CONTENT, *ADI_ORDER), key=lambda task: task.suite is TaskGroup.CONTROLS),

@@ -18,9 +18,11 @@ def select_feature(request: selection.SelectionRequest, role: str, feature: str)
     The classes are the n most frequent values of the feature; n is the number that gives the largest balanced dataset.
     """
     noun = "" if role == "verb" else f"AND {role}_tag LIKE 'NOUN|%' AND {role}_number IS NOT NULL "
+    value = f"split_part(split_part({role}_tag || '|', '|{feature}=', 2), '|', 1)"
+    # A word with several values of the feature, such as Gender=Fem,Masc, has no answer, nor has one without a value.
     answer = (
         f"CASE WHEN {selection.LENGTHS_SQL} AND {build_askable_sql(role)} {noun}"
-        f"THEN {selection.build_feature_sql(role, feature)} END"
+        f"THEN CASE WHEN {value} <> '' AND {value} NOT LIKE '%,%' THEN {value} END END"
     )
     rows = request.corpus.query(
         f"SELECT answer, count(*) FROM {selection.build_answered_rows_sql(answer)} "
