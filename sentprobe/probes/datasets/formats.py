@@ -12,15 +12,12 @@ from sentprobe.probes.datasets.dataset import DatasetError, ProbeDataset
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A dataset format; its suffix is "" if a dataset is a directory.
-
-    *recognise* returns whether a directory or, with a suffix, a file is in this format. It raises DatasetError if the
-    file is not text.
-    """
+    """A dataset format; its suffix is "" if a dataset is a directory."""
 
     name: str
     suffix: str
     recognise: Callable[[Path], bool]
+    """Returns whether a directory or, with a suffix, a file is in this format. Raises DatasetError if not text."""
     read: Callable[[Path], ProbeDataset]
     write: Callable[[ProbeDataset, Path], None]
 

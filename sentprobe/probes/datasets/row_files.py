@@ -315,11 +315,9 @@ def _read_senteval_entries(path: Path) -> Iterator[Entry]:
 
 
 def is_senteval(path: Path) -> bool:
-    """Return whether one of a file's first lines could be an item: a split's code, and at least two more fields.
-
-    A table with a header, and the same fields in its rows, is in the format csv.
-    """
+    """Return whether one of a file's first lines could be an item: a split's code, and at least two more fields."""
     rows = [line.split("\t") for line in read_head(path)]
+    # The rows of a table with a header, which is in the format csv, may have the same fields.
     return any(len(row) >= _LEAST_FIELDS and row[0] in SPLIT_CODES for row in rows) and not is_table(path)
 
 

@@ -350,24 +350,20 @@ def _find_replacements(request: selection.SelectionRequest, band: selection.Freq
     limit = int(_OVERSAMPLE * needed) + 1000
     while True:
         ((target_count,),) = request.corpus.query(_TARGETS_SQL.format(limit=limit), request.key)
-        replacements = _replace_targets(request)
+        rows = request.corpus.query(_CHOICE_SQL.format(log=math.log(MAX_FREQUENCY_RATIO) + 1e-9), request.key)
+        texts = request.corpus.read_texts(np.array([row[0] for row in rows], np.uint64))
+        changes: dict[str, str] = {}
+        ranks: dict[str, int] = {}
+        for text, (_, position, word, rank) in zip(texts, rows, strict=True):
+            tokens = text.split(" ")
+            tokens[position] = word
+            changes[text] = " ".join(tokens)
+            ranks[text] = int(rank)
+        pairs = filter_new_pairs(request, changes)
+        replacements = [((original, changed), ranks[original]) for original, changed in pairs]
         if len(replacements) >= needed or target_count < limit:
             return replacements
         limit *= 4
-
-
-def _replace_targets(request: selection.SelectionRequest) -> list[Replacement]:
-    rows = request.corpus.query(_CHOICE_SQL.format(log=math.log(MAX_FREQUENCY_RATIO) + 1e-9), request.key)
-    handles = np.array([row[0] for row in rows], np.uint64)
-    texts = request.corpus.read_texts(handles)
-    changes: dict[str, str] = {}
-    ranks: dict[str, int] = {}
-    for text, (_, position, word, rank) in zip(texts, rows, strict=True):
-        tokens = text.split(" ")
-        tokens[position] = word
-        changes[text] = " ".join(tokens)
-        ranks[text] = int(rank)
-    return [((original, changed), ranks[original]) for original, changed in filter_new_pairs(request, changes)]
 
 
 def create_word_tables(corpus: Corpus, band: selection.FrequencyBand) -> None:

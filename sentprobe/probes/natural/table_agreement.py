@@ -190,7 +190,12 @@ class TablePairs:
                 "FROM pairs JOIN sentences one USING (digest) "
                 f"WHERE {a} IS DISTINCT FROM {b} ORDER BY one.id"
             )
-            yield from (_build_record(measure, row) for row in rows)
+            for row in rows:
+                columns = dict(zip(("a", "b", "digest", "source", "place", "text"), row, strict=True))
+                record = {"kind": measure.kind.value, "name": measure.name, **columns}
+                if not measure.label.classes:
+                    record |= {f"{side}_words": _find_words(record["text"], record[side]) for side in ("a", "b")}
+                yield record
 
 
 def _build_counts_sql(number: int) -> str:
@@ -204,14 +209,6 @@ def _build_counts_sql(number: int) -> str:
     }
     counted = (f"'{name}': count(*) FILTER ({condition})" for name, condition in conditions.items())
     return f"{{{', '.join(counted)}}}"
-
-
-def _build_record(measure: AgreementMeasure, row: tuple[Any, ...]) -> dict[str, Any]:
-    columns = dict(zip(("a", "b", "digest", "source", "place", "text"), row, strict=True))
-    record = {"kind": measure.kind.value, "name": measure.name, **columns}
-    if not measure.label.classes:
-        record |= {f"{side}_words": _find_words(record["text"], record[side]) for side in ("a", "b")}
-    return record
 
 
 def _find_words(text: str, position: int | Mapping[str, int] | None) -> str | list[str] | None:

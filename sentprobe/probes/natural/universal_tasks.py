@@ -32,6 +32,7 @@ def select_feature(request: selection.SelectionRequest, role: str, feature: str)
         values = ", ".join(f"{value}: {count:,}" for value, count in rows) or "none"
         words = "main verbs" if role == "verb" else f"{role}s that are nouns"
         raise TooFewError(f"{request.task}: needs two values of {feature} of {words}; the corpus has {values}")
+    # A balanced dataset of n classes has n times as many items as the corpus has sentences of the rarest of them.
     class_count = max(range(2, len(rows) + 1), key=lambda number: number * rows[number - 1][1])
     labels = tuple(sorted(str(value) for value, _ in rows[:class_count]))
     redundancy = Redundancy(
