@@ -1,6 +1,6 @@
-"""Result files in MTEB's layout, ``results/MODEL/REVISION/TASK.json``, written without importing MTEB.
+"""Datasets and triplets as MTEB tasks, models from MTEB as encoders, and result files in MTEB's layout.
 
-Datasets and triplets as MTEB tasks, and models from MTEB as encoders.
+The layout is ``results/MODEL/REVISION/TASK.json``. These files are written without importing MTEB.
 """
 
 import re
@@ -113,7 +113,6 @@ def make_geometry_name(contrast: str) -> str:
 
 
 SUBSET = "default"
-NO_REVISION = "no_revision_available"
 _UNKNOWN_FIELDS = (
     *("loader", "release_date", "languages", "n_parameters", "memory_usage_mb", "max_tokens", "license"),
     *("open_weights", "public_training_code", "public_training_data", "similarity_fn_name", "use_instructions"),
@@ -147,7 +146,7 @@ def make_mteb_results(sides: Sequence[EncoderResults], distances: Sequence[Geome
     models = []
     for name, first in first_results.items():
         mteb_name, fingerprint = to_mteb_name(name), first.encoder_fingerprint
-        revision = to_file_name(fingerprint[:40]) if fingerprint else NO_REVISION
+        revision = to_file_name(fingerprint[:40]) if fingerprint else "no_revision_available"  # MTEB's own word
         model = MtebModelResults(
             folder=Path("results", mteb_name.replace("/", "__"), revision),
             meta={

@@ -316,6 +316,7 @@ def _connect_items(first: Indices, second: Indices) -> Indices:
     size = int(first.max()) + 1 + int(second.max()) + 1
     edges = (np.ones(len(first), np.int8), (first, second + int(first.max()) + 1))
     _, components = connected_components(coo_array(edges, shape=(size, size)), directed=False)
+    # Components have arbitrary numbers; units are numbered in the order of their first items.
     _, starts, classes = np.unique(components[first], return_index=True, return_inverse=True)
     rank = np.empty(len(starts), np.int64)
     rank[np.argsort(starts)] = np.arange(len(starts))

@@ -199,13 +199,16 @@ def read_directory(path: Path) -> ProbeDataset:
     probes = [_find_indices(table, name, card["probe_words"], file) for name in names]
     targets = _find_indices(table, "label", card["labels"], file)
     splits = _find_indices(table, "split", [split.value for split in Split], file)
-    further_names = [name for name in table.column_names if name not in {*_ITEM_COLUMNS, *names}]
+    columns = {}
+    for name in table.column_names:
+        if name not in {*_ITEM_COLUMNS, *names}:
+            columns[name] = tuple("" if value is None else str(value) for value in table[name].to_pylist())
     try:
         all_items = Items(
             rows=table["row"].to_numpy(),
             probes=np.stack(probes, axis=1) if probes else np.empty((len(table), 0), np.int64),
             targets=targets,
-            columns={name: _read_texts(table[name]) for name in further_names},
+            columns=columns,
         )
         data = ProbeDataset(
             name=card["name"],
@@ -220,10 +223,6 @@ def read_directory(path: Path) -> ProbeDataset:
     if data.fingerprint() != card["fingerprint"]:
         raise DatasetError(f"{path}: the files do not belong together (fingerprints differ)")
     return data
-
-
-def _read_texts(column: Any) -> tuple[str, ...]:
-    return tuple("" if value is None else str(value) for value in column.to_pylist())
 
 
 def read_columns(path: Path, columns: dict[str, str]) -> Any:
@@ -259,7 +258,7 @@ def check_types(table: Any, columns: dict[str, str], path: Path) -> None:
 
 
 def _find_indices(table: Any, name: str, allowed: Sequence[str], file: Path) -> Indices:
-    """Return, for each value of the column *name*, its index in *allowed*, (n,) int64. Raises DatasetError."""
+    """Return the index in *allowed* of each value of the column *name*, (n,) int64. Raises DatasetError."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -2,29 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 from sentprobe.common.errors import UsageError, check_utf8, suggest
 from sentprobe.common.inputs import record_input
-from sentprobe.probes.datasets import records, row_files
+from sentprobe.probes.datasets import directory, hub_dataset, records, row_files
 from sentprobe.probes.datasets.dataset import DatasetError, ProbeDataset
-from sentprobe.probes.datasets.directory import is_directory, read_directory, write_directory
-from sentprobe.probes.datasets.hub_dataset import is_hub, read_hub, write_hub
-from sentprobe.probes.datasets.records import read_lines
-from sentprobe.probes.datasets.row_files import (
-    is_splits,
-    read_jsonl,
-    read_published,
-    read_senteval,
-    read_splits,
-    write_jsonl,
-    write_published,
-    write_senteval,
-    write_splits,
-)
-
-_SNIFFED_LINES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,21 +16,24 @@ class Format:
 
     name: str
     suffix: str
+    recognise: Callable[[Path], bool]
+    """Returns whether a directory or, with a suffix, a file is in this format. Raises DatasetError if not text."""
     read: Callable[[Path], ProbeDataset]
     write: Callable[[ProbeDataset, Path], None]
 
 
 _FORMATS = (
-    Format("directory", "", read_directory, write_directory),
-    Format("jsonl", ".jsonl", read_jsonl, write_jsonl),
-    Format("senteval", ".txt", read_senteval, write_senteval),
-    Format("published", "", read_published, write_published),
-    Format("csv", ".csv", records.read_table, records.write_table),
-    Format("splits", "", read_splits, write_splits),
-    Format("hub", "", read_hub, write_hub),
+    Format("directory", "", directory.is_directory, directory.read_directory, directory.write_directory),
+    Format("jsonl", ".jsonl", row_files.is_jsonl, row_files.read_jsonl, row_files.write_jsonl),
+    Format("senteval", ".txt", row_files.is_senteval, row_files.read_senteval, row_files.write_senteval),
+    Format("published", "", row_files.is_published, row_files.read_published, row_files.write_published),
+    Format("csv", ".csv", records.is_table, records.read_table, records.write_table),
+    Format("splits", "", row_files.is_splits, row_files.read_splits, row_files.write_splits),
+    Format("hub", "", hub_dataset.is_hub, hub_dataset.read_hub, hub_dataset.write_hub),
 )
-FORMATS: Mapping[str, Format] = {dataset_format.name: dataset_format for dataset_format in _FORMATS}
-_FORMAT_BY_SUFFIX = {"": "directory", ".csv": "csv", ".jsonl": "jsonl", ".txt": "senteval", ".tsv": "senteval"}
+FORMATS: Mapping[str, Format] = {entry.name: entry for entry in _FORMATS}
+"""The formats by name. The first that recognises a directory or file reads it, so their order matters."""
+_FORMAT_BY_SUFFIX = {entry.suffix: entry.name for entry in _FORMATS if entry.suffix} | {".tsv": "senteval"}
 
 
 def check_format(name: str) -> Format:
@@ -124,14 +110,6 @@ def recognise(path: Path) -> str | None:
 
 
 def _detect_format(path: Path) -> str | None:
-    if path.is_dir():
-        checks = {"directory": is_directory, "published": row_files.is_published, "splits": is_splits, "hub": is_hub}
-        return next((name for name, is_format in checks.items() if is_format(path)), None)
-    if path.suffix == ".jsonl":
-        return "jsonl"
-    lines = [line for _, line in islice(read_lines(path), _SNIFFED_LINES)]
-    if lines and lines[0].startswith("{") and path.suffix != ".json":
-        return "jsonl"
-    if lines and records.looks_like_table(path, lines[0]):
-        return "csv"
-    return "senteval" if any(map(row_files.looks_like_senteval, lines)) else None
+    is_folder = path.is_dir()
+    candidates = [entry for entry in _FORMATS if (not entry.suffix) == is_folder]
+    return next((entry.name for entry in candidates if entry.recognise(path)), None)

@@ -1,7 +1,7 @@
 """Files that ``datasets.load_dataset`` reads: a Parquet file for each split, and a README that is a dataset card."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -58,6 +58,7 @@ def write_split_file(data: ProbeDataset, split: Split, folder: Path, *, with_tas
     columns: dict[str, list[Any]] = {"task": [data.name] * len(entries)} if with_task else {}
     columns |= {"sentence": [entry.sentence for entry in entries], "label": [entry.label for entry in entries]}
     if with_task:
+        # A list, so that the files of tasks with one, two or no probe words have equal columns and load as one dataset.
         columns["probes"] = [entry.probes for entry in entries]
     else:
         for slot, name in enumerate(PROBES[: data.slots]):
@@ -110,7 +111,7 @@ def format_configs(configs: Mapping[str, SplitFiles], all_name: str = "") -> Ite
 
 
 def quote_yaml(text: str) -> str:
-    quoted = format_json(text)
+    quoted = format_json(text)  # YAML reads it, but forbids some characters that JSON allows
     return "".join(char if char.isprintable() else rf"\U{ord(char):08x}" for char in quoted)
 
 
@@ -171,9 +172,16 @@ ALL_TASKS = "all"
 def write_folder_readme(out: Path) -> bool:
     """Write the README of the datasets in *out*. If sentprobe did not write the old one, keep it and return False."""
     configs = {name: files for name, files in _find_datasets(out) if Split.TRAIN in files}
+    names = sorted(configs)
+    # A task may be named "all" itself; its files then have the name.
     all_name = "" if ALL_TASKS in configs else ALL_TASKS
-    head = ("---", README_HEAD, "tags:", "- probing", *format_configs(configs, all_name))
-    return replace_folder_readme(out, (*head, *_format_folder_text(sorted(configs), all_name)))
+    calls = [f'load_dataset("PATH OF THIS FOLDER", {json.dumps(name)})    # one task' for name in names[:1]]
+    if all_name:
+        calls.append('load_dataset("PATH OF THIS FOLDER")    # the items of all, with a column `task`')
+    lines = ["---", README_HEAD, "tags:", "- probing", *format_configs(configs, all_name), "# Probing tasks", ""]
+    lines += ["Written by sentprobe, which reads this folder: `probe run`, `probe audit`.", ""]
+    lines += [f"- {escape_card_text(name)}" for name in names]
+    return replace_folder_readme(out, [*lines, *format_loading(*calls)])
 
 
 def replace_folder_readme(out: Path, lines: Iterable[str]) -> bool:
@@ -197,13 +205,3 @@ def _find_datasets(out: Path) -> Iterator[tuple[str, dict[Split, str]]]:
 def _find_split_files(out: Path, pattern: str) -> dict[Split, str]:
     paths = {split: pattern.format(split.value) for split in Split}
     return {split: path for split, path in paths.items() if (out / path).is_file()}
-
-
-def _format_folder_text(names: Sequence[str], all_name: str) -> Iterator[str]:
-    yield from ("# Probing tasks", "")
-    yield "Written by sentprobe, which reads this folder: `probe run`, `probe audit`."
-    yield from ("", *(f"- {escape_card_text(name)}" for name in names))
-    calls = [f'load_dataset("PATH OF THIS FOLDER", {json.dumps(name)})    # one task' for name in names[:1]]
-    if all_name:
-        calls.append('load_dataset("PATH OF THIS FOLDER")    # the items of all, with a column `task`')
-    yield from format_loading(*calls)

@@ -19,7 +19,6 @@ UNKNOWN = "unknown"
 """The hub's word for an unspecified licence."""
 _SIZE_CATEGORIES = {10**3: "n<1K", 10**4: "1K<n<10K", 10**5: "10K<n<100K", 10**6: "100K<n<1M", 10**7: "1M<n<10M"}
 """The hub's name for datasets with fewer items than the key."""
-_TAGS = ("probing", "sentence-embeddings", "sentprobe")
 
 
 def write_hub(data: ProbeDataset, path: Path) -> None:
@@ -112,7 +111,7 @@ def _format_head(configs: Configs, licence: str = "") -> Iterator[str]:
     yield from ("annotations_creators:", "- machine-generated", "multilinguality:", "- monolingual")
     yield from ("size_categories:", f"- {_name_size_category(total)}")
     yield from ("task_categories:", "- text-classification")
-    yield from ("tags:", *(f"- {tag}" for tag in _TAGS))
+    yield from ("tags:", "- probing", "- sentence-embeddings", "- sentprobe")
     yield "dataset_info:"
     for folder, facts in configs.items():
         yield from (f"- config_name: {hub.quote_yaml(folder or 'default')}", "  features:")
@@ -140,15 +139,14 @@ def _name_size_category(items: int) -> str:
 
 def _format_folder_text(configs: Configs, licence: str, get_question: Callable[[str], str]) -> Iterator[str]:
     yield from ("# Probing tasks", "", *hub.INTRODUCTION)
-    yield from ("", f"Licence: {licence}.{_NO_LICENCE if licence == UNKNOWN else ''}")
+    advice = " Before you publish sentences from texts of other authors, name their licence: `--license`."
+    yield from ("", f"Licence: {licence}.{advice if licence == UNKNOWN else ''}")
     for facts in configs.values():
         question = get_question(facts.card.task) or get_question(facts.name)
         yield from ("", f"## {hub.escape_card_text(facts.name)}")
-        yield from (("", f"Question: {hub.escape_card_text(question)} {_LETTERS_NOTE}") if question else ())
+        if question:
+            letters = "(s is the sentence, n a noun, v a verb, w a word.)"
+            yield from ("", f"Question: {hub.escape_card_text(question)} {letters}")
         yield from hub.format_facts(facts)
     name = json.dumps(next(iter(configs), "TASK"))
     yield from hub.format_loading(f'load_dataset("PATH OF THIS FOLDER", {name})["train"][0]')
-
-
-_LETTERS_NOTE = "(s is the sentence, n a noun, v a verb, w a word.)"
-_NO_LICENCE = " Before you publish sentences from texts of other authors, name their licence: `--license`."

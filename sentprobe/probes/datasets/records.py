@@ -1,6 +1,6 @@
-"""Datasets of other authors as JSONL, CSV or TSV. Unknown fields become columns, unless they look misspelt.
+"""Items as texts (:class:`Entry`), the dataset that is built from them, and the formats csv and tsv.
 
-Items as texts (:class:`Entry`), and the dataset that is built from them.
+The fields of a record are found by their names. Unknown fields become columns, unless they look misspelt.
 """
 
 import csv
@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import chain, starmap
+from itertools import chain, islice, starmap
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +72,7 @@ def build_dataset(
 
 
 _NO_COLUMNS: Mapping[str, str] = {}
+"""The columns of all items that have none: a dictionary for each of a million items would take memory."""
 
 
 class _SplitArrays:
@@ -158,6 +159,11 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
         for number, line in enumerate(lines, 1):
             if line.strip():
                 yield number, line.rstrip("\r\n")
+
+
+def read_head(path: Path) -> list[str]:
+    """Return the first eight lines of a file that are not blank, by which its format is recognised."""
+    return [line for _, line in islice(read_lines(path), 8)]
 
 
 @contextmanager
@@ -305,20 +311,17 @@ def parse_entry(record: Mapping[str, Any], fields: Fields, *, where: str, split:
         label = json.dumps(label)
     if not isinstance(label, str):
         raise DatasetError(f"{where}: {fields.label!r} must be a text or a whole number")
-    return Entry(
-        split=split or parse_split(record[fields.split], where=where),
-        label=label,
-        sentence=sentence,
-        probes=_parse_probes(record, fields, where=where),
-        columns={name: _format_column_value(record[name]) for name in fields.columns},
-        where=where,
-    )
-
-
-def _format_column_value(value: object) -> str:
-    if value is None or isinstance(value, str):
-        return value or ""
-    return format_json(value)
+    split = split or parse_split(record[fields.split], where=where)
+    is_list = fields.probes[:1] == (PROBE_LIST,)
+    probes = record[PROBE_LIST] if is_list else [record[name] for name in fields.probes]
+    if not is_text_list(probes):
+        expected = "'probes' must be a list of texts" if is_list else f"{fields.probes[0]!r} must be a text"
+        raise DatasetError(f"{where}: {expected}")
+    columns = {}
+    for name in fields.columns:
+        value = record[name]
+        columns[name] = value or "" if value is None or isinstance(value, str) else format_json(value)
+    return Entry(split=split, label=label, sentence=sentence, probes=tuple(probes), columns=columns, where=where)
 
 
 def parse_split(value: object, *, where: str) -> Split:
@@ -332,15 +335,6 @@ def parse_split(value: object, *, where: str) -> Split:
             f"{where}: unknown split {value!r}{suggest(value, split_names)}; the splits are " + ", ".join(split_names)
         )
     return split
-
-
-def _parse_probes(record: Mapping[str, Any], fields: Fields, *, where: str) -> tuple[str, ...]:
-    is_list = fields.probes[:1] == (PROBE_LIST,)
-    probes = record[PROBE_LIST] if is_list else [record[name] for name in fields.probes]
-    if not is_text_list(probes):
-        expected = "'probes' must be a list of texts" if is_list else f"{fields.probes[0]!r} must be a text"
-        raise DatasetError(f"{where}: {expected}")
-    return tuple(probes)
 
 
 def read_table(path: Path) -> ProbeDataset:
@@ -425,7 +419,7 @@ def _split_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, lis
     row_lines: list[str] = []
     width = 0
 
-    def keep_lines() -> Iterator[str]:
+    def keep_lines() -> Iterator[str]:  # the reader tells where a row ends, and these lines tell where it began
         for line in lines:
             row_lines.append(line)
             yield line
@@ -461,7 +455,10 @@ def find_delimiter(path: Path, line: str) -> str:
     return max((default, ",", TAB, ";"), key=line.count)
 
 
-def looks_like_table(path: Path, line: str) -> bool:
-    """Check whether a line could be the header of a table: it names a sentence and a label field."""
-    names = {name.strip(' "\r\n').casefold() for name in line.split(find_delimiter(path, line))}
+def is_table(path: Path) -> bool:
+    """Return whether the first line of a file could be the header of a table: it names a sentence and a label field."""
+    head = read_head(path)
+    if not head:
+        return False
+    names = {name.strip(' "\r\n').casefold() for name in head[0].split(find_delimiter(path, head[0]))}
     return "label" in names and not names.isdisjoint(SENTENCE)

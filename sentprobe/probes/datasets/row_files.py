@@ -1,8 +1,9 @@
-"""The format jsonl: one item per line. A first line or a ``.card.json`` file can add name, list of labels and card.
+"""Text formats with one item per line.
 
-Text formats with one item per line: ``published`` (the compeval files) and ``senteval`` (without probe words).
-
-The format ``splits``: a folder with a table or JSONL file for each split, such as train.csv or dev.jsonl.
+- jsonl: a first line or a ``.card.json`` file can add name, list of labels and card
+- published: the files of compeval
+- senteval: without probe words
+- splits: a folder with a table or JSONL file for each split, such as train.csv or dev.jsonl
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,24 +15,33 @@ from typing import Any
 from sentprobe.common.errors import SentprobeError, UsageError, format_count, suggest
 from sentprobe.common.files import atomic_path, write_atomically
 from sentprobe.common.values import BadSyntaxError, format_json, parse_json
-from sentprobe.probes.datasets import directory, records
+from sentprobe.probes.datasets import directory
 from sentprobe.probes.datasets.dataset import Card, DatasetError, ProbeDataset, Split
 from sentprobe.probes.datasets.records import (
+    PROBES,
     SENTENCE,
     SPLITS,
     TABLES,
     Entry,
     Fields,
     build_card,
+    build_dataset,
+    check_columns,
+    check_label_case,
+    check_line_texts,
     find_fields,
+    is_table,
+    is_text_list,
     iterate_entries,
     parse_entry,
+    read_head,
+    read_lines,
     read_table_entries,
     write_lines,
 )
 
 ITEMS_FORMAT = "sentprobe-items 1"
-_FORMAT_PREFIX = ITEMS_FORMAT.split(maxsplit=1)[0]
+JSONL = ".jsonl"
 _HEADER = ("format", "name", "labels", "columns", "card")
 _KEYS = ("split", "label", "sentence", "probes")
 
@@ -50,7 +60,7 @@ def write_jsonl(data: ProbeDataset, path: Path) -> None:
         is_replaceable = False
     if not is_replaceable:
         raise UsageError(f"{card_path}: not a card of sentprobe, so not replaced: move it")
-    records.check_columns(data, (*_KEYS, *records.PROBES, *SENTENCE), format_name="jsonl")
+    check_columns(data, (*_KEYS, *PROBES, *SENTENCE), format_name="jsonl")
     columns = {"columns": list(data.columns)} if data.columns else {}
     header = {
         "format": ITEMS_FORMAT,
@@ -60,8 +70,9 @@ def write_jsonl(data: ProbeDataset, path: Path) -> None:
         "card": data.card.to_json(),
     }
     with atomic_path(path) as temporary:
-        lines = (format_entry(entry, split=entry.split.value) for entry in records.iterate_entries(data))
-        records.write_lines(lines, temporary)
+        lines = (format_entry(entry, split=entry.split.value) for entry in iterate_entries(data))
+        write_lines(lines, temporary)
+        # The items are in place when the block ends. Until then, the card describes both the old and the new items.
         replaces = path.is_file()
         transition = {_ITEMS_DIGEST: _compute_digest(temporary), _PREVIOUS_CARD: _read_card_file(path)}
         _write_card(header | transition if replaces else header, path)
@@ -94,13 +105,21 @@ def _compute_digest(path: Path) -> str:
 
 
 def _is_header(value: object) -> bool:
-    return isinstance(value, dict) and str(value.get("format", "")).startswith(_FORMAT_PREFIX)
+    return isinstance(value, dict) and str(value.get("format", "")).startswith("sentprobe-items")
 
 
-def format_entry(entry: records.Entry, **further: str) -> str:
+def format_entry(entry: Entry, **further: str) -> str:
     """Return an item as a line of JSON: *further* fields, label, sentence, probe words and columns."""
     value = {**further, "label": entry.label, "sentence": entry.sentence, "probes": entry.probes, **entry.columns}
     return format_json(value)
+
+
+def is_jsonl(path: Path) -> bool:
+    """Return whether a file is named .jsonl or begins with an object."""
+    if path.suffix in (JSONL, ".json"):  # a .json file, such as a card, is one object in many lines
+        return path.suffix == JSONL
+    head = read_head(path)
+    return bool(head) and head[0].startswith("{")
 
 
 def read_jsonl(path: Path) -> ProbeDataset:
@@ -113,11 +132,11 @@ def read_jsonl(path: Path) -> ProbeDataset:
     if header is None:
         fields, items = read_value_entries((where, first), values)
         card = build_card(path, fields.columns)
-        return records.build_dataset(items, name=path.stem, source=str(path), card=card)
+        return build_dataset(items, name=path.stem, source=str(path), card=card)
     is_inline = header is first
     labels, name, header_card = _parse_header(header, where=where if is_inline else str(get_card_path(path)))
     item_values = values if is_inline else chain([(where, first)], values)
-    return records.build_dataset(
+    return build_dataset(
         _iterate_entries(item_values, None, (*_KEYS, *header.get("columns", ()))),
         name=name or path.stem,
         source=str(path),
@@ -130,7 +149,7 @@ def _read_card_file(path: Path) -> Mapping[str, Any] | None:
     card_path = get_card_path(path)
     if not card_path.is_file():
         return None
-    value = _parse_object("\n".join(line for _, line in records.read_lines(card_path)), str(card_path))
+    value = _parse_object("\n".join(line for _, line in read_lines(card_path)), str(card_path))
     return _resolve_transition(value, path) if _is_header(value) else None
 
 
@@ -140,14 +159,14 @@ LocatedValue = tuple[str, Mapping[str, Any]]
 
 def read_values(path: Path, *, keys: Sequence[str] = _KEYS) -> Iterator[LocatedValue]:
     """Yield the place and JSON object of each line; raise DatasetError that names the line and the expected *keys*."""
-    for number, line in records.read_lines(path):
+    for number, line in read_lines(path):
         where = f"{path}: line {number}"
         yield where, _parse_object(line, where, keys)
 
 
 def read_value_entries(
     first: LocatedValue, values: Iterable[LocatedValue], *, split: Split | None = None
-) -> tuple[Fields, Iterator[records.Entry]]:
+) -> tuple[Fields, Iterator[Entry]]:
     """Return the field names of the first object, and an iterator over all items. Raises DatasetError."""
     fields = find_fields([*first[1]], where=first[0], split=split)
     return fields, _iterate_entries(chain([first], values), split)
@@ -155,7 +174,7 @@ def read_value_entries(
 
 def _iterate_entries(
     values: Iterable[LocatedValue], split: Split | None, allowed_keys: tuple[str, ...] = ()
-) -> Iterator[records.Entry]:
+) -> Iterator[Entry]:
     fields_by_keys: dict[tuple[str, ...], Fields] = {}
     for where, value in values:
         keys = tuple(value)
@@ -177,15 +196,13 @@ def _parse_object(line: str, where: str, keys: Sequence[str] = _KEYS) -> Mapping
 
 
 def _parse_header(header: Mapping[str, Any], *, where: str) -> tuple[list[str], str, Card | None]:
-    if not header:
-        return [], "", None
     if header["format"] != ITEMS_FORMAT:
         raise DatasetError(f"{where}: format {header['format']!r} is not {ITEMS_FORMAT!r}")
     _check_keys(header, _HEADER, where)
     labels, name = header.get("labels", []), header.get("name", "")
-    if not records.is_text_list(labels) or not isinstance(name, str):
+    if not is_text_list(labels) or not isinstance(name, str):
         raise DatasetError(f"{where}: labels must be a list of texts, and name a text")
-    if not records.is_text_list(header.get("columns", [])):
+    if not is_text_list(header.get("columns", [])):
         raise DatasetError(f"{where}: columns must be a list of texts")
     try:
         return labels, name, Card.from_json(header["card"]) if "card" in header else None
@@ -201,22 +218,20 @@ def _check_keys(value: Mapping[str, Any], allowed: tuple[str, ...], where: str) 
 
 PUBLISHED_FORMAT = "sentprobe-published 1"
 """The format name in card.json. The original compeval datasets have no card.json."""
-_FIXED_FIELDS = 3
-"""The number of fields before the probe words in a published file: label, id and sentence."""
 
 
 def write_published(data: ProbeDataset, path: Path) -> None:
     """Write the dataset to the folder *path*. Sentences and probe words without an item are lost. Raises UsageError."""
-    records.check_line_texts(data, format_name="published")
+    check_line_texts(data, format_name="published")
     ids = {sentence: f"s{row}" for row, sentence in enumerate(data.sentences)}
     with directory.open_new_directory(path) as folder:
         for split, name in directory.FILES.items():
             if split in data.splits:
                 lines = (
                     "\t".join((entry.label, ids[entry.sentence], entry.sentence, *entry.probes))
-                    for entry in records.iterate_entries(data, [split])
+                    for entry in iterate_entries(data, [split])
                 )
-                records.write_lines(lines, folder / name)
+                write_lines(lines, folder / name)
         directory.write_card_file(data, folder / directory.CARD, fmt=PUBLISHED_FORMAT)
         directory.write_hub_files(data, folder)
 
@@ -234,21 +249,21 @@ def read_published(path: Path) -> ProbeDataset:
     return directory.build_from_card(card_file, _read_published_entries(path), path)
 
 
-def _read_published_entries(path: Path) -> Iterator[records.Entry]:
+def _read_published_entries(path: Path) -> Iterator[Entry]:
     for split, name in directory.FILES.items():
         file = path / name
         if not file.is_file():
             continue
         empty = True
-        for number, line in records.read_lines(file):
+        for number, line in read_lines(file):
             empty = False
             where, fields = f"{file}: line {number}", line.split("\t")
-            if len(fields) < _FIXED_FIELDS:
+            if len(fields) < 3:
                 count = format_count(len(fields), "field")
                 raise DatasetError(f"{where}: {count} between tabs; expected label, id, sentence and probe words")
             label, _, sentence, *words = fields
             probes = tuple(word.strip() for word in words)
-            yield records.Entry(split=split, label=label.strip(), sentence=sentence, probes=probes, where=where)
+            yield Entry(split=split, label=label.strip(), sentence=sentence, probes=probes, where=where)
         if empty:
             raise DatasetError(f"{file}: there are no items: the {split} split is empty")
 
@@ -268,23 +283,23 @@ def write_senteval(data: ProbeDataset, path: Path) -> None:
         raise UsageError(
             f"{data.name} has probe words, which the format senteval cannot hold; use directory, jsonl or published"
         )
-    records.check_line_texts(data, format_name="senteval")
-    records.check_label_case(data, format_name="senteval")
+    check_line_texts(data, format_name="senteval")
+    check_label_case(data, format_name="senteval")
     codes = {split: code for code, split in SPLIT_CODES.items()}
-    lines = (f"{codes[entry.split]}\t{entry.label}\t{entry.sentence}" for entry in records.iterate_entries(data))
+    lines = (f"{codes[entry.split]}\t{entry.label}\t{entry.sentence}" for entry in iterate_entries(data))
     with atomic_path(path) as temporary:
-        records.write_lines(lines, temporary)
+        write_lines(lines, temporary)
 
 
 def read_senteval(path: Path) -> ProbeDataset:
     """Read a dataset, named after the file; the inverse of :func:`write_senteval`. Raises DatasetError."""
-    return records.build_dataset(_read_senteval_entries(path), name=path.stem, source=str(path))
+    return build_dataset(_read_senteval_entries(path), name=path.stem, source=str(path))
 
 
-def _read_senteval_entries(path: Path) -> Iterator[records.Entry]:
+def _read_senteval_entries(path: Path) -> Iterator[Entry]:
     """Yield the items; raise DatasetError if the lines differ in their number of fields."""
     field_count = 0
-    for number, line in records.read_lines(path):
+    for number, line in read_lines(path):
         where = f"{path}: line {number}"
         fields = line.split("\t")
         field_count = field_count or max(len(fields), _LEAST_FIELDS)
@@ -296,16 +311,14 @@ def _read_senteval_entries(path: Path) -> Iterator[records.Entry]:
             raise DatasetError(
                 f"{where}: unknown split {code!r}{suggest(code, SPLIT_CODES)}; the splits are " + ", ".join(SPLIT_CODES)
             )
-        yield records.Entry(split=SPLIT_CODES[code], label=label.strip(), sentence=sentence, where=where)
+        yield Entry(split=SPLIT_CODES[code], label=label.strip(), sentence=sentence, where=where)
 
 
-def looks_like_senteval(line: str) -> bool:
-    """Check whether a line could be an item in the format senteval: a split's code, and at least two more fields."""
-    fields = line.split("\t")
-    return len(fields) >= _LEAST_FIELDS and fields[0] in SPLIT_CODES
-
-
-JSONL = ".jsonl"
+def is_senteval(path: Path) -> bool:
+    """Return whether one of a file's first lines could be an item: a split's code, and at least two more fields."""
+    rows = [line.split("\t") for line in read_head(path)]
+    # The rows of a table with a header, which is in the format csv, may have the same fields.
+    return any(len(row) >= _LEAST_FIELDS and row[0] in SPLIT_CODES for row in rows) and not is_table(path)
 
 
 def write_splits(data: ProbeDataset, path: Path) -> None:

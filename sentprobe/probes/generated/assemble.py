@@ -1,14 +1,12 @@
-"""Build datasets of the suites "compeval" (Ettinger et al. 2018) and "structure" from generated sentences.
+"""Build datasets of the suites "compeval" (Ettinger et al. 2018) and "structure", and annotate generated sentences.
 
 In each split, labels are balanced overall and among items with the same probe words. Test asks about other
 noun-verb pairs than training, and no training sentence has both words of a test pair. In tasks without pairs, such as
 Negation, test has other adverbs than training. Validation also has its own pairs or adverbs if the vocabulary is large
 enough; otherwise the card has a note. No sentence occurs twice.
 
-Properties of a generated sentence, relative to the probed clause and the probed noun.
-
-The probed clause is the clause of the probed verb, else the main clause. The probed noun is the noun among the
-probe words, else the subject of the probed clause.
+Annotations are relative to the probed clause and the probed noun. The probed clause is the clause of the probed verb,
+else the main clause. The probed noun is the noun among the probe words, else the subject of the probed clause.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -145,12 +143,8 @@ class ProbedEvent:
 
 _KINDS = {None: "main", ev.ClauseKind.SUBJECT: "subject relative", ev.ClauseKind.OBJECT: "object relative"}
 _ASPECTS = {ev.Aspect.SIMPLE: "simple", ev.Aspect.PROGRESSIVE: "progressive", ev.Aspect.PERFECT: "perfect"}
-_TENSES = {ev.Tense.PAST: "past", ev.Tense.PRESENT: "present"}
+_TENSES = {None: "none", ev.Tense.PAST: "past", ev.Tense.PRESENT: "present"}
 _POLARITIES = {ev.Polarity.POSITIVE: "positive", ev.Polarity.NEGATIVE: "negative"}
-
-
-def _name_tense(event: ev.Event) -> str:
-    return _TENSES[event.tense] if event.tense is not None else "none" if event.modal is None else "modal"
 
 
 EVENT_COLUMNS: Mapping[str, Callable[[ProbedEvent], object]] = {
@@ -158,7 +152,8 @@ EVENT_COLUMNS: Mapping[str, Callable[[ProbedEvent], object]] = {
     "clause": lambda probed: _KINDS[probed.clause.kind],
     "distance": lambda probed: len(probed.between),
     "attractors": lambda probed: probed.attractors,
-    "tense": lambda probed: _name_tense(probed.clause.event),
+    # An event with a modal has no tense, and an order has neither.
+    "tense": lambda probed: "modal" if probed.clause.event.modal is not None else _TENSES[probed.clause.event.tense],
     "aspect": lambda probed: _ASPECTS[probed.clause.event.aspect or ev.Aspect.SIMPLE],
     "polarity": lambda probed: _POLARITIES[probed.clause.event.polarity or ev.Polarity.POSITIVE],
     "template": lambda probed: probed.template,

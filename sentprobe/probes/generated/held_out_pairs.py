@@ -147,6 +147,7 @@ def build_pairs(
     def pair(shift: int) -> list[Probe]:
         return [(noun, verb) for at, verb in enumerate(verbs) for noun in blocks[(at + shift) % len(blocks)]]
 
+    # Validation takes the block after a verb's block in test, so that the two share no pair.
     test = pair(0)
     has_own = validation and len(blocks) >= MIN_BLOCKS
     own = pair(1) if has_own else []
@@ -211,13 +212,6 @@ def check_probe_words_trained(probes: Mapping[Split, Iterable[Probe]], *, task: 
                 f"{task}: too few training items for every probe word of the {split.value} items to be in "
                 f"training ({unseen} would not be); ask for more of them"
             )
-
-
-def restrict_to_trained_words(probes: ProbesBySplit, trained: Sequence[Probe]) -> ProbesBySplit:
-    """Return *trained* as training probes; other splits keep the probes whose words all occur in *trained*."""
-    words = {word for probe in trained for word in probe}
-    restricted = {s: tuple(p for p in split_probes if words.issuperset(p)) for s, split_probes in probes.items()}
-    return {**restricted, Split.TRAIN: tuple(trained)}
 
 
 class TooFewItemsError(TooFewError, UsageError):

@@ -1,8 +1,7 @@
-"""Items of the compeval tasks, and the sampling of events for their sentences.
+"""Items of the compeval tasks: how their events are sampled, how units are chosen, and how a card counts them.
 
-Item counts in the card of a compeval dataset: by label, structure, and clause of the probe words.
-
-Choice of units from several sources: in turn, by weight, or so that their sentences differ in all places alike.
+Units are chosen from several sources: in turn, by weight, or so that their sentences differ in all places alike.
+A card counts items by label, structure, and clause of the probe words.
 """
 
 from collections import Counter, deque
@@ -28,7 +27,6 @@ from sentprobe.probes.datasets.dataset import Card, Split
 Item = TypeVar("Item")
 Probe: TypeAlias = tuple[str, ...]
 """Probe words of an item: none, a verb, or a noun before a verb or adjective, as in ``("doctor", "help")``."""
-_FIRST_BLOCK = 8
 Questions: TypeAlias = tuple[Probe, ...]
 """The probe words of the two questions about each sentence of a unit, or of the only one: ``((),)`` or two probes."""
 MAX_MISSES = 64
@@ -120,11 +118,7 @@ class Drawer:
         return self.profile is None or self.profile.weigh_templates([template])[template] > 0
 
     def sample_events(self, **limits: Any) -> Iterator[DrawnEvent]:
-        """Yield distinct events of ``make_space(**limits)`` in random order.
-
-        With a profile, a part of the space is drawn at random for each event. Sampling ends when the drawn part has no
-        event left, even if other parts still have events.
-        """
+        """Yield distinct events of ``make_space(**limits)`` in random order."""
         space = self.make_space(**limits)
         if space is not None:
             yield from filter_bounded(lambda event: not self._has_separated_pair(event), self._sample_space(space))
@@ -180,6 +174,8 @@ class Drawer:
         if not space.strata:
             yield from self._sample_range(space, 0, space.count())
             return
+        # With a profile, a stratum is drawn for each event. Sampling ends with the first drawn stratum that is used up:
+        # without it, the others would be more frequent than the profile says.
         sources = [self._sample_range(space, stratum.start, stratum.end) for stratum in space.strata]
         shares = [stratum.share for stratum in space.strata]
         while (event := next(self.rng.choices(sources, shares)[0], None)) is not None:
@@ -188,7 +184,7 @@ class Drawer:
     def _sample_range(self, space: Space, start: int, end: int) -> Iterator[DrawnEvent]:
         seen: set[int] = set()
         # Blocks double in size, since most callers stop after few events.
-        size = min(_FIRST_BLOCK, end - start)
+        size = min(8, end - start)
         while len(seen) < end - start:
             ranks = sample_distinct(size, end - start, default_rng(self.rng.getrandbits(63)))
             fresh = [rank for rank in ranks.tolist() if rank not in seen]
@@ -215,9 +211,14 @@ def count_items(items: ItemsBySplit, *, labels: Sequence[str]) -> dict[str, int]
     for split, questions in items.items():
         counts.update(f"{split.value}: {item.part}" for _, item in questions if item.part)
         counts.update(f"{split.value}: {labels[item.label]}" for _, item in questions)
+        # Items have few different structures, so these are counted before their features are named.
         structures = Counter(_describe_structure(probe, item) for probe, item in questions)
-        for structure, count in structures.items():
-            for feature in _name_features(*structure):
+        for (template, clauses, nouns, places), count in structures.items():
+            (voice, aspect), *inner = clauses
+            features = [f"{template}, {voice}", f"main clause {aspect}", format_count(nouns, "noun")]
+            features += [f"relative clause {inner_aspect}" for _, inner_aspect in inner]
+            features += [f"probe: {places}"] if places else []
+            for feature in features:
                 counts[f"{split.value}: {feature}"] += count
     return dict(sorted(counts.items()))
 
@@ -237,41 +238,26 @@ def count_templates(card: Card, split: Split) -> dict[str, int]:
     return dict(counts)
 
 
-_Clauses = tuple[tuple[str, str], ...]
-"""The voice and aspect of each clause, the main clause first."""
-
-
-def _describe_structure(probe: Probe, item: UnitItem) -> tuple[str, _Clauses, int, str]:
-    """Return the arguments of :func:`_name_features` for an item; items with equal arguments are counted together."""
+def _describe_structure(probe: Probe, item: UnitItem) -> tuple[str, tuple[tuple[str, str], ...], int, str]:
+    """Return an item's template, voice and aspect of each clause (main first), number of nouns, and probe places."""
     event, parts = item.event, find_layout_parts(item.event.layout)
     nouns = [(event.get_value(noun), event.layout.variables[noun].name) for noun in parts.nouns]
     verbs = [(event.get_value(clause.verb), clause.site.path) for clause in parts.clauses]
     adjectives = [(event.get_value(at), event.layout.variables[at].name) for at in parts.adjectives]
     second = ("adjective", adjectives) if adjectives else ("verb", verbs)
+    # One probe word is a verb or adjective; of two, the first is a noun.
     probe_kinds = (("noun", nouns), second)[2 - len(probe) :]
-    places = zip(probe_kinds, probe, strict=True)
+    places = []
+    for (kind, words_with_paths), word in zip(probe_kinds, probe, strict=True):
+        path = next((path for value, path in words_with_paths if value == word), None)
+        place = "absent" if path is None else "in relative clause" if "clause" in path else "in main clause"
+        places.append(f"{kind} {place}")
     return (
         item.template,
         tuple((clause.find_voice(event), str(event.get_value(clause.aspect))) for clause in parts.clauses),
         len(nouns),
-        ", ".join(f"{kind} {_name_place(values, word)}" for (kind, values), word in places),
+        ", ".join(places),
     )
-
-
-def _name_features(template: str, clauses: _Clauses, nouns: int, places: str) -> Iterator[str]:
-    (voice, aspect), *inner = clauses
-    yield f"{template}, {voice}"
-    yield f"main clause {aspect}"
-    yield format_count(nouns, "noun")
-    for _, aspect in inner:
-        yield f"relative clause {aspect}"
-    if places:
-        yield f"probe: {places}"
-
-
-def _name_place(words_with_paths: Sequence[tuple[object, str]], word: str) -> str:
-    path = next((path for value, path in words_with_paths if value == word), None)
-    return "absent" if path is None else "in relative clause" if "clause" in path else "in main clause"
 
 
 def compute_composition(items: ItemsBySplit) -> dict[str, dict[str, float]]:

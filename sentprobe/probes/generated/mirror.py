@@ -1,11 +1,11 @@
-"""Units: groups of items with balanced labels, each group in one split.
+"""Units of the suite compeval, and its questions: groups of items with balanced labels, each group in one split.
 
 A unit of a task with probe words has two sentences, and asks the same two questions about both, with opposite answers
 about each sentence and about each question. So whatever looks at the sentence alone, or at the probe words alone, is
 right on exactly half of the items. The sentences of a *mirror pair* also have the same words in another order, so that
 a bag of words is right on exactly half of the items, too.
 
-Questions of the compeval tasks about a sentence; the answer None means that the question does not apply.
+A question about a sentence has the answer None if it does not apply.
 """
 
 from collections import deque
@@ -233,16 +233,12 @@ def make_mirror_pairs(
             return None
         for mirror in find_mirrors(drawer, probed, questions):
             sentence = ProbedSentence(mirror, drawer.wording)
-            if answer(sentence) == [not label, label][: len(questions)] and have_same_words(drawer, event, mirror):
+            has_opposite_labels = answer(sentence) == [not label, label][: len(questions)]
+            if has_opposite_labels and sorted(probed.text.split()) == sorted(sentence.text.split()):
                 return build_unit(drawer, questions, (event, mirror), label=label)
         return None
 
     return skip_misses(map(make_pair, events))
-
-
-def have_same_words(drawer: Drawer, event: DrawnEvent, mirror: DrawnEvent) -> bool:
-    first, second = (sorted(drawer.wording.render(drawn).split()) for drawn in (event, mirror))
-    return first == second
 
 
 def skip_misses(units: Iterator[Unit | None]) -> Iterator[Unit]:
@@ -332,6 +328,7 @@ def sample_with_adverbs(
     counts = list_adverb_counts(drawer.wording.lexicon.language)
     adverb_counts = drawer.shuffle(list(product(counts, counts)))
     adverb_counts.sort(key=lambda numbers: drawer.uses[numbers])
+    # In each turn, each number of adverbs comes once, and the features alternate: a few events balance both.
     all_choices = [
         replace(choices, main=main, clause=clause, adverbs=(n,), clause_adverbs=(m,))
         for turn in range(len(features))

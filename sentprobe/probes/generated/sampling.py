@@ -143,6 +143,7 @@ def _sample_mirrored(task: CompevalTask, words: SplitWords, request: DrawRequest
     """Sample the items of each split as units. Each question is asked about equally often."""
     counts = {split: ceil(count / task.unit) for split, count in request.counts.items()}
     held_out = {*words.probes[Split.TEST], *words.probes[Split.VALIDATION]} - {*words.probes[Split.TRAIN]}
+    # The nouns and verbs of these pairs stand in training, but never in one sentence.
     separated = frozenset(held_out if task.has_noun else ())
     drawers = {split: _make_drawer(words, request, split, separated) for split in counts}
     questions: Mapping[Split, QuestionsBySlot]
@@ -278,7 +279,10 @@ def _sample_units(
     for number, pairs in enumerate([*questions.values(), *questions.values()]):
         # In the second round, slots with more units make up for those that lack some.
         target = _share_units(task, count, number) if number < len(questions) else count
-        remaining = _order_by_freedom(drawer, pairs) if task.is_spread else list(pairs)
+        remaining = list(pairs)
+        if task.is_spread:  # intransitive verbs first: they stand in few places, which the other questions can avoid
+            intransitive = {*drawer.wording.lexicon.vocabulary(drawer.vocabulary).words[Kind.INTRANSITIVE]}
+            remaining.sort(key=lambda pair: intransitive.isdisjoint(list_words(pair)))
         while remaining and len(units) < target:
             share, extra = divmod(target - len(units), len(remaining))
             sizes = {pair: share + (i < extra) for i, pair in enumerate(remaining)}
@@ -294,12 +298,6 @@ def _sample_units(
         raise _too_few_error(task, drawer, len(units) * task.unit, item_count)
     last = units[-1]
     return [*units[:-1], last[: len(last) - count * task.unit + item_count]]
-
-
-def _order_by_freedom(drawer: Drawer, pairs: Sequence[Questions]) -> list[Questions]:
-    """Return first the questions about intransitive verbs: they stand in few places, which the others can avoid."""
-    intransitive = {*drawer.wording.lexicon.vocabulary(drawer.vocabulary).words[Kind.INTRANSITIVE]}
-    return sorted(pairs, key=lambda pair: intransitive.isdisjoint(list_words(pair)))
 
 
 class NoStructureError(TooFewError, UsageError):

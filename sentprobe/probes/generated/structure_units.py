@@ -73,10 +73,15 @@ def make_attachment_units(drawer: Drawer, questions: Questions) -> Iterator[Unit
 def _move_clause(drawer: Drawer, probed: ProbedSentence, _: Questions) -> Iterator[DrawnEvent]:
     pattern = probed.event.layout.pattern
     ((clause_role, clause),) = pattern.clauses
+
+    def rename(role: ev.Role, name: str) -> str:  # agent.rel becomes patient.rel
+        _, _, part = name.partition(".")
+        return f"{role.value}.{part}" if part.startswith(("rel", "clause.")) else name
+
     for role in ev.FRAME_ROLES[pattern.frame]:
         moved_pattern = find_pattern(pattern.frame, ((role, clause),))
         if role is not clause_role and drawer.has_weight(moved_pattern.name):
-            yield change_layout(drawer, probed.event, partial(_rename_moved, role), pattern=moved_pattern)
+            yield change_layout(drawer, probed.event, partial(rename, role), pattern=moved_pattern)
 
 
 def change_layout(
@@ -106,12 +111,6 @@ def change_layout(
 
 def list_modals(drawer: Drawer) -> tuple[str | None, ...]:
     return (None, *(word.lemma for word in drawer.wording.lexicon.words(Kind.MODAL)))
-
-
-def _rename_moved(role: ev.Role, name: str) -> str:
-    """Return a variable's name after the relative clause moves to *role*: ``agent.rel`` becomes ``patient.rel``."""
-    _, _, part = name.partition(".")
-    return f"{role.value}.{part}" if part.startswith(("rel", "clause.")) else name
 
 
 def make_tense_units(drawer: Drawer, questions: Questions) -> Iterator[Unit]:
@@ -191,15 +190,11 @@ def keep_words(find_mirrors: MirrorFinder) -> MirrorFinder:
 def is_bound(sentence: ProbedSentence, probe: Probe) -> bool | None:
     """Answer whether the adjective belongs to the noun (Binding)."""
     noun, adjective = probe
-    at = _find_adjective(sentence, adjective)
+    modified = find_layout_parts(sentence.event.layout).adjectives
+    at = next((at for at in modified if sentence.event.get_value(at) == adjective), None)
     if at is None or noun not in sentence.nouns:
         return None
-    return find_layout_parts(sentence.event.layout).adjectives[at] == sentence.nouns[noun]
-
-
-def _find_adjective(sentence: ProbedSentence, adjective: str) -> int | None:
-    variables = find_layout_parts(sentence.event.layout).adjectives
-    return next((at for at in variables if sentence.event.get_value(at) == adjective), None)
+    return modified[at] == sentence.nouns[noun]
 
 
 def make_binding_units(drawer: Drawer, questions: Questions) -> Iterator[Unit]:

@@ -73,6 +73,7 @@ def select_word_items(
         entries += [
             Entry(split=split, label=LABELS[label], sentence=text, probes=probes) for label, text, probes in word_items
         ]
+        # Training comes first (Split), so that the later splits ask only about words that it asks about.
         if split is Split.TRAIN:
             words = [set(column) for column in zip(*(probes for _, _, probes in word_items), strict=True)]
     items = Counter(entry.split for entry in entries)
@@ -174,17 +175,11 @@ ADI_LENGTH = make_adi_tasks(
 )
 
 
-def select_adi_content(request: selection.SelectionRequest, change: Change) -> selection.Selection:
-    """Return the items of AdiContent, which ask whether the probe word is in the sentence.
-
-    Except in published sampling, a word has as many positive as negative items in each split, so that the word alone
-    does not reveal the answer.
-    """
-    return select_word_items(request, (_make_single_content_items, _make_paired_content_items), change, slots=1)
-
-
 def _make_single_content_items(texts: Sequence[str], trained_words: SlotWords, rng: Random) -> WordItems:
-    """Return at most one item for each sentence; a probe word has as many positive as negative items."""
+    """Return at most one item for each sentence; a probe word has as many positive as negative items.
+
+    So the word alone does not reveal the answer, as it does in published sampling.
+    """
     positives = [(text, word) for text in texts[::2] if (word := _sample_word(text, trained_words[0], rng))]
     words = [word for _, word in positives]
     rng.shuffle(words)
@@ -233,17 +228,12 @@ def _assign_absent_words(texts: Iterable[str], words: Iterable[str]) -> Iterator
 
 ADI_CONTENT = make_adi_tasks(
     "AdiContent",
-    select_adi_content,
+    partial(select_word_items, askers=(_make_single_content_items, _make_paired_content_items), slots=1),
     asks="is w in s?",
     slots=1,
     may_answer=give_reason(ABOUT_WORDS, Cue.BAG, Cue.NGRAMS, Cue.POSITION)
     | give_reason("a short sentence lacks more words; beat this figure", Cue.LENGTH),
 )
-
-
-def select_adi_order(request: selection.SelectionRequest, change: Change) -> selection.Selection:
-    """Return the items of AdiOrder: does the first probe word precede the second? Each occurs once in the sentence."""
-    return select_word_items(request, (_make_single_order_items, _make_paired_order_items), change, slots=2)
 
 
 def _make_single_order_items(texts: Sequence[str], trained_words: SlotWords, rng: Random) -> WordItems:
@@ -272,6 +262,7 @@ def _make_paired_order_items(texts: Sequence[str], trained_words: SlotWords, rng
 
 def _sample_word_pair(text: str, trained_words: SlotWords, rng: Random, *, forward: bool) -> tuple[str, str] | None:
     words = list_words(text)
+    # Of a word that occurs twice, it would not be clear whether it comes first.
     unique_words = [word for word in words if words.count(word) == 1]
     pairs = [
         pair
@@ -286,7 +277,7 @@ _ORDER_REASONS = give_reason(ABOUT_ORDER, Cue.NGRAMS, Cue.POSITION)
 
 ADI_ORDER = make_adi_tasks(
     "AdiOrder",
-    select_adi_order,
+    partial(select_word_items, askers=(_make_single_order_items, _make_paired_order_items), slots=2),
     asks="the words w and w' are in s; does w come first?",
     slots=2,
     may_answer=_ORDER_REASONS

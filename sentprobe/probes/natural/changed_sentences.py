@@ -1,22 +1,19 @@
-"""Items of BShift, CoordInv and SOMO, which ask whether a sentence was changed.
+"""Tasks CoordInv, BShift and SOMO of Conneau et al. 2018, section 2, which ask whether a sentence was changed.
 
 A dataset contains a sentence either in its original or in its changed version, never in both.
 
-Tasks CoordInv and BShift of Conneau et al. 2018, section 2.
-
-CoordInv exchanges two clauses, BShift two neighbouring tokens.
-
-Task SOMO of Conneau et al. 2018, section 2: a noun or verb is replaced by a word that fits less well.
-
-The replaced word and its replacement have the same most frequent tag, and corpus frequencies in the same band. The
-two bigrams that they form with the preceding word differ in frequency by at most a factor of two. So do the two
-bigrams that they form with the following word.
+- CoordInv: two coordinated clauses were exchanged
+- BShift: two neighbouring tokens were exchanged
+- SOMO: a noun or verb was replaced by a word that fits less well. The replaced word and its replacement have the same
+  most frequent tag, and corpus frequencies in the same band. The two bigrams that they form with the preceding word
+  differ in frequency by at most a factor of two. So do the two bigrams that they form with the following word
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from hashlib import sha256
 from random import Random
 
 import numpy as np
@@ -29,15 +26,8 @@ from sentprobe.probes.natural import selection
 from sentprobe.probes.natural.natural_task import NaturalTask, ParseLabel, TableNeed
 from sentprobe.probes.natural.surface_tasks import WORD_PATTERN, count_forms, format_band_note
 
-
-@dataclass(frozen=True, slots=True)
-class ChangedPair:
-    """A sentence and its changed version. A dataset contains at most one of the two, as an item."""
-
-    original: str
-    changed: str
-
-
+ChangedPair = tuple[str, str]
+"""A sentence and its changed version. A dataset contains at most one of the two, as an item."""
 Changer = Callable[[str, Random], str | None]
 """A function from a sentence to its changed version, or to None if the sentence cannot be changed."""
 
@@ -61,16 +51,11 @@ def select_changed_sentences(
     return selection.Selection(labels, tuple(entries), selection.describe_size(request, share, classes=2, why=why))
 
 
-def alternate_versions(pairs: list[ChangedPair], split: Split, *, labels: tuple[str, str]) -> list[Entry]:
+def alternate_versions(pairs: Iterable[ChangedPair], split: Split, *, labels: tuple[str, str]) -> list[Entry]:
     """Return an item for each pair, alternately with the original and with the changed sentence."""
     return [
-        Entry(
-            split=split,
-            label=labels[number % 2],
-            sentence=pair.changed if number % 2 else pair.original,
-            original=pair.original,
-        )
-        for number, pair in enumerate(pairs)
+        Entry(split=split, label=labels[number % 2], sentence=versions[number % 2], original=versions[0])
+        for number, versions in enumerate(pairs)
     ]
 
 
@@ -79,8 +64,10 @@ def _make_pairs(request: selection.SelectionRequest, sql: str, change: Changer) 
     needed = 2 * sum(selection.compute_class_share(request.size, classes=2).values())
     limit = 2 * needed + 100
     while True:
+        # The pool's order does not depend on the limit, so that a larger pool begins with the sentences of this one.
         pool = request.select_pool(sql, limit=limit)
         texts = zip(np.asarray(pool.handles).tolist(), request.corpus.read_texts(pool.handles), strict=True)
+        # A generator for each sentence: what becomes of it does not depend on the sentences before.
         changes = {text: changed for h, text in texts if (changed := change(text, request.make_random(h))) is not None}
         pairs = filter_new_pairs(request, changes)
         if len(pairs) >= needed or len(pool) < limit:
@@ -90,12 +77,14 @@ def _make_pairs(request: selection.SelectionRequest, sql: str, change: Changer) 
 
 def filter_new_pairs(request: selection.SelectionRequest, changes: Mapping[str, str]) -> list[ChangedPair]:
     """Return the pairs of *changes* whose changed sentence is neither in the corpus nor in an earlier pair."""
-    unseen = selection.find_unknown_texts(request.corpus, changes.values())
+    # Digests as in the table (corpus/table_rows.py), so that the database need not compare texts.
+    digests = {sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]: text for text in changes.values()}
+    unseen = {digests[digest] for digest in request.corpus.find_unknown_digests(sorted(digests))}
     pairs = []
     for original, changed in changes.items():
         if changed in unseen:
             unseen.discard(changed)
-            pairs.append(ChangedPair(original, changed))
+            pairs.append((original, changed))
     return pairs
 
 
@@ -203,12 +192,13 @@ def _group_by_length(request: selection.SelectionRequest) -> dict[LongerClause, 
     invertible: dict[str, CoordinatedSentence] = {}
     for text, tags, *spans, words in request.corpus.read_columns(pool.handles, _COLUMNS):
         parts = divide_sentence(text, tags, spans, words)
+        # The rendered original must be the text itself: otherwise, spelling would tell originals from inverted ones.
         if parts is not None and render_sentence(parts, inverted=False) == text:
             invertible[text] = parts
     changes = {text: render_sentence(parts, inverted=True) for text, parts in invertible.items()}
     pairs: dict[LongerClause, list[ChangedPair]] = {longer: [] for longer in LongerClause}
-    for pair in filter_new_pairs(request, changes):
-        pairs[invertible[pair.original].longer].append(pair)
+    for original, changed in filter_new_pairs(request, changes):
+        pairs[invertible[original].longer].append((original, changed))
     return pairs
 
 
@@ -283,18 +273,18 @@ def select_bigram_shift(request: selection.SelectionRequest) -> selection.Select
 
 def _swap_neighbours(text: str, rng: Random) -> str | None:
     tokens = text.split(" ")
-    positions = [n for n in range(1, len(tokens) - 1) if _can_swap(tokens[n], tokens[n + 1])]
+    positions = []
+    for n in range(1, len(tokens) - 1):
+        left, right = tokens[n], tokens[n + 1]
+        # The spelling would reveal the order: French l' stands only before some words, and -t-il after a verb.
+        is_bound = any(token.endswith(("'", "’")) or token.startswith("-") for token in (left, right))
+        if is_word(left) and is_word(right) and left.casefold() != right.casefold() and not is_bound:
+            positions.append(n)
     if not positions:
         return None
     n = rng.choice(positions)
     tokens[n : n + 2] = tokens[n + 1], tokens[n]
     return " ".join(tokens)
-
-
-def _can_swap(left: str, right: str) -> bool:
-    # The spelling would reveal the order: French l' stands only before some words, and -t-il after a verb.
-    is_bound = any(token.endswith(("'", "’")) or token.startswith("-") for token in (left, right))
-    return is_word(left) and is_word(right) and left.casefold() != right.casefold() and not is_bound
 
 
 BSHIFT = NaturalTask(
@@ -326,6 +316,7 @@ def select_odd_man_out(request: selection.SelectionRequest) -> selection.Selecti
     band = request.settings.odd_band or ODD_BAND.scale(request.corpus.token_count)
     replacements = _find_replacements(request, band)
     requested = selection.compute_class_share(request.size, classes=2)
+    # Replacements are dealt to the splits as target words are, so a pool stands in whose forms are their ranks.
     ranks, zeros = np.array([rank for _, rank in replacements], np.int64), np.zeros(len(replacements), np.int64)
     pool = SentencePool(zeros.astype(np.uint64), zeros, ranks)
     split_numbers = selection.deal_forms(pool, classes=1, requested={split: 2 * n for split, n in requested.items()})
@@ -334,6 +325,7 @@ def select_odd_man_out(request: selection.SelectionRequest) -> selection.Selecti
         for number, split in enumerate(requested)
     }
     filled_share = min([1.0, *(len(dealt[split]) / (2 * n) for split, n in requested.items())])
+    # As in selection.select_by_form: 49 * (1 / 49) is less than 1.
     share = {split: int(number * filled_share + 1e-9) for split, number in requested.items()}
     if not all(share.values()):
         counts = {f"replacements in {split.value}": len(split_words) for split, split_words in dealt.items()}
@@ -358,24 +350,20 @@ def _find_replacements(request: selection.SelectionRequest, band: selection.Freq
     limit = int(_OVERSAMPLE * needed) + 1000
     while True:
         ((target_count,),) = request.corpus.query(_TARGETS_SQL.format(limit=limit), request.key)
-        replacements = _replace_targets(request)
+        rows = request.corpus.query(_CHOICE_SQL.format(log=math.log(MAX_FREQUENCY_RATIO) + 1e-9), request.key)
+        texts = request.corpus.read_texts(np.array([row[0] for row in rows], np.uint64))
+        changes: dict[str, str] = {}
+        ranks: dict[str, int] = {}
+        for text, (_, position, word, rank) in zip(texts, rows, strict=True):
+            tokens = text.split(" ")
+            tokens[position] = word
+            changes[text] = " ".join(tokens)
+            ranks[text] = int(rank)
+        pairs = filter_new_pairs(request, changes)
+        replacements = [((original, changed), ranks[original]) for original, changed in pairs]
         if len(replacements) >= needed or target_count < limit:
             return replacements
         limit *= 4
-
-
-def _replace_targets(request: selection.SelectionRequest) -> list[Replacement]:
-    rows = request.corpus.query(_CHOICE_SQL.format(log=math.log(MAX_FREQUENCY_RATIO) + 1e-9), request.key)
-    handles = np.array([row[0] for row in rows], np.uint64)
-    texts = request.corpus.read_texts(handles)
-    changes: dict[str, str] = {}
-    ranks: dict[str, int] = {}
-    for text, (_, position, word, rank) in zip(texts, rows, strict=True):
-        tokens = text.split(" ")
-        tokens[position] = word
-        changes[text] = " ".join(tokens)
-        ranks[text] = int(rank)
-    return [(pair, ranks[pair.original]) for pair in filter_new_pairs(request, changes)]
 
 
 def create_word_tables(corpus: Corpus, band: selection.FrequencyBand) -> None:
@@ -403,6 +391,7 @@ def create_word_tables(corpus: Corpus, band: selection.FrequencyBand) -> None:
         band.low,
         band.high,
     )
+    # DuckDB counts from 1 and includes the end: tokens[1:-2] is all but the last, the first words of all bigrams.
     for name, neighbour, word in (("before", "a", "b"), ("after", "b", "a")):
         corpus.query(
             f"CREATE OR REPLACE TEMP TABLE {name} AS "
@@ -455,7 +444,7 @@ FROM one JOIN odd_words ON word = chosen[1]
 ORDER BY md5_number_lower(concat(digest, ' ', $1)), digest
 """
 
-TASK = NaturalTask(
+SOMO = NaturalTask(
     name="SOMO",
     published="odd_man_out",
     question_text="was a noun or verb of s replaced?",

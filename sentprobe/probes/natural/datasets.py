@@ -1,7 +1,7 @@
 """Building of natural-text datasets, with their cards, from the analysed table of a corpus."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -127,6 +127,7 @@ def _build_dataset(request: SelectionRequest, selection: Selection, table: Table
         counts={f"{split.value} {label}": items[split, label] for split, label in keys} | {**selection.counts},
         notes=selection.notes,
     )
+    # Sorted before they are shuffled: the order depends on the seed and the items, not on how they were selected.
     order = sorted(selection.entries, key=lambda entry: (entry.sentence, entry.probes))
     request.make_random("order").shuffle(order)
     entries = sorted(order, key=lambda entry: list(Split).index(entry.split))
@@ -156,9 +157,10 @@ TASKS: dict[str, NaturalTask] = {
         parsed_tasks.TENSE,
         parsed_tasks.SUBJECT,
         parsed_tasks.OBJECT,
-        changed_sentences.TASK,
+        changed_sentences.SOMO,
         changed_sentences.COORDINV,
         *universal_tasks.TASKS,
+        # The tasks on unchanged sentences come first, so that each suite is listed in one piece.
         *sorted((*ADI_LENGTH, *ADI_CONTENT, *ADI_ORDER), key=lambda task: task.suite is TaskGroup.CONTROLS),
     )
 }
@@ -166,20 +168,19 @@ TASKS: dict[str, NaturalTask] = {
 
 def find_tasks(names: Iterable[str] = ()) -> list[NaturalTask]:
     """Return the tasks with *names* (of tasks, published files or suites), by default CONNEAU. Raises UsageError."""
-    tasks = [task for name in [*names] or [TaskGroup.CONNEAU] for task in _find_by_name(name)]
+    tasks: list[NaturalTask] = []
+    for name in [*names] or [TaskGroup.CONNEAU]:
+        if (own_name := find_task_name(name, TASKS.values())) in TASKS:
+            tasks.append(TASKS[own_name])
+        elif name in {suite.value for suite in TaskGroup}:
+            tasks += [task for task in TASKS.values() if task.suite == name]
+        else:
+            known_names = [*TASKS, *(suite.value for suite in TaskGroup)]
+            raise UsageError(
+                f"there is no natural-text task {name!r}{suggest(name, known_names)}; the tasks are "
+                f"{', '.join(TASKS)}; the suites are {', '.join(TaskGroup)}"
+            )
     for n, task in enumerate(tasks):
         if task in tasks[:n]:
             raise UsageError(f"the task {task.name!r} is named twice")
     return tasks
-
-
-def _find_by_name(name: str) -> Sequence[NaturalTask]:
-    if (own_name := find_task_name(name, TASKS.values())) in TASKS:
-        return [TASKS[own_name]]
-    if name in {suite.value for suite in TaskGroup}:
-        return [task for task in TASKS.values() if task.suite == name]
-    known_names = [*TASKS, *(suite.value for suite in TaskGroup)]
-    raise UsageError(
-        f"there is no natural-text task {name!r}{suggest(name, known_names)}; the tasks are "
-        f"{', '.join(TASKS)}; the suites are {', '.join(TaskGroup)}"
-    )

@@ -1,16 +1,16 @@
-"""Tasks Tense, SubjNum and ObjNum of Conneau et al. 2018, section 2.
+"""Tasks of Conneau et al. 2018, section 2, about the parse of a sentence.
 
-They ask for the tense of the main verb, and for the number of its subject and object.
+- Tense: the tense of the main verb
+- SubjNum, ObjNum: the number of its subject and of its object
+- TopConst: the sequence of constituents under the top clause
+- TreeDepth: the depth of the tree, nearly uncorrelated with length
 
-Task TopConst of Conneau et al. 2018, section 2: the sequence of constituents under the top clause.
-
-Task TreeDepth of Conneau et al. 2018, section 2: the depth of the tree, nearly uncorrelated with length.
-
-As in the paper, lengths have the same Gaussian distribution at each depth. All depths are equally frequent if the
-corpus has enough sentences for the dataset. Otherwise, ever narrower Gaussian distributions of depth are tried. In the
-narrowest, depths 5 and 12 are the rarest, with about 5% each. The first distribution that gives all items is used. Long
-shallow trees and short deep trees are rare in any corpus. If no distribution gives all items, the dataset is made
-smaller until the corpus lacks at most about 7% of its items. The distribution that then gives most items is used.
+In TreeDepth, as in the paper, lengths have the same Gaussian distribution at each depth. All depths are equally
+frequent if the corpus has enough sentences for the dataset. Otherwise, ever narrower Gaussian distributions of depth
+are tried. In the narrowest, depths 5 and 12 are the rarest, with about 5% each. The first distribution that gives all
+items is used. Long shallow trees and short deep trees are rare in any corpus. If no distribution gives all items, the
+dataset is made smaller until the corpus lacks at most about 7% of its items. The distribution that then gives most
+items is used.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 from sentprobe.probes.corpus.queries import SentencePool
 from sentprobe.probes.datasets.dataset import Indices, Split, TooFewError
 from sentprobe.probes.datasets.known_task import Cue, Redundancy, give_reason
-from sentprobe.probes.natural import natural_task as nt
 from sentprobe.probes.natural import selection
 from sentprobe.probes.natural.natural_task import (
     BAG_AND_ORDER,
@@ -40,7 +39,8 @@ from sentprobe.probes.natural.surface_tasks import build_askable_sql, select_tar
 
 PRESENT, PAST = "PRES", "PAST"
 
-_PASTS = " OR ".join(f"verb_tag || '|' LIKE '%|Tense={tense}|%'" for tense in ("Past", "Imp", "Pqp"))
+_PAST_TENSES = ("Past", "Imp", "Pqp")
+_PASTS = " OR ".join(f"verb_tag || '|' LIKE '%|Tense={tense}|%'" for tense in _PAST_TENSES)
 TENSE_SQL = (
     f"CASE WHEN verb_tag IN ('VBP', 'VBZ') THEN '{PRESENT}' WHEN verb_tag = 'VBD' THEN '{PAST}' "
     "WHEN verb_tag LIKE '%|Mood=%' AND verb_tag || '|' NOT LIKE '%|Mood=Ind|%' THEN NULL "
@@ -55,23 +55,19 @@ _REDUNDANCY = Redundancy(
     feature="tense of its verbs",
     tags={
         PRESENT: ("VBP", "VBZ", "Mood=Ind|Tense=Pres"),
-        PAST: ("VBD", *(f"Mood=Ind|Tense={tense}" for tense in ("Past", "Imp", "Pqp"))),
+        PAST: ("VBD", *(f"Mood=Ind|Tense={tense}" for tense in _PAST_TENSES)),
     },
     published=95.2,
 )
-
-
-def select_tense(request: SelectionRequest) -> Selection:
-    """Return the items of Tense: the finite verb of the main clause is in the present (PRES) or the past (PAST)."""
-    return select_target_words(request, "verb", answer=TENSE_ANSWER_SQL, labels=(PRESENT, PAST), redundancy=_REDUNDANCY)
-
 
 TENSE = NaturalTask(
     name="Tense",
     published="past_present",
     question_text="is the main verb of s in the present or the past?",
     classes="PRES, PAST",
-    select_items=select_tense,
+    select_items=partial(
+        select_target_words, role="verb", answer=TENSE_ANSWER_SQL, labels=(PRESENT, PAST), redundancy=_REDUNDANCY
+    ),
     need=TableNeed.CLAUSE,
     feature=("verb", "Tense"),
     labels={"verb": ParseLabel("verb_index", classes=False), "tense": ParseLabel(TENSE_SQL)},
@@ -85,17 +81,13 @@ NUMBER_TAGS = ("NN", "NNS")
 """Classes of SubjNum and ObjNum: the head of the subject or object is singular (NN) or plural (NNS)."""
 
 
-def _build_answer_sql(role: str) -> str:
-    is_penn = f"{role}_tag NOT LIKE 'NOUN%'"
-    tag = f"CASE WHEN {is_penn} THEN {role}_tag WHEN {role}_number = 'sg' THEN 'NN' ELSE 'NNS' END"
-    fits = f"({tag}, {role}_number) IN (('NN', 'sg'), ('NNS', 'pl'))"
-    return f"CASE WHEN {LENGTHS_SQL} AND {fits} AND {build_askable_sql(role)} THEN {tag} END"
-
-
 def _make_task(name: str, published: str, role: str, *, commonest: float) -> NaturalTask:
     tags = {"NN": ("NN", "NOUN|Number=Sing"), "NNS": ("NNS", "NOUN|Number=Plur")}
     redundancy = Redundancy(feature="number of its nouns", tags=tags, published=commonest)
-    answer = _build_answer_sql(role)
+    is_penn = f"{role}_tag NOT LIKE 'NOUN%'"
+    tag = f"CASE WHEN {is_penn} THEN {role}_tag WHEN {role}_number = 'sg' THEN 'NN' ELSE 'NNS' END"
+    fits = f"({tag}, {role}_number) IN (('NN', 'sg'), ('NNS', 'pl'))"
+    answer = f"CASE WHEN {LENGTHS_SQL} AND {fits} AND {build_askable_sql(role)} THEN {tag} END"
     return NaturalTask(
         name=name,
         published=published,
@@ -122,11 +114,11 @@ OTHER = "OTHER"
 """Class of all rarer sequences."""
 MIN_SENTENCES = 12
 """Minimum number of sentences of a class, so that each split has the class; 1 if the user sets the class count."""
-ANSWER_SQL = rf"CASE WHEN {selection.LENGTHS_SQL} AND regexp_full_match(top, '([A-Z]+ )+\.') THEN top END"
+ANSWER_SQL = rf"CASE WHEN {LENGTHS_SQL} AND regexp_full_match(top, '([A-Z]+ )+\.') THEN top END"
 """SQL for the top constituents, such as ``NP VP .``; NULL unless the only punctuation is a full stop at the end."""
 
 
-def select_top_constituents(request: selection.SelectionRequest, answer: str = ANSWER_SQL) -> selection.Selection:
+def select_top_constituents(request: SelectionRequest, answer: str = ANSWER_SQL) -> Selection:
     """Return the items of TopConst or, if *answer* is the SQL of TopDeps, of TopDeps. Raises TooFewError.
 
     The classes are the most frequent values of *answer*, up to 19 by default, and OTHER for all other values.
@@ -141,7 +133,7 @@ def select_top_constituents(request: selection.SelectionRequest, answer: str = A
     return selection.select_classes(request, pool, labels, notes=notes)
 
 
-def _find_sequences(request: selection.SelectionRequest, answer: str) -> tuple[list[str], tuple[str, ...]]:
+def _find_sequences(request: SelectionRequest, answer: str) -> tuple[list[str], tuple[str, ...]]:
     """Return the most frequent values of the SQL expression *answer*; if there are not 19, also a note for the card."""
     max_sequences = request.settings.sequences or SEQUENCES
     class_items = sum(selection.compute_class_share(request.size, classes=max_sequences + 1).values())
@@ -157,6 +149,7 @@ def _find_sequences(request: selection.SelectionRequest, answer: str) -> tuple[l
             f"{request.task}: the corpus has no sequence of top constituents with {min_sentences} sentences "
             "of 5 to 28 tokens; the task needs sentences with trees"
         )
+    # Any other number than the paper's is worth a note, even if the user asked for it.
     if len(rows) == SEQUENCES:
         return [top for (top,) in rows], ()
     note = f"{len(rows)} sequences instead of {SEQUENCES}"
@@ -165,22 +158,22 @@ def _find_sequences(request: selection.SelectionRequest, answer: str) -> tuple[l
     return [top for (top,) in rows], (note,)
 
 
-TOP_CONST = nt.NaturalTask(
+TOP_CONST = NaturalTask(
     name="TopConst",
     published="top_constituents",
     question_text="which constituents are under the top clause of s?",
     classes="the 19 most frequent sequences, OTHER",
     select_items=select_top_constituents,
-    need=nt.TableNeed.TREE,
-    labels={"top constituents": nt.ParseLabel("top")},
-    answer=nt.ParseLabel(ANSWER_SQL),
-    may_answer=give_reason(nt.REVEALS_STRUCTURE, *nt.BAG_AND_ORDER) | give_reason(nt.CORRELATED_IN_TEXT, Cue.LENGTH),
+    need=TableNeed.TREE,
+    labels={"top constituents": ParseLabel("top")},
+    answer=ParseLabel(ANSWER_SQL),
+    may_answer=give_reason(REVEALS_STRUCTURE, *BAG_AND_ORDER) | give_reason(CORRELATED_IN_TEXT, Cue.LENGTH),
 )
 
 
 def build_answer_sql(depths: range, column: str = "depth") -> str:
     """Return SQL for the depth in *column*; NULL unless it is in *depths* and the sentence has 5 to 28 tokens."""
-    return f"CASE WHEN {selection.LENGTHS_SQL} AND {column} BETWEEN {depths[0]} AND {depths[-1]} THEN {column} END"
+    return f"CASE WHEN {LENGTHS_SQL} AND {column} BETWEEN {depths[0]} AND {depths[-1]} THEN {column} END"
 
 
 _LENGTHS = range(6, 23)
@@ -225,6 +218,7 @@ class DepthTarget:
                 for number in size.values()
             ]
         )
+        # Lengths are apportioned once for all splits of a depth: each split alone would round them in its own way.
         rows = np.stack([apportion_items(self.lengths, int(total)) for total in requested.sum(axis=0)])
         available = np.minimum(rows, cells)
         dealt = [_deal_to_splits(row, requested[:, depth]) for depth, row in enumerate(available)]
@@ -232,11 +226,11 @@ class DepthTarget:
 
 
 def select_tree_depth(
-    request: selection.SelectionRequest,
+    request: SelectionRequest,
     column: str = "depth",
     usual: range = selection.DEPTHS,
     length_spreads: Sequence[float] = LENGTH_SPREADS,
-) -> selection.Selection:
+) -> Selection:
     """Return items whose class, the depth in *column*, is nearly independent of sentence length. Raises TooFewError."""
     depths = usual if request.settings.depths == selection.DEPTHS else request.settings.depths
     pool = request.select_pool(
@@ -258,13 +252,11 @@ def select_tree_depth(
     items = {split: int(quota.sum()) for split, quota in quotas.items()}
     if any(items[split] < number for split, number in size.items()):
         notes.append(selection.format_scaled_note(request.size, items, why="a rare depth and length decides"))
-    return selection.Selection(labels, selection.read_entries(request, pool, indices, labels=labels), tuple(notes))
+    return Selection(labels, selection.read_entries(request, pool, indices, labels=labels), tuple(notes))
 
 
 def apportion_items(shares: Weights, number: int) -> Indices:
-    """Divide *number* items in proportion to *shares*, (n,); return whole numbers, (n,) int64.
-
-    The method is that of largest remainders (Hamilton's method).
+    """Divide *number* items in proportion to *shares*, (n,), by largest remainders (Hamilton's method); (n,) int64.
 
     >>> apportion_items(np.array([0.5, 0.25, 0.25]), 5).tolist()
     [3, 1, 1]
@@ -305,6 +297,7 @@ def find_best_target(
     best: tuple[DepthTarget, dict[Split, Indices]] | None = None
     best_count = 0
     for target in _iterate_targets(len(cells), length_spreads):
+        # An estimate in fractions of items, which may also lack some; compute_quotas counts whole items.
         number = _find_fitting_size(target, cells, sum(size.values()))
         scale = min(1.0, number / sum(size.values()))
         scaled = {split: max(1, int(count * scale + 1e-9)) for split, count in size.items()}

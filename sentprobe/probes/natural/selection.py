@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 from random import Random
 
 import numpy as np
@@ -290,12 +289,6 @@ LENGTHS_SQL = "length BETWEEN 5 AND 28"
 """SQL condition for the sentence lengths of Conneau et al. 2018, in tokens."""
 
 
-def build_feature_sql(role: str, name: str) -> str:
-    """Return SQL for the Universal Dependencies feature *name* of the word in *role*; NULL for no or several values."""
-    value = f"split_part(split_part({role}_tag || '|', '|{name}=', 2), '|', 1)"
-    return f"CASE WHEN {value} <> '' AND {value} NOT LIKE '%,%' THEN {value} END"
-
-
 def build_answered_rows_sql(answer: str) -> str:
     """Return SQL, to follow FROM, for the rows in which *answer* is not NULL, with an added column ``answer``."""
     return f"(SELECT *, {answer} AS answer FROM sentences) WHERE answer IS NOT NULL"
@@ -370,8 +363,3 @@ def select_classes(
     indices, share = select_balanced(pool, labels, request.size, task=request.task)
     size_notes = describe_size(request, share, classes=len(labels), why=describe_rarest_class(pool, labels))
     return Selection(labels, read_entries(request, pool, indices, labels=labels), (*notes, *size_notes))
-
-
-def find_unknown_texts(corpus: Corpus, texts: Iterable[str]) -> set[str]:
-    digests = {sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]: text for text in texts}
-    return {digests[digest] for digest in corpus.find_unknown_digests(sorted(digests))}

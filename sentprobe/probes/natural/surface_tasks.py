@@ -167,6 +167,7 @@ SENTENCE_LENGTH = NaturalTask(
 
 FIRST_RANK = 2001
 WORDS = 1000
+"""The paper's words have the frequency ranks from 2,001 to 3,000."""
 MIN_LETTERS = 4
 
 

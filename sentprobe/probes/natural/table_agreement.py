@@ -142,17 +142,21 @@ class TablePairs:
         ((first, second),) = self._corpus.query(
             "SELECT (SELECT count(*) FROM sentences), (SELECT count(*) FROM others)"
         )
-        both, tags, tallies = len(self), self._count_tags(), self._count_measures()
-        return TableAgreement(both=both, only_a=first - both, only_b=second - both, tags=tags, tallies=tallies)
-
-    def _count_tags(self) -> AgreementCounts:
+        both = len(self)
+        # A sentence without tags in one of the tables is left out.
         ((total, same),) = self._corpus.query(
             "SELECT count(*), count(*) FILTER (a = b) FROM ("
             "SELECT unnest(one.tags) AS a, unnest(two.tags) AS b "
             "FROM sentences one JOIN others two USING (digest) "
             "WHERE len(one.tags) = len(two.tags))"
         )
-        return AgreementCounts(same=same, different=total - same)
+        return TableAgreement(
+            both=both,
+            only_a=first - both,
+            only_b=second - both,
+            tags=AgreementCounts(same=same, different=total - same),
+            tallies=self._count_measures(),
+        )
 
     def _count_measures(self) -> dict[AgreementMeasure, AgreementCounts]:
         numbers = range(len(self._measures))
@@ -160,6 +164,7 @@ class TablePairs:
         tallies = {}
         for n, (measure, counts) in enumerate(zip(self._measures, row, strict=True)):
             both = counts["same"] + counts["different"]
+            # Cohen's p_e: the sum, over labels, of the product of their shares in both tables.
             chance = self._count_agreeing_pairs(f"a{n}", f"b{n}") / both**2 if both else 1.0
             tallies[measure] = AgreementCounts(**counts, chance=chance if measure.label.classes else None)
         return tallies
@@ -185,7 +190,12 @@ class TablePairs:
                 "FROM pairs JOIN sentences one USING (digest) "
                 f"WHERE {a} IS DISTINCT FROM {b} ORDER BY one.id"
             )
-            yield from (_build_record(measure, row) for row in rows)
+            for row in rows:
+                columns = dict(zip(("a", "b", "digest", "source", "place", "text"), row, strict=True))
+                record = {"kind": measure.kind.value, "name": measure.name, **columns}
+                if not measure.label.classes:
+                    record |= {f"{side}_words": _find_words(record["text"], record[side]) for side in ("a", "b")}
+                yield record
 
 
 def _build_counts_sql(number: int) -> str:
@@ -199,14 +209,6 @@ def _build_counts_sql(number: int) -> str:
     }
     counted = (f"'{name}': count(*) FILTER ({condition})" for name, condition in conditions.items())
     return f"{{{', '.join(counted)}}}"
-
-
-def _build_record(measure: AgreementMeasure, row: tuple[Any, ...]) -> dict[str, Any]:
-    columns = dict(zip(("a", "b", "digest", "source", "place", "text"), row, strict=True))
-    record = {"kind": measure.kind.value, "name": measure.name, **columns}
-    if not measure.label.classes:
-        record |= {f"{side}_words": _find_words(record["text"], record[side]) for side in ("a", "b")}
-    return record
 
 
 def _find_words(text: str, position: int | Mapping[str, int] | None) -> str | list[str] | None:

@@ -18,9 +18,11 @@ def select_feature(request: selection.SelectionRequest, role: str, feature: str)
     The classes are the n most frequent values of the feature; n is the number that gives the largest balanced dataset.
     """
     noun = "" if role == "verb" else f"AND {role}_tag LIKE 'NOUN|%' AND {role}_number IS NOT NULL "
+    value = f"split_part(split_part({role}_tag || '|', '|{feature}=', 2), '|', 1)"
+    # A word with several values of the feature, such as Gender=Fem,Masc, has no answer, nor has one without a value.
     answer = (
         f"CASE WHEN {selection.LENGTHS_SQL} AND {build_askable_sql(role)} {noun}"
-        f"THEN {selection.build_feature_sql(role, feature)} END"
+        f"THEN CASE WHEN {value} <> '' AND {value} NOT LIKE '%,%' THEN {value} END END"
     )
     rows = request.corpus.query(
         f"SELECT answer, count(*) FROM {selection.build_answered_rows_sql(answer)} "
@@ -30,6 +32,7 @@ def select_feature(request: selection.SelectionRequest, role: str, feature: str)
         values = ", ".join(f"{value}: {count:,}" for value, count in rows) or "none"
         words = "main verbs" if role == "verb" else f"{role}s that are nouns"
         raise TooFewError(f"{request.task}: needs two values of {feature} of {words}; the corpus has {values}")
+    # A balanced dataset of n classes has n times as many items as the corpus has sentences of the rarest of them.
     class_count = max(range(2, len(rows) + 1), key=lambda number: number * rows[number - 1][1])
     labels = tuple(sorted(str(value) for value, _ in rows[:class_count]))
     redundancy = Redundancy(
