@@ -160,6 +160,7 @@ def choose_threshold(scores: Floats, keep: float) -> float:
     finite = np.sort(scores[np.isfinite(scores)])
     if not len(finite):
         raise UsageError("no paraphrase passes the first threshold, so the second cannot be chosen")
+    # 1e-9: by rounding, (1 - 0.9) * 10 is slightly below 1.
     return float(finite[min(int((1 - keep) * len(finite) + 1e-9), len(finite) - 1)])
 
 
