@@ -228,6 +228,7 @@ class TransformerModel:
         def select_places(_: Any, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
             return (inputs[0][rows, places][None], *inputs[1:])
 
+        # Logits of all positions would need memory for batch * time * words numbers.
         hook = self.model.get_output_embeddings().register_forward_pre_hook(select_places)
         try:
             with torch.inference_mode():

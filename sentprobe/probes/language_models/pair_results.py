@@ -114,6 +114,21 @@ class PairFolder:
             raise path_error(self._folder, "cannot write results here", error) from error
 
 
+def score_models(
+    models: Sequence[Spec | StoredScores],
+    pairs: Sequence[SentencePair],
+    kind: ScoreKind,
+    reporter: Reporter,
+    *,
+    load: ModelLoader,
+    folder: PairFolder | None,
+) -> list[PairScores]:
+    """Score pairs by each model; with *folder*, read the scores that it has, and write the others to it."""
+    if folder is None:
+        return [load_or_find_scores(model, pairs, kind, reporter, load=load) for model in models]
+    return [folder.measure(model, kind, reporter, load=load) for model in models]
+
+
 def compute_fingerprint(spec: Spec) -> str:
     """Return a digest of a model's files, or of a hub model's commit; an empty text for functions and stored scores."""
     path = Path(spec.argument).expanduser()
