@@ -280,7 +280,6 @@ def _parse_finding(value: Mapping[str, Any]) -> Finding:
 
 
 def _check_audit(audit: Audit) -> None:
-    """Raise ValueError if values of an audit contradict each other."""
     if set(audit.structures) not in (set(), {"parsed", "skeleton"}):
         raise ValueError("the number of structures is missing")
     if any(finding.trial.chosen not in finding.trial.scores for finding in audit.findings):

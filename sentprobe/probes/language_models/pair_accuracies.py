@@ -414,7 +414,6 @@ class PairResults:
         return Grid(header, tuple(rows)), notes
 
     def _describe(self) -> str:
-        """Return the notes under the table of accuracies, one per line."""
         identical = sum(pair.good == pair.bad for pair in self.pairs)
         texts = {(pair.good, pair.bad) for pair in self.pairs}
         reversed_pairs = sum(good < bad and (bad, good) in texts for good, bad in texts)

@@ -103,7 +103,6 @@ class PairFolder:
         return result
 
     def _write(self, path: Path, text: str) -> None:
-        """Write a model's result, and the scored pairs if the folder lacks them."""
         pairs_path = self._folder / f"{self._digest}.jsonl"
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -203,10 +202,9 @@ def parse_lm_result(text: str | bytes, *, source: str) -> LanguageModelResult:
 
 
 def _find_result(path: Path) -> LanguageModelResult | None:
-    """Return the result in a file; None if the file is missing or damaged."""
     try:
         return parse_lm_result(path.read_bytes(), source=str(path))
-    except (OSError, ResultsError):
+    except (OSError, ResultsError):  # missing or damaged
         return None
 
 

@@ -116,11 +116,6 @@ class SentencePair:
 
         If words were only inserted or only deleted, one span would be empty. Then both spans also include the next word
         or, at the end of the sentence, the previous word.
-
-        >>> SentencePair("the men sleep .", "the men sleeps .").find_regions()
-        ((8, 13), (8, 14))
-        >>> SentencePair("did he go ?", "did he not go ?").find_regions()
-        ((7, 9), (7, 13))
         """
         words = [self.good.split(), self.bad.split()]
         start = len(commonprefix(words))  # noqa: RUF071 - of lists
@@ -197,11 +192,7 @@ def build_pair(record: Mapping[str, Any], where: str = "record") -> SentencePair
 
 
 def compare_scores(good: Iterable[float], bad: Iterable[float]) -> PairAnswers:
-    """Return whether the good sentence of each pair scores higher, (2, n); a tie is True in row 0, False in row 1.
-
-    >>> compare_scores([1.0, 2.0, 3.0], [2.0, 2.0, 2.0]).mean(axis=0).tolist()
-    [0.0, 0.5, 1.0]
-    """
+    """Return whether the good sentence of each pair scores higher; the mean of both rows counts a tie as half."""
     columns = np.array([[*good], [*bad]])
     return np.array([columns[0] >= columns[1], columns[0] > columns[1]])
 

@@ -152,11 +152,7 @@ def _join_paraphrases(scored: Sequence[ScoredPairs]) -> Floats:
 
 
 def choose_threshold(scores: Floats, keep: float) -> float:
-    """Return the highest score at which at least the share *keep* of the finite scores pass.
-
-    >>> choose_threshold(np.array([0.1, 0.4, 0.2, 0.3]), 0.75)
-    0.2
-    """
+    """Return the highest score at which at least the share *keep* of the finite scores pass."""
     finite = np.sort(scores[np.isfinite(scores)])
     if not len(finite):
         raise UsageError("no paraphrase passes the first threshold, so the second cannot be chosen")
@@ -207,12 +203,9 @@ CURVE_SHARES = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
 
 
 def compute_auc(same: Floats, different: Floats) -> float:
-    """Return the area under the ROC curve, from the scores of paraphrases and of pairs that differ in meaning.
-
-    >>> compute_auc(np.array([0.9, 0.5]), np.array([0.5, 0.1]))
-    0.875
-    """
+    """Return the area under the ROC curve, from the scores of paraphrases and of pairs that differ in meaning."""
     ordered = np.sort(different)
+    # Each paraphrase counts the other pairs below it; both sides together count a tie as half a pair.
     below = np.searchsorted(ordered, same, side="left") + np.searchsorted(ordered, same, side="right")
     return float(below.sum() / (2 * len(same) * len(different)))
 
