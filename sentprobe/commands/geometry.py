@@ -106,7 +106,7 @@ def geometry(
     file_materials = ts.read_triplet_files(files, seed=seed)
     spaces = [] if sentences else inputs.build_spaces(words, contrast or (), drawing)
     if out is not None:
-        check_directory(out)
+        check_directory(out)  # before models are loaded; it is made when the sentences are known
     encoders = build_vector_encoders(specs, seed)
     materials: list[ts.TripletSentences] = [ts.SampledTriplets(space, drawing) for space in spaces]
     if targets:

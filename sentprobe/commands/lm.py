@@ -78,6 +78,7 @@ def lm(
     from sentprobe.probes.language_models.sentence_pairs import read_or_sample_pairs
     from sentprobe.probes.results.store import check_directory, prepare_directory
 
+    # A path without a suffix is a results folder, unless it is a device such as /dev/stdout.
     is_stream = out is not None and (is_device(out) or find_descriptor(out) is not None)
     results = out if out is not None and not is_stream and (out.is_dir() or not out.suffix) else None
     out = None if results else out

@@ -241,7 +241,7 @@ def audit_all(
             strict=_correct_confidence(tried_cues),
         )
         for data, tried_cues in zip(datasets, cues_by_dataset, strict=True)
-        for units in [{split: data.units(split) for split in data.splits}]
+        for units in [{split: data.units(split) for split in data.splits}]  # once for all cues of the dataset
         for cue in tried_cues
     }
     reporter.begin("try cues", len(work))
@@ -270,7 +270,7 @@ _CueTrial = tuple[Trial, Mapping[str, int]]
 
 
 def _run_work(item: "tuple[_WorkKey, Callable[[], _CueTrial]]") -> _CueTrial:
-    return item[1]()
+    return item[1]()  # a function of the module, since it is sent to other processes
 
 
 def _try_cue(

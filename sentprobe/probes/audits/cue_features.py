@@ -172,7 +172,7 @@ def _extract_presence(item: CueItem) -> Features:
 def _list_ngrams(tokens: Sequence[str], sizes: Sequence[int]) -> Iterator[str]:
     padded = ["<s>", *tokens, "</s>"]
     for size in sizes:
-        tokens_ = tokens if size == 1 else padded
+        tokens_ = tokens if size == 1 else padded  # alone, the ends tell nothing: each sentence has them
         yield from (" ".join(tokens_[i : i + size]) for i in range(len(tokens_) - size + 1))
 
 

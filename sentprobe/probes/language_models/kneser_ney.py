@@ -66,6 +66,7 @@ def smooth_ngrams(levels: Sequence[NgramLevel]) -> list[tuple[Numbers, Numbers]]
     for length, level in enumerate(levels, 1):
         counts = level.counts
         if length < len(levels):  # the count is the number of different words before; none precedes the start
+            # levels[length] has the n-grams that are one word longer.
             predecessors = np.bincount(levels[length].suffixes, minlength=len(counts))
             counts = np.where(level.is_initial, counts, predecessors)
         if length == 1:

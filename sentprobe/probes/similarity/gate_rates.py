@@ -205,7 +205,7 @@ CURVE_SHARES = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
 def compute_auc(same: Floats, different: Floats) -> float:
     """Return the area under the ROC curve, from the scores of paraphrases and of pairs that differ in meaning."""
     ordered = np.sort(different)
-    # Each paraphrase counts the other pairs below it; both sides together count a tie as half a pair.
+    # "left" counts the pairs below a paraphrase, "right" also the equal ones: their mean counts a tie as half.
     below = np.searchsorted(ordered, same, side="left") + np.searchsorted(ordered, same, side="right")
     return float(below.sum() / (2 * len(same) * len(different)))
 

@@ -88,7 +88,7 @@ def find_mirror_items(data: ProbeDataset) -> Iterator[tuple[int, int]]:
         key = (*sorted(data.sentences[row].split()), *probe)
         unpaired = waiting.setdefault(key, [])
         first = next((j for j in unpaired if items.targets[j] != items.targets[i]), None)
-        if first is None or items.rows[first] == row:
+        if first is None or items.rows[first] == row:  # the same sentence with two labels is no pair
             unpaired.append(i)
         else:
             unpaired.remove(first)
