@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from sentprobe.common import tables as tw
@@ -74,19 +73,6 @@ def _finding_to_json(finding: Finding, *, probed: bool) -> dict[str, Any]:
 
 HEADER = ("cue", "accuracy", "95% interval", *Classifier, "verdict")
 _STYLES = {Verdict.LEAK: "bold red", Verdict.BELOW: "yellow", Verdict.EXPECTED: "", Verdict.CHANCE: ""}
-
-
-def build_table(audit: Audit) -> Table:
-    """Build the terminal table: for each cue, each classifier's accuracy in percent. The chosen one is bold."""
-    table = tw.build_empty_table(HEADER, left=[len(HEADER) - 1])
-    table.title, table.title_justify = format_title(audit), "left"
-    for row, finding in build_cue_rows(audit):
-        cells = [Text(cell) for cell in row]
-        if finding is not None:
-            cells[-1].stylize(_STYLES[finding.verdict])
-            cells[3 + list(Classifier).index(finding.trial.chosen)].stylize("bold")
-        table.add_row(*cells)
-    return table
 
 
 def format_notes(audit: Audit) -> str:
@@ -217,7 +203,15 @@ def _format_percent(share: float) -> str:
 def print_audits(audits: Sequence[Audit], console: Console) -> None:
     """Print the tables, notes and legend of audits; a terminal shows colours."""
     for audit in audits:
-        print_table(build_table(audit), console)
+        table = tw.build_empty_table(HEADER, left=[len(HEADER) - 1])
+        table.title, table.title_justify = format_title(audit), "left"
+        for row, finding in build_cue_rows(audit):
+            cells = [Text(cell) for cell in row]
+            if finding is not None:
+                cells[-1].stylize(_STYLES[finding.verdict])
+                cells[3 + list(Classifier).index(finding.trial.chosen)].stylize("bold")  # after cue, accuracy, interval
+            table.add_row(*cells)
+        print_table(table, console)
         print_lines(format_notes(audit), console)
     print_lines(format_legend(audits).removesuffix("\n"), console)
 
