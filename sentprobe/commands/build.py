@@ -46,12 +46,9 @@ from sentprobe.probes.runs.suite_options import (
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from sentprobe.probes.audits.cue_audit import Audit
     from sentprobe.probes.datasets.dataset import ProbeDataset, TooFewError
     from sentprobe.probes.runs.suites import AnySuite
-
-if TYPE_CHECKING:
-    from sentprobe.probes.audits.cue_audit import Audit
-    from sentprobe.probes.datasets.dataset import ProbeDataset
 
     Located = tuple[Path, ProbeDataset]
 
@@ -107,7 +104,7 @@ def audit(
     expected = [choose_member(Cue, name, what="cue") for name in expect or ()]
     if read_as is not None:
         formats.check_format(read_as)
-    from sentprobe.probes.audits.audit_report import format_verdict_lines, render
+    from sentprobe.probes.audits.audit_report import format_verdict_lines, print_audits, render
     from sentprobe.probes.audits.cue_audit import audit_all, count_processes
 
     check_count("jobs", jobs)
@@ -125,8 +122,10 @@ def audit(
         jobs = jobs or count_processes(datasets)
         with show_bars() as reporter:
             audits = audit_all(datasets, expect=expected, seed=seed, lexicon=words, jobs=jobs, reporter=reporter)
-        if file is None:
-            _print_audits(audits, style)
+        if file is None and style is TableFormat.TEXT and has_width():
+            print_audits(audits, make_console())
+        elif file is None:
+            print(render(audits, style=style), end="")
         else:
             file.write_text(render(audits, style=style), encoding="utf-8", newline="\n")
             print_text("\n".join(line for dataset_audit in audits for line in format_verdict_lines(dataset_audit)))
@@ -170,15 +169,6 @@ def _check_cards(located: "Sequence[Located]") -> None:
                 f"{path}: only a dataset in the format {_WITH_CARD!r} has a card to write to, "
                 f"not one in the format {data_format!r}"
             )
-
-
-def _print_audits(audits: "Sequence[Audit]", style: TableFormat) -> None:
-    from sentprobe.probes.audits.audit_report import print_audits, render
-
-    if style is TableFormat.TEXT and has_width():
-        print_audits(audits, make_console())
-    else:
-        print(render(audits, style=style), end="")
 
 
 def _write_cards(located: "Sequence[Located]", audits: "Sequence[Audit]") -> None:

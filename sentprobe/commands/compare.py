@@ -138,6 +138,7 @@ def compare_runs(
         requests["geometry"] = partial(compare_distances, compared_runs, nearness=nearness, **options)
     else:
         check_distances([], nearness)
+    # Probes are requested last: if nothing can be compared, the error about them is raised.
     unprobed = [run for run in compared_runs if not run.probed]
     if not unprobed or not requests:
         requests["probes"] = compare_all_probes

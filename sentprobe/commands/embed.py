@@ -193,7 +193,7 @@ def _read_source(source: str, *, seed: int, command: str, reporter: Reporter) ->
     from sentprobe.probes.datasets.formats import read_datasets, recognise
 
     path = Path(source)
-    if source == COMPEVAL and not path.exists():
+    if source == COMPEVAL and not path.exists():  # a file or folder of this name has priority
         from sentprobe.probes.generated.assemble import build
         from sentprobe.probes.generated.tasks import TASKS
 

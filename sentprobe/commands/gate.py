@@ -69,6 +69,7 @@ def gate(
     from sentprobe.probes.similarity import gate_tables as tables
     from sentprobe.probes.similarity.gate_run import gate as measure
 
+    # JUnit XML is no format of tables: it is chosen by name or suffix, and passes as text here.
     is_junit = format_ == JUNIT or (format_ is None and out is not None and out.suffix.lower() == ".xml")
     style = find_table_format(
         "text" if is_junit else format_, out, subject="gate", allowed=[*TableFormat], also=[JUNIT]

@@ -12,17 +12,15 @@ from sentprobe.commands.shared import output_paths
 from sentprobe.commands.shared.help import map_given_options
 from sentprobe.commands.shared.interruption import describe_kept_work, report_interruption
 from sentprobe.commands.shared.table_output import find_caption, find_table_format, print_reuse, write_tables
-from sentprobe.common.errors import UsageError
 from sentprobe.common.files import find_cache_directory
 from sentprobe.common.processes import check_count, limit_threads
 from sentprobe.common.screen import print_message, show_bars
-from sentprobe.common.specs import Spec, choose_member
+from sentprobe.common.specs import choose_member
 from sentprobe.common.tables import Grid
 from sentprobe.generator.spaces.templates import parse_side
 from sentprobe.lexicon.read import choose_vocabulary, load_lexicon
 
 if TYPE_CHECKING:
-    from sentprobe.probes.encoders.encoder import Encoder
     from sentprobe.probes.similarity.distance_results import GeometryResult
     from sentprobe.probes.similarity.distance_tables import GroupedBy
     from sentprobe.probes.similarity.measures import Nearness
@@ -78,7 +76,7 @@ def geometry(
     from sentprobe.probes.similarity import distance_tables, measures
     from sentprobe.probes.similarity import triplet_sentences as ts
     from sentprobe.probes.similarity.distance_results import to_geometry_records
-    from sentprobe.probes.similarity.distance_run import GeometrySettings, measure_encoders
+    from sentprobe.probes.similarity.distance_run import build_vector_encoders, measure_encoders
 
     style = find_table_format(format_, None, subject="geometry")
     caption = find_caption(latex, style)
@@ -99,16 +97,16 @@ def geometry(
         n=n,
         distractors=distractors,
         seed=seed,
-        words=ts.digest_words(side.restrict_lexicon(words, vocabulary) if side else words, vocabulary),
+        words=ts.digest_words(words, vocabulary, side),
         held_out=side.values if side else (),
         language=words.language.code,
     )
     check_distractors(distractors)
     targets = inputs.parse_sentence_targets(other_words, task or (), source, seed=seed) if other_words else None
-    file_materials = inputs.read_triplet_materials(files, seed=seed)
+    file_materials = ts.read_triplet_files(files, seed=seed)
     spaces = [] if sentences else inputs.build_spaces(words, contrast or (), drawing)
     if out is not None:
-        check_directory(out)
+        check_directory(out)  # before models are loaded; it is made when the sentences are known
     encoders = build_vector_encoders(specs, seed)
     materials: list[ts.TripletSentences] = [ts.SampledTriplets(space, drawing) for space in spaces]
     if targets:
@@ -118,28 +116,31 @@ def geometry(
     encoders = bind_to_sentence_order(encoders, [background_sentences, *(material.sentences for material in materials)])
     if out is not None:
         prepare_directory(out)
-    settings = GeometrySettings(
-        background=background_sentences,
-        out=out,
-        force=force,
-        cache=Cache(find_cache_directory()) if cache else None,
-        command=opt.format_command_line(),
-    )
+    vector_cache = Cache(find_cache_directory()) if cache else None
     with (
         report_interruption(lambda: describe_kept_work(out) if out else "use --out to keep results and resume a run"),
         limit_threads(threads),
         show_bars() as reporter,
     ):
-        outcome = measure_encoders(encoders, materials, settings, reporter)
-    distance_tables.check_nearness(outcome.results, chosen_nearness)
+        results, reused = measure_encoders(
+            encoders,
+            materials,
+            background=background_sentences,
+            out=out,
+            force=force,
+            cache=vector_cache,
+            command=opt.format_command_line(),
+            reporter=reporter,
+        )
+    distance_tables.check_nearness(results, chosen_nearness)
     write_tables(
-        [("", *_build_table(outcome.results, out, chosen_nearness, grouping, intervals=intervals))],
-        partial(to_geometry_records, outcome.results),
+        [("", *_build_table(results, out, chosen_nearness, grouping, intervals=intervals))],
+        partial(to_geometry_records, results),
         style,
         caption=caption,
     )
     if out is not None:
-        print_reuse(outcome.reused, total=len(outcome.results))
+        print_reuse(reused, total=len(results))
         print_message(f"results: {out}")
 
 
@@ -167,18 +168,3 @@ def _build_table(
         results, nearness=nearness, intervals=intervals, probe_cells=probe_columns
     )
     return grid, notes
-
-
-def build_vector_encoders(specs: Sequence[Spec], seed: int) -> "list[Encoder]":
-    """Return the encoders that the specs name; raise UsageError for a baseline, which has no vectors."""
-    from sentprobe.probes.encoders.encoder import Encoder
-    from sentprobe.probes.encoders.kinds import check_installed, make_encoders
-
-    check_installed(specs)
-    encoders: list[Encoder] = []
-    for spec in specs:
-        for encoder in make_encoders(spec, seed=seed):
-            if not isinstance(encoder, Encoder):
-                raise UsageError(f"{str(spec)!r} is a baseline without vectors, so it has no distances")
-            encoders.append(encoder)
-    return encoders

@@ -1,6 +1,5 @@
 """The command ``probe lm``: accuracy of language models on minimal pairs."""
 
-from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,19 +15,14 @@ from sentprobe.commands.shared.table_output import (
     print_reuse,
     write_tables,
 )
-from sentprobe.common.errors import UsageError, format_count
+from sentprobe.common.errors import format_count
 from sentprobe.common.inputs import find_descriptor, is_device
 from sentprobe.common.processes import check_count, limit_threads
 from sentprobe.common.screen import print_message, show_bars
 from sentprobe.common.specs import choose_member
-from sentprobe.common.values import parse_json
-from sentprobe.lexicon import english
-from sentprobe.lexicon.read import choose_vocabulary
 
 if TYPE_CHECKING:
-    from sentprobe.probes.language_models.pair_accuracies import PairScores
     from sentprobe.probes.language_models.scorers import ModelLoader
-    from sentprobe.probes.language_models.sentence_pairs import SentencePair
 
 
 def lm(
@@ -79,10 +73,12 @@ def lm(
     A minimal pair is a grammatical and an ungrammatical sentence. Several models are compared by paired tests.
     """
     from sentprobe.probes.language_models import pair_accuracies as accuracies
+    from sentprobe.probes.language_models.pair_results import PairFolder, score_models
     from sentprobe.probes.language_models.scorers import ScoreKind, load_language_model, parse_models
-    from sentprobe.probes.language_models.sentence_pairs import read_pairs
+    from sentprobe.probes.language_models.sentence_pairs import read_or_sample_pairs
     from sentprobe.probes.results.store import check_directory, prepare_directory
 
+    # A path without a suffix is a results folder, unless it is a device such as /dev/stdout.
     is_stream = out is not None and (is_device(out) or find_descriptor(out) is not None)
     results = out if out is not None and not is_stream and (out.is_dir() or not out.suffix) else None
     out = None if results else out
@@ -93,33 +89,21 @@ def lm(
     kind = choose_member(ScoreKind, score, what="score")
     check_count("threads", threads)
     specs = accuracies.read_scores_files(parse_models(models))
-    if bool(pairs) == bool(paradigm):
-        raise UsageError("name minimal pairs: either by --pairs, a file or folder, or by --paradigm")
-    if pairs and n is not None:
-        raise UsageError("--n counts pairs of a --paradigm; all pairs of --pairs are read")
-    n = 1000 if n is None else n
-    minimal_pairs = read_pairs(pairs) if pairs else sample_paradigms(paradigm or (), n, seed)
+    minimal_pairs, source = read_or_sample_pairs(pairs or (), paradigm or (), n, seed=seed)
     accuracies.check_column(minimal_pairs, by)
-    sampled = f"{format_count(n, 'pair')} of each paradigm, sampled by sentprobe from everyday words with seed {seed}"
-    source = f"read from {', '.join(map(str, pairs))}" if pairs else sampled
     load: ModelLoader = partial(load_language_model, device=device)
     if known_words:
         load = cache(load) if len(specs) == 1 else load  # several models are not in memory together
         total = len(minimal_pairs)
-        vocabularies = accuracies.list_models_with_vocabulary(specs)
-        minimal_pairs = accuracies.select_known_pairs(vocabularies, minimal_pairs, load)
+        minimal_pairs, reporting = accuracies.select_known_pairs(specs, minimal_pairs, load)
         print_message(f"left out: {total - len(minimal_pairs)} of {format_count(total, 'pair')}")
-        source += f", without pairs that have words unknown to {' or '.join(map(str, vocabularies))}"
-    measure: Callable[..., PairScores] = partial(accuracies.load_or_find_scores, pairs=minimal_pairs)
+        source += f", without pairs that have words unknown to {' or '.join(map(str, reporting))}"
     folder = None
     if results is not None:
-        from sentprobe.probes.language_models.pair_results import PairFolder
-
         prepare_directory(results)
         folder = PairFolder(results, minimal_pairs, command=opt.format_command_line(), source=source, device=device)
-        measure = folder.measure
     with limit_threads(threads), show_bars() as reporter:
-        scored = [measure(spec, kind=kind, reporter=reporter, load=load) for spec in specs]
+        scored = score_models(specs, minimal_pairs, kind, reporter, load=load, folder=folder)
     result = accuracies.PairResults(minimal_pairs, kind, scored, by)
     if scores is not None:
         print_or_write(result.format_scores(), scores)
@@ -127,13 +111,3 @@ def lm(
     if folder is not None:
         print_reuse(len(folder.reused), total=len(scored))
         print_message(f"results: {results}")
-
-
-def sample_paradigms(uids: Sequence[str], n: int, seed: int) -> "list[SentencePair]":
-    """Sample *n* minimal pairs of each paradigm in *uids*, from everyday words. Raises UsageError."""
-    from sentprobe.generator.pairs.minimal_pairs import build_pair_spaces, format_pair_lines, sample_pairs
-    from sentprobe.probes.language_models.sentence_pairs import build_pair
-
-    words = english()
-    spaces = build_pair_spaces(words, uids, vocabulary=choose_vocabulary(words, "everyday"))
-    return [build_pair(parse_json(line)) for line in format_pair_lines(sample_pairs(spaces, n, seed=seed))]

@@ -48,23 +48,6 @@ def reject_unused_options(given_options: Mapping[str, str], words: Sequence[str]
             raise UsageError("--task is for compeval or datasets: name one first")
 
 
-def read_triplet_materials(files: Sequence[Path], *, seed: int) -> "list[TripletSentences]":
-    """Read the triplets of each file; raise UsageError if two files have the same contrast."""
-    from sentprobe.probes.similarity import triplet_sentences as reader
-
-    materials: dict[str, tuple[Path, TripletSentences]] = {}
-    for path in files:
-        reader.check_annotation(path)
-        material = reader.read_triplets(path, seed=seed)
-        if material.contrast in materials:
-            raise UsageError(
-                f"{materials[material.contrast][0]} and {path} are both of the contrast {material.contrast}: "
-                "use two commands"
-            )
-        materials[material.contrast] = path, material
-    return [material for _, material in materials.values()]
-
-
 def build_spaces(lexicon: Lexicon, names: Sequence[str], drawing: "TripletSampling") -> "list[TripletSpace]":
     """Return a triplet space for each named contrast. By default, try all; print on stderr which are impossible."""
     from sentprobe.probes.similarity.triplet_sentences import build_triplet_spaces

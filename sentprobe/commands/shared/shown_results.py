@@ -30,7 +30,7 @@ from sentprobe.probes.reports.tables.view import (
 from sentprobe.probes.reports.tables.view import to_text as write_sections
 from sentprobe.probes.results.item_table import ItemTable, has_held_out, has_items, read_item_tables
 from sentprobe.probes.results.records import TrainingCurve
-from sentprobe.probes.results.result import Result, Results
+from sentprobe.probes.results.result import Results
 from sentprobe.probes.results.store import read_results
 from sentprobe.probes.similarity.distance_draws import build_geometry_tables
 from sentprobe.probes.similarity.distance_results import GeometryResult, read_geometry
@@ -70,18 +70,15 @@ def read_audit_files(paths: Sequence[Path]) -> "tuple[Audit, ...]":
 def _load_stored_items(results: Results) -> tuple[ItemTable, ...]:
     """Read the stored test items of each dataset; print on stderr which tables are damaged, and skip them."""
     results_by_dataset = {(r.source, r.task, r.dataset_fingerprint): r for r in results.records}
-    results_with_items = (result for result in results_by_dataset.values() if has_items(result, Path(result.source)))
-    tables = (table for result in results_with_items for table in _load_items(result))
-    return tuple({(item_table.task, item_table.fingerprint): item_table for item_table in tables}.values())
-
-
-def _load_items(result: Result) -> tuple[ItemTable, ...]:
-    """Return the table of a result's test items. If it cannot be read, print the reason on stderr and return ()."""
-    try:
-        return read_item_tables([result])
-    except SentprobeError as error:
-        print_message(f"left out: test items: {error}")
-        return ()
+    tables: dict[tuple[str, str], ItemTable] = {}
+    for result in results_by_dataset.values():
+        if not has_items(result, Path(result.source)):
+            continue
+        try:
+            tables |= {(table.task, table.fingerprint): table for table in read_item_tables([result])}
+        except SentprobeError as error:
+            print_message(f"left out: test items: {error}")
+    return tuple(tables.values())
 
 
 def find_held_out_items(results: Results) -> tuple[ItemTable, ...]:
@@ -136,7 +133,6 @@ def _check_single(parts: Sequence[object], description: str) -> None:
 
 
 def _take_first(pictures: "Iterator[ResultPicture]", reason: str) -> "ResultPicture":
-    """Return the first picture; raise UsageError if there is none."""
     picture = next(pictures, None)
     if picture is None:
         raise UsageError(f"there is nothing to plot: {reason}")

@@ -1,13 +1,12 @@
 """Audits as text, Markdown or JSON. An audit has the accuracies of cues, upper bounds on accuracies, and a verdict."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from io import StringIO
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from sentprobe.common import tables as tw
@@ -76,41 +75,45 @@ HEADER = ("cue", "accuracy", "95% interval", *Classifier, "verdict")
 _STYLES = {Verdict.LEAK: "bold red", Verdict.BELOW: "yellow", Verdict.EXPECTED: "", Verdict.CHANCE: ""}
 
 
-def build_table(audit: Audit) -> Table:
-    """Build the terminal table: for each cue, each classifier's accuracy in percent. The chosen one is bold."""
-    table = tw.build_empty_table(HEADER, left=[len(HEADER) - 1])
-    table.title, table.title_justify = format_title(audit), "left"
-    for row, finding in build_cue_rows(audit):
-        cells = [Text(cell) for cell in row]
-        if finding is not None:
-            cells[-1].stylize(_STYLES[finding.verdict])
-            cells[3 + list(Classifier).index(finding.trial.chosen)].stylize("bold")
-        table.add_row(*cells)
-    return table
-
-
 def format_notes(audit: Audit) -> str:
     """Return the notes below the table: bounds, redundancy, overlap of training and test, and verdict."""
-    shares = (audit.overlap.format_repeated(), audit.overlap.format_inflected(), audit.overlap.format_reworded())
-    overlap = f"overlap: {'; '.join(shares)}"
-    lines = (*_format_bounds(audit), *_format_redundancy(audit), overlap, *format_verdict_lines(audit))
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _format_redundancy(audit: Audit) -> Iterator[str]:
-    """Yield how often the label is the sentence's most frequent tense or number (Conneau et al. 2018, section 4)."""
+    lines = []
+    for cue, bounds in audit.bounds.items():
+        parts = [f"{split} {_format_bound(bound)}" for split, bound in bounds.items()]
+        lines.append(f"bound, {CUES[cue].get_title(probed=audit.probed)}: {'; '.join(parts)}")
+    if audit.structures:
+        lines.append(
+            f"template: from the grammar for {audit.structures['parsed']} sentences, from their "
+            f"function words for {audit.structures['skeleton']}"
+        )
     redundancy = find_redundancy(audit.task)
-    if audit.agreeing is not None and redundancy is not None:
-        yield (
+    if audit.agreeing is not None and redundancy is not None:  # Conneau et al. 2018, section 4
+        lines.append(
             f"redundancy: in {_format_percent(audit.agreeing)}% of the test items the answer is also the most frequent "
             f"{redundancy.feature} in the sentence ({redundancy.published}% in the published data), so a bag of words "
             "can find it"
         )
+    shares = (audit.overlap.format_repeated(), audit.overlap.format_inflected(), audit.overlap.format_reworded())
+    lines += [f"overlap: {'; '.join(shares)}", *format_verdict_lines(audit)]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def render(audits: Sequence[Audit], *, style: tw.TableFormat = tw.TableFormat.TEXT) -> str:
     """Return audits as text, Markdown or JSON."""
-    return _RENDERERS[style](audits)
+    if style is tw.TableFormat.JSON:
+        return tw.format_records(list(map(to_json, audits)), style)
+    if style is tw.TableFormat.MARKDOWN:
+        parts = []
+        for audit in audits:
+            rows = ([tw.escape_markdown(text) for text in row] for row, _ in build_cue_rows(audit))
+            body = tw.format_markdown_table(HEADER, rows, left=[len(HEADER) - 1])
+            parts.append(
+                f"## {tw.escape_markdown(format_title(audit))}\n\n{body}{tw.format_notes(format_notes(audit), style)}"
+            )
+        return "\n".join(parts) + tw.format_notes(format_legend(audits), style)
+    with StringIO() as text:
+        print_audits(audits, Console(file=text, width=120))
+        return "".join(f"{line.rstrip()}\n" for line in text.getvalue().splitlines())
 
 
 def format_legend(audits: Sequence[Audit]) -> str:
@@ -140,7 +143,13 @@ _LEGEND = (
 
 def format_verdict_lines(audit: Audit) -> tuple[str, ...]:
     """Return the verdict on a dataset in sentences, one per line."""
-    lines = [f"{audit.task}: {_format_verdict(audit)}"]
+    verdict = "no leak found: no cue that should be at chance is above chance."
+    if audit.is_leaky:
+        names = ", ".join(_format_accuracy(finding, probed=audit.probed) for finding in audit.leaks)
+        cues = [f"{names}, where chance is {_format_percent(audit.chance)}%"] if names else []
+        repeated = [audit.overlap.format_repeated()] if audit.overlap.is_leaky else []
+        verdict = f"LEAK: {'; '.join((*cues, *repeated))}."
+    lines = [f"{audit.task}: {verdict}"]
     for finding in audit.findings:
         if finding.verdict in (Verdict.EXPECTED, Verdict.BELOW):
             accuracy = _format_accuracy(finding, probed=audit.probed)
@@ -151,15 +160,6 @@ def format_verdict_lines(audit: Audit) -> tuple[str, ...]:
         else:
             lines.append(f"  expected, but not tried here: {CUES[cue].get_title(probed=True)}")
     return tuple(lines)
-
-
-def _format_verdict(audit: Audit) -> str:
-    if not audit.is_leaky:
-        return "no leak found: no cue that should be at chance is above chance."
-    names = ", ".join(_format_accuracy(finding, probed=audit.probed) for finding in audit.leaks)
-    cues = [f"{names}, where chance is {_format_percent(audit.chance)}%"] if names else []
-    repeated = [audit.overlap.format_repeated()] if audit.overlap.is_leaky else []
-    return f"LEAK: {'; '.join((*cues, *repeated))}."
 
 
 def _format_accuracy(finding: Finding, *, probed: bool) -> str:
@@ -173,12 +173,11 @@ def format_title(audit: Audit) -> str:
     return f"{audit.task} ({counts} items{units}; chance {_format_percent(audit.chance)}%)"
 
 
-AuditRow: TypeAlias = tuple[tuple[str, ...], Finding | None]
-"""The cells of a row, and the finding on the row's cue; None for the majority row."""
+def build_cue_rows(audit: Audit) -> Iterator[tuple[tuple[str, ...], Finding | None]]:
+    """Yield each row of the table with the columns ``HEADER``, and the finding on its cue; the majority row is first.
 
-
-def build_cue_rows(audit: Audit) -> Iterator[AuditRow]:
-    """Yield the rows of the table with the columns ``HEADER``: the majority row, then a row for each cue."""
+    The finding of the majority row is None.
+    """
     majority, blanks = audit.majority, ("",) * len(Classifier)
     yield ("majority", _format_percent(majority.accuracy), majority.interval.format_percent(), *blanks, ""), None
     for finding in audit.findings:
@@ -187,17 +186,6 @@ def build_cue_rows(audit: Audit) -> Iterator[AuditRow]:
         percents = ("" if score is None else _format_percent(score.accuracy) for score in scores)
         interval = finding.score.interval.format_percent()
         yield (title, percent, interval, *percents, str(finding.verdict)), finding
-
-
-def _format_bounds(audit: Audit) -> Iterator[str]:
-    for cue, bounds in audit.bounds.items():
-        parts = [f"{split} {_format_bound(bound)}" for split, bound in bounds.items()]
-        yield f"bound, {CUES[cue].get_title(probed=audit.probed)}: {'; '.join(parts)}"
-    if audit.structures:
-        yield (
-            f"template: from the grammar for {audit.structures['parsed']} sentences, from their "
-            f"function words for {audit.structures['skeleton']}"
-        )
 
 
 def _format_bound(bound: Bound) -> str:
@@ -215,51 +203,32 @@ def _format_percent(share: float) -> str:
 def print_audits(audits: Sequence[Audit], console: Console) -> None:
     """Print the tables, notes and legend of audits; a terminal shows colours."""
     for audit in audits:
-        print_table(build_table(audit), console)
+        table = tw.build_empty_table(HEADER, left=[len(HEADER) - 1])
+        table.title, table.title_justify = format_title(audit), "left"
+        for row, finding in build_cue_rows(audit):
+            cells = [Text(cell) for cell in row]
+            if finding is not None:
+                cells[-1].stylize(_STYLES[finding.verdict])
+                cells[3 + list(Classifier).index(finding.trial.chosen)].stylize("bold")  # after cue, accuracy, interval
+            table.add_row(*cells)
+        print_table(table, console)
         print_lines(format_notes(audit), console)
     print_lines(format_legend(audits).removesuffix("\n"), console)
-
-
-def _render_text(audits: Sequence[Audit]) -> str:
-    with StringIO() as text:
-        print_audits(audits, Console(file=text, width=120))
-        return "".join(f"{line.rstrip()}\n" for line in text.getvalue().splitlines())
-
-
-def _render_markdown(audits: Sequence[Audit]) -> str:
-    parts = []
-    for audit in audits:
-        rows = ([tw.escape_markdown(text) for text in row] for row, _ in build_cue_rows(audit))
-        body = tw.format_markdown_table(HEADER, rows, left=[len(HEADER) - 1])
-        notes = tw.format_notes(format_notes(audit), tw.TableFormat.MARKDOWN)
-        parts.append(f"## {tw.escape_markdown(format_title(audit))}\n\n{body}{notes}")
-    return "\n".join(parts) + tw.format_notes(format_legend(audits), tw.TableFormat.MARKDOWN)
-
-
-_RENDERERS: Mapping[tw.TableFormat, Callable[[Sequence[Audit]], str]] = {
-    tw.TableFormat.TEXT: _render_text,
-    tw.TableFormat.MARKDOWN: _render_markdown,
-    tw.TableFormat.JSON: lambda audits: tw.format_records(list(map(to_json, audits)), tw.TableFormat.JSON),
-}
 
 
 def read_audits(path: Path) -> tuple[Audit, ...]:
     """Read the audits in a JSON file; raise UsageError if it is unreadable, FormatError if it is malformed."""
     try:
-        return parse_audits(path.read_bytes(), source=str(path))
+        text = path.read_bytes()
     except OSError as error:
         raise path_error(path, "cannot read it", error) from error
-
-
-def parse_audits(text: str | bytes, *, source: str) -> tuple[Audit, ...]:
-    """Parse the JSON text of audits; raise FormatError, which names *source*, if the text is malformed."""
     try:
         records = parse_json(text)
         if not isinstance(records, list) or not records:
             raise ValueError("not a list of audits")
         return tuple(map(audit_from_json, records))
     except (SentprobeError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise FormatError(f"{source}: not the output of probe audit --format json ({error})") from None
+        raise FormatError(f"{path}: not the output of probe audit --format json ({error})") from None
 
 
 def audit_from_json(value: Mapping[str, Any]) -> Audit:
@@ -281,7 +250,7 @@ def audit_from_json(value: Mapping[str, Any]) -> Audit:
         units=value["test_units"],
         findings=tuple(map(_parse_finding, value["cues"])),
         bounds={
-            Cue(cue): {Split(split): Bound(*(record[name] for name in _BOUND_KEYS)) for split, record in bounds.items()}
+            Cue(cue): {Split(split): Bound(b["best"], b["total"], b["groups"]) for split, b in bounds.items()}
             for cue, bounds in value["bounds"].items()
         },
         structures=dict(value["structures"]),
@@ -305,8 +274,7 @@ def _parse_finding(value: Mapping[str, Any]) -> Finding:
 
 
 def _check_audit(audit: Audit) -> None:
-    """Raise ValueError if values of an audit contradict each other."""
-    if set(audit.structures) not in (set(), _STRUCTURE_KEYS):
+    if set(audit.structures) not in (set(), {"parsed", "skeleton"}):
         raise ValueError("the number of structures is missing")
     if any(finding.trial.chosen not in finding.trial.scores for finding in audit.findings):
         raise ValueError("the chosen classifier has no score")
@@ -316,7 +284,3 @@ def _check_audit(audit: Audit) -> None:
     accuracies = [audit.chance, *(end for score in scores for end in (score.interval.low, score.interval.high))]
     if not all(0 <= count <= total != 0 for count, total in counts) or not all(0 <= share <= 1 for share in accuracies):
         raise ValueError("an accuracy is not between 0 and 1")
-
-
-_BOUND_KEYS = ("best", "total", "groups")
-_STRUCTURE_KEYS = {"parsed", "skeleton"}

@@ -88,10 +88,6 @@ def list_audited_places(data: ProbeDataset) -> Places:
 
 FORMAT = "sentprobe-audit 1"
 
-RENDERER = "sentprobe.probes.audits.audit_report:render"
-"""The function that renders audits. Its module imports this one, so it is imported by name when needed."""
-USER_EXPECTED = "you expect it"
-
 CONFIDENCE = 0.99
 """The confidence of the verdict: fewer than 1% of audits of clean datasets find a leak."""
 _WORK_PER_PROCESS = 60_000
@@ -153,7 +149,8 @@ class Audit:
     dataset was built; ties count half (Conneau et al. 2018, section 4). None if not counted."""
 
     def __str__(self) -> str:
-        render: Callable[[Sequence[Audit]], str] = resolve_name(RENDERER)
+        # Found by name, since its module imports this one.
+        render: Callable[[Sequence[Audit]], str] = resolve_name("sentprobe.probes.audits.audit_report:render")
         return render([self]).rstrip("\n")
 
     @property
@@ -244,7 +241,7 @@ def audit_all(
             strict=_correct_confidence(tried_cues),
         )
         for data, tried_cues in zip(datasets, cues_by_dataset, strict=True)
-        for units in [{split: data.units(split) for split in data.splits}]
+        for units in [{split: data.units(split) for split in data.splits}]  # once for all cues of the dataset
         for cue in tried_cues
     }
     reporter.begin("try cues", len(work))
@@ -268,16 +265,12 @@ def audit_all(
 
 
 _WorkKey = tuple[str, Cue]
-
-
-@dataclass(frozen=True, slots=True)
-class _CueTrial:
-    trial: Trial
-    structures: Mapping[str, int]
+_CueTrial = tuple[Trial, Mapping[str, int]]
+"""The trial of a cue, and the numbers of structures (``Audit.structures``) that its features come from."""
 
 
 def _run_work(item: "tuple[_WorkKey, Callable[[], _CueTrial]]") -> _CueTrial:
-    return item[1]()
+    return item[1]()  # a function of the module, since it is sent to other processes
 
 
 def _try_cue(
@@ -299,7 +292,7 @@ def _try_cue(
         seed=seed,
         strict=strict,
     )
-    return _CueTrial(trial, {"parsed": structures.parsed, "skeleton": structures.skeletons})
+    return trial, {"parsed": structures.parsed, "skeleton": structures.skeletons}
 
 
 def _select_items(data: ProbeDataset, split: Split, units: Indices, features: Sequence[Features] = ()) -> TrialItems:
@@ -314,7 +307,7 @@ def _correct_confidence(cues: Collection[Cue]) -> float:
 def _build_audit(
     data: ProbeDataset, trials: Mapping[Cue, _CueTrial], *, overlap: SplitOverlap, seed: int, expect: tuple[Cue, ...]
 ) -> Audit:
-    reasons = dict.fromkeys(expect, USER_EXPECTED)
+    reasons = dict.fromkeys(expect, "you expect it")
     test, units = data.splits[Split.TEST], data.units(Split.TEST)
     chance = max(Counter(test.targets.tolist()).values()) / len(test)
     counts = data.card.counts
@@ -333,13 +326,15 @@ def _build_audit(
         items={split: len(items) for split, items in data.splits.items()},
         probed=bool(data.slots),
         units=len(np.unique(units)),
-        findings=tuple(_judge_cue(data, cue, trials[cue].trial, chance, reason=reasons.get(cue, "")) for cue in trials),
+        findings=tuple(
+            _judge_cue(data, cue, trial, chance, reason=reasons.get(cue, "")) for cue, (trial, _) in trials.items()
+        ),
         bounds={
             cue: {split: compute_bound(data, split, key) for split in data.splits}
             for cue, key in list_keys(data).items()
             if cue in trials
         },
-        structures=trials[Cue.TEMPLATE].structures if Cue.TEMPLATE in trials else {},
+        structures=trials[Cue.TEMPLATE][1] if Cue.TEMPLATE in trials else {},
         expect=expect,
         agreeing=agreeing,
     )

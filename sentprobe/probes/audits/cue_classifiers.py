@@ -160,6 +160,7 @@ def _choose_classifier(
     held_units = np.random.default_rng([seed, 1]).permutation(all_units)[: int(_HELD_OUT_SHARE * len(all_units))]
     is_held = np.isin(train.units, held_units)
     inner_train, held_out = train.select(np.flatnonzero(~is_held)), train.select(np.flatnonzero(is_held))
+    # Equal features then occur equally often with each label: any classifier is as accurate as a guess.
     if test.unpredictable and held_out.unpredictable:
         return kinds[0], dict.fromkeys(kinds, np.zeros(len(test.targets), np.int64))
     (answers,) = _predict(kinds, train, [test], seed=seed)

@@ -59,11 +59,7 @@ def _list_event_features(event: Event, path: str) -> Iterator[str]:
 
 
 def build_skeleton(tokens: Sequence[str]) -> tuple[str, ...]:
-    """Return the lower-case tokens, with :data:`BLANK` instead of content words (all but scikit-learn's stop words).
-
-    >>> build_skeleton("The rain fell on the town .".split())
-    ('the', '_', '_', 'on', 'the', '_', '.')
-    """
+    """Return the lower-case tokens, with :data:`BLANK` instead of content words (all but scikit-learn's stop words)."""
     function_words = _load_function_words()
     lowercase = [token.lower() for token in tokens]
     return tuple(token if token in function_words or not any(map(str.isalnum, token)) else BLANK for token in lowercase)
@@ -176,7 +172,7 @@ def _extract_presence(item: CueItem) -> Features:
 def _list_ngrams(tokens: Sequence[str], sizes: Sequence[int]) -> Iterator[str]:
     padded = ["<s>", *tokens, "</s>"]
     for size in sizes:
-        tokens_ = tokens if size == 1 else padded
+        tokens_ = tokens if size == 1 else padded  # alone, the ends tell nothing: each sentence has them
         yield from (" ".join(tokens_[i : i + size]) for i in range(len(tokens_) - size + 1))
 
 

@@ -18,9 +18,6 @@ from sentprobe.probes.language_models.scorers import Regions, ScoringMethod, Tok
 from sentprobe.probes.language_models.sentence_pairs import TextSpan, split_at_spaces
 
 START, END, UNKNOWN = "<s>", "</s>", "<unk>"
-CAPITAL_UNKNOWN = "<UNK>"
-"""The unknown word as some tools write it."""
-
 MAX_HEAD_LINES = 1000
 """Maximum number of lines up to the header of an ARPA file."""
 MAX_ROUNDING = 1e-3
@@ -126,7 +123,7 @@ def load_ngram_model(spec: Spec, device: str) -> NgramModel:  # noqa: ARG001 - a
     with open_source(source):
         pass
 
-    @lru_cache(maxsize=1)
+    @lru_cache(maxsize=1)  # the same texts are first searched for unknown words, and then scored
     def read_entries(words: frozenset[str]) -> tuple[Mapping[NGram, NgramValues], int]:
         with open_source(source) as opened:
             try:
@@ -159,7 +156,7 @@ def parse_arpa(lines: Iterable[str], words: Container[str]) -> tuple[dict[NGram,
                 break
             count += 1
             ngram, values = _parse_entry(split_at_blanks(heading), order, number)
-            _check_words(ngram, known_words, number)
+            _check_words(ngram, known_words, number)  # also of n-grams that are not kept
             if not all(word in words for word in ngram):
                 continue
             if ngram in entries:
@@ -228,5 +225,5 @@ def _parse_entry(fields: list[str], order: int, number: int) -> tuple[NGram, Ngr
         raise FormatError(f"line {number}: a logarithm and an optional weight are expected, as finite numbers")
     if values[0] > 0:
         raise FormatError(f"line {number}: a log probability above 0: {fields[0]}")
-    ngram = tuple(UNKNOWN if word == CAPITAL_UNKNOWN else word for word in fields[1 : order + 1])
+    ngram = tuple(UNKNOWN if word == "<UNK>" else word for word in fields[1 : order + 1])  # as some tools write it
     return ngram, (values[0], values[1] if len(values) > 1 else 0.0)

@@ -54,7 +54,7 @@ def count_ngrams(tokens: Integers, order: int, words: int) -> list[NgramLevel]:
         )
         is_initial = offsets[ends[first]] == length - 1
         levels.append(NgramLevel(keys % words, keys // words, numbers[ends[first]], counts, is_initial))
-        numbers = np.full(len(tokens), -1, dtype=np.int64)
+        numbers = np.full(len(tokens), -1, dtype=np.int64)  # -1: too near the start of the sentence for this length
         numbers[ends] = inverse
     return levels
 
@@ -66,11 +66,12 @@ def smooth_ngrams(levels: Sequence[NgramLevel]) -> list[tuple[Numbers, Numbers]]
     for length, level in enumerate(levels, 1):
         counts = level.counts
         if length < len(levels):  # the count is the number of different words before; none precedes the start
+            # levels[length] has the n-grams that are one word longer.
             predecessors = np.bincount(levels[length].suffixes, minlength=len(counts))
             counts = np.where(level.is_initial, counts, predecessors)
         if length == 1:
             counts = np.where(level.is_initial, 0, counts)  # the start is never predicted
-        discounts = estimate_discounts(counts)[np.minimum(counts, 3)]
+        discounts = estimate_discounts(counts)[np.minimum(counts, 3)]  # one discount for each count up to 3
         totals = np.bincount(level.contexts, weights=counts, minlength=len(lower_order))
         # A context without a next word, such as the end, has weight 1.
         weights = np.bincount(level.contexts, weights=discounts, minlength=len(lower_order)) / np.maximum(totals, 1)
@@ -106,6 +107,7 @@ def train_ngrams(texts: Sequence[str], *, order: int, words: int) -> Iterator[st
     frequent = [word for word in learn_vocabulary(texts, words=words).words if word not in SPECIAL]
     names = [*SPECIAL, *frequent]
     numbers = {name: number for number, name in enumerate(names)} | dict.fromkeys(SPECIAL, 2)
+    # 0, 1 and 2 are the places of <s>, </s> and <unk> in SPECIAL. A word with such a name becomes <unk>.
     rows = ((0, *(numbers.get(word, 2) for word in text.split()), 1) for text in texts)
     tokens = np.fromiter(chain.from_iterable(rows), dtype=np.int64)
     levels = count_ngrams(tokens, order, len(names))

@@ -173,6 +173,7 @@ class TransformerModel:
                 for sequence, part in zip(batch, parts, strict=True):
                     values[sequence.text] += part.tolist()
                 reporter.advance(sum(sequence.is_last for sequence in batch))
+        # Without a start token, a causal model scores no first token, whose span is then left out.
         return [TokenScores(part, spans[text][len(spans[text]) - len(part) :]) for text, part in enumerate(values)]
 
     def _find_start(self) -> list[int]:
@@ -228,6 +229,7 @@ class TransformerModel:
         def select_places(_: Any, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
             return (inputs[0][rows, places][None], *inputs[1:])
 
+        # Logits of all positions would need memory for batch * time * words numbers.
         hook = self.model.get_output_embeddings().register_forward_pre_hook(select_places)
         try:
             with torch.inference_mode():

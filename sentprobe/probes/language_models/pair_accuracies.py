@@ -31,7 +31,6 @@ from sentprobe.probes.language_models.scorers import (
     ScoreKind,
     ScoringMethod,
 )
-from sentprobe.probes.language_models.sentence_pairs import SentencePair
 from sentprobe.probes.reports import comparisons as tested
 from sentprobe.probes.reports.item_parts import MAX_PARTS, partition_values
 from sentprobe.probes.reports.tables.distance_report import fill_missing_keys
@@ -56,15 +55,6 @@ class StoredScores:
     spec: Spec
     name: str
     scores: Mapping[tuple[str, str, str], tuple[float, float]] = field(repr=False)
-
-    def find_scores(self, pairs: Sequence[SentencePair], kind: str) -> list[tuple[float, float]]:
-        """Return the scores of both sentences of each pair. Raises UsageError if a pair has no stored scores."""
-        for pair in pairs:
-            if _build_key(kind, pair.good, pair.bad) not in self.scores:
-                raise UsageError(
-                    f"{self.spec.argument} has no {kind} score of {self.name} for the pair {pair.good!r}, {pair.bad!r}"
-                )
-        return [self.scores[_build_key(kind, pair.good, pair.bad)] for pair in pairs]
 
 
 def _build_key(kind: str, good: str, bad: str) -> tuple[str, str, str]:
@@ -179,25 +169,32 @@ def load_or_find_scores(
     """Score pairs by the model of a spec, or look up their stored scores. Raises SentprobeError."""
     if isinstance(model, Spec):
         return score_pairs(load(model), pairs, kind, reporter)
-    good, bad = zip(*model.find_scores(pairs, kind), strict=True)
+    stored = []
+    for pair in pairs:
+        key = _build_key(kind, pair.good, pair.bad)
+        if key not in model.scores:
+            raise UsageError(
+                f"{model.spec.argument} has no {kind} score of {model.name} for the pair {pair.good!r}, {pair.bad!r}"
+            )
+        stored.append(model.scores[key])
+    good, bad = zip(*stored, strict=True)
     return PairScores(model.name, good, bad)
 
 
-def list_models_with_vocabulary(models: Sequence[Spec | StoredScores]) -> list[Spec]:
-    """Return models that report unknown words (no Python functions or score files). Raises UsageError if none do."""
-    if chosen := [model for model in models if isinstance(model, Spec) and model.kind != FUNCTION]:
-        return chosen
-    raise UsageError("--known-words: files of scores and functions do not say which words a model knows")
-
-
 def select_known_pairs(
-    models: Sequence[Spec], pairs: Sequence[sp.SentencePair], load: ModelLoader
-) -> list[sp.SentencePair]:
-    """Return the pairs whose words every model knows. Raises SentprobeError if a model fails or no pair is left."""
+    models: Sequence[Spec | StoredScores], pairs: Sequence[sp.SentencePair], load: ModelLoader
+) -> tuple[list[sp.SentencePair], list[Spec]]:
+    """Return the pairs whose words every model knows, and the models that report which words they know.
+
+    Raises SentprobeError if no model reports its words, a model fails, or no pair is left.
+    """
+    reporting = [model for model in models if isinstance(model, Spec) and model.kind != FUNCTION]
+    if not reporting:
+        raise UsageError("--known-words: files of scores and functions do not say which words a model knows")
     texts = _list_texts(pairs)
-    unknown = {*chain.from_iterable(compress(texts, load(model).find_unknown(texts)) for model in models)}
+    unknown = {*chain.from_iterable(compress(texts, load(model).find_unknown(texts)) for model in reporting)}
     if chosen := [pair for pair in pairs if unknown.isdisjoint((pair.good, pair.bad))]:
-        return chosen
+        return chosen, reporting
     raise UsageError("--known-words: every pair has words that a model does not know")
 
 
@@ -417,7 +414,6 @@ class PairResults:
         return Grid(header, tuple(rows)), notes
 
     def _describe(self) -> str:
-        """Return the notes under the table of accuracies, one per line."""
         identical = sum(pair.good == pair.bad for pair in self.pairs)
         texts = {(pair.good, pair.bad) for pair in self.pairs}
         reversed_pairs = sum(good < bad and (bad, good) in texts for good, bad in texts)

@@ -103,7 +103,6 @@ class PairFolder:
         return result
 
     def _write(self, path: Path, text: str) -> None:
-        """Write a model's result, and the scored pairs if the folder lacks them."""
         pairs_path = self._folder / f"{self._digest}.jsonl"
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -112,6 +111,21 @@ class PairFolder:
             write_atomically(path, text)
         except OSError as error:
             raise path_error(self._folder, "cannot write results here", error) from error
+
+
+def score_models(
+    models: Sequence[Spec | StoredScores],
+    pairs: Sequence[SentencePair],
+    kind: ScoreKind,
+    reporter: Reporter,
+    *,
+    load: ModelLoader,
+    folder: PairFolder | None,
+) -> list[PairScores]:
+    """Score pairs by each model; with *folder*, read the scores that it has, and write the others to it."""
+    if folder is None:
+        return [load_or_find_scores(model, pairs, kind, reporter, load=load) for model in models]
+    return [folder.measure(model, kind, reporter, load=load) for model in models]
 
 
 def compute_fingerprint(spec: Spec) -> str:
@@ -188,10 +202,9 @@ def parse_lm_result(text: str | bytes, *, source: str) -> LanguageModelResult:
 
 
 def _find_result(path: Path) -> LanguageModelResult | None:
-    """Return the result in a file; None if the file is missing or damaged."""
     try:
         return parse_lm_result(path.read_bytes(), source=str(path))
-    except (OSError, ResultsError):
+    except (OSError, ResultsError):  # missing or damaged
         return None
 
 

@@ -16,8 +16,9 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.common.errors import FormatError, UsageError
+from sentprobe.common.errors import FormatError, UsageError, format_count
 from sentprobe.common.inputs import record_input
+from sentprobe.common.values import parse_json
 from sentprobe.generator.pairs.drafts import hash_words
 from sentprobe.probes.datasets.row_files import read_values
 
@@ -115,11 +116,6 @@ class SentencePair:
 
         If words were only inserted or only deleted, one span would be empty. Then both spans also include the next word
         or, at the end of the sentence, the previous word.
-
-        >>> SentencePair("the men sleep .", "the men sleeps .").find_regions()
-        ((8, 13), (8, 14))
-        >>> SentencePair("did he go ?", "did he not go ?").find_regions()
-        ((7, 9), (7, 13))
         """
         words = [self.good.split(), self.bad.split()]
         start = len(commonprefix(words))  # noqa: RUF071 - of lists
@@ -134,6 +130,31 @@ class SentencePair:
 def split_at_spaces(text: str) -> list[TextSpan]:
     """Return the spans of a text's words, which white space separates."""
     return [match.span() for match in re.finditer(r"\S+", text)]
+
+
+def read_or_sample_pairs(
+    paths: Sequence[Path], paradigms: Sequence[str], n: int | None, *, seed: int
+) -> tuple[list[SentencePair], str]:
+    """Return the minimal pairs of ``--pairs``, or *n* sampled pairs of each paradigm, and a phrase for their origin.
+
+    - n: None stands for 1,000. It is an error together with *paths*, whose pairs are all read
+    """
+    if bool(paths) == bool(paradigms):
+        raise UsageError("name minimal pairs: either by --pairs, a file or folder, or by --paradigm")
+    if paths:
+        if n is not None:
+            raise UsageError("--n counts pairs of a --paradigm; all pairs of --pairs are read")
+        return read_pairs(paths), f"read from {', '.join(map(str, paths))}"
+    from sentprobe.generator.pairs.minimal_pairs import build_pair_spaces, format_pair_lines, sample_pairs
+    from sentprobe.lexicon import english
+    from sentprobe.lexicon.read import choose_vocabulary
+
+    n = 1000 if n is None else n
+    words = english()
+    spaces = build_pair_spaces(words, paradigms, vocabulary=choose_vocabulary(words, "everyday"))
+    pairs = [build_pair(parse_json(line)) for line in format_pair_lines(sample_pairs(spaces, n, seed=seed))]
+    source = f"{format_count(n, 'pair')} of each paradigm, sampled by sentprobe from everyday words with seed {seed}"
+    return pairs, source
 
 
 def read_pairs(paths: Iterable[Path]) -> list[SentencePair]:
@@ -171,11 +192,7 @@ def build_pair(record: Mapping[str, Any], where: str = "record") -> SentencePair
 
 
 def compare_scores(good: Iterable[float], bad: Iterable[float]) -> PairAnswers:
-    """Return whether the good sentence of each pair scores higher, (2, n); a tie is True in row 0, False in row 1.
-
-    >>> compare_scores([1.0, 2.0, 3.0], [2.0, 2.0, 2.0]).mean(axis=0).tolist()
-    [0.0, 0.5, 1.0]
-    """
+    """Return whether the good sentence of each pair scores higher; the mean of both rows counts a tie as half."""
     columns = np.array([[*good], [*bad]])
     return np.array([columns[0] >= columns[1], columns[0] > columns[1]])
 

@@ -260,11 +260,6 @@ def render_review(review: ClaimReview, style: TableFormat) -> str:
 
 
 def summarize_review(review: ClaimReview) -> str:
-    """Return the number of findings of each severity.
-
-    >>> summarize_review(ClaimReview(()))
-    '0 severe, 0 warnings, 0 notes, by 16 checks'
-    """
     severe, warnings, notes = (review.count(severity) for severity in Severity)
     checks = format_count(review.checks, "check")
     return f"{severe} severe, {format_count(warnings, 'warning')}, {format_count(notes, 'note')}, by {checks}"

@@ -57,15 +57,17 @@ def find_fixed_position_ties(table: Results) -> Iterator[ClaimFinding]:
         yield ClaimFinding(
             severity=Severity.SEVERE,
             problem=f"Random vectors of the words at fixed places are {_describe_outcome(compared)}."
-            + (f" {', '.join(last)} {LAST_TOKEN}" if last else ""),
+            + (
+                f" {', '.join(last)} pools the last token, which at layer 0 is the last word: a curve over layers may "
+                "begin with that word."
+                if last
+                else ""
+            ),
             figures=tuple(describe_against_control(comparison) for comparison in compared),
             advice="Claim nothing about structure or meaning, or use a task in which no fixed place tells the answer.",
             task=task,
             encoder=", ".join(comparison.first.encoder for comparison in compared),
         )
-
-
-LAST_TOKEN = "pools the last token, which at layer 0 is the last word: a curve over layers may begin with that word."
 
 
 def find_words_and_positions_ties(table: Results) -> Iterator[ClaimFinding]:
@@ -262,11 +264,6 @@ def find_ties_with_best(table: Results) -> Iterator[ClaimFinding]:
 
 
 def _describe_significance(significant: int, count: int) -> str:
-    """Return the start of a sentence about the number of significant differences on a task.
-
-    >>> _describe_significance(0, 1), _describe_significance(1, 3)
-    ('the difference from the only other encoder is not', 'of the 3 differences on this task 1 is')
-    """
     if count == 1:
         return f"the difference from the only other encoder is{'' if significant else ' not'}"
     return f"of the {count} differences on this task {significant} {'is' if significant == 1 else 'are'}"

@@ -3,8 +3,8 @@
 Checks of a results folder against what its runs were asked for: missing results and conditions, edited files.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import astuple
 from pathlib import Path
 
 from sentprobe.common.errors import ResultsError
@@ -158,29 +158,6 @@ def find_chosen_seeds(table: Results) -> Iterator[ClaimFinding]:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class UnconvergedProbes:
-    """The number of unconverged probes of one encoder on one task under one condition, over all draws."""
-
-    first: Result
-    condition: Condition
-    unconverged: int
-    trained: int
-
-    @property
-    def severity(self) -> Severity:
-        """``NOTE`` for a control that must be at chance; ``SEVERE`` if no main probe converged; else ``WARNING``."""
-        if self.condition is not Condition.PROBE:
-            at_chance = CONTROLS[self.condition].must_be_at_chance(self.first)
-            return Severity.NOTE if at_chance else Severity.WARNING
-        return Severity.SEVERE if self.unconverged == self.trained else Severity.WARNING
-
-    def __str__(self) -> str:
-        name = ", ".join(filter(None, [self.first.encoder, _name_condition(self.condition)]))
-        limit = self.first.preset.max_epochs
-        return f"{name} on {self.first.task}: {self.unconverged} of {self.trained} probes stopped at {limit:,} epochs"
-
-
 SEVERITY_TEXTS: Mapping[Severity, str] = {
     Severity.SEVERE: "No probe of this encoder converged within max_epochs: longer training may change the accuracies.",
     Severity.WARNING: "Some probes did not converge within max_epochs: more epochs may raise "
@@ -192,25 +169,34 @@ SEVERITY_TEXTS: Mapping[Severity, str] = {
 
 def find_unconverged(table: Results) -> Iterator[ClaimFinding]:
     """Find probes whose training reached ``max_epochs`` before it converged."""
-    unconverged_cells = [cell for draws in table.records_by_cell.values() for cell in _count_unconverged(draws)]
-    for severity in Severity:
-        if selected := [cell for cell in unconverged_cells if cell.severity is severity]:
+    by_severity: dict[Severity, list[tuple[Result, str]]] = {severity: [] for severity in Severity}
+    for draws in table.records_by_cell.values():
+        first = draws[0]
+        for condition in USUAL_CONDITIONS:
+            scores = [result.scores[condition] for result in draws if condition in result.scores]
+            converged = [seed.converged for score in scores for seed in score.seeds]
+            if False not in converged:
+                continue
+            unconverged, trained = converged.count(False), len(converged)
+            severity = Severity.WARNING
+            if condition is not Condition.PROBE and CONTROLS[condition].must_be_at_chance(first):
+                severity = Severity.NOTE
+            elif condition is Condition.PROBE and unconverged == trained:
+                severity = Severity.SEVERE
+            name = ", ".join(filter(None, [first.encoder, _name_condition(condition)]))
+            limit = f"{first.preset.max_epochs:,} epochs"
+            figure = f"{name} on {first.task}: {unconverged} of {trained} probes stopped at {limit}"
+            by_severity[severity].append((first, figure))
+    for severity, cells in by_severity.items():
+        if cells:
             yield ClaimFinding(
                 severity=severity,
                 problem=SEVERITY_TEXTS[severity],
-                figures=tuple(map(str, selected)),
+                figures=tuple(figure for _, figure in cells),
                 advice="Train longer: --set max_epochs=N.",
-                task=", ".join(dict.fromkeys(cell.first.task for cell in selected)),
-                encoder=", ".join(dict.fromkeys(cell.first.encoder for cell in selected)),
+                task=", ".join(dict.fromkeys(first.task for first, _ in cells)),
+                encoder=", ".join(dict.fromkeys(first.encoder for first, _ in cells)),
             )
-
-
-def _count_unconverged(draws: Sequence[Result]) -> Iterator[UnconvergedProbes]:
-    for condition in USUAL_CONDITIONS:
-        scores = [result.scores[condition] for result in draws if condition in result.scores]
-        converged = [seed.converged for score in scores for seed in score.seeds]
-        if False in converged:
-            yield UnconvergedProbes(draws[0], condition, converged.count(False), len(converged))
 
 
 def find_cut_input(table: Results) -> Iterator[ClaimFinding]:

@@ -113,6 +113,7 @@ def build_file_name(encoder: str, fingerprint: str, contrast: str, material: str
         re.sub(r"[^A-Za-z0-9_.=-]+", "_", name).lstrip(".")
         for name in (encoder[-60:], contrast[:60])  # a dataset may have any name
     )
+    # The digest tells apart encoders whose names are equal once they are cut and cleaned.
     return f"{safe_encoder}.{safe_contrast}.{digest(encoder, fingerprint, material)[:8]}.json"
 
 

@@ -73,7 +73,8 @@ def _list_sections(
                 partial(_format_accuracy, kind=kind, nearness=nearness, paired=paired, intervals=intervals),
             )
         if probe_cells and not paired:
-            yield PROBE_SECTION, lambda draws: probe_cells.get(drawn.get_cell(draws[0]), NO_VALUE)
+            title = "accuracy, a probe on the same sentences"
+            yield title, lambda draws: probe_cells.get(drawn.get_cell(draws[0]), NO_VALUE)
     for kind, title in KIND_TITLES.items():
         yield f"margin, {title}", partial(_format_margin, kind=kind, nearness=nearness)
     if nearness is not Nearness.COSINE:  # groups and ranks are measured by cosine only
@@ -86,9 +87,6 @@ def _list_sections(
     if any(result.ranking for result in results):
         yield "mean rank of the positive", _format_mean_rank
         yield "positive is first", _format_first_share
-
-
-PROBE_SECTION = "accuracy, a probe on the same sentences"
 
 
 def _format_accuracy(draws: CellDraws, kind: NegativeKind, nearness: Nearness, *, paired: bool, intervals: bool) -> str:
@@ -176,7 +174,7 @@ def build_group_grid(results: Sequence[GeometryResult], by: GroupedBy, *, interv
 
 
 def check_group_nearness(nearness: Nearness) -> None:
-    """Raise UsageError if the nearness is not cosine. Groups of triplets (``--by``) are measured by cosine only."""
+    """Raise UsageError if the nearness is not cosine."""
     if nearness is not Nearness.COSINE:
         raise UsageError(f"groups are measured by cosine only: remove --by or --nearness {nearness.value}")
 

@@ -152,14 +152,11 @@ def _join_paraphrases(scored: Sequence[ScoredPairs]) -> Floats:
 
 
 def choose_threshold(scores: Floats, keep: float) -> float:
-    """Return the highest score at which at least the share *keep* of the finite scores pass.
-
-    >>> choose_threshold(np.array([0.1, 0.4, 0.2, 0.3]), 0.75)
-    0.2
-    """
+    """Return the highest score at which at least the share *keep* of the finite scores pass."""
     finite = np.sort(scores[np.isfinite(scores)])
     if not len(finite):
         raise UsageError("no paraphrase passes the first threshold, so the second cannot be chosen")
+    # 1e-9: by rounding, (1 - 0.9) * 10 is slightly below 1.
     return float(finite[min(int((1 - keep) * len(finite) + 1e-9), len(finite) - 1)])
 
 
@@ -206,12 +203,9 @@ CURVE_SHARES = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
 
 
 def compute_auc(same: Floats, different: Floats) -> float:
-    """Return the area under the ROC curve, from the scores of paraphrases and of pairs that differ in meaning.
-
-    >>> compute_auc(np.array([0.9, 0.5]), np.array([0.5, 0.1]))
-    0.875
-    """
+    """Return the area under the ROC curve, from the scores of paraphrases and of pairs that differ in meaning."""
     ordered = np.sort(different)
+    # "left" counts the pairs below a paraphrase, "right" also the equal ones: their mean counts a tie as half.
     below = np.searchsorted(ordered, same, side="left") + np.searchsorted(ordered, same, side="right")
     return float(below.sum() / (2 * len(same) * len(different)))
 

@@ -97,7 +97,7 @@ def gate(
         result = measure_pairs(threshold)
         if isinstance(scorer, Cascade):
             scorer.ask_second(result.threshold)
-            second = measure_pairs()
+            second = measure_pairs()  # of the same pairs; the second scorer sees those that pass the first
             result = replace(second, stages=scorer.build_stages(result.threshold, second.threshold))
         results.append(result)
     return GateResults(tuple(results), pair_source.left_out, pair_source.pair_notes)

@@ -52,7 +52,19 @@ class GateResults:
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return one dictionary of scalar values for each combination of draw, contrast and form of negatives."""
-        return [_build_record(draw, rates) for draw in self.draws for rates in (*draw.rates, *draw.generated)]
+        records = []
+        for draw in self.draws:
+            facts = {name: getattr(draw, name) for name in ("scorer", "measure", "seed", "threshold", "keep", "kept")}
+            for number, stage in enumerate(draw.stages, 1):
+                facts |= {f"stage{number}_{name}": value for name, value in asdict(stage).items()}
+            for rates in (*draw.rates, *draw.generated):
+                values = {name: value for name, value in asdict(rates).items() if name not in ("curve", "worst")}
+                values["first"], values["second"] = values.pop("example")
+                for name in ("false_hits", "misses"):
+                    interval = values.pop(f"{name}_interval")
+                    values |= {f"{name}_low": interval["low"], f"{name}_high": interval["high"]}
+                records.append(facts | values)
+        return records
 
     def list_cells(self) -> list[tuple[GateRates, ...]]:
         """Return, for each contrast and form of the negatives, a tuple with one GateRates for each draw."""
@@ -62,18 +74,6 @@ class GateResults:
         """Return the rates of generated pairs, grouped as in list_cells. Leave out a group that a draw lacks."""
         cells = group_by((rates for draw in self.draws for rates in draw.generated), lambda rates: rates.name)
         return [tuple(rates) for rates in cells.values() if len(rates) == len(self.draws)]
-
-
-def _build_record(draw: GateDraw, rates: GateRates) -> dict[str, Any]:
-    facts = {name: getattr(draw, name) for name in ("scorer", "measure", "seed", "threshold", "keep", "kept")}
-    for number, stage in enumerate(draw.stages, 1):
-        facts |= {f"stage{number}_{name}": value for name, value in asdict(stage).items()}
-    values = {name: value for name, value in asdict(rates).items() if name not in ("curve", "worst")}
-    values["first"], values["second"] = values.pop("example")
-    for name in ("false_hits", "misses"):
-        interval = values.pop(f"{name}_interval")
-        values |= {f"{name}_low": interval["low"], f"{name}_high": interval["high"]}
-    return facts | values
 
 
 def _average(draws: Sequence[GateRates], field: str) -> float:
@@ -197,13 +197,8 @@ def format_junit(results: GateResults, max_false_hits: float | None) -> str:
             example = " / ".join(draws[0].example)
             ET.SubElement(case, "failure", message=message, type=FalseHitsError.__name__).text = example
         ET.SubElement(case, "system-out").text = figures
-    return _format_xml(suites)
-
-
-def _format_xml(root: ET.Element) -> str:
-    """Return indented XML; control characters, and others that XML forbids, are escaped as Python writes them."""
-    for element in root.iter():
+    for element in suites.iter():  # XML has no way to write most control characters
         element.text = element.text and escape_control_characters(element.text)
         element.attrib = {name: escape_control_characters(value) for name, value in element.attrib.items()}
-    ET.indent(root)
-    return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+    ET.indent(suites)
+    return ET.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"

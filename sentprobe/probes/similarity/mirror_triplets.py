@@ -53,7 +53,7 @@ def build_mirror_material(
     return triplet_sentences.TripletSentences(
         data.name,
         replace(drawing, n=len(triplets), distractors=0),
-        columns=[texts[i] for i in (0, 2, 3, 1)],
+        columns=[texts[i] for i in (0, 2, 3, 1)],  # the texts are a, b, a', b'; the columns a, a', b', b
         units=triplet_sentences.number_units(
             [lemma for slot, lemma in find_slots(triplet.events[0]).items() if slot.endswith(("noun", "verb"))]
             for triplet in triplets
@@ -88,7 +88,7 @@ def find_mirror_items(data: ProbeDataset) -> Iterator[tuple[int, int]]:
         key = (*sorted(data.sentences[row].split()), *probe)
         unpaired = waiting.setdefault(key, [])
         first = next((j for j in unpaired if items.targets[j] != items.targets[i]), None)
-        if first is None or items.rows[first] == row:
+        if first is None or items.rows[first] == row:  # the same sentence with two labels is no pair
             unpaired.append(i)
         else:
             unpaired.remove(first)
@@ -104,6 +104,7 @@ def _build_triplet(data: ProbeDataset, pair: tuple[int, int], lexicon: Lexicon) 
     except (ParseError, ValueError):  # a ValueError means that a sentence is ambiguous
         return None
     all_paths = [*_list_clause_paths(first_event)]
+    # The clauses whose verb is a probe word come first, then the main clause: the first that can change is taken.
     paths = sorted(all_paths, key=lambda path: _get_clause(first_event, path).predicate not in words)
     is_parallel = [*_list_clause_paths(second_event)] == all_paths
     if has_same_meaning(first_event, second_event) or not is_parallel:
@@ -112,6 +113,7 @@ def _build_triplet(data: ProbeDataset, pair: tuple[int, int], lexicon: Lexicon) 
         if _can_change_voice(first_event, path) and _can_change_voice(second_event, path):
             changed = (change_voice(first_event, path), change_voice(second_event, path))
             first, second = (sorted(realize(event, lexicon, checked=True).text.split()) for event in changed)
+            # As the anchors have the same words, positive and negative must, too.
             if first == second and not any(_is_ambiguous(event, lexicon) for event in changed):
                 return MirrorTriplet(
                     items=pair,

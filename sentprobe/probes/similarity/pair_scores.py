@@ -171,6 +171,7 @@ def score_own_pairs(scorer: PairScorer, path: Path) -> ScoredPairs:
         firsts, seconds, same = map(list, zip(*block, strict=True))
         (block_scores,) = scorer.score_columns(firsts, seconds)
         scores.append(block_scores)
+        # Pairs with the same meaning are scored -inf here, so that they are no false hits.
         nearest = _find_nearest(nearest, np.where(same, -np.inf, block_scores), firsts, seconds)
         units += [hash_words([text]) for text in firsts]
         labels += same

@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.common.errors import FormatError, SentprobeError, path_error
+from sentprobe.common.errors import FormatError, SentprobeError, UsageError, path_error
 from sentprobe.common.inputs import to_input_path
 from sentprobe.common.reading import open_lines, report_parquet_errors
 from sentprobe.common.values import BadSyntaxError, parse_json
@@ -147,8 +147,10 @@ def build_triplet_spaces(
     return spaces, errors
 
 
-def digest_words(lexicon: Lexicon, vocabulary: str) -> str:
-    """Return a hash of the words in a vocabulary and their properties."""
+def digest_words(lexicon: Lexicon, vocabulary: str, side: SplitSide | None = None) -> str:
+    """Return a hash of the words in a vocabulary, or on one *side* of its split, and of their properties."""
+    if side is not None:
+        lexicon = side.restrict_lexicon(lexicon, vocabulary)
     words = choose_words(lexicon, vocabulary, Choices(), Constraints())
     lemmas = {*words.nouns, *words.verbs, *words.adverbs}
     return digest(*(word.list_properties() for word in lexicon.entries if word.lemma in lemmas))
@@ -205,6 +207,7 @@ def name_voice_group(place: str, voices: Collection[str], clause_count: int) -> 
 
 def _compute_distances(part: tr.TripletPart) -> NDArray[np.int64]:
     """Return the distance, in tokens, from verb to farthest participant in each anchor's changed clause, (n,) int64."""
+    # A distance depends only on whether structural variables have their first value, so few distinct rows are planned.
     structural = {
         name: np.minimum(column, int(name.rpartition(".")[2] in STRUCTURAL))
         for name, column in part.anchors.values.items()
@@ -240,12 +243,11 @@ def compute_distance(event: Event, place: str, language: Language = ENGLISH) -> 
     return max(abs(positions[noun] - positions[f"{clause}verb"]) for noun in nouns if noun in positions)
 
 
-_BINS: Sequence[tuple[int, str]] = ((3, "1 to 3 tokens"), (6, "4 to 6 tokens"))
-
-
 def name_distance_bin(distance: int) -> str:
     """Return the range in which a distance falls, such as "1 to 3 tokens"."""
-    return next((name for limit, name in _BINS if distance <= limit), "7 tokens or more")
+    if distance <= 3:
+        return "1 to 3 tokens"
+    return "4 to 6 tokens" if distance <= 6 else "7 tokens or more"
 
 
 CONTENT_TAGS = ("NOUN", "VERB")
@@ -253,15 +255,6 @@ CONTENT_TAGS = ("NOUN", "VERB")
 _FIELDS = ("contrast", *(side.value for side in SIDES), "annotation")
 _PAIR_FIELDS = frozenset({"anchor", "premise", "sentence_good"})
 """Fields by which output of ``gen pairs`` is recognized: one each for triplets, ``--nli`` and minimal pairs."""
-
-
-class ReadTriplet(NamedTuple):
-    """A triplet from a file: its contrast, its sentences by side, and its content words."""
-
-    contrast: str
-    sides: tuple[str, ...]
-    content: tuple[str, ...]
-    """The lemmas of the anchor's nouns and verbs."""
 
 
 def is_triplet_file(path: Path) -> bool:
@@ -302,20 +295,36 @@ def _read_fields(path: Path) -> set[str]:
 def read_triplets(path: Path, *, seed: int = 0) -> TripletSentences:
     """Read a JSONL or Parquet file with triplets of one contrast. Raises FormatError if it is malformed."""
     triplets = list(_read_rows(path))
-    contrasts = sorted({triplet.contrast for triplet in triplets})
+    contrasts = sorted({contrast for contrast, _, _ in triplets})
     if len(contrasts) != 1:
         problem = f"these are of {' and '.join(contrasts)}" if contrasts else "it has none"
         raise FormatError(f"{path}: a file must have triplets of one contrast; {problem}")
     return TripletSentences(
         find_contrast(contrasts[0]).name,
         TripletSampling(vocabulary="", templates=(), n=len(triplets), distractors=0, seed=seed),
-        columns=list(zip(*(triplet.sides for triplet in triplets), strict=True)),
-        units=number_units(triplet.content for triplet in triplets),
+        columns=list(zip(*(sides for _, sides, _ in triplets), strict=True)),
+        units=number_units(lemmas for _, _, lemmas in triplets),
         groups={},
     )
 
 
-def _read_rows(path: Path) -> Iterator[ReadTriplet]:
+def read_triplet_files(paths: Iterable[Path], *, seed: int) -> list[TripletSentences]:
+    """Read the triplets of each file; raise UsageError if two files have the same contrast."""
+    materials: dict[str, tuple[Path, TripletSentences]] = {}
+    for path in paths:
+        check_annotation(path)
+        material = read_triplets(path, seed=seed)
+        if material.contrast in materials:
+            raise UsageError(
+                f"{materials[material.contrast][0]} and {path} are both of the contrast {material.contrast}: "
+                "use two commands"
+            )
+        materials[material.contrast] = path, material
+    return [material for _, material in materials.values()]
+
+
+def _read_rows(path: Path) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+    """Yield the contrast of each triplet, its sentences by side, and the lemmas of its anchor's nouns and verbs."""
     is_parquet = path.suffix == ".parquet"
     row_kind = "triplet" if is_parquet else "line"
     rows: Iterable[Any] = _read_parquet_rows(path) if is_parquet else _read_values(path)
@@ -325,16 +334,15 @@ def _read_rows(path: Path) -> Iterator[ReadTriplet]:
             anchor = row["annotation"][TripletSide.ANCHOR.value]
             tokens = anchor.get("tokens", anchor)  # JSONL has the columns of tokens one level deeper than Parquet
             pairs = zip(tokens["lemma"], tokens["upos"], strict=True)
-            content = tuple(lemma for lemma, upos in pairs if upos in CONTENT_TAGS)
-            if not all(isinstance(text, str) and text for text in (*texts, *content)):
+            lemmas = tuple(lemma for lemma, upos in pairs if upos in CONTENT_TAGS)
+            if not all(isinstance(text, str) and text for text in (*texts, *lemmas)):
                 raise TypeError("a text is missing")
-            triplet = ReadTriplet(texts[0], texts[1:], content)
         except (KeyError, TypeError, AttributeError, ValueError):
             raise FormatError(
                 f"{path}: {row_kind} {number}: not a triplet as gen pairs writes it, with the texts contrast, "
                 f"{', '.join(SIDES)} and the annotation"
             ) from None
-        yield triplet
+        yield texts[0], texts[1:], lemmas
 
 
 def _read_values(path: Path) -> Iterator[Any]:

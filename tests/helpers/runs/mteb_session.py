@@ -25,7 +25,7 @@ from sentprobe.common.specs import parse_spec
 from sentprobe.generator.pairs.triplets import TripletSpace
 from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.similarity.distance_results import ALL_TRIPLETS
-from sentprobe.probes.similarity.distance_run import GeometrySettings, measure_encoders
+from sentprobe.probes.similarity.distance_run import measure_encoders
 from sentprobe.probes.similarity.measures import NegativeKind
 from sentprobe.probes.similarity.triplet_sentences import SampledTriplets, TripletSampling
 
@@ -69,8 +69,8 @@ def compute_triplet_accuracy(encoder: sentprobe.Encoder) -> float:
     """Return the accuracy of ``probe geometry`` on the triplets of the session."""
     space = TripletSpace(sentprobe.english(), "role", vocabulary="compeval")
     material = SampledTriplets(space, TripletSampling(n=30, distractors=0, seed=0))
-    outcome = measure_encoders([encoder], [material], GeometrySettings(background=material.sentences))
-    return outcome.results[0].find_by_group(NegativeKind.FORM)[ALL_TRIPLETS].accuracy
+    results, _ = measure_encoders([encoder], [material], background=material.sentences)
+    return results[0].find_by_group(NegativeKind.FORM)[ALL_TRIPLETS].accuracy
 
 
 def evaluate_retrieval(folder: Path, model: Path) -> dict[str, float]:

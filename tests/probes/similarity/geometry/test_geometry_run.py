@@ -14,7 +14,7 @@ from sentprobe.generator.pairs.triplets import TripletSpace
 from sentprobe.lexicon import english, german, read_lexicon_text
 from sentprobe.probes.encoders.encoder import Vectors
 from sentprobe.probes.similarity import distance_results as rs
-from sentprobe.probes.similarity.distance_run import GeometryOutcome, GeometrySettings, measure_encoders
+from sentprobe.probes.similarity.distance_run import measure_encoders
 from sentprobe.probes.similarity.measures import NegativeKind
 from sentprobe.probes.similarity.triplet_sentences import SampledTriplets, TripletSampling, sample_background
 
@@ -42,62 +42,48 @@ def materials() -> list[SampledTriplets]:
 
 
 def measure_one(
-    encoder: CountingEncoder, materials: Sequence[SampledTriplets], run: GeometrySettings
-) -> GeometryOutcome:
-    return measure_encoders([encoder], materials, run)
+    encoder: CountingEncoder, materials: Sequence[SampledTriplets], **settings: Any
+) -> tuple[list[rs.GeometryResult], int]:
+    return measure_encoders([encoder], materials, background=BACKGROUND_SENTENCES, **settings)
 
 
 def test_each_sentence_is_encoded_once(materials: list[SampledTriplets]) -> None:
     encoder = CountingEncoder()
-    outcome = measure_one(encoder, materials, GeometrySettings(background=BACKGROUND_SENTENCES))
+    results, reused = measure_one(encoder, materials)
     assert sorted(encoder.encoded) == sorted(
         {text for material in materials for text in material.sentences} | {*BACKGROUND_SENTENCES}
     )
-    assert [result.contrast for result in outcome.results] == ["role", "tense"]
-    assert outcome.reused == 0
+    assert [result.contrast for result in results] == ["role", "tense"]
+    assert reused == 0
 
 
 def test_what_is_there_is_not_made_again(tmp_path: Path, materials: list[SampledTriplets]) -> None:
-    first = measure_one(
-        CountingEncoder(),
-        materials[:1],
-        GeometrySettings(background=BACKGROUND_SENTENCES, out=tmp_path, command="first"),
-    )
+    first, _ = measure_one(CountingEncoder(), materials[:1], out=tmp_path, command="first")
     encoder = CountingEncoder()
-    second = measure_one(
-        encoder, materials, GeometrySettings(background=BACKGROUND_SENTENCES, out=tmp_path, command="second")
-    )
+    second, reused = measure_one(encoder, materials, out=tmp_path, command="second")
     assert set(encoder.encoded) == {*materials[1].sentences, *BACKGROUND_SENTENCES}
-    assert second.reused == 1
-    assert second.results[0] == first.results[0]
-    assert [result.command for result in second.results] == ["first", "second"]
-    third = measure_one(
-        idle := CountingEncoder(), materials, GeometrySettings(background=BACKGROUND_SENTENCES, out=tmp_path)
-    )
-    assert (idle.encoded, third.reused, third.results) == ([], 2, second.results)
+    assert reused == 1
+    assert second[0] == first[0]
+    assert [result.command for result in second] == ["first", "second"]
+    third, reused = measure_one(idle := CountingEncoder(), materials, out=tmp_path)
+    assert (idle.encoded, reused, third) == ([], 2, second)
 
 
 def test_what_is_forced_or_of_another_encoder_is(tmp_path: Path, materials: list[SampledTriplets]) -> None:
-    measure_one(CountingEncoder(), materials, GeometrySettings(background=BACKGROUND_SENTENCES, out=tmp_path))
+    measure_one(CountingEncoder(), materials, out=tmp_path)
     for encoder, force in ((CountingEncoder(), True), (CountingEncoder("two"), False), (CountingEncoder(""), False)):
-        again = measure_one(
-            encoder, materials, GeometrySettings(background=BACKGROUND_SENTENCES, out=tmp_path, force=force)
-        )
+        _, reused = measure_one(encoder, materials, out=tmp_path, force=force)
         assert encoder.encoded
-        assert again.reused == 0
+        assert reused == 0
 
 
 def test_a_damaged_file_is_made_anew(tmp_path: Path, materials: list[SampledTriplets]) -> None:
-    result = measure_one(
-        CountingEncoder(), materials[:1], GeometrySettings(background=BACKGROUND_SENTENCES, out=tmp_path)
-    ).results[0]
+    (result,), _ = measure_one(CountingEncoder(), materials[:1], out=tmp_path)
     path = tmp_path / rs.FOLDER / rs.build_file_name(*result.identity)
     path.write_text("{}", "utf-8")
     with pytest.raises(ResultsError, match="not a result of sentprobe"):
         rs.parse_geometry(path.read_bytes(), source=path.name)
-    assert measure_one(
-        CountingEncoder(), materials[:1], GeometrySettings(background=BACKGROUND_SENTENCES, out=tmp_path)
-    ).results == (result,)
+    assert measure_one(CountingEncoder(), materials[:1], out=tmp_path)[0] == [result]
     assert rs.parse_geometry(path.read_bytes(), source=path.name) == result
 
 
@@ -105,18 +91,15 @@ def test_a_damaged_file_is_made_anew(tmp_path: Path, materials: list[SampledTrip
 def test_a_file_under_the_name_of_another_is_not_taken_for_it(
     tmp_path: Path, materials: list[SampledTriplets], field: str
 ) -> None:
-    run = GeometrySettings(background=BACKGROUND_SENTENCES, out=tmp_path)
-    result = measure_one(CountingEncoder(), materials[:1], run).results[0]
+    (result,), _ = measure_one(CountingEncoder(), materials[:1], out=tmp_path)
     changed: dict[str, Any] = {field: "noun"}
     changed_text = rs.format_geometry(replace(result, **changed))
     (tmp_path / rs.FOLDER / rs.build_file_name(*result.identity)).write_text(changed_text, "utf-8")
-    again = measure_one(CountingEncoder(), materials[:1], run)
-    assert (again.reused, again.results) == (0, (result,))
+    assert measure_one(CountingEncoder(), materials[:1], out=tmp_path) == ([result], 0)
 
 
 def test_a_file_says_how_it_came_about(tmp_path: Path, materials: list[SampledTriplets]) -> None:
-    run = GeometrySettings(background=BACKGROUND_SENTENCES, out=tmp_path, command="probe geometry -e counting")
-    result = measure_one(CountingEncoder(), materials[:1], run).results[0]
+    (result,), _ = measure_one(CountingEncoder(), materials[:1], out=tmp_path, command="probe geometry -e counting")
     value = json.loads((tmp_path / rs.FOLDER / rs.build_file_name(*result.identity)).read_text("utf-8"))
     assert value["format"] == "sentprobe-geometry 3"
     assert value["command"] == "probe geometry -e counting"
@@ -130,16 +113,16 @@ def test_a_file_of_another_format_is_refused() -> None:
 
 
 def test_records(materials: list[SampledTriplets]) -> None:
-    outcome = measure_one(CountingEncoder(), materials, GeometrySettings(background=BACKGROUND_SENTENCES))
-    records = rs.to_geometry_records(outcome.results)
-    assert len(records) == sum(len(result.scores) for result in outcome.results)
+    results, _ = measure_one(CountingEncoder(), materials)
+    records = rs.to_geometry_records(results)
+    assert len(records) == sum(len(result.scores) for result in results)
     assert {record["contrast"] for record in records} == {"role", "tense"}
     overall = [record for record in records if not record["by"]]
     assert {record["triplets"] for record in overall} == {40}
 
 
 def test_groups_are_all_triplets(materials: list[SampledTriplets]) -> None:
-    for result in measure_one(CountingEncoder(), materials, GeometrySettings(background=BACKGROUND_SENTENCES)).results:
+    for result in measure_one(CountingEncoder(), materials)[0]:
         for by in ("structure", "place", "distance", "voice"):
             groups = result.find_by_group(NegativeKind.FORM, by=by)
             assert sum(measures.triplets for measures in groups.values()) == 40
@@ -198,10 +181,9 @@ def test_distances(template: str, expected: dict[str, str]) -> None:
 
 def test_a_result_without_all_groups_is_measured_again(materials: list[SampledTriplets], tmp_path: Path) -> None:
     """A result of before there were groups by voice."""
-    settings = GeometrySettings(background=BACKGROUND_SENTENCES, out=tmp_path)
-    for result in measure_one(CountingEncoder(), materials, settings).results:
+    for result in measure_one(CountingEncoder(), materials, out=tmp_path)[0]:
         scores = tuple(score for score in result.scores if score.by != "voice")
         rs.write_geometry(replace(result, scores=scores), tmp_path)
-    outcomes = [measure_one(CountingEncoder(), materials, settings) for _ in range(2)]
-    assert [outcome.reused for outcome in outcomes] == [0, 2]
-    assert all(result.find_by_group(NegativeKind.FORM, by="voice") for result in outcomes[0].results)
+    outcomes = [measure_one(CountingEncoder(), materials, out=tmp_path) for _ in range(2)]
+    assert [reused for _, reused in outcomes] == [0, 2]
+    assert all(result.find_by_group(NegativeKind.FORM, by="voice") for result in outcomes[0][0])
