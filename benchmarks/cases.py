@@ -14,8 +14,8 @@ from nltk import CFG
 from nltk.parse import generate as nltk_generator
 from plain_grammar import build_plain_grammar
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "helpers" / "oracles"))
-from slow_path import derive
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from helpers.oracles.slow_path import derive
 
 from sentprobe.generator.bulk.generate import write_file
 from sentprobe.generator.bulk.parsed_records import ParsedText, write_parsed

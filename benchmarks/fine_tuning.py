@@ -25,7 +25,7 @@ from measure import describe_machine, format_sections, format_table
 from verses import VERSES, measure_retrieval, sample_verse_pairs
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from shared import SHARED
+from helpers.shared import SHARED
 
 from sentprobe.generator.pairs.contrasts import CONTRASTS
 from sentprobe.probes.generated.tasks import TASKS

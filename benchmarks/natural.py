@@ -24,9 +24,9 @@ import pyarrow.parquet as pq
 from measure import Measurement, describe_machine, format_table, measure_in_process, print_measurement
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from natural_tables import write_head
-from shared import SHARED
-from trees_of_lines import read_line_trees
+from helpers.oracles.trees_of_lines import read_line_trees
+from helpers.runs.natural_tables import write_head
+from helpers.shared import SHARED
 
 from sentprobe.probes.corpus.table import SHARDS, open_table
 from sentprobe.probes.corpus.table_rows import Row, build_row, make_record_batch

@@ -21,9 +21,9 @@ import torch
 from measure import describe_machine
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from frozen_controls import Comparison, compare
-from generated_texts import GENERATED, Drawing
-from shared import SHARED
+from helpers.shared import SHARED
+from helpers.trainings.frozen_controls import Comparison, compare
+from helpers.trainings.generated_texts import GENERATED, Drawing
 
 from sentprobe.probes.encoders.architecture import DEFAULT_LAYERS, Architecture
 from sentprobe.probes.runs.encoder_training import ModelPlan, TextPlan, TrainingPlan, read_texts

@@ -14,12 +14,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from embedding_server import Server, start_server
-from gen_command import Gen, Outcome
+from helpers.encoders.embedding_server import Server, start_server
+from helpers.encoders.openai_client import SECRET
+from helpers.gen_command import Gen, Outcome
+from helpers.in_process import Command, probe, run_command
+from helpers.runs.shown_runs import write_first_run
 from hypothesis import HealthCheck, settings
-from in_process import Command, probe, run_command
-from openai_client import SECRET
-from shown_runs import write_first_run
 
 # The first example of a test may load a lexicon and a grammar, on a machine with other work.
 settings.register_profile("always", deadline=None, suppress_health_check=[HealthCheck.too_slow])

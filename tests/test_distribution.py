@@ -4,9 +4,9 @@ import re
 import tomllib
 
 import yaml
+from helpers.plain_install import PROJECT
+from helpers.shared import ROOT
 from packaging.utils import canonicalize_name
-from plain_install import PROJECT
-from shared import ROOT
 
 import sentprobe
 

@@ -4,9 +4,9 @@ import random
 from pathlib import Path
 
 import pytest
-from hostile_files import HostileReader
-from hostile_readers import READERS
-from mutations import mutate
+from helpers.hostile.hostile_files import HostileReader
+from helpers.hostile.hostile_readers import READERS
+from helpers.hostile.mutations import mutate
 
 from sentprobe.common.errors import SentprobeError
 

@@ -9,8 +9,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from naming import PlainLanguage, measure_language
-from shared import ROOT
+from helpers.naming import PlainLanguage, measure_language
+from helpers.shared import ROOT
 
 PACKAGE = ROOT / "sentprobe"
 MODULES = sorted(PACKAGE.rglob("*.py"))

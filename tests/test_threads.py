@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from helpers.in_process import Command
+from helpers.strategies.probe_strategies import make_learnable_dataset
 from hypothesis import given
 from hypothesis import strategies as st
-from in_process import Command
-from probe_strategies import make_learnable_dataset
 
 from sentprobe.common import processes
 from sentprobe.common.processes import choose_jobs, limit_threads

@@ -4,8 +4,8 @@ import subprocess
 import sys
 
 import pytest
-from in_process import Command
-from processes import ENVIRONMENT
+from helpers.in_process import Command
+from helpers.processes import ENVIRONMENT
 
 from sentprobe.cli import COMMANDS, load_command
 

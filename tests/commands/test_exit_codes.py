@@ -16,9 +16,9 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import typer
-from corpus_strategies import write_trees
-from in_process import run_command
-from probe_strategies import make_learnable_dataset, make_sample_result
+from helpers.in_process import run_command
+from helpers.strategies.corpus_strategies import write_trees
+from helpers.strategies.probe_strategies import make_learnable_dataset, make_sample_result
 
 from sentprobe.cli import COMMANDS
 from sentprobe.commands.gen import generate

@@ -6,9 +6,9 @@ from itertools import count as numbers
 from pathlib import Path
 
 import pytest
-from corpus_strategies import read_contents
-from faults import Watch, failing, interrupting, killing, terminating, watched
-from in_process import run_command
+from helpers.faults import Watch, failing, interrupting, killing, terminating, watched
+from helpers.in_process import run_command
+from helpers.strategies.corpus_strategies import read_contents
 
 from sentprobe.common import scratch
 

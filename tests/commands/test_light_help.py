@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 
-from processes import ENVIRONMENT
+from helpers.processes import ENVIRONMENT
 
 HEAVY = ["numpy", "torch", "pandas", "pyarrow", "scipy", "nltk", "sklearn", "duckdb", "matplotlib"]
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from corpus_strategies import make_table
-from in_process import run_command
-from probe_strategies import make_learnable_dataset, make_sample_result
-from shown_runs import write_run
+from helpers.in_process import run_command
+from helpers.runs.shown_runs import write_run
+from helpers.strategies.corpus_strategies import make_table
+from helpers.strategies.probe_strategies import make_learnable_dataset, make_sample_result
 
 from sentprobe.generator.spaces.templates import list_template_names
 from sentprobe.probes.datasets.formats import write_dataset

@@ -4,8 +4,8 @@ import subprocess
 import sys
 
 import pytest
-from in_process import run_command
-from processes import ENVIRONMENT
+from helpers.in_process import run_command
+from helpers.processes import ENVIRONMENT
 
 from sentprobe import __version__
 from sentprobe.cli import COMMANDS

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from clusters import DASK
+from helpers.clusters import DASK
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -16,10 +16,10 @@ from subprocess import CompletedProcess
 from types import SimpleNamespace
 
 import pytest
+from helpers.plain_install import PROJECT, link_plain, run_plain
+from helpers.runs.shown_runs import write_first_run
+from helpers.shared import ROOT
 from packaging.requirements import Requirement
-from plain_install import PROJECT, link_plain, run_plain
-from shared import ROOT
-from shown_runs import write_first_run
 
 import sentprobe
 from sentprobe.common import errors

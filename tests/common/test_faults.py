@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from corpus_strategies import make_table, read_rows, write_trees
-from faults import FAULTS, KilledError, Watch, count, failing, interrupting, killing, terminating, watched
-from probe_strategies import make_learnable_dataset, make_sample_result
+from helpers.faults import FAULTS, KilledError, Watch, count, failing, interrupting, killing, terminating, watched
+from helpers.strategies.corpus_strategies import make_table, read_rows, write_trees
+from helpers.strategies.probe_strategies import make_learnable_dataset, make_sample_result
 
 from sentprobe.common import files, scratch
 from sentprobe.common.errors import SentprobeError

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from processes import wait_for
+from helpers.processes import wait_for
 
 from sentprobe.common import processes as processes_module
 from sentprobe.common.errors import UsageError

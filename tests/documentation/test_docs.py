@@ -9,8 +9,8 @@ from pkgutil import resolve_name
 from urllib.parse import urlsplit
 
 import pytest
-from doc_pages import PAGES
-from shared import ROOT
+from helpers.doc_pages import PAGES
+from helpers.shared import ROOT
 
 from sentprobe import cli
 

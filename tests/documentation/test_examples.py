@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from shared import ROOT
-from shown_output import is_same_output
+from helpers.runs.shown_output import is_same_output
+from helpers.shared import ROOT
 
 EXAMPLES = ROOT / "examples"
 SLOW = {"own_encoder", "own_task", "paper_table", "training_curve"}

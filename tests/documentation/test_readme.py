@@ -5,7 +5,7 @@ import re
 import shlex
 
 import pytest
-from shared import ROOT
+from helpers.shared import ROOT
 
 from sentprobe import cli
 

@@ -8,8 +8,8 @@ from subprocess import run
 from sys import executable
 
 import pytest
-from doc_pages import PAGES
-from shared import ROOT
+from helpers.doc_pages import PAGES
+from helpers.shared import ROOT
 
 import sentprobe
 

@@ -5,10 +5,10 @@ import shlex
 from pathlib import Path
 
 import pytest
-from in_process import run_command
-from model_files import packaged_model
-from shared import ROOT
-from shown_output import is_same_output
+from helpers.encoders.model_files import packaged_model
+from helpers.in_process import run_command
+from helpers.runs.shown_output import is_same_output
+from helpers.shared import ROOT
 
 from sentprobe import cli
 

@@ -6,7 +6,7 @@ from functools import cache
 from random import Random
 
 import pytest
-from slow_path import list_function_words
+from helpers.oracles.slow_path import list_function_words
 
 from sentprobe.common.errors import SentprobeError
 from sentprobe.generator.events.event import FRAME_ROLES, Frame

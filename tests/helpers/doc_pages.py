@@ -1,6 +1,6 @@
 """The pages of the documentation."""
 
-from shared import ROOT
+from helpers.shared import ROOT
 
 PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),

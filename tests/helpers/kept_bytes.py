@@ -19,16 +19,15 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 
-HELPERS = Path(__file__).parent
-ROOT = HELPERS.parents[1]
-sys.path[:0] = [str(ROOT), str(HELPERS), str(HELPERS / "encoders"), str(HELPERS / "strategies")]
+ROOT = Path(__file__).parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
-from embedding_server import start_server  # noqa: E402
-from kept_commands import GROUPS, TEXTS  # noqa: E402
-from language_models import make_bert, make_gpt2  # noqa: E402
-from model_files import packaged_model  # noqa: E402
-from published_models import write_infersent, write_sdae, write_skipthought  # noqa: E402
-from shared import SHARED  # noqa: E402
+from helpers.encoders.embedding_server import start_server  # noqa: E402
+from helpers.encoders.language_models import make_bert, make_gpt2  # noqa: E402
+from helpers.encoders.model_files import packaged_model  # noqa: E402
+from helpers.encoders.published_models import write_infersent, write_sdae, write_skipthought  # noqa: E402
+from helpers.kept_commands import GROUPS, TEXTS  # noqa: E402
+from helpers.shared import SHARED  # noqa: E402
 
 TREES = 3000
 PORT = 18_990

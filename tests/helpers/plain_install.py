@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
 
+from helpers.shared import ROOT
 from packaging.requirements import Requirement
-from shared import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 

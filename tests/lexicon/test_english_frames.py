@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from english_sources import (
+from helpers.oracles.english_sources import (
     BROWN,
     FRAME_TEXTS,
     LINK_PARSER,
@@ -16,7 +16,7 @@ from english_sources import (
     read_wordnet_frames,
     read_wordnet_words,
 )
-from shared import DATA, needs_shared
+from helpers.shared import DATA, needs_shared
 
 from sentprobe.common.values import parse_toml
 from sentprobe.lexicon import Form, Kind, english

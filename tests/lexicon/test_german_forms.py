@@ -7,7 +7,7 @@ from importlib.resources import files
 from itertools import chain
 
 import pytest
-from german_sources import (
+from helpers.oracles.german_sources import (
     ABLAUT,
     ADJECTIVES_DICT,
     NOUNS,
@@ -20,7 +20,7 @@ from german_sources import (
     read_npm_dictionary,
     read_wiktionary_nouns,
 )
-from shared import DATA
+from helpers.shared import DATA
 
 from sentprobe.common.values import parse_toml
 from sentprobe.lexicon import Kind, english

@@ -4,9 +4,15 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from german_sources import DING_PATHS, SOURCES, needs_sources, read_ding_entries, read_wiktionary_glosses
-from german_sources import read_wiktionary_nouns as read_nouns
-from shared import DATA
+from helpers.oracles.german_sources import (
+    DING_PATHS,
+    SOURCES,
+    needs_sources,
+    read_ding_entries,
+    read_wiktionary_glosses,
+)
+from helpers.oracles.german_sources import read_wiktionary_nouns as read_nouns
+from helpers.shared import DATA
 
 from sentprobe.common.values import parse_toml
 from sentprobe.lexicon import Kind

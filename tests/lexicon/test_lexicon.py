@@ -11,9 +11,9 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from helpers.shared import ROOT, SHARED, needs_shared
 from hypothesis import given
 from hypothesis import strategies as st
-from shared import ROOT, SHARED, needs_shared
 
 import sentprobe.lexicon
 from sentprobe.common.errors import UsageError

@@ -4,7 +4,7 @@ import pickle
 from pathlib import Path
 
 import pytest
-from shared import DATA
+from helpers.shared import DATA
 
 from sentprobe.common.errors import SentprobeError, UsageError
 from sentprobe.lexicon import LexiconError, read_lexicon, read_lexicon_text

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from helpers.shared import SHARED, needs_shared
 from hypothesis import given
 from hypothesis import strategies as st
-from shared import SHARED, needs_shared
 
 from sentprobe.lexicon import Flag, Form, Kind, Word, english, read_lexicon
 from sentprobe.lexicon.words import VERB_FORMS

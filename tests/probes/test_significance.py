@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.thoroughness import examples
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, ttest_rel
 from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
-from thoroughness import examples
 
 from sentprobe.common.errors import UsageError
 from sentprobe.probes.statistics import (

@@ -7,9 +7,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from corpus_strategies import make_table
-from in_process import Command
-from processes import ENVIRONMENT, PROBE
+from helpers.in_process import Command
+from helpers.processes import ENVIRONMENT, PROBE
+from helpers.strategies.corpus_strategies import make_table
 
 from sentprobe.probes.corpus.table import HEAD_NAME, AnalysisRecipe, open_table
 

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from corpus_strategies import make_table, read_contents, write_trees
-from in_process import Command
-from processes import ENVIRONMENT, PROBE, alive, descendants, wait_for
+from helpers.in_process import Command
+from helpers.processes import ENVIRONMENT, PROBE, alive, descendants, wait_for
+from helpers.strategies.corpus_strategies import make_table, read_contents, write_trees
 
 from sentprobe.probes.corpus.table import open_table
 

@@ -6,8 +6,8 @@ from functools import cache, partial
 from pathlib import Path
 
 import pytest
-from in_process import Command
-from probe_strategies import make_learnable_dataset
+from helpers.in_process import Command
+from helpers.strategies.probe_strategies import make_learnable_dataset
 
 from sentprobe.lexicon import english
 from sentprobe.probes.audits.audit_report import audit_from_json

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from in_process import Command
-from shared import DATA
+from helpers.in_process import Command
+from helpers.shared import DATA
 
 from sentprobe.probes.datasets.dataset import Split
 from sentprobe.probes.datasets.formats import read_datasets

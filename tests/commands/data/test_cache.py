@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from cache_strategies import HashingEncoder, list_vector_files_below
-from in_process import Command
+from helpers.in_process import Command
+from helpers.strategies.cache_strategies import HashingEncoder, list_vector_files_below
 
 from sentprobe.lexicon import read_lexicon
 from sentprobe.probes.encoders.cache import Cache

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cache_strategies import list_vector_files_below
-from in_process import Command
-from probe_strategies import make_learnable_dataset
-from shared import SHARED, needs_shared
+from helpers.in_process import Command
+from helpers.shared import SHARED, needs_shared
+from helpers.strategies.cache_strategies import list_vector_files_below
+from helpers.strategies.probe_strategies import make_learnable_dataset
 
 from sentprobe.commands.embed import read_sentences
 from sentprobe.probes.datasets.dataset import Size

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from in_process import Command
+from helpers.in_process import Command
 
 from sentprobe.commands.lists import describe_extra
 from sentprobe.probes.encoders.kinds import ENCODERS

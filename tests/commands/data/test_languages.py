@@ -4,8 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from in_process import Command
-from natural_tables import sample_rows, write_table
+from helpers.in_process import Command
+from helpers.runs.natural_tables import sample_rows, write_table
 
 from sentprobe.generator.sentences.parse import parse
 from sentprobe.lexicon import german

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from in_process import Command
-from natural_tables import sample_rows, write_table
+from helpers.in_process import Command
+from helpers.runs.natural_tables import sample_rows, write_table
 
 from sentprobe.probes.datasets.dataset import Split
 from sentprobe.probes.datasets.formats import read_dataset, read_datasets

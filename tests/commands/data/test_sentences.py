@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.in_process import Command
+from helpers.strategies.probe_strategies import make_learnable_dataset
 from hypothesis import given
 from hypothesis import strategies as st
-from in_process import Command
-from probe_strategies import make_learnable_dataset
 
 from sentprobe.commands.embed import WRITERS, SentenceFormat
 from sentprobe.common.errors import UsageError

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from in_process import Command
-from natural_tables import sample_rows, write_table
+from helpers.in_process import Command
+from helpers.runs.natural_tables import sample_rows, write_table
 
 import sentprobe
 from sentprobe.commands.lists import PAPERS, list_tasks

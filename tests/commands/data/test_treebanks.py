@@ -5,7 +5,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from in_process import Command
+from helpers.in_process import Command
 
 from sentprobe.probes.corpus.table import open_table
 from sentprobe.probes.datasets.dataset import ProbeDataset

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from gen_command import ALL_FORMATS, FORMATS, Gen, Outcome, command
+from helpers.gen_command import ALL_FORMATS, FORMATS, Gen, Outcome, command
 
 from sentprobe.generator.bulk.generate import read_file
 from sentprobe.generator.events.checks import contains

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from gen_command import ALL_FORMATS, GEN, GOOD, Gen, command
+from helpers.gen_command import ALL_FORMATS, GEN, GOOD, Gen, command
 
 # ------------------------------------------------------------------ bad requests
 

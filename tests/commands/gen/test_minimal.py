@@ -8,7 +8,7 @@ import datasets
 import pyarrow.parquet as pq
 import pytest
 import yaml
-from in_process import run_command
+from helpers.in_process import run_command
 
 from sentprobe.generator.pairs.paradigms import load_paradigms
 

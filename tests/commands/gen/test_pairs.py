@@ -9,8 +9,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from gen_command import Gen
-from model_files import packaged_model
+from helpers.encoders.model_files import packaged_model
+from helpers.gen_command import Gen
 
 from sentprobe.generator.bulk.parquet import TableMaker
 from sentprobe.generator.pairs import triplet_files

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from gen_command import ALL_FORMATS, GOOD, Gen
+from helpers.gen_command import ALL_FORMATS, GOOD, Gen
 
 from sentprobe.common.reading import MAX_LINE
 from sentprobe.generator.bulk.generate import read_file

@@ -9,8 +9,8 @@ import ir_measures
 import numpy as np
 import pytest
 from beir.datasets.data_loader import GenericDataLoader
-from in_process import run_command
-from pairs_at_once import choose_contrast_vocabulary
+from helpers.in_process import run_command
+from helpers.oracles.pairs_at_once import choose_contrast_vocabulary
 
 from sentprobe.generator.events.meaning import has_same_meaning
 from sentprobe.generator.events.notation import read_event

@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
-from in_process import Command
-from probe_strategies import make_sample_result
-from reviewed_runs import SOUND, change_encoder, round_probes
-from shown_runs import write_run
+from helpers.in_process import Command
+from helpers.runs.reviewed_runs import SOUND, change_encoder, round_probes
+from helpers.runs.shown_runs import write_run
+from helpers.strategies.probe_strategies import make_sample_result
 
 from sentprobe.probes.results.result import Results
 

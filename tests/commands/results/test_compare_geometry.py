@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.in_process import Command
+from helpers.runs.shown_geometry import add_nearness, make_geometry_result, write_geometry_folder
+from helpers.runs.shown_runs import split_rows, write_run
+from helpers.strategies.probe_strategies import make_sample_result
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from in_process import Command
-from probe_strategies import make_sample_result
-from shown_geometry import add_nearness, make_geometry_result, write_geometry_folder
-from shown_runs import split_rows, write_run
-from thoroughness import examples
 
 from sentprobe.probes.reports.distance_comparisons import compare_geometry
 from sentprobe.probes.results.store import write_result

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from in_process import Command
-from probe_strategies import make_sample_result
-from shown_runs import split_rows, write_run
+from helpers.in_process import Command
+from helpers.runs.shown_runs import split_rows, write_run
+from helpers.strategies.probe_strategies import make_sample_result
 
 from sentprobe.commands.shared.shown_results import build_sides
 from sentprobe.probes.reports.correlations import correlate_tasks, read_scores

@@ -5,10 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from in_process import Command
-from probe_strategies import make_sample_result
-from reviewed_runs import SOUND
-from shown_runs import write_run
+from helpers.in_process import Command
+from helpers.runs.reviewed_runs import SOUND
+from helpers.runs.shown_runs import write_run
+from helpers.strategies.probe_strategies import make_sample_result
 
 EVIL = "a_b%\\x{}~^#$&\x1b[2J*|"
 

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.in_process import Command
+from helpers.runs.shown_geometry import make_geometry_result
+from helpers.runs.shown_runs import split_rows, write_run
+from helpers.strategies.probe_strategies import make_sample_result, make_seed_score
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from in_process import Command
-from probe_strategies import make_sample_result, make_seed_score
-from shown_geometry import make_geometry_result
-from shown_runs import split_rows, write_run
-from thoroughness import examples
 
 from sentprobe.probes.reports.correlations import match_names, read_scores, to_mteb_name
 from sentprobe.probes.results.data_facts import DataFacts

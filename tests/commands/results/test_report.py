@@ -7,10 +7,10 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from in_process import Command
-from made_audits import make_audit, write_audit_file
-from probe_strategies import make_sample_result
-from shown_runs import LAYERS, TagChecker, write_run
+from helpers.in_process import Command
+from helpers.runs.made_audits import make_audit, write_audit_file
+from helpers.runs.shown_runs import LAYERS, TagChecker, write_run
+from helpers.strategies.probe_strategies import make_sample_result
 
 from sentprobe.common.errors import format_install
 from sentprobe.probes.classifier.presets import find_preset, override

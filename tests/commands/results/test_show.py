@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from in_process import Command
-from probe_strategies import make_sample_result
-from shown_runs import TagChecker, split_rows, write_run
+from helpers.in_process import Command
+from helpers.runs.shown_runs import TagChecker, split_rows, write_run
+from helpers.strategies.probe_strategies import make_sample_result
 
 from sentprobe.common.tables import escape_markdown
 

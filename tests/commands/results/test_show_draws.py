@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from in_process import Command
-from probe_strategies import CountingEncoder, make_learnable_dataset
-from shown_runs import split_rows
+from helpers.in_process import Command
+from helpers.runs.shown_runs import split_rows
+from helpers.strategies.probe_strategies import CountingEncoder, make_learnable_dataset
 
 import sentprobe
 from sentprobe.lexicon import Lexicon

@@ -9,12 +9,12 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from helpers.in_process import Command
+from helpers.runs.shown_geometry import add_nearness, make_geometry_result, write_geometry_folder
+from helpers.runs.shown_runs import TagChecker, parse_cells, write_run
+from helpers.strategies.probe_strategies import make_sample_result
 from hypothesis import given
 from hypothesis import strategies as st
-from in_process import Command
-from probe_strategies import make_sample_result
-from shown_geometry import add_nearness, make_geometry_result, write_geometry_folder
-from shown_runs import TagChecker, parse_cells, write_run
 
 from sentprobe.probes.reports.pages.page_pictures import draw_contrast_picture
 from sentprobe.probes.reports.pages.panels import DotPanel

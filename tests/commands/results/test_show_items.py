@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from in_process import Command
-from probe_strategies import make_sample_result, make_seed_score
-from shown_runs import split_rows, write_first_run, write_run
+from helpers.in_process import Command
+from helpers.runs.shown_runs import split_rows, write_first_run, write_run
+from helpers.strategies.probe_strategies import make_sample_result, make_seed_score
 
 from sentprobe.probes.datasets.dataset import Split
 from sentprobe.probes.generated.assemble import build_task

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from in_process import Command
-from language_models import make_gpt2
-from probe_strategies import make_sample_result
+from helpers.encoders.language_models import make_gpt2
+from helpers.in_process import Command
+from helpers.strategies.probe_strategies import make_sample_result
 
 from sentprobe.probes.results.store import prepare_directory, write_result
 

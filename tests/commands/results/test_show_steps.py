@@ -11,9 +11,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from in_process import Command
-from probe_strategies import make_sample_result
-from shown_runs import TagChecker, split_rows, write_run
+from helpers.in_process import Command
+from helpers.runs.shown_runs import TagChecker, split_rows, write_run
+from helpers.strategies.probe_strategies import make_sample_result
 
 import sentprobe
 from sentprobe.commands.shared.shown_results import read_distances

@@ -4,8 +4,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from in_process import Command
-from train_command import Train, run_train, write_text, write_triplets
+from helpers.in_process import Command
+from helpers.trainings.train_command import Train, run_train, write_text, write_triplets
 
 
 @pytest.fixture

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.in_process import Command
+from helpers.strategies.probe_strategies import make_learnable_dataset
 from hypothesis import given
 from hypothesis import strategies as st
-from in_process import Command
-from probe_strategies import make_learnable_dataset
 
 from sentprobe.common.screen import SilentReporter
 from sentprobe.common.specs import parse_spec

@@ -8,8 +8,8 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from in_process import Command
-from shared import ROOT
+from helpers.in_process import Command
+from helpers.shared import ROOT
 
 MODALS = ("can", "could", "may", "might", "must", "should", "will", "would", "shall")
 ROLE = ("gate", "bow?dim=8", "-c", "role", "-n", "60", "--no-cache")

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from in_process import Command
-from probe_strategies import make_sample_result
+from helpers.in_process import Command
+from helpers.strategies.probe_strategies import make_sample_result
 
 from sentprobe.generator.pairs.contrasts import CONTRASTS
 from sentprobe.probes.encoders.kinds import make_encoder

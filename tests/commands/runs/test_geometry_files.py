@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from in_process import Command
+from helpers.in_process import Command
 
 from sentprobe.generator.pairs.triplet_files import TripletFormat, write_triplets
 from sentprobe.generator.pairs.triplets import TripletSpace

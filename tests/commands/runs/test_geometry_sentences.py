@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from in_process import Command
-from natural_tables import sample_rows, write_table
-from probe_strategies import make_learnable_dataset, make_sample_result, make_seed_score
-from shown_runs import parse_cells
+from helpers.in_process import Command
+from helpers.runs.natural_tables import sample_rows, write_table
+from helpers.runs.shown_runs import parse_cells
+from helpers.strategies.probe_strategies import make_learnable_dataset, make_sample_result, make_seed_score
 
 from sentprobe.commands.shared.geometry_input import MIRROR_TASKS, parse_sentence_targets
 from sentprobe.commands.shared.options import TripletOptions

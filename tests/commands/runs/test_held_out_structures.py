@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from in_process import Command
+from helpers.in_process import Command
 
 from sentprobe.probes.datasets.dataset import Split
 from sentprobe.probes.datasets.formats import read_dataset

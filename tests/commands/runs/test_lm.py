@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from in_process import Command, run_command
-from language_models import make_bert, make_gpt2
+from helpers.encoders.language_models import make_bert, make_gpt2
+from helpers.in_process import Command, run_command
 
 PAIRS = [
     {"sentence_good": "the men sleep .", "sentence_bad": "the men sleeps .", "UID": "sva", "linguistics_term": "agr"},

@@ -5,10 +5,10 @@ import re
 from pathlib import Path
 
 import pytest
-from in_process import Command
-from model_files import tiny_model
-from planted import make_numbered_dataset, sample_answers
-from probe_strategies import make_learnable_dataset
+from helpers.encoders.model_files import tiny_model
+from helpers.in_process import Command
+from helpers.runs.planted import make_numbered_dataset, sample_answers
+from helpers.strategies.probe_strategies import make_learnable_dataset
 
 from sentprobe.probes.datasets.formats import write_dataset
 

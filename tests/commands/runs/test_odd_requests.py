@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from in_process import Command, run_command
+from helpers.in_process import Command, run_command
 
 from sentprobe.cli import probe
 from sentprobe.generator.bulk.generate import generate

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from in_process import Command
+from helpers.in_process import Command
 
 SHORT = ("-e", "bow?dim=8", "--set", "max_epochs=1", "--jobs", 1, "--no-cache", "--no-controls")
 SIZES = (("train", 40), ("dev", 10), ("test", 20))

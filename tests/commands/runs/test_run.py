@@ -10,9 +10,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from in_process import Command
-from probe_strategies import make_learnable_dataset
-from processes import PROBE, alive, descendants, end, wait_for
+from helpers.in_process import Command
+from helpers.processes import PROBE, alive, descendants, end, wait_for
+from helpers.strategies.probe_strategies import make_learnable_dataset
 
 from sentprobe.commands.shared.options import EngineOptions
 from sentprobe.common.engines import EngineChoice

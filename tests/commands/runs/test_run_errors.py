@@ -6,10 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from clusters import DASK
-from in_process import Command
-from probe_strategies import make_learnable_dataset
-from shared import ROOT
+from helpers.clusters import DASK
+from helpers.in_process import Command
+from helpers.shared import ROOT
+from helpers.strategies.probe_strategies import make_learnable_dataset
 
 from sentprobe.common import engines
 from sentprobe.common.errors import ResultsError, UsageError, format_install

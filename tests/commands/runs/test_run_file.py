@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.in_process import Command
 from hypothesis import given
 from hypothesis import strategies as st
-from in_process import Command
 
 import sentprobe
 from sentprobe.cli import load_command

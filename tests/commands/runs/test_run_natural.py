@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from in_process import Command
-from natural_tables import sample_rows, write_table
-from probe_strategies import make_learnable_dataset, to_items
+from helpers.in_process import Command
+from helpers.runs.natural_tables import sample_rows, write_table
+from helpers.strategies.probe_strategies import make_learnable_dataset, to_items
 
 from sentprobe.lexicon import english
 from sentprobe.probes.classifier.presets import find_preset, override

@@ -8,15 +8,15 @@ import sys
 from pathlib import Path
 from unittest import mock
 
-import faults
 import pytest
 import torch
+from helpers import faults
+from helpers.in_process import Command
+from helpers.processes import ENVIRONMENT, end
+from helpers.trainings.train_command import TINY, WEIGHTS, Train, contents
 from hypothesis import given
 from hypothesis import strategies as st
-from in_process import Command
-from processes import ENVIRONMENT, end
 from safetensors import safe_open
-from train_command import TINY, WEIGHTS, Train, contents
 
 from sentprobe.cli import load_command
 from sentprobe.common.errors import UsageError

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from in_process import Command
-from train_command import WEIGHTS, Train, contents
+from helpers.in_process import Command
+from helpers.trainings.train_command import WEIGHTS, Train, contents
 
 from sentprobe.common.errors import SentprobeError
 from sentprobe.probes.datasets.dataset import ProbeDataset

@@ -4,9 +4,9 @@ import subprocess
 import sys
 
 import pytest
+from helpers.in_process import run_command
 from hypothesis import given
 from hypothesis import strategies as st
-from in_process import run_command
 
 from sentprobe.cli import COMMANDS
 from sentprobe.commands.lists import list_tasks

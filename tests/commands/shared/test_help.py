@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 import pytest
-from in_process import Command, run_command
+from helpers.in_process import Command, run_command
 
 from sentprobe.cli import COMMANDS, load_command
 from sentprobe.commands.shared.help import read_examples

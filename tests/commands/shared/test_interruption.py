@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 
 import pytest
-from in_process import Command
-from processes import ENVIRONMENT
+from helpers.in_process import Command
+from helpers.processes import ENVIRONMENT
 
 from sentprobe import cli
 from sentprobe.commands import build

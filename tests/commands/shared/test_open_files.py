@@ -10,10 +10,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
+from helpers.in_process import run_command
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from in_process import run_command
-from thoroughness import examples
 
 from sentprobe.common.errors import UsageError
 from sentprobe.common.files import atomic_folder, atomic_path, write_atomically

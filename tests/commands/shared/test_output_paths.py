@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.in_process import Command, run_command
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from in_process import Command, run_command
-from thoroughness import examples
 
 import sentprobe
 from sentprobe.cli import COMMANDS, load_command

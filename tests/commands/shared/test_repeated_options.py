@@ -4,10 +4,10 @@ from functools import cache
 from typing import Any
 
 import pytest
+from helpers.in_process import run_command
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from in_process import run_command
-from thoroughness import examples
 
 from sentprobe.cli import COMMANDS, load_command
 from sentprobe.commands.shared.output_paths import list_single_valued_options, reject_repeated_options

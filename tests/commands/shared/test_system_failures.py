@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from processes import ENVIRONMENT
+from helpers.processes import ENVIRONMENT
 
 from sentprobe.commands.shared.interruption import describe_failure
 

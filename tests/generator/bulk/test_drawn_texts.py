@@ -1,10 +1,10 @@
 """Words, clauses and texts of drawn events agree with their events and sentences."""
 
 import pytest
+from helpers.strategies.space_strategies import spaces
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from space_strategies import spaces
-from thoroughness import examples
 
 from sentprobe.generator.bulk.drawn_texts import DrawnTextRenderer, get_text_renderer
 from sentprobe.generator.events.event import Event, Participant, Role, iterate_clauses

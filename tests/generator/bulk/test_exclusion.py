@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from gen_command import ALL_FORMATS
+from helpers.gen_command import ALL_FORMATS
 from hypothesis import given
 from hypothesis import strategies as st
 

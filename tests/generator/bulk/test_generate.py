@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gen_command import Gen
+from helpers.gen_command import Gen
 
 import sentprobe
 from sentprobe import Choices, Event, Tense, UsageError

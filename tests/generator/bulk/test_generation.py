@@ -10,10 +10,10 @@ from tempfile import TemporaryDirectory
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from helpers.strategies.space_strategies import spaces
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from space_strategies import spaces
-from thoroughness import examples
 
 from sentprobe.common.errors import FormatError, UsageError
 from sentprobe.generator.bulk import columns, generate, generation, word_tables

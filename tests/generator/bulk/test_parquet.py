@@ -10,10 +10,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from helpers.strategies.space_strategies import spaces
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from space_strategies import spaces
-from thoroughness import examples
 
 from sentprobe.generator.bulk import generate as sentence_files
 from sentprobe.generator.bulk import generation

@@ -5,11 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from helpers.strategies.space_strategies import spaces
+from helpers.strategies.strategies import full_events
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from space_strategies import spaces
-from strategies import full_events
-from thoroughness import examples
 
 from sentprobe.common.errors import SentprobeError
 from sentprobe.generator.bulk import parsed_records

@@ -4,10 +4,10 @@ import os
 import xml.etree.ElementTree as ET
 
 import pytest
+from helpers.shared import DATA
+from helpers.strategies.strategies import full_events, partial_events, words
+from helpers.thoroughness import examples
 from hypothesis import given
-from shared import DATA
-from strategies import full_events, partial_events, words
-from thoroughness import examples
 
 from sentprobe.generator.events.drawing import DrawnBox, draw_svg, draw_text, lay_out, replace_unprintable
 from sentprobe.generator.events.event import Event, Participant, iterate_clauses, iterate_participants

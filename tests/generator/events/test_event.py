@@ -4,10 +4,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from helpers.strategies.strategies import full_events, generalizations, partial_events
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import full_events, generalizations, partial_events
-from thoroughness import examples
 
 from sentprobe.generator.events.checks import contains, find_open_fields, subsumes, unify
 from sentprobe.generator.events.event import (

@@ -4,9 +4,9 @@ import json
 from typing import Any
 
 import pytest
+from helpers.strategies.strategies import full_events, partial_events, words
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import full_events, partial_events, words
 
 from sentprobe.common.errors import UsageError
 from sentprobe.generator.events.checks import check_lemmas, find_open_fields, infer_frames

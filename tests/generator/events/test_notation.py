@@ -3,9 +3,9 @@
 import re
 
 import pytest
+from helpers.strategies.strategies import full_events, partial_events, words
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import full_events, partial_events, words
 
 from sentprobe.common.errors import NotationError
 from sentprobe.generator.events.event import MAX_DEPTH, Event

@@ -7,9 +7,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from thoroughness import examples
 
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.events.meaning import has_same_meaning

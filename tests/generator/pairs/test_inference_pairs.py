@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterable, Sequence
 from random import Random
 
 import pytest
+from helpers.oracles.model_checker import Model, evaluate
+from helpers.oracles.pairs_at_once import NliColumns, sample_pairs
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from model_checker import Model, evaluate
-from pairs_at_once import NliColumns, sample_pairs
-from thoroughness import examples
 
 from sentprobe.common.errors import UsageError
 from sentprobe.generator.pairs.contrasts import CONTRASTS

@@ -9,10 +9,16 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from helpers.oracles.pairs_at_once import (
+    NliColumns,
+    build_contrast_space,
+    build_events,
+    build_training_columns,
+    sample_pairs,
+)
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from pairs_at_once import NliColumns, build_contrast_space, build_events, build_training_columns, sample_pairs
-from thoroughness import examples
 
 from sentprobe.generator.pairs import inference_pairs, triplet_files
 from sentprobe.generator.pairs import inference_pairs as training_files

@@ -7,10 +7,10 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
+from helpers.oracles.pairs_at_once import build_events
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from pairs_at_once import build_events
-from thoroughness import examples
 
 import sentprobe.lexicon
 from sentprobe.common.errors import UsageError

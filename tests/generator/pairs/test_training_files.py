@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from helpers.oracles.pairs_at_once import build_contrast_space, build_training_columns
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from pairs_at_once import build_contrast_space, build_training_columns
-from thoroughness import examples
 
 from sentprobe.generator.events.meaning import Property, find_differences, has_same_meaning
 from sentprobe.generator.pairs.contrasts import CONTRASTS

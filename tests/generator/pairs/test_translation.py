@@ -8,11 +8,11 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from event_translator import EventTranslator
-from gen_command import Gen
+from helpers.gen_command import Gen
+from helpers.oracles.event_translator import EventTranslator
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from thoroughness import examples
 
 from sentprobe.common.errors import UsageError
 from sentprobe.generator.events import event as ev

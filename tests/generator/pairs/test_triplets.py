@@ -10,11 +10,11 @@ from time import sleep
 
 import numpy as np
 import pytest
+from helpers.oracles.model_checker import Model, evaluate
+from helpers.oracles.pairs_at_once import build_events, choose_contrast_vocabulary
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from model_checker import Model, evaluate
-from pairs_at_once import build_events, choose_contrast_vocabulary
-from thoroughness import examples
 
 from sentprobe.common.errors import UsageError
 from sentprobe.generator.events.event import Mood

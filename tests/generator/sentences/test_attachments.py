@@ -4,13 +4,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from gen_command import Gen
+from helpers.gen_command import Gen
+from helpers.oracles.slow_path import ATTACHMENT_RULES, CONJUNCT_RULES, chart_parse, chart_readings, derive
+from helpers.strategies.space_strategies import spaces
+from helpers.strategies.strategies import full_events
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from slow_path import ATTACHMENT_RULES, CONJUNCT_RULES, chart_parse, chart_readings, derive
-from space_strategies import spaces
-from strategies import full_events
-from thoroughness import examples
 
 from sentprobe.common.errors import FormatError, SentprobeError
 from sentprobe.generator.bulk.generate import read_file

@@ -4,11 +4,11 @@ import io
 from dataclasses import replace
 
 import pytest
+from helpers.oracles.slow_path import ATTACHMENT_RULES, chart_parse, chart_readings, derive
+from helpers.strategies.strategies import full_events
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from slow_path import ATTACHMENT_RULES, chart_parse, chart_readings, derive
-from strategies import full_events
-from thoroughness import examples
 
 from sentprobe.common.errors import UsageError
 from sentprobe.generator.bulk.generate import read_file, write_annotated, write_file, write_sentences

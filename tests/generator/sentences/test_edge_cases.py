@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gen_command import Gen
+from helpers.gen_command import Gen
 
 from sentprobe.common.errors import UsageError
 from sentprobe.generator.events.event import MAX_DEPTH, Contradiction, Negator, Number

@@ -7,7 +7,7 @@ from itertools import cycle
 from random import Random
 
 import pytest
-from oracle import Oracle, collect_words
+from helpers.oracles.oracle import Oracle, collect_words
 
 from sentprobe.generator.events.event import ROLES, Mood, Negator, Role
 from sentprobe.generator.sentences.parse import ParseError, parse

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.oracles.slow_path import chart_parse, derive
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from slow_path import chart_parse, derive
-from thoroughness import examples
 
 from sentprobe.common.errors import UsageError
 from sentprobe.generator.bulk.drawn_texts import DrawnTextRenderer

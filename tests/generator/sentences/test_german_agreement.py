@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 import pytest
-from gen_command import Gen
-from german_sources import (
+from helpers.gen_command import Gen
+from helpers.oracles.german_sources import (
     AUXILIARIES,
     Agreement,
     analyze_adjective,

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from oracle import Oracle, collect_words
-from slow_path import chart_parse, derive
+from helpers.oracles.oracle import Oracle, collect_words
+from helpers.oracles.slow_path import chart_parse, derive
 
 from sentprobe.common.errors import UsageError
 from sentprobe.generator.bulk.drawn_texts import DrawnTextRenderer

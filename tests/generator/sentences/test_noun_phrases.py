@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 import pytest
+from helpers.oracles.slow_path import chart_parse, chart_readings, derive
+from helpers.strategies.space_strategies import odd_lexicon
+from helpers.strategies.strategies import full_events, maybe
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from slow_path import chart_parse, chart_readings, derive
-from space_strategies import odd_lexicon
-from strategies import full_events, maybe
-from thoroughness import examples
 
 from sentprobe.common.errors import UsageError
 from sentprobe.generator.events.checks import contains, select_licensed

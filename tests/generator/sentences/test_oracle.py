@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from random import Random
 
 import pytest
+from helpers.oracles.oracle import VOWEL_SOUND, Oracle, Words, collect_words
+from helpers.shared import SHARED
 from hypothesis import given
 from hypothesis import strategies as st
-from oracle import VOWEL_SOUND, Oracle, Words, collect_words
-from shared import SHARED
 
 from sentprobe.lexicon import Form, Kind, english
 

@@ -3,7 +3,7 @@
 import lzma
 
 import pytest
-from shared import SHARED, needs_shared
+from helpers.shared import SHARED, needs_shared
 
 from sentprobe.commands.gen_space import make_space
 from sentprobe.commands.shared.gen_options import ContentOptions

@@ -4,11 +4,11 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from helpers.oracles.slow_path import chart_parse, chart_readings, derive
+from helpers.strategies.strategies import full_events, maybe
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from slow_path import chart_parse, chart_readings, derive
-from strategies import full_events, maybe
-from thoroughness import examples
 
 from sentprobe.generator.events.checks import select_licensed
 from sentprobe.generator.events.event import ROLES, Event, Mood, Negator, iterate_clauses

@@ -1,10 +1,10 @@
 """The annotation of a sentence: trees, dependencies, predicates and negations."""
 
+from helpers.strategies.strategies import full_events
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from nltk import Tree
-from strategies import full_events
-from thoroughness import examples
 
 from sentprobe.generator.events.event import (
     GAP,

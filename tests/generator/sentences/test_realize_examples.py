@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
-from slow_path import derive
+from helpers.oracles.slow_path import derive
 
 from sentprobe.generator.events.event import Polarity, iterate_participants
 from sentprobe.generator.events.notation import read_event

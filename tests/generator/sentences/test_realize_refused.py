@@ -1,7 +1,7 @@
 """Events that cannot be realized, and sentences that cannot be parsed."""
 
 import pytest
-from slow_path import chart_parse, derive
+from helpers.oracles.slow_path import chart_parse, derive
 
 from sentprobe.common.errors import UsageError
 from sentprobe.generator.events.notation import read_event

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from helpers.strategies.strategies import full_events
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import full_events
-from thoroughness import examples
 
 from sentprobe.generator.events.event import ROLES, Event, Number, Participant, RelativeClause
 from sentprobe.generator.sentences.realize import realize

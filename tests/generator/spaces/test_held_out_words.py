@@ -3,10 +3,10 @@
 import math
 
 import pytest
+from helpers.oracles.pairs_at_once import build_events, build_training_columns, choose_contrast_vocabulary
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from pairs_at_once import build_events, build_training_columns, choose_contrast_vocabulary
-from thoroughness import examples
 
 from sentprobe.common.errors import UsageError
 from sentprobe.generator.events.event import Event, Frame, iterate_clauses

@@ -1,7 +1,7 @@
 """Spaces with adjectives and coordinated nouns: sorts, and choices that leave nothing."""
 
 import pytest
-from space_by_loops import TINY, list_events
+from helpers.oracles.space_by_loops import TINY, list_events
 
 from sentprobe.common.errors import UsageError
 from sentprobe.generator.events.checks import check_sorts

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 
 import pytest
+from helpers.oracles.space_by_loops import list_events
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from space_by_loops import list_events
-from thoroughness import examples
 
 from sentprobe.common.errors import SentprobeError
 from sentprobe.generator.bulk.generate import read_known_event

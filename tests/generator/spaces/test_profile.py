@@ -5,11 +5,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from helpers.oracles.space_by_loops import CASES, TINY, Case, list_nonempty_cases
+from helpers.shared import SHARED, needs_shared
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from shared import SHARED, needs_shared
-from space_by_loops import CASES, TINY, Case, list_nonempty_cases
-from thoroughness import examples
 
 from sentprobe.common.errors import UsageError
 from sentprobe.generator.bulk.generate import generate

@@ -4,10 +4,10 @@ import json
 from typing import Any
 
 import pytest
+from helpers.shared import SHARED, needs_shared
+from helpers.written_config import write_config
 from hypothesis import given
 from hypothesis import strategies as st
-from shared import SHARED, needs_shared
-from written_config import write_config
 
 from sentprobe.generator.events.event import Event, Participant
 from sentprobe.generator.events.notation import read_event

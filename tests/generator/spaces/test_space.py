@@ -5,9 +5,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from space_by_loops import (
+from helpers.oracles.space_by_loops import (
     CASES,
     PAST,
     PLAINEST,
@@ -19,8 +17,10 @@ from space_by_loops import (
     list_nonempty_cases,
     list_words,
 )
-from strategies import generalizations
-from thoroughness import examples
+from helpers.strategies.strategies import generalizations
+from helpers.thoroughness import examples
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sentprobe.generator.events.event import (
     Contradiction,

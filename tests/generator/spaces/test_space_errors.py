@@ -1,7 +1,7 @@
 """Constraints that contradict each other, and words that are not there."""
 
 import pytest
-from space_by_loops import PASSIVE, TINY, Case
+from helpers.oracles.space_by_loops import PASSIVE, TINY, Case
 
 from sentprobe.common.errors import UsageError
 from sentprobe.generator.events.event import Contradiction, Event

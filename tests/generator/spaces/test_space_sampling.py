@@ -6,12 +6,12 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from helpers.oracles.space_by_loops import CASES, PLAIN, Case, has_distinct_words
+from helpers.strategies.space_strategies import spaces
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
-from space_by_loops import CASES, PLAIN, Case, has_distinct_words
-from space_strategies import spaces
-from thoroughness import examples
 
 from sentprobe.common.errors import UsageError
 from sentprobe.generator.events.event import (

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from cache_strategies import HashingEncoder, expected
+from helpers.strategies.cache_strategies import HashingEncoder, expected
 
 from sentprobe.probes.encoders import embedding
 from sentprobe.probes.encoders.cache import Cache

@@ -2,7 +2,7 @@
 
 import os
 
-from embedding_server import Server
+from helpers.encoders.embedding_server import Server
 
 from sentprobe.common.specs import parse_spec
 from sentprobe.probes.encoders.models.endpoints import OpenAIEncoder, load_openai

@@ -4,7 +4,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from shared import SHARED
+from helpers.shared import SHARED
 
 from sentprobe.probes.corpus.parsers import PARSERS
 

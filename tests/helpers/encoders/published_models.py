@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from encoder_strategies import word_table
+from helpers.strategies.encoder_strategies import word_table
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]

@@ -7,12 +7,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import mutations as mu
 import pyarrow as pa
 import pyarrow.parquet as pq
-from corpus_strategies import make_table
-from hostile_files import HostileReader, text_file
-from hostile_results import list_chunks
+from helpers.hostile import mutations as mu
+from helpers.hostile.hostile_files import HostileReader, text_file
+from helpers.hostile.hostile_results import list_chunks
+from helpers.strategies.corpus_strategies import make_table
 
 from sentprobe.commands.shared.run_file import read_run_file
 from sentprobe.generator.bulk.generate import generate, read_file

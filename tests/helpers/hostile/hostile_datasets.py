@@ -5,10 +5,10 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-import mutations as mu
 import numpy as np
-from hostile_files import HostileReader
-from probe_strategies import make_learnable_dataset
+from helpers.hostile import mutations as mu
+from helpers.hostile.hostile_files import HostileReader
+from helpers.strategies.probe_strategies import make_learnable_dataset
 
 from sentprobe.generator.pairs.triplet_files import TripletFormat, write_triplets
 from sentprobe.generator.pairs.triplets import TripletSpace

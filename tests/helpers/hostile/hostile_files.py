@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import mutations as mu
+from helpers.hostile import mutations as mu
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,10 +6,10 @@ from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
-import mutations as mu
 import pyarrow as pa
 import pyarrow.parquet as pq
-from hostile_files import HostileReader, text_file
+from helpers.hostile import mutations as mu
+from helpers.hostile.hostile_files import HostileReader, text_file
 
 from sentprobe.probes.training.pair_texts import read_nli, read_parallel, read_triplets
 from sentprobe.probes.training.running_text import SentenceFiles, read_sentences, read_trees

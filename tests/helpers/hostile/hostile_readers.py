@@ -6,13 +6,13 @@ SentprobeError.
 
 from collections.abc import Mapping
 
-from hostile_corpora import TEXT_READERS
-from hostile_datasets import OF_DATASETS
-from hostile_files import HostileReader
-from hostile_learned import PRETRAINING_READERS
-from hostile_results import RESULT_READERS
-from hostile_vectors import VECTOR_READERS
-from hostile_weights import WEIGHT_READERS
+from helpers.hostile.hostile_corpora import TEXT_READERS
+from helpers.hostile.hostile_datasets import OF_DATASETS
+from helpers.hostile.hostile_files import HostileReader
+from helpers.hostile.hostile_learned import PRETRAINING_READERS
+from helpers.hostile.hostile_results import RESULT_READERS
+from helpers.hostile.hostile_vectors import VECTOR_READERS
+from helpers.hostile.hostile_weights import WEIGHT_READERS
 
 PARTS = (RESULT_READERS, OF_DATASETS, TEXT_READERS, VECTOR_READERS, WEIGHT_READERS, PRETRAINING_READERS)
 

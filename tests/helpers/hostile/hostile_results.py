@@ -5,13 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import made_audits
-import mutations as mu
 import pyarrow as pa
-from hostile_datasets import make_toy
-from hostile_files import HostileReader, text_file
-from natural_tables import sample_rows, write_head, write_table
-from probe_strategies import make_sample_result, make_seed_score
+from helpers.hostile import mutations as mu
+from helpers.hostile.hostile_datasets import make_toy
+from helpers.hostile.hostile_files import HostileReader, text_file
+from helpers.runs import made_audits
+from helpers.runs.natural_tables import sample_rows, write_head, write_table
+from helpers.strategies.probe_strategies import make_sample_result, make_seed_score
 
 from sentprobe.probes.audits.audit_report import read_audits
 from sentprobe.probes.corpus.chunks import compute_chunk_rows, find_head, read_rows

@@ -6,11 +6,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import mutations as mu
 import numpy as np
-from encoder_strategies import write_with_ids
-from hostile_files import HostileReader, text_file
-from model_files import tiny_model
+from helpers.encoders.model_files import tiny_model
+from helpers.hostile import mutations as mu
+from helpers.hostile.hostile_files import HostileReader, text_file
+from helpers.strategies.encoder_strategies import write_with_ids
 
 from sentprobe.probes.encoders import cache as cache_upkeep
 from sentprobe.probes.encoders.cache import Cache
@@ -119,7 +119,7 @@ def _prepare_model(file: str) -> Callable[[Path], Path]:
 
 def _prepare_trained(file: str) -> Callable[[Path], Path]:
     def make(folder: Path) -> Path:
-        from sentence_models import tiny_sentence_model
+        from helpers.encoders.sentence_models import tiny_sentence_model
 
         trained.write_sentence_model(tiny_sentence_model("gru-bi"), folder, {"step": 1})
         return folder / file

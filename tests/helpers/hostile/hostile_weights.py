@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import mutations as mu
-import published_models as pm
-from hostile_files import HostileReader
+from helpers.encoders import published_models as pm
+from helpers.hostile import mutations as mu
+from helpers.hostile.hostile_files import HostileReader
 
 from sentprobe.probes.encoders.kinds import make_encoder
 

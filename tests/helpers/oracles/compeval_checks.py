@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import pytest
-from shared import DATA
+from helpers.shared import DATA
 
 from sentprobe.generator.events.event import GAP, Participant, Tense, iterate_clauses
 from sentprobe.generator.sentences.sentence import Sentence

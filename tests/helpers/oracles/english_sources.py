@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from shared import ROOT, SHARED
+from helpers.shared import ROOT, SHARED
 
 SOURCES = Path(os.environ.get("SENTPROBE_ENGLISH_SOURCES", ROOT / ".venv" / "share" / "english"))
 """The folder of `make english-sources`."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from shared import ROOT
+from helpers.shared import ROOT
 
 SOURCES = Path(os.environ.get("SENTPROBE_GERMAN_SOURCES", ROOT / ".venv" / "share" / "german"))
 """The folder of `make german-sources`."""

@@ -10,8 +10,8 @@ from zipfile import ZipFile
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from shared import SHARED
-from trees_of_lines import read_line_trees
+from helpers.oracles.trees_of_lines import read_line_trees
+from helpers.shared import SHARED
 
 from sentprobe.probes.corpus.table import (
     HEAD_NAME,

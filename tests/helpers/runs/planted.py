@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from probe_strategies import to_items
+from helpers.strategies.probe_strategies import to_items
 
 from sentprobe.probes.datasets.dataset import Card, Indices, ProbeDataset, Split
 from sentprobe.probes.encoders.encoder import Vectors

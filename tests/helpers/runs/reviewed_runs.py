@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from probe_strategies import make_sample_result, make_seed_score
+from helpers.strategies.probe_strategies import make_sample_result, make_seed_score
 
 from sentprobe.probes.results.data_facts import DataFacts
 from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Norm, Result, Results, SeedScore, make_score

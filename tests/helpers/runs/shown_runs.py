@@ -5,7 +5,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
-from probe_strategies import make_sample_result
+from helpers.strategies.probe_strategies import make_sample_result
 
 from sentprobe.probes.results.result import Result
 from sentprobe.probes.results.store import prepare_directory, write_result

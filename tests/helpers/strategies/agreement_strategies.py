@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from helpers.runs.natural_tables import write_table
 from hypothesis import strategies as st
-from natural_tables import write_table
 
 from sentprobe.generator.events.event import Number
 from sentprobe.probes.corpus.main_clauses import Noun

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from helpers.strategies.probe_strategies import to_items
 from hypothesis import strategies as st
-from probe_strategies import to_items
 
 from sentprobe.probes.datasets.dataset import Card, ProbeDataset, Split
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-from pairs_at_once import build_training_columns, sample_pairs
+from helpers.oracles.pairs_at_once import build_training_columns, sample_pairs
 
 from sentprobe.generator.bulk.generate import write_sentences
 from sentprobe.generator.events.notation import write_event

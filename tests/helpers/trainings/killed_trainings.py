@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import lightning_fabric  # noqa: F401 - once, and not in each fork
-from small_trainings import SmallTraining, until
+from helpers.trainings.small_trainings import SmallTraining, until
 
 from sentprobe.probes.training import checkpoint
 

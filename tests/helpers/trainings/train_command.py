@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from in_process import Command
-from pairs_at_once import build_training_columns
+from helpers.in_process import Command
+from helpers.oracles.pairs_at_once import build_training_columns
 
 from sentprobe.generator.pairs.triplets import TripletSpace
 from sentprobe.lexicon import english

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_audits import make_audit, write_audit_file
+from helpers.runs.made_audits import make_audit, write_audit_file
 
 from sentprobe.common.errors import FormatError, UsageError
 from sentprobe.probes.audits.audit_report import read_audits

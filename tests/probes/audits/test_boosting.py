@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from thoroughness import examples
 
 from sentprobe.probes.audits.cue_classifiers import BOOSTED_COLUMNS, predict_with_boosting
 from sentprobe.probes.datasets.dataset import Indices

@@ -6,12 +6,12 @@ from itertools import product
 
 import numpy as np
 import pytest
-from compeval_checks import dataset
+from helpers.oracles.compeval_checks import dataset
+from helpers.shared import SHARED, needs_shared
+from helpers.strategies.probe_strategies import datasets, make_learnable_dataset, to_items
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from probe_strategies import datasets, make_learnable_dataset, to_items
-from shared import SHARED, needs_shared
-from thoroughness import examples
 
 from sentprobe.common.errors import UsageError
 from sentprobe.common.processes import count_cores

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from compeval_checks import dataset
+from helpers.oracles.compeval_checks import dataset
+from helpers.strategies.probe_strategies import datasets, sentences, to_items, words
 from hypothesis import given
 from hypothesis import strategies as st
-from probe_strategies import datasets, sentences, to_items, words
 
 from sentprobe.lexicon import english
 from sentprobe.probes.audits.cue_features import (

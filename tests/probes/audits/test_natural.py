@@ -5,8 +5,8 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from in_process import Command
-from probe_strategies import make_learnable_dataset, to_items
+from helpers.in_process import Command
+from helpers.strategies.probe_strategies import make_learnable_dataset, to_items
 
 from sentprobe.common.tables import TableFormat
 from sentprobe.probes.audits.audit_report import audit_from_json, format_verdict_lines, render, to_json

@@ -7,9 +7,9 @@ from statistics import mean, stdev
 import numpy as np
 import pytest
 import torch
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from thoroughness import examples
 
 from sentprobe.probes.classifier.devices import ProbeWords
 from sentprobe.probes.classifier.fit import Fit, derive_member_seeds, fit

@@ -5,9 +5,9 @@ from unittest.mock import Mock
 
 import pytest
 import torch
+from helpers.strategies.probe_strategies import make_learnable_dataset
 from hypothesis import given
 from hypothesis import strategies as st
-from probe_strategies import make_learnable_dataset
 
 from sentprobe.common.errors import UsageError
 from sentprobe.common.specs import DEVICES

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from thoroughness import examples
 
 from sentprobe.probes.classifier.presets import calibrate_stopping, find_preset
 from sentprobe.probes.classifier.probe import Preset, StopCriterion

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from helpers.strategies.probe_strategies import make_learnable_dataset
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from probe_strategies import make_learnable_dataset
-from thoroughness import examples
 
 from sentprobe.common.errors import SentprobeError, UsageError
 from sentprobe.probes.classifier.devices import choose_precision, has_fast_bfloat16, uses_bfloat16_instructions

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from thoroughness import examples
 
 from sentprobe.common.errors import UsageError
 from sentprobe.probes.classifier.fit import Fit, fit, fit_portions

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from helpers.strategies.probe_strategies import make_learnable_dataset
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from probe_strategies import make_learnable_dataset
 from sklearn.linear_model import LogisticRegression
 from torch import Tensor
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from helpers.thoroughness import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from thoroughness import examples
 from torch import Tensor, nn
 
 from sentprobe.probes.classifier.devices import ProbeWords

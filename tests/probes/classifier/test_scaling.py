@@ -5,9 +5,9 @@ import tracemalloc
 import numpy as np
 import pytest
 import torch
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from thoroughness import examples
 
 from sentprobe.probes.classifier.probe import Scaling
 from sentprobe.probes.classifier.probe_bank import ROWS_PER_PART, SCALINGS, scale_to_tensor

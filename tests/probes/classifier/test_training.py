@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from probe_strategies import make_learnable_dataset
+from helpers.strategies.probe_strategies import make_learnable_dataset
 
 from sentprobe.probes.classifier.fit import fit
 from sentprobe.probes.classifier.presets import find_preset

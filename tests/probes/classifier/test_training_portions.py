@@ -6,11 +6,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.runs.planted import (
+    make_faint_vectors,
+    make_linear_vectors,
+    make_parity_vectors,
+    sample_answers,
+    sample_noise,
+)
+from helpers.strategies.probe_strategies import to_items
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from planted import make_faint_vectors, make_linear_vectors, make_parity_vectors, sample_answers, sample_noise
-from probe_strategies import to_items
-from thoroughness import examples
 
 from sentprobe.common.errors import UsageError
 from sentprobe.probes.classifier import probe as said

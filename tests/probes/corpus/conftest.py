@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from corpus_strategies import PAIRS, write_trees
+from helpers.strategies.corpus_strategies import PAIRS, write_trees
 
 
 @pytest.fixture

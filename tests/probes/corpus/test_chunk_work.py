@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from corpus_strategies import PAIRS, SMALL, make_table, read_contents, read_rows, write_trees
+from helpers.strategies.corpus_strategies import PAIRS, SMALL, make_table, read_contents, read_rows, write_trees
+from helpers.thoroughness import examples
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
-from thoroughness import examples
 
 from sentprobe import __version__
 from sentprobe.common.errors import SentprobeError

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from clusters import DASK, cluster
-from corpus_strategies import HERE, make_table, read_contents, write_trees
+from helpers.clusters import DASK, cluster
+from helpers.strategies.corpus_strategies import HERE, make_table, read_contents, write_trees
 
 from sentprobe.common.engines import EngineChoice, EngineError, EngineName, make_engine, run_tasks_on_engine
 from sentprobe.common.scratch import LOCK

@@ -4,8 +4,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from corpus_strategies import format_text, make_table, write_trees
-from in_process import Command, run_command
+from helpers.in_process import Command, run_command
+from helpers.strategies.corpus_strategies import format_text, make_table, write_trees
 
 from sentprobe.common.errors import import_module_of_extra
 from sentprobe.probes.corpus.queries import open_corpus

@@ -6,10 +6,10 @@ import threading
 from pathlib import Path
 
 import pytest
-from corpus_strategies import make_table, read_contents, write_trees
-from faults import watched
-from in_process import Command
-from processes import ENVIRONMENT
+from helpers.faults import watched
+from helpers.in_process import Command
+from helpers.processes import ENVIRONMENT
+from helpers.strategies.corpus_strategies import make_table, read_contents, write_trees
 
 from sentprobe.common.errors import UsageError
 from sentprobe.common.scratch import LOCK, hold_lock

@@ -14,11 +14,11 @@ from tempfile import TemporaryDirectory
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from corpus_strategies import chunk_sizes, format_tree, make_table, read_rows
+from helpers.shared import SHARED, needs_shared
+from helpers.strategies.corpus_strategies import chunk_sizes, format_tree, make_table, read_rows
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from shared import SHARED, needs_shared
-from thoroughness import examples
 
 from sentprobe.common.errors import SentprobeError, UsageError
 from sentprobe.probes.corpus import sources as formats

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from corpus_strategies import make_table, write_trees
-from faults import watched
+from helpers.faults import watched
+from helpers.strategies.corpus_strategies import make_table, write_trees
 
 from sentprobe.common.engines import EngineChoice
 from sentprobe.common.errors import SentprobeError

@@ -9,7 +9,8 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from corpus_strategies import (
+from helpers.shared import SHARED, needs_shared
+from helpers.strategies.corpus_strategies import (
     HERE,
     PAIRS,
     SMALL,
@@ -22,10 +23,9 @@ from corpus_strategies import (
     sentences,
     write_trees,
 )
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from shared import SHARED, needs_shared
-from thoroughness import examples
 
 from sentprobe.common.errors import SentprobeError, UsageError
 from sentprobe.probes.corpus import chunks as shards

@@ -6,12 +6,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from dataset_strategies import datasets_with_columns
-from format_checks import check_round_trip
+from helpers.oracles.format_checks import check_round_trip
+from helpers.strategies.dataset_strategies import datasets_with_columns
+from helpers.strategies.probe_strategies import make_learnable_dataset
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from probe_strategies import make_learnable_dataset
-from thoroughness import examples
 
 from sentprobe.common.errors import UsageError
 from sentprobe.probes.datasets.dataset import DatasetError, Items, ProbeDataset, Split

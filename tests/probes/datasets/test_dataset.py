@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dataset_strategies import any_datasets, cards
+from helpers.strategies.dataset_strategies import any_datasets, cards
+from helpers.strategies.probe_strategies import datasets, make_learnable_dataset
 from hypothesis import given
-from probe_strategies import datasets, make_learnable_dataset
 
 from sentprobe.probes.datasets.dataset import (
     STRUCTURE,

@@ -5,12 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from dataset_strategies import any_datasets
-from format_checks import list_written_files
+from helpers.oracles.format_checks import list_written_files
+from helpers.strategies.dataset_strategies import any_datasets
+from helpers.strategies.probe_strategies import make_learnable_dataset
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from probe_strategies import make_learnable_dataset
-from thoroughness import examples
 
 from sentprobe.common.errors import SentprobeError, UsageError
 from sentprobe.probes.datasets.dataset import Card, DatasetError, Items, ProbeDataset, Split

@@ -7,12 +7,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from dataset_strategies import any_datasets, names
-from format_checks import check_round_trip, list_texts, read_bytes_by_file
+from helpers.oracles.format_checks import check_round_trip, list_texts, read_bytes_by_file
+from helpers.shared import SHARED, needs_shared
+from helpers.strategies.dataset_strategies import any_datasets, names
+from helpers.strategies.probe_strategies import make_learnable_dataset
+from helpers.thoroughness import examples
 from hypothesis import given
-from probe_strategies import make_learnable_dataset
-from shared import SHARED, needs_shared
-from thoroughness import examples
 
 from sentprobe.probes.datasets.dataset import Card, ProbeDataset, Split
 from sentprobe.probes.datasets.directory import write_card

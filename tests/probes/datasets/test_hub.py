@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from format_checks import list_texts
-from in_process import Command
-from probe_strategies import make_learnable_dataset
+from helpers.in_process import Command
+from helpers.oracles.format_checks import list_texts
+from helpers.strategies.probe_strategies import make_learnable_dataset
 
 from sentprobe.common.errors import UsageError
 from sentprobe.probes.datasets.dataset import DatasetError

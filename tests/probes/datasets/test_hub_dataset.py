@@ -6,12 +6,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from dataset_strategies import any_datasets
-from format_checks import check_round_trip, list_texts
+from helpers.in_process import Command
+from helpers.oracles.format_checks import check_round_trip, list_texts
+from helpers.strategies.dataset_strategies import any_datasets
+from helpers.strategies.probe_strategies import make_learnable_dataset
+from helpers.thoroughness import examples
 from hypothesis import given
-from in_process import Command
-from probe_strategies import make_learnable_dataset
-from thoroughness import examples
 
 from sentprobe.common.errors import UsageError
 from sentprobe.probes.datasets.dataset import DatasetError, ProbeDataset, Split

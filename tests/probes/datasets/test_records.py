@@ -6,11 +6,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from dataset_strategies import any_datasets
-from format_checks import check_round_trip, list_texts
+from helpers.oracles.format_checks import check_round_trip, list_texts
+from helpers.strategies.dataset_strategies import any_datasets
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from thoroughness import examples
 
 from sentprobe.probes.datasets.dataset import DatasetError, ProbeDataset, Split
 from sentprobe.probes.datasets.formats import read_dataset, read_datasets, recognise

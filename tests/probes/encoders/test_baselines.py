@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from helpers.strategies.probe_strategies import datasets, to_items
+from helpers.thoroughness import examples
 from hypothesis import given
-from probe_strategies import datasets, to_items
-from thoroughness import examples
 
 from sentprobe.common.errors import UsageError
 from sentprobe.probes.datasets.dataset import Card, ProbeDataset, Split

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from encoder_strategies import words
+from helpers.strategies.encoder_strategies import words
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 import numpy as np
+from helpers.strategies.probe_strategies import datasets, to_items
 from hypothesis import given
 from hypothesis import strategies as st
-from probe_strategies import datasets, to_items
 
 from sentprobe.probes.datasets.dataset import Card, ProbeDataset, Split
 from sentprobe.probes.encoders.baselines import (

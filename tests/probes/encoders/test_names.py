@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
+from helpers.encoders.model_files import tiny_model
+from helpers.in_process import Command
+from helpers.strategies.probe_strategies import make_learnable_dataset
 from hypothesis import given
 from hypothesis import strategies as st
-from in_process import Command
-from model_files import tiny_model
-from probe_strategies import make_learnable_dataset
 
 from sentprobe.common.errors import UsageError
 from sentprobe.common.specs import check_names, parse_spec

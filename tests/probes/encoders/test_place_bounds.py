@@ -3,10 +3,10 @@
 from itertools import permutations, product
 
 import numpy as np
-from compeval_checks import dataset
+from helpers.oracles.compeval_checks import dataset
+from helpers.strategies.probe_strategies import to_items
 from hypothesis import given
 from hypothesis import strategies as st
-from probe_strategies import to_items
 
 from sentprobe.probes.datasets.dataset import Card, ProbeDataset, Split
 from sentprobe.probes.encoders.baselines import (

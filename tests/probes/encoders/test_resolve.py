@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from model_files import packaged_model
-from natural_tables import sample_rows, write_table
-from probe_strategies import make_learnable_dataset
+from helpers.encoders.model_files import packaged_model
+from helpers.runs.natural_tables import sample_rows, write_table
+from helpers.strategies.probe_strategies import make_learnable_dataset
 
 import sentprobe
 from sentprobe.common.errors import ArgumentTypeError, SentprobeError, UsageError

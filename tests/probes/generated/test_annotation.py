@@ -1,10 +1,10 @@
 """Columns of a sentence relative to its probe words, by hand and from its annotation."""
 
 import pytest
+from helpers.strategies.strategies import full_events
+from helpers.thoroughness import examples
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from strategies import full_events
-from thoroughness import examples
 
 from sentprobe.generator.events.event import Event, Mood
 from sentprobe.generator.events.notation import read_event

@@ -7,9 +7,9 @@ from contextlib import suppress
 from random import Random
 
 import pytest
+from helpers.shared import DATA
 from hypothesis import given
 from hypothesis import strategies as st
-from shared import DATA
 
 from sentprobe.common.errors import SentprobeError, UsageError
 from sentprobe.lexicon import Kind, english, read_lexicon

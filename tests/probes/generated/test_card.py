@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 
 import pytest
-from compeval_checks import (
+from helpers.oracles.compeval_checks import (
     MIRRORED,
     SIZE,
     TASKS,

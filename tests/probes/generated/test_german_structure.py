@@ -4,11 +4,11 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from compeval_checks import check_balance, check_held_out, check_mirrors, check_sentences, items
+from helpers.in_process import Command
+from helpers.oracles.compeval_checks import check_balance, check_held_out, check_mirrors, check_sentences, items
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from in_process import Command
-from thoroughness import examples
 
 from sentprobe import lexicon as lexicon_package
 from sentprobe.common.errors import UsageError

@@ -3,9 +3,9 @@
 from collections import Counter
 
 import pytest
+from helpers.strategies.strategies import full_events
+from helpers.thoroughness import examples
 from hypothesis import given
-from strategies import full_events
-from thoroughness import examples
 
 from sentprobe.common.errors import SentprobeError, UsageError
 from sentprobe.generator.events import event as ev

@@ -7,8 +7,8 @@ from collections import Counter, defaultdict
 from functools import cache
 
 import pytest
-from compeval_checks import DEFINITIONS, MIRRORED, annotated_in, items, lexicon_of, nouns, verbs
-from shared import SHARED, needs_shared
+from helpers.oracles.compeval_checks import DEFINITIONS, MIRRORED, annotated_in, items, lexicon_of, nouns, verbs
+from helpers.shared import SHARED, needs_shared
 
 from sentprobe.common.errors import SentprobeError, UsageError
 from sentprobe.probes.datasets.dataset import ProbeDataset, Sampling, Size, Split

@@ -5,11 +5,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from compeval_checks import SIZE, TASKS, annotated, check, dataset, lexicon_of
+from helpers.in_process import Command
+from helpers.oracles.compeval_checks import SIZE, TASKS, annotated, check, dataset, lexicon_of
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from in_process import Command
-from thoroughness import examples
 
 from sentprobe.common.errors import UsageError
 from sentprobe.generator.events.event import iterate_clauses

@@ -2,10 +2,10 @@
 
 from itertools import product
 
+from helpers.strategies.space_strategies import spaces
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from space_strategies import spaces
-from thoroughness import examples
 
 from sentprobe.generator.bulk.drawn_texts import get_text_renderer
 from sentprobe.generator.events.checks import contains

@@ -8,7 +8,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from compeval_checks import TASKS, WITH_PAIRS, dataset, find_vocabulary, lexicon_of
+from helpers.oracles.compeval_checks import TASKS, WITH_PAIRS, dataset, find_vocabulary, lexicon_of
 
 from sentprobe.generator.events.event import Event, Participant, RelativeClause, Role
 from sentprobe.generator.sentences.sentence import Sentence

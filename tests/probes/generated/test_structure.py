@@ -6,11 +6,11 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from compeval_checks import SIZE, Item, dataset, find_vocabulary, items, lexicon_of
+from helpers.in_process import Command
+from helpers.oracles.compeval_checks import SIZE, Item, dataset, find_vocabulary, items, lexicon_of
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from in_process import Command
-from thoroughness import examples
 
 from sentprobe.common.errors import UsageError
 from sentprobe.generator.bulk.drawn_texts import get_text_renderer

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from compeval_checks import (
+from helpers.oracles.compeval_checks import (
     DEFINITIONS,
     MIRRORED,
     TASKS,
@@ -20,9 +20,9 @@ from compeval_checks import (
     nouns,
     size_in,
 )
+from helpers.thoroughness import examples
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
-from thoroughness import examples
 
 from sentprobe.generator.events.event import Participant, RelativeClause, Role, Voice
 from sentprobe.generator.sentences.sentence import Sentence

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from language_models import load_scorer
+from helpers.encoders.language_models import load_scorer
 
 from sentprobe.common.errors import SentprobeError
 from sentprobe.common.screen import SilentReporter

@@ -3,10 +3,17 @@
 from pathlib import Path
 
 import pytest
+from helpers.encoders.language_models import (
+    WORDS,
+    load_scorer,
+    make_bert,
+    make_gpt2,
+    score_causal_slowly,
+    score_masked_slowly,
+)
+from helpers.encoders.model_files import tiny_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from language_models import WORDS, load_scorer, make_bert, make_gpt2, score_causal_slowly, score_masked_slowly
-from model_files import tiny_model
 
 from sentprobe.common.errors import SentprobeError
 from sentprobe.common.screen import SilentReporter

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from model_files import packaged_model
-from natural_tables import sample_rows, write_table
-from probe_strategies import make_learnable_dataset, make_sample_result
-from shared import ROOT
-from shown_geometry import make_geometry_result
+from helpers.encoders.model_files import packaged_model
+from helpers.runs.natural_tables import sample_rows, write_table
+from helpers.runs.shown_geometry import make_geometry_result
+from helpers.shared import ROOT
+from helpers.strategies.probe_strategies import make_learnable_dataset, make_sample_result
 
 import sentprobe
 from sentprobe.generator.pairs.retrieval_files import ExclusionSpace, sample_distinct_meanings, write_retrieval

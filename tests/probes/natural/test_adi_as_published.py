@@ -4,12 +4,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from helpers.in_process import Command
+from helpers.oracles.natural_checks import Item, iterate_items
+from helpers.runs.natural_tables import build_one, sample_rows, write_table
+from helpers.thoroughness import examples
 from hypothesis import Phase, given
 from hypothesis import strategies as st
-from in_process import Command
-from natural_checks import Item, iterate_items
-from natural_tables import build_one, sample_rows, write_table
-from thoroughness import examples
 
 from sentprobe.common.errors import UsageError
 from sentprobe.common.specs import ADI_BINS

@@ -4,9 +4,9 @@ from random import Random
 
 import numpy as np
 import pytest
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from thoroughness import examples
 
 from sentprobe.probes.corpus.queries import SentencePool
 from sentprobe.probes.datasets.dataset import Size, Split

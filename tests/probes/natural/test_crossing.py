@@ -10,9 +10,9 @@ from tempfile import TemporaryDirectory
 from unittest.mock import Mock
 
 import pytest
+from helpers.runs.natural_tables import sample_rows, write_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from natural_tables import sample_rows, write_table
 
 from sentprobe.common.errors import UsageError
 from sentprobe.common.screen import SilentReporter

@@ -4,10 +4,10 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import commas
 import pytest
-from in_process import Command
-from natural_tables import sample_rows, write_table
+from helpers.in_process import Command
+from helpers.oracles import commas
+from helpers.runs.natural_tables import sample_rows, write_table
 
 from sentprobe.common import specs
 from sentprobe.probes.datasets.dataset import ONE_HOT
@@ -124,7 +124,7 @@ def test_without_the_row_nothing_knows_it(table: Path, command: Command) -> None
 def test_a_task_names_the_module_of_its_code() -> None:
     """Some tasks are functions with bound arguments; the code decides whether a finished result can be reused."""
     assert {task.module.rpartition(".")[0] for task in TASKS.values()} == {"sentprobe.probes.natural"}
-    assert commas.TASK.module == "commas"
+    assert commas.TASK.module == "helpers.oracles.commas"
 
 
 # A task of compeval

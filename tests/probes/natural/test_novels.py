@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from natural_checks import CHECKS, Source, iterate_items
-from natural_tables import build_one, read_novel_rows, write_table
-from shared import needs_shared
+from helpers.oracles.natural_checks import CHECKS, Source, iterate_items
+from helpers.runs.natural_tables import build_one, read_novel_rows, write_table
+from helpers.shared import needs_shared
 
 from sentprobe.probes.corpus.table import Table
 from sentprobe.probes.datasets.dataset import ProbeDataset

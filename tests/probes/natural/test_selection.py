@@ -5,12 +5,12 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from helpers.oracles.natural_checks import CHECKS, Source, check_all, check_tree_depth, iterate_items
+from helpers.runs.natural_tables import build_one, read_novel_rows, read_treebank_rows, sample_rows, write_table
+from helpers.shared import needs_shared
+from helpers.thoroughness import examples
 from hypothesis import Phase, given
 from hypothesis import strategies as st
-from natural_checks import CHECKS, Source, check_all, check_tree_depth, iterate_items
-from natural_tables import build_one, read_novel_rows, read_treebank_rows, sample_rows, write_table
-from shared import needs_shared
-from thoroughness import examples
 
 from sentprobe.generator.events.event import Number
 from sentprobe.probes.corpus.table import Table

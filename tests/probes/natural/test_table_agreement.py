@@ -8,14 +8,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from agreement_strategies import Analyses, analyses
-from corpus_strategies import make_table
+from helpers.oracles.natural_checks import iterate_items
+from helpers.oracles.row_agreement import Label, compare_rows
+from helpers.runs.natural_tables import build_one, sample_rows, write_table
+from helpers.strategies.agreement_strategies import Analyses, analyses
+from helpers.strategies.corpus_strategies import make_table
+from helpers.thoroughness import examples
 from hypothesis import given
-from natural_checks import iterate_items
-from natural_tables import build_one, sample_rows, write_table
-from row_agreement import Label, compare_rows
 from sklearn.metrics import cohen_kappa_score
-from thoroughness import examples
 
 from sentprobe.common.errors import SentprobeError
 from sentprobe.probes.corpus.table import AnalysisRecipe, Table

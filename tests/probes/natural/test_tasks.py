@@ -5,11 +5,11 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from helpers.oracles.natural_checks import check_all, iterate_items
+from helpers.runs.natural_tables import build_one, parse_rows, sample_rows, write_table
+from helpers.thoroughness import examples
 from hypothesis import Phase, given
 from hypothesis import strategies as st
-from natural_checks import check_all, iterate_items
-from natural_tables import build_one, parse_rows, sample_rows, write_table
-from thoroughness import examples
 
 from sentprobe.common.errors import SentprobeError, UsageError
 from sentprobe.probes.corpus.queries import open_corpus

@@ -4,7 +4,7 @@ import re
 
 import pytest
 import yaml
-from shared import ROOT
+from helpers.shared import ROOT
 
 from sentprobe.commands.lists import PAPERS, list_tasks
 from sentprobe.probes.classifier.presets import PRESETS

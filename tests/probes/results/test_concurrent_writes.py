@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from probe_strategies import make_learnable_dataset, make_sample_result
-from processes import ENVIRONMENT, PROBE
+from helpers.processes import ENVIRONMENT, PROBE
+from helpers.strategies.probe_strategies import make_learnable_dataset, make_sample_result
 
 from sentprobe.common.scratch import LOCK, hold_lock
 from sentprobe.probes.classifier.presets import find_preset

@@ -7,11 +7,11 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from dataset_strategies import datasets_with_columns
+from helpers.shared import SHARED, needs_shared
+from helpers.strategies.dataset_strategies import datasets_with_columns
+from helpers.strategies.probe_strategies import make_learnable_dataset
+from helpers.thoroughness import examples
 from hypothesis import given
-from probe_strategies import make_learnable_dataset
-from shared import SHARED, needs_shared
-from thoroughness import examples
 
 from sentprobe.common.errors import ResultsError, UsageError
 from sentprobe.probes.datasets.dataset import ProbeDataset, Split

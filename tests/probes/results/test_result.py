@@ -5,9 +5,9 @@ from statistics import mean, stdev
 
 import numpy as np
 import pytest
+from helpers.strategies.probe_strategies import make_sample_result, make_seed_score, results
 from hypothesis import given
 from hypothesis import strategies as st
-from probe_strategies import make_sample_result, make_seed_score, results
 
 from sentprobe.common.errors import ResultsError
 from sentprobe.probes.results.result import Condition, Result, make_score, pack_bits, renumber_units, unpack_bits

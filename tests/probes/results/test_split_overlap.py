@@ -4,13 +4,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from compeval_checks import dataset
+from helpers.in_process import probe
+from helpers.oracles.compeval_checks import dataset
+from helpers.runs.reviewed_runs import SOUND, change_encoder, find_by
+from helpers.strategies.probe_strategies import datasets, make_learnable_dataset, to_items
 from hypothesis import given
 from hypothesis import strategies as st
-from in_process import probe
 from nltk.stem.snowball import EnglishStemmer
-from probe_strategies import datasets, make_learnable_dataset, to_items
-from reviewed_runs import SOUND, change_encoder, find_by
 
 from sentprobe.lexicon import english
 from sentprobe.probes.audits.audit_report import audit_from_json, format_verdict_lines, to_json

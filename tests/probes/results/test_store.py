@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from helpers.strategies.probe_strategies import make_sample_result, results
 from hypothesis import given
-from probe_strategies import make_sample_result, results
 
 from sentprobe.common.errors import ResultsError, UsageError
 from sentprobe.common.files import write_atomically

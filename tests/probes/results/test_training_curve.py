@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from thoroughness import examples
 
 from sentprobe.common.errors import ResultsError
 from sentprobe.probes.results import records as kept

@@ -6,12 +6,21 @@ from dataclasses import replace
 from itertools import chain
 
 import pytest
+from helpers.runs.reviewed_runs import (
+    GOOD,
+    SOUND,
+    change_encoder,
+    change_probes,
+    find_by,
+    make_draw,
+    make_draws,
+    round_probes,
+)
+from helpers.shared import ROOT
+from helpers.strategies.probe_strategies import results as any_results
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from probe_strategies import results as any_results
-from reviewed_runs import GOOD, SOUND, change_encoder, change_probes, find_by, make_draw, make_draws, round_probes
-from shared import ROOT
-from thoroughness import examples
 
 from sentprobe.probes.classifier.presets import find_preset
 from sentprobe.probes.results.result import Condition, Provenance, Result, Results

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
+from helpers.strategies.probe_strategies import make_sample_result
 from hypothesis import given
 from hypothesis import strategies as st
-from probe_strategies import make_sample_result
 
 from sentprobe.probes.results.result import Condition, Results
 from sentprobe.probes.results.store import (

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, nct
 from scipy.stats import t as student
-from thoroughness import examples
 
 from sentprobe.probes.review.claim_finding import (
     MOST_DRAWS,

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from in_process import Command
-from natural_tables import sample_rows, write_table
-from probe_strategies import make_learnable_dataset
+from helpers.in_process import Command
+from helpers.runs.natural_tables import sample_rows, write_table
+from helpers.strategies.probe_strategies import make_learnable_dataset
 
 import sentprobe
 from sentprobe import SentprobeError, UsageError

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from probe_strategies import CountingEncoder, make_learnable_dataset
+from helpers.strategies.probe_strategies import CountingEncoder, make_learnable_dataset
 
 from sentprobe.common.errors import UsageError
 from sentprobe.common.screen import SilentReporter

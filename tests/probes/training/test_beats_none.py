@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import pytest
 import torch
-from frozen_controls import compare, prepare_control, train, validated
-from generated_texts import GENERATED, Drawing
+from helpers.trainings.frozen_controls import compare, prepare_control, train, validated
+from helpers.trainings.generated_texts import GENERATED, Drawing
 from torch import nn
 
 from sentprobe.probes.classifier.probe import Precision

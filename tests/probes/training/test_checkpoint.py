@@ -6,14 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import faults
 import pytest
 import safetensors.torch
 import torch
+from helpers import faults
+from helpers.thoroughness import examples
+from helpers.trainings.small_trainings import STEPS, SmallTraining, same, until
 from hypothesis import given
 from hypothesis import strategies as st
-from small_trainings import STEPS, SmallTraining, same, until
-from thoroughness import examples
 
 from sentprobe.common.errors import SentprobeError
 from sentprobe.probes.training import checkpoint

@@ -1,9 +1,9 @@
 """Held-out items share no text with training items."""
 
 import pytest
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from thoroughness import examples
 
 from sentprobe.common.errors import UsageError
 from sentprobe.probes.training.objective import hold_out

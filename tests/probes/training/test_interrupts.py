@@ -15,10 +15,10 @@ from unittest import mock
 
 import pytest
 import torch
+from helpers.thoroughness import examples
+from helpers.trainings.small_trainings import SETTINGS, LengthLearner, SmallTraining, prepare, same, validate
 from hypothesis import given
 from hypothesis import strategies as st
-from small_trainings import SETTINGS, LengthLearner, SmallTraining, prepare, same, validate
-from thoroughness import examples
 
 from sentprobe.common.errors import ResultsError, SentprobeError
 from sentprobe.probes.training import checkpoint, loop

@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import killed_trainings
 import pytest
 import torch
-from processes import ENVIRONMENT
-from small_trainings import SETTINGS, STEPS, SmallTraining, no_better, prepare, same, until
+from helpers.processes import ENVIRONMENT
+from helpers.trainings import killed_trainings
+from helpers.trainings.small_trainings import SETTINGS, STEPS, SmallTraining, no_better, prepare, same, until
 
 from sentprobe.common.errors import UsageError
 from sentprobe.probes.training import checkpoint, devices_and_precision, loop, schedule

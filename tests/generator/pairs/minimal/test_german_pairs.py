@@ -6,11 +6,11 @@ from functools import cache
 
 import numpy as np
 import pytest
-from gen_command import Gen
+from helpers.gen_command import Gen
+from helpers.oracles.slow_path import chart_parse
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from slow_path import chart_parse
-from thoroughness import examples
 
 from sentprobe.common.errors import UsageError
 from sentprobe.generator.events.event_json import event_from_json

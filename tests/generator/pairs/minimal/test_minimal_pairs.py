@@ -7,9 +7,9 @@ from functools import cache
 
 import numpy as np
 import pytest
+from helpers.oracles.oracle import Oracle, collect_words
 from hypothesis import given
 from hypothesis import strategies as st
-from oracle import Oracle, collect_words
 
 from sentprobe.common.errors import UsageError
 from sentprobe.generator.events.checks import check_sorts

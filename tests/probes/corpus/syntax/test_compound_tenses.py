@@ -2,10 +2,10 @@
 
 import duckdb
 import pytest
-from conllu_files import make_row
+from helpers.conllu_files import make_row
+from helpers.shared import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
-from shared import ROOT
 
 from sentprobe.probes.corpus.table_rows import Row
 from sentprobe.probes.corpus.universal_labels import COMPOUND_TENSES, get_feature, make_graph, resolve_compound_tenses

@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from conllu_files import read_conllu
+from helpers.conllu_files import read_conllu
+from helpers.oracles.row_agreement import Label, compare_rows
+from helpers.oracles.trees_of_lines import read_line_trees
+from helpers.oracles.unlabelled_clauses import find_unlabelled_main_clause
+from helpers.shared import SHARED, needs_shared
 from hypothesis import given
 from hypothesis import strategies as st
-from row_agreement import Label, compare_rows
-from shared import SHARED, needs_shared
-from trees_of_lines import read_line_trees
-from unlabelled_clauses import find_unlabelled_main_clause
 
 from sentprobe.probes.corpus.table_rows import Row, build_row
 from sentprobe.probes.corpus.trees import Mistake, ParsedSentence

@@ -9,16 +9,16 @@ from hashlib import sha256
 from typing import Any
 
 import pytest
-from conllu_files import read_conllu
+from helpers.conllu_files import read_conllu
+from helpers.oracles.row_agreement import Agreement, Disagreement, Label, compare_rows
+from helpers.oracles.trees_of_lines import read_line_trees
+from helpers.shared import SHARED, needs_shared
+from helpers.strategies.strategies import full_events
+from helpers.strategies.tree_strategies import nltk_trees
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from nltk.tree import Tree as NltkTree
-from row_agreement import Agreement, Disagreement, Label, compare_rows
-from shared import SHARED, needs_shared
-from strategies import full_events
-from thoroughness import examples
-from tree_strategies import nltk_trees
-from trees_of_lines import read_line_trees
 
 from sentprobe.generator.events.event import (
     Event,

@@ -10,9 +10,9 @@ from typing import Any
 from urllib.parse import parse_qs, urlparse
 
 import pytest
-from corpus_strategies import make_table, read_rows
-from parser_models import BLLIP, PUNKT, SPACY, skip_unless_installed, unpack
-from shared import needs_shared
+from helpers.encoders.parser_models import BLLIP, PUNKT, SPACY, skip_unless_installed, unpack
+from helpers.shared import needs_shared
+from helpers.strategies.corpus_strategies import make_table, read_rows
 
 from sentprobe.common.errors import UsageError, format_install
 from sentprobe.common.specs import Spec, parse_spec

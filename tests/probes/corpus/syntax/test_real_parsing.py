@@ -10,12 +10,12 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
-from in_process import Command
-from natural_tables import parse_rows, write_table
-from parser_models import BLLIP, PUNKT, skip_unless_installed, unpack
-from processes import ENVIRONMENT, PROBE
-from shared import SHARED, needs_shared
-from trees_of_lines import read_line_trees
+from helpers.encoders.parser_models import BLLIP, PUNKT, skip_unless_installed, unpack
+from helpers.in_process import Command
+from helpers.oracles.trees_of_lines import read_line_trees
+from helpers.processes import ENVIRONMENT, PROBE
+from helpers.runs.natural_tables import parse_rows, write_table
+from helpers.shared import SHARED, needs_shared
 
 from sentprobe.probes.corpus.table import Table, open_table
 from sentprobe.probes.corpus.table_rows import Row

@@ -6,13 +6,13 @@ import zipfile
 from itertools import islice
 
 import pytest
+from helpers.oracles.trees_of_lines import read_line_trees
+from helpers.shared import SHARED, needs_shared
+from helpers.strategies.tree_strategies import layouts, nltk_trees, words
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from nltk.tree import Tree as NltkTree
-from shared import SHARED, needs_shared
-from thoroughness import examples
-from tree_strategies import layouts, nltk_trees, words
-from trees_of_lines import read_line_trees
 
 from sentprobe.probes.corpus.tree_files import FilePiece, split_trees
 from sentprobe.probes.corpus.trees import (

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from corpus_strategies import make_table, read_rows
-from curly import curl, uncurl
+from helpers.encoders.parser_models import BLLIP, PUNKT, SPACY, skip_unless_installed, unpack
+from helpers.hostile.curly import curl, uncurl
+from helpers.shared import SHARED, needs_shared
+from helpers.strategies.corpus_strategies import make_table, read_rows
+from helpers.strategies.strategies import full_events
+from helpers.thoroughness import examples
 from hypothesis import example, given
 from hypothesis import strategies as st
-from parser_models import BLLIP, PUNKT, SPACY, skip_unless_installed, unpack
-from shared import SHARED, needs_shared
-from strategies import full_events
-from thoroughness import examples
 
 from sentprobe.generator.events.event import Event
 from sentprobe.generator.sentences.realize import realize

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import duckdb
 import pytest
-from conllu_files import make_line, make_row, read_conllu, read_one
+from helpers.conllu_files import make_line, make_row, read_conllu, read_one
+from helpers.shared import SHARED, needs_shared
 from hypothesis import given
 from hypothesis import strategies as st
-from shared import SHARED, needs_shared
 
 from sentprobe.generator.events.event import Number
 from sentprobe.probes.corpus.main_clauses import Noun

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cache_strategies import HashingEncoder, expected
+from helpers.strategies.cache_strategies import HashingEncoder, expected
 
 from sentprobe.probes.encoders.cache import Cache, find_encoder_folder
 from sentprobe.probes.encoders.embedding import embed

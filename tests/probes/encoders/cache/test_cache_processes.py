@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cache_strategies import HashingEncoder, expected, list_vector_files_below
-from cache_worker import CHUNK
-from shared import ROOT
+from helpers.encoders.cache_worker import CHUNK
+from helpers.shared import ROOT
+from helpers.strategies.cache_strategies import HashingEncoder, expected, list_vector_files_below
 
 from sentprobe.probes.encoders import cache as cache_files
 from sentprobe.probes.encoders.cache import HOUR, Cache, check_cache_files, find_encoder_folder, list_leftovers

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
-from cache_strategies import DAMAGE, Damage, HashingEncoder, copy_other_file, list_vector_files_below
+from helpers.strategies.cache_strategies import DAMAGE, Damage, HashingEncoder, copy_other_file, list_vector_files_below
 
 from sentprobe.common.errors import SentprobeError, UsageError
 from sentprobe.probes.encoders.cache import (

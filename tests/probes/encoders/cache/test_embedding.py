@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cache_strategies import HashingEncoder, expected, list_vector_files_below, texts
+from helpers.strategies.cache_strategies import HashingEncoder, expected, list_vector_files_below, texts
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cache_strategies import (
+from helpers.strategies.cache_strategies import (
     DAMAGE,
     Damage,
     HashingEncoder,
@@ -18,10 +18,10 @@ from cache_strategies import (
     list_vector_files_below,
     texts,
 )
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
-from thoroughness import examples
 
 from sentprobe.probes.encoders import cache as cache_files
 from sentprobe.probes.encoders.cache import (

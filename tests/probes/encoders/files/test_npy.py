@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from in_process import Command
-from probe_strategies import make_learnable_dataset
+from helpers.in_process import Command
+from helpers.strategies.probe_strategies import make_learnable_dataset
 
 from sentprobe.common.errors import SentprobeError
 from sentprobe.probes.datasets.formats import read_datasets, write_dataset

@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from encoder_strategies import Filed, filed_vectors, write_with_ids
+from helpers.shared import SHARED, needs_shared
+from helpers.strategies.encoder_strategies import Filed, filed_vectors, write_with_ids
 from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import load_file
-from shared import SHARED, needs_shared
 
 from sentprobe.common.errors import UsageError
 from sentprobe.probes.encoders.encoder import get_capabilities

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from encoder_strategies import Damage, damaged, damages
+from helpers.strategies.encoder_strategies import Damage, damaged, damages
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray

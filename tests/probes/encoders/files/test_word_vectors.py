@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from encoder_strategies import Damage, damaged, damages, filed_vectors
+from helpers.strategies.encoder_strategies import Damage, damaged, damages, filed_vectors
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.encoders.model_files import packaged_model, tiny_model
 from hypothesis import given
 from hypothesis import strategies as st
-from model_files import packaged_model, tiny_model
 
 from sentprobe.probes.encoders.encoder import EncoderError
 from sentprobe.probes.encoders.kinds import make_encoder

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.encoders.model_files import save_cross_encoder
 from hypothesis import given
 from hypothesis import strategies as st
-from model_files import save_cross_encoder
 
 import sentprobe
 from sentprobe.common.errors import SentprobeError
@@ -214,7 +214,7 @@ def test_a_wrong_value_of_a_configuration_is_explained(kind: str, tmp_path: Path
 
 def save_model(folder: Path, kind: str) -> Path:
     """Save a model that the loader *kind* reads, with the weights of a classifier or a language model."""
-    from language_models import make_bert  # which imports torch
+    from helpers.encoders.language_models import make_bert  # which imports torch
 
     return make_bert(folder) if kind == "lm" else save_cross_encoder(folder, ("score",))
 

@@ -10,14 +10,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import published_models
 import pytest
 import torch
+from helpers.encoders import published_models
+from helpers.encoders.model_files import TEXTS, hub_cache, packaged_model, tiny_model
+from helpers.strategies.probe_strategies import sentences
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from model_files import TEXTS, hub_cache, packaged_model, tiny_model
-from probe_strategies import sentences
-from thoroughness import examples
 
 from sentprobe.common.errors import SentprobeError, UsageError, format_install
 from sentprobe.common.specs import parse_spec

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from model_files import TEXTS, tiny_model
-from probe_strategies import to_items
+from helpers.encoders.model_files import TEXTS, tiny_model
+from helpers.strategies.probe_strategies import to_items
 
 from sentprobe.common.specs import parse_spec
 from sentprobe.lexicon import english

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.encoders.language_models import make_gpt2
+from helpers.encoders.model_files import packaged_model, tiny_model
+from helpers.runs.natural_tables import sample_rows, write_table
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from language_models import make_gpt2
-from model_files import packaged_model, tiny_model
-from natural_tables import sample_rows, write_table
-from thoroughness import examples
 
 from sentprobe.common.specs import parse_spec
 from sentprobe.generator.events import event as ev

@@ -9,13 +9,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from embedding_server import Reply, Server, make_right_answer, vectors
+from helpers.encoders.embedding_server import Reply, Server, make_right_answer, vectors
+from helpers.encoders.openai_client import SECRET, TEXTS, client
+from helpers.processes import wait_for
+from helpers.strategies.probe_strategies import sentences
+from helpers.thoroughness import examples
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
-from openai_client import SECRET, TEXTS, client
-from probe_strategies import sentences
-from processes import wait_for
-from thoroughness import examples
 
 from sentprobe.common.errors import UsageError
 from sentprobe.common.specs import parse_spec

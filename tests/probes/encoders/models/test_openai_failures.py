@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from embedding_server import Reply, Server, make_right_answer, start_server, vectors
-from openai_client import SECRET, TEXTS, client
+from helpers.encoders.embedding_server import Reply, Server, make_right_answer, start_server, vectors
+from helpers.encoders.openai_client import SECRET, TEXTS, client
 
 from sentprobe.probes.encoders.encoder import EncoderError
 from sentprobe.probes.encoders.models import endpoints

@@ -3,8 +3,8 @@
 import logging
 
 import pytest
-from embedding_server import Reply, Server, start_server
-from openai_client import SECRET, TEXTS, client
+from helpers.encoders.embedding_server import Reply, Server, start_server
+from helpers.encoders.openai_client import SECRET, TEXTS, client
 
 from sentprobe.common.specs import parse_spec
 from sentprobe.probes.encoders.encoder import EncoderError

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from encoder_modules import SENTEVAL, SOURCE
+from helpers.encoders.encoder_modules import SENTEVAL, SOURCE
 
 from sentprobe.common.errors import SentprobeError, UsageError
 from sentprobe.probes.encoders.embedding import CHUNK, embed

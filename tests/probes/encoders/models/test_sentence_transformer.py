@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.encoders.model_files import TEXTS, hub_cache, packaged_model, tiny_model
 from hypothesis import given
 from hypothesis import strategies as st
-from model_files import TEXTS, hub_cache, packaged_model, tiny_model
 
 from sentprobe.common.errors import SentprobeError, UsageError, format_install
 from sentprobe.common.specs import Spec, parse_spec

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from thoroughness import examples
 
 from sentprobe.probes.encoders.encoder import count_truncated_sentences
 from sentprobe.probes.encoders.models.model_loading import MAX_SPECIAL_TOKENS, count_truncated

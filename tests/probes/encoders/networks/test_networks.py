@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import torch
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from thoroughness import examples
 
 from sentprobe.common.errors import UsageError
 from sentprobe.probes.encoders import network as networks

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
-import published_models as pm
 import pytest
+from helpers.encoders import published_models as pm
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from thoroughness import examples
 
 from sentprobe.common.errors import SentprobeError
 from sentprobe.probes.encoders.encoder import Encoder, get_capabilities

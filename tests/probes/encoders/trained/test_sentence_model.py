@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 import torch
+from helpers.encoders.sentence_models import WORDS, pad_rows, save_sentence_model, tiny_sentence_model
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
-from sentence_models import WORDS, pad_rows, save_sentence_model, tiny_sentence_model
-from thoroughness import examples
 
 from sentprobe.common.errors import FormatError, SentprobeError, UsageError
 from sentprobe.probes.encoders.architecture import Architecture, is_model_folder, read_config

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from encoder_strategies import batches
+from helpers.encoders.sentence_models import save_sentence_model, tiny_sentence_model
+from helpers.in_process import Command
+from helpers.strategies.encoder_strategies import batches
+from helpers.thoroughness import examples
 from hypothesis import given
-from in_process import Command
-from sentence_models import save_sentence_model, tiny_sentence_model
-from thoroughness import examples
 
 from sentprobe.common.errors import UsageError
 from sentprobe.common.specs import Spec

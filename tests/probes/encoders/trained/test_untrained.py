@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from encoder_strategies import batches, sentences
+from helpers.strategies.encoder_strategies import batches, sentences
+from helpers.thoroughness import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from thoroughness import examples
 
 from sentprobe.common.errors import UsageError
 from sentprobe.probes.encoders.encoder import Encoder, digest, get_capabilities

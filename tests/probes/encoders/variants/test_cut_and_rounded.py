@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.runs.planted import PlantedEncoder, make_numbered_dataset, sample_answers, sample_noise
+from helpers.strategies.probe_strategies import CountingEncoder, make_learnable_dataset
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from planted import PlantedEncoder, make_numbered_dataset, sample_answers, sample_noise
-from probe_strategies import CountingEncoder, make_learnable_dataset
-from thoroughness import examples
 
 from sentprobe.common.errors import UsageError
 from sentprobe.common.specs import parse_spec

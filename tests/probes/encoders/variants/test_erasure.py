@@ -5,9 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from planted import (
+from helpers.runs.planted import (
     PlantedEncoder,
     make_linear_vectors,
     make_numbered_dataset,
@@ -15,8 +13,10 @@ from planted import (
     sample_answers,
     sample_noise,
 )
-from probe_strategies import CountingEncoder, make_learnable_dataset
-from thoroughness import examples
+from helpers.strategies.probe_strategies import CountingEncoder, make_learnable_dataset
+from helpers.thoroughness import examples
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sentprobe.common.errors import UsageError
 from sentprobe.probes.datasets.dataset import Indices

@@ -5,8 +5,8 @@ from math import sqrt
 from statistics import NormalDist
 
 import pytest
-from probe_strategies import make_sample_result as sample
-from probe_strategies import make_seed_score
+from helpers.strategies.probe_strategies import make_sample_result as sample
+from helpers.strategies.probe_strategies import make_seed_score
 
 from sentprobe.probes.classifier.presets import find_preset, override
 from sentprobe.probes.reports.control_verdicts import ControlVerdict, find_controls

@@ -4,9 +4,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from helpers.strategies.probe_strategies import make_sample_result, make_seed_score
 from hypothesis import given
 from hypothesis import strategies as st
-from probe_strategies import make_sample_result, make_seed_score
 
 from sentprobe.common.errors import ResultsError
 from sentprobe.probes.classifier.presets import find_preset

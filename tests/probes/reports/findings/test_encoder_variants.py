@@ -1,10 +1,10 @@
 """Which encoders are one, by their names; which pairs are compared."""
 
 import pytest
+from helpers.strategies.probe_strategies import make_sample_result
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from probe_strategies import make_sample_result
-from thoroughness import examples
 
 from sentprobe.probes.reports.comparisons import compare_encoders, describe_comparisons, group_by_encoder, list_pairs
 from sentprobe.probes.reports.paired_tests import (

@@ -7,11 +7,11 @@ from statistics import fmean
 
 import numpy as np
 import pytest
+from helpers.strategies.probe_strategies import make_sample_result, make_seed_score, results
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from probe_strategies import make_sample_result, make_seed_score, results
 from statsmodels.stats.proportion import confint_proportions_2indep
-from thoroughness import examples
 
 from sentprobe.common.errors import UsageError
 from sentprobe.probes.datasets.dataset import STRUCTURE, TRAINED, name_structure_part

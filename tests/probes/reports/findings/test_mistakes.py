@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.strategies.probe_strategies import make_sample_result, make_seed_score, results
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from probe_strategies import make_sample_result, make_seed_score, results
-from thoroughness import examples
 
 from sentprobe.common.errors import UsageError
 from sentprobe.probes.reports import item_parts

@@ -4,10 +4,10 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from helpers.thoroughness import examples
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
-from thoroughness import examples
 
 from sentprobe.probes.reports.correlations import compute_rank_correlation
 

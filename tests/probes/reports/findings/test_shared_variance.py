@@ -6,12 +6,12 @@ from math import sqrt
 
 import numpy as np
 import pytest
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from scipy.optimize import brentq
 from scipy.special import digamma, polygamma
-from thoroughness import examples
 
 from sentprobe.common.errors import UsageError
 from sentprobe.probes.reports.paired_tests import (

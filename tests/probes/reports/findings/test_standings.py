@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import pytest
+from helpers.strategies.probe_strategies import make_sample_result
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from probe_strategies import make_sample_result
-from thoroughness import examples
 
 from sentprobe.probes.reports.table_findings import (
     compute_standings,

@@ -7,10 +7,10 @@ from itertools import combinations
 from typing import Any
 
 import pytest
+from helpers.strategies.probe_strategies import make_sample_result, make_seed_score
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from probe_strategies import make_sample_result, make_seed_score
-from thoroughness import examples
 
 from sentprobe.common import values
 from sentprobe.common.errors import UsageError

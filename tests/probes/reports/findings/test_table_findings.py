@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.strategies.probe_strategies import make_sample_result as sample
+from helpers.strategies.probe_strategies import make_seed_score
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from probe_strategies import make_sample_result as sample
-from probe_strategies import make_seed_score
-from thoroughness import examples
 
 from sentprobe.probes.reports.comparisons import Comparison, compare_encoders
 from sentprobe.probes.reports.table_findings import find_marked_cells, find_table

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import Seen, ask, needs_chromium, see
-from made_audits import make_audit
-from probe_strategies import make_sample_result
-from shown_runs import LAYERS
+from helpers.browser import Seen, ask, needs_chromium, see
+from helpers.runs.made_audits import make_audit
+from helpers.runs.shown_runs import LAYERS
+from helpers.strategies.probe_strategies import make_sample_result
 
 from sentprobe.probes.reports.pages.html import build_report_page
 from sentprobe.probes.results.result import Results

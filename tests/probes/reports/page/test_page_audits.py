@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from made_audits import make_audit
-from probe_strategies import make_sample_result
+from helpers.runs.made_audits import make_audit
+from helpers.strategies.probe_strategies import make_sample_result
 
 from sentprobe.probes.reports.pages.html import build_report_page
 from sentprobe.probes.reports.pages.page_parts import BEST_NAME, PageAudits, build_page_audits

@@ -4,10 +4,10 @@ import re
 from dataclasses import replace
 
 import numpy as np
+from helpers.strategies.probe_strategies import make_sample_result, results
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from probe_strategies import make_sample_result, results
-from thoroughness import examples
 
 from sentprobe.probes.reports.pages.html import (
     ITEMS_WITHOUT_STRUCTURES,

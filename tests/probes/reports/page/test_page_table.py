@@ -3,8 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
-from probe_strategies import make_sample_result
-from shown_runs import LAYERS
+from helpers.runs.shown_runs import LAYERS
+from helpers.strategies.probe_strategies import make_sample_result
 
 import sentprobe
 from sentprobe.probes.reports.pages.html import PageTable, build_page_table, build_report_page

@@ -4,12 +4,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from helpers.runs.reviewed_runs import SOUND, change_encoder, change_probes, round_probes
+from helpers.strategies.probe_strategies import make_sample_result
+from helpers.strategies.probe_strategies import results as any_results
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from probe_strategies import make_sample_result
-from probe_strategies import results as any_results
-from reviewed_runs import SOUND, change_encoder, change_probes, round_probes
-from thoroughness import examples
 
 from sentprobe.common.tables import TableFormat
 from sentprobe.probes.classifier.presets import PRESETS, find_preset, override

@@ -9,10 +9,10 @@ from statistics import fmean, pstdev, stdev
 
 import numpy as np
 import pytest
+from helpers.in_process import Command
+from helpers.strategies.probe_strategies import make_learnable_dataset, make_sample_result, make_seed_score
 from hypothesis import given
 from hypothesis import strategies as st
-from in_process import Command
-from probe_strategies import make_learnable_dataset, make_sample_result, make_seed_score
 
 from sentprobe.common.specs import ADI_BINS, BINS, Lengths, count_tokens, find_bins
 from sentprobe.common.tables import TableFormat, format_grid

@@ -4,7 +4,7 @@ from dataclasses import replace
 from math import log2
 
 import pytest
-from probe_strategies import make_sample_result
+from helpers.strategies.probe_strategies import make_sample_result
 
 from sentprobe.probes.classifier.probe import CurvePoint
 from sentprobe.probes.reports.pages.page_pictures import MAX_LINES

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import pytest
-from probe_strategies import make_sample_result
-from shown_runs import LAYERS
+from helpers.runs.shown_runs import LAYERS
+from helpers.strategies.probe_strategies import make_sample_result
 
 from sentprobe.common.specs import Lengths
 from sentprobe.probes.reports.pages.page_pictures import (

@@ -3,9 +3,9 @@
 from itertools import pairwise
 
 import pytest
+from helpers.thoroughness import examples
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from thoroughness import examples
 
 from sentprobe.probes.reports.pages.panels import (
     Dot,

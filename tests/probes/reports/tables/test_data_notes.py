@@ -4,9 +4,9 @@ import json
 from dataclasses import fields, replace
 from hashlib import sha256
 
+from helpers.strategies.probe_strategies import facts, make_learnable_dataset, make_sample_result
 from hypothesis import example, given
 from hypothesis import strategies as st
-from probe_strategies import facts, make_learnable_dataset, make_sample_result
 
 from sentprobe.probes.datasets.dataset import ProbeDataset, Split
 from sentprobe.probes.reports.tables.table_notes import describe_all, describe_datasets

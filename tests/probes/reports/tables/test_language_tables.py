@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.strategies.probe_strategies import make_sample_result, make_seed_score
 from hypothesis import given
 from hypothesis import strategies as st
-from probe_strategies import make_sample_result, make_seed_score
 from scipy.stats import binomtest
 
 from sentprobe.common.tables import TableFormat

@@ -6,10 +6,10 @@ import json
 from dataclasses import replace
 
 import pytest
+from helpers.strategies.probe_strategies import make_sample_result as sample
+from helpers.strategies.probe_strategies import make_seed_score
 from hypothesis import given
 from hypothesis import strategies as st
-from probe_strategies import make_sample_result as sample
-from probe_strategies import make_seed_score
 from rich.console import Console
 
 from sentprobe.common.errors import UsageError

@@ -5,10 +5,10 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from helpers.strategies.probe_strategies import make_sample_result
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from probe_strategies import make_sample_result
-from thoroughness import examples
 
 from sentprobe.probes.classifier.probe import CurvePoint
 from sentprobe.probes.reports.pages.html import build_report_page

@@ -4,8 +4,8 @@ import re
 import tomllib
 
 import pytest
-from probe_strategies import make_sample_result
-from shared import ROOT
+from helpers.shared import ROOT
+from helpers.strategies.probe_strategies import make_sample_result
 
 from sentprobe.probes.reports.tables.main_table import (
     CellStyle,

@@ -3,9 +3,9 @@
 from dataclasses import replace
 from pathlib import Path
 
-from in_process import Command
-from probe_strategies import make_sample_result as sample
-from shown_runs import write_run
+from helpers.in_process import Command
+from helpers.runs.shown_runs import write_run
+from helpers.strategies.probe_strategies import make_sample_result as sample
 
 from sentprobe.probes.reports.tables.main_table import CellStyle
 from sentprobe.probes.reports.tables.table_notes import summarize

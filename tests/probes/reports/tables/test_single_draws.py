@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from helpers.strategies.probe_strategies import make_sample_result
 from hypothesis import given
 from hypothesis import strategies as st
-from probe_strategies import make_sample_result
 
 from sentprobe.probes.classifier.presets import find_preset
 from sentprobe.probes.reports.tables import main_table

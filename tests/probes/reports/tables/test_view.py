@@ -6,12 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from helpers.in_process import Command
+from helpers.runs.shown_runs import TagChecker, write_run
+from helpers.strategies.probe_strategies import make_sample_result
 from hypothesis import given
 from hypothesis import strategies as st
-from in_process import Command
-from probe_strategies import make_sample_result
 from rich.console import Console
-from shown_runs import TagChecker, write_run
 
 from sentprobe import Results, read_results
 from sentprobe.common.errors import UsageError

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from clusters import DASK, cluster
-from model_files import tiny_model
-from probe_strategies import CountingEncoder, make_learnable_dataset
+from helpers.clusters import DASK, cluster
+from helpers.encoders.model_files import tiny_model
+from helpers.strategies.probe_strategies import CountingEncoder, make_learnable_dataset
 
 from sentprobe.common.engines import Engine, EngineChoice, EngineError, InlineExecutor
 from sentprobe.common.errors import SentprobeError, UsageError

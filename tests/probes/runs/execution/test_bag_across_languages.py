@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.strategies.probe_strategies import to_items
 from hypothesis import given
 from hypothesis import strategies as st
-from probe_strategies import to_items
 
 from sentprobe.probes.classifier.fit import TrainingProblem
 from sentprobe.probes.datasets.dataset import Card, ProbeDataset, Split

@@ -6,11 +6,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.runs.planted import (
+    PlantedEncoder,
+    make_linear_vectors,
+    make_numbered_dataset,
+    sample_answers,
+    sample_noise,
+)
+from helpers.strategies.probe_strategies import make_learnable_dataset, to_items
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from planted import PlantedEncoder, make_linear_vectors, make_numbered_dataset, sample_answers, sample_noise
-from probe_strategies import make_learnable_dataset, to_items
-from thoroughness import examples
 
 from sentprobe.probes.classifier.presets import find_preset
 from sentprobe.probes.datasets.dataset import Card, Indices, ProbeDataset, Split

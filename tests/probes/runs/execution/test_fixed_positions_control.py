@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from probe_strategies import make_learnable_dataset, make_sample_result
+from helpers.strategies.probe_strategies import make_learnable_dataset, make_sample_result
 
 from sentprobe.common.errors import ResultsError
 from sentprobe.probes.classifier.presets import find_preset

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.strategies.probe_strategies import datasets, make_learnable_dataset, make_sample_result, to_items
 from hypothesis import given
 from hypothesis import strategies as st
-from probe_strategies import datasets, make_learnable_dataset, make_sample_result, to_items
 
 from sentprobe.probes.classifier.presets import find_preset
 from sentprobe.probes.datasets.dataset import ProbeDataset, Split

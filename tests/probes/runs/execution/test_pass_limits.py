@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.runs.planted import PlantedEncoder, make_faint_vectors, make_linear_vectors, sample_answers
+from helpers.strategies.probe_strategies import CountingEncoder, to_items
+from helpers.thoroughness import examples
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
-from planted import PlantedEncoder, make_faint_vectors, make_linear_vectors, sample_answers
-from probe_strategies import CountingEncoder, to_items
-from thoroughness import examples
 
 from sentprobe.common.engines import Engine, EngineChoice, InlineExecutor
 from sentprobe.probes.classifier.fit import fit

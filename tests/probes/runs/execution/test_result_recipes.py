@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from in_process import Command
+from helpers.in_process import Command
 
 from sentprobe.common.specs import parse_spec
 from sentprobe.lexicon import Lexicon, german

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.processes import ENVIRONMENT, PROBE, alive, descendants, wait_for
+from helpers.strategies.probe_strategies import CountingEncoder, make_learnable_dataset
+from helpers.thoroughness import examples
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
-from probe_strategies import CountingEncoder, make_learnable_dataset
-from processes import ENVIRONMENT, PROBE, alive, descendants, wait_for
-from thoroughness import examples
 
 from sentprobe.common.errors import ResultsError, SentprobeError
 from sentprobe.common.specs import parse_pair, parse_spec

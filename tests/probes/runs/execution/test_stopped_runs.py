@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from probe_strategies import make_learnable_dataset
+from helpers.strategies.probe_strategies import make_learnable_dataset
 
 from sentprobe.common.errors import SentprobeError
 from sentprobe.common.scratch import hold_lock

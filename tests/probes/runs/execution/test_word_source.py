@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from in_process import Command
-from probe_strategies import CountingEncoder, make_learnable_dataset
+from helpers.in_process import Command
+from helpers.strategies.probe_strategies import CountingEncoder, make_learnable_dataset
 
 from sentprobe.common.errors import UsageError
 from sentprobe.probes.classifier import fit as trainer

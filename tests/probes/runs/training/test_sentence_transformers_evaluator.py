@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from model_files import packaged_model
+from helpers.encoders.model_files import packaged_model
 
 import sentprobe
 from sentprobe.common.errors import format_install

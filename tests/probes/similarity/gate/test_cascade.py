@@ -4,10 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.encoders.model_files import save_cross_encoder
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from model_files import save_cross_encoder
-from thoroughness import examples
 
 import sentprobe
 from sentprobe.common.errors import UsageError

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from model_files import FIRSTS, SECONDS, save_cross_encoder
+from helpers.encoders.model_files import FIRSTS, SECONDS, save_cross_encoder
 
 import sentprobe
 from sentprobe.common.errors import UsageError

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pairs_at_once import build_contrast_space, choose_contrast_vocabulary
-from shared import ROOT
+from helpers.oracles.pairs_at_once import build_contrast_space, choose_contrast_vocabulary
+from helpers.shared import ROOT
 
 import sentprobe
 from sentprobe.common.errors import UsageError

@@ -7,9 +7,9 @@ from zlib import crc32
 
 import numpy as np
 import pytest
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from thoroughness import examples
 
 from sentprobe.generator.events.meaning import compute_meaning
 from sentprobe.generator.pairs.triplets import TripletSpace

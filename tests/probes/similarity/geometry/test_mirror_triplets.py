@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from pairs_at_once import build_events
+from helpers.oracles.pairs_at_once import build_events
 
 from sentprobe.generator.events.meaning import find_differences, has_same_meaning
 from sentprobe.generator.pairs.drafts import MAIN

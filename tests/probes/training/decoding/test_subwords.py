@@ -3,10 +3,10 @@
 import sys
 
 import pytest
+from helpers.thoroughness import examples
+from helpers.trainings.pretraining_pieces import sentences
 from hypothesis import given
 from hypothesis import strategies as st
-from pretraining_pieces import sentences
-from thoroughness import examples
 
 from sentprobe.common.errors import UsageError
 from sentprobe.probes.encoders.encoder import EncoderError

@@ -2,10 +2,10 @@
 
 import numpy as np
 import torch
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from thoroughness import examples
 
 from sentprobe.probes.training import decoder as bt
 from sentprobe.probes.training.decoder import END, START

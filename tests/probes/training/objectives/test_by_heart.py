@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from pretraining_pieces import TINY, larger, model_of, said_right, sentences, teach
+from helpers.trainings.pretraining_pieces import TINY, larger, model_of, said_right, sentences, teach
 
 from sentprobe.probes.training import corpora
 from sentprobe.probes.training.corpora import sample_meanings

@@ -4,10 +4,10 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from helpers.thoroughness import examples
+from helpers.trainings.pretraining_pieces import TINY, model_of, sentences
 from hypothesis import given
 from hypothesis import strategies as st
-from pretraining_pieces import TINY, model_of, sentences
-from thoroughness import examples
 
 from sentprobe.common.errors import UsageError
 from sentprobe.probes.training.corpora import Sentences

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from pairs_at_once import build_training_columns, sample_pairs
-from pretraining_pieces import TINY, model_of, teach
+from helpers.oracles.pairs_at_once import build_training_columns, sample_pairs
+from helpers.trainings.pretraining_pieces import TINY, model_of, teach
 
 from sentprobe.generator.pairs.inference_pairs import NliSpace
 from sentprobe.generator.pairs.triplets import TripletSpace

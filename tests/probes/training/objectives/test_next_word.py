@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from pretraining_pieces import TINY, sentences, teach
+from helpers.trainings.pretraining_pieces import TINY, sentences, teach
 
 from sentprobe.probes.encoders.architecture import Architecture
 from sentprobe.probes.encoders.models import trained as models

@@ -1,7 +1,7 @@
 """The examples of docs/train-objectives.md equal the actual output."""
 
 import numpy as np
-from shared import ROOT
+from helpers.shared import ROOT
 
 from sentprobe.generator.events.notation import write_event
 from sentprobe.generator.sentences.parse import parse

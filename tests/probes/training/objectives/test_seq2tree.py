@@ -1,7 +1,7 @@
 """``seq2tree``: held-out sentences are new, but trees may repeat."""
 
 import pytest
-from pretraining_pieces import TINY, model_of, sentences
+from helpers.trainings.pretraining_pieces import TINY, model_of, sentences
 
 from sentprobe.probes.training.corpora import Trees
 from sentprobe.probes.training.decoder import SequencePairs

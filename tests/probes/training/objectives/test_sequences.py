@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from pretraining_pieces import TINY, model_of, sentences, teach
+from helpers.trainings.pretraining_pieces import TINY, model_of, sentences, teach
 from safetensors.torch import load, save
 
 from sentprobe.common.errors import FormatError, UsageError

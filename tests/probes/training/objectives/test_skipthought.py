@@ -4,10 +4,10 @@ from dataclasses import replace
 from itertools import accumulate
 
 import pytest
+from helpers.thoroughness import examples
+from helpers.trainings.pretraining_pieces import TINY, model_of
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from pretraining_pieces import TINY, model_of
-from thoroughness import examples
 
 from sentprobe.common.errors import UsageError
 from sentprobe.probes.training.corpora import Sentences

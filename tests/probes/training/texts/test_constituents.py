@@ -4,12 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
-from corpus_strategies import make_table
+from helpers.shared import SHARED, needs_shared
+from helpers.strategies.corpus_strategies import make_table
+from helpers.strategies.tree_strategies import nltk_trees
+from helpers.thoroughness import examples
 from hypothesis import given
 from nltk.tree import Tree as NltkTree
-from shared import SHARED, needs_shared
-from thoroughness import examples
-from tree_strategies import nltk_trees
 
 from sentprobe.common.errors import SentprobeError, UsageError
 from sentprobe.probes.corpus.table import AnalysisRecipe

@@ -6,10 +6,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from helpers.thoroughness import examples
+from helpers.trainings.text_corpora import sentences
 from hypothesis import given
 from hypothesis import strategies as st
-from text_corpora import sentences
-from thoroughness import examples
 
 from sentprobe.common.errors import SentprobeError
 from sentprobe.probes.training.corpora import SentencePairs

@@ -7,10 +7,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from helpers.shared import SHARED, needs_shared
+from helpers.thoroughness import examples
+from helpers.trainings.text_corpora import documents
 from hypothesis import given
-from shared import SHARED, needs_shared
-from text_corpora import documents
-from thoroughness import examples
 
 from sentprobe.common.errors import SentprobeError, UsageError
 from sentprobe.probes.training.corpora import Sentences

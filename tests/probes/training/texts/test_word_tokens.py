@@ -4,10 +4,10 @@ import lzma
 from itertools import islice
 
 import pytest
+from helpers.shared import SHARED, needs_shared
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from shared import SHARED, needs_shared
-from thoroughness import examples
 
 from sentprobe.probes.corpus.table import load_tokenizer
 from sentprobe.probes.corpus.trees import restore_written_forms, straighten, unescape_word
