@@ -207,7 +207,14 @@ class TrainingProblem:
 
     def train_grids(self, seeds: Sequence[int], pass_limits: Mapping[int, int]) -> "list[list[TrainedProbe]]":
         """Train the probes of all seeds and grid points together; return, for each seed, the probes of its grid."""
-        grids = [_list_grid(self, seed, pass_limits.get(seed)) for seed in seeds]
+        # A grid has a tuple for each combination of settings: the points, with different seeds, that are averaged.
+        grids: list[list[tuple[GridPoint, ...]]] = []
+        for seed in seeds:
+            points_by_member = [
+                list_grid_points(self.preset, self.shape, seed=member_seed, max_epochs=pass_limits.get(seed))
+                for member_seed in derive_member_seeds(seed, self.preset.average)
+            ]
+            grids.append([*zip(*points_by_member, strict=True)])
         if self.preset.optimizer is Optimizer.LBFGS:
             # L-BFGS uses no random numbers, so all seeds have the same result.
             return [[_fit_logreg(self, point) for (point,) in grids[0]]] * len(grids) if grids else []
@@ -266,13 +273,6 @@ def derive_member_seeds(seed: int, count: int) -> tuple[int, ...]:
     """
     random_numbers = np.random.SeedSequence(seed).generate_state(count - 1, np.uint64)
     return (seed, *(int(number) >> 1 for number in random_numbers))
-
-
-def _list_grid(problem: TrainingProblem, seed: int, max_epochs: int | None) -> list[tuple[GridPoint, ...]]:
-    preset, shape = problem.preset, problem.design.shape
-    members = derive_member_seeds(seed, preset.average)
-    grids = (list_grid_points(preset, shape, seed=member_seed, max_epochs=max_epochs) for member_seed in members)
-    return list(zip(*grids, strict=True))
 
 
 def _average_probes(problem: TrainingProblem, members: Sequence[TrainedProbe]) -> TrainedProbe:
