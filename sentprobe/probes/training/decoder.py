@@ -107,7 +107,10 @@ def format_target_name(decoder: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SequencePairs:
-    """Batches of source sentences. For each sentence, each decoder has one target text, which it must generate."""
+    """Batches of source sentences, in the form of :class:`.objective.TrainingBatches`.
+
+    For each sentence, each decoder has one target text, which it must generate.
+    """
 
     sources: TokenRows
     targets: tuple[TokenRows, ...]
@@ -121,11 +124,9 @@ class SequencePairs:
 
     @property
     def steps(self) -> int:
-        """Number of batches per epoch."""
         return -(-len(self.items) // self.size)
 
     def batches(self, epoch: int, *, start: int = 0) -> Iterator[Batch]:
-        """Yield the batches of an epoch, beginning with batch number *start*; each call yields the same batches."""
         for rows in self.plan_batches(epoch)[start:]:
             yield self.make_batch(rows, epoch)
 

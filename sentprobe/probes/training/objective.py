@@ -213,11 +213,9 @@ class ItemBatches:
 
     @property
     def steps(self) -> int:
-        """Number of batches per epoch."""
         return -(-len(self.items) // self.size)
 
     def batches(self, epoch: int, *, start: int = 0) -> Iterator[Batch]:
-        """Yield the batches of an epoch, beginning with batch number *start*."""
         order = np.random.default_rng((self.seed, 2, epoch)).permutation(self.items)
         for number in range(start, self.steps):
             yield self.make_batch(order[number * self.size : (number + 1) * self.size])
