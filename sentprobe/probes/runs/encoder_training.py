@@ -202,6 +202,7 @@ def run_training(
         identity = identify_training(plan)
         try:
             with hold_lock(plan.out, command=plan.command) as is_locked:
+                # The processes of further devices find the folder locked by that of the first.
                 if not is_locked and devices_and_precision.is_first_process():
                     raise SentprobeError(f"{plan.out}: another process trains there")
                 return _find_finished_training(plan, identity) or _train_encoder(plan, identity, reporter, report)
@@ -283,6 +284,7 @@ def _find_finished_training(plan: TrainingPlan, identity: checkpoint.Identity) -
         why = stored.state.find_end_reason(plan.settings.limits)
         is_over = why and stored.state.is_validated and _has_results(plan, stored.state.step)
         return TrainingReport(plan.out, stored.state, why, was_finished=True) if is_over else None
+    # Without a checkpoint, a finished training can only be one by --objective none, which writes the model alone.
     if not config.is_model_folder(plan.out):
         return None
     record = config.read_config(plan.out).record
@@ -402,6 +404,7 @@ def save_model(
         with make_part(plan.out / "model", folder=True) as part:
             trained.write_sentence_model(model, part, record)
             files.sync_folder(part)
+            # config.json is moved last, since it marks the folder as a trained encoder.
             for name in (trained.WORDS, trained.WEIGHTS, config.CONFIG_FILE):
                 (part / name).replace(plan.out / name)
             files.sync_path(plan.out)

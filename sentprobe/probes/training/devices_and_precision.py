@@ -51,10 +51,14 @@ def make_fabric(machine: TrainingMachine) -> Any:
         import lightning_fabric as lightning
     except ModuleNotFoundError:
         raise missing_extra("a training", "train") from None
-    precision = "bf16-mixed" if choose_precision(machine) is Precision.BFLOAT16 else "32-true"
+    uses_bfloat16 = choose_precision(machine) is Precision.BFLOAT16
     try:
         with suppress_fabric_messages():
-            return lightning.Fabric(accelerator=machine.device, devices=machine.devices, precision=precision)
+            return lightning.Fabric(
+                accelerator=machine.device,
+                devices=machine.devices,
+                precision="bf16-mixed" if uses_bfloat16 else "32-true",
+            )
     except (RuntimeError, ValueError) as error:  # Fabric's exceptions are subclasses of these
         raise UsageError(f"--device {machine.device}: {error}") from None
 
