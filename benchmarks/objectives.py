@@ -26,7 +26,7 @@ from helpers.trainings.frozen_controls import Comparison, compare
 from helpers.trainings.generated_texts import GENERATED, Drawing
 
 from sentprobe.probes.encoders.architecture import DEFAULT_LAYERS, Architecture
-from sentprobe.probes.runs.encoder_training import ModelPlan, TextPlan, TrainingPlan, read_texts
+from sentprobe.probes.runs.encoder_training import TrainingPlan, read_texts
 from sentprobe.probes.training import devices_and_precision, loop
 from sentprobe.probes.training.corpora import Sentences
 from sentprobe.probes.training.objective import Validation
@@ -50,11 +50,8 @@ def make_plan(name: str, arguments: argparse.Namespace, folder: Path) -> Trainin
     return TrainingPlan(
         name=name,
         objective=name,
-        texts=find_files(name, arguments),
-        model=ModelPlan(
-            architecture=Architecture(kind=arguments.architecture, hidden=arguments.hidden, inputs=arguments.inputs),
-            words=20_000,
-        ),
+        architecture=Architecture(kind=arguments.architecture, hidden=arguments.hidden, inputs=arguments.inputs),
+        words=20_000,
         options=ObjectiveOptions(
             batch=arguments.batch, codes=arguments.codes, decoder_hidden=arguments.decoder, seed=arguments.seed
         ),
@@ -65,26 +62,27 @@ def make_plan(name: str, arguments: argparse.Namespace, folder: Path) -> Trainin
             validate_every=StepInterval(arguments.every),
         ),
         out=folder / name,
+        **find_files(name, arguments),
     )
 
 
-def find_files(name: str, arguments: argparse.Namespace) -> TextPlan:
-    """Return the text files of an objective; none if texts are generated."""
+def find_files(name: str, arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the fields of a plan for the text files of an objective; no file if texts are generated."""
     kind = OBJECTIVES[name].texts
     if kind is TextKind.PARALLEL and arguments.parallel:
         corpus, parallel = arguments.parallel
-        return TextPlan(corpus=(corpus,), parallel=parallel)
+        return {"corpus": (corpus,), "parallel": parallel}
     novels = kind is TextKind.SENTENCES and arguments.novels.exists()
     options = TextOptions(tokenised=True, longest=arguments.longest)
-    return TextPlan(corpus=(arguments.novels,) if novels else (), options=options)
+    return {"corpus": (arguments.novels,) if novels else (), "text_options": options}
 
 
 def load_texts(plan: TrainingPlan, arguments: argparse.Namespace) -> Any:
     """Return the training texts of an objective; of novels, the first sentences."""
-    if not plan.texts.corpus:
+    if not plan.corpus:
         drawing = Drawing(items=arguments.items, template=arguments.template, vocabulary="english", seed=arguments.seed)
         return GENERATED[plan.objective](drawing)
-    texts = read_texts(plan.kind, plan.texts, seed=arguments.seed)
+    texts = read_texts(plan)
     return first(texts, arguments.items) if isinstance(texts, Sentences) else texts
 
 

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import typer
 
 from sentprobe.commands.shared import options as opt
-from sentprobe.commands.shared import train_options
 from sentprobe.commands.shared.help import HelpfulCommand, map_given_options
 from sentprobe.commands.shared.interruption import describe_resumption, report_interruption
 from sentprobe.commands.shared.output_paths import OUTPUT_FOLDER
 from sentprobe.commands.shared.table_output import check_output_file
+from sentprobe.commands.shared.train_options import DETAILS, TrainOptions
 from sentprobe.common import screen, specs
 from sentprobe.common.errors import SentprobeError, UsageError, format_count, require_libraries
 from sentprobe.common.processes import check_count, limit_threads, make_workers
@@ -29,25 +29,13 @@ from sentprobe.probes.training.objective_options import ObjectiveOptions
 if TYPE_CHECKING:
     from sentprobe.probes.runs.encoder_training import ProbingPlan, TrainingPlan, TrainingReport
     from sentprobe.probes.training.loop import TrainingSettings
-    from sentprobe.probes.training.schedule import OptimizerSettings, TrainingPreset
+    from sentprobe.probes.training.schedule import TrainingPreset
 
 
 class TrainCommand(HelpfulCommand):
     """A command whose ``--help`` lists rarely used options by name, without their descriptions."""
 
-    folded: ClassVar = (train_options.DETAILS, MACHINE)
-
-
-@dataclass(frozen=True, slots=True)
-class TrainChoices:
-    """All options of the command, by group."""
-
-    texts: train_options.TextChoices
-    encoder: train_options.EncoderChoices
-    length: train_options.TrainingChoices
-    probing: train_options.ProbingChoices
-    details: train_options.DetailChoices
-    where: train_options.MachineChoices
+    folded: ClassVar = (DETAILS, MACHINE)
 
 
 app = typer.Typer(add_completion=False)
@@ -69,20 +57,15 @@ def train(
     seed: Annotated[int, opt.build_seed_option("weights, batches, probes")] = 0,
     seeds: Annotated[int, typer.Option(help="Number of encoders with different seeds.")] = 1,
     *,
-    texts: train_options.TextChoices,
-    encoder: train_options.EncoderChoices,
-    length: train_options.TrainingChoices,
-    probing: train_options.ProbingChoices,
-    details: train_options.DetailChoices,
-    where: train_options.MachineChoices,
+    options: TrainOptions,
 ) -> None:
     """Train an encoder on your texts, and probe it during training."""
     check_count("seeds", seeds)
-    check_count("jobs", where.jobs)
-    check_count("threads", where.threads)
+    check_count("jobs", options.jobs)
+    check_count("threads", options.threads)
     if specs.NGRAM in architecture:
         check_distinct("architecture", architecture)
-        _train_ngram_model(architecture, map_given_options(context), texts=texts, encoder=encoder, out=out)
+        _train_ngram_model(architecture, map_given_options(context), options=options, out=out)
         return
     architecture, objective = _choose_objective(architecture, objective)
     require_libraries("torch", "lightning_fabric")
@@ -92,20 +75,12 @@ def train(
     if "order" in given_options:
         raise UsageError(f"--order is for {specs.NGRAM}, not for {architecture[0]}")
     objectives.reject_unused_options(objectives.find_objective(objective), given_options)
-    plans = [
-        *_build_plans(
-            architecture,
-            objective,
-            out,
-            range(seed, seed + seeds),
-            choices=TrainChoices(texts, encoder, length, probing, details, where),
-            probing=_build_probing_plan(probing),
-        )
-    ]
+    probing = _build_probing_plan(options)
+    plans = [*_build_plans(architecture, objective, out, range(seed, seed + seeds), options=options, probing=probing)]
     from sentprobe.probes.training.devices_and_precision import is_first_process
 
     with report_interruption(lambda: _describe_checkpoints(plans, out)):
-        for report in _train_all(plans, jobs=min(where.jobs, len(plans)), threads=where.threads):
+        for report in _train_all(plans, jobs=min(options.jobs, len(plans)), threads=options.threads):
             if is_first_process():
                 print_text(_describe_report(report))
 
@@ -118,37 +93,32 @@ NGRAM_OPTIONS = (
 
 
 def _train_ngram_model(
-    architectures: Sequence[str],
-    given_options: Mapping[str, str],
-    *,
-    texts: train_options.TextChoices,
-    encoder: train_options.EncoderChoices,
-    out: Path,
+    architectures: Sequence[str], given_options: Mapping[str, str], *, options: TrainOptions, out: Path
 ) -> None:
     """Train an n-gram model with Kneser-Ney smoothing, and write it to the ARPA file *out*. Raises UsageError."""
     if len(architectures) > 1:
         raise UsageError(f"{specs.NGRAM} is trained alone, not with {', '.join(architectures)}")
     if unused := [option for name, option in given_options.items() if name not in NGRAM_OPTIONS]:
         raise UsageError(f"{unused[0]} is not for {specs.NGRAM}")
-    if encoder.order < 1:
-        raise UsageError(f"--order must be positive, not {encoder.order}")
-    if not texts.corpus:
+    if options.order < 1:
+        raise UsageError(f"--order must be positive, not {options.order}")
+    if not options.corpus:
         raise UsageError(f"{specs.NGRAM} learns from sentences: --corpus is missing")
     check_output_file(out)
     from sentprobe.generator.pairs.triplet_files import write_rows
     from sentprobe.probes.language_models.kneser_ney import train_ngrams
     from sentprobe.probes.training import running_text
 
-    columns = dict(zip(("column",), texts.column or (), strict=False))
-    files = running_text.SentenceFiles(format=texts.format, document=texts.document, **columns)
+    columns = dict(zip(("column",), options.column or (), strict=False))
+    files = running_text.SentenceFiles(format=options.format, document=options.document, **columns)
     with screen.show_bars() as reporter:
         reporter.begin("read the texts", 1)
-        sentences = running_text.read_sentences(*texts.corpus, files=files, options=texts.build_options())
+        sentences = running_text.read_sentences(*options.corpus, files=files, options=options.build_text_options())
         reporter.advance()
         reporter.begin("count n-grams", 1)
-        write_rows(out, train_ngrams(sentences.texts, order=encoder.order, words=encoder.words))
+        write_rows(out, train_ngrams(sentences.texts, order=options.order, words=options.words))
         reporter.advance()
-    print_place(f"{out}: n-grams of up to {encoder.order} words, from {sentences}; {sentences.omitted}")
+    print_place(f"{out}: n-grams of up to {options.order} words, from {sentences}; {sentences.omitted}")
 
 
 def _choose_objective(architectures: list[str], objective: str | None) -> tuple[list[str], str]:
@@ -178,7 +148,7 @@ def _build_plans(
     out: Path,
     seeds: Sequence[int],
     *,
-    choices: TrainChoices,
+    options: TrainOptions,
     probing: "ProbingPlan | None",
 ) -> Iterator["TrainingPlan"]:
     """Yield a training plan for each architecture and seed, each with its own folder."""
@@ -189,107 +159,105 @@ def _build_plans(
     pairs = [*product(architectures, seeds)]
     for architecture, seed in pairs:
         folder_parts = ([architecture] if len(architectures) > 1 else []) + ([f"seed{seed}"] if len(seeds) > 1 else [])
-        plan = _build_plan(architecture, objective, seed, choices)
-        plan = replace(
-            plan,
-            out=out / "-".join(folder_parts) if folder_parts else out,
-            name=f"{plan.name} seed {seed}" if len(seeds) > 1 else plan.name,
-            probing=probing,
-        )
+        name = f"{architecture} {objective}" + (f" seed {seed}" if len(seeds) > 1 else "")
+        folder = out / "-".join(folder_parts) if folder_parts else out
+        plan = _build_plan(architecture, objective, seed, options, name=name, folder=folder, probing=probing)
         check_texts(plan)
         if objective == "next-word":
-            learners.check_architecture(plan.model.architecture, is_reversed=plan.model.reverse)
+            learners.check_architecture(plan.architecture, is_reversed=plan.reverse)
         if plan.kind.learns:
             devices_and_precision.check_machine(plan.settings.machine)
         yield plan
 
 
-def _build_plan(architecture: str, objective: str, seed: int, choices: TrainChoices) -> "TrainingPlan":
+def _build_plan(
+    architecture: str,
+    objective: str,
+    seed: int,
+    options: TrainOptions,
+    *,
+    name: str,
+    folder: Path,
+    probing: "ProbingPlan | None",
+) -> "TrainingPlan":
     from sentprobe.probes.encoders.architecture import Architecture
-    from sentprobe.probes.runs import encoder_training as plans
-    from sentprobe.probes.training import objectives
+    from sentprobe.probes.runs.encoder_training import TrainingPlan
     from sentprobe.probes.training.schedule import find_training_preset
 
-    encoder, texts = choices.encoder, choices.texts
-    preset = find_training_preset(choices.length.preset)
+    preset = find_training_preset(options.preset)
     is_average = (architecture, objective) == ("cbow", "none")  # Adi et al. 2017 average skip-gram vectors
-    vectors = encoder.vectors or ("skip-gram" if is_average else "")
-    inputs = _choose_inputs(vectors, encoder.inputs)
-    return plans.TrainingPlan(
-        name=f"{architecture} {objectives.find_objective(objective).name}",
+    vectors = options.vectors or ("skip-gram" if is_average else "")
+    inputs = _choose_inputs(vectors, options.inputs)
+    if inputs is None and objective != "next-word":
+        inputs = preset.inputs
+    if inputs is None:  # for next-word and preset adi: as wide as the hidden layer
+        inputs = options.hidden
+    return TrainingPlan(
+        name=name,
         objective=objective,
-        texts=plans.TextPlan(
-            corpus=tuple(texts.corpus or ()),
-            parallel=texts.parallel,
-            format=texts.format,
-            columns=tuple(texts.column or ()),
-            document=texts.document,
-            options=texts.build_options(),
-            events=choices.details.events,
-        ),
-        model=plans.ModelPlan(
-            architecture=Architecture(
-                kind=architecture,
-                hidden=encoder.hidden,
-                layers=encoder.layers,
-                inputs=_find_first_value(inputs, None if objective == "next-word" else preset.inputs, encoder.hidden),
-            ),
-            words=encoder.words,
-            vectors=vectors,
-            frozen=bool(vectors) if encoder.frozen is None else encoder.frozen,
-            reverse=preset.reverse,
-        ),
-        options=_choose_objective_options(preset, choices, seed),
-        settings=_choose_settings(architecture, preset, choices, seed),
-        out=Path(),
+        out=folder,
+        corpus=tuple(options.corpus or ()),
+        parallel=options.parallel,
+        format=options.format,
+        columns=tuple(options.column or ()),
+        document=options.document,
+        text_options=options.build_text_options(),
+        events=options.events,
+        architecture=Architecture(kind=architecture, hidden=options.hidden, layers=options.layers, inputs=inputs),
+        words=options.words,
+        vectors=vectors,
+        frozen=bool(vectors) if options.frozen is None else options.frozen,
+        reverse=preset.reverse,
+        options=_choose_objective_options(preset, options, seed),
+        settings=_choose_settings(architecture, preset, options, seed),
+        probing=probing,
         command=opt.format_command_line(),
     )
 
 
-def _choose_objective_options(preset: "TrainingPreset", choices: TrainChoices, seed: int) -> ObjectiveOptions:
+def _choose_objective_options(preset: "TrainingPreset", options: TrainOptions, seed: int) -> ObjectiveOptions:
     """Return the options of the objective: those on the command line, else those of the preset, else defaults."""
-    options: dict[str, Any] = {
+    values: dict[str, Any] = {
         "batch": preset.batch,
         "dropout": preset.dropout,
         "decoder_layers": preset.decoder_layers,
-        "decoder_hidden": _find_first_value(preset.decoder_hidden, choices.encoder.hidden),
+        "decoder_hidden": options.hidden if preset.decoder_hidden is None else preset.decoder_hidden,
         "seed": seed,
     }
     for field in fields(ObjectiveOptions):
-        for group in (choices.details, choices.length):
-            value = getattr(group, field.name, None)
-            if value is not None:
-                options[field.name] = value
-    return ObjectiveOptions(**options)
+        value = getattr(options, field.name, None)
+        if value is not None:
+            values[field.name] = value
+    return ObjectiveOptions(**values)
 
 
 def _choose_settings(
-    architecture: str, preset: "TrainingPreset", choices: TrainChoices, seed: int
+    architecture: str, preset: "TrainingPreset", options: TrainOptions, seed: int
 ) -> "TrainingSettings":
     from sentprobe.probes.classifier.probe import Precision
     from sentprobe.probes.training import devices_and_precision, loop, schedule
 
-    length, probing, where = choices.length, choices.probing, choices.where
-    every = probing.probe_every
+    optimizer = preset.choose_optimizer(architecture)
+    if options.optimizer is not None:
+        kind = choose_member(schedule.OptimizerKind, options.optimizer, what="optimizer")
+        optimizer = schedule.DEFAULT_SETTINGS[kind]
+    rate = optimizer.rate if options.rate is None else options.rate
+    clip = optimizer.clip if options.clip is None else options.clip
+    every = options.probe_every
     return loop.TrainingSettings(
         seed=seed,
-        optimizer=_choose_optimizer(preset.choose_optimizer(architecture), choices.details),
+        optimizer=replace(optimizer, rate=rate, clip=clip),
         limits=schedule.Limits(
-            steps=length.steps, epochs=length.epochs, minutes=length.minutes, patience=length.patience
+            steps=options.steps, epochs=options.epochs, minutes=options.minutes, patience=options.patience
         ),
-        validate_every=schedule.parse_step_interval(length.validate_every, "--validate-every"),
+        validate_every=schedule.parse_step_interval(options.validate_every, "--validate-every"),
         probe_every=None if every is None else schedule.parse_step_interval(every, "--probe-every"),
         machine=devices_and_precision.TrainingMachine(
-            device=where.device,
-            devices=where.devices,
-            precision=choose_member(Precision, where.precision, what="precision"),
+            device=options.device,
+            devices=options.devices,
+            precision=choose_member(Precision, options.precision, what="precision"),
         ),
     )
-
-
-def _find_first_value(*values: int | None) -> int:
-    """Return the first value that is not None; the last value must not be None."""
-    return next(value for value in values if value is not None)
 
 
 def _choose_inputs(vectors: str, requested_width: int | None) -> int | None:
@@ -306,27 +274,18 @@ def _choose_inputs(vectors: str, requested_width: int | None) -> int | None:
     return requested_width if width is None else width
 
 
-def _choose_optimizer(default: "OptimizerSettings", details: train_options.DetailChoices) -> "OptimizerSettings":
-    """Return the optimizer that *details* names, else *default*; replace rate and clip if *details* has them."""
-    from sentprobe.probes.training import schedule as known
-
-    if details.optimizer is not None:
-        default = known.DEFAULT_SETTINGS[choose_member(known.OptimizerKind, details.optimizer, what="optimizer")]
-    rate = default.rate if details.rate is None else details.rate
-    return replace(default, rate=rate, clip=default.clip if details.clip is None else details.clip)
-
-
-def _build_probing_plan(probing: train_options.ProbingChoices) -> "ProbingPlan | None":
+def _build_probing_plan(options: TrainOptions) -> "ProbingPlan | None":
     from sentprobe.probes.runs.encoder_training import plan_probing
 
-    if probing.probe_every is None:
-        values = {"--task": probing.task, "--contrast": probing.contrast, "--items": probing.items}
+    if options.probe_every is None:
+        values = {"--task": options.task, "--contrast": options.contrast, "--items": options.items}
         for option, value in values.items():
             if value is not None:
                 raise UsageError(f"{option} needs --probe-every")
         return None
-    plan = plan_probing(probing.task or (), probing.contrast or (), items=_find_first_value(probing.items, 1000))
-    if probing.items is not None and not plan.builds:
+    items = 1000 if options.items is None else options.items
+    plan = plan_probing(options.task or (), options.contrast or (), items=items)
+    if options.items is not None and not plan.builds:
         raise UsageError("--items is for tasks that are built: datasets are used with all items")
     return plan
 

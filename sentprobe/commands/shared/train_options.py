@@ -1,4 +1,4 @@
-"""Groups of options of ``probe train``."""
+"""The options of ``probe train``."""
 
 from dataclasses import dataclass, fields
 from functools import partial
@@ -23,8 +23,8 @@ text_option, encoder_option, training_option, probing_option, detail_option = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TextChoices:
-    """Options for the training texts."""
+class TrainOptions:
+    """The options of ``probe train``; each option's panel decides where ``--help`` shows it."""
 
     corpus: Annotated[
         list[Path] | None, text_option(metavar="FILE", help="File with a sentence on each line; repeatable.")
@@ -60,17 +60,6 @@ class TextChoices:
     ] = None
     longest: Annotated[int, detail_option(metavar="N", help="Skip sentences with more than N tokens.")] = 50
 
-    def build_options(self) -> "TextOptions":
-        """Return the options for decoding, tokenising and filtering the texts."""
-        from sentprobe.probes.training.text_filters import TextOptions
-
-        return TextOptions(**{field.name: getattr(self, field.name) for field in fields(TextOptions)})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EncoderChoices:
-    """Options for the encoder's layers and word vectors."""
-
     vectors: Annotated[
         str | None, encoder_option(metavar="FILE|skip-gram", help="Word vectors: a file, or skip-gram (trained first).")
     ] = None
@@ -82,11 +71,6 @@ class EncoderChoices:
     inputs: Annotated[int | None, encoder_option(help="Width of word vectors (300 without --vectors).")] = None
     words: Annotated[int, detail_option(help="Vocabulary: the N most frequent words.")] = 50_000
     order: Annotated[int, detail_option(help="For ngram: maximum number of words in an n-gram.")] = 5
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingChoices:
-    """Options for the length of training, batches and presets."""
 
     steps: Annotated[int | None, training_option(help="Stop after N batches (steps).")] = None
     epochs: Annotated[int | None, training_option(help="Stop after N passes over the texts.")] = None
@@ -100,11 +84,6 @@ class TrainingChoices:
             metavar="adi", help="As in Adi et al.: AdaGrad, batches of 32, one decoder layer, reversed input."
         ),
     ] = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProbingChoices:
-    """Options for probing during training."""
 
     probe_every: Annotated[
         str | None, probing_option(metavar="N|epoch", help="Probe every N steps; results are in OUT/probes.")
@@ -121,11 +100,6 @@ class ProbingChoices:
             help="Training items of each probe; test items are half, triplets a fifth as many. Default: 1000."
         ),
     ] = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DetailChoices:
-    """Rarely used options for objectives and optimizers."""
 
     codes: Annotated[int, detail_option(help="Byte-pair codes that a decoder knows (Conneau et al.: 40000).")] = (
         DEFAULTS.codes
@@ -152,11 +126,6 @@ class DetailChoices:
     rate: Annotated[float | None, detail_option(help="Learning rate. Default: the optimizer's.")] = None
     clip: Annotated[float | None, detail_option(help="Greatest norm of a gradient. Default: the optimizer's.")] = None
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MachineChoices:
-    """Options for processes, devices and precision."""
-
     jobs: Annotated[int, opt.machine_option(help="Encoders trained in parallel, one thread each.")] = 1
     threads: Annotated[int | None, opt.machine_option(help="PyTorch threads. Default: one per core.")] = None
     device: Annotated[str, opt.machine_option(metavar="auto|cpu|cuda|mps", help="Device for training.")] = "cpu"
@@ -164,3 +133,9 @@ class MachineChoices:
     precision: Annotated[
         str, opt.machine_option(help="auto, float32 or bfloat16. auto uses bfloat16 where it is fast.")
     ] = "auto"
+
+    def build_text_options(self) -> "TextOptions":
+        """Return the options for decoding, tokenising and filtering the texts."""
+        from sentprobe.probes.training.text_filters import TextOptions
+
+        return TextOptions(**{field.name: getattr(self, field.name) for field in fields(TextOptions)})

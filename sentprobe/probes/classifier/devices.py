@@ -5,6 +5,7 @@ Probe words as an input of probes, either as one-hot vectors or as word vectors.
 A one-hot vector times the weight matrix is one row of the matrix. This row is looked up, and no product is computed.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -25,7 +26,14 @@ def find_device(name: str) -> str:
 
 def check_device(name: str) -> torch.device:
     """Return the PyTorch device of this name. Raises UsageError if it cannot be used."""
-    device = _parse_device(name)
+    device = None
+    if name.partition(":")[0] in DEVICES[1:]:
+        # PyTorch's message lists all its types of devices, most of which are not supported here.
+        with suppress(RuntimeError):
+            device = torch.device(name)
+    if device is None:
+        suggestion = " (did you mean 'cuda'?)" if name.lower().startswith("gpu") else suggest(name.lower(), DEVICES)
+        raise UsageError(f"unknown device {name!r}{suggestion}; known: {', '.join(DEVICES)}")
     try:
         torch.empty(0, device=device).cpu()
     except (RuntimeError, AssertionError) as error:
@@ -38,16 +46,6 @@ def send_to_device(tensor: Tensor, device: torch.device) -> Tensor:
     if device.type == "cuda":
         return tensor.pin_memory().to(device, non_blocking=True)
     return tensor.to(device)
-
-
-def _parse_device(name: str) -> torch.device:
-    if name.partition(":")[0] in DEVICES[1:]:
-        try:
-            return torch.device(name)
-        except RuntimeError:  # PyTorch's message lists all its types of devices, most of which are not supported here
-            pass
-    suggestion = " (did you mean 'cuda'?)" if name.lower().startswith("gpu") else suggest(name.lower(), DEVICES)
-    raise UsageError(f"unknown device {name!r}{suggestion}; known: {', '.join(DEVICES)}")
 
 
 def find_best_device() -> str:
@@ -87,6 +85,7 @@ def choose_precision(precision: Precision, *, device: torch.device) -> Precision
         place = "processor" if uses_cpu else "device"
         raise UsageError(f"precision=bfloat16: no fast instructions for it on this {place}; use precision=auto")
     if precision is Precision.AUTO:
+        # On a GPU only on request, unlike for the training of encoders (training/devices_and_precision.py).
         return Precision.BFLOAT16 if uses_cpu and is_fast else Precision.FLOAT32
     return precision
 

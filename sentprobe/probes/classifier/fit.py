@@ -207,7 +207,14 @@ class TrainingProblem:
 
     def train_grids(self, seeds: Sequence[int], pass_limits: Mapping[int, int]) -> "list[list[TrainedProbe]]":
         """Train the probes of all seeds and grid points together; return, for each seed, the probes of its grid."""
-        grids = [_list_grid(self, seed, pass_limits.get(seed)) for seed in seeds]
+        # A grid has a tuple for each combination of settings: the points, with different seeds, that are averaged.
+        grids: list[list[tuple[GridPoint, ...]]] = []
+        for seed in seeds:
+            points_by_member = [
+                list_grid_points(self.preset, self.shape, seed=member_seed, max_epochs=pass_limits.get(seed))
+                for member_seed in derive_member_seeds(seed, self.preset.average)
+            ]
+            grids.append([*zip(*points_by_member, strict=True)])
         if self.preset.optimizer is Optimizer.LBFGS:
             # L-BFGS uses no random numbers, so all seeds have the same result.
             return [[_fit_logreg(self, point) for (point,) in grids[0]]] * len(grids) if grids else []
@@ -266,13 +273,6 @@ def derive_member_seeds(seed: int, count: int) -> tuple[int, ...]:
     """
     random_numbers = np.random.SeedSequence(seed).generate_state(count - 1, np.uint64)
     return (seed, *(int(number) >> 1 for number in random_numbers))
-
-
-def _list_grid(problem: TrainingProblem, seed: int, max_epochs: int | None) -> list[tuple[GridPoint, ...]]:
-    preset, shape = problem.preset, problem.design.shape
-    members = derive_member_seeds(seed, preset.average)
-    grids = (list_grid_points(preset, shape, seed=member_seed, max_epochs=max_epochs) for member_seed in members)
-    return list(zip(*grids, strict=True))
 
 
 def _average_probes(problem: TrainingProblem, members: Sequence[TrainedProbe]) -> TrainedProbe:
@@ -368,17 +368,14 @@ def _fit_portions(problem: TrainingProblem, seeds: Sequence[int]) -> list[Fit]:
             next_portion = problem.train.select_range(size, end)
             bits = sum(compute_label_costs(probe.banks, next_portion)) if size < end else 0.0
             seed_readings.append(CurvePoint(at=size, correct=result.correct, bits=bits))
-    return [
-        replace(result, readings=tuple(seed_readings), information=_compute_information(probe, problem))
-        for result, seed_readings, probe in zip(fits, readings, probes, strict=True)
-    ]
-
-
-def _compute_information(probe: TrainedProbe, problem: TrainingProblem) -> tuple[float, ...]:
-    counts = np.bincount(problem.train.targets.cpu().numpy(), minlength=problem.shape.labels)
-    costs = compute_label_costs(probe.banks, problem.test)
-    information = compute_pointwise_information(problem.test.targets.tolist(), costs, counts.tolist())
-    return tuple(round(bits, INFORMATION_DECIMALS) for bits in information)
+    label_counts = np.bincount(problem.train.targets.cpu().numpy(), minlength=problem.shape.labels).tolist()
+    complete_fits = []
+    for result, seed_readings, probe in zip(fits, readings, probes, strict=True):
+        costs = compute_label_costs(probe.banks, problem.test)
+        information = compute_pointwise_information(problem.test.targets.tolist(), costs, label_counts)
+        rounded = tuple(round(bits, INFORMATION_DECIMALS) for bits in information)
+        complete_fits.append(replace(result, readings=tuple(seed_readings), information=rounded))
+    return complete_fits
 
 
 def fit_widths(vectors: Vectors, **arguments: Any) -> tuple[Fit, ...]:
@@ -390,19 +387,14 @@ def fit_widths(vectors: Vectors, **arguments: Any) -> tuple[Fit, ...]:
 
 
 def _fit_widths(problem: TrainingProblem, seeds: Sequence[int]) -> list[Fit]:
-    variants = (remove_hidden_layer(problem.preset), set_hidden_widths(problem.preset))
-    fits = []
-    for linear, hidden in zip(*(_fit_each_width(problem, variant, seeds) for variant in variants), strict=True):
-        points = (CurvePoint(at=width, correct=result.correct) for width, result in (linear | hidden).items())
-        fits.append(replace([*hidden.values()][-1], readings=tuple(points)))
-    return fits
-
-
-def _fit_each_width(problem: TrainingProblem, preset: Preset, seeds: Sequence[int]) -> list[dict[int, Fit]]:
-    """Train all probes together. For each seed, return a dictionary from hidden width to the fit of its best probe."""
-    problem = replace(problem, preset=preset)
-    fits: list[dict[int, Fit]] = []
-    for candidates in problem.train_grids(seeds, {}):
-        groups = group_by(candidates, lambda probe: probe.banks[0].points[0].hidden)
-        fits.append({width: choose_best(group).predict_test(problem) for width, group in groups.items()})
-    return fits
+    fits_by_seed: list[dict[int, Fit]] = [{} for _ in seeds]  # for each seed: the fit of the best probe of each width
+    for preset in (remove_hidden_layer(problem.preset), set_hidden_widths(problem.preset)):
+        variant = replace(problem, preset=preset)
+        for seed_fits, candidates in zip(fits_by_seed, variant.train_grids(seeds, {}), strict=True):
+            for width, group in group_by(candidates, lambda probe: probe.banks[0].points[0].hidden).items():
+                seed_fits[width] = choose_best(group).predict_test(variant)
+    widest_fits = []
+    for seed_fits in fits_by_seed:
+        points = tuple(CurvePoint(at=width, correct=result.correct) for width, result in seed_fits.items())
+        widest_fits.append(replace([*seed_fits.values()][-1], readings=points))
+    return widest_fits

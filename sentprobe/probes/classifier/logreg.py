@@ -56,29 +56,25 @@ class LogregObjective:
     def __call__(self, flat: Doubles) -> tuple[float, Doubles]:
         """Return mean loss plus penalty, and the gradient of this sum, (size,)."""
         weights = torch.from_numpy(flat).to(self.device, torch.float32)
-        sums = self._compute_logits(weights).double()  # the line search needs a precise loss
-        compute_loss = _compute_binary_loss if self.columns == 1 else _compute_multinomial_loss
-        loss, error = compute_loss(sums, self._items.targets)
-        gradient = torch.zeros_like(weights)
-        self._add_gradients(error.float(), self.split_weights(gradient))
-        penalty, slope = self.compute_penalty(flat)
-        return float(loss) + penalty, gradient.cpu().numpy().astype(np.float64) + slope
-
-    def _compute_logits(self, weights: Tensor) -> Tensor:
         sentence, words, bias = self.split_weights(weights)
         sums = self._table @ sentence
-        sums = (sums if self._indices is None else sums[self._indices]) + bias
+        sums = (sums if self._indices is None else sums[self._indices]) + bias  # (n, columns)
         add_word_contributions(self._items.words, words, precision=Precision.FLOAT32, into=sums)
-        return sums
-
-    def _add_gradients(self, error: Tensor, into: tuple[Tensor, Tensor, Tensor]) -> None:
-        sentence, words, bias = into
-        bias += error.sum(dim=0)
-        compute_word_gradients(self._items.words, error, precision=Precision.FLOAT32, into=words)
+        sums = sums.double()  # the line search needs a precise loss
+        compute_loss = _compute_binary_loss if self.columns == 1 else _compute_multinomial_loss
+        loss, error = compute_loss(sums, self._items.targets)
+        error = error.float()
+        gradient = torch.zeros_like(weights)
+        sentence_gradient, word_gradient, bias_gradient = self.split_weights(gradient)  # views of *gradient*
+        bias_gradient += error.sum(dim=0)
+        compute_word_gradients(self._items.words, error, precision=Precision.FLOAT32, into=word_gradient)
         if self._indices is not None:
+            # A sentence's vector is in the table once, so the errors of its items are added first.
             distinct = error.new_zeros(len(self._table), error.shape[1])
             error = distinct.index_add_(0, self._indices, error)
-        sentence += (error.T @ self._table).T
+        sentence_gradient += (error.T @ self._table).T
+        penalty, slope = self.compute_penalty(flat)
+        return float(loss) + penalty, gradient.cpu().numpy().astype(np.float64) + slope
 
     def compute_penalty(self, flat: Doubles) -> tuple[float, Doubles]:
         """Return the penalty and its gradient, (size,)."""

@@ -73,6 +73,7 @@ def _compute_mean(
     """Return the mean of each column over *rows* after *transform*, (dim,). Rows are added one by one, in order."""
     total = np.zeros((1, vectors.shape[1]))
     for row_part in _split_rows(rows):
+        # The running sum is the first row of the next sum, so the parts' size does not change the rounding.
         part = transform(vectors[row_part].astype(np.float64))
         total = np.concatenate([total, part]).sum(axis=0, keepdims=True)
     return np.asarray(total[0] / len(rows))
@@ -299,6 +300,7 @@ def _compute_output(bank: Bank, hidden: Tensor) -> Tensor:
         return hidden.view(len(hidden), len(bank.points), -1).transpose(0, 1)
     weights = bank.small[bank.bias_row + 1 :]  # (labels, units)
     output = hidden.new_empty(len(bank.points), len(hidden), len(weights))
+    # One product per probe, since probes differ in width.
     for index, segment in enumerate(bank.segments):
         torch.mm(hidden[:, segment], weights[:, segment].T, out=output[index])
     return output.add_(bank.output_biases[:, None])

@@ -159,9 +159,14 @@ class TrainingProgress:
 
     def add_check(self, check: ValidationCheck) -> bool:
         """Record a check; return whether it exceeds the best earlier check by more than the tolerance."""
-        value = _compute_criterion(self._preset.stop, check, self.loss)
+        stop = self._preset.stop
+        value = -self.loss
+        if stop is StopCriterion.VALIDATION_ACCURACY and check.accuracy is not None:
+            value = check.accuracy
+        elif stop is StopCriterion.VALIDATION_LOSS and check.loss is not None:
+            value = -check.loss
         is_better = value > self._record + self._preset.tolerance
-        if is_better or self._preset.stop is StopCriterion.TRAINING_LOSS:
+        if is_better or stop is StopCriterion.TRAINING_LOSS:
             self._record = max(self._record, value)
         if not is_better:
             self._checks_without_gain += 1
@@ -169,14 +174,6 @@ class TrainingProgress:
             self._checks_without_gain = 0
         self.converged = self.converged or self._checks_without_gain > self._preset.patience
         return is_better
-
-
-def _compute_criterion(stop: StopCriterion, check: ValidationCheck, loss: float) -> float:
-    if stop is StopCriterion.VALIDATION_ACCURACY and check.accuracy is not None:
-        return check.accuracy
-    if stop is StopCriterion.VALIDATION_LOSS and check.loss is not None:
-        return -check.loss
-    return -loss
 
 
 MOMENTS = {Optimizer.ADAM: 2, Optimizer.ADAGRAD: 1}
@@ -206,6 +203,7 @@ class BankUpdater:
             [*(part.sentence[units] for _, units in groups), part.small, part.output_biases]
             for part in (bank, self.gradient, *moments)
         )
+        # A block's tensors are views, so an update of the block changes the bank, gradient and moments themselves.
         decays = [*(decay for decay, _ in groups), 0.0, 0.0]  # PyTorch's penalty of each part
         self._blocks = [
             _Block(*tensors, step=torch.tensor(float(steps), device=tensors[0].device), decay=decay)
@@ -222,6 +220,7 @@ class BankUpdater:
 
     def keep_probes(self, indices: Sequence[int]) -> None:
         """Drop all probes, and their optimizer state, except those with these indices."""
+        # All blocks have had equally many updates, so the number of any one goes for all.
         moments = [moment.select_probes(indices) for moment in self._moments]
         self._set_bank(self.bank.select_probes(indices), moments, steps=float(self._blocks[0].step))
 

@@ -3,7 +3,7 @@
 Plans for training an encoder, and the check that the texts fit the objective.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from enum import Enum
 from functools import lru_cache, partial
@@ -22,8 +22,7 @@ from sentprobe.probes.datasets.dataset import ProbeDataset
 from sentprobe.probes.datasets.formats import read_datasets
 from sentprobe.probes.encoders import architecture as config
 from sentprobe.probes.encoders.architecture import Architecture
-from sentprobe.probes.encoders.models import trained as folders
-from sentprobe.probes.encoders.models import trained as models
+from sentprobe.probes.encoders.models import trained
 from sentprobe.probes.encoders.models.trained import TrainedEncoder, TrainedOptions, TrainingPoint
 from sentprobe.probes.encoders.word_vectors import WordVectors, read_word_vectors
 from sentprobe.probes.generated.tasks import TASKS
@@ -32,17 +31,9 @@ from sentprobe.probes.results.records import LearningPoint, TrainingCurve, add_p
 from sentprobe.probes.runs.scorer import Scorer
 from sentprobe.probes.runs.task import list_task_names
 from sentprobe.probes.similarity import distance_results as geometry
-from sentprobe.probes.training import (
-    checkpoint,
-    corpora,
-    devices_and_precision,
-    loop,
-    objective_options,
-    objectives,
-    running_text,
-)
+from sentprobe.probes.training import checkpoint, corpora, devices_and_precision, loop, objectives, running_text
 from sentprobe.probes.training.corpora import sample_meanings
-from sentprobe.probes.training.objective_options import EVENTS
+from sentprobe.probes.training.objective_options import EVENTS, ObjectiveOptions
 from sentprobe.probes.training.objectives import READERS, ObjectiveKind, TextKind
 from sentprobe.probes.training.schedule import TrainingState, ValidationPoint
 from sentprobe.probes.training.text_filters import SKIP_GRAM, TextOptions, learn_skip_gram, learn_vocabulary
@@ -75,12 +66,22 @@ def plan_probing(tasks: Sequence[str], contrasts: Sequence[str], *, items: int) 
     """
     if items < 2:
         raise UsageError(f"items={items}: at least 2 are needed, for one test item")
-    probed_tasks = tuple(_find_tasks(tasks or ([] if contrasts else [*TASKS])))
+    probed_tasks: list[ProbedTask] = []
+    for name in tasks or ([] if contrasts else [*TASKS]):
+        if name in TASKS:
+            probed_tasks.append(name)
+        elif Path(name).exists():
+            probed_tasks += read_datasets(Path(name))
+        else:
+            raise UsageError(
+                f"there is no task {name!r} of compeval{suggest(name, TASKS)}, nor such a file or "
+                f"directory of datasets; the tasks are {', '.join(TASKS)}"
+            )
     for kind, names in (("task", list_task_names(probed_tasks)), ("contrast", tuple(contrasts))):
         if names:
             check_distinct(kind, names)
     return ProbingPlan(
-        tasks=probed_tasks,
+        tasks=tuple(probed_tasks),
         contrasts=tuple(find_contrast(name).name for name in contrasts),
         triplets=max(1, items // 5),
         train=items,
@@ -88,39 +89,23 @@ def plan_probing(tasks: Sequence[str], contrasts: Sequence[str], *, items: int) 
     )
 
 
-def _find_tasks(words: Sequence[str]) -> Iterator[ProbedTask]:
-    """Yield the compeval tasks that *words* name, and the datasets in the files or folders that *words* name."""
-    for word in words:
-        if word in TASKS:
-            yield word
-        elif Path(word).exists():
-            yield from read_datasets(Path(word))
-        else:
-            raise UsageError(
-                f"there is no task {word!r} of compeval{suggest(word, TASKS)}, nor such a file or "
-                f"directory of datasets; the tasks are {', '.join(TASKS)}"
-            )
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TextPlan:
-    """The training texts, and how they are read."""
+class TrainingPlan:
+    """The complete plan of a training (texts, model, objective, settings), which can be sent to another process."""
 
+    name: str
+    objective: str
+    out: Path
     corpus: tuple[Path, ...]
+    """The files of the training texts; empty if the texts are generated."""
     parallel: Path | None = None
     """The file whose lines translate the lines of the corpus; None if the corpus file has both languages."""
     format: str | None = None
     columns: tuple[str, ...] = ()
     """The name of the column of sentences, or of the two columns of translated sentences (in TMX: the languages)."""
     document: str | None = None
-    options: TextOptions = field(default_factory=TextOptions)
+    text_options: TextOptions = field(default_factory=TextOptions)
     events: int = EVENTS
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelPlan:
-    """The model to train."""
-
     architecture: Architecture
     words: int = 50_000
     """The maximum number of words with a vector, as in Adi et al. 2017."""
@@ -128,24 +113,13 @@ class ModelPlan:
     """The initial word vectors: a file, or SKIP_GRAM to learn them from the texts; empty means random vectors."""
     frozen: bool = False
     reverse: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingPlan:
-    """The complete plan of a training, which can be sent to another process."""
-
-    name: str
-    objective: str
-    texts: TextPlan
-    model: ModelPlan
-    options: objective_options.ObjectiveOptions
+    options: ObjectiveOptions
     settings: loop.TrainingSettings
-    out: Path
     probing: ProbingPlan | None = None
     command: str = ""
 
     @property
-    def kind(self) -> objectives.ObjectiveKind:
+    def kind(self) -> ObjectiveKind:
         """The kind of the objective. Raises UsageError for an unknown objective."""
         return objectives.find_objective(self.objective)
 
@@ -161,41 +135,42 @@ _EXPECTED_TEXTS: Mapping[TextKind, str] = {
 
 def check_texts(plan: TrainingPlan) -> None:
     """Raise UsageError if the options about text files do not fit the objective; the files are not read."""
-    kind, texts = plan.kind, plan.texts
+    kind = plan.kind
     option = f"--objective {kind.name}"
     if kind.texts is TextKind.EVENTS:
-        if texts.corpus:
+        if plan.corpus:
             raise UsageError(f"{option} learns from generated sentences, not from --corpus")
         return
-    if not texts.corpus:
+    if not plan.corpus:
         raise UsageError(f"{option} learns from {_EXPECTED_TEXTS[kind.texts]}: --corpus is missing")
-    _check_columns(option, kind.texts, texts)
-    if kind.texts not in (TextKind.SENTENCES, TextKind.TREES) and len(texts.corpus) > 1:
-        raise UsageError(f"{option} learns from one file, but --corpus is given {len(texts.corpus)} times")
-    if texts.parallel and kind.texts is not TextKind.PARALLEL:
+    _check_columns(plan, option)
+    if kind.texts not in (TextKind.SENTENCES, TextKind.TREES) and len(plan.corpus) > 1:
+        raise UsageError(f"{option} learns from one file, but --corpus is given {len(plan.corpus)} times")
+    if plan.parallel and kind.texts is not TextKind.PARALLEL:
         raise UsageError(f"--parallel is for --objective nmt, not for {kind.name}")
-    corpus = texts.corpus[0]
-    unpaired = running_text.SUFFIXES.keys() - corpora.SUFFIXES
-    if kind.texts is TextKind.PARALLEL and not texts.parallel and corpora.find_suffix(str(corpus)) in unpaired:
+    corpus = plan.corpus[0]
+    unpaired = running_text.SUFFIXES.keys() - corpora.SUFFIXES  # suffixes of files without columns
+    if kind.texts is TextKind.PARALLEL and not plan.parallel and corpora.find_suffix(str(corpus)) in unpaired:
         raise UsageError(
             f"{option} learns from {_EXPECTED_TEXTS[TextKind.PARALLEL]}: --parallel is missing, "
             f"the file with the translation of each line of {corpus}"
         )
 
 
-def _check_columns(option: str, kind: TextKind, texts: TextPlan) -> None:
+def _check_columns(plan: TrainingPlan, option: str) -> None:
     """Raise UsageError if ``--format``, ``--document`` or ``--column`` does not fit the objective."""
-    options = {"--format": texts.format, "--document": texts.document}
+    kind = plan.kind.texts
+    options = {"--format": plan.format, "--document": plan.document}
     if kind is not TextKind.SENTENCES and (unused_options := [name for name in options if options[name]]):
         raise UsageError(
             f"{unused_options[0]} is for files of sentences, but {option} learns from {_EXPECTED_TEXTS[kind]}"
         )
     expected_count = {TextKind.SENTENCES: 1, TextKind.PARALLEL: 2}.get(kind, 0)
-    if texts.columns and len(texts.columns) != expected_count:
+    if plan.columns and len(plan.columns) != expected_count:
         number = format_count(expected_count, "column") if expected_count else "no column"
-        times = format_count(len(texts.columns), "time")
+        times = format_count(len(plan.columns), "time")
         raise UsageError(f"{option} needs {number}, but --column is given {times}")
-    if texts.columns and texts.parallel:
+    if plan.columns and plan.parallel:
         raise UsageError("--column is for one file that holds both languages: leave out --column or --parallel")
 
 
@@ -227,6 +202,7 @@ def run_training(
         identity = identify_training(plan)
         try:
             with hold_lock(plan.out, command=plan.command) as is_locked:
+                # The processes of further devices find the folder locked by that of the first.
                 if not is_locked and devices_and_precision.is_first_process():
                     raise SentprobeError(f"{plan.out}: another process trains there")
                 return _find_finished_training(plan, identity) or _train_encoder(plan, identity, reporter, report)
@@ -236,7 +212,7 @@ def run_training(
 
 def _check_folder(folder: Path) -> None:
     """Raise UsageError if the folder has a file that does not belong to a trained encoder."""
-    own_names = {config.CONFIG_FILE, folders.WORDS, folders.WEIGHTS, checkpoint.CHECKPOINT_FOLDER, PROBES}
+    own_names = {config.CONFIG_FILE, trained.WORDS, trained.WEIGHTS, checkpoint.CHECKPOINT_FOLDER, PROBES}
     try:
         names = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
     except OSError as error:
@@ -247,19 +223,19 @@ def _check_folder(folder: Path) -> None:
 
 def identify_training(plan: TrainingPlan) -> checkpoint.Identity:
     """Return the values that determine the trained weights, by name."""
-    machine, texts, model = plan.settings.machine, plan.texts, plan.model
-    sources = (*texts.corpus, *([texts.parallel] if texts.parallel else []))
+    # Checkpoints store these names and values: if one changed, no stopped training could go on.
+    machine = plan.settings.machine
+    sources = (*plan.corpus, *([plan.parallel] if plan.parallel else []))
     paths = (Path(name) for source in sources for name in corpora.find_files([source]))
-    vectors = model.vectors or "drawn"
-    if model.vectors not in ("", SKIP_GRAM):
-        vectors = _digest_path(Path(model.vectors))
+    vectors = plan.vectors or "drawn"
+    if plan.vectors not in ("", SKIP_GRAM):
+        vectors = _digest_path(Path(plan.vectors))
     return (
-        _flatten_fields(model.architecture, kind="architecture")
+        _flatten_fields(plan.architecture, kind="architecture")
         | {"objective": plan.objective, "corpus": " ".join(map(_digest_path, paths))}
-        | _flatten_fields(texts.options)
-        | _flatten_fields(texts, excluded=("corpus", "parallel", "options"))
-        | _flatten_fields(model, excluded=("architecture",))
-        | {"vectors": vectors}
+        | _flatten_fields(plan.text_options)
+        | {name: _to_plain_value(getattr(plan, name)) for name in ("format", "columns", "document", "events", "words")}
+        | {"vectors": vectors, "frozen": plan.frozen, "reverse": plan.reverse}
         | _flatten_fields(plan.settings.optimizer, kind="optimizer")
         | {"devices": machine.devices, "precision": devices_and_precision.choose_precision(machine).value}
         | _flatten_fields(plan.options)
@@ -269,9 +245,9 @@ def identify_training(plan: TrainingPlan) -> checkpoint.Identity:
 Value: TypeAlias = str | int | float | bool
 
 
-def _flatten_fields(values: Any, *, excluded: Sequence[str] = (), **renamed: str) -> dict[str, Value]:
+def _flatten_fields(values: Any, **renamed: str) -> dict[str, Value]:
     """Return a dataclass's values in JSON form, by name; ``kind="optimizer"`` renames ``kind`` to "optimizer"."""
-    names = (entry.name for entry in fields(values) if entry.name not in excluded)
+    names = (entry.name for entry in fields(values))
     return {renamed.get(name, name): _to_plain_value(getattr(values, name)) for name in names}
 
 
@@ -308,6 +284,7 @@ def _find_finished_training(plan: TrainingPlan, identity: checkpoint.Identity) -
         why = stored.state.find_end_reason(plan.settings.limits)
         is_over = why and stored.state.is_validated and _has_results(plan, stored.state.step)
         return TrainingReport(plan.out, stored.state, why, was_finished=True) if is_over else None
+    # Without a checkpoint, a finished training can only be one by --objective none, which writes the model alone.
     if not config.is_model_folder(plan.out):
         return None
     record = config.read_config(plan.out).record
@@ -332,7 +309,7 @@ def _train_encoder(
 ) -> TrainingReport:
     score_point = _make_point_scorer(plan, report)  # fails early if probing data cannot be built
     reporter.begin("read the texts", 1)
-    texts = read_texts(plan.kind, plan.texts, seed=plan.options.seed)
+    texts = read_texts(plan)
     report(f"{plan.out}: read {describe_texts(texts)}")
     if (stored_state := checkpoint.read_state(plan.out)) is not None:
         report(f"{plan.out}: goes on after {format_count(stored_state.state.step, 'step')}")
@@ -351,18 +328,19 @@ def _train_encoder(
     return TrainingReport(plan.out, state, state.find_end_reason(plan.settings.limits), was_finished=False)
 
 
-def read_texts(kind: ObjectiveKind, plan: TextPlan, *, seed: int) -> Any:
+def read_texts(plan: TrainingPlan) -> Any:
     """Return the training texts of an objective."""
-    if kind.texts is TextKind.EVENTS:
-        return sample_meanings(plan.events, seed=seed)
+    kind = plan.kind.texts
+    if kind is TextKind.EVENTS:
+        return sample_meanings(plan.events, seed=plan.options.seed)
     reader_options: dict[str, Any] = {}
-    if kind.texts is TextKind.PARALLEL:
+    if kind is TextKind.PARALLEL:
         reader_options["columns"] = plan.columns or None
-    elif kind.texts is TextKind.SENTENCES:
+    elif kind is TextKind.SENTENCES:
         column = dict(zip(("column",), plan.columns, strict=False))
         reader_options["files"] = running_text.SentenceFiles(format=plan.format, document=plan.document, **column)
     translations = [plan.parallel] if plan.parallel else []
-    return READERS[kind.texts](*plan.corpus, *translations, options=plan.options, **reader_options)
+    return READERS[kind](*plan.corpus, *translations, options=plan.text_options, **reader_options)
 
 
 def describe_texts(texts: Any) -> str:
@@ -381,30 +359,23 @@ _INPUT_FIELDS: Mapping[TextKind, tuple[str, ...]] = {
 """For each kind of texts, the names of the attributes with the sentences that the encoder reads."""
 
 
-def make_model(plan: TrainingPlan, texts: Any) -> models.SentenceModel:
+def make_model(plan: TrainingPlan, texts: Any) -> trained.SentenceModel:
     """Return the untrained model. Raises UsageError if the width of word vectors is not the model's input width."""
-    model, lower = plan.model, plan.texts.options.lower
     sentences = [*chain.from_iterable(getattr(texts, name) for name in _INPUT_FIELDS[plan.kind.texts])]
-    return models.make_sentence_model(
-        model.architecture,
-        learn_vocabulary(sentences, words=model.words, lower=lower, reverse=model.reverse),
-        vectors=_make_word_vectors(plan, sentences),
-        frozen=model.frozen,
-        seed=plan.options.seed,
+    vocabulary = learn_vocabulary(sentences, words=plan.words, lower=plan.text_options.lower, reverse=plan.reverse)
+    vectors: WordVectors | None = None
+    if plan.vectors == SKIP_GRAM:
+        inputs = plan.architecture.inputs
+        vectors = learn_skip_gram(sentences, dim=inputs, words=plan.words, seed=plan.options.seed)
+    elif plan.vectors:
+        path = Path(plan.vectors)
+        vectors = _read_once(path, path.stat().st_mtime_ns) if path.is_file() else read_word_vectors(path)
+    return trained.make_sentence_model(
+        plan.architecture, vocabulary, vectors=vectors, frozen=plan.frozen, seed=plan.options.seed
     )
 
 
-def _make_word_vectors(plan: TrainingPlan, texts: Sequence[str]) -> WordVectors | None:
-    """Return the initial word vectors, or None if they are random. A file is read once for all trainings."""
-    model, path = plan.model, Path(plan.model.vectors)
-    if model.vectors == SKIP_GRAM:
-        return learn_skip_gram(texts, dim=model.architecture.inputs, words=model.words, seed=plan.options.seed)
-    if not model.vectors:
-        return None
-    return _read_once(path, path.stat().st_mtime_ns) if path.is_file() else read_word_vectors(path)
-
-
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=1)  # the encoders of one command share the vectors
 def _read_once(path: Path, changed: int) -> WordVectors:  # noqa: ARG001 - a changed file is read again
     return read_word_vectors(path)
 
@@ -413,7 +384,7 @@ def save_model(
     plan: TrainingPlan,
     identity: checkpoint.Identity,
     texts: str,
-    model: models.SentenceModel,
+    model: trained.SentenceModel,
     state: TrainingState | None,
 ) -> None:
     """Write the files of the model into its folder, and a record of its training; *texts* describes the texts."""
@@ -431,9 +402,10 @@ def save_model(
     }
     try:
         with make_part(plan.out / "model", folder=True) as part:
-            folders.write_sentence_model(model, part, record)
+            trained.write_sentence_model(model, part, record)
             files.sync_folder(part)
-            for name in (folders.WORDS, folders.WEIGHTS, config.CONFIG_FILE):
+            # config.json is moved last, since it marks the folder as a trained encoder.
+            for name in (trained.WORDS, trained.WEIGHTS, config.CONFIG_FILE):
                 (part / name).replace(plan.out / name)
             files.sync_path(plan.out)
     except OSError as error:

@@ -75,15 +75,6 @@ class ScoreSettings:
         return (*geometry, *(f"probe_{name}" for name in tasks))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ScoreMaterial:
-    """The triplets and tasks of a scorer, and the row of each text's vector in an array of vectors."""
-
-    geometry: tuple[SampledTriplets, ...]
-    tasks: tuple[Task, ...]
-    rows: Mapping[str, int]
-
-
 def format_training_step(step: int | None, epoch: float | None) -> str:
     """Return the step or else the epoch as text. Raises UsageError for a negative number.
 
@@ -165,8 +156,11 @@ class Scorer:
             vocabulary=vocabulary,
             held_out=(held_out,) if isinstance(held_out, str) else tuple(held_out),
         )
-        self._run = _make_scoring_run(self._settings, out)
-        self._material = _build_material(self._settings)
+        if self._settings.tasks:
+            self._run = make_run(seed=seed, controls=False, out=out, force=True)
+        else:  # the run's settings are not checked, since the check needs PyTorch
+            self._run = Run(seed=seed, out=None if out is None else Path(out))
+        self._triplets, self._tasks, self._rows = _build_material(self._settings)
         if self._run.out is not None:
             prepare_directory(self._run.out)
         self._name = name
@@ -180,7 +174,7 @@ class Scorer:
     @property
     def sentences(self) -> tuple[str, ...]:
         """The distinct texts that are encoded each time the scorer is called."""
-        return tuple(self._material.rows)
+        return tuple(self._rows)
 
     def __call__(
         self, encode: EncodeArgument, *, step: int | None = None, epoch: float | None = None
@@ -193,7 +187,7 @@ class Scorer:
             UsageError: a step or an epoch out of range.
         """
         vectors = self._encode_texts(encode, step, epoch)
-        geometry = [self._measure_geometry(vectors, material) for material in self._material.geometry]
+        geometry = [self._measure_geometry(vectors, material) for material in self._triplets]
         results = self._run_probes(vectors)
         shares: list[float] = []
         for kind in NegativeKind:
@@ -222,7 +216,7 @@ class Scorer:
         return SnapshotEncoder(
             name=f"{name} {step_text}".strip(),
             capabilities=Capabilities(cacheable=False, family=name if step_text else "", step=step, epoch=epoch),
-            embedding=Embedding(self._material.rows, vectors),
+            embedding=Embedding(self._rows, vectors),
         )
 
     def _measure_geometry(self, vectors: SnapshotEncoder, material: SampledTriplets) -> GeometryResult:
@@ -237,10 +231,10 @@ class Scorer:
         return result
 
     def _run_probes(self, vectors: SnapshotEncoder) -> Sequence[Result]:
-        if not self._material.tasks:
+        if not self._tasks:
             return ()
         with import_module_of_extra("torch").autocast("cpu", enabled=False):  # a training loop may have enabled it
-            completed = run_tasks(self._material.tasks, [vectors], run=self._run, reporter=SilentReporter(), recipes={})
+            completed = run_tasks(self._tasks, [vectors], run=self._run, reporter=SilentReporter(), recipes={})
         return completed.results.records
 
 
@@ -286,15 +280,9 @@ def score(
     return Scorer(name=name, **options)(encode, step=step, epoch=epoch)
 
 
-def _make_scoring_run(settings: ScoreSettings, out: Path | str | None) -> Run:
-    """Return the settings of a run. They are checked only if there are tasks, since the check needs PyTorch."""
-    if settings.tasks:
-        return make_run(seed=settings.seed, controls=False, out=out, force=True)
-    return Run(seed=settings.seed, out=None if out is None else Path(out))
-
-
-@lru_cache(maxsize=4)
-def _build_material(settings: ScoreSettings) -> ScoreMaterial:
+@lru_cache(maxsize=4)  # so that score(), which makes a scorer at each call, builds the sentences once
+def _build_material(settings: ScoreSettings) -> tuple[tuple[SampledTriplets, ...], tuple[Task, ...], Mapping[str, int]]:
+    """Return the triplets, the tasks, and the row of each text's vector in an array of vectors."""
     geometry = _make_geometry(settings)
     preset = None if settings.preset is None else find_preset(settings.preset)
     tasks = make_tasks([*_build_datasets(settings)], run=Run(seed=settings.seed), preset=preset)
@@ -303,7 +291,7 @@ def _build_material(settings: ScoreSettings) -> ScoreMaterial:
         texts += task.data.sentences
         texts += task.data.probe_words if task.words.name == ENCODER_WORDS else ()
     distinct_texts = dict.fromkeys(texts)
-    return ScoreMaterial(geometry, tuple(tasks), {text: row for row, text in enumerate(distinct_texts)})
+    return geometry, tuple(tasks), {text: row for row, text in enumerate(distinct_texts)}
 
 
 def _make_geometry(settings: ScoreSettings) -> tuple[SampledTriplets, ...]:

@@ -58,6 +58,7 @@ def _copy_tensors(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor
 
 
 def _collect_optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
+    # Parameter groups are left out: they hold the settings, which the resuming command states again.
     states = optimizer.state_dict()["state"].items()
     values = {f"{number}.{name}": value for number, state in states for name, value in state.items()}
     return _copy_tensors({name: value for name, value in values.items() if isinstance(value, torch.Tensor)})
@@ -105,33 +106,25 @@ def _check_ranges(state: TrainingState) -> None:
         raise FormatError(f"{state.waited} validations without improvement in {state.step} steps")
     if (state.best is None) != (state.last is None):
         raise FormatError("best and last must both be validations or both be null")
+    known_metrics = [metric.value for metric in Metric]
     for point in filter(None, (state.best, state.last)):
-        _check_validation(point, state.step)
-
-
-def _check_validation(point: ValidationPoint, steps: int) -> None:
-    if point.step > steps:
-        raise FormatError(f"a validation at step {point.step}, after step {steps} of the training")
-    if point.metric not in (known := [metric.value for metric in Metric]):
-        raise FormatError(f"there is no metric {point.metric!r}; known: {', '.join(known)}")
+        if point.step > state.step:
+            raise FormatError(f"a validation at step {point.step}, after step {state.step} of the training")
+        if point.metric not in known_metrics:
+            raise FormatError(f"there is no metric {point.metric!r}; known: {', '.join(known_metrics)}")
 
 
 def check_same_training(folder: Path, stored_identity: Identity, identity: Identity) -> None:
     """Raise OtherTrainingError if the identity in a checkpoint differs from that of the current training."""
     for name in (*identity, *stored_identity):
         stored_value, value = stored_identity.get(name), identity.get(name)
-        if stored_value != value:
-            raise OtherTrainingError(
-                f"{folder}: its training has {_describe_difference(name, stored_value, value)}; "
-                "choose another folder, or remove that one"
-            )
-
-
-def _describe_difference(name: str, old: object, new: object) -> str:
-    if name in DIGEST_DIFFERENCES and old and new:
-        return DIGEST_DIFFERENCES[name]
-    stored, current = ("none" if value in ("", None) else repr(value) for value in (old, new))
-    return f"{name} {stored}, not {current}"
+        if stored_value == value:
+            continue
+        stored_text, text = ("none" if either in ("", None) else repr(either) for either in (stored_value, value))
+        difference = f"{name} {stored_text}, not {text}"
+        if stored_value and value:
+            difference = DIGEST_DIFFERENCES.get(name, difference)
+        raise OtherTrainingError(f"{folder}: its training has {difference}; choose another folder, or remove that one")
 
 
 DIGEST_DIFFERENCES: Mapping[str, str] = {
@@ -144,21 +137,10 @@ DIGEST_DIFFERENCES: Mapping[str, str] = {
 
 def load_weights(folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, *, steps: int) -> None:
     """Load a model's weights and its optimizer's state after *steps* steps. Raises CheckpointError."""
-    _load_model(folder / CHECKPOINT_FOLDER / WEIGHTS_FILE, model)
-    _load_optimizer(folder / CHECKPOINT_FOLDER / OPTIMIZER_FILE, optimizer, steps)
-
-
-def _load_model(path: Path, model: nn.Module) -> None:
-    tensors = _read_tensors(path)
-    _check_tensors(path, tensors, model.state_dict())
-    model.load_state_dict(tensors)
-
-
-def _load_optimizer(path: Path, optimizer: torch.optim.Optimizer, steps: int) -> None:
-    tensors = _read_tensors(path)
-    _check_tensors(path, tensors, _list_optimizer_tensors(optimizer))
+    model.load_state_dict(_read_tensors(folder / CHECKPOINT_FOLDER / WEIGHTS_FILE, model.state_dict()))
+    path = folder / CHECKPOINT_FOLDER / OPTIMIZER_FILE
     state: dict[int, dict[str, torch.Tensor]] = {}
-    for key, tensor in tensors.items():
+    for key, tensor in _read_tensors(path, _list_optimizer_tensors(optimizer)).items():
         number, _, name = key.partition(".")
         if name in _NOT_NEGATIVE and float(tensor.min()) < 0:
             raise CheckpointError(f"{path}: {key!r} has a number below 0")
@@ -190,8 +172,14 @@ def _list_optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, torch
     }
 
 
-def _check_tensors(path: Path, tensors: Mapping[str, torch.Tensor], expected: Mapping[str, torch.Tensor]) -> None:
-    """Raise CheckpointError if names, shapes or number formats differ from *expected*, or a number is not finite."""
+def _read_tensors(path: Path, expected: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Read tensors with the names, shapes and number formats of *expected*. Raises CheckpointError."""
+    try:
+        tensors = _copy_tensors(tensor_files.load(path.read_bytes()))
+    except OSError as error:
+        raise folder_part_error(path, "cannot read it", error, damaged=CheckpointError) from None
+    except (safetensors.SafetensorError, ValueError, KeyError) as error:
+        raise CheckpointError(f"{path}: {first_line(error)}") from None
     for name, model_tensor in expected.items():
         tensor = tensors.get(name)
         if tensor is None or tensor.shape != model_tensor.shape or tensor.dtype != model_tensor.dtype:
@@ -202,12 +190,4 @@ def _check_tensors(path: Path, tensors: Mapping[str, torch.Tensor], expected: Ma
             raise CheckpointError(f"{path}: {name!r} has a number that is not finite")
     if unknown := tensors.keys() - expected.keys():
         raise CheckpointError(f"{path}: has {min(unknown)!r}, which this model or its optimizer lacks")
-
-
-def _read_tensors(path: Path) -> dict[str, torch.Tensor]:
-    try:
-        return _copy_tensors(tensor_files.load(path.read_bytes()))
-    except OSError as error:
-        raise folder_part_error(path, "cannot read it", error, damaged=CheckpointError) from None
-    except (safetensors.SafetensorError, ValueError, KeyError) as error:
-        raise CheckpointError(f"{path}: {first_line(error)}") from None
+    return tensors

@@ -230,13 +230,15 @@ def find_format(name: str, formats: Mapping[str, str], *, advice: str = "") -> s
 
 def find_files(paths: Sequence[Path | str]) -> list[str]:
     """Return the files that match paths or patterns; an analysed table counts as one file. Raises UsageError."""
-    tables = {str(path) for path in paths if is_table(Path(path))}
-    names_by_path = [_find_source_names(str(path)) if str(path) not in tables else [str(path)] for path in paths]
-    return [name for names in names_by_path for name in names] or _find_source_names()
-
-
-def _find_source_names(*patterns: str) -> list[str]:
-    return [source.name for source in sources.find_sources(patterns, format="lines")]
+    names: list[str] = []
+    for path in map(str, paths):
+        if is_table(Path(path)):
+            names.append(path)
+        else:
+            names += [source.name for source in sources.find_sources([path], format="lines")]
+    if not names:
+        sources.find_sources([])  # raises the error that no file is named
+    return names
 
 
 @contextmanager

@@ -46,6 +46,7 @@ class Subwords:
 
     def encode(self, texts: Sequence[str]) -> TokenRows:
         """Return the codes of each text, without START and END."""
+        # Codes never cross a space, so each distinct word is encoded once, however often it occurs.
         distinct_words = dict.fromkeys(word for text in texts for word in _split_words(text))
         encodings = self._tokenizer.encode_batch_fast([*distinct_words], add_special_tokens=False)
         codes_by_word = {
@@ -106,7 +107,10 @@ def format_target_name(decoder: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SequencePairs:
-    """Batches of source sentences. For each sentence, each decoder has one target text, which it must generate."""
+    """Batches of source sentences, in the form of :class:`.objective.TrainingBatches`.
+
+    For each sentence, each decoder has one target text, which it must generate.
+    """
 
     sources: TokenRows
     targets: tuple[TokenRows, ...]
@@ -120,11 +124,9 @@ class SequencePairs:
 
     @property
     def steps(self) -> int:
-        """Number of batches per epoch."""
         return -(-len(self.items) // self.size)
 
     def batches(self, epoch: int, *, start: int = 0) -> Iterator[Batch]:
-        """Yield the batches of an epoch, beginning with batch number *start*; each call yields the same batches."""
         for rows in self.plan_batches(epoch)[start:]:
             yield self.make_batch(rows, epoch)
 
@@ -135,12 +137,14 @@ class SequencePairs:
         lengths = [token_rows.lengths[items] for token_rows in (self.sources, *self.targets)]
         ordered = items[np.lexsort(lengths)]  # by the length of the last target, since decoding takes the most time
         batches = [ordered[start : start + self.size] for start in range(0, len(items), self.size)]
+        # The batches are shuffled too: else each epoch would go from short texts to long ones.
         return [batches[place] for place in random.permutation(len(batches))]
 
     def make_batch(self, rows: Indices, epoch: int) -> Batch:
         """Return a batch of the items *rows*. Any noise in the source sentences differs from epoch to epoch."""
         sources = [self.sources[int(row)] for row in rows]
         if self.noise is not None:
+            # A generator per item, so that its noise depends on no other item of the batch.
             generators = (np.random.default_rng((self.seed, 3, epoch, int(row))) for row in rows)
             sources = [self.noise(source, random) for source, random in zip(sources, generators, strict=True)]
         lengths = torch.tensor([len(source) for source in sources])
@@ -197,6 +201,7 @@ class VectorDecoder(nn.Module):
     @torch.no_grad()
     def generate(self, vectors: torch.Tensor, *, max_length: int) -> torch.Tensor:
         """Return the likeliest subword code at each step, (b, time), up to END or *max_length*; PADDING follows END."""
+        # Greedy search: the loop ends when every text of the batch has its END.
         last_codes = torch.full((len(vectors), 1), START, device=vectors.device)
         ended = torch.zeros_like(last_codes, dtype=torch.bool)
         previous_state = None
@@ -273,29 +278,22 @@ class GenerationValidator:
         was_training = learner.training
         learner.eval()
         try:
-            loss = self._compute_loss(learner)
-            value = self._compute_metric(learner, loss)
+            summed_loss, target_count = 0.0, 0
+            for batch in self.pairs.batches(0):
+                summed_loss += float(learner(batch.to(learner.device))) * batch.targets
+                target_count += batch.targets
+            loss = summed_loss / target_count
+            if self.metric is Metric.PERPLEXITY:
+                value = math.exp(min(loss, 700.0))  # exp(710) overflows
+            else:
+                assert isinstance(learner, Seq2Seq)
+                texts = self.generate_texts(learner)
+                exact_share = sum(text.reference == text.generated for text in texts) / len(texts)
+                value = compute_bleu(texts) if self.metric is Metric.BLEU else exact_share
         finally:
             learner.train(was_training)
         higher_is_better = self.metric is not Metric.PERPLEXITY
         return Validation(self.metric.value, value, higher_is_better=higher_is_better, loss=loss)
-
-    def _compute_loss(self, learner: Learner) -> float:
-        summed_loss, target_count = 0.0, 0
-        for batch in self.pairs.batches(0):
-            summed_loss += float(learner(batch.to(learner.device))) * batch.targets
-            target_count += batch.targets
-        return summed_loss / target_count
-
-    def _compute_metric(self, learner: Learner, loss: float) -> float:
-        if self.metric is Metric.PERPLEXITY:
-            # exp(710) overflows.
-            return math.exp(min(loss, 700.0))
-        assert isinstance(learner, Seq2Seq)
-        texts = self.generate_texts(learner)
-        if self.metric is Metric.BLEU:
-            return compute_bleu(texts)
-        return sum(text.reference == text.generated for text in texts) / len(texts)
 
     def generate_texts(self, learner: Seq2Seq) -> list["GeneratedText"]:
         """Return the first decoder's text and the reference for each of up to MAX_GENERATED_TEXTS held-out items."""

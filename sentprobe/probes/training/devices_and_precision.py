@@ -51,10 +51,14 @@ def make_fabric(machine: TrainingMachine) -> Any:
         import lightning_fabric as lightning
     except ModuleNotFoundError:
         raise missing_extra("a training", "train") from None
-    precision = _FABRIC_PRECISIONS[choose_precision(machine)]
+    uses_bfloat16 = choose_precision(machine) is Precision.BFLOAT16
     try:
         with suppress_fabric_messages():
-            return lightning.Fabric(accelerator=machine.device, devices=machine.devices, precision=precision)
+            return lightning.Fabric(
+                accelerator=machine.device,
+                devices=machine.devices,
+                precision="bf16-mixed" if uses_bfloat16 else "32-true",
+            )
     except (RuntimeError, ValueError) as error:  # Fabric's exceptions are subclasses of these
         raise UsageError(f"--device {machine.device}: {error}") from None
 
@@ -71,15 +75,13 @@ def suppress_fabric_messages() -> Iterator[None]:
         log.setLevel(previous_level)
 
 
-_FABRIC_PRECISIONS: Any = {Precision.FLOAT32: "32-true", Precision.BFLOAT16: "bf16-mixed"}
-
-
 def has_accelerator() -> bool:
     return torch.cuda.is_available() or torch.backends.mps.is_available()
 
 
 def choose_precision(machine: TrainingMachine) -> Precision:
     """Return the floating-point format of a training: FLOAT32 or BFLOAT16, never AUTO. Raises UsageError."""
+    # Unlike for probes, AUTO means bfloat16 on an NVIDIA GPU too, whether or not it has instructions for it.
     uses_cpu = machine.device == "cpu" or not has_accelerator()
     is_fast = has_fast_bfloat16() if uses_cpu else torch.cuda.is_available()
     if machine.precision is Precision.BFLOAT16 and not is_fast:

@@ -41,49 +41,50 @@ from sentprobe.probes.training.objective import (
 from sentprobe.probes.training.objective_options import ObjectiveOptions
 
 
-@dataclass(frozen=True, slots=True)
-class SequenceTask:
-    """Source sentences, and the target texts to generate from their vectors."""
+def prepare_sequences(
+    sources: Sequence[str],
+    targets: Sequence[Sequence[str]],
+    metric: Metric,
+    model: SentenceModel,
+    options: ObjectiveOptions,
+    *,
+    noise: decoder.Noise | None = None,
+    targets_are_sentences: bool = True,
+) -> PreparedObjective:
+    """Prepare an objective that generates texts from the vectors of source sentences.
 
-    sources: Sequence[str]
-    targets: Sequence[Sequence[str]]
-    """For each decoder, its target texts in the order of the sources."""
-    metric: Metric
-    noise: decoder.Noise | None = None
-    targets_are_sentences: bool = True
-    """Whether targets are sentences; training and validation items then share no target."""
-
-
-def prepare_sequences(task: SequenceTask, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
-    if task.metric is Metric.BLEU and find_spec("sacrebleu") is None:
+    - targets: for each decoder, its target texts in the order of the sources
+    - targets_are_sentences: whether training and validation items must share no target, as they share no source
+    """
+    if metric is Metric.BLEU and find_spec("sacrebleu") is None:
         raise missing_extra("BLEU", "train")
-    sentences = [task.sources, *(task.targets if task.targets_are_sentences else ())]
+    # Different sentences may have the same tree: such items may be trained on.
+    sentences = [sources, *(targets if targets_are_sentences else ())]
     split = hold_out(*sentences, count=options.validation, seed=options.seed)
-    target_texts = [texts[item] for texts in task.targets for item in split.train]
-    subwords = learn_subwords(target_texts, codes=options.codes)
+    subwords = learn_subwords([texts[item] for texts in targets for item in split.train], codes=options.codes)
     train = decoder.SequencePairs(
-        sources=collect_rows(model.vocabulary.find_ids(text) or [UNKNOWN] for text in task.sources),
-        targets=tuple(map(subwords.encode, task.targets)),
+        sources=collect_rows(model.vocabulary.find_ids(text) or [UNKNOWN] for text in sources),
+        targets=tuple(map(subwords.encode, targets)),
         items=split.train,
         size=options.batch,
         seed=options.seed,
-        noise=task.noise,
+        noise=noise,
     )
-    seeds = np.random.default_rng((options.seed, 4)).integers(2**62, size=len(task.targets)).tolist()
+    seeds = np.random.default_rng((options.seed, 4)).integers(2**62, size=len(targets)).tolist()
     decoders = [decoder.make_decoder(len(subwords), model.dim, options, seed=seed) for seed in seeds]
-    validator = GenerationValidator(replace(train, items=split.validation), task.metric)
+    validator = GenerationValidator(replace(train, items=split.validation), metric)
     return PreparedObjective(decoder.Seq2Seq(model, decoders, subwords), train, validator)
 
 
 def prepare_autoencoder(texts: corpora.Sentences, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
     """Prepare the objective ``autoencoder``: generate a sentence from its own vector."""
-    return prepare_sequences(SequenceTask(texts.texts, [texts.texts], Metric.BLEU), model, options)
+    return prepare_sequences(texts.texts, [texts.texts], Metric.BLEU, model, options)
 
 
 def prepare_denoising(texts: corpora.Sentences, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
     """Prepare ``denoising``: restore a sentence from a noisy version (SDAE, Hill et al. 2016)."""
     noise = DropAndSwap(options.drop, options.swap)
-    return prepare_sequences(SequenceTask(texts.texts, [texts.texts], Metric.BLEU, noise), model, options)
+    return prepare_sequences(texts.texts, [texts.texts], Metric.BLEU, model, options, noise=noise)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,7 @@ class DropAndSwap:
 
     def __call__(self, source: NDArray[np.int32], random: np.random.Generator) -> NDArray[np.int32]:
         """Return a noisy version of a sentence, as word numbers; at least one word remains."""
+        # All random numbers are drawn first, so that their number depends on the sentence's length only.
         is_kept = random.random(len(source)) >= self.drop
         is_swapped = random.random(len(source) // 2) < self.swap
         fallback_place = random.integers(len(source))
@@ -118,18 +120,19 @@ def prepare_skipthought(texts: corpora.Sentences, model: SentenceModel, options:
         )
     sources = [texts.texts[place] for place in places]
     targets = [[texts.texts[place + shift] for place in places] for shift in shifts]
-    return prepare_sequences(SequenceTask(sources, targets, Metric.PERPLEXITY), model, options)
+    return prepare_sequences(sources, targets, Metric.PERPLEXITY, model, options)
 
 
 def prepare_nmt(texts: corpora.SentencePairs, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
     """Prepare ``nmt``: generate a sentence's translation from its vector, without attention."""
-    return prepare_sequences(SequenceTask(texts.sources, [texts.targets], Metric.BLEU), model, options)
+    return prepare_sequences(texts.sources, [texts.targets], Metric.BLEU, model, options)
 
 
 def prepare_seq2tree(texts: corpora.Trees, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
     """Prepare ``seq2tree``: generate a sentence's tree as symbols, such as ``(NP DT NN )NP``."""
-    task = SequenceTask(texts.sentences, [texts.trees], Metric.ACCURACY, targets_are_sentences=False)
-    return prepare_sequences(task, model, options)
+    return prepare_sequences(
+        texts.sentences, [texts.trees], Metric.ACCURACY, model, options, targets_are_sentences=False
+    )
 
 
 def prepare_meaning(texts: Meanings, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
@@ -137,8 +140,9 @@ def prepare_meaning(texts: Meanings, model: SentenceModel, options: ObjectiveOpt
 
     The encoder thereby learns who does what to whom. Its probes show which accuracy is possible on sentprobe's tasks.
     """
-    task = SequenceTask(texts.sentences, [texts.events], Metric.ACCURACY, targets_are_sentences=False)
-    return prepare_sequences(task, model, options)
+    return prepare_sequences(
+        texts.sentences, [texts.events], Metric.ACCURACY, model, options, targets_are_sentences=False
+    )
 
 
 NEXT_WORD = "next-word"
@@ -156,7 +160,7 @@ class NextWordLearner(Learner):
         ids, lengths = batch.tensors[decoder.SOURCES], batch.tensors[decoder.LENGTHS]
         states, targets = compute_states(self.encoder, ids, lengths, self.dropout)
         weight = self.encoder.words.weight
-        size = max(1, MAX_LOGITS // len(weight))
+        size = max(1, MAX_LOGITS // len(weight))  # number of states whose logits are computed at once
         losses = [
             functional.cross_entropy(functional.linear(part, weight), rows, reduction="sum")
             for part, rows in zip(torch.split(states, size), torch.split(targets, size), strict=True)
@@ -276,6 +280,7 @@ class ContrastiveLearner(ItemLearner):
         """Return the mean loss of the triplets in a batch, a scalar, in nats."""
         anchors, candidates = self.encode_batch(batch)
         cosines = anchors @ candidates.T  # (b, 2b)
+        # Candidate i is the positive of anchor i; all others, also the positives of other anchors, are negatives.
         targets = torch.arange(len(anchors), device=cosines.device)
         return functional.cross_entropy(cosines.float() / self.temperature, targets)
 

@@ -236,7 +236,10 @@ class _TrainingLoop:
                 raise
             except RuntimeError as error:  # the process of another device may have stopped
                 if self._fabric.world_size > 1:
-                    self._try_to_save(error)
+                    try:
+                        self._save_if_consistent()
+                    except Exception as failure:
+                        error.add_note(f"the last steps are not saved: {failure}")
                 raise
         return self._state
 
@@ -258,7 +261,11 @@ class _TrainingLoop:
                 self._run_step(batch)
                 if self._is_over():
                     break
-        self._finish()
+        self._pace.loss = self._check_losses()
+        self._probe(self._settings.probe_every is not None and self._last_probed_step != self._state.step)
+        if not self._state.is_validated:
+            self._validate()
+        self._save_checkpoint()
 
     def _is_over(self) -> bool:
         # The seconds of the processes differ, so the first process decides for all.
@@ -267,6 +274,7 @@ class _TrainingLoop:
     def _iterate_batches(self) -> Iterator[Batch]:
         """Yield the batches of the current epoch that this device has yet to train on."""
         fabric, state = self._fabric, self._state
+        # The devices take the batches in turns; those left at the end of an epoch, fewer than devices, go unused.
         start = state.batch * fabric.world_size
         batches = self._prepared.train.batches(state.epoch, start=start)
         share = islice(batches, fabric.global_rank, None, fabric.world_size)
@@ -288,9 +296,6 @@ class _TrainingLoop:
             self._optimizer.step()
             self._unchecked_losses.append((step, loss.detach(), norm.detach()))
             self._state = self._pace.add_step_time(self._state.count_step(self._steps_per_epoch), batch)
-        self._finish_step()
-
-    def _finish_step(self) -> None:
         probe_due, validation_due = self._find_due_actions()
         checkpoint_due = self._fabric.broadcast(
             self._pace.seconds_since_checkpoint >= self._settings.checkpoint_seconds
@@ -299,7 +304,7 @@ class _TrainingLoop:
         if probe_due or validation_due or checkpoint_due or len(self._unchecked_losses) == LOSSES_PER_CHECK:
             self._pace.loss = self._check_losses()
         self._probe_and_validate()
-        if (validation_due or checkpoint_due) and not self._is_over():  # at the end, _finish writes a checkpoint
+        if (validation_due or checkpoint_due) and not self._is_over():  # at the end, _train writes a checkpoint
             self._save_checkpoint()
 
     def _find_due_actions(self) -> tuple[bool, bool]:
@@ -372,22 +377,9 @@ class _TrainingLoop:
             self._check_losses()
             self._write_checkpoint()
 
-    def _try_to_save(self, error: Exception) -> None:
-        try:
-            self._save_if_consistent()
-        except Exception as failure:
-            error.add_note(f"the last steps are not saved: {failure}")
-
     def _write_checkpoint(self) -> None:
         if self._fabric.is_global_zero:
             versions = find_versions("torch", "lightning-fabric")
             stored = checkpoint.StoredState(self._state, self._store.identity, versions)
             checkpoint.write_checkpoint(self._store.folder, self._learner, self._plain_optimizer, stored)
         self._saved_state = self._state
-
-    def _finish(self) -> None:
-        self._pace.loss = self._check_losses()
-        self._probe(self._settings.probe_every is not None and self._last_probed_step != self._state.step)
-        if not self._state.is_validated:
-            self._validate()
-        self._save_checkpoint()

@@ -76,10 +76,6 @@ class Metric(Enum):
     """The perplexity of subword codes given earlier codes or, for ``next-word``, of words given earlier words."""
 
 
-_METRIC_FORMATS: Mapping[str, str] = {"BLEU": ".1f", "accuracy": ".1%"}
-"""Number formats of metrics; other metrics are formatted with four significant digits."""
-
-
 @dataclass(frozen=True, slots=True)
 class Validation:
     """The result of a validation on the held-out items."""
@@ -96,7 +92,8 @@ class Validation:
         >>> print(Validation("accuracy", 0.93, higher_is_better=True, loss=0.2))
         accuracy 93.0%
         """
-        return f"{self.metric} {self.value:{_METRIC_FORMATS.get(self.metric, ',.4g')}}"
+        number_format = {"BLEU": ".1f", "accuracy": ".1%"}.get(self.metric, ",.4g")
+        return f"{self.metric} {self.value:{number_format}}"
 
     def is_better_than(self, previous: "Validation | None") -> bool:
         """Return whether ``value`` or, if values are equal, ``loss`` is better than in *previous* (None: True)."""
@@ -216,11 +213,9 @@ class ItemBatches:
 
     @property
     def steps(self) -> int:
-        """Number of batches per epoch."""
         return -(-len(self.items) // self.size)
 
     def batches(self, epoch: int, *, start: int = 0) -> Iterator[Batch]:
-        """Yield the batches of an epoch, beginning with batch number *start*."""
         order = np.random.default_rng((self.seed, 2, epoch)).permutation(self.items)
         for number in range(start, self.steps):
             yield self.make_batch(order[number * self.size : (number + 1) * self.size])

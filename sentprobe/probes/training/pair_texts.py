@@ -9,16 +9,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
-from typing import IO, Any, TypeAlias
+from typing import IO, Any
 
 import numpy as np
 
 from sentprobe.common.errors import FormatError, UsageError, first_line, format_count, import_module_of_extra, suggest
 from sentprobe.generator.pairs import inference_pairs
 from sentprobe.generator.pairs.inference_pairs import NliLabel
-from sentprobe.probes.training import corpora, text_filters
 from sentprobe.probes.training.corpora import (
     SUFFIXES,
+    NliPairs,
+    SentencePairs,
+    Triplets,
     find_format,
     open_file,
     read_column_names,
@@ -27,7 +29,7 @@ from sentprobe.probes.training.corpora import (
     read_tab_pairs,
     to_text,
 )
-from sentprobe.probes.training.text_filters import TextFilter
+from sentprobe.probes.training.text_filters import DEFAULT_OPTIONS, TextFilter, TextOptions
 
 _MARKUP_REPLACEMENTS = {"bpt": "", "ept": "", "ph": " ", "it": " ", "ut": " "}
 """Elements that contain markup of another format, and the text that replaces it; a space separates words."""
@@ -172,17 +174,14 @@ def _read_segments(unit: Any) -> dict[str, str]:
     for variant in unit.iterfind("tuv"):
         language = variant.get(_LANGUAGE_ATTRIBUTE) or variant.get("lang") or ""
         segment = variant.find("seg")
-        if language and segment is not None:
-            segments.setdefault(language, _read_segment_text(segment))
+        if not language or segment is None:
+            continue
+        for markup in [element for element in segment.iter() if element.tag in _MARKUP_REPLACEMENTS]:
+            following_text = markup.tail  # the words after the element, which clear() would remove too
+            markup.clear()
+            markup.text, markup.tail = _MARKUP_REPLACEMENTS[markup.tag], following_text
+        segments.setdefault(language, "".join(segment.itertext()))
     return segments
-
-
-def _read_segment_text(segment: Any) -> str:
-    for markup in [element for element in segment.iter() if element.tag in _MARKUP_REPLACEMENTS]:
-        following_text = markup.tail
-        markup.clear()
-        markup.text, markup.tail = _MARKUP_REPLACEMENTS[markup.tag], following_text
-    return "".join(segment.itertext())
 
 
 PUBLISHED_COLUMNS = ("sentence1", "sentence2", "gold_label")
@@ -198,13 +197,13 @@ _NO_LABEL = ("-", "", None, -1, "-1")
 """Values of the label column if the annotators did not agree on a label."""
 
 
-def read_nli(path: Path | str, *, options: text_filters.TextOptions = text_filters.DEFAULT_OPTIONS) -> corpora.NliPairs:
+def read_nli(path: Path | str, *, options: TextOptions = DEFAULT_OPTIONS) -> NliPairs:
     """Read NLI pairs, except those without a label or with an empty or too long sentence. Raises SentprobeError."""
     name = str(path)
     file_format = find_format(name, SUFFIXES)
     file_columns = read_column_names(name, file_format, options.encoding)
     columns = PUBLISHED_COLUMNS if PUBLISHED_COLUMNS[-1] in file_columns else COLUMNS
-    text_filter = text_filters.TextFilter(options)
+    text_filter = TextFilter(options)
     pairs: list[tuple[str, str, int]] = []
     rows = read_rows(name, file_format, columns, options.encoding)
     for number, (*texts, value) in enumerate(rows, 1):
@@ -217,7 +216,7 @@ def read_nli(path: Path | str, *, options: text_filters.TextOptions = text_filte
             pairs.append((premise, hypothesis, label))
     omitted = text_filter.check_enough(name, pairs, "pair")
     premises, hypotheses, labels = zip(*pairs, strict=True)
-    return corpora.NliPairs(premises, hypotheses, np.array(labels, np.int64), omitted)
+    return NliPairs(premises, hypotheses, np.array(labels, np.int64), omitted)
 
 
 def _parse_label(where: str, value: object) -> NliLabel | None:
@@ -235,11 +234,9 @@ def _parse_label(where: str, value: object) -> NliLabel | None:
 TRIPLET_COLUMNS = tuple(map(str, inference_pairs.COLUMNS))
 
 
-def read_triplets(
-    path: Path | str, *, options: text_filters.TextOptions = text_filters.DEFAULT_OPTIONS
-) -> corpora.Triplets:
+def read_triplets(path: Path | str, *, options: TextOptions = DEFAULT_OPTIONS) -> Triplets:
     """Read triplets, except those with an empty or too long sentence. Raises UsageError or FormatError."""
-    name, text_filter = str(path), text_filters.TextFilter(options)
+    name, text_filter = str(path), TextFilter(options)
     file_format = find_format(name, SUFFIXES)
     rows = read_rows(name, file_format, TRIPLET_COLUMNS, options.encoding)
     triplets: list[list[str]] = []
@@ -249,10 +246,8 @@ def read_triplets(
             triplets.append(triplet)
     omitted = text_filter.check_enough(name, triplets, "triplet")
     anchors, positives, negatives = zip(*triplets, strict=True)
-    return corpora.Triplets(anchors, positives, negatives, omitted)
+    return Triplets(anchors, positives, negatives, omitted)
 
-
-_Pairs: TypeAlias = Iterator[tuple[str, str]]
 
 SIDES = ("source", "target")
 """The default names of the columns with a sentence and its translation."""
@@ -264,8 +259,8 @@ def read_parallel(
     translation: Path | str | None = None,
     *,
     columns: tuple[str, str] | None = None,
-    options: text_filters.TextOptions = text_filters.DEFAULT_OPTIONS,
-) -> corpora.SentencePairs:
+    options: TextOptions = DEFAULT_OPTIONS,
+) -> SentencePairs:
     """Read pairs of a sentence and its translation. Raises UsageError or FormatError.
 
     Pairs with an empty or too long sentence are left out.
@@ -274,7 +269,7 @@ def read_parallel(
     - columns: the names of two columns or, for TMX, two languages. None: the first two columns of a TSV file,
       which then has no header; the two languages of a TMX file; ``source`` and ``target`` in all other formats
     """
-    text_filter = text_filters.TextFilter(options)
+    text_filter = TextFilter(options)
     pairs: list[tuple[str, str]] = []
     for source, target in _read_pairs(str(path), str(translation or ""), columns, text_filter):
         pair = text_filter.to_sentence(source), text_filter.to_sentence(target)
@@ -282,36 +277,35 @@ def read_parallel(
             pairs.append(pair)
     omitted = text_filter.check_enough(f"{path} and {translation}" if translation else str(path), pairs, "pair")
     sources, targets = zip(*pairs, strict=True)
-    return corpora.SentencePairs(sources, targets, omitted)
+    return SentencePairs(sources, targets, omitted)
 
 
 def _read_pairs(
-    name: str, translation: str, columns: tuple[str, str] | None, text_filter: text_filters.TextFilter
-) -> _Pairs:
+    name: str, translation: str, columns: tuple[str, str] | None, text_filter: TextFilter
+) -> Iterator[tuple[str, str]]:
+    encoding = text_filter.options.encoding
     if translation:
-        return _read_aligned_lines(name, translation, text_filter.options.encoding)
+        yield from _read_aligned_lines(name, translation, encoding)
+        return
     advice = "; or name a second file, with the translation of each of its lines"
     file_format = find_format(name, PARALLEL_SUFFIXES, advice=advice)
     if file_format == "tmx":
-        return read_tmx_pairs(name, columns, text_filter)
-    return _read_column_pairs(name, file_format, columns, text_filter.options.encoding)
-
-
-def _read_aligned_lines(name: str, translation: str, encoding: str) -> _Pairs:
-    lines = zip_longest(read_lines(name, encoding), read_lines(translation, encoding))
-    for number, (source, target) in enumerate(lines, 1):
-        if source is None or target is None:
-            short, long = (name, translation) if source is None else (translation, name)
-            length = f"has only {format_count(number - 1, 'line')}" if number > 1 else "is empty"
-            raise FormatError(f"{long}, line {number}: has no partner: {short} {length}")
-        yield source, target
-
-
-def _read_column_pairs(name: str, file_format: str, columns: tuple[str, str] | None, encoding: str) -> _Pairs:
+        yield from read_tmx_pairs(name, columns, text_filter)
+        return
     if file_format == "tsv" and columns is None:
         yield from read_tab_pairs(name, encoding)
         return
     column_names = columns or SIDES
     for number, row in enumerate(read_rows(name, file_format, column_names, encoding), 1):
         source, target = map(partial(to_text, f"{name}, row {number}"), column_names, row)
+        yield source, target
+
+
+def _read_aligned_lines(name: str, translation: str, encoding: str) -> Iterator[tuple[str, str]]:
+    lines = zip_longest(read_lines(name, encoding), read_lines(translation, encoding))
+    for number, (source, target) in enumerate(lines, 1):
+        if source is None or target is None:
+            short, long = (name, translation) if source is None else (translation, name)
+            length = f"has only {format_count(number - 1, 'line')}" if number > 1 else "is empty"
+            raise FormatError(f"{long}, line {number}: has no partner: {short} {length}")
         yield source, target

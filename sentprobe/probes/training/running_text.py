@@ -3,23 +3,23 @@
 Read parsed sentences from Penn brackets or CoNLL-U, and convert trees to symbols for a decoder.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from sentprobe.common.errors import FormatError, UsageError, suggest
 from sentprobe.common.inputs import is_table
-from sentprobe.probes.corpus import sources as tf
+from sentprobe.probes.corpus import sources
 from sentprobe.probes.corpus.table import find_punkt, load_splitter, open_table
 from sentprobe.probes.corpus.trees import Mistake, ParsedSentence, Tree, TreeError, read_tree, straighten
-from sentprobe.probes.training import corpora, text_filters
-from sentprobe.probes.training import corpora as text_files
+from sentprobe.probes.training import corpora
+from sentprobe.probes.training.corpora import Sentences, Trees
+from sentprobe.probes.training.text_filters import DEFAULT_OPTIONS, TextFilter, TextOptions
 
 PARSE_FORMATS = ("trees", "conllu")
-PARSE_SUFFIXES = {suffix: name for name in PARSE_FORMATS for suffix in tf.FORMATS[name].suffixes}
+PARSE_SUFFIXES = {suffix: name for name in PARSE_FORMATS for suffix in sources.FORMATS[name].suffixes}
 
 DOCUMENT_BREAK = None
 """The value that readers yield between two documents, in place of a sentence."""
@@ -27,13 +27,13 @@ DOCUMENT_BREAK = None
 
 def read_parses(name: str, file_format: str, encoding: str) -> Iterator[ParsedSentence | None]:
     """Yield the parsed sentences of a file, and DOCUMENT_BREAK before each document. Raises FormatError."""
-    text_format = tf.FORMATS[file_format]
-    for piece in text_format.split(f"{line}\n" for line in text_files.read_lines(name, encoding)):
+    text_format = sources.FORMATS[file_format]
+    for piece in text_format.split(f"{line}\n" for line in corpora.read_lines(name, encoding)):
         if isinstance(piece, Mistake):
             raise FormatError(f"{name}, {piece}")
         if piece.text.startswith("# newdoc"):
             yield DOCUMENT_BREAK
-        for parsed in text_format.read(piece, tf.RecordFields()):
+        for parsed in text_format.read(piece, sources.RecordFields()):
             if not isinstance(parsed, ParsedSentence):
                 raise FormatError(f"{name}, {parsed}")
             yield parsed
@@ -47,13 +47,13 @@ def join_tokens(parsed: ParsedSentence) -> str:
 
 TREE_COLUMN = "tree"
 """The name of the column with Penn brackets in files that ``gen`` or ``probe analyze`` wrote."""
-TREE_TEXT_SUFFIXES = {**PARSE_SUFFIXES, **text_files.SUFFIXES}
+TREE_TEXT_SUFFIXES = {**PARSE_SUFFIXES, **corpora.SUFFIXES}
 
 
-def read_trees(*paths: Path | str, options: text_filters.TextOptions = text_filters.DEFAULT_OPTIONS) -> corpora.Trees:
+def read_trees(*paths: Path | str, options: TextOptions = DEFAULT_OPTIONS) -> Trees:
     """Read trees from Penn brackets, CoNLL-U, a column ``tree`` or analysed tables. Raises SentprobeError."""
-    text_filter = text_filters.TextFilter(options)
-    names = text_files.find_files(paths)
+    text_filter = TextFilter(options)
+    names = corpora.find_files(paths)
     pairs: list[tuple[str, str]] = []
     for tree in chain.from_iterable(_iterate_trees(name, options.encoding) for name in names):
         if tree is None:
@@ -64,7 +64,7 @@ def read_trees(*paths: Path | str, options: text_filters.TextOptions = text_filt
             pairs.append((sentence, linearise(tree)))
     omitted = text_filter.check_enough(", ".join(names), pairs, "tree")
     sentences, trees = zip(*pairs, strict=True)
-    return corpora.Trees(sentences, trees, omitted)
+    return Trees(sentences, trees, omitted)
 
 
 def _iterate_trees(name: str, encoding: str) -> Iterator[Tree | None]:
@@ -75,7 +75,7 @@ def _iterate_trees(name: str, encoding: str) -> Iterator[Tree | None]:
         for shard in table.files:
             yield from _read_tree_column(shard, "parquet", encoding)
         return
-    file_format = text_files.find_format(name, TREE_TEXT_SUFFIXES)
+    file_format = corpora.find_format(name, TREE_TEXT_SUFFIXES)
     if file_format not in PARSE_FORMATS:
         yield from _read_tree_column(name, file_format, encoding)
         return
@@ -85,10 +85,10 @@ def _iterate_trees(name: str, encoding: str) -> Iterator[Tree | None]:
 
 
 def _read_tree_column(name: str, file_format: str, encoding: str) -> Iterator[Tree | None]:
-    rows = text_files.read_rows(name, file_format, [TREE_COLUMN], encoding)
+    rows = corpora.read_rows(name, file_format, [TREE_COLUMN], encoding)
     for number, (value,) in enumerate(rows, 1):
         where = f"{name}, row {number}"
-        text = text_files.to_text(where, TREE_COLUMN, value)
+        text = corpora.to_text(where, TREE_COLUMN, value)
         try:
             yield read_tree(text) if text.strip() else None
         except TreeError as error:
@@ -133,10 +133,8 @@ class SentenceFiles:
 
 
 def read_sentences(
-    *paths: Path | str,
-    files: SentenceFiles = SentenceFiles(),
-    options: text_filters.TextOptions = text_filters.DEFAULT_OPTIONS,
-) -> corpora.Sentences:
+    *paths: Path | str, files: SentenceFiles = SentenceFiles(), options: TextOptions = DEFAULT_OPTIONS
+) -> Sentences:
     """Read sentences in text order from files or analysed tables. Raises UsageError or FormatError.
 
     In the formats ``lines`` and ``tokens``, each line is a sentence, and an empty line ends a document. In the format
@@ -145,8 +143,8 @@ def read_sentences(
     if files.format is not None and files.format not in FORMATS:
         suggestion = suggest(files.format, FORMATS)
         raise UsageError(f"there is no format {files.format!r}{suggestion}; known: {', '.join(FORMATS)}")
-    text_filter = text_filters.TextFilter(options)
-    names = text_files.find_files(paths)
+    text_filter = TextFilter(options)
+    names = corpora.find_files(paths)
     texts: list[str] = []
     documents: list[int] = []
     previous: str | None = DOCUMENT_BREAK
@@ -157,40 +155,42 @@ def read_sentences(
             texts.append(sentence)
         previous = sentence
     omitted = text_filter.check_enough(", ".join(names), texts, "sentence")
-    return corpora.Sentences(tuple(texts), tuple(documents), omitted)
+    return Sentences(tuple(texts), tuple(documents), omitted)
 
 
-def _read_kept_sentences(name: str, files: SentenceFiles, text_filter: text_filters.TextFilter) -> _Texts:
+def _read_kept_sentences(name: str, files: SentenceFiles, text_filter: TextFilter) -> _Texts:
     """Yield a file's sentences, with DOCUMENT_BREAK at the end and in place of each sentence that is left out."""
-    is_analysed = is_table(Path(name))
-    text_format = _TABLE_FORMAT if is_analysed else FORMATS[files.format or text_files.find_format(name, SUFFIXES)]
-    for text in text_format.read(_SentenceFile(name, files, text_filter.options)):
-        sentence = text and text_filter.to_sentence(text, is_tokenised=text_format.is_tokenised)
+    options = text_filter.options
+    if is_table(Path(name)):
+        texts, is_tokenised = _read_analysed_table(name), True
+    else:
+        file_format = files.format or corpora.find_format(name, SUFFIXES)
+        texts, is_tokenised = _read_texts(name, file_format, files, options), file_format in TOKENISED_FORMATS
+    for text in texts:
+        sentence = text and text_filter.to_sentence(text, is_tokenised=is_tokenised)
         yield sentence if sentence is not None and text_filter.is_kept(sentence) else DOCUMENT_BREAK
     yield DOCUMENT_BREAK
 
 
-class _SentenceFile(NamedTuple):
-    name: str
-    files: SentenceFiles
-    options: text_filters.TextOptions
-
-    def read_lines(self) -> Iterator[str]:
-        return text_files.read_lines(self.name, self.options.encoding)
-
-
-class _TextFormat(NamedTuple):
-    read: Callable[[_SentenceFile], _Texts]
-    is_tokenised: bool = False
-
-
-def _read_line_sentences(file: _SentenceFile) -> _Texts:
-    return (line if line.strip() else DOCUMENT_BREAK for line in file.read_lines())
+def _read_texts(name: str, file_format: str, files: SentenceFiles, options: TextOptions) -> _Texts:
+    """Return the texts of a file in one of the FORMATS, with DOCUMENT_BREAK between documents."""
+    match file_format:
+        case "lines" | "tokens":
+            lines = corpora.read_lines(name, options.encoding)
+            return (line if line.strip() else DOCUMENT_BREAK for line in lines)
+        case "text":
+            return _split_running_text(name, options)
+        case "trees" | "conllu":
+            parses = read_parses(name, file_format, options.encoding)
+            return (DOCUMENT_BREAK if parsed is DOCUMENT_BREAK else join_tokens(parsed) for parsed in parses)
+        case _:
+            return _read_column(name, file_format, files, options.encoding)
 
 
-def _split_running_text(file: _SentenceFile) -> _Texts:
-    split = load_splitter(str(find_punkt(file.options.punkt)))
-    for piece in tf.split_paragraphs(file.read_lines()):
+def _split_running_text(name: str, options: TextOptions) -> _Texts:
+    split = load_splitter(str(find_punkt(options.punkt)))
+    for piece in sources.split_paragraphs(corpora.read_lines(name, options.encoding)):
+        # As in probe analyze, the text is split in straight marks, and each sentence is returned as it was written.
         straight_text = straighten(piece.text)
         end = 0
         for sentence in split(straight_text.text):
@@ -199,46 +199,33 @@ def _split_running_text(file: _SentenceFile) -> _Texts:
             yield straight_text.restore_form(start, end)
 
 
-def _read_column(file_format: str, file: _SentenceFile) -> _Texts:
-    columns = [column for column in (file.files.column, file.files.document) if column is not None]
+def _read_column(name: str, file_format: str, files: SentenceFiles, encoding: str) -> _Texts:
+    columns = [column for column in (files.column, files.document) if column is not None]
     document: object = None
-    rows = text_files.read_rows(file.name, file_format, columns, file.options.encoding)
+    rows = corpora.read_rows(name, file_format, columns, encoding)
     for number, (value, *document_key) in enumerate(rows, 1):
         if document_key != document:
             yield DOCUMENT_BREAK
         document = document_key
-        yield text_files.to_text(f"{file.name}, row {number}", columns[0], value)
+        yield corpora.to_text(f"{name}, row {number}", columns[0], value)
 
 
-def _read_parsed(file_format: str, file: _SentenceFile) -> _Texts:
-    for parsed in read_parses(file.name, file_format, file.options.encoding):
-        yield DOCUMENT_BREAK if parsed is None else join_tokens(parsed)
-
-
-def _read_analysed_table(file: _SentenceFile) -> _Texts:
+def _read_analysed_table(name: str) -> _Texts:
     """Yield an analysed table's sentences, with DOCUMENT_BREAK before each source and where sentences are missing."""
     last_place: tuple[str, int] = ("", 0)
-    for shard in open_table(Path(file.name)).files:
+    for shard in open_table(Path(name)).files:
         columns = ("text", "source", "place")
-        for text, source, place in text_files.read_rows(shard, "parquet", columns, "utf-8"):
+        for text, source, place in corpora.read_rows(shard, "parquet", columns, "utf-8"):
             if (source, place - 1) != last_place:
                 yield DOCUMENT_BREAK
             last_place = source, place
             yield text
 
 
-_TABLE_FORMAT = _TextFormat(_read_analysed_table, is_tokenised=True)
+FORMATS = ("lines", "text", "tokens", "jsonl", "parquet", "tsv", *PARSE_FORMATS)
+"""The names of the formats: those of ``probe analyze``, and ``tsv``."""
+TOKENISED_FORMATS = ("tokens", *PARSE_FORMATS)
+"""The formats whose texts are tokens separated by spaces."""
 
-FORMATS: Mapping[str, _TextFormat] = {
-    "lines": _TextFormat(_read_line_sentences),
-    "text": _TextFormat(_split_running_text),
-    "tokens": _TextFormat(_read_line_sentences, is_tokenised=True),
-    **{name: _TextFormat(partial(_read_column, name)) for name in ("jsonl", "parquet", "tsv")},
-    **{name: _TextFormat(partial(_read_parsed, name), is_tokenised=True) for name in PARSE_FORMATS},
-}
-"""The formats by name: those of ``probe analyze``, and ``tsv``."""
-
-SUFFIXES: Mapping[str, str] = (
-    {".txt": "lines", ".text": "lines", ".tok": "tokens"} | text_files.SUFFIXES | PARSE_SUFFIXES
-)
+SUFFIXES: Mapping[str, str] = {".txt": "lines", ".text": "lines", ".tok": "tokens"} | corpora.SUFFIXES | PARSE_SUFFIXES
 """The format of each suffix; the format ``text`` (running text) has none, so that the user must state it."""

@@ -213,7 +213,7 @@ class TrainingState:
     def compute_progress(self, limits: Limits, steps_per_epoch: int) -> float:
         """Return the largest completed share of any limit (steps, epochs or minutes), from 0 to 1; 0 without limits."""
         steps, epochs, minutes = limits.steps, limits.epochs, limits.minutes
-        completed_epochs = self.epoch + self.batch / steps_per_epoch
+        completed_epochs = self.epoch + self.batch / steps_per_epoch  # not rounded, unlike compute_epochs
         pairs = (self.step, steps), (completed_epochs, epochs), (self.seconds, minutes and 60 * minutes)
         return min(1.0, max((completed / limit for completed, limit in pairs if limit is not None), default=0.0))
 
@@ -225,6 +225,7 @@ class TrainingState:
             return format_count(self.epoch, "epoch")
         if limits.minutes is not None and self.seconds >= 60 * limits.minutes:
             return f"{limits.minutes:g} minutes"
+        # Checked last: a training that reaches its limit at the last validation is said to have reached its limit.
         if self.best is not None and self.waited >= limits.patience:
             return f"no better {self.best.metric} in {self.waited} validations"
         return ""

@@ -117,8 +117,10 @@ def tokenize(text: str) -> list[str]:
     ['“', 'It', 'is', 'n’t', 'late', ',', '”', 'he', 'said', '.']
     """
     words = text.split()
-    last_place = 0 if _SPECIAL_SPACES.search(text) else _find_last_word(words)
-    if last_place == 0:
+    # Closing marks at the end are tokenised with the last word, since NLTK splits its full stop off before them.
+    places = range(len(words) - 1, 0, -1)
+    last_place = next((place for place in places if straighten_word(words[place]).strip(_CLOSING_MARKS)), 0)
+    if last_place == 0 or _SPECIAL_SPACES.search(text):
         return list(_tokenize_text(" ".join(words)))
     tokens = list(_tokenize_cached(f"{words[0]} {_NEIGHBOUR_WORD}")[:-1])
     for word in words[1:last_place]:
@@ -127,28 +129,19 @@ def tokenize(text: str) -> list[str]:
     return tokens
 
 
-def _find_last_word(words: list[str]) -> int:
-    """Return the index of the last word that does not consist of closing marks only; 0 if there is no such word."""
-    places = range(len(words) - 1, 0, -1)
-    return next((place for place in places if straighten_word(words[place]).strip(_CLOSING_MARKS)), 0)
-
-
 def _tokenize_cached(text: str) -> tuple[str, ...]:
     return _tokenize_text(text) if len(text) > _MAX_CACHED_LENGTH else _tokenize_and_cache(text)
 
 
 @lru_cache(1 << 17)
 def _tokenize_inner_word(word: str) -> tuple[str, ...]:
-    if word.isalpha() and straighten_word(word) == word and not _is_contraction(word):
-        return (word,)
+    if word.isalpha() and straighten_word(word) == word:
+        from nltk.tokenize.destructive import NLTKWordTokenizer
+
+        # Of the words of letters, NLTK splits only contractions such as "cannot".
+        if not any(pattern.search(f"{word} ") for pattern in NLTKWordTokenizer.CONTRACTIONS2):
+            return (word,)
     return _tokenize_text(f"{_NEIGHBOUR_WORD} {word} {_NEIGHBOUR_WORD}")[1:-1]
-
-
-def _is_contraction(word: str) -> bool:
-    """Return whether NLTK splits a word of letters, such as "cannot", into two tokens."""
-    from nltk.tokenize.destructive import NLTKWordTokenizer
-
-    return any(pattern.search(f"{word} ") for pattern in NLTKWordTokenizer.CONTRACTIONS2)
 
 
 def _tokenize_text(text: str) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from torch import nn
 
 from sentprobe.probes.classifier.probe import Precision
 from sentprobe.probes.encoders.architecture import Architecture
-from sentprobe.probes.runs.encoder_training import ModelPlan, TextPlan, TrainingPlan
+from sentprobe.probes.runs.encoder_training import TrainingPlan
 from sentprobe.probes.training import devices_and_precision, loop
 from sentprobe.probes.training.corpora import Meanings
 from sentprobe.probes.training.objective import Validation
@@ -64,8 +64,8 @@ def plan_of(name: str, folder: Path, bout: Bout, *, seed: int = 1) -> TrainingPl
     return TrainingPlan(
         name=name,
         objective=name,
-        texts=TextPlan(corpus=()),
-        model=ModelPlan(architecture=Architecture(kind="bilstm-max", hidden=bout.hidden, inputs=32)),
+        corpus=(),
+        architecture=Architecture(kind="bilstm-max", hidden=bout.hidden, inputs=32),
         options=ObjectiveOptions(
             batch=32,
             codes=300,

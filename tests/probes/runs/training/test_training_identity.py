@@ -70,17 +70,14 @@ def make_plan(folder: Path, *, has_options: bool) -> plans.TrainingPlan:
     return plans.TrainingPlan(
         name="lstm nmt",
         objective="nmt",
-        texts=plans.TextPlan(
-            corpus=(folder / "a.txt",),
-            parallel=folder / "b.txt",
-            format="tsv" if has_options else None,
-            columns=("a", "b") if has_options else (),
-            document="d" if has_options else None,
-            options=TextOptions(punkt=folder / "punkt" if has_options else None),
-        ),
-        model=plans.ModelPlan(
-            architecture=Architecture(kind="lstm"), vectors=str(folder / "a.txt") if has_options else ""
-        ),
+        corpus=(folder / "a.txt",),
+        parallel=folder / "b.txt",
+        format="tsv" if has_options else None,
+        columns=("a", "b") if has_options else (),
+        document="d" if has_options else None,
+        text_options=TextOptions(punkt=folder / "punkt" if has_options else None),
+        architecture=Architecture(kind="lstm"),
+        vectors=str(folder / "a.txt") if has_options else "",
         options=ObjectiveOptions(),
         settings=loop.TrainingSettings(
             seed=0, optimizer=SGD, machine=devices_and_precision.TrainingMachine(precision=Precision.FLOAT32)
