@@ -20,6 +20,8 @@ from helpers.gen_command import Gen, Outcome
 from helpers.in_process import Command, probe, run_command
 from helpers.runs.shown_runs import write_first_run
 from hypothesis import HealthCheck, settings
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 # The first example of a test may load a lexicon and a grammar, on a machine with other work.
 settings.register_profile("always", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -59,6 +61,19 @@ def gen(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> G
         return Outcome(*run_command("gen", *arguments, monkeypatch=monkeypatch, capture=capfd))
 
     return run
+
+
+class TextFile(SingleFileSnapshotExtension):
+    """A snapshot in a text file of its own, under ``__snapshots__``; ``pytest --snapshot-update`` writes it anew."""
+
+    _write_mode = WriteMode.TEXT
+    file_extension = "txt"
+
+
+@pytest.fixture
+def stored_text(snapshot: SnapshotAssertion) -> SnapshotAssertion:
+    """Equal to a text if the stored text of this test, a file, is the same."""
+    return snapshot.use_extension(TextFile)
 
 
 @pytest.fixture
