@@ -241,7 +241,7 @@ def _expand_pattern(pattern: str) -> list[str]:
 
 def _guess_format(name: str) -> str:
     path = Path(name)
-    if path.suffix in PACKED_SUFFIXES:
+    if path.suffix.lower() in PACKED_SUFFIXES:
         path = path.with_suffix("")
     for format_name, corpus_format in FORMATS.items():
         if path.suffix.lower() in corpus_format.suffixes:

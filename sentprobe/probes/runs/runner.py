@@ -57,10 +57,10 @@ def run_tasks(
     engine: Engine = INLINE_ENGINE,
 ) -> CompletedTasks:
     """Encode sentences in this process, train the missing probes on the engine, and return all results."""
-    store = ResultStore(tasks, run, recipes)
-    runner = Runner(tasks, run=run, engine=engine, reporter=reporter, store=store)
+    results_store = ResultStore(tasks, run, recipes)
+    runner = Runner(tasks, run=run, engine=engine, reporter=reporter, store=results_store)
     results = [result for encoder in encoders for result in runner.find_results(encoder)]
-    return store.collect_results(results)
+    return results_store.collect_results(results)
 
 
 class Runner:
