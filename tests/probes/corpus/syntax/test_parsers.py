@@ -380,7 +380,7 @@ def test_failed_tokenizer_ends_the_analysis(
     file = tmp_path / "a.txt"
     file.write_text("crash\n")
     recipe = AnalysisRecipe(parser=f"corenlp:{server[0]}/")
-    with pytest.raises(ParserError, match="tokenizer failed: CoreNLP: the server answers 500 .*: CoreNLP request"):
+    with pytest.raises(ParserError, match=r"tokenizer failed: CoreNLP: the server answers 500 .*: CoreNLP request"):
         make_table([file], tmp_path / "out", recipe=recipe, format="lines")
 
 
