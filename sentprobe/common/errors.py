@@ -62,13 +62,22 @@ def split_lines(text: str) -> list[str]:
     return escape_control_characters(text).splitlines()
 
 
+def escape_line(text: str) -> str:
+    r"""Return the text on one line: control characters, line feeds and tabs are escaped as Python writes them.
+
+    >>> print(escape_line("a file\nprobe: all is well"))
+    a file\nprobe: all is well
+    """
+    return escape_control_characters(text).replace("\n", r"\n").replace("\t", r"\t")
+
+
 def format_message(text: str) -> str:
-    """Return a message that is safe to print: control characters are escaped, and long quotations are cut.
+    """Return a message that is safe to print: on one line, control characters escaped, long quotations cut.
 
     >>> len(format_message("there is no task " + repr("x" * 680_000)))
     220
     """
-    text = escape_control_characters(text)
+    text = escape_line(text)
     if len(text) <= MAX_QUOTED:
         return text
     text = _QUOTATION.sub(lambda match: f"{match[1]}{match[2]}…{match[1]}", text)
@@ -77,12 +86,15 @@ def format_message(text: str) -> str:
 
 
 class SentprobeError(Exception):
-    """Base class of sentprobe's errors. A program prints the error's message, then exits with :attr:`exit_code`."""
+    """Base class of sentprobe's errors. A program prints the error's message, then exits with :attr:`exit_code`.
+
+    Each argument is a line of the message; a line feed in an argument is escaped, since a name may have one.
+    """
 
     exit_code = 1
 
     def __str__(self) -> str:
-        return format_message(super().__str__())
+        return "\n".join(format_message(str(line)) for line in self.args)
 
 
 class UsageError(SentprobeError, ValueError):
