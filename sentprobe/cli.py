@@ -189,7 +189,7 @@ def _exit_with_usage_error(error: Any, name: str) -> None:
 class _LineFormatter(logging.Formatter):
     """A formatter that writes each message on one line."""
 
-    def formatMessage(self, record: logging.LogRecord) -> str:
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the library's name
         return format_message(super().formatMessage(record))
 
 

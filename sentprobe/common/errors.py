@@ -123,7 +123,7 @@ def path_error(
     2
     """
     error_type = UsageError if error.errno in WRONG_PATH else otherwise
-    return error_type(f"{path}: {what}: {error.strerror or error}")
+    return error_type(f"{path}: {what}: {error.strerror or first_line(error)}")
 
 
 def folder_part_error(
@@ -136,7 +136,7 @@ def folder_part_error(
     FormatError('t/a: cannot read it: none')
     """
     error_type = UsageError if error.errno in (errno.EACCES, errno.EPERM) else damaged
-    return error_type(f"{path}: {what}: {error.strerror or error}")
+    return error_type(f"{path}: {what}: {error.strerror or first_line(error)}")
 
 
 def check_whole(name: str, value: object) -> None:
@@ -200,6 +200,29 @@ def first_line(error: BaseException) -> str:
     line, *later_lines = (str(error).strip() or type(error).__name__).splitlines()
     reason = next(filter(None, map(str.strip, later_lines)), "") if line.endswith(":") else ""
     return f"{line} {reason}".rstrip()
+
+
+_LACKING_ARGUMENTS = re.compile(r"missing \d+ required [\w-]+(?: [\w-]+)? arguments?: (.*)")
+_UNEXPECTED_ARGUMENT = re.compile(r"unexpected keyword argument ('.*')")
+
+
+def describe_damage(error: Exception) -> str:
+    """Return why a record of JSON is not as expected, from the error that Python raised for it.
+
+    >>> describe_damage(KeyError("tokens")), describe_damage(AttributeError("'int' object has no attribute 'split'"))
+    ("the key 'tokens' is missing", "a value has another type than expected: 'int' object has no attribute 'split'")
+    """
+    text = first_line(error)
+    if isinstance(error, KeyError):
+        return f"the key {text} is missing"
+    if match := _LACKING_ARGUMENTS.search(text):
+        return f"keys are missing: {match[1]}"
+    if match := _UNEXPECTED_ARGUMENT.search(text):
+        return f"the key {match[1]} is not expected"
+    if text.startswith("zip() argument"):
+        return "lists that belong together have different lengths"
+    is_type_error = isinstance(error, TypeError | AttributeError) and not isinstance(error, SentprobeError)
+    return f"a value has another type than expected: {text}" if is_type_error else text
 
 
 _MEMORY_TEXT = re.compile("an(no|')t allocate memory|failed to map segment|an't start new thread|bad_alloc")

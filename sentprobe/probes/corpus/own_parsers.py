@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import unquote, urlencode
 
-from sentprobe.common.errors import UsageError, describe_package, digest_folder
+from sentprobe.common.errors import UsageError, describe_package, digest_folder, first_line
 from sentprobe.common.http_requests import describe_failure, describe_refusal, make_connection_pool, send_in_time
 from sentprobe.common.specs import Spec, replace_options
 from sentprobe.common.values import BadSyntaxError, parse_json
@@ -98,7 +98,7 @@ def load_bllip(spec: Spec) -> BllipParser:
                 str(folder), parsing_options=settings, parser_only=not options.rerank
             )
     except (RuntimeError, ValueError, OSError) as error:
-        raise ParserError(f"{folder}: cannot load the model: {error}") from error
+        raise ParserError(f"{folder}: cannot load the model: {first_line(error)}") from error
     rerank = options.rerank and (folder / "reranker").is_dir()
     fingerprint = f"{describe_package('bllipparser')} {digest_folder(folder)} {settings} rerank={rerank}"
     return BllipParser(fingerprint, rerank, parser)

@@ -18,7 +18,9 @@ from sentprobe.common.errors import (
     FormatError,
     SentprobeError,
     UsageError,
+    describe_damage,
     describe_package,
+    first_line,
     folder_part_error,
     get_own_version,
     import_module_of_extra,
@@ -89,7 +91,7 @@ def _read_punkt_parameters(folder: Path) -> "PunktParameters":
     except OSError as error:
         raise path_error(folder, "cannot read Punkt's parameters", error) from error
     except (ValueError, IndexError) as error:
-        raise SentprobeError(f"{folder}: cannot read Punkt's parameters: {error}") from error
+        raise SentprobeError(f"{folder}: cannot read Punkt's parameters: {first_line(error)}") from error
     return parameters
 
 
@@ -356,7 +358,7 @@ def _build_table(path: Path, head: dict[str, Any]) -> Table:
             if not re.fullmatch(r"[\w-][\w.-]{0,99}", shard.file):
                 raise FormatError(f"{shard.file!r} is not the name of a shard")
     except (KeyError, TypeError, FormatError) as error:
-        raise TableError(f"{path / HEAD_NAME}: not the head of a table: {error}") from error
+        raise TableError(f"{path / HEAD_NAME}: not the head of a table: {describe_damage(error)}") from error
     return table
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from sentprobe.common.errors import UsageError, format_count
+from sentprobe.common.errors import UsageError, first_line, format_count
 from sentprobe.common.processes import check_count
 from sentprobe.probes.classifier.devices import find_device, has_fast_bfloat16
 from sentprobe.probes.classifier.probe import Precision
@@ -56,7 +56,7 @@ def make_fabric(machine: TrainingMachine) -> Any:
         with suppress_fabric_messages():
             return lightning.Fabric(accelerator=machine.device, devices=machine.devices, precision=precision)
     except (RuntimeError, ValueError) as error:  # Fabric's exceptions are subclasses of these
-        raise UsageError(f"--device {machine.device}: {error}") from None
+        raise UsageError(f"--device {machine.device}: {first_line(error)}") from None
 
 
 @contextmanager
