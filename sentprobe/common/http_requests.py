@@ -3,10 +3,10 @@
 Redirects are not followed, and no password is looked up for a host. The environment's proxies are used.
 """
 
-import errno
 import http
 import logging
 import os
+import socket
 import ssl
 import time
 from collections.abc import Iterator, Mapping
@@ -188,7 +188,7 @@ def describe_failure(error: exceptions.HTTPError, *, has_key: bool) -> str:
     *_, cause = _list_causes(error)
     if isinstance(cause, ssl.SSLCertVerificationError):
         reason = cause.verify_message  # one of OpenSSL's own texts
-    elif isinstance(cause, OSError) and not isinstance(cause, ssl.SSLError) and cause.errno in errno.errorcode:
+    elif isinstance(cause, OSError) and not isinstance(cause, ssl.SSLError | socket.gaierror) and cause.errno:
         reason = os.strerror(cause.errno)
     else:
         reason = "" if cause is error else type(cause).__name__

@@ -330,7 +330,7 @@ def find_token_limit(requested_limit: int, tokenizer: Any, config: Any) -> int |
             f"{tokenizer.name_or_path}: model_max_length of tokenizer_config.json is {tokenizer_limit!r}; "
             "a whole number is expected"
         )
-    limit = requested_limit or (tokenizer_limit if tokenizer_limit < NO_LIMIT else positions)
+    limit: int | None = requested_limit or (int(tokenizer_limit) if tokenizer_limit < NO_LIMIT else positions)
     special_tokens: int = tokenizer.num_special_tokens_to_add()
     if limit is not None and limit <= special_tokens:
         needed = f"at least {special_tokens + 1} is expected, for {special_tokens} special tokens and one other"
