@@ -68,7 +68,7 @@ def _load_by(function: str, spec: Spec) -> Parser:
 PARSERS = (
     ParserKind("stanza", "stanza", partial(_load_by, "load_stanza")),
     ParserKind("bllip", "bllipparser", partial(_load_by, "load_bllip")),
-    ParserKind("corenlp", "requests", partial(_load_by, "load_corenlp")),
+    ParserKind("corenlp", "urllib3", partial(_load_by, "load_corenlp")),
     ParserKind("benepar", "benepar", partial(_load_by, "load_benepar")),
     ParserKind("spacy", "spacy", partial(_load_by, "load_spacy"), constituents=False),
 )
