@@ -47,7 +47,10 @@ NO_PARSER = "none"
 
 @dataclass(frozen=True, slots=True)
 class ParserKind:
-    """A parser that a spec may name: its name (and its pip extra's name), its library, and a function that loads it."""
+    """A parser that a spec may name: its name, its library, and a function that loads it.
+
+    The extra of sentprobe with the library has the name of the parser; urllib3 needs none.
+    """
 
     name: str
     module: str

@@ -121,8 +121,8 @@ class Endpoint:
 
     @property
     def has_key(self) -> bool:
-        """Whether a key is sent."""
-        return bool(self.key_env)
+        """Whether a key is sent, which a server may repeat in its answers."""
+        return bool(read_key(self.key_env))
 
     def _warn(self, state: RetryCallState, *, group: RequestGroup) -> None:
         if group.record_failure(state.attempt_number):
