@@ -5,6 +5,7 @@ is imported only when the command runs; the ``--help`` of a program needs only t
 """
 
 import io
+import logging
 import os
 import signal
 import sys
@@ -185,9 +186,18 @@ def _exit_with_usage_error(error: Any, name: str) -> None:
     raise SystemExit(error.exit_code) from None
 
 
+class _LineFormatter(logging.Formatter):
+    """A formatter that writes each message on one line."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the library's name
+        return format_message(super().formatMessage(record))
+
+
 def _prepare_streams_and_signals() -> None:
     """Set the output streams to UTF-8; on SIGTERM and SIGHUP, raise SystemExit, so that clean-up code runs."""
     open_missing_streams()
+    if logging.lastResort is not None:  # it prints the warnings of a program that sets up no logging
+        logging.lastResort.setFormatter(_LineFormatter())
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A message may name a path that is not UTF-8; stderr escapes its bytes.

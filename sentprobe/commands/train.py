@@ -104,6 +104,8 @@ def _train_ngram_model(
         raise UsageError(f"--order must be positive, not {options.order}")
     if not options.corpus:
         raise UsageError(f"{specs.NGRAM} learns from sentences: --corpus is missing")
+    if len(options.column or ()) > 1:
+        raise UsageError(f"{specs.NGRAM} needs 1 column, but --column is given {len(options.column or ())} times")
     check_output_file(out)
     from sentprobe.generator.pairs.triplet_files import write_rows
     from sentprobe.probes.language_models.kneser_ney import train_ngrams

@@ -131,7 +131,7 @@ def _make_dask_engine(scheduler: str) -> Iterator[Engine]:
         connect: Any = Client
         client = connect(scheduler, set_as_default=False, timeout=CONNECT_SECONDS)
     except (OSError, ValueError, TimeoutError) as error:
-        raise EngineError(f"no Dask scheduler answers at {scheduler}: {error}") from error
+        raise EngineError(f"no Dask scheduler answers at {scheduler}: {first_line(error)}") from error
     with client:
         pool = client.get_executor(pure=False)
         try:

@@ -62,13 +62,22 @@ def split_lines(text: str) -> list[str]:
     return escape_control_characters(text).splitlines()
 
 
+def escape_line(text: str) -> str:
+    r"""Return the text on one line: control characters, line feeds and tabs are escaped as Python writes them.
+
+    >>> print(escape_line("a file\nprobe: all is well"))
+    a file\nprobe: all is well
+    """
+    return escape_control_characters(text).replace("\n", r"\n").replace("\t", r"\t")
+
+
 def format_message(text: str) -> str:
-    """Return a message that is safe to print: control characters are escaped, and long quotations are cut.
+    """Return a message that is safe to print: on one line, control characters escaped, long quotations cut.
 
     >>> len(format_message("there is no task " + repr("x" * 680_000)))
     220
     """
-    text = escape_control_characters(text)
+    text = escape_line(text)
     if len(text) <= MAX_QUOTED:
         return text
     text = _QUOTATION.sub(lambda match: f"{match[1]}{match[2]}…{match[1]}", text)
@@ -77,12 +86,15 @@ def format_message(text: str) -> str:
 
 
 class SentprobeError(Exception):
-    """Base class of sentprobe's errors. A program prints the error's message, then exits with :attr:`exit_code`."""
+    """Base class of sentprobe's errors. A program prints the error's message, then exits with :attr:`exit_code`.
+
+    Each argument is a line of the message; a line feed in an argument is escaped, since a name may have one.
+    """
 
     exit_code = 1
 
     def __str__(self) -> str:
-        return format_message(super().__str__())
+        return "\n".join(format_message(str(line)) for line in self.args)
 
 
 class UsageError(SentprobeError, ValueError):
@@ -111,7 +123,7 @@ def path_error(
     2
     """
     error_type = UsageError if error.errno in WRONG_PATH else otherwise
-    return error_type(f"{path}: {what}: {error.strerror or error}")
+    return error_type(f"{path}: {what}: {error.strerror or first_line(error)}")
 
 
 def folder_part_error(
@@ -124,7 +136,7 @@ def folder_part_error(
     FormatError('t/a: cannot read it: none')
     """
     error_type = UsageError if error.errno in (errno.EACCES, errno.EPERM) else damaged
-    return error_type(f"{path}: {what}: {error.strerror or error}")
+    return error_type(f"{path}: {what}: {error.strerror or first_line(error)}")
 
 
 def check_whole(name: str, value: object) -> None:
@@ -188,6 +200,29 @@ def first_line(error: BaseException) -> str:
     line, *later_lines = (str(error).strip() or type(error).__name__).splitlines()
     reason = next(filter(None, map(str.strip, later_lines)), "") if line.endswith(":") else ""
     return f"{line} {reason}".rstrip()
+
+
+_LACKING_ARGUMENTS = re.compile(r"missing \d+ required [\w-]+(?: [\w-]+)? arguments?: (.*)")
+_UNEXPECTED_ARGUMENT = re.compile(r"unexpected keyword argument ('.*')")
+
+
+def describe_damage(error: Exception) -> str:
+    """Return why a record of JSON is not as expected, from the error that Python raised for it.
+
+    >>> describe_damage(KeyError("tokens")), describe_damage(AttributeError("'int' object has no attribute 'split'"))
+    ("the key 'tokens' is missing", "a value has another type than expected: 'int' object has no attribute 'split'")
+    """
+    text = first_line(error)
+    if isinstance(error, KeyError):
+        return f"the key {text} is missing"
+    if match := _LACKING_ARGUMENTS.search(text):
+        return f"keys are missing: {match[1]}"
+    if match := _UNEXPECTED_ARGUMENT.search(text):
+        return f"the key {match[1]} is not expected"
+    if text.startswith("zip() argument"):
+        return "lists that belong together have different lengths"
+    is_type_error = isinstance(error, TypeError | AttributeError) and not isinstance(error, SentprobeError)
+    return f"a value has another type than expected: {text}" if is_type_error else text
 
 
 _MEMORY_TEXT = re.compile("an(no|')t allocate memory|failed to map segment|an't start new thread|bad_alloc")

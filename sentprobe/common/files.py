@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 
-from sentprobe.common.errors import ResultsError, SentprobeError, UsageError, path_error
+from sentprobe.common.errors import ResultsError, SentprobeError, UsageError, first_line, path_error
 from sentprobe.common.inputs import (
     check_output,
     find_descriptor,
@@ -224,7 +224,7 @@ def _explain_write_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise SentprobeError(f"{path}: cannot write it: {error.strerror or error}") from error
+        raise SentprobeError(f"{path}: cannot write it: {error.strerror or first_line(error)}") from error
 
 
 def _read_umask() -> int:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Protocol, TextIO
 
-from sentprobe.common.errors import escape_control_characters, format_message
+from sentprobe.common.errors import escape_control_characters, escape_line, format_message
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -57,7 +57,7 @@ class BarReporter:
     def begin(self, step: str, total: int) -> None:
         """Add a bar."""
         # Without a total (standard input), the bar only pulses.
-        self._task = self._progress.add_task(escape_control_characters(step), total=total or None, note="")
+        self._task = self._progress.add_task(escape_line(step), total=total or None, note="")
 
     def advance(self, amount: int = 1) -> None:
         """Move the bar."""
@@ -67,7 +67,7 @@ class BarReporter:
     def note(self, text: str) -> None:
         """Write the note beside the bar."""
         if self._task is not None:
-            self._progress.update(self._task, note=escape_control_characters(text))
+            self._progress.update(self._task, note=escape_line(text))
 
 
 SECONDS_BETWEEN_LINES = 20.0
@@ -131,7 +131,7 @@ class LineReporter:
 
     def _write(self, line: str) -> None:
         with suppress(OSError, ValueError):  # the reader has closed the pipe
-            print(escape_control_characters(line), file=self._out, flush=True)
+            print(escape_line(line), file=self._out, flush=True)
 
 
 def estimate_time_left(done: int, total: int, passed: float) -> float | None:
@@ -241,7 +241,7 @@ FRAME, PADDING = 1, 3
 
 
 def print_message(text: str) -> None:
-    """Print a message on stderr, with control characters escaped and long quotations cut."""
+    """Print a message on stderr, on one line, with control characters escaped and long quotations cut."""
     print(format_message(text), file=sys.stderr)
 
 
@@ -253,7 +253,7 @@ def print_text(text: str, *, end: str = "\n") -> None:
 
 def print_place(text: str) -> None:
     """Print a line with a path, which users copy: control characters are escaped, and the line is not wrapped."""
-    print(escape_control_characters(text))
+    print(escape_line(text))
 
 
 def wrap(text: str, width: int | None) -> str:

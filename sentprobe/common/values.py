@@ -83,6 +83,21 @@ def parse_json(text: str | bytes, *, pairs: Callable[[JsonPairs], Any] | None = 
     return value
 
 
+def parse_json_object(text: str | bytes) -> dict[str, Any]:
+    """Parse JSON that must be an object; raise FormatError for other values, BadSyntaxError for malformed text.
+
+    >>> parse_json_object("[]")
+    Traceback (most recent call last):
+    ...
+    sentprobe.common.errors.FormatError: a JSON object is expected, not a list
+    """
+    value = parse_json(text)
+    if not isinstance(value, dict):
+        names = {list: "a list", str: "a text", bool: "true or false", NoneType: "null"}
+        raise FormatError(f"a JSON object is expected, not {names.get(type(value), 'a number')}")
+    return value
+
+
 _DANGEROUS = re.compile(f"[{DANGEROUS_CHARACTERS}]")
 
 

@@ -40,7 +40,7 @@ class LexiconError(SentprobeError):
 
     def __str__(self) -> str:
         lines = (f"{self.path}:{p.line}: {p.code}: {p.text}" for p in self.problems)
-        return format_message("\n".join(lines))
+        return "\n".join(map(format_message, lines))
 
 
 VOCABULARY = "vocabulary"

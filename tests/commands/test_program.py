@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from helpers.in_process import run_command
@@ -46,6 +47,45 @@ def test_an_error_is_one_line_with_its_name(
     assert (left, out) == (code, "")
     assert err.startswith(f"sentprobe: {message}")
     assert err.count("\n") == 1
+
+
+FORGED = "a\nprobe: all is well\tx\r"
+"""A name that would make a line of its own in a message."""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("show", FORGED), ("show", "run", "--by", FORGED), ("compare", FORGED), ("check", FORGED), ("report", FORGED),
+        ("audit", FORGED), ("audit", "file"), ("correlate", FORGED), ("correlate", "run", "--with", FORGED),
+        ("run", FORGED, "-e", "bow"), ("run", "natural", FORGED, "-e", "bow"), ("run", "compeval", "-e", FORGED),
+        ("run", "compeval", "-e", f"bow?{FORGED}=1"), ("run", "compeval", "-e", f"hf:{FORGED}"),
+        ("run", "compeval", "-e", f"file:{FORGED}.npy"), ("run", "compeval", "-e", "bow", "--task", FORGED),
+        ("run", "compeval", "-e", "bow", "--set", f"{FORGED}=1"), ("run", "compeval", "-e", "bow", "--device", FORGED),
+        ("build", "natural", FORGED), ("build", "compeval", "--task", FORGED), ("geometry", "-e", FORGED),
+        ("embed", FORGED, "-e", "bow", "-o", "x.npz"), ("embed", "texts", "-e", f"bow:{FORGED}", "-o", "x.npz"),
+        ("analyze", FORGED), ("analyze", "file", "--parser", "none", "--format", "conllu"),
+        ("analyze", "texts", "--parser", FORGED), ("agree", FORGED, FORGED),
+        ("lm", f"scores:{FORGED}"), ("lm", "hf:m", "--pairs", FORGED), ("gate", FORGED), ("train", FORGED),
+        ("gen", "--lexicon", FORGED), ("gen", "--lexicon", "file"), ("gen", "--config", FORGED),
+        ("gen", "--template", FORGED), ("gen", "--profile", FORGED), ("gen", "parse", "--input", "file"),
+        ("gen", "parse", FORGED), ("gen", "--exclude", f"x{FORGED}"), ("gen", "pairs", "--contrast", FORGED),
+        (FORGED,), ("show", f"--{FORGED}"),
+    ],
+)  # fmt: skip
+def test_a_name_makes_no_line_of_a_message(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / FORGED).write_text("wrong\t(\n[")
+    (tmp_path / "texts").write_text("a man slept\n")
+    (tmp_path / "run").mkdir()
+    words = tuple(FORGED if word == "file" else word for word in words)
+    code, _, err = run_command("sentprobe", *words, monkeypatch=monkeypatch, capture=capsys)
+    assert code in (1, 2)
+    assert not [line for line in err.split("\n") if line.startswith("probe: all is well")]
+    assert "\t" not in err
+    assert "\r" not in err
 
 
 def test_no_arguments_show_the_help(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

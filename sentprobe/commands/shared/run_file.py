@@ -23,7 +23,7 @@ HEAD = "# The settings of a run. To do it again: probe run --config THIS_FILE --
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class FileOption:
     """An option that a run file may set, and its accepted values."""
 
     parameter: str
@@ -47,7 +47,7 @@ KIND_NAMES: Mapping[type, str] = {bool: "true or false", int: "a whole number"}
 """The names of types in messages; values of all other types are texts."""
 
 
-def list_settings(context: typer.Context) -> dict[str, Setting]:
+def list_settings(context: typer.Context) -> dict[str, FileOption]:
     """Return the settings of a command by their keys in a run file, in the order of the command's parameters."""
     parameters = inspect.signature(context.command.callback or read_run_file).parameters.values()
     annotated = (parameter for parameter in parameters if get_origin(parameter.annotation) is Annotated)
@@ -62,12 +62,12 @@ def _find_key(parameter: inspect.Parameter) -> str:
     return (long_names or [parameter.name.replace("_", "-")])[0].removeprefix("--")
 
 
-def _build_setting(parameter: inspect.Parameter) -> Setting:
+def _build_setting(parameter: inspect.Parameter) -> FileOption:
     kind, option, *_ = get_args(parameter.annotation)
     if type(None) in get_args(kind):
         (kind,) = set(get_args(kind)) - {type(None)}
     is_list = get_origin(kind) is list
-    return Setting(parameter.name, get_args(kind)[0] if is_list else kind, is_list, option.min)
+    return FileOption(parameter.name, get_args(kind)[0] if is_list else kind, is_list, option.min)
 
 
 def read_run_file(context: typer.Context, path: Path | None) -> Path | None:

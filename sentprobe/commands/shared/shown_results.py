@@ -1,4 +1,4 @@
-"""Output of ``probe show``: tables, series by sentence length, views of test items, plots and the report page."""
+"""Output of ``probe run`` and ``probe show``: tables, series by length, views of test items, plots, the report page."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from sentprobe.common.errors import FormatError, SentprobeError
+from sentprobe.common.errors import FormatError, SentprobeError, first_line
 from sentprobe.common.inputs import to_input_path
 from sentprobe.common.reading import iterate_batches, report_parquet_errors
 from sentprobe.common.values import format_json, parse_json
@@ -241,7 +241,7 @@ def read_parquet(path: Path) -> Iterator[Sentence]:
                 try:
                     yield _sentence_from_row(row)
                 except SentprobeError as error:
-                    raise FormatError(f"{path}: row {number}: {error}") from error
+                    raise FormatError(f"{path}: row {number}: {first_line(error)}") from error
 
 
 def _sentence_from_row(row: dict[str, Any]) -> Sentence:

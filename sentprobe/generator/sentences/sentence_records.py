@@ -6,7 +6,7 @@ from functools import partial
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
-from sentprobe.common.errors import FormatError, SentprobeError, UsageError, suggest
+from sentprobe.common.errors import FormatError, SentprobeError, UsageError, describe_damage, suggest
 from sentprobe.common.values import BadSyntaxError, check_record, format_json, parse_json
 from sentprobe.generator.events.checks import select_licensed
 from sentprobe.generator.events.event_json import event_from_json, event_to_json
@@ -57,7 +57,7 @@ def from_json(record: Mapping[str, Any]) -> Sentence:
     except KeyError as error:
         raise FormatError(f"the sentence lacks {error.args[0]!r}") from error
     except (TypeError, ValueError, AttributeError) as error:
-        raise FormatError(f"invalid sentence: {error}") from error
+        raise FormatError(f"invalid sentence: {describe_damage(error)}") from error
     return sentence
 
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from sentprobe.common import tables as tw
-from sentprobe.common.errors import FormatError, SentprobeError, path_error
+from sentprobe.common.errors import FormatError, SentprobeError, describe_damage, path_error
 from sentprobe.common.screen import print_lines, print_table
 from sentprobe.common.values import check_record, parse_json
 from sentprobe.probes.audits.cue_audit import CONFIDENCE, FORMAT, Audit, Bound, Finding, Verdict
@@ -226,9 +226,11 @@ def read_audits(path: Path) -> tuple[Audit, ...]:
         records = parse_json(text)
         if not isinstance(records, list) or not records:
             raise ValueError("not a list of audits")
+        if not all(isinstance(record, dict) for record in records):
+            raise ValueError("an audit is not a JSON object")
         return tuple(map(audit_from_json, records))
     except (SentprobeError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise FormatError(f"{path}: not the output of probe audit --format json ({error})") from None
+        raise FormatError(f"{path}: not the output of probe audit --format json ({describe_damage(error)})") from None
 
 
 def audit_from_json(value: Mapping[str, Any]) -> Audit:

@@ -10,7 +10,7 @@ from enum import StrEnum
 from itertools import chain, pairwise
 from typing import Any, get_args
 
-from sentprobe.common.errors import SentprobeError, UsageError
+from sentprobe.common.errors import SentprobeError, UsageError, describe_damage
 from sentprobe.common.values import MAX_INTEGER
 
 PORTION_PERCENTAGES = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.25, 12.5, 25, 50, 100)
@@ -277,7 +277,7 @@ class Preset:
             arguments: dict[str, Any] = {name: _from_json(kind, values[name]) for name, kind in types.items()}
             return cls(**arguments)
         except (TypeError, ValueError) as error:
-            raise SentprobeError(f"not a preset: {error}") from None
+            raise SentprobeError(f"not a preset: {describe_damage(error)}") from None
 
 
 def describe_differences(preset: Preset, reference: Preset) -> str:

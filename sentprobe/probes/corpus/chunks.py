@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from sentprobe.common.errors import FormatError, SentprobeError, UsageError, get_own_version
+from sentprobe.common.errors import FormatError, SentprobeError, UsageError, first_line, get_own_version
 from sentprobe.common.files import atomic_path
 from sentprobe.common.values import check_record, parse_json
 from sentprobe.probes.corpus.parsers import NO_PARSER, Parser, ParserError, ParserOutcome, load_parser
@@ -189,7 +189,7 @@ def _choose_tokenizer(parser: Parser | None) -> Splitter:
             except SentprobeError:
                 raise
             except Exception as error:
-                raise ParserError(f"the parser's tokenizer failed: {error}") from error
+                raise ParserError(f"the parser's tokenizer failed: {first_line(error)}") from error
         return ["_".join(unescape_word(token).split()) for token in tokens] or treebank_tokenizer(sentence)
 
     return tokenize

@@ -14,8 +14,10 @@ from functools import cache, partial
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import unquote, urlencode
 
-from sentprobe.common.errors import MAX_QUOTED, UsageError, describe_package, digest_folder
+from sentprobe.common.errors import UsageError, describe_package, digest_folder, first_line
+from sentprobe.common.http_requests import describe_failure, describe_refusal, make_connection_pool, send_in_time
 from sentprobe.common.specs import Spec, replace_options
 from sentprobe.common.values import BadSyntaxError, parse_json
 from sentprobe.probes.corpus.parsers import ParserError, ParserOutcome
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Span
     from stanza.models.common.doc import Document, Sentence
+    from urllib3 import PoolManager
 
 HOW_TO_INSTALL = (
     "write --parser bllip:FOLDER with a model in the folder; a full one comes by: "
@@ -94,7 +97,7 @@ def load_bllip(spec: Spec) -> BllipParser:
                 str(folder), parsing_options=settings, parser_only=not options.rerank
             )
     except (RuntimeError, ValueError, OSError) as error:
-        raise ParserError(f"{folder}: cannot load the model: {error}") from error
+        raise ParserError(f"{folder}: cannot load the model: {first_line(error)}") from error
     rerank = options.rerank and (folder / "reranker").is_dir()
     fingerprint = f"{describe_package('bllipparser')} {digest_folder(folder)} {settings} rerank={rerank}"
     return BllipParser(fingerprint, rerank, parser)
@@ -102,6 +105,8 @@ def load_bllip(spec: Spec) -> BllipParser:
 
 URL = "http://localhost:9000"
 MAX_ANSWER_BYTES = 2**26
+LIVE_TIMEOUT = 10.0
+"""Maximum number of seconds until a server says that it is there."""
 NOT_AS_EXPECTED = "the CoreNLP server's answer is not as expected"
 HOW_TO_START = "start one in its folder by: java -mx4g -cp '*' edu.stanford.nlp.pipeline.StanfordCoreNLPServer"
 ANNOTATORS = {"annotators": "tokenize,ssplit,pos,parse", "outputFormat": "json"}
@@ -116,20 +121,22 @@ class CorenlpOptions:
     """Options of the server."""
 
     timeout: int = 600
-    """Seconds until a request fails."""
+    """Maximum number of seconds for an answer."""
     version: str = ""
     """The version of the server, as stated by the user; a server does not report its version."""
 
 
 @dataclass(frozen=True, slots=True)
 class CorenlpParser:
-    """A CoreNLP server and the session of its requests."""
+    """A CoreNLP server and the connections to it."""
 
     splits: ClassVar[bool] = True
     fingerprint: str
     url: str
     timeout: int
-    session: Any = field(repr=False)
+    pool: "PoolManager" = field(repr=False)
+    password: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """The HTTP header of the user and password in the URL, if any."""
 
     def parse(self, sentences: Sequence[Sequence[str]]) -> list[ParserOutcome]:
         """Return the parse of each tokenised sentence, from one request."""
@@ -149,38 +156,30 @@ class CorenlpParser:
 
     def _request(self, text: str, properties: Mapping[str, str]) -> Sequence[Any]:
         """Return the sentences in the server's answer, whose shape convert_corenlp_sentence checks."""
-        from requests import ConnectionError as Unreachable
-        from requests import RequestException, Timeout
-        from urllib3.exceptions import ReadTimeoutError
+        from urllib3.exceptions import DecodeError, HTTPError, InvalidHeader, ProtocolError
 
+        query = urlencode({"properties": json.dumps({**ANNOTATORS, **properties})})
+        headers = {"Content-Type": "text/plain; charset=utf8", **self.password}
+        has_key = bool(self.password)
         try:
-            response = self.session.post(
-                self.url,
-                params={"properties": json.dumps({**ANNOTATORS, **properties})},
-                data=text.encode(),
-                headers={"Content-Type": "text/plain; charset=utf8"},
-                timeout=self.timeout,
-                stream=True,
-            )
-            body = bytearray()
-            with response:
-                for part in response.iter_content(2**16):
-                    body += part
-                    if len(body) > MAX_ANSWER_BYTES:
-                        raise ValueError(f"the CoreNLP server's answer is longer than {MAX_ANSWER_BYTES:,} bytes")
-        except Timeout:
+            answer = send_in_time(
+                self.pool, "POST", f"{self.url}?{query}",
+                body=text.encode(), headers=headers, seconds=self.timeout, max_bytes=MAX_ANSWER_BYTES,
+            )  # fmt: skip
+        except TimeoutError:
             raise TimeoutError(f"the CoreNLP server took over {self.timeout} seconds") from None
-        except Unreachable as error:
-            if error.args and isinstance(error.args[0], ReadTimeoutError):  # in the middle of an answer
-                raise TimeoutError(f"the CoreNLP server took over {self.timeout} seconds") from None
+        except (DecodeError, InvalidHeader, ProtocolError) as error:
+            raise ValueError(f"{NOT_AS_EXPECTED}: {describe_failure(error, has_key=has_key)}") from None
+        except HTTPError as error:
             raise ParserError(f"no CoreNLP server answers at {self.url}; {HOW_TO_START}") from error
-        except RequestException as error:
-            raise ValueError(f"{NOT_AS_EXPECTED}: {str(error)[:MAX_QUOTED]}") from error
-        if not response.ok:
-            reason = body[:MAX_QUOTED].decode(errors="replace") or f"{response.status_code} {response.reason}"
-            raise ValueError(f"the CoreNLP server says: {reason}")
+        if 300 <= answer.status < 400:
+            raise ParserError(f"{self.url}: {describe_refusal(answer, has_key=has_key)}")
+        if answer.status != 200:
+            raise ValueError(f"CoreNLP: {describe_refusal(answer, has_key=has_key)}")
+        if len(answer.body) > MAX_ANSWER_BYTES:
+            raise ValueError(f"the CoreNLP server's answer is longer than {MAX_ANSWER_BYTES:,} bytes")
         try:
-            sentences = parse_json(bytes(body))["sentences"]
+            sentences = parse_json(answer.body)["sentences"]
         except (BadSyntaxError, KeyError, TypeError):
             sentences = None
         if not isinstance(sentences, list):
@@ -210,16 +209,24 @@ def convert_corenlp_sentence(sentence: Any) -> ParsedSentence:
 
 def load_corenlp(spec: Spec) -> CorenlpParser:
     """Connect to the server at the URL of *spec*, by default on this machine. Raises ParserError without a server."""
-    import requests
+    from urllib3.exceptions import HTTPError
+    from urllib3.util import make_headers, parse_url
 
     options = replace_options(CorenlpOptions(), spec.options, owner="corenlp")
+    if options.timeout <= 0:
+        raise UsageError(f"corenlp: option timeout={options.timeout}: must be above 0")
     url = (spec.argument or URL).rstrip("/")
-    session = requests.Session()
     try:
-        session.get(f"{url}/live", timeout=10)
-    except (requests.RequestException, ValueError) as error:
+        parts = parse_url(url)
+        password = dict(make_headers(basic_auth=unquote(parts.auth))) if parts.auth else {}
+        url = parts._replace(auth=None).url
+        pool = make_connection_pool(url, size=1)
+        answer = send_in_time(pool, "GET", f"{url}/live", headers=password, seconds=LIVE_TIMEOUT, max_bytes=0)
+    except (HTTPError, TimeoutError, ValueError) as error:
         raise ParserError(f"no CoreNLP server answers at {url}; {HOW_TO_START}") from error
-    return CorenlpParser(f"CoreNLP {options.version or 'unknown'}", url, options.timeout, session)
+    if 300 <= answer.status < 400:
+        raise ParserError(f"{url}: {describe_refusal(answer, has_key=bool(password))}")
+    return CorenlpParser(f"CoreNLP {options.version or 'unknown'}", url, options.timeout, pool, password)
 
 
 SPLITTERS = frozenset(("parser", "senter", "sentencizer"))

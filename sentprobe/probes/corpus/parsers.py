@@ -47,7 +47,10 @@ NO_PARSER = "none"
 
 @dataclass(frozen=True, slots=True)
 class ParserKind:
-    """A parser that a spec may name: its name (and its pip extra's name), its library, and a function that loads it."""
+    """A parser that a spec may name: its name, its library, and a function that loads it.
+
+    The extra of sentprobe with the library has the name of the parser; urllib3 needs none.
+    """
 
     name: str
     module: str
@@ -68,7 +71,7 @@ def _load_by(function: str, spec: Spec) -> Parser:
 PARSERS = (
     ParserKind("stanza", "stanza", partial(_load_by, "load_stanza")),
     ParserKind("bllip", "bllipparser", partial(_load_by, "load_bllip")),
-    ParserKind("corenlp", "requests", partial(_load_by, "load_corenlp")),
+    ParserKind("corenlp", "urllib3", partial(_load_by, "load_corenlp")),
     ParserKind("benepar", "benepar", partial(_load_by, "load_benepar")),
     ParserKind("spacy", "spacy", partial(_load_by, "load_spacy"), constituents=False),
 )

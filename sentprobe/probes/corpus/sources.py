@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeAlias, cast
 from zlib import error as ZlibError  # noqa: N812 - it is a class
 
-from sentprobe.common.errors import FormatError, SentprobeError, UsageError, path_error, suggest
+from sentprobe.common.errors import FormatError, SentprobeError, UsageError, first_line, path_error, suggest
 from sentprobe.common.reading import (
     MAX_DOCUMENT,
     iterate_batches,
@@ -241,7 +241,7 @@ def _expand_pattern(pattern: str) -> list[str]:
 
 def _guess_format(name: str) -> str:
     path = Path(name)
-    if path.suffix in PACKED_SUFFIXES:
+    if path.suffix.lower() in PACKED_SUFFIXES:
         path = path.with_suffix("")
     for format_name, corpus_format in FORMATS.items():
         if path.suffix.lower() in corpus_format.suffixes:
@@ -278,7 +278,7 @@ def open_source(source: Source) -> Iterator[OpenSource]:
     except OSError as error:
         raise path_error(source.name, "cannot read it", error, otherwise=SourceError) from error
     except (EOFError, lzma.LZMAError, ZlibError) as error:
-        raise SourceError(f"{source.name}: cannot read it: {error}") from error
+        raise SourceError(f"{source.name}: cannot read it: {first_line(error)}") from error
 
 
 def _open_raw(source: Source) -> AbstractContextManager[io.BufferedReader]:

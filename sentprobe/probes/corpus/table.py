@@ -18,7 +18,9 @@ from sentprobe.common.errors import (
     FormatError,
     SentprobeError,
     UsageError,
+    describe_damage,
     describe_package,
+    first_line,
     folder_part_error,
     get_own_version,
     import_module_of_extra,
@@ -76,7 +78,7 @@ def load_splitter(folder: str) -> Splitter:
     except OSError as error:
         raise path_error(Path(folder), "cannot read Punkt's parameters", error) from error
     except (ValueError, IndexError) as error:
-        raise SentprobeError(f"{folder}: cannot read Punkt's parameters: {error}") from error
+        raise SentprobeError(f"{folder}: cannot read Punkt's parameters: {first_line(error)}") from error
     splitter: Splitter = PunktSentenceTokenizer(parameters).tokenize
     return splitter
 
@@ -348,7 +350,7 @@ def _build_table(path: Path, head: dict[str, Any]) -> Table:
             if not re.fullmatch(r"[\w-][\w.-]{0,99}", shard.file):
                 raise FormatError(f"{shard.file!r} is not the name of a shard")
     except (KeyError, TypeError, FormatError) as error:
-        raise TableError(f"{path / HEAD_NAME}: not the head of a table: {error}") from error
+        raise TableError(f"{path / HEAD_NAME}: not the head of a table: {describe_damage(error)}") from error
     return table
 
 

@@ -92,7 +92,7 @@ def build_mapping_check(*types: type) -> Callable[[Any], bool]:
 
 _FIELD_TYPES: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "task": ("text", lambda value: isinstance(value, str)),  # also the type of all fields that are not in this table
-    "seed": ("a whole number", lambda value: isinstance(value, int) and value is not True),
+    "seed": ("a whole number", lambda value: isinstance(value, int) and not isinstance(value, bool)),
     "versions": ("an object of texts", build_mapping_check(str)),
     "counts": ("an object of whole numbers", build_mapping_check(int)),
     "largest_share": ("an object of numbers", build_mapping_check(int, float)),

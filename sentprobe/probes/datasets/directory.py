@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sentprobe.common.errors import SentprobeError, UsageError, folder_part_error, path_error
+from sentprobe.common.errors import SentprobeError, UsageError, first_line, folder_part_error, path_error
 from sentprobe.common.files import atomic_folder, atomic_path, to_local_path
 from sentprobe.common.inputs import describe_folder, manage_folder, to_input_path
 from sentprobe.common.values import BadSyntaxError, format_json, parse_json
@@ -265,7 +265,7 @@ def _find_indices(table: Any, name: str, allowed: Sequence[str], file: Path) -> 
     try:
         column = table[name].cast(pa.string())
     except pa.ArrowException as error:
-        raise DatasetError(f"{file}: column {name!r} must be of texts: {error}") from None
+        raise DatasetError(f"{file}: column {name!r} must be of texts: {first_line(error)}") from None
     indices = pc.index_in(column, value_set=pa.array(list(allowed), pa.string()))
     if indices.null_count:
         item = int(np.argmax(indices.is_null().to_numpy()))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sentprobe.common.errors import path_error
+from sentprobe.common.errors import first_line, path_error
 from sentprobe.common.specs import Spec, read_options
 from sentprobe.probes.encoders import vector_formats
 from sentprobe.probes.encoders.encoder import Capabilities, EncoderError, Vectors, digest
@@ -187,4 +187,4 @@ def _read_lines(path: Path) -> list[tuple[int, str]]:
     except OSError as error:
         raise path_error(path, "cannot read it", error, otherwise=vector_formats.VectorFileError) from None
     except vector_formats.UNREADABLE as error:
-        raise vector_formats.VectorFileError(f"{path}: cannot read it: {error}") from None
+        raise vector_formats.VectorFileError(f"{path}: cannot read it: {first_line(error)}") from None

@@ -175,7 +175,7 @@ def _read_npz_texts(arrays: Any, name: str, path: Path) -> Texts | None:
     try:
         texts = arrays[name]
     except ValueError as error:  # an array of Python objects, which only unpickling reads
-        raise VectorFileError(f"{path}: array {name!r}: {error}; an array of strings is expected") from None
+        raise VectorFileError(f"{path}: array {name!r}: {first_line(error)}; an array of strings is expected") from None
     if not isinstance(texts, np.ndarray):
         raise VectorFileError(f"{path}: {name!r} is not an array; strings (n,) are expected")
     if texts.ndim != 1 or texts.dtype.kind not in "Uiu":
@@ -321,14 +321,15 @@ def find_format(path: Path, name: str | None = None) -> VectorFormat:
 
 def read_vectors(path: Path, *, format: str | None = None) -> VectorFile:
     """Read a file in *format* (None: the format of the suffix). Raises UsageError or VectorFileError."""
-    reader, _ = FORMATS[find_format(path, format)]
+    name = find_format(path, format)
+    reader, _ = FORMATS[name]
     try:
         path.open("rb").close()  # raises the same exception in all formats if the file is missing
         file = reader(path)
     except OSError as error:
         raise path_error(path, "cannot read it", error, otherwise=VectorFileError) from None
     except UNREADABLE as error:
-        raise VectorFileError(f"{path}: {first_line(error)}") from None
+        raise VectorFileError(f"{path}: damaged, or not in the format {name}: {first_line(error)}") from None
     return check_vector_file(file, path)
 
 

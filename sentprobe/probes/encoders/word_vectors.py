@@ -409,7 +409,7 @@ def _report_read_errors(path: Path) -> Iterator[None]:
     except OSError as error:
         raise path_error(path, "cannot read the word vectors", error, otherwise=EncoderError) from None
     except (EOFError, zlib.error) as error:
-        raise EncoderError(f"{path}: cannot read the word vectors: {error}") from None
+        raise EncoderError(f"{path}: cannot read the word vectors: {first_line(error)}") from None
 
 
 def is_header(fields: Sequence[bytes]) -> bool:

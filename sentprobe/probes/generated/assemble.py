@@ -16,7 +16,7 @@ from itertools import chain
 from random import Random
 
 from sentprobe.common.errors import find_versions
-from sentprobe.common.specs import choose_member
+from sentprobe.common.specs import GENERATED_SIZES, choose_member
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.events.event import Frame
 from sentprobe.generator.events.notation import write_event
@@ -288,9 +288,9 @@ def _assemble_dataset(task: CompevalTask, items: Mapping[Split, Sequence[ProbedI
 def build_task(
     task: str,
     *,
-    train: int = 4000,
-    test: int = 2000,
-    validation: int = 0,
+    train: int = GENERATED_SIZES.train,
+    test: int = GENERATED_SIZES.test,
+    validation: int = GENERATED_SIZES.validation,
     vocabulary: str | None = None,
     lexicon: Lexicon | None = None,
     sampling: str = "mirror",

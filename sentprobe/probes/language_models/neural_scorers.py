@@ -168,11 +168,15 @@ class TransformerModel:
                 )
             build = self._build_masked_sequences if self.is_masked else self._build_causal_sequence
             sequences = (sequence for text in order for sequence in build(encoded, text, places[text]))
+            unscored = len(texts)
             while batch := [*islice(sequences, self.options.batch)]:
                 parts = torch.split(self._predict(batch), [len(sequence.targets) for sequence in batch])
                 for sequence, part in zip(batch, parts, strict=True):
                     values[sequence.text] += part.tolist()
-                reporter.advance(sum(sequence.is_last for sequence in batch))
+                scored_texts = sum(sequence.is_last for sequence in batch)
+                reporter.advance(scored_texts)
+                unscored -= scored_texts
+            reporter.advance(unscored)  # texts without a token to score have no sequence
         # Without a start token, a causal model scores no first token, whose span is then left out.
         return [TokenScores(part, spans[text][len(spans[text]) - len(part) :]) for text, part in enumerate(values)]
 

@@ -70,6 +70,7 @@ def load_stored_scores(spec: Spec) -> StoredScores:
     if tuple(header) != COLUMNS:
         raise FormatError(f"{path}: not a file that --scores wrote, with the columns {', '.join(COLUMNS)}")
     models: dict[str, dict[tuple[str, str, str], tuple[float, float]]] = {}
+    places: dict[tuple[str, ...], str] = {}
     for where, row in rows:
         try:
             model, _, _, kind, *values, good, bad = row
@@ -79,7 +80,11 @@ def load_stored_scores(spec: Spec) -> StoredScores:
             raise FormatError(f"{where}: {expected}") from None
         if not (isfinite(first) and isfinite(second)):
             raise FormatError(f"{where}: a score of the pair {good!r}, {bad!r} is not finite")
-        models.setdefault(str(escape_formula(model)), {})[_build_key(kind, good, bad)] = first, second
+        name, key = str(escape_formula(model)), _build_key(kind, good, bad)
+        place = places.setdefault((name, *key), where)
+        if models.setdefault(name, {}).setdefault(key, (first, second)) != (first, second):
+            earlier = place.rpartition(": ")[2]
+            raise FormatError(f"{where}: other scores of {model} for the pair {good!r}, {bad!r} than in {earlier}")
     name = str(escape_formula(options.model)) or next(iter(models), "")
     if name not in models or (len(models) > 1 and not options.model):
         names = ", ".join(models) or "no model"

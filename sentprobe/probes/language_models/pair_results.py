@@ -18,6 +18,7 @@ from sentprobe.common.errors import (
     ResultsError,
     SentprobeError,
     UsageError,
+    describe_damage,
     digest_folder,
     find_versions,
     format_count,
@@ -27,7 +28,7 @@ from sentprobe.common.files import write_atomically
 from sentprobe.common.screen import Reporter
 from sentprobe.common.specs import Spec
 from sentprobe.common.tables import TableFormat, format_title
-from sentprobe.common.values import BadSyntaxError, check_record, format_json, group_by, parse_json
+from sentprobe.common.values import BadSyntaxError, check_record, format_json, group_by, parse_json, parse_json_object
 from sentprobe.probes.encoders.encoder import digest
 from sentprobe.probes.encoders.models.model_loading import find_model
 from sentprobe.probes.language_models.pair_accuracies import (
@@ -182,7 +183,7 @@ def format_lm_result(result: LanguageModelResult) -> str:
 def parse_lm_result(text: str | bytes, *, source: str) -> LanguageModelResult:
     """Parse a result from JSON; the inverse of :func:`format_lm_result`. Raises ResultsError, which names *source*."""
     try:
-        value = parse_json(text)
+        value = parse_json_object(text)
         if value.pop("format") != LM_FORMAT:
             raise ValueError(f"not in the format {LM_FORMAT!r}")
         for name in ("good", "bad"):
@@ -198,7 +199,8 @@ def parse_lm_result(text: str | bytes, *, source: str) -> LanguageModelResult:
             raise ValueError("not two finite scores for each pair")
         return result
     except (SentprobeError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise ResultsError(f"{source}: not a result of probe lm ({error}); remove the file, and run it again") from None
+        what = f"not a result of probe lm ({describe_damage(error)})"
+        raise ResultsError(f"{source}: {what}; remove the file, and run it again") from None
 
 
 def _find_result(path: Path) -> LanguageModelResult | None:

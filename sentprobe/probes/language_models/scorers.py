@@ -9,7 +9,7 @@ from itertools import compress
 from math import fsum, nan
 from typing import Any, Protocol, TypeAlias
 
-from sentprobe.common.errors import UsageError, suggest
+from sentprobe.common.errors import UsageError, first_line, suggest
 from sentprobe.common.processes import is_stop_request
 from sentprobe.common.screen import Reporter
 from sentprobe.common.specs import Spec, check_names, read_options
@@ -116,7 +116,7 @@ class FunctionModel:
         except (Exception, SystemExit) as error:
             if is_stop_request(error):
                 raise
-            raise EncoderError(f"{self.name} raised {type(error).__name__}: {error}") from error
+            raise EncoderError(f"{self.name} raised {type(error).__name__}: {first_line(error)}") from error
         words = [split_at_spaces(text) for text in texts]
         reporter.advance(len(texts))
         columns = [*zip(arrays, words, strict=False)]

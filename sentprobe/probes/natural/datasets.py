@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sentprobe.common.errors import UsageError, find_versions, suggest
-from sentprobe.common.specs import NATURAL
+from sentprobe.common.specs import NATURAL, NATURAL_SIZES
 from sentprobe.probes.corpus.queries import MEMORY, THREADS, Corpus, open_corpus
 from sentprobe.probes.corpus.table import Table
 from sentprobe.probes.datasets.dataset import Card, ProbeDataset, Sampling, Size, Split, TooFewError
@@ -20,7 +20,7 @@ from sentprobe.probes.natural.natural_task import NaturalTask, TableNeed, TaskGr
 from sentprobe.probes.natural.selection import NaturalSettings, Selection, SelectionRequest
 from sentprobe.probes.statistics import wilson
 
-PUBLISHED_SIZE = Size(100_000, 10_000, 10_000)
+PUBLISHED_SIZE = Size(*NATURAL_SIZES)
 """Numbers of items in the published datasets: training, test, validation."""
 
 MIN_TEST_ITEMS = 50

@@ -2,7 +2,8 @@
 
 A control is trained like the main probe, on data that lack some information. A new one is a member of
 :class:`~sentprobe.probes.results.result.Condition`, a row here, and the function that makes its data in
-``runs/controls.py`` (changed items or vectors) or ``runs/job_vectors.py`` (sentence vectors of its own).
+``runs/controls.py`` (changed items or vectors) or ``runs/job_vectors.py`` (sentence vectors of its own). If it shall
+have a row of its own in the table, ``reports/tables/main_table.py`` adds it.
 """
 
 from collections.abc import Callable, Mapping

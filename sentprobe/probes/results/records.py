@@ -10,9 +10,9 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from sentprobe.common.errors import ResultsError, SentprobeError, path_error
+from sentprobe.common.errors import ResultsError, SentprobeError, describe_damage, path_error
 from sentprobe.common.files import make_parent_folder, write_atomically
-from sentprobe.common.values import check_record, parse_json
+from sentprobe.common.values import check_record, parse_json_object
 from sentprobe.probes.classifier.probe import compute_codelength, compute_compression, compute_curve_area
 from sentprobe.probes.results.result import Condition, Result, Results, SeedScore
 
@@ -209,7 +209,7 @@ def read_learning_curve(folder: Path) -> TrainingCurve | None:
     """Return the training curve in a results folder, or None; raise ResultsError if the file is damaged."""
     path = folder / CURVE_FILE
     try:
-        stored: dict[str, Any] = parse_json(path.read_bytes())
+        stored: dict[str, Any] = parse_json_object(path.read_bytes())
         if stored.pop("format") != LEARNING_FORMAT:
             raise ValueError(f"its format is not {LEARNING_FORMAT!r}")
         points = tuple(LearningPoint(**point) for point in stored.pop("points"))
@@ -223,7 +223,7 @@ def read_learning_curve(folder: Path) -> TrainingCurve | None:
     except OSError as error:
         raise path_error(path, "cannot read results", error) from error
     except (SentprobeError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise ResultsError(f"{path}: not a training curve of sentprobe ({error})") from None
+        raise ResultsError(f"{path}: not a training curve of sentprobe ({describe_damage(error)})") from None
 
 
 def read_learning_curves(folders: Iterable[Path]) -> tuple[TrainingCurve, ...]:

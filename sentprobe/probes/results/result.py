@@ -208,7 +208,7 @@ class Result:
     """The width of the encoder's vectors; 0 for a baseline."""
     dataset_fingerprint: str
     recipe: str = ""
-    """A digest of all inputs and settings that determine the result (:mod:`.result_recipes`); empty if unknown."""
+    """A digest of all inputs and settings that determine the result; empty if unknown."""
     notes: tuple[str, ...] = ()
     data: DataFacts | None = None
     majority: float

@@ -14,11 +14,19 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from sentprobe.common.errors import ResultsError, SentprobeError, UsageError, format_count, format_message, path_error
+from sentprobe.common.errors import (
+    ResultsError,
+    SentprobeError,
+    UsageError,
+    describe_damage,
+    format_count,
+    format_message,
+    path_error,
+)
 from sentprobe.common.files import RUN_FILE, write_atomically
 from sentprobe.common.inputs import RESULTS_MARKER, manage_folder, record_input
 from sentprobe.common.scratch import LOCK, WAIT_MINUTES, hold_lock, read_holder
-from sentprobe.common.values import BadSyntaxError, check_record, format_json, parse_json
+from sentprobe.common.values import BadSyntaxError, check_record, format_json, parse_json, parse_json_object
 from sentprobe.probes.classifier.probe import CurvePoint, Preset
 from sentprobe.probes.results import result as rs
 from sentprobe.probes.results.data_facts import DataFacts
@@ -86,7 +94,7 @@ def _seed_to_json(score: rs.SeedScore) -> dict[str, Any]:
 def parse_result(text: str, *, source: str = "result") -> rs.Result:
     """Parse the JSON text of a result; raise ResultsError, which names *source*, if it is malformed."""
     try:
-        value = parse_json(text)
+        value = parse_json_object(text)
         if (result_format := value.pop("format")) != RESULT_FORMAT:
             raise ResultsError(
                 f"{source}: has the format {result_format!r} of another version of sentprobe, "
@@ -108,7 +116,7 @@ def parse_result(text: str, *, source: str = "result") -> rs.Result:
     except ResultsError:
         raise
     except (SentprobeError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise ResultsError(f"{source}: not a result of sentprobe ({error})") from None
+        raise ResultsError(f"{source}: not a result of sentprobe ({describe_damage(error)})") from None
 
 
 @lru_cache(maxsize=64)  # many results have the same units and lengths

@@ -151,7 +151,8 @@ def _digest_origin(suite: AnySuite, task: BuildableTask) -> str:
         settings = (suite.vocabulary, suite.size, suite.sampling)
         side_parts = (suite.side,) if suite.side else ()
         held_out = () if suite.structure is None else (suite.structure.name,)
-        return digest(task.name, _digest_lexicon(suite.lexicon), *settings, *side_parts, *held_out)
+        weights = () if suite.profile is None else (suite.profile.weights,)
+        return digest(task.name, _digest_lexicon(suite.lexicon), *settings, *side_parts, *held_out, *weights)
     tables = [digest(*(shard.sha256 for shard in table.shards), table.recipe) for table in suite.tables]
     parts = () if suite.crossing is None else (suite.crossing.train_on, suite.crossing.test_on)
     languages = [table.language for table in suite.tables] if parts else []

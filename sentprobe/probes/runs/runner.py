@@ -17,9 +17,9 @@ from sentprobe.common.values import group_by
 from sentprobe.probes.encoders.embedding import embed
 from sentprobe.probes.encoders.encoder import Baseline, Encoder, Vectors, count_truncated_sentences
 from sentprobe.probes.encoders.variants import ErasedEncoder, ReducedEncoder
-from sentprobe.probes.results import store
 from sentprobe.probes.results.control import SHARED_CONTROLS
 from sentprobe.probes.results.result import Condition, Result
+from sentprobe.probes.results.store import add_scores
 from sentprobe.probes.runs import missing_jobs
 from sentprobe.probes.runs.completed_tasks import CompletedTasks, Recipes, ResultStore
 from sentprobe.probes.runs.controls import encode_words, make_control_bow
@@ -112,7 +112,7 @@ class Runner:
             scores = missing_jobs.score_baseline(job, encoder, provenance=provenance)
             seconds = {job.condition.value: time.perf_counter() - start}
             self._reporter.advance()
-            yield missing_jobs.add_seconds(store.add_scores(results[job.task.name], {job.condition: scores}), seconds)
+            yield missing_jobs.add_seconds(add_scores(results[job.task.name], {job.condition: scores}), seconds)
 
     def _train_probes(self, encoder: Encoder, jobs: Sequence[Job], results: Mapping[str, Result]) -> Generator[Result]:
         """Encode the sentences, and yield each result as soon as all its probes are trained."""
@@ -200,7 +200,7 @@ class Runner:
             norms=vectors.compute_norms(task.data),
             truncated=count_truncated_sentences(vectors.encoder, task.data.sentences),
         )
-        return missing_jobs.add_seconds(store.add_scores(result, scores), times)
+        return missing_jobs.add_seconds(add_scores(result, scores), times)
 
     def _encode(self, encoder: Encoder, jobs: Sequence[Job]) -> EncodedTexts:
         texts = dict.fromkeys(text for job in jobs for text in job.task.data.sentences)

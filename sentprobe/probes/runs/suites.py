@@ -243,7 +243,7 @@ def build_failure_error(failures: Collection[TooFewError], *, total: int) -> Sen
     """Return the error for *failures* among *total* tasks; a UsageError if the user's request made all tasks fail."""
     is_wrong_request = len(failures) == total and all(isinstance(failure, UsageError) for failure in failures)
     count = f"{len(failures)} of {total} tasks could not be built"
-    return (UsageError if is_wrong_request else SentprobeError)("\n".join([f"{count}:", *map(str, failures)]))
+    return (UsageError if is_wrong_request else SentprobeError)(f"{count}:", *map(str, failures))
 
 
 def make_compeval(

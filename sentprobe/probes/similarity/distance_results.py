@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from sentprobe.common.errors import ResultsError, SentprobeError, UsageError, path_error
+from sentprobe.common.errors import ResultsError, SentprobeError, UsageError, describe_damage, path_error
 from sentprobe.common.files import write_atomically
-from sentprobe.common.values import check_record, format_json, parse_json
+from sentprobe.common.values import check_record, format_json, parse_json_object
 from sentprobe.probes.encoders.encoder import digest
 from sentprobe.probes.similarity.measures import Nearness, NegativeKind, TripletMeasures
 from sentprobe.probes.similarity.triplet_sentences import TripletSampling
@@ -129,7 +129,7 @@ def format_geometry(result: GeometryResult) -> str:
 def parse_geometry(text: str | bytes, *, source: str) -> GeometryResult:
     """Parse the JSON text of a result. Raises ResultsError, which begins with *source*, if the text is malformed."""
     try:
-        value = parse_json(text)
+        value = parse_json_object(text)
         if value.pop("format") != GEOMETRY_FORMAT:
             raise ResultsError(
                 f"{source}: not in the format {GEOMETRY_FORMAT!r} but in that of another version of "
@@ -149,7 +149,7 @@ def parse_geometry(text: str | bytes, *, source: str) -> GeometryResult:
     except ResultsError:
         raise
     except (SentprobeError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise ResultsError(f"{source}: not a result of sentprobe ({error})") from None
+        raise ResultsError(f"{source}: not a result of sentprobe ({describe_damage(error)})") from None
 
 
 def _check_result(result: GeometryResult) -> GeometryResult:

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from sentprobe.common.errors import UsageError, format_count
+from sentprobe.common.errors import UsageError, first_line, format_count
 from sentprobe.common.processes import check_count
 from sentprobe.probes.classifier.devices import find_device, has_fast_bfloat16
 from sentprobe.probes.classifier.probe import Precision
@@ -60,7 +60,7 @@ def make_fabric(machine: TrainingMachine) -> Any:
                 precision="bf16-mixed" if uses_bfloat16 else "32-true",
             )
     except (RuntimeError, ValueError) as error:  # Fabric's exceptions are subclasses of these
-        raise UsageError(f"--device {machine.device}: {error}") from None
+        raise UsageError(f"--device {machine.device}: {first_line(error)}") from None
 
 
 @contextmanager

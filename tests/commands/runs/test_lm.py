@@ -63,16 +63,22 @@ def test_stored_scores_give_the_same_table(command: Command, pairs: Path) -> Non
     code, _, err = command("lm", stored[0], *options, "--score", "token")
     assert (code, "s.csv has no token score of python:lm_scores:score for the pair" in err) == (2, True)
     text = Path("s.csv").read_text()
+    last, count = text.splitlines(keepends=True)[-1], len(text.splitlines())
+    numbers = ",".join(last.split(",")[4:6])
     for changed, message in [
         (text.replace("model,", "modell,", 1), "not a file that --scores wrote"),
         (text.replace("-12.0", "-1_2.0", 1), "line 2: 8 columns, two of them numbers, are expected"),
         (text.replace("-12.0", "high", 1), "line 2: 8 columns, two of them numbers, are expected"),
         (text.replace("-12.0", "nan", 1), "line 2: a score of the pair"),
+        (text + last.replace(numbers, "-1.0,-2.5"), f"t.csv: line {count + 1}: other scores of python"),
+        (text + last.replace(numbers, "-1.0,-2.5"), f" than in line {count}"),
         (text + "x" * 131_073, "field larger than field limit (131072)"),
     ]:
         Path("t.csv").write_text(changed)
         code, shown, err = command("lm", "scores:t.csv?model=python:lm_scores:score", *options)
         assert (code, shown, message in err) == (1, "", True), err
+    Path("t.csv").write_text(text + last)  # rows that agree
+    assert command("lm", *(spec.replace("s.csv", "t.csv") for spec in stored), *options)[0] == 0
     assert command("lm", "scores:none.csv", *options)[0] == 2
     code, shown, err = command("lm", *models, stored[0], *options)
     assert (code, shown, f"model '{models[0]}' is given twice" in err) == (2, "", True)

@@ -12,6 +12,7 @@ from helpers.hostile import mutations as mu
 from helpers.hostile.hostile_files import HostileReader, text_file
 from helpers.strategies.encoder_strategies import write_with_ids
 
+from sentprobe.common.http_requests import extract_server_message
 from sentprobe.probes.encoders import cache as cache_upkeep
 from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.encoders.embedding import embed
@@ -83,11 +84,11 @@ def _read_cached(path: Path) -> object:
 def _read_answer(path: Path) -> object:
     """Read a server's answer as the encoder does: a ValueError becomes a message."""
     try:
-        rows = endpoints._parse_rows(path.read_bytes(), count=2, key="")
+        rows = endpoints._parse_rows(path.read_bytes(), count=2, has_key=False)
         return np.array(rows)
     except ValueError as error:
         assert len(str(error)) < 400
-        return endpoints.extract_server_message(path.read_bytes(), key="")
+        return extract_server_message(path.read_bytes(), has_key=False)
 
 
 ANSWER = json.dumps({"data": [{"index": 0, "embedding": [0.1, 2.0]}, {"index": 1, "embedding": [1, 2]}]})

@@ -33,10 +33,10 @@ def change_first(name: str, value: object) -> AuditChange:
     ("change", "message"),
     [
         (lambda data: data.clear(), "not a list of audits"),
-        (lambda data: data.append("x"), "string indices must be integers"),
+        (lambda data: data.append("x"), "an audit is not a JSON object"),
         (change_first("format", "sentprobe-audit 0"), "the format is 'sentprobe-audit 0', not "
                                                       "'sentprobe"),
-        (lambda data: data[0].pop("seed"), "'seed'"),
+        (lambda data: data[0].pop("seed"), "the key 'seed' is missing"),
         (change_first("task", 3), "task must be a text"),
         (change_first("chance", float("nan")), "chance must be a number"),
         (change_first("chance", 2), "an accuracy is not between 0 and 1"),

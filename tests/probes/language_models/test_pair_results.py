@@ -66,6 +66,10 @@ def test_a_damaged_result_is_refused(tmp_path: Path, field: str, value: object) 
     pr.parse_lm_result(text, source="x")
     with pytest.raises(ResultsError, match=r"^x: not a result of probe lm"):
         pr.parse_lm_result(json.dumps({**json.loads(text), field: value}), source="x")
+    without = {name: value for name, value in json.loads(text).items() if name != field}
+    if field in json.loads(text) and field != "source":  # which has a default
+        with pytest.raises(ResultsError, match=f"(the key|keys are missing:) '{field}'"):
+            pr.parse_lm_result(json.dumps(without), source="x")
 
 
 def write_arpa(folder: Path, score: int = -2) -> Path:

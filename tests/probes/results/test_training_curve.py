@@ -70,3 +70,6 @@ def test_a_damaged_file_is_named(tmp_path: Path, text: str) -> None:
     with pytest.raises(ResultsError) as caught:
         kept.read_learning_curve(tmp_path)
     assert str(caught.value).startswith(f"{path}: not a training curve of sentprobe (")
+    assert not any(
+        word in caught.value.args[0].removeprefix(str(path)) for word in ("pop", "argument", "__init__", "('format')")
+    )

@@ -1,7 +1,7 @@
 """Send JSON to an HTTP endpoint by POST, with retries.
 
-The API key is read from the environment for each request, and is sent only in the request's header.
-:meth:`Endpoint.make_error` removes the key from every error message.
+The API key is read from the environment for each request, and is sent only in the request's header. No message quotes
+a server to which a key was sent, since the server could repeat the key.
 
 The encoder ``openai:``, a model behind an HTTP endpoint that follows the OpenAI embeddings API.
 """
@@ -12,13 +12,11 @@ import os
 import random
 import re
 import threading
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from multiprocessing.pool import ThreadPool
 from typing import Any
-from urllib.request import getproxies, proxy_bypass
 
 import numpy as np
 import urllib3
@@ -27,8 +25,15 @@ from tenacity import RetryCallState, Retrying, retry_if_result, stop_after_attem
 from urllib3 import exceptions
 from urllib3.util import Retry, parse_url
 
-from sentprobe.common.errors import MAX_QUOTED, UsageError
-from sentprobe.common.processes import call_in_time
+from sentprobe.common.errors import UsageError
+from sentprobe.common.http_requests import (
+    Answer,
+    describe_failure,
+    describe_refusal,
+    extract_server_message,
+    make_connection_pool,
+    send_in_time,
+)
 from sentprobe.common.specs import Spec, read_options
 from sentprobe.common.values import BadSyntaxError, parse_json
 from sentprobe.probes.encoders.encoder import EncoderError, Vectors, check_vectors, digest
@@ -41,14 +46,6 @@ MAX_WAIT = 60.0
 """Maximum of the exponential backoff, in seconds."""
 MAX_RETRY_AFTER = 600.0
 """Longest accepted ``Retry-After``, in seconds; if the server asks for a longer wait, the request fails."""
-CONNECT_TIMEOUT = 10.0
-
-MIN_SECRET = 8
-"""Number of characters from which on a part of the API key is removed from messages."""
-_PART_BYTES = 2**16
-"""Number of bytes of a response body that are read at a time."""
-_MAX_REFUSAL_BYTES = 2**16
-"""Maximum number of bytes that are read from the body of a response with an error status."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,16 +110,19 @@ class Endpoint:
             sleep=partial(self._sleep, group=group),
             retry_error_callback=_make_final_failure,
         )
-        outcome = tries(self._request_in_time, json.dumps(content).encode(), max_bytes)
+        outcome = tries(self._request, json.dumps(content).encode(), max_bytes)
         if isinstance(outcome, bytes):
             return outcome
         raise self.make_error(outcome.text)
 
     def make_error(self, text: str) -> EncoderError:
-        """Return an error with the encoder's name and *text*, from which the API key is removed."""
-        # Not its parts: a key such as "sk-no-key-required" has words of our own texts in it.
-        key = read_key(self.key_env)
-        return EncoderError(f"encoder {self.owner}: {text.replace(key, '[key]') if key else text}")
+        """Return an error with the encoder's name and *text*."""
+        return EncoderError(f"encoder {self.owner}: {text}")
+
+    @property
+    def has_key(self) -> bool:
+        """Whether a key is sent, which a server may repeat in its answers."""
+        return bool(read_key(self.key_env))
 
     def _warn(self, state: RetryCallState, *, group: RequestGroup) -> None:
         if group.record_failure(state.attempt_number):
@@ -140,61 +140,26 @@ class Endpoint:
         jitter = random.SystemRandom().uniform(0.5, 1.0)
         return max(_get_last_failure(state).retry_after, backoff * jitter)
 
-    def _request_in_time(self, body: bytes, max_bytes: int) -> bytes | _Failure:
-        """Make one request; return a failure after the timeout, even while a network call blocks."""
-        key, limit = read_key(self.key_env), CONNECT_TIMEOUT + self.timeout
-        try:
-            return call_in_time(partial(self._request_once, body, key, max_bytes), limit)
-        except TimeoutError:
-            return self._make_slow_failure(limit)
-
-    def _request_once(self, body: bytes, key: str, max_bytes: int) -> bytes | _Failure:
+    def _request(self, body: bytes, max_bytes: int) -> bytes | _Failure:
+        """Make one request; return the body of the answer."""
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
-        deadline = time.monotonic() + self.timeout
+        if key := read_key(self.key_env):
+            headers["Authorization"] = f"Bearer {key}"
         try:
-            answer = self.pool.request(
-                "POST",
-                self.url,
-                body=body,
-                headers=headers | ({"Authorization": f"Bearer {key}"} if key else {}),
-                retries=False,
-                redirect=False,  # the key must not reach another host
-                timeout=urllib3.Timeout(connect=CONNECT_TIMEOUT, read=self.timeout),
-                preload_content=False,
+            answer = send_in_time(
+                self.pool, "POST", self.url, body=body, headers=headers, seconds=self.timeout, max_bytes=max_bytes
             )
-            with answer:
-                if answer.status != 200:
-                    start = _read_body(answer, max_bytes=_MAX_REFUSAL_BYTES, deadline=deadline)
-                    return _make_refusal(answer, start, key=key)
-                content = _read_body(answer, max_bytes=max_bytes + 1, deadline=deadline)
-        except exceptions.ReadTimeoutError:
-            return _Failure(f"{self.url} sent nothing for {self.timeout:g} seconds", may_retry=True)
         except exceptions.HTTPError as error:
             may_retry = not isinstance(error, (exceptions.SSLError, exceptions.NameResolutionError))
-            return _Failure(f"{self.url}: {error}", may_retry)
+            return _Failure(f"{self.url}: {describe_failure(error, has_key=self.has_key)}", may_retry)
         except TimeoutError:
-            return self._make_slow_failure(self.timeout)
-        if len(content) > max_bytes:
+            return _Failure(f"{self.url} did not finish its answer within {self.timeout:g} seconds", may_retry=True)
+        if answer.status != 200:
+            return _make_refusal(answer, has_key=self.has_key)
+        if len(answer.body) > max_bytes:
             text = f"the server's answer is longer than {max_bytes:,} bytes, the maximum for this request"
             return _Failure(text, may_retry=False)
-        return content
-
-    def _make_slow_failure(self, limit: float) -> _Failure:
-        return _Failure(f"{self.url} did not finish its answer within {limit:g} seconds", may_retry=True)
-
-
-def _read_body(answer: urllib3.BaseHTTPResponse, *, max_bytes: int, deadline: float) -> bytes:
-    """Return at most *max_bytes* of a response's decompressed body. Raises TimeoutError after *deadline*."""
-    body = bytearray()
-    while len(body) < max_bytes:
-        part = answer.read1(min(_PART_BYTES, max_bytes - len(body)))
-        if not part:
-            answer.release_conn()
-            break
-        body += part
-        if time.monotonic() > deadline:
-            raise TimeoutError
-    return bytes(body)
+        return answer.body
 
 
 def read_key(variable: str) -> str:
@@ -207,76 +172,14 @@ def read_key(variable: str) -> str:
     return key
 
 
-def make_connection_pool(url: str, *, size: int) -> urllib3.PoolManager:
-    """Return a pool of *size* connections to *url*, through the environment's proxy, if any. Raises EncoderError."""
-    parts = parse_url(url)
-    proxy = getproxies().get(parts.scheme or "")
-    if not proxy or proxy_bypass(parts.host or ""):
-        return urllib3.PoolManager(maxsize=size)
+def _make_refusal(answer: Answer, *, has_key: bool) -> _Failure:
     try:
-        return urllib3.ProxyManager(proxy, maxsize=size)
-    except exceptions.HTTPError:
-        raise EncoderError(f"the proxy that the environment names for {parts.scheme} is not an HTTP proxy") from None
-
-
-def hide_key(text: str, *, key: str) -> str:
-    """Return a server's text with ``[key]`` for the API key, and for each part of it from MIN_SECRET characters on.
-
-    An answer may hold a part only, since it is cut, or the key with blanks or control characters in it.
-
-    >>> hide_key("refused: sk-123 456789, sk-12345", key="sk-123456789")
-    'refused: [key], [key]'
-    """
-    squeezed_key = "".join(key.split())
-    if len(squeezed_key) < MIN_SECRET:
-        return text.replace(key, "[key]") if key else text
-    parts = {squeezed_key[start : start + MIN_SECRET] for start in range(len(squeezed_key) - MIN_SECRET + 1)}
-    places = [place for place, sign in enumerate(text) if sign.isprintable() and not sign.isspace()]
-    visible = "".join(text[place] for place in places)
-    pieces, shown = [], 0  # what precedes the place *shown* is in *pieces*
-    for start in range(len(visible) - MIN_SECRET + 1):
-        if visible[start : start + MIN_SECRET] in parts:
-            first, end = places[start], places[start + MIN_SECRET - 1] + 1
-            if first >= shown:
-                pieces += [text[shown:first], "[key]"]
-            shown = max(shown, end)
-    return "".join([*pieces, text[shown:]])
-
-
-def extract_server_message(body: bytes, *, key: str) -> str:
-    """Return the error message in a server's response as one short line without the API key.
-
-    The key is removed before the text is shortened, so that no part of the key remains.
-
-    >>> extract_server_message(b'{"error": {"message": "no such model", "code": 7}}', key="")
-    'no such model'
-    """
-    text = body[:_MAX_REFUSAL_BYTES].decode(errors="replace")
-    try:
-        value = parse_json(text)
-    except BadSyntaxError:
-        value = text
-    for name in ("error", "message", "detail"):
-        if isinstance(value, dict) and name in value:
-            value = value[name]
-    return hide_key(" ".join(str(value).split()), key=key)[:MAX_QUOTED]
-
-
-def _make_refusal(answer: urllib3.BaseHTTPResponse, body: bytes, *, key: str) -> _Failure:
-    location = answer.headers.get("Location")
-    if location and 300 <= answer.status < 400:
-        address = hide_key(location, key=key)
-        text = f"the server redirects to {address}, and redirects are not followed: use that address as base_url"
-        return _Failure(text, may_retry=False)
-    text = f"the server answers {answer.status} {hide_key(answer.reason or '', key=key)}".rstrip()
-    server_message = extract_server_message(body, key=key)
-    try:
-        retry_after = Retry().get_retry_after(answer) or 0.0
+        retry_after = Retry().parse_retry_after(answer.headers.get("Retry-After", "0"))
     except (exceptions.HTTPError, ValueError, OverflowError):  # neither seconds nor a date
         retry_after = 0.0
     may_retry = answer.status in RETRIED_STATUSES or answer.status >= 500
     return _Failure(
-        f"{text}: {server_message}" if server_message else text,
+        describe_refusal(answer, has_key=has_key),
         may_retry=may_retry and retry_after <= MAX_RETRY_AFTER,
         retry_after=retry_after,
     )
@@ -339,7 +242,8 @@ class OpenAIEncoder:
         parts = [vectors_by_chunk[number] for number in range(len(chunks))]
         widths = sorted({part.shape[1] for part in parts})
         if len(widths) > 1:
-            raise self.endpoint.make_error(f"the server returned vectors of different widths: {widths}")
+            text = f"the server returned vectors of different widths, from {widths[0]} to {widths[-1]}"
+            raise self.endpoint.make_error(text)
         return np.concatenate(parts)
 
     def _encode(self, chunk: tuple[int, Sequence[str]], *, group: RequestGroup) -> tuple[int, Vectors]:
@@ -356,13 +260,11 @@ class OpenAIEncoder:
 
     def _parse_array(self, answer: bytes, *, count: int) -> NDArray[Any]:
         try:
-            rows = _parse_rows(answer, count=count, key=read_key(self.endpoint.key_env))
+            rows = _parse_rows(answer, count=count, has_key=self.endpoint.has_key)
             _check_rows(rows, max_width=max(self.options.dim, MAX_WIDTH))
             return np.array(rows, dtype=np.float64)
         except (ValueError, OverflowError) as error:
-            problem = str(error)
-        # Raised outside the handler: a traceback would show the first error, which may quote the key.
-        raise self.endpoint.make_error(f"the server's answer is not as expected: {problem}")
+            raise self.endpoint.make_error(f"the server's answer is not as expected: {error}") from None
 
 
 def load_openai(spec: Spec) -> OpenAIEncoder:
@@ -440,12 +342,12 @@ def _check_rows(rows: Sequence[object], *, max_width: int) -> None:
             raise ValueError("an embedding is not a list of numbers")
         widths.add(len(row))
     if len(widths) > 1:
-        raise ValueError(f"its embeddings have different widths: {sorted(widths)}")
+        raise ValueError(f"its embeddings have different widths, from {min(widths)} to {max(widths)}")
     if not 1 <= max(widths) <= max_width:
         raise ValueError(f"its embeddings have width {max(widths)}, not 1 to {max_width}")
 
 
-def _parse_rows(body: bytes, *, count: int, key: str) -> list[object]:
+def _parse_rows(body: bytes, *, count: int, has_key: bool) -> list[object]:
     """Return the embeddings in an answer ``{"data": [{"index": 0, "embedding": [0.1, ...]}, ...]}``, by index."""
     # An answer of many empty lists would take a hundred times its size once it is parsed.
     if body.count(b"[") + body.count(b"{") > MAX_VALUES * (count + 100):
@@ -454,8 +356,8 @@ def _parse_rows(body: bytes, *, count: int, key: str) -> list[object]:
         data = parse_json(body)["data"]
         rows = {entry.get("index", number): entry["embedding"] for number, entry in enumerate(data)}
     except (BadSyntaxError, KeyError, TypeError, AttributeError):
-        server_message = extract_server_message(body, key=key)[:80]
-        raise ValueError(f"it has no list of embeddings: {server_message!r}") from None
+        text = "" if not body else f": {extract_server_message(body, has_key=has_key)[:80]}"
+        raise ValueError(f"it has no list of embeddings{text}") from None
     if len(data) != count:
         raise ValueError(f"it has {len(data)} embeddings for {count} sentences")
     if set(rows) != set(range(count)) or {*map(type, rows)} != {int}:

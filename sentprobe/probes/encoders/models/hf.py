@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from sentprobe.common.errors import UsageError, format_count, suggest
+from sentprobe.common.errors import UsageError, first_line, format_count, suggest
 from sentprobe.common.specs import Spec, check_distinct, read_options
 from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.lexicon.read import load_lexicon
@@ -142,7 +142,9 @@ class HfModel:
 
     def count_layers(self) -> int:
         """Return the number of layers, including the embeddings."""
-        return len(self._compute_states([self.frame.add_to("a")])[0])
+        count = len(self._compute_states([self.frame.add_to("a")])[0])
+        self.truncated_candidates.clear()  # the sentence is not the user's
+        return count
 
     def encode(self, sentences: Sequence[str], *, places: Sequence[StatePlace]) -> Vectors:
         """Return the vectors of n sentences for each layer and pooling method, (n, places, dim) float32."""
@@ -180,7 +182,7 @@ class HfModel:
             stacked: Vectors = torch.stack(pooled, dim=1).cpu().numpy()
         except (IndexError, RuntimeError) as error:
             raise EncoderError(
-                f"the layers of {self.name} do not all have one vector of the same width per token: {error}"
+                f"the layers of {self.name} do not all have one vector of the same width per token: {first_line(error)}"
             ) from error
         return stacked
 

@@ -3,6 +3,7 @@
 import os
 import re
 import threading
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -155,14 +156,15 @@ def report_loading_errors(model: str) -> Iterator[None]:
     output.set_verbosity_error()
     output.disable_progress_bar()
     try:
-        yield
+        with warnings.catch_warnings(action="ignore"):  # of what the folder may hold, before it is refused
+            yield
     except SentprobeError:
         raise
     except Exception as error:  # for a damaged file, many libraries raise various exceptions
         needs_code = "trust_remote_code" in str(error)
         frames = [frame for frame, _ in walk_tb(error.__traceback__)]
         is_pickle = any(frame.f_globals.get("__name__") == "torch.serialization" for frame in frames)
-        reason = "it needs its own code, which is not run" if needs_code else first_line(error)
+        reason = "it needs its own code, which is not run" if needs_code else _describe_library_error(error)
         if is_pickle and not is_out_of_memory(error):  # PyTorch's message advises to run the code
             reason = "its weights are a pickle that is damaged or has code, which is not run; use a safetensors file"
         raise EncoderError(f"cannot load the model {model}: {reason}") from error
@@ -170,6 +172,16 @@ def report_loading_errors(model: str) -> Iterator[None]:
         output.set_verbosity(level)
         if bars:
             output.enable_progress_bar()
+
+
+def _describe_library_error(error: Exception) -> str:
+    """Return the first line of an error, after the name of its class if the text alone says nothing.
+
+    >>> _describe_library_error(KeyError("gelu_x")), _describe_library_error(ValueError("no such file"))
+    ("KeyError: 'gelu_x'", 'no such file')
+    """
+    has_reason = isinstance(error, SentprobeError | OSError | ValueError) or not str(error)
+    return first_line(error) if has_reason else f"{type(error).__name__}: {first_line(error)}"
 
 
 @contextmanager
@@ -180,7 +192,7 @@ def report_encoding_errors(model: str) -> Iterator[None]:
     except SentprobeError:
         raise
     except Exception as error:  # the files of a model may contradict each other
-        raise EncoderError(f"the model {model} cannot encode: {first_line(error)}") from error
+        raise EncoderError(f"the model {model} cannot encode: {_describe_library_error(error)}") from error
 
 
 def find_default_device() -> str:
@@ -305,12 +317,27 @@ NO_LIMIT = 10**6
 
 
 def find_token_limit(requested_limit: int, tokenizer: Any, config: Any) -> int | None:
-    """Return *requested_limit* or, if it is 0, the tokenizer's or model's limit; None: no limit. Raises UsageError."""
+    """Return *requested_limit* or, if it is 0, the tokenizer's or model's limit; None: no limit.
+
+    Raises UsageError for a requested limit, and EncoderError for another limit that cannot be used.
+    """
     positions: int | None = getattr(config, "max_position_embeddings", None)
     if requested_limit and positions and requested_limit > positions:
         raise UsageError(f"hf: option max_length={requested_limit}: the model has {positions} positions")
     tokenizer_limit = tokenizer.model_max_length
-    return requested_limit or (tokenizer_limit if tokenizer_limit < NO_LIMIT else positions)
+    if type(tokenizer_limit) is not int and not (type(tokenizer_limit) is float and tokenizer_limit >= NO_LIMIT):
+        raise EncoderError(
+            f"{tokenizer.name_or_path}: model_max_length of tokenizer_config.json is {tokenizer_limit!r}; "
+            "a whole number is expected"
+        )
+    limit: int | None = requested_limit or (int(tokenizer_limit) if tokenizer_limit < NO_LIMIT else positions)
+    special_tokens: int = tokenizer.num_special_tokens_to_add()
+    if limit is not None and limit <= special_tokens:
+        needed = f"at least {special_tokens + 1} is expected, for {special_tokens} special tokens and one other"
+        if requested_limit:
+            raise UsageError(f"hf: option max_length={requested_limit}: {needed}")
+        raise EncoderError(f"{tokenizer.name_or_path}: the token limit of its configuration is {limit}; {needed}")
+    return limit
 
 
 _LOADING = threading.Lock()

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import torch
 from torch import Tensor, nn
 
-from sentprobe.common.errors import UsageError
+from sentprobe.common.errors import UsageError, first_line
 from sentprobe.common.inputs import TABLE_MARKER, record_input
 from sentprobe.common.values import BadSyntaxError, parse_json
 from sentprobe.generator.events import event as ev
@@ -217,7 +217,7 @@ class TableWords:
         try:
             rows = dataset.dataset([*self.files]).to_table(columns, filter=is_asked).to_pylist()
         except (OSError, pa.ArrowException) as error:
-            raise EncoderError(f"cannot read the table{self.source}: {error}") from None
+            raise EncoderError(f"cannot read the table{self.source}: {first_line(error)}") from None
         words_by_text = {
             row["text"]: {name: index for name in TABLE_NAMES if (index := row[f"{name}_index"]) is not None}
             for row in rows

@@ -2,8 +2,11 @@
 
 import json
 import re
+import socketserver
 import threading
+import tracemalloc
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -16,7 +19,7 @@ from helpers.strategies.corpus_strategies import make_table, read_rows
 
 from sentprobe.common.errors import UsageError, format_install
 from sentprobe.common.specs import Spec, parse_spec
-from sentprobe.probes.corpus import chunks, parsers
+from sentprobe.probes.corpus import chunks, own_parsers, parsers
 from sentprobe.probes.corpus.parsers import PARSERS, ParserError, ParserKind, ParserOutcome, find_parser, load_parser
 from sentprobe.probes.corpus.sources import RecordFields
 from sentprobe.probes.corpus.table import AnalysisRecipe, make_recipe
@@ -377,8 +380,107 @@ def test_failed_tokenizer_ends_the_analysis(
     file = tmp_path / "a.txt"
     file.write_text("crash\n")
     recipe = AnalysisRecipe(parser=f"corenlp:{server[0]}/")
-    with pytest.raises(ParserError, match="the parser's tokenizer failed: the CoreNLP server says: CoreNLP request"):
+    with pytest.raises(ParserError, match=r"tokenizer failed: CoreNLP: the server answers 500 .*: CoreNLP request"):
         make_table([file], tmp_path / "out", recipe=recipe, format="lines")
+
+
+OK = b"HTTP/1.1 200 OK\r\nConnection: close\r\n"
+LIVE = OK + b"Content-Length: 4\r\n\r\nlive"
+Sent = tuple[bytes, bytes]
+"""The first bytes of an answer, and the bytes that follow again and again."""
+
+
+@contextmanager
+def start_endless_server(get: Sent, post: Sent) -> Iterator[tuple[str, list[bytes]]]:
+    """Yield the URL of a server that never ends an answer unless nothing follows, and the heads of its requests."""
+    ended, heads = threading.Event(), list[bytes]()
+
+    class Handler(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            heads.append(self.request.recv(2**16))
+            first, more = get if heads[-1].startswith(b"GET") else post
+            with suppress(OSError):
+                self.request.sendall(first)
+                while more and not ended.wait(0.0 if len(more) > 100 else 0.02):
+                    self.request.sendall(more)
+
+    class Threads(socketserver.ThreadingTCPServer):
+        daemon_threads = True
+
+    with Threads(("127.0.0.1", 0), Handler) as tcp_server:
+        thread = threading.Thread(target=tcp_server.serve_forever, args=(0.02,))
+        thread.start()
+        yield f"http://127.0.0.1:{tcp_server.server_address[1]}", heads
+        ended.set()
+        tcp_server.shutdown()
+        thread.join()
+
+
+ENDLESS: dict[str, Sent] = {
+    "body that drips": (OK + b"\r\n", b" "),
+    "error that drips": (b"HTTP/1.1 500 No\r\n\r\n", b" "),
+    "endless line": (b"HTTP/1.1 ", b"2"),
+    "endless head": (b"HTTP/1.1 200 OK\r\nX: ", b"y"),
+    "continue": (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+    "silence": (b"", b""),
+}
+
+
+@skip_unless_installed("corenlp")
+@pytest.mark.parametrize("answer", ENDLESS)
+def test_an_answer_of_corenlp_ends_in_time(answer: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent = ENDLESS[answer]
+    monkeypatch.setattr(own_parsers, "LIVE_TIMEOUT", 2.0)
+    with start_endless_server((LIVE, b""), sent) as (url, _):
+        parser = load_parser(f"corenlp:{url}?timeout=1")
+        with pytest.raises(TimeoutError if sent[1] else ValueError, match=r"took over 1 seconds|not as expected"):
+            parser.parse_text("Men ran.")
+    if not sent[0].endswith(b"\r\n\r\n"):  # else the head is complete
+        with start_endless_server(sent, (b"", b"")) as (url, _), pytest.raises(ParserError, match="no CoreNLP server"):
+            load_parser(f"corenlp:{url}")
+
+
+@skip_unless_installed("corenlp")
+def test_only_the_head_of_the_first_answer_is_read() -> None:
+    with start_endless_server((OK + b"\r\n", b"a" * 2**20), (LIVE, b"")) as (url, _):
+        tracemalloc.start()
+        try:
+            load_parser(f"corenlp:{url}")
+            assert tracemalloc.get_traced_memory()[1] < 10_000_000
+        finally:
+            tracemalloc.stop()
+
+
+@skip_unless_installed("corenlp")
+@pytest.mark.parametrize("status", [300, 301, 302, 303, 307, 308])
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_no_redirect_of_corenlp_is_followed(status: int, method: str) -> None:
+    with start_endless_server((LIVE, b""), (LIVE, b"")) as (target, heads):
+        redirect = (f"HTTP/1.1 {status} x\r\nLocation: {target}/x\r\nContent-Length: 0\r\n\r\n".encode(), b"")
+        live = (LIVE, b"")
+        with (
+            start_endless_server(redirect if method == "GET" else live, redirect) as (url, _),
+            pytest.raises(ParserError, match=f"redirects to {target}/x, and redirects are not followed"),
+        ):
+            load_parser(f"corenlp:{url}").parse_text("A secret text.")
+        assert not heads
+
+
+@skip_unless_installed("corenlp")
+def test_corenlp_gets_no_password_but_the_urls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".netrc").write_text("machine 127.0.0.1 login u password hidden\ndefault login u password hidden\n")
+    (tmp_path / ".netrc").chmod(0o600)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("NETRC", str(tmp_path / ".netrc"))
+    refusal = (b"HTTP/1.1 401 dTpw\r\nContent-Length: 4\r\n\r\ndTpw", b"")
+    with start_endless_server((LIVE, b""), refusal) as (url, heads):
+        with pytest.raises(ValueError, match="the server answers 401 Unauthorized: dTpw"):
+            load_parser(f"corenlp:{url}").parse_text("Men ran.")
+        assert len(heads) == 2
+        assert not any(b"authorization" in head.lower() for head in heads)
+        with pytest.raises(ValueError, match="the server answers 401 Unauthorized: the server's text is not shown"):
+            load_parser(f"corenlp:{url.replace('//', '//u:p@')}").parse_text("Men ran.")
+        assert all(b"authorization: Basic dTpw" in head for head in heads[2:])
 
 
 TEXT = (

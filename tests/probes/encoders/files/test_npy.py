@@ -100,6 +100,11 @@ def save_array(array: object) -> Callable[[Path], None]:
     return lambda path: np.save(path, np.asarray(array))
 
 
+def write_header(header: str) -> Callable[[Path], object]:
+    content = b"\x93NUMPY\1\0" + (len(header) + 1).to_bytes(2, "little") + f"{header}\n".encode()
+    return lambda path: path.write_bytes(content + bytes(8))
+
+
 def archive(path: Path) -> None:
     with path.open("wb") as file:
         np.savez(file, a=ROWS)
@@ -112,6 +117,11 @@ BAD: list[tuple[Callable[[Path], object], str]] = [
     (save_array(np.array([[{}]], dtype=object)), "Object arrays cannot be loaded"),
     (lambda path: path.write_bytes(b"text"), "cannot"),
     (lambda path: path.write_bytes(b""), "No data left in file"),
+    (write_header("{'descr': '<f4'"), "damaged, or not in the format npy: "),
+    (
+        write_header("{'descr': [('a',)], 'fortran_order': False, 'shape': (1, 1)}"),
+        "damaged, or not in the format npy: ",
+    ),
     (archive, "one array is expected (or use format=npz)"),
 ]
 

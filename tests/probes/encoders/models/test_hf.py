@@ -3,6 +3,7 @@
 import json
 import random
 import threading
+import warnings
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -302,6 +303,8 @@ REFUSED: list[tuple[str, str]] = [
     ("layer=1_0", "option layer=1_0: a whole number or all is expected"),
     ("pool=maen", "last, eos, verb, subject, agent, patient, recipient is expected (did you mean 'mean'?)"),
     ("precision=int8", "one of float32, float16, bfloat16 is expected"),
+    ("max_length=2", "option max_length=2: at least 3 is expected, for 2 special tokens and one other"),
+    ("max_length=-5", "option max_length=-5: "),
     ("max_length=65", "option max_length=65: the model has 64 positions"),
     ("device=gpu", "unknown device 'gpu'; expected one such as cpu, cuda, cuda:1"),
     ("revision=main", "is a directory; revision= is for models of the hub"),
@@ -367,6 +370,14 @@ def want_code(path: Path) -> None:
     (path / "code.py").write_text("raise SystemExit('this was run')")
 
 
+def edit_json(name: str, **values: object) -> Callable[[Path], None]:
+    def edit(path: Path) -> None:
+        content = json.loads((path / name).read_text()) if (path / name).is_file() else {}
+        (path / name).write_text(json.dumps(content | values))
+
+    return edit
+
+
 BROKEN: list[tuple[Callable[[Path], Any], str]] = [
     (lambda path: (path / "config.json").unlink(), "no model at PATH: there is no config.json"),
     (lambda path: (path / "config.json").write_text("{"), "cannot load the model PATH: "),
@@ -377,6 +388,22 @@ BROKEN: list[tuple[Callable[[Path], Any], str]] = [
     (cut_weights, "cannot load the model PATH: "),
     (drop_a_weight, "its files lack 4 of its weights, such as encoder.layer.1.output"),
     (want_code, "cannot load the model PATH: "),
+    (edit_json("config.json", hidden_act="no-such"), "KeyError: "),
+    (edit_json("config.json", model_type=["bert"]), "TypeError: "),
+    *(
+        (
+            edit_json("tokenizer_config.json", model_max_length=limit),
+            f"model_max_length of tokenizer_config.json is {limit!r};",
+        )
+        for limit in (True, "9", 2.5)
+    ),
+    *(
+        (
+            edit_json("tokenizer_config.json", model_max_length=limit),
+            f"the token limit of its configuration is {limit}; at least 3",
+        )
+        for limit in (0, 1, 2, -1)
+    ),
 ]
 
 
@@ -392,6 +419,13 @@ def test_a_layer_of_any_number_of_digits_is_not_declared(digits: str, zeros: int
     is_undeclared = model_loading._is_in_undeclared_layer(f"bert.0.1{digits}{'0' * zeros}.weight", named)
     assert is_undeclared
     assert not model_loading._is_in_undeclared_layer("bert.0.0.weight", named)
+
+
+def test_libraries_do_not_warn_of_what_is_refused() -> None:
+    with pytest.raises(EncoderError, match="cannot load the model m: IndexError: x"):  # noqa: SIM117
+        with model_loading.report_loading_errors("m"):
+            warnings.warn("pickled", FutureWarning, stacklevel=1)
+            raise IndexError("x\ny")
 
 
 def test_file_for_a_model(tmp_path: Path) -> None:
@@ -417,6 +451,7 @@ def test_sentence_without_tokens(gpt2: Path) -> None:
 
 
 def test_long_sentences_are_noted(bert: Path) -> None:
+    assert get_capabilities(load(f"hf:{bert}?max_length=3")).notes == ()  # of no sentence of the user
     encoder = load(f"hf:{bert}?max_length=4")
     encoder.encode(["a b"])
     assert get_capabilities(encoder).notes == (

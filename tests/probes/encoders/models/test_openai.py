@@ -17,7 +17,7 @@ from helpers.thoroughness import examples
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from sentprobe.common.errors import UsageError
+from sentprobe.common.errors import SentprobeError, UsageError
 from sentprobe.common.specs import parse_spec
 from sentprobe.probes.encoders.encoder import Encoder, EncoderError
 from sentprobe.probes.encoders.models.endpoints import load_openai
@@ -140,7 +140,7 @@ def test_proxy_of_the_environment(server: Server, monkeypatch: pytest.MonkeyPatc
     client(server).encode(TEXTS)
     assert server.requests[1].path == "/v1/embeddings"
     monkeypatch.setenv("http_proxy", "socks5://127.0.0.1:9")
-    with pytest.raises(EncoderError, match="is not an HTTP proxy"):
+    with pytest.raises(SentprobeError, match="is not an HTTP proxy"):
         client(remote)
 
 

@@ -54,7 +54,8 @@ def test_each_further_try_is_told_at_once_and_once(
     tries = re.findall(r"; try (\d) of 7 follows", "\n".join(warning))
     assert len(warning) == len(tries) == len(set(tries)) <= len(waits) == 4
     assert re.fullmatch(
-        r"encoder openai:\S+: the server answers 503 Service Unavailable: busy, \[key\]; "
+        r"encoder openai:\S+: the server answers 503 Service Unavailable: "
+        r"the server's text is not shown, since it could repeat the key; "
         r"try 2 of 7 follows in \d\.\d s",
         min(warning),
     )
@@ -120,7 +121,7 @@ LASTING: list[tuple[Reply, str, int]] = [
     (Reply(reset=True), "(after 3 tries)", 3),
     (Reply(make_right_answer({"model": "m", "input": TEXTS}), cut=9), "(after 3 tries)", 3),
     (Reply(status=307, headers={"Location": "http://127.0.0.1:9/v1"}),
-     "redirects to http://127.0.0.1:9/v1, and redirects are not followed: use that address as base_url", 1),
+     "redirects to http://127.0.0.1:9/v1, and redirects are not followed: use that address", 1),
     (Reply(status=301), "answers 301 Moved Permanently", 1),
 ]  # fmt: skip
 
@@ -129,7 +130,7 @@ LASTING: list[tuple[Reply, str, int]] = [
 def test_failure_that_lasts(server: Server, reply: Reply, message: str, tries: int) -> None:
     server.replies = [reply] * 9
     with pytest.raises(EncoderError) as caught:
-        client(server, "retries=2").encode(TEXTS)
+        client(server, "retries=2", has_key=False).encode(TEXTS)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
     assert len(server.requests) == tries
@@ -137,22 +138,14 @@ def test_failure_that_lasts(server: Server, reply: Reply, message: str, tries: i
 
 def test_server_that_never_answers(server: Server) -> None:
     server.replies = [Reply(stall=True)] * 9
-    with pytest.raises(EncoderError, match=r"sent nothing for 0.1 seconds \(after 2 tries\)"):
+    with pytest.raises(EncoderError, match=r"did not finish its answer within 0.1 seconds \(after 2 tries\)"):
         client(server, "timeout=0.1&retries=1").encode(TEXTS)
 
 
-@pytest.mark.parametrize(
-    ("reply", "seconds"),
-    [(Reply(b" " * 60, drip=0.05), "0.3"), (Reply(endless_head=True), "0.5")],
-    ids=["body", "head"],
-)
-def test_server_that_never_finishes(
-    server: Server, monkeypatch: pytest.MonkeyPatch, reply: Reply, seconds: str
-) -> None:
-    """The head of an answer is limited by the time to connect and *timeout*, the body by *timeout*."""
-    monkeypatch.setattr(endpoints, "CONNECT_TIMEOUT", 0.2)
+@pytest.mark.parametrize("reply", [Reply(b" " * 60, drip=0.05), Reply(endless_head=True)], ids=["body", "head"])
+def test_server_that_never_finishes(server: Server, reply: Reply) -> None:
     server.replies = [reply] * 9
-    with pytest.raises(EncoderError, match=rf"did not finish its answer within {seconds} seconds \(after 2 tries\)"):
+    with pytest.raises(EncoderError, match=r"did not finish its answer within 0.3 seconds \(after 2 tries\)"):
         client(server, "timeout=0.3&retries=1").encode(TEXTS)
 
 
@@ -229,8 +222,8 @@ NOT_NUMBERS: list[tuple[Any, Any]] = [
 ]  # fmt: skip
 
 WRONG: list[tuple[Any, str]] = [
-    (b"<html>", "it has no list of embeddings: '<html>'"),
-    (b"", "it has no list of embeddings: ''"),
+    (b"<html>", "it has no list of embeddings: <html>"),
+    (b"", "it has no list of embeddings"),
     (b"[" * 100_000, "it has too many lists and objects for 2 sentences"),
     ({"object": "list"}, "it has no list of embeddings"),
     ({"data": None}, "it has no list of embeddings"),
@@ -243,7 +236,7 @@ WRONG: list[tuple[Any, str]] = [
     (rows([1.0], [2.0], index=0), "its indices are not the numbers from 0 to 1"),
     (rows([1.0], [2.0], index=[]), "it has no list of embeddings"),
     (rows([1.0], [2.0], index=None), "its indices are not the numbers from 0 to 1"),
-    (rows([1.0], [2.0, 3.0]), "its embeddings have different widths: [1, 2]"),
+    (rows([1.0], [2.0, 3.0]), "its embeddings have different widths, from 1 to 2"),
     (rows([], []), "its embeddings have width 0, not 1 to 32768"),
     (rows([0.5] * 33_000, [0.5] * 33_000), "its embeddings have width 33000, not 1 to 32768"),
     *((rows(*embeddings), "an embedding is not a list of numbers") for embeddings in NOT_NUMBERS),
@@ -261,7 +254,7 @@ WRONG: list[tuple[Any, str]] = [
 def test_wrong_answer(server: Server, body: Any, message: str) -> None:
     server.replies = [Reply(body)]
     with pytest.raises(EncoderError) as caught:
-        client(server).encode(["a", "b"])
+        client(server, has_key=False).encode(["a", "b"])
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
     assert len(server.requests) == 1
@@ -281,5 +274,5 @@ def test_memory_is_in_proportion_to_a_wrong_answer(server: Server) -> None:
 
 def test_another_width_in_a_later_request(server: Server) -> None:
     server.make = lambda content: make_right_answer({**content, "dimensions": 2 + len(content["input"])})
-    with pytest.raises(EncoderError, match=r"vectors of different widths: \[3, 4\]"):
+    with pytest.raises(EncoderError, match=r"vectors of different widths, from 3 to 4"):
         client(server, "batch=2").encode(["a", "b", "c"])

@@ -127,6 +127,11 @@ def find_recipes(**changes: Any) -> set[str]:
     }
 
 
+def test_recipe_depends_on_profile() -> None:
+    """Results of uniformly sampled sentences were once found for those of a profile."""
+    assert find_recipes(compeval=CompevalOptions(profile="published")).isdisjoint(find_recipes())
+
+
 def test_another_version_is_another_recipe(monkeypatch: pytest.MonkeyPatch) -> None:
     before = find_recipes()
     assert len(before) == 1 and before == find_recipes()
