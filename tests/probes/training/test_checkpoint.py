@@ -70,10 +70,10 @@ def change_state(folder: Path, place: str, value: object) -> None:
 
 
 BAD_STATES: list[tuple[str, object, str]] = [
-    ("state", {}, ""),
-    ("state", {"step": 1}, ""),
-    ("format", "x", ""),
-    ("more", 1, ""),
+    ("state", {}, "not a valid state"),
+    ("state", {"step": 1}, "not a valid state"),
+    ("format", "x", "the format is not"),
+    ("more", 1, "not a valid state"),
     ("state.step", "two", "step must be a whole number"),
     *((f"state.{name}", -1, f"{name} is -1; a number from 0") for name in ("step", "epoch", "batch", "waited")),
     ("state.seconds", -1.0, "seconds is -1.0; a number from 0"),
