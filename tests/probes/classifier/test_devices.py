@@ -149,13 +149,13 @@ def test_precision_follows_instruction_set(
         devices.has_fast_bfloat16.cache_clear()
 
 
-sizes = st.integers(1, 5)
+layer_sizes = st.integers(1, 5)
 
 
 @st.composite
 def layers(draw: st.DrawFn) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Return words (b, slots), a lexicon (words, dim), weights and a gradient of the sums."""
-    items, slots, words, dim, units = (draw(sizes) for _ in range(5))
+    items, slots, words, dim, units = (draw(layer_sizes) for _ in range(5))
     generator = torch.Generator().manual_seed(draw(st.integers(0, 99)))
     numbers = torch.randint(words, (items, slots), generator=generator)
 
@@ -205,8 +205,8 @@ def train_probe(name: str, word_vectors: Vectors | None, *, scaling: str = "as-i
     generator = np.random.default_rng(0)
     vectors = generator.standard_normal((len(DATA.sentences), 8), dtype=np.float32)
     train, test = DATA.splits[Split.TRAIN], DATA.splits[Split.TEST]
-    sizes, validation = {"words": len(DATA.probe_words), "labels": 2}, test if preset.needs_validation else None
-    splits: dict[str, Any] = {"train": train, "validation": validation, "test": test}
+    splits: dict[str, Any] = {"train": train, "validation": test if preset.needs_validation else None, "test": test}
+    sizes: dict[str, Any] = {"words": len(DATA.probe_words), "labels": 2}
     (result,) = fit(vectors, **splits, **sizes, preset=preset, seeds=[0], word_vectors=word_vectors)
     return result
 
@@ -238,7 +238,7 @@ def test_word_vector_logreg_is_that_of_scikit_learn() -> None:
     labels = (score + generator.standard_normal(200) > 0).astype(np.int64)
     items = Items(rows, probes, labels)
     preset = replace(find_preset("logreg"), l2=(1.0,), scaling=Scaling.AS_IS, tolerance=1e-5)
-    sizes = {"words": 6, "labels": 2}
+    sizes: dict[str, Any] = {"words": 6, "labels": 2}
     (result,) = fit(vectors, train=items, test=items, **sizes, preset=preset, seeds=[0], word_vectors=lexicon)
     written = np.hstack([vectors[rows], lexicon[probes].reshape(200, -1)])
     theirs = LogisticRegression(C=1.0, tol=1e-8, max_iter=1000).fit(written, labels)

@@ -363,7 +363,7 @@ def test_blind_codelength_follows_label_frequencies() -> None:
     # L-BFGS on vectors that are all equal learns the shares of the labels, and nothing else.
     targets = np.array([0, 1, 1, *[0, 1, 1, 1] * 7, 0])
     parts = {"train": make_items(targets, 0, 32), "validation": None, "test": make_items(targets, 0, 4)}
-    (results,) = fit_portions(np.ones((32, 2), np.float32), **parts, preset=FIXED, seeds=[3], **PLAIN)  # type: ignore[arg-type]
+    (results,) = fit_portions(np.ones((32, 2), np.float32), **parts, preset=FIXED, seeds=[3], **PLAIN)
     sizes = [2, 4, 8, 16, 32]
     assert [reading.at for reading in results.readings] == sizes
     bits = [

@@ -125,7 +125,7 @@ def count_reads_and_moves(preset: Preset, patch: pytest.MonkeyPatch) -> tuple[in
         count_calls(READS, inner, reads)
         count_calls(["to"], inner, moves)
         test = data.splits[Split.TEST]
-        splits = {"train": data.splits[Split.TRAIN], "test": test, "validation": test}
+        splits: dict[str, Any] = {"train": data.splits[Split.TRAIN], "test": test, "validation": test}
         fit(vectors, **splits, words=10, labels=2, preset=preset, seeds=[0, 1])
     return len(reads), len(moves)
 

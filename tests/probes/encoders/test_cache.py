@@ -55,6 +55,13 @@ from sentprobe.probes.encoders.embedding import embed
 FINGERPRINTS = ("f" * 64, "0" * 64, "../odd name")
 
 
+def embed_exactly(sentences: list[str], cache: Cache, *, fingerprint: str = "f" * 64) -> HashingEncoder:
+    """Embed sentences, and check their vectors; return the encoder, which knows what it encoded."""
+    encoder = HashingEncoder(fingerprint=fingerprint)
+    np.testing.assert_array_equal(embed(encoder, sentences, cache=cache), expected(sentences, encoder=encoder))
+    return encoder
+
+
 class CacheMachine(RuleBasedStateMachine):
     """Any mix of calls, encoders, damage and clearing: the vectors are always the encoder's."""
 
@@ -66,14 +73,10 @@ class CacheMachine(RuleBasedStateMachine):
 
     @rule(sentences=texts, fingerprint=st.sampled_from(FINGERPRINTS), fresh=st.booleans())
     def embeds(self, sentences: list[str], fingerprint: str, fresh: bool) -> None:
-        encoder = HashingEncoder(fingerprint=fingerprint)
         cache = Cache(self.directory) if fresh else self.cache
-        vectors = embed(encoder, sentences, cache=cache)
-        np.testing.assert_array_equal(vectors, expected(sentences, encoder=encoder))
+        encoder = embed_exactly(sentences, cache, fingerprint=fingerprint)
         assert len(encoder.seen) == len(set(encoder.seen))
-        again = HashingEncoder(fingerprint=fingerprint)
-        embed(again, sentences[::-1], cache=cache)
-        assert again.seen == []
+        assert embed_exactly(sentences[::-1], cache, fingerprint=fingerprint).seen == []
 
     @rule(damage=st.sampled_from(DAMAGE), place=st.integers(0, 500), which=st.integers(0, 9))
     def damages(self, damage: Damage, place: int, which: int) -> None:
@@ -162,15 +165,11 @@ def test_damage_is_reported_once_and_mended(damage: Damage, tmp_path: Path, capl
     for path in list_vector_files_below(tmp_path)[1:]:
         damage(path, 200)
     with caplog.at_level(logging.WARNING):
-        encoder, cache = HashingEncoder(), Cache(tmp_path)
-        vectors = embed(encoder, sentences, cache=cache)
-    np.testing.assert_array_equal(vectors, expected(sentences, encoder=encoder))
+        encoder = embed_exactly(sentences, Cache(tmp_path))
     assert len(encoder.seen) == 2
     folder = find_encoder_folder(tmp_path, encoder.fingerprint)
     assert caplog.messages == [f"the cache {folder} has damaged files; their sentences are encoded again"]
-    again = HashingEncoder()
-    embed(again, sentences, cache=Cache(tmp_path))
-    assert again.seen == []
+    assert embed_exactly(sentences, Cache(tmp_path)).seen == []
     assert check_cache_files(tmp_path).damaged == ()
 
 
@@ -179,17 +178,14 @@ def test_flipped_bit_is_noticed(place: int, tmp_path: Path) -> None:
     embed(HashingEncoder(), ["a", "b"], cache=Cache(tmp_path))
     (path,) = list_vector_files_below(tmp_path)
     flip(path, place)
-    vectors = embed(HashingEncoder(), ["a", "b"], cache=Cache(tmp_path))
-    np.testing.assert_array_equal(vectors, expected(["a", "b"], encoder=HashingEncoder()))
+    embed_exactly(["a", "b"], Cache(tmp_path))
     assert check_cache_files(tmp_path).damaged in ((), (path,))  # a flipped key is not looked for
 
 
 def test_encoders_share_no_vectors(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
-    first, second = HashingEncoder(fingerprint="1" * 64), HashingEncoder(fingerprint="2" * 64)
-    embed(first, ["a"], cache=cache)
-    np.testing.assert_array_equal(embed(second, ["a"], cache=cache), expected(["a"], encoder=second))
-    assert second.seen == ["a"]
+    embed_exactly(["a"], cache, fingerprint="1" * 64)
+    assert embed_exactly(["a"], cache, fingerprint="2" * 64).seen == ["a"]
 
 
 def test_file_of_another_encoder_is_unused(tmp_path: Path) -> None:
@@ -198,9 +194,7 @@ def test_file_of_another_encoder_is_unused(tmp_path: Path) -> None:
     folder = find_encoder_folder(tmp_path, "2" * 64)
     folder.mkdir()
     path.rename(folder / path.name)
-    second = HashingEncoder(fingerprint="2" * 64)
-    vectors = embed(second, ["a"], cache=Cache(tmp_path))
-    np.testing.assert_array_equal(vectors, expected(["a"], encoder=second))
+    embed_exactly(["a"], Cache(tmp_path), fingerprint="2" * 64)
 
 
 def test_equal_content_is_one_file(tmp_path: Path) -> None:
@@ -379,11 +373,8 @@ def test_full_disk_is_reported_once(
 
     monkeypatch.setattr(Path, "replace", full)
     monkeypatch.setattr("sentprobe.probes.encoders.embedding.CHUNK", 2)
-    sentences = [f"s{n}" for n in range(7)]
-    encoder = HashingEncoder()
     with caplog.at_level(logging.WARNING):
-        vectors = embed(encoder, sentences, cache=Cache(tmp_path))
-    np.testing.assert_array_equal(vectors, expected(sentences, encoder=encoder))
+        embed_exactly([f"s{n}" for n in range(7)], Cache(tmp_path))
     assert len(caplog.messages) == len(tries) == 1
     assert "No space left on device" in caplog.messages[0]
     assert caplog.messages[0].endswith("sentence vectors are no longer kept in the cache")
@@ -394,8 +385,7 @@ def test_file_for_cache_is_kept(tmp_path: Path, caplog: pytest.LogCaptureFixture
     path = tmp_path / "cache"
     path.write_text("mine")
     with caplog.at_level(logging.WARNING):
-        vectors = embed(HashingEncoder(), ["a"], cache=Cache(path))
-    np.testing.assert_array_equal(vectors, expected(["a"], encoder=HashingEncoder()))
+        embed_exactly(["a"], Cache(path))
     (message,) = caplog.messages
     assert message.endswith("Not a directory; the cache is not used")
     assert path.read_text() == "mine"
@@ -426,11 +416,8 @@ def test_read_only_cache_is_read(
 
 
 def assert_reads_only(directory: Path, caplog: pytest.LogCaptureFixture) -> None:
-    encoder = HashingEncoder()
     with caplog.at_level(logging.WARNING):
-        vectors = embed(encoder, ["a", "b"], cache=Cache(directory))
-    np.testing.assert_array_equal(vectors, expected(["a", "b"], encoder=encoder))
-    assert encoder.seen == ["b"]
+        assert embed_exactly(["a", "b"], Cache(directory)).seen == ["b"]
     assert len(caplog.messages) == 1
 
 
@@ -444,9 +431,8 @@ def test_unreadable_file_is_encoded_again(
         raise OSError(errno.EIO, "Input/output error", "/cache/file")
 
     monkeypatch.setattr("sentprobe.probes.encoders.cache.open_vectors", fail)
-    encoder = HashingEncoder()
     with caplog.at_level(logging.WARNING):
-        embed(encoder, ["a", "b"], cache=Cache(tmp_path))
+        encoder = embed_exactly(["a", "b"], Cache(tmp_path))
     assert sorted(encoder.seen) == ["a", "b"]
     assert caplog.messages == ["/cache/file: Input/output error; its sentences are encoded again"]
 
@@ -456,9 +442,7 @@ def test_vanished_file_is_encoded_again(
 ) -> None:
     embed(HashingEncoder(), ["a"], cache=Cache(tmp_path))
     monkeypatch.setattr("sentprobe.probes.encoders.cache.list_vector_files", lambda folder: [folder / ("0" * 32)])
-    encoder = HashingEncoder()
-    embed(encoder, ["a"], cache=Cache(tmp_path))
-    assert encoder.seen == ["a"]
+    assert embed_exactly(["a"], Cache(tmp_path)).seen == ["a"]
     assert caplog.messages == []
 
 
@@ -488,9 +472,7 @@ def test_processes_share_a_cache(tmp_path: Path) -> None:
         assert (worker.returncode, err) == (0, "")
         assert 0 <= int(out) <= COUNT
     assert check_cache_files(tmp_path).damaged == ()
-    encoder = HashingEncoder()
-    embed(encoder, [f"s{n}" for n in range(COUNT)], cache=Cache(tmp_path))
-    assert encoder.seen == []
+    assert embed_exactly([f"s{n}" for n in range(COUNT)], Cache(tmp_path)).seen == []
 
 
 @pytest.mark.skipif(not hasattr(os, "kill"), reason="there is no kill -9 here")
@@ -503,10 +485,7 @@ def test_killed_process_loses_no_vectors(tmp_path: Path) -> None:
         worker.communicate(timeout=60)
         done = len(list_vector_files_below(tmp_path))
     assert 6 <= done < COUNT / CHUNK
-    encoder = HashingEncoder()
-    sentences = [f"s{n}" for n in range(COUNT)]
-    vectors = embed(encoder, sentences, cache=Cache(tmp_path))
-    np.testing.assert_array_equal(vectors, expected(sentences, encoder=encoder))
+    encoder = embed_exactly([f"s{n}" for n in range(COUNT)], Cache(tmp_path))
     assert len(encoder.seen) == COUNT - CHUNK * done
     assert check_cache_files(tmp_path).damaged == ()
 

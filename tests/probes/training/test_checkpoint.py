@@ -69,6 +69,7 @@ def change_state(folder: Path, place: str, value: object) -> None:
     path.write_text(json.dumps(record))
 
 
+NOT_TEXTS: list[object] = [3, [], {"torch": None}, {"torch": ["2"]}]
 BAD_STATES: list[tuple[str, object, str]] = [
     ("state", {}, "not a valid state"),
     ("state", {"step": 1}, "not a valid state"),
@@ -89,7 +90,7 @@ BAD_STATES: list[tuple[str, object, str]] = [
     *(
         (name, values, f"{name} must be an object of texts")
         for name in ("versions", "identity")
-        for values in (3, [], {"torch": None}, {"torch": ["2"]})
+        for values in NOT_TEXTS
     ),
     ("versions", {"torch": 2}, "versions must be an object of texts"),
 ]

@@ -34,7 +34,7 @@ class Bout(NamedTuple):
     """Settings of a training, and the required gain of its trained encoder."""
 
     steps: int
-    compute_gap: float
+    gap: float
     """Gain in BLEU, in accuracy, or in nats for perplexity."""
     hidden: int = 16
     """Units of the encoder, per direction."""

@@ -4,7 +4,7 @@ import pickle
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -500,7 +500,11 @@ LOADERS: dict[str, Callable[..., Encoder]] = {
     "sdae": sdae,
     "skipthought": lambda files: skipthought(*files),
 }
-BAD = {"infersent": BAD_INFERSENT, "sdae": BAD_SDAE, "skipthought": BAD_SKIPTHOUGHT}
+BAD: Mapping[str, Sequence[tuple[str, Callable[..., object], str]]] = {
+    "infersent": BAD_INFERSENT,
+    "sdae": BAD_SDAE,
+    "skipthought": BAD_SKIPTHOUGHT,
+}
 BAD_FILES = [
     pytest.param(kind, damage, message, id=f"{kind}: {name}")
     for kind, rows in BAD.items()

@@ -84,27 +84,24 @@ def test_prepare_sees_all_sentences() -> None:
     assert embed(make("pair"), texts).shape == (len(texts), len(texts) + 1)
 
 
-def test_senteval_parameters_are_read(here: Path) -> None:
-    source = (
-        "params_senteval = {'batch_size': 1, 'model': 5.0}\n"
-        "def batcher(params, batch):\n"
-        "    assert len(batch) == 1 and params.classifier == {'nhid': 0}\n"
-        "    return [[params['model']]]\n"
-    )
+PARAMETERS = """
+params_senteval = {'batch_size': 1, 'model': 5.0}
+def batcher(params, batch):
+    assert len(batch) == 1 and params.classifier == {'nhid': 0}
+    return [[params['model']]]
+"""
+NO_PREPARE = "def batcher(params, batch):\n    return [[float(len(b))] for b in batch]\n"
+ENCODE = "def encode(sentences):\n    return [[float(len(s))] for s in sentences]\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [(PARAMETERS, [[5.0]] * 3), (NO_PREPARE, [[3.0], [3.0], [5.0]]), (ENCODE, [[13.0], [16.0], [20.0]])],
+    ids=["parameters", "no prepare", "encode"],
+)
+def test_module_without_attribute_encodes(source: str, expected: list[list[float]], here: Path) -> None:
     (here / "single.py").write_text(source, encoding="utf-8")
-    assert make("single").encode(TEXTS).tolist() == [[5.0]] * 3
-
-
-def test_prepare_may_be_absent(here: Path) -> None:
-    source = "def batcher(params, batch):\n    return [[float(len(b))] for b in batch]\n"
-    (here / "single.py").write_text(source, encoding="utf-8")
-    assert make("single").encode(TEXTS).tolist() == [[3.0], [3.0], [5.0]]
-
-
-def test_module_encode_is_found(here: Path) -> None:
-    source = "def encode(sentences):\n    return [[float(len(s))] for s in sentences]\n"
-    (here / "single.py").write_text(source, encoding="utf-8")
-    assert make("single").encode(["abc"]).tolist() == [[3.0]]
+    assert make("single").encode(TEXTS).tolist() == expected
 
 
 def test_module_in_package_is_found(here: Path) -> None:
@@ -122,15 +119,10 @@ class Both:
     def encode(self, sentences: Sequence[str], task_name: str) -> None: ...
 
 
-STYLES: list[tuple[object, CallStyle | None]] = [
-    (Both(), CallStyle.MTEB1),
-    (len, CallStyle.FUNCTION),
-    ([].append, CallStyle.FUNCTION),
-    (3, None),
-]
-
-
-@pytest.mark.parametrize(("found", "style"), STYLES)
+@pytest.mark.parametrize(
+    ("found", "style"),
+    [(Both(), CallStyle.MTEB1), (len, CallStyle.FUNCTION), ([].append, CallStyle.FUNCTION), (3, None)],
+)
 def test_style_is_found(found: object, style: CallStyle | None) -> None:
     assert find_style(found) is style
 
