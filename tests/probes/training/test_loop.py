@@ -206,7 +206,8 @@ def test_lengths_stay_on_processor() -> None:
 def test_killed_training_resumes_exactly(tmp_path: Path) -> None:
     script = Path(killed_trainings.__file__)
     line = [sys.executable, str(script), str(tmp_path / "enc"), "20", "0"]
-    done = subprocess.run(line, env=ENVIRONMENT, capture_output=True, text=True, check=False)
+    environment = ENVIRONMENT | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(line, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     uninterrupted = SmallTraining(tmp_path / "whole", until(killed_trainings.STEPS))
     uninterrupted.run()
