@@ -39,7 +39,7 @@ def fit_logreg(vectors: Vectors, items: Items, *, labels: int, preset: Preset) -
 @pytest.mark.parametrize("slots", [0, 1, 2])
 @pytest.mark.parametrize("labels", [2, 3])
 @pytest.mark.parametrize("strength", [0.1, 10.0])
-def test_is_that_of_scikit_learn(slots: int, labels: int, strength: float) -> None:
+def test_logreg_is_that_of_scikit_learn(slots: int, labels: int, strength: float) -> None:
     linear_model = pytest.importorskip("sklearn.linear_model")
     metrics = pytest.importorskip("sklearn.metrics")
     vectors, items = make_data(slots=slots, labels=labels)
@@ -54,7 +54,7 @@ def test_is_that_of_scikit_learn(slots: int, labels: int, strength: float) -> No
     assert (result.predictions == theirs.predict(inputs)).mean() > 0.99
 
 
-def test_says_when_it_has_not_converged() -> None:
+def test_logreg_reports_missing_convergence() -> None:
     vectors, items = make_data(slots=1, labels=2)
     cut = fit_logreg(vectors, items, labels=2, preset=replace(EXACT, max_epochs=1))
     assert not cut.converged
@@ -63,14 +63,14 @@ def test_says_when_it_has_not_converged() -> None:
     assert cut.gradient > 1e-6
 
 
-def test_every_seed_gives_the_same() -> None:
+def test_logreg_ignores_seed() -> None:
     vectors, items = make_data(slots=1, labels=3)
     first, second = fit(vectors, train=items, test=items, words=4, labels=3, preset=LOGREG, seeds=[0, 7])
     assert (first.predictions == second.predictions).all()
     assert first.loss == second.loss
 
 
-def test_strength_may_be_chosen() -> None:
+def test_logreg_may_choose_strength() -> None:
     vectors, items = make_data(slots=1, labels=2)
     preset = replace(LOGREG, l2=(1e4, 1.0), penalty=Penalty.DECAY)
     (result,) = fit(vectors, train=items, test=items, validation=items, words=4, labels=2, preset=preset, seeds=[0])
@@ -92,7 +92,7 @@ def test_whitened_columns_are_uncorrelated(dim: int, exponent: float, shift: flo
     np.testing.assert_allclose(np.cov(white.T, bias=True), np.eye(dim), atol=0.02)
 
 
-def test_whitening_drops_what_does_not_vary() -> None:
+def test_whitening_drops_constant_dimensions() -> None:
     generator = np.random.default_rng(0)
     plain = generator.standard_normal((100, 2), dtype=np.float32)
     vectors = np.hstack([plain, plain[:, :1] * 3 + 1, np.full((100, 1), 7, np.float32)])
@@ -103,7 +103,7 @@ def test_whitening_drops_what_does_not_vary() -> None:
     assert (still == 0).all()
 
 
-def test_ill_conditioned_input_is_no_trouble() -> None:
+def test_ill_conditioned_input_converges_fast() -> None:
     """Few iterations suffice on whitened vectors, where 100 do not on raw ones."""
     generator = np.random.default_rng(0)
     plain = generator.standard_normal((4000, 30))
@@ -154,7 +154,7 @@ def test_scaling_and_penalty_are_chosen_on_validation(stop: StopCriterion, *, fl
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_codelength_of_many_classes_is_no_longer_than_the_labels(seed: int) -> None:
+def test_many_classes_are_compressed(seed: int) -> None:
     vectors, splits = make_chosen_data(labels=6, seed=seed, flat=True)
     codes = {
         preset.scaling: fit_portions(vectors, preset=preset, threads=1, words=0, labels=6, seeds=[0], device="cpu",
@@ -166,6 +166,6 @@ def test_codelength_of_many_classes_is_no_longer_than_the_labels(seed: int) -> N
     assert compression[Scaling.WHITEN] < 1
 
 
-def test_other_optimizers_cannot_choose_a_scaling() -> None:
+def test_chosen_scaling_needs_lbfgs() -> None:
     with pytest.raises(UsageError, match=r"^preset ettinger: scaling=chosen needs optimizer=lbfgs$"):
         override(find_preset("ettinger"), [("scaling", "chosen")])

@@ -37,22 +37,22 @@ changed = st.builds(
 
 
 @given(changed | st.sampled_from(PRESETS))
-def test_json_round_trip(preset: Preset) -> None:
+def test_preset_round_trips_as_json(preset: Preset) -> None:
     assert Preset.from_json(preset.to_json()) == preset
 
 
 @given(changed)
-def test_a_grid_or_a_check_on_validation_needs_validation(preset: Preset) -> None:
+def test_grid_or_check_needs_validation(preset: Preset) -> None:
     grid = any(len(getattr(preset, name)) > 1 for name in GRID_FIELDS)
     assert preset.needs_validation == (grid or preset.stop is not StopCriterion.TRAINING_LOSS)
 
 
-def test_which_presets_need_validation() -> None:
+def test_known_presets_need_validation() -> None:
     needy = {preset.name for preset in PRESETS if preset.needs_validation}
     assert needy == {"adi", "conneau", "senteval", "logreg"}
 
 
-def test_text_of_logreg_names_what_counts() -> None:
+def test_logreg_text_names_its_values() -> None:
     assert str(find_preset("logreg")) == (
         "logreg (no hidden layer, optimizer=lbfgs, l2=0.1/1/10/100, penalty=per-batch, max_epochs=1000, "
         "stop=validation-accuracy, tolerance=0.0001, scaling=chosen, precision=float32)"
@@ -64,7 +64,7 @@ BY_STEPS = [preset for preset in PRESETS if preset.optimizer is not Optimizer.LB
 
 
 @pytest.mark.parametrize("preset", BY_STEPS, ids=lambda preset: preset.name)
-def test_text_names_every_value(preset: Preset) -> None:
+def test_preset_text_names_every_value(preset: Preset) -> None:
     text = str(preset)
     assert text.startswith(f"{preset.name} (hidden ")
     for entry in fields(preset):
@@ -89,7 +89,7 @@ def test_logreg_has_the_defaults_of_scikit_learn() -> None:
     assert 1 / theirs["C"] in logreg.l2
 
 
-def test_the_papers_values() -> None:
+def test_presets_have_values_of_papers() -> None:
     """Values of Adi et al. 2017, Conneau et al. 2018 and SentEval."""
     adi, conneau, senteval = map(find_preset, ("adi", "conneau", "senteval"))
     assert (adi.hidden, adi.dropout, adi.masking) == ((0,), (0.8,), Masking.AFTER)
@@ -102,7 +102,7 @@ def test_the_papers_values() -> None:
     assert (senteval.l2, senteval.penalty) == ((1e-5, 1e-4, 1e-3, 1e-2), Penalty.DECAY)
 
 
-def test_every_value_of_a_preset_can_be_overridden() -> None:
+def test_preset_values_can_be_overridden() -> None:
     options = [("hidden", "50,0"), ("l2", "0"), ("learning_rate", "0.01"), ("scaling", "variance")]
     overridden = override(ETTINGER, [*options, ("patience_resets", "no"), ("dropout", "0.1,0.5")])
     assert (overridden.hidden, overridden.l2, overridden.learning_rate) == ((50, 0), (0.0,), 0.01)
@@ -132,13 +132,13 @@ BAD_OPTIONS = [
 
 
 @pytest.mark.parametrize(("option", "message"), BAD_OPTIONS)
-def test_refused_option(option: tuple[str, str], message: str) -> None:
+def test_bad_option_is_refused(option: tuple[str, str], message: str) -> None:
     with pytest.raises(UsageError) as caught:
         override(ETTINGER, [option])
     assert message in str(caught.value)
 
 
-def test_no_average_where_all_probes_are_the_same() -> None:
+def test_logreg_refuses_average() -> None:
     with pytest.raises(UsageError, match="average=2 has no effect with optimizer=lbfgs"):
         override(find_preset("logreg"), [("average", "2")])
 
@@ -159,16 +159,16 @@ BAD_JSON = [
 
 
 @pytest.mark.parametrize(("change", "message"), BAD_JSON)
-def test_refused_json(change: dict[str, object], message: str) -> None:
+def test_bad_json_is_refused(change: dict[str, object], message: str) -> None:
     with pytest.raises(SentprobeError, match=message.replace("(", r"\(")):
         Preset.from_json(ETTINGER.to_json() | change)
 
 
-def test_no_value_at_all() -> None:
+def test_empty_value_is_refused() -> None:
     with pytest.raises(UsageError, match="preset ettinger: l2 has no value"):
         replace(ETTINGER, l2=())
 
 
-def test_unknown_preset() -> None:
+def test_unknown_preset_suggests_nearest() -> None:
     with pytest.raises(UsageError, match="did you mean 'ettinger'"):
         find_preset("etinger")

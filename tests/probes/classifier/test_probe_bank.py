@@ -1,5 +1,6 @@
-"""Banks of probes: equal to single probes and to autograd."""
+"""Banks of probes: equal to single probes and to autograd; scaling of vectors in little memory."""
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -19,19 +20,24 @@ from sentprobe.probes.classifier.probe import (
     Penalty,
     Precision,
     Preset,
+    Scaling,
     StopCriterion,
     WeightInitialization,
 )
 from sentprobe.probes.classifier.probe_bank import (
+    ROWS_PER_PART,
+    SCALINGS,
     Bank,
     BankDesign,
     BatchInputs,
     compute_gradients,
     compute_logits,
     make_bank,
+    scale_to_tensor,
 )
 from sentprobe.probes.classifier.training import ITEM_ORDER_SEED, Dropout, generate_passes, prepare_items, train_points
 from sentprobe.probes.datasets.dataset import Items
+from sentprobe.probes.encoders.encoder import Vectors
 
 CPU = torch.device("cpu")
 
@@ -104,7 +110,7 @@ def plain_logits(bank: Bank, inputs: BatchInputs, mask: Tensor | None = None) ->
 
 @given(banks(), st.integers(1, 9), st.integers(0, 99))
 @settings(deadline=None)
-def test_gradients_are_those_of_autograd_on_words_written_out(bank: Bank, size: int, seed: int) -> None:
+def test_gradients_are_those_of_autograd(bank: Bank, size: int, seed: int) -> None:
     inputs, targets = random_inputs(bank.design.shape, size, seed=seed)
     masks = {place: mask.double() for place, mask in Dropout(bank.points, CPU).sample_masks(bank.points, size).items()}
     into = bank.make_zeros()
@@ -124,14 +130,14 @@ def test_gradients_are_those_of_autograd_on_words_written_out(bank: Bank, size: 
 
 @given(banks(), st.integers(1, 9), st.integers(0, 99))
 @settings(deadline=None)
-def test_logits_are_those_of_each_probe_alone(bank: Bank, size: int, seed: int) -> None:
+def test_logits_are_those_of_single_probes(bank: Bank, size: int, seed: int) -> None:
     inputs, _ = random_inputs(bank.design.shape, size, seed=seed)
     all_logits = compute_logits(bank, inputs)
     for place in range(len(bank.points)):
         torch.testing.assert_close(all_logits[place], plain_logits(bank.select_probes([place]), inputs))
 
 
-def some_items(*, slots: int, labels: int, size: int = 60) -> tuple[Tensor, Items]:
+def sample_items(*, slots: int, labels: int, size: int = 60) -> tuple[Tensor, Items]:
     generator = np.random.default_rng(0)
     table = generator.standard_normal((40, 6), dtype=np.float32)
     rows, probes = generator.integers(40, size=size), generator.integers(3, size=(size, slots))
@@ -166,10 +172,10 @@ presets = st.builds(
 
 @given(presets, st.integers(0, 2))
 @examples(12)
-def test_training_together_is_training_one_by_one(preset: Preset, slots: int) -> None:
+def test_joint_training_equals_single(preset: Preset, slots: int) -> None:
     shape = BankShape(dim=6, slots=slots, words=3, labels=3)
     design = BankDesign(shape=shape, activation=preset.activation, masking=preset.masking, precision=Precision.FLOAT32)
-    table, items = some_items(slots=slots, labels=3)
+    table, items = sample_items(slots=slots, labels=3)
     prepared = prepare_items(table, items, shape)
     grid = [point for seed in (0, 1) for point in list_grid_points(preset, shape, seed=seed)]
     together = train_points(grid, design, preset, items=prepared, validation=prepared)
@@ -184,12 +190,12 @@ def test_training_together_is_training_one_by_one(preset: Preset, slots: int) ->
 
 @pytest.mark.parametrize("penalty", Penalty)
 @pytest.mark.parametrize("optimizer", [Optimizer.ADAM, Optimizer.ADAGRAD])
-def test_updates_are_those_of_a_plain_loop(penalty: Penalty, optimizer: Optimizer) -> None:
+def test_updates_equal_plain_loop(penalty: Penalty, optimizer: Optimizer) -> None:
     """Train with autograd on one-hot inputs and PyTorch's optimizer, in the same batches."""
     preset = replace(BASE, stop=StopCriterion.TRAINING_LOSS, optimizer=optimizer, penalty=penalty, patience=99)
     shape = BankShape(dim=6, slots=2, words=3, labels=2)
     design = BankDesign(shape=shape, activation=preset.activation, masking=preset.masking, precision=Precision.FLOAT32)
-    table, items = some_items(slots=2, labels=2)
+    table, items = sample_items(slots=2, labels=2)
     prepared = prepare_items(table, items, shape)
     grid = [point for point in list_grid_points(preset, shape, seed=0) if not point.dropout]
     trained = train_points(grid, design, preset, items=prepared, validation=None)
@@ -221,7 +227,7 @@ def test_updates_are_those_of_a_plain_loop(penalty: Penalty, optimizer: Optimize
 
 
 @given(st.integers(1, 50), st.integers(1, 60), st.integers(0, 99))
-def test_a_pass_has_every_item_once(count: int, size: int, seed: int) -> None:
+def test_pass_has_every_item_once(count: int, size: int, seed: int) -> None:
     generator = np.random.default_rng(seed)
     batches = next(generate_passes(count, size=size, generator=generator, device=CPU))
     assert sorted(torch.cat(batches).tolist()) == list(range(count))
@@ -229,7 +235,7 @@ def test_a_pass_has_every_item_once(count: int, size: int, seed: int) -> None:
     assert 0 < len(batches[-1]) <= size
 
 
-def test_masks_keep_the_mean_and_the_share() -> None:
+def test_masks_keep_mean_and_share() -> None:
     grid = [GridPoint(seed=0, hidden=100, dropout=rate, l2=0.0) for rate in (0.0, 0.2, 0.8)]
     masks = Dropout(grid, CPU).sample_masks(grid, 500)
     assert sorted(masks) == [1, 2]
@@ -240,7 +246,7 @@ def test_masks_keep_the_mean_and_the_share() -> None:
         assert float((mask == 0).double().mean()) == pytest.approx(rate, abs=0.01)
 
 
-def test_hidden_layer_is_as_wide_as_the_input() -> None:
+def test_hidden_layer_is_wide_as_input() -> None:
     shape = BankShape(dim=300, slots=2, words=14, labels=2)
     (point,) = list_grid_points(find_preset("ettinger"), shape, seed=0)
     assert point.hidden == 328
@@ -248,3 +254,54 @@ def test_hidden_layer_is_as_wide_as_the_input() -> None:
     many = replace(shape, labels=1000)
     assert {point.hidden for point in list_grid_points(find_preset("conneau"), many, seed=0)} == {0}
     assert len(list_grid_points(find_preset("senteval"), many, seed=0)) == 4
+
+
+def sample_vectors(count: int, dim: int, seed: int = 0) -> Vectors:
+    generator = np.random.default_rng(seed)
+    scale, shift = 10 ** generator.uniform(-3, 3, size=(2, dim))
+    vectors: Vectors = (generator.standard_normal((count, dim)) * scale + shift).astype(np.float32)
+    return vectors
+
+
+@given(st.integers(1, 3 * ROWS_PER_PART), st.integers(2, 40), st.sampled_from([Scaling.UNIT, Scaling.VARIANCE]))
+@examples(40)
+def test_scaling_equals_textbook_formula(count: int, dim: int, scaling: Scaling) -> None:
+    vectors = sample_vectors(count + 7, dim, seed=count)
+    rows = np.arange(3, 3 + count)
+    training_vectors = vectors[rows].astype(np.float64)
+    centred = training_vectors - training_vectors.mean(axis=0)
+    lengths = np.linalg.norm(centred, axis=1)
+    scale = lengths.mean() if scaling is Scaling.UNIT else training_vectors.std(axis=0)
+    expected = (vectors - training_vectors.mean(axis=0)) / (scale if count > 1 else 1.0)
+    repeated_rows = np.concatenate([rows, rows[:5]])
+    assert (scale_to_tensor(vectors, repeated_rows, scaling=scaling).numpy() == expected.astype(np.float32)).all()
+
+
+@pytest.mark.parametrize("scaling", SCALINGS)
+def test_scaling_rounds_from_float32(scaling: Scaling) -> None:
+    vectors, rows = sample_vectors(300, 20), np.arange(200)
+    rounded = scale_to_tensor(vectors, rows, scaling=scaling, dtype=torch.bfloat16)
+    assert torch.equal(rounded, scale_to_tensor(vectors, rows, scaling=scaling).bfloat16())
+
+
+@pytest.mark.parametrize("scaling", SCALINGS)
+def test_scaling_copies_little(scaling: Scaling) -> None:
+    """Beside the result, which PyTorch allocates, memory is a quarter of the vectors."""
+    vectors, rows = sample_vectors(20_000, 64), np.arange(16_000)
+    tracemalloc.start()
+    try:
+        scale_to_tensor(vectors, rows, scaling=scaling)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < vectors.nbytes / 4
+
+
+@pytest.mark.parametrize("scaling", SCALINGS)
+def test_scaling_leaves_vectors(scaling: Scaling) -> None:
+    vectors = sample_vectors(50, 4)
+    vectors.flags.writeable = False
+    copied = vectors.copy()
+    scaled = scale_to_tensor(vectors, np.arange(40), scaling=scaling).numpy()
+    scaled += 1
+    assert (vectors == copied).all()

@@ -28,6 +28,7 @@ from sentprobe.probes.training.schedule import StepInterval
 
 pytest.importorskip("lightning_fabric", reason="the extra train is not installed")
 
+
 SELDOM = replace(SETTINGS, checkpoint_seconds=300, probe_every=StepInterval(3))
 """Unless it is stopped, a checkpoint is written after each fourth step only."""
 
@@ -157,7 +158,7 @@ def check_same_training(stopped: Stopped, uninterrupted: Stopped) -> None:
     stops=st.dictionaries(st.sampled_from(PLACES), st.sets(st.integers(1, 12), max_size=2)),
     numbers=st.sampled_from([(signal.SIGTERM,), (signal.SIGHUP, signal.SIGTERM)]),
 )
-def test_wherever_it_is_stopped_nothing_is_lost(
+def test_stopped_training_loses_nothing(
     uninterrupted: Stopped, stops: Mapping[str, Collection[int]], numbers: Sequence[int]
 ) -> None:
     with TemporaryDirectory() as folder:
@@ -167,7 +168,7 @@ def test_wherever_it_is_stopped_nothing_is_lost(
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_what_is_kept_is_the_last_step_that_is_whole(uninterrupted: Stopped, tmp_path: Path, place: str) -> None:
+def test_stop_keeps_last_whole_step(uninterrupted: Stopped, tmp_path: Path, place: str) -> None:
     stopped = Stopped(tmp_path / "enc", {place: {2}})
     with stopped.watched():
         assert not stopped.begin()
@@ -176,7 +177,7 @@ def test_what_is_kept_is_the_last_step_that_is_whole(uninterrupted: Stopped, tmp
     check_same_training(stopped, uninterrupted)
 
 
-def test_a_signal_that_ends_a_process_at_once_ends_it_with_its_code(uninterrupted: Stopped, tmp_path: Path) -> None:
+def test_termination_has_its_exit_code(uninterrupted: Stopped, tmp_path: Path) -> None:
     stopped = Stopped(tmp_path / "enc", {"optimizer": {6}, "step": {9}}, (signal.SIGTERM,)).run()
     assert stopped.codes == [143, 143]
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
@@ -185,7 +186,7 @@ def test_a_signal_that_ends_a_process_at_once_ends_it_with_its_code(uninterrupte
 
 @pytest.mark.parametrize("numbers", [(signal.SIGHUP, signal.SIGTERM), (signal.SIGTERM,) * 2])
 @pytest.mark.parametrize("stops", [{"optimizer": {7}}, {"step": {9}}, {"optimizer": {7}, "writing": {2}}])
-def test_what_a_closed_terminal_sends_twice_means_one_thing(
+def test_repeated_termination_counts_once(
     uninterrupted: Stopped, tmp_path: Path, numbers: Sequence[int], stops: Mapping[str, Collection[int]]
 ) -> None:
     stopped = Stopped(tmp_path / "enc", stops, numbers)
@@ -197,7 +198,7 @@ def test_what_a_closed_terminal_sends_twice_means_one_thing(
 
 
 @pytest.mark.parametrize(("stops", "times"), [({"optimizer": {7}}, 2), ({"optimizer": {7}, "writing": {2}}, 1)])
-def test_ctrl_c_once_more_ends_it_at_once(
+def test_second_ctrl_c_ends_at_once(
     uninterrupted: Stopped, tmp_path: Path, stops: Mapping[str, Collection[int]], times: int
 ) -> None:
     stopped = Stopped(tmp_path / "enc", stops, (signal.SIGINT,) * times)
@@ -208,14 +209,14 @@ def test_ctrl_c_once_more_ends_it_at_once(
     check_same_training(stopped, uninterrupted)
 
 
-def test_what_may_be_no_number_any_more_is_not_kept(tmp_path: Path) -> None:
+def test_diverged_weights_are_not_kept(tmp_path: Path) -> None:
     stopped = Stopped(tmp_path / "enc", {"optimizer": {3}}, bad=1)
     with stopped.watched(), pytest.raises(loop.DivergedError, match="not finite at step 2"):
         stopped.begin()
     assert stopped.step == 0
 
 
-def test_a_signal_that_is_ignored_stays_so() -> None:
+def test_ignored_signal_stays_ignored() -> None:
     before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
     try:
         with InterruptHandler() as interrupts, interrupts.defer_signals():
@@ -225,7 +226,7 @@ def test_a_signal_that_is_ignored_stays_so() -> None:
         signal.signal(signal.SIGTERM, before)
 
 
-def test_whoever_takes_a_signal_and_returns_is_told_once() -> None:
+def test_returning_handler_is_called_once() -> None:
     received: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, _: received.append(number))
     try:
@@ -247,7 +248,7 @@ def test_whoever_takes_a_signal_and_returns_is_told_once() -> None:
         signal.signal(signal.SIGINT, before)
 
 
-def test_a_signal_that_nobody_heard_is_not_the_last() -> None:
+def test_unheard_signal_is_repeated() -> None:
     """A signal during an object's removal, where exceptions are ignored, is not lost."""
     with InterruptHandler() as interrupts:
         for _ in range(3):
@@ -256,14 +257,14 @@ def test_a_signal_that_nobody_heard_is_not_the_last() -> None:
             assert interrupts.can_save
 
 
-def test_a_thread_of_its_own_hears_no_signal() -> None:
+def test_other_thread_hears_no_signal() -> None:
     with ThreadPoolExecutor() as pool:
         assert pool.submit(lambda: InterruptHandler().__enter__().can_save).result()
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 @pytest.mark.parametrize("call", [1, 2, 3])
-def test_no_signal_parts_the_files_of_a_model(tmp_path: Path, call: int) -> None:
+def test_model_files_are_written_together(tmp_path: Path, call: int) -> None:
     """All files of a model and its validation are written before the process stops."""
     parts: list[int] = []
     validations: list[int] = []
@@ -286,7 +287,7 @@ def test_no_signal_parts_the_files_of_a_model(tmp_path: Path, call: int) -> None
     assert stored.state.best.step == stored.state.step == 4
 
 
-def test_validations_that_cannot_be_kept_stop_no_better_model(tmp_path: Path) -> None:
+def test_unwritable_validations_keep_better_model(tmp_path: Path) -> None:
     def refuse(_: object) -> None:
         raise ResultsError("not a training curve of sentprobe")
 
@@ -318,20 +319,20 @@ def train_where_a_peer_is_gone(folder: Path, *, devices: int) -> RuntimeError:
 
 
 @pytest.mark.parametrize(("devices", "step"), [(1, 0), (2, 2)])
-def test_what_another_device_stopped_is_kept(tmp_path: Path, devices: int, step: int) -> None:
+def test_failure_of_other_device_keeps_steps(tmp_path: Path, devices: int, step: int) -> None:
     train_where_a_peer_is_gone(tmp_path, devices=devices)
     stored = checkpoint.read_state(tmp_path)
     assert (stored.state.step if stored else 0) == step
 
 
-def test_an_error_is_told_even_if_nothing_can_be_kept(tmp_path: Path) -> None:
+def test_error_notes_unsaved_steps(tmp_path: Path) -> None:
     full = SentprobeError("cannot write: no space left")
     with mock.patch.object(checkpoint, "write_checkpoint", side_effect=full):
         error = train_where_a_peer_is_gone(tmp_path, devices=2)
     assert error.__notes__ == ["the last steps are not saved: cannot write: no space left"]
 
 
-def test_a_signal_that_a_destructor_drops_stops_the_next_step(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_signal_in_destructor_stops_next_step(monkeypatch: pytest.MonkeyPatch) -> None:
     class SignalInDestructor:
         def __del__(self) -> None:
             os.kill(os.getpid(), signal.SIGTERM)

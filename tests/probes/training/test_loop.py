@@ -23,7 +23,7 @@ pytest.importorskip("lightning_fabric", reason="the extra train is not installed
 
 
 @pytest.mark.parametrize("optimizer", [ADAM, SGD, ADAGRAD], ids=lambda settings: settings.kind.value)
-def test_a_training_that_is_interrupted_goes_on_bit_by_bit(tmp_path: Path, optimizer: OptimizerSettings) -> None:
+def test_interrupted_training_resumes_exactly(tmp_path: Path, optimizer: OptimizerSettings) -> None:
     uninterrupted = SmallTraining(tmp_path / "whole", until(12, optimizer))
     uninterrupted.run()
     stops = {3, STEPS, 9}  # in the middle of an epoch, and where one ends
@@ -47,7 +47,7 @@ def interrupt(point: loop.ProbingPoint, stops: set[int]) -> None:
         raise KeyboardInterrupt
 
 
-def test_the_steps_are_limited_by_what_is_asked_for(tmp_path: Path) -> None:
+def test_limits_bound_the_steps(tmp_path: Path) -> None:
     training = SmallTraining(tmp_path / "enc", until(12))
     first = SmallTraining(tmp_path / "enc", until(3))
     assert first.run().step == 3
@@ -58,7 +58,7 @@ def test_the_steps_are_limited_by_what_is_asked_for(tmp_path: Path) -> None:
     assert SmallTraining(tmp_path / "minutes", minutes).run().step == 1
 
 
-def test_a_training_that_is_over_does_nothing(tmp_path: Path) -> None:
+def test_ended_training_does_nothing(tmp_path: Path) -> None:
     first = SmallTraining(tmp_path / "enc")
     state = first.run()
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
@@ -68,7 +68,7 @@ def test_a_training_that_is_over_does_nothing(tmp_path: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
 
 
-def test_it_ends_when_validation_gets_no_better(tmp_path: Path) -> None:
+def test_training_ends_without_improvement(tmp_path: Path) -> None:
     limits = Limits(patience=2)
     training = SmallTraining(tmp_path / "enc", replace(SETTINGS, limits=limits), prepared=prepare(validate=no_better))
     state = training.run()
@@ -76,7 +76,7 @@ def test_it_ends_when_validation_gets_no_better(tmp_path: Path) -> None:
     assert state.find_end_reason(limits) == "no better accuracy in 2 validations"
 
 
-def test_the_best_by_validation_is_written_and_the_last_is_kept(tmp_path: Path) -> None:
+def test_best_is_written_and_last_kept(tmp_path: Path) -> None:
     training = SmallTraining(tmp_path / "enc", until(16))
     state = training.run()
     assert state.best is not None
@@ -87,7 +87,7 @@ def test_the_best_by_validation_is_written_and_the_last_is_kept(tmp_path: Path) 
     assert same(other_prepared.learner.state_dict(), training.weights)
 
 
-def test_whoever_looks_changes_nothing(tmp_path: Path) -> None:
+def test_probing_changes_nothing(tmp_path: Path) -> None:
     def look(point: loop.ProbingPoint) -> None:
         torch.rand(random.randrange(9))
         point.model.eval()
@@ -103,7 +103,7 @@ def test_whoever_looks_changes_nothing(tmp_path: Path) -> None:
     assert epochs.points == [0, STEPS]
 
 
-def test_the_last_look_is_not_lost_when_it_is_interrupted(tmp_path: Path) -> None:
+def test_interrupted_last_probing_is_repeated(tmp_path: Path) -> None:
     """The last step validates, before probing and saving."""
     for every, points in ((5, [0, 5, 10, 12]), (4, [0, 4, 8, 12])):
         stops = {12}
@@ -117,7 +117,7 @@ def test_the_last_look_is_not_lost_when_it_is_interrupted(tmp_path: Path) -> Non
         assert again.points[-1] == 12
 
 
-def test_a_training_that_is_over_is_looked_at_where_it_ended(tmp_path: Path) -> None:
+def test_ended_training_is_probed_at_end(tmp_path: Path) -> None:
     first = SmallTraining(tmp_path / "enc")
     state = first.run()
     again = SmallTraining(tmp_path / "enc", replace(SETTINGS, probe_every=StepInterval()))
@@ -126,14 +126,14 @@ def test_a_training_that_is_over_is_looked_at_where_it_ended(tmp_path: Path) -> 
     assert (again.points, seen, again.best) == ([12], [True], [])
 
 
-def test_global_random_numbers_are_as_they_were(tmp_path: Path) -> None:
+def test_training_keeps_global_random_state(tmp_path: Path) -> None:
     training = SmallTraining(tmp_path / "enc", until(2))
     before = torch.get_rng_state()
     training.run()
     assert torch.equal(torch.get_rng_state(), before)
 
 
-def test_word_vectors_that_are_frozen_stay(tmp_path: Path) -> None:
+def test_frozen_word_vectors_stay(tmp_path: Path) -> None:
     training = SmallTraining(tmp_path / "enc")
     model = training.prepared.learner.encoder
     model.words.weight.requires_grad_(False)
@@ -144,7 +144,7 @@ def test_word_vectors_that_are_frozen_stay(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("bad", [0, 2])
-def test_a_loss_that_is_no_number_stops_it_and_keeps_what_was_good(tmp_path: Path, bad: int) -> None:
+def test_infinite_loss_keeps_best_model(tmp_path: Path, bad: int) -> None:
     settings = replace(SETTINGS, checkpoint_seconds=300, validate_every=StepInterval(2))
     training = SmallTraining(tmp_path / "enc", settings, prepared=prepare(bad=bad))
     with pytest.raises(loop.DivergedError) as caught:
@@ -158,14 +158,14 @@ def test_a_loss_that_is_no_number_stops_it_and_keeps_what_was_good(tmp_path: Pat
     assert (stored and stored.state.step) == (2 if bad else None)
 
 
-def test_another_training_is_not_gone_on_with(tmp_path: Path) -> None:
+def test_other_training_is_not_resumed(tmp_path: Path) -> None:
     SmallTraining(tmp_path / "enc", until(2)).run()
     other_training = SmallTraining(tmp_path / "enc", until(4), identity={"seed": 8})
     with pytest.raises(checkpoint.OtherTrainingError, match="has seed 7, not 8; choose another"):
         other_training.run()
 
 
-def test_a_device_that_is_not_there_is_refused(tmp_path: Path) -> None:
+def test_missing_device_is_refused(tmp_path: Path) -> None:
     if torch.cuda.is_available():
         pytest.skip("there is one")
     machine = devices_and_precision.TrainingMachine(device="cuda")
@@ -173,7 +173,7 @@ def test_a_device_that_is_not_there_is_refused(tmp_path: Path) -> None:
         SmallTraining(tmp_path / "enc", replace(SETTINGS, machine=machine)).run()
 
 
-def test_the_optimizer_is_made_where_the_weights_learn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_optimizer_is_made_on_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
     training = SmallTraining(tmp_path / "enc", until(1))
     move, make = training.prepared.learner.to, schedule.make_optimizer
@@ -192,7 +192,7 @@ def test_the_optimizer_is_made_where_the_weights_learn(tmp_path: Path, monkeypat
     assert done[:2] == ["move", "make"]
 
 
-def test_how_long_sentences_are_is_known_on_the_processor() -> None:
+def test_lengths_stay_on_processor() -> None:
     tensors = {name: torch.ones(2, device="meta") for name in ("ids", "lengths", "more_lengths")}
     batch = Batch(tensors, 2, 2)
     with pytest.raises(NotImplementedError, match="out of meta"):  # they are brought here
@@ -203,10 +203,11 @@ def test_how_long_sentences_are_is_known_on_the_processor() -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-def test_a_training_that_is_killed_20_times_goes_on_bit_by_bit(tmp_path: Path) -> None:
+def test_killed_training_resumes_exactly(tmp_path: Path) -> None:
     script = Path(killed_trainings.__file__)
     line = [sys.executable, str(script), str(tmp_path / "enc"), "20", "0"]
-    done = subprocess.run(line, env=ENVIRONMENT, capture_output=True, text=True, check=False)
+    environment = ENVIRONMENT | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(line, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     uninterrupted = SmallTraining(tmp_path / "whole", until(killed_trainings.STEPS))
     uninterrupted.run()

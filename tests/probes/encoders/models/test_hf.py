@@ -74,7 +74,7 @@ NAIVE: dict[Pooling, Callable[[Vectors], Any]] = {
 @given(
     st.lists(st.integers(1, 5), min_size=1, max_size=4), st.sampled_from(Pooling), st.booleans(), st.integers(0, 2**32)
 )
-def test_pooling_reads_the_tokens_alone(lengths: list[int], pooling: Pooling, left: bool, seed: int) -> None:
+def test_pooling_reads_tokens_alone(lengths: list[int], pooling: Pooling, left: bool, seed: int) -> None:
     generator = torch.Generator().manual_seed(seed)
     states = torch.randn(len(lengths), max(lengths), 3, generator=generator)
     mask = torch.zeros(len(lengths), max(lengths), dtype=torch.int64)
@@ -90,7 +90,7 @@ def test_pooling_reads_the_tokens_alone(lengths: list[int], pooling: Pooling, le
 # Against independent computations
 
 
-def test_mean_of_the_last_layer_is_that_of_sentence_transformers() -> None:
+def test_mean_is_that_of_sentence_transformers() -> None:
     module = pytest.importorskip("sentence_transformers")
     path = packaged_model()
     reference = module.SentenceTransformer(str(path), device="cpu")
@@ -109,9 +109,7 @@ def plain_model(path: Path) -> tuple[Any, Any]:
 @pytest.mark.parametrize("model", ["gpt2", "bert"])
 @pytest.mark.parametrize("layer", [0, 1, 2, -1, -3])
 @pytest.mark.parametrize("pooling", list(Pooling))
-def test_each_sentence_alone_in_plain_pytorch(
-    model: str, layer: int, pooling: Pooling, request: pytest.FixtureRequest
-) -> None:
+def test_states_equal_plain_pytorch(model: str, layer: int, pooling: Pooling, request: pytest.FixtureRequest) -> None:
     """The reference has no batch, no padding and no mask."""
     path = request.getfixturevalue(model)
     tokenizer, plain = plain_model(path)
@@ -139,20 +137,20 @@ def test_batch_and_order_do_not_count(gpt2: Path, texts: list[str], shuffler: ra
 SHARED: dict[Path, tuple[HfEncoder, HfEncoder]] = {}
 
 
-def test_encoder_half_of_a_translation_model(tmp_path: Path) -> None:
+def test_encoder_half_of_t5_is_read(tmp_path: Path) -> None:
     encoders = load_hf(parse_spec(f"hf:{tiny_model(tmp_path / 't5', kind='T5')}?layer=all"))
     assert [encoder.encode(["a b"]).shape for encoder in encoders] == [(1, 16)] * 3
 
 
 @pytest.mark.parametrize(("kind", "pool"), [("GPT2", "last"), ("Llama", "last"), ("Bert", "mean"), ("T5", "mean")])
-def test_causal_models_are_read_at_the_last_token(kind: str, pool: str, tmp_path: Path) -> None:
+def test_causal_models_pool_last_token(kind: str, pool: str, tmp_path: Path) -> None:
     path = tiny_model(tmp_path, kind=kind)
     default, explicit = load(f"hf:{path}"), load(f"hf:{path}?pool={pool}")
     assert (default.place.pool, default.fingerprint) == (pool, explicit.fingerprint)
     np.testing.assert_array_equal(default.encode(TEXTS), explicit.encode(TEXTS))
 
 
-def test_devices_by_a_map(bert: Path) -> None:
+def test_device_map_changes_no_vector(bert: Path) -> None:
     pytest.importorskip("accelerate")
     np.testing.assert_allclose(load(f"hf:{bert}?device_map=cpu").encode(TEXTS), load(f"hf:{bert}").encode(TEXTS))
 
@@ -160,7 +158,7 @@ def test_devices_by_a_map(bert: Path) -> None:
 # Layers
 
 
-def test_all_layers_are_an_encoder_each(bert: Path) -> None:
+def test_all_layers_are_encoders(bert: Path) -> None:
     spec = f"hf:{bert}?layer=all&pool=max"
     encoders = make_encoders(spec, seed=0)
     assert [encoder.name for encoder in encoders] == [f"hf:{bert}?layer={layer}&pool=max" for layer in range(3)]
@@ -190,14 +188,14 @@ def counting_store(room: int, layers: Sequence[int] = (0, 1, 2)) -> tuple[LayerS
 
 
 @given(st.lists(sentences, min_size=1), st.integers(0, 200), st.lists(st.sampled_from([0, 1, 2])))
-def test_shared_layers_are_right_whatever_is_kept(texts: list[str], room: int, layers: list[int]) -> None:
+def test_shared_layers_are_right(texts: list[str], room: int, layers: list[int]) -> None:
     store, _ = counting_store(room)
     for layer in [0, 1, 2, *layers]:
         actual = store.encode(texts, place=StatePlace(layer, "mean"))
         np.testing.assert_array_equal(actual, [[layer, len(text)] for text in texts])
 
 
-def test_one_pass_for_all_layers() -> None:
+def test_layers_share_one_pass() -> None:
     store, seen = counting_store(10**6)
     for layer in range(3):
         store.encode(["a", "b", "a"], place=StatePlace(layer, "mean"))
@@ -207,7 +205,7 @@ def test_one_pass_for_all_layers() -> None:
     assert seen == ["a", "b", "c", "a"]
 
 
-def test_layers_in_the_cache(bert: Path, tmp_path: Path) -> None:
+def test_cached_layers_need_no_pass(bert: Path, tmp_path: Path) -> None:
     """One forward pass computes all layers; cached layers need none."""
     for passes in (2, 0):
         encoders = load_hf(parse_spec(f"hf:{bert}?layer=all&batch=2"))
@@ -219,7 +217,7 @@ def test_layers_in_the_cache(bert: Path, tmp_path: Path) -> None:
     np.testing.assert_allclose(np.stack(actual), np.stack(expected), atol=1e-6)
 
 
-def test_what_has_no_room_is_computed_again() -> None:
+def test_layers_without_room_are_recomputed() -> None:
     store, seen = counting_store(24)  # one sentence: 3 layers of 2 numbers
     for layer in range(3):
         store.encode(["a", "b"], place=StatePlace(layer, "mean"))
@@ -232,7 +230,7 @@ CHANGES = ["layer=1", "pool=cls", "pool=max", "pool=last", "precision=bfloat16",
            "precision=float16", "max_length=5"]  # fmt: skip
 
 
-def test_what_changes_the_vectors_is_in_the_fingerprint(bert: Path, gpt2: Path) -> None:
+def test_fingerprint_has_options_that_matter(bert: Path, gpt2: Path) -> None:
     specs = [f"hf:{bert}", f"hf:{gpt2}", *(f"hf:{bert}?{change}" for change in CHANGES)]
     encoders = [load(spec) for spec in specs]
     assert len({encoder.fingerprint for encoder in encoders}) == len(specs)
@@ -240,14 +238,14 @@ def test_what_changes_the_vectors_is_in_the_fingerprint(bert: Path, gpt2: Path) 
     assert all((vectors[0] != second).any() for second in vectors[1:])
 
 
-def test_what_does_not_change_them_is_not(bert: Path) -> None:
+def test_fingerprint_lacks_other_options(bert: Path) -> None:
     expected = load(f"hf:{bert}").fingerprint
     for option in ("layer=2", "layer=-1", "pool=mean", "precision=float32", "batch=7",
                    "device=cpu", "max_length=64"):  # fmt: skip
         assert load(f"hf:{bert}?{option}").fingerprint == expected
 
 
-def test_an_appended_end_token_is_in_the_fingerprint_unless_the_model_is_causal(tmp_path: Path) -> None:
+def test_fingerprint_has_end_token_unless_causal(tmp_path: Path) -> None:
     for kind, changes in {"T5": True, "GPT2": False}.items():
         path = tiny_model(tmp_path / kind, kind=kind)
         config = path / "tokenizer_config.json"
@@ -257,7 +255,7 @@ def test_an_appended_end_token_is_in_the_fingerprint_unless_the_model_is_causal(
         assert np.allclose(alone.encode(TEXTS), mean.encode(TEXTS), atol=1e-5) is not changes
 
 
-def test_changed_file_changes_the_fingerprint(tmp_path: Path) -> None:
+def test_fingerprint_is_of_all_files(tmp_path: Path) -> None:
     path = tiny_model(tmp_path / "model", kind="Bert")
     before = load(f"hf:{path}").fingerprint
     (path / ".cache").mkdir()
@@ -283,7 +281,7 @@ def test_cached_model_needs_no_network(bert: Path, tmp_path: Path, monkeypatch: 
     np.testing.assert_array_equal(main.encode(TEXTS), load(f"hf:{bert}").encode(TEXTS))
 
 
-def test_half_of_a_cached_model_is_none(bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_partly_cached_model_is_refused(bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     actual = hub_cache(bert, tmp_path, name="some/model", commit="a" * 40, branch="main")
     (actual / "model.safetensors").unlink()
     monkeypatch.setenv("SENTENCE_TRANSFORMERS_HOME", str(tmp_path))
@@ -325,7 +323,7 @@ REFUSED: list[tuple[str, str]] = [
 
 
 @pytest.mark.parametrize(("option", "message"), REFUSED)
-def test_refused_option(bert: Path, option: str, message: str) -> None:
+def test_bad_option_is_refused(bert: Path, option: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         load_hf(parse_spec(f"hf:{bert}?{option}"))
     assert message in str(caught.value)
@@ -408,12 +406,12 @@ BROKEN: list[tuple[Callable[[Path], Any], str]] = [
 
 
 @pytest.mark.parametrize(("change", "message"), BROKEN)
-def test_refused_model(change: Callable[[Path], Any], message: str, tmp_path: Path) -> None:
+def test_broken_model_is_refused(change: Callable[[Path], Any], message: str, tmp_path: Path) -> None:
     assert message in broken(change, tmp_path)
 
 
 @given(st.text("0123456789", min_size=1, max_size=4), st.integers(0, 5000))
-def test_a_layer_of_any_number_of_digits_is_not_declared(digits: str, zeros: int) -> None:
+def test_layer_of_many_digits_is_undeclared(digits: str, zeros: int) -> None:
     model = torch.nn.Sequential(torch.nn.Sequential(torch.nn.Linear(1, 1)))
     named = SimpleNamespace(base_model=model, base_model_prefix="bert")
     is_undeclared = model_loading._is_in_undeclared_layer(f"bert.0.1{digits}{'0' * zeros}.weight", named)
@@ -428,14 +426,14 @@ def test_libraries_do_not_warn_of_what_is_refused() -> None:
             raise IndexError("x\ny")
 
 
-def test_file_for_a_model(tmp_path: Path) -> None:
+def test_file_for_model_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="it is a file, and a directory is expected"):
         load(f"hf:{tmp_path}/file")
 
 
 @pytest.mark.parametrize("kind", ["hf", "st"])
-def test_a_hub_that_does_not_answer(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_silent_hub_is_reported(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ended = threading.Event()
     monkeypatch.setattr(model_loading, "HUB_TIMEOUT", 0.1)
     monkeypatch.setattr(model_loading, "_find_on_hub", lambda *_, **__: ended.wait())
@@ -445,7 +443,7 @@ def test_a_hub_that_does_not_answer(kind: str, tmp_path: Path, monkeypatch: pyte
     ended.set()
 
 
-def test_sentence_without_tokens(gpt2: Path) -> None:
+def test_sentence_without_tokens_is_refused(gpt2: Path) -> None:
     with pytest.raises(EncoderError, match="finds no token in the sentence ''"):
         load(f"hf:{gpt2}").encode(["a", ""])
 
@@ -466,7 +464,7 @@ def test_long_sentences_are_noted(bert: Path) -> None:
 @pytest.mark.parametrize(("option", "libraries"), [
     ("bits=8", "bitsandbytes accelerate"), ("bits=4", "bitsandbytes accelerate"), ("device_map=auto", "accelerate")
 ])  # fmt: skip
-def test_libraries_of_quantized_models(
+def test_missing_quantization_libraries_are_named(
     option: str, libraries: str, bert: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hf, "find_spec", lambda name: name == "transformers" or None)
@@ -485,7 +483,7 @@ def test_quantized_models_are_near(bits: int) -> None:
     assert (cosines > {8: 0.99, 4: 0.9}[bits]).all()
 
 
-def test_transformers_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "transformers", None)
     for call in (lambda: load("hf:some/model"), lambda: make_encoders("hf:some/model", seed=0)):
         with pytest.raises(SentprobeError) as caught:

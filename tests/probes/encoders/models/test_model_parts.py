@@ -37,7 +37,7 @@ def encode(path: Path, options: str) -> Vectors:
 
 
 @pytest.mark.parametrize("kind", ["GPT2", "Llama", "OPT", "Bloom", "GPTNeoX", "Falcon", "T5"])
-def test_parts_add_up_to_the_residual_stream(kind: str, tmp_path: Path) -> None:
+def test_parts_add_up_to_residual_stream(kind: str, tmp_path: Path) -> None:
     """In models that normalize before each module, a block adds the outputs of attention and MLP."""
     path = tiny_model(tmp_path, kind=kind)
     before, after = encode(path, "layer=0"), encode(path, "layer=1")
@@ -46,7 +46,7 @@ def test_parts_add_up_to_the_residual_stream(kind: str, tmp_path: Path) -> None:
     assert np.abs(attention).max() > 1e-6 < np.abs(mlp).max()
 
 
-def test_parts_of_a_model_that_normalizes_afterwards(tmp_path: Path) -> None:
+def test_parts_of_post_norm_model_add_up(tmp_path: Path) -> None:
     path = tiny_model(tmp_path, kind="Bert")
     text = TEXTS[:1]
     (first,) = load_hf(parse_spec(f"hf:{path}?layer=1&pool=last"))
@@ -64,7 +64,7 @@ def test_parts_of_a_model_that_normalizes_afterwards(tmp_path: Path) -> None:
     assert [encoder.place.layer for encoder in everywhere] == [1, 2]
 
 
-def test_a_model_of_another_build(tmp_path: Path) -> None:
+def test_unknown_attention_modules_are_refused(tmp_path: Path) -> None:
     with pytest.raises(EncoderError, match="the attention modules of a AlbertModel are not known; part=residual reads"):
         encode(tiny_model(tmp_path, kind="Albert"), "part=attention")
 
@@ -128,7 +128,7 @@ def plant(encoder: HfEncoder, data: ProbeDataset, pool: str) -> None:
 
 
 @pytest.mark.parametrize("pool", POOLS)
-def test_a_planted_direction_is_found_in_its_place_alone(pool: str, tmp_path: Path) -> None:
+def test_planted_direction_is_in_one_place(pool: str, tmp_path: Path) -> None:
     data = make_planted_dataset()
     spec = parse_spec(f"hf:{tiny_model(tmp_path, kind='GPT2')}?layer=all&pool={','.join(POOLS)}&name=M")
     plain, planted = load_hf(spec), load_hf(spec)

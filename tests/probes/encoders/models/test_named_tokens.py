@@ -66,7 +66,7 @@ NAMED: Sequence[tuple[str, dict[str, str | None]]] = [
 
 
 @pytest.mark.parametrize(("sentence", "expected"), NAMED)
-def test_words_of_a_sentence(sentence: str, expected: dict[str, str | None]) -> None:
+def test_words_of_sentence_are_named(sentence: str, expected: dict[str, str | None]) -> None:
     (words,) = GrammarWords(english()).find_words([sentence])
     tokens = sentence.split()
     assert {name: tokens[words[name]] if name in words else None for name in expected} == expected
@@ -74,7 +74,7 @@ def test_words_of_a_sentence(sentence: str, expected: dict[str, str | None]) -> 
 
 @examples(60)
 @given(st.sampled_from(SENTENCES))
-def test_words_of_generated_sentences(sentence: str) -> None:
+def test_words_of_generated_sentence_are_named(sentence: str) -> None:
     """The slots are those of the annotation; the roles of the main clause are its slots."""
     for event in parse(sentence, english()):
         language = english().language
@@ -85,7 +85,7 @@ def test_words_of_generated_sentences(sentence: str) -> None:
             assert any(word.lemma == person.noun for word, _ in english().find(sentence.split()[words[role.value]]))
 
 
-def test_words_of_a_lexicon(gpt2: Path, tmp_path: Path) -> None:
+def test_lexicon_names_words(gpt2: Path, tmp_path: Path) -> None:
     lexicon = tmp_path / "wolves.toml"
     lexicon.write_text("[noun]\nwolf = {}\n[intransitive]\nhowl = {}\n")
     with pytest.raises(EncoderError, match="'the wolves howled' has no subject in the grammar"):
@@ -95,7 +95,7 @@ def test_words_of_a_lexicon(gpt2: Path, tmp_path: Path) -> None:
     assert encoder.fingerprint != load(f"hf:{gpt2}?pool=subject").fingerprint
 
 
-def test_words_of_german(gpt2: Path) -> None:
+def test_language_names_words(gpt2: Path) -> None:
     sentence = "den Anwalt sieht der Arzt"
     with pytest.raises(EncoderError, match=r"has no agent in the grammar of generated English sentences \(language=de"):
         load(f"hf:{gpt2}?pool=agent").encode([sentence])
@@ -104,7 +104,7 @@ def test_words_of_german(gpt2: Path) -> None:
     assert encoder.fingerprint != load(f"hf:{gpt2}?pool=agent").fingerprint
 
 
-def test_words_of_a_table(tmp_path: Path) -> None:
+def test_table_names_words(tmp_path: Path) -> None:
     rows = sample_rows(200)
     words = open_table_words(write_table(rows, tmp_path / "table", shards=3).path)
     for row, actual in zip(rows, words.find_words([row.text for row in rows]), strict=True):
@@ -114,7 +114,7 @@ def test_words_of_a_table(tmp_path: Path) -> None:
     assert words.find_words(["not there", rows[0].text])[0] == {}
 
 
-def test_a_table_that_is_damaged(tmp_path: Path) -> None:
+def test_damaged_table_is_refused(tmp_path: Path) -> None:
     words = open_table_words(write_table(sample_rows(20), tmp_path / "table").path)
     Path(words.files[0]).write_bytes(b"PAR1")
     with pytest.raises(EncoderError, match="cannot read the table"):
@@ -129,7 +129,7 @@ def test_a_table_that_is_damaged(tmp_path: Path) -> None:
     ("agent", ["theman", "theman", "thedoctorwashelpedbytheman"]),
     ("verb,agent", ["themanslept", "themanhelped", "thedoctorwashelped"]),
 ])  # fmt: skip
-def test_the_last_token_of_the_word(gpt2: Path, pool: str, prefixes: Sequence[str]) -> None:
+def test_last_token_of_word_is_read(gpt2: Path, pool: str, prefixes: Sequence[str]) -> None:
     """Tokens are letters; a causal model has the same state at the end of each prefix."""
     encoders = load_hf(parse_spec(f"hf:{gpt2}?pool={pool}&layer=1&batch=2"))
     expected = [read_states(gpt2, prefix, layer=1)[-1] for prefix in prefixes]
@@ -137,7 +137,7 @@ def test_the_last_token_of_the_word(gpt2: Path, pool: str, prefixes: Sequence[st
     assert [encoder.capabilities.position for encoder in encoders] == pool.split(",")
 
 
-def test_pieces_of_words() -> None:
+def test_last_piece_of_word_is_read() -> None:
     from transformers import AutoTokenizer
 
     path = packaged_model()
@@ -152,7 +152,7 @@ def test_pieces_of_words() -> None:
         np.testing.assert_allclose(encoder.encode([sentence])[0], states[place], atol=1e-5)
 
 
-def test_words_in_a_prompt_and_a_chat(gpt2: Path, tmp_path: Path) -> None:
+def test_words_are_found_in_prompt_and_chat(gpt2: Path, tmp_path: Path) -> None:
     chat = tiny_model(tmp_path / "chat", kind="GPT2")
     template = (
         "{% for it in messages %}[ {{ it['content'] | trim }} ]{% endfor %}{% if add_generation_prompt %}a{% endif %}"
@@ -175,7 +175,7 @@ def test_words_in_a_prompt_and_a_chat(gpt2: Path, tmp_path: Path) -> None:
         load(f"hf:{chat}?pool=agent&chat=yes")
 
 
-def test_an_end_token_is_appended(tmp_path: Path) -> None:
+def test_end_token_is_appended(tmp_path: Path) -> None:
     path = make_gpt2(tmp_path / "gpt2")
     end, last, mean = load_hf(parse_spec(f"hf:{path}?pool=eos,last,mean"))
     texts = ["the men", "the", "a man who"]
@@ -200,7 +200,7 @@ ABSENT = [
 
 
 @pytest.mark.parametrize(("options", "texts", "message"), ABSENT)
-def test_a_sentence_without_the_token(gpt2: Path, options: str, texts: list[str], message: str) -> None:
+def test_absent_token_is_refused_or_pooled(gpt2: Path, options: str, texts: list[str], message: str) -> None:
     with pytest.raises(EncoderError) as caught:
         load(f"hf:{gpt2}?{options}").encode(texts)
     assert message in str(caught.value)
@@ -211,7 +211,7 @@ def test_a_sentence_without_the_token(gpt2: Path, options: str, texts: list[str]
     assert f"1 sentence without {name}, pooled by max instead, such as {texts[-1]!r}" in get_capabilities(encoder).notes
 
 
-def test_a_sentence_that_is_not_in_the_table(gpt2: Path, tmp_path: Path) -> None:
+def test_sentence_outside_table_is_refused(gpt2: Path, tmp_path: Path) -> None:
     rows = [row for row in sample_rows(50) if row.object and len(row.text) < 60]
     table = write_table(rows, tmp_path / "table").path
     encoder = load(f"hf:{gpt2}?pool=object&table={table}")
@@ -223,7 +223,7 @@ def test_a_sentence_that_is_not_in_the_table(gpt2: Path, tmp_path: Path) -> None
         encoder.encode(["the man slept"])
 
 
-def test_names_and_fingerprints(gpt2: Path, tmp_path: Path) -> None:
+def test_named_tokens_are_in_names_and_fingerprints(gpt2: Path, tmp_path: Path) -> None:
     encoders = load_hf(parse_spec(f"hf:{gpt2}?pool=verb,last&layer=all"))
     assert [encoder.name for encoder in encoders[2:4]] == [
         f"hf:{gpt2}?layer=2&pool=verb", f"hf:{gpt2}?layer=0&pool=last"
@@ -237,7 +237,7 @@ def test_names_and_fingerprints(gpt2: Path, tmp_path: Path) -> None:
     assert len({load(f"hf:{gpt2}?pool=verb{change}").fingerprint for change in changes}) == len(changes)
 
 
-def test_a_tokenizer_without_places(gpt2: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tokenizer_without_places_is_refused(gpt2: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("transformers.PreTrainedTokenizerFast.is_fast", False)
     with pytest.raises(EncoderError, match="does not report the place of each token"):
         load(f"hf:{gpt2}?pool=verb")

@@ -16,7 +16,7 @@ from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.encoders.models.python import CallStyle, PythonEncoder, find_style, wrap_encoder
 
 TEXTS = ("the man slept", "the woman danced", "a doctor met the man")
-WANTED = [[13, 2], [16, 2], [20, 4]]
+EXPECTED = [[13, 2], [16, 2], [20, 4]]
 
 
 @pytest.fixture
@@ -62,15 +62,15 @@ CALLABLE = [
 
 @pytest.mark.parametrize("spec", CALLABLE)
 @pytest.mark.usefixtures("here")
-def test_each_way_of_being_called(spec: str) -> None:
+def test_callables_of_all_styles_encode(spec: str) -> None:
     encoder = make(spec)
     actual = encoder.encode(TEXTS)
-    np.testing.assert_array_equal(actual, np.array(WANTED, np.float32), strict=True)
+    np.testing.assert_array_equal(actual, np.array(EXPECTED, np.float32), strict=True)
     assert encoder.name == f"python:{spec}"
 
 
 @pytest.mark.usefixtures("here")
-def test_the_pair_of_senteval() -> None:
+def test_senteval_pair_encodes() -> None:
     actual = make("pair?batch=2", seed=7).encode(TEXTS)
     words = sorted({word for text in TEXTS for word in text.split()})
     assert actual.tolist() == [[float(t.split().count(w)) for w in words] for t in TEXTS]
@@ -78,40 +78,37 @@ def test_the_pair_of_senteval() -> None:
 
 
 @pytest.mark.usefixtures("here")
-def test_prepare_sees_all_sentences_of_a_run() -> None:
+def test_prepare_sees_all_sentences() -> None:
     """The pair's vectors are as wide as the vocabulary that prepare saw."""
     texts = [f"w{place} v" for place in range(CHUNK + 1)]
     assert embed(make("pair"), texts).shape == (len(texts), len(texts) + 1)
 
 
-def test_parameters_beside_the_pair(here: Path) -> None:
-    source = (
-        "params_senteval = {'batch_size': 1, 'model': 5.0}\n"
-        "def batcher(params, batch):\n"
-        "    assert len(batch) == 1 and params.classifier == {'nhid': 0}\n"
-        "    return [[params['model']]]\n"
-    )
+PARAMETERS = """
+params_senteval = {'batch_size': 1, 'model': 5.0}
+def batcher(params, batch):
+    assert len(batch) == 1 and params.classifier == {'nhid': 0}
+    return [[params['model']]]
+"""
+NO_PREPARE = "def batcher(params, batch):\n    return [[float(len(b))] for b in batch]\n"
+ENCODE = "def encode(sentences):\n    return [[float(len(s))] for s in sentences]\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [(PARAMETERS, [[5.0]] * 3), (NO_PREPARE, [[3.0], [3.0], [5.0]]), (ENCODE, [[13.0], [16.0], [20.0]])],
+    ids=["parameters", "no prepare", "encode"],
+)
+def test_module_without_attribute_encodes(source: str, expected: list[list[float]], here: Path) -> None:
     (here / "single.py").write_text(source, encoding="utf-8")
-    assert make("single").encode(TEXTS).tolist() == [[5.0]] * 3
+    assert make("single").encode(TEXTS).tolist() == expected
 
 
-def test_prepare_may_be_absent(here: Path) -> None:
-    source = "def batcher(params, batch):\n    return [[float(len(b))] for b in batch]\n"
-    (here / "single.py").write_text(source, encoding="utf-8")
-    assert make("single").encode(TEXTS).tolist() == [[3.0], [3.0], [5.0]]
-
-
-def test_an_encode_of_the_module_itself(here: Path) -> None:
-    source = "def encode(sentences):\n    return [[float(len(s))] for s in sentences]\n"
-    (here / "single.py").write_text(source, encoding="utf-8")
-    assert make("single").encode(["abc"]).tolist() == [[3.0]]
-
-
-def test_a_module_in_a_package(here: Path) -> None:
+def test_module_in_package_is_found(here: Path) -> None:
     (here / "pack").mkdir()
     (here / "pack" / "__init__.py").touch()
     (here / "pack" / "inner.py").write_text(SOURCE, encoding="utf-8")
-    assert make("pack.inner:lengths").encode(TEXTS).tolist() == WANTED
+    assert make("pack.inner:lengths").encode(TEXTS).tolist() == EXPECTED
 
 
 class Both:
@@ -122,20 +119,15 @@ class Both:
     def encode(self, sentences: Sequence[str], task_name: str) -> None: ...
 
 
-STYLES: list[tuple[object, CallStyle | None]] = [
-    (Both(), CallStyle.MTEB1),
-    (len, CallStyle.FUNCTION),
-    ([].append, CallStyle.FUNCTION),
-    (3, None),
-]
-
-
-@pytest.mark.parametrize(("found", "style"), STYLES)
-def test_style(found: object, style: CallStyle | None) -> None:
+@pytest.mark.parametrize(
+    ("found", "style"),
+    [(Both(), CallStyle.MTEB1), (len, CallStyle.FUNCTION), ([].append, CallStyle.FUNCTION), (3, None)],
+)
+def test_style_is_found(found: object, style: CallStyle | None) -> None:
     assert find_style(found) is style
 
 
-def test_the_fingerprint_is_of_source_and_version(here: Path) -> None:
+def test_fingerprint_is_of_source_and_version(here: Path) -> None:
     first = make("mine:lengths").fingerprint
     assert make("mine:lengths", seed=1).fingerprint == first
     assert make("mine:nested").fingerprint != first
@@ -146,12 +138,12 @@ def test_the_fingerprint_is_of_source_and_version(here: Path) -> None:
 
 
 @pytest.mark.usefixtures("here")
-def test_the_seed_counts_where_it_is_handed_on() -> None:
+def test_seed_counts_for_senteval_pair() -> None:
     assert make("pair", seed=1).fingerprint != make("pair").fingerprint
     assert make("pair?seed=1").encode(TEXTS).shape == (3, 8)
 
 
-def test_its_own_fingerprint_is_taken(here: Path) -> None:
+def test_own_fingerprint_is_taken(here: Path) -> None:
     first = make("mine:Own").fingerprint
     (here / "mine.py").write_text(SOURCE + "\n# changed\n", encoding="utf-8")
     del sys.modules["mine"]
@@ -163,7 +155,7 @@ def test_its_own_fingerprint_is_taken(here: Path) -> None:
     [("mine:lengths", False), ("mine:lengths?version=1", True), ("mine:Own", True), ("mine:NotCached", False)],
 )
 @pytest.mark.usefixtures("here")
-def test_cached_only_where_it_says_what_it_depends_on(spec: str, cacheable: bool) -> None:
+def test_only_versioned_encoder_is_cacheable(spec: str, cacheable: bool) -> None:
     assert make(spec).capabilities.cacheable is cacheable
 
 
@@ -183,7 +175,7 @@ BAD_RESULTS: list[tuple[str, str]] = [
 
 @pytest.mark.parametrize(("attribute", "message"), BAD_RESULTS)
 @pytest.mark.usefixtures("here")
-def test_refused_result(attribute: str, message: str) -> None:
+def test_bad_result_is_refused(attribute: str, message: str) -> None:
     encoder = make(f"mine:{attribute}")
     with pytest.raises(EncoderError) as caught:
         encoder.encode(TEXTS)
@@ -192,7 +184,7 @@ def test_refused_result(attribute: str, message: str) -> None:
 
 
 @pytest.mark.usefixtures("here")
-def test_ctrl_c_is_not_an_error_of_the_encoder() -> None:
+def test_ctrl_c_is_no_encoder_error() -> None:
     with pytest.raises(KeyboardInterrupt):
         make("mine:interrupted").encode(TEXTS)
 
@@ -216,7 +208,7 @@ BAD_SPECS: list[tuple[str, type[SentprobeError], str]] = [
 
 
 @pytest.mark.parametrize(("spec", "kind", "message"), BAD_SPECS)
-def test_refused_spec(here: Path, spec: str, kind: type[SentprobeError], message: str) -> None:
+def test_bad_spec_is_refused(here: Path, spec: str, kind: type[SentprobeError], message: str) -> None:
     (here / "broken.py").write_text("def f(:\n", encoding="utf-8")
     (here / "needing.py").write_text("import not_there_at_all\n", encoding="utf-8")
     (here / "leaving.py").write_text("raise SystemExit(2)\n", encoding="utf-8")
@@ -226,12 +218,12 @@ def test_refused_spec(here: Path, spec: str, kind: type[SentprobeError], message
     assert "\n" not in str(caught.value)
 
 
-def test_a_module_of_the_working_directory_stands_before_what_is_installed(here: Path) -> None:
+def test_working_directory_precedes_installed_modules(here: Path) -> None:
     (here / "wheel.py").write_text(SOURCE, encoding="utf-8")
-    assert make("wheel:lengths").encode(TEXTS).tolist() == WANTED
+    assert make("wheel:lengths").encode(TEXTS).tolist() == EXPECTED
 
 
-def test_an_encoder_with_state(here: Path) -> None:
+def test_class_is_instantiated_once(here: Path) -> None:
     """An object is made once, and called for each batch."""
     source = (
         "class Count:\n    made = 0\n    def __init__(self):\n        Count.made += 1\n"
@@ -244,24 +236,24 @@ def test_an_encoder_with_state(here: Path) -> None:
     assert encode(["a"]).tolist() == encode(["b"]).tolist() == [[1.0]]
 
 
-def _spaces(sentences: Sequence[str]) -> list[list[float]]:
+def count_spaces(sentences: Sequence[str]) -> list[list[float]]:
     return [[float(text.count(" "))] for text in sentences]
 
 
-def test_a_function_at_hand() -> None:
-    encoder = wrap_encoder(_spaces, name="spaces")
+def test_function_is_wrapped() -> None:
+    encoder = wrap_encoder(count_spaces, name="spaces")
     assert encoder.encode(["a b c"]).tolist() == [[2.0]]
     assert not encoder.capabilities.cacheable
-    assert encoder.fingerprint == wrap_encoder(_spaces, name="spaces").fingerprint
-    named = wrap_encoder(_spaces, name="spaces", fingerprint="1")
+    assert encoder.fingerprint == wrap_encoder(count_spaces, name="spaces").fingerprint
+    named = wrap_encoder(count_spaces, name="spaces", fingerprint="1")
     assert named.capabilities.cacheable
-    assert named.fingerprint == wrap_encoder(_spaces, name="spaces", fingerprint="1").fingerprint
-    assert named.fingerprint != wrap_encoder(_spaces, name="spaces", fingerprint="2").fingerprint
+    assert named.fingerprint == wrap_encoder(count_spaces, name="spaces", fingerprint="1").fingerprint
+    assert named.fingerprint != wrap_encoder(count_spaces, name="spaces", fingerprint="2").fingerprint
     with pytest.raises(EncoderError, match="odd: a int is neither a function nor an object with"):
         wrap_encoder(3, name="odd")
 
 
-def test_a_function_of_no_file_is_never_known_again() -> None:
+def test_function_without_file_has_own_fingerprint() -> None:
     """As in a notebook, where its text may have changed under the same name."""
     scope: dict[str, Any] = {"__name__": "no.file"}
     exec("def encode(sentences):\n    return [[1.0] for _ in sentences]", scope)

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.encoders.model_files import TEXTS, hub_cache, packaged_model, tiny_model
-from hypothesis import given
-from hypothesis import strategies as st
 
 from sentprobe.common.errors import SentprobeError, UsageError, format_install
 from sentprobe.common.specs import Spec, parse_spec
@@ -56,7 +54,7 @@ def save_with_prompts(model: Path, path: Path, **prompts: Any) -> Path:
 # Vectors
 
 
-def test_packaged_model() -> None:
+def test_packaged_model_encodes() -> None:
     path = packaged_model()
     encoder = make_encoder(f"st:{path}?batch=2", seed=0)
     vectors = encoder.encode(["the man slept", "the woman danced", "a man was asleep"])
@@ -79,14 +77,16 @@ OPTIONS: list[tuple[dict[str, str], dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("options", "arguments"), OPTIONS)
-def test_same_as_the_package(library: Any, model: Path, options: dict[str, str], arguments: dict[str, Any]) -> None:
+def test_vectors_are_those_of_the_package(
+    library: Any, model: Path, options: dict[str, str], arguments: dict[str, Any]
+) -> None:
     package = library.SentenceTransformer(str(model), device="cpu")
     expected = package.encode(TEXTS, **arguments)
     np.testing.assert_allclose(load(model, **options).encode(TEXTS), expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("normalize", [False, True])
-def test_cut_before_brought_to_length_1(library: Any, model: Path, normalize: bool) -> None:
+def test_vectors_are_cut_before_normalizing(library: Any, model: Path, normalize: bool) -> None:
     package = library.SentenceTransformer(str(model), device="cpu", truncate_dim=5)
     expected = package.encode(TEXTS, normalize_embeddings=normalize)
     actual = load(model, f"dim=5&normalize={str(normalize).lower()}").encode(TEXTS)
@@ -95,7 +95,7 @@ def test_cut_before_brought_to_length_1(library: Any, model: Path, normalize: bo
         np.testing.assert_allclose(np.linalg.norm(actual, axis=1), 1, atol=1e-6)
 
 
-def test_sentences_that_are_cut_are_counted(library: Any, model: Path) -> None:
+def test_truncated_sentences_are_counted(library: Any, model: Path) -> None:
     texts = ["a", "ab", "abc", "abcdef" * 40]
     limits: list[dict[str, str]] = [{"max_length": "4"}, {"max_length": "4", "prompt": "b"}, {}]
     assert [count_truncated_sentences(load(model, **limit), texts) for limit in limits] == [2, 3, 1]
@@ -111,7 +111,7 @@ def test_lower_precision_is_near(model: Path) -> None:
         assert 0 < np.abs(actual - exact).max() < 0.1
 
 
-def test_default_prompt_counts(model: Path, tmp_path: Path) -> None:
+def test_default_prompt_is_used(model: Path, tmp_path: Path) -> None:
     path = save_with_prompts(model, tmp_path / "m", default_prompt_name="query")
     expected = load(model, prompt_name="query").encode(TEXTS)
     np.testing.assert_allclose(load(path).encode(TEXTS), expected, atol=1e-6)
@@ -128,7 +128,7 @@ CHANGES: list[dict[str, str]] = [
 ]  # fmt: skip
 
 
-def test_what_changes_the_vectors_is_in_the_fingerprint(model: Path) -> None:
+def test_fingerprint_has_options_that_matter(model: Path) -> None:
     encoders = [load(model), *(load(model, **change) for change in CHANGES)]
     assert len({encoder.fingerprint for encoder in encoders}) == len(encoders)
     vectors = [encoder.encode(TEXTS) for encoder in encoders]
@@ -136,7 +136,7 @@ def test_what_changes_the_vectors_is_in_the_fingerprint(model: Path) -> None:
         assert not any(np.array_equal(one, second) for second in vectors[:place])
 
 
-def test_what_does_not_change_them_is_not(model: Path) -> None:
+def test_fingerprint_lacks_other_options(model: Path) -> None:
     same = [{"batch": "1"}, {"device": "cpu"}, {"precision": "float32"}, {"normalize": "false"},
             {"prompt_name": "document"}, {"max_length": "64"}]  # fmt: skip
     encoders = [load(model), *(load(model, **change) for change in same)]
@@ -145,7 +145,7 @@ def test_what_does_not_change_them_is_not(model: Path) -> None:
     assert len({encoder.fingerprint for encoder in named}) == 1
 
 
-def test_fingerprint_of_the_files(model: Path, tmp_path: Path) -> None:
+def test_fingerprint_is_of_all_files(model: Path, tmp_path: Path) -> None:
     before = load(model).fingerprint
     changed = save_with_prompts(model, tmp_path / "m", default_prompt_name="query")
     assert load(changed).fingerprint != before
@@ -158,14 +158,7 @@ def test_fingerprint_of_the_files(model: Path, tmp_path: Path) -> None:
 # Prompts in a spec
 
 
-@given(st.text(st.characters(exclude_characters="\0"), min_size=1))
-def test_any_prompt_can_be_in_a_spec(prompt: str) -> None:
-    spec = Spec("st", "model", (("prompt", prompt), ("batch", "3")))
-    assert parse_spec(str(spec)) == spec
-    assert "\n" not in str(spec)
-
-
-def test_escapes_in_a_spec(model: Path) -> None:
+def test_escaped_prompt_is_read(model: Path) -> None:
     spec = f"st:{model}?prompt=Instruct: which is it?%0AA %26 B = 100%25 &batch=2"
     encoder = make_encoder(spec, seed=0)
     assert encoder.name == spec
@@ -188,7 +181,7 @@ REFUSED: list[tuple[str, str]] = [
 
 
 @pytest.mark.parametrize(("option", "message"), REFUSED)
-def test_refused_option(model: Path, option: str, message: str) -> None:
+def test_bad_option_is_refused(model: Path, option: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         load(model, option)
     assert message in str(caught.value)
@@ -213,9 +206,7 @@ def test_cached_model_needs_no_network(model: Path, tmp_path: Path, monkeypatch:
     np.testing.assert_array_equal(short.encode(TEXTS), load(model).encode(TEXTS))
 
 
-def test_transformers_part_of_a_cached_model_is_not_the_model(
-    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_partly_cached_model_is_refused(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     actual = hub_cache(model, tmp_path, name="some/model", commit="a" * 40, branch="main")
     (actual / "modules.json").unlink()
     monkeypatch.setenv("SENTENCE_TRANSFORMERS_HOME", str(tmp_path))
@@ -224,7 +215,7 @@ def test_transformers_part_of_a_cached_model_is_not_the_model(
         load(Path("some/model"))
 
 
-def test_a_damaged_list_of_modules_names_model_and_file(model: Path, tmp_path: Path) -> None:
+def test_damaged_modules_file_is_named(model: Path, tmp_path: Path) -> None:
     copy = tmp_path / "damaged"
     shutil.copytree(model, copy)
     (copy / "modules.json").unlink()
@@ -237,7 +228,7 @@ def unreachable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.hf_api.constants.ENDPOINT", "http://127.0.0.1:9")
 
 
-def test_hub_is_out_of_reach(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreachable_hub_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SENTENCE_TRANSFORMERS_HOME", str(tmp_path))
     unreachable(monkeypatch)
     with pytest.raises(EncoderError) as caught:
@@ -250,17 +241,17 @@ def test_hub_is_out_of_reach(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("name", ["./nothing/here", "/nothing/here", "a/b/c"])
-def test_model_directory_is_not_there(name: str) -> None:
+def test_missing_directory_is_refused(name: str) -> None:
     with pytest.raises(UsageError, match="there is no such directory"):
         make_encoder(f"st:{name}", seed=0)
 
 
-def test_directory_of_something_else(tmp_path: Path) -> None:
+def test_other_directory_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"there is no modules.json in this directory"):
         load(tmp_path)
 
 
-def test_code_of_a_model_is_not_run(model: Path, tmp_path: Path) -> None:
+def test_code_of_model_is_not_run(model: Path, tmp_path: Path) -> None:
     path = Path(shutil.copytree(model, tmp_path / "m"))
     modules = json.loads((path / "modules.json").read_text())
     modules[-1]["type"] = "mine.Module"
@@ -270,7 +261,7 @@ def test_code_of_a_model_is_not_run(model: Path, tmp_path: Path) -> None:
         load(path)
 
 
-def test_damaged_weights(model: Path, tmp_path: Path) -> None:
+def test_damaged_weights_are_refused(model: Path, tmp_path: Path) -> None:
     path = Path(shutil.copytree(model, tmp_path / "m"))
     weights = path / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-100])
@@ -278,7 +269,7 @@ def test_damaged_weights(model: Path, tmp_path: Path) -> None:
         load(path)
 
 
-def test_sentence_transformers_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "sentence_transformers", None)
     with pytest.raises(SentprobeError) as caught:
         load(Path("some/model"))

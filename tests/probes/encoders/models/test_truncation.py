@@ -26,14 +26,14 @@ class Letters:
 
 @examples(100)
 @given(st.lists(st.text(max_size=40)), st.integers(1, 60), st.text(max_size=3))
-def test_those_with_more_tokens_than_are_read(texts: list[str], limit: int, prompt: str) -> None:
+def test_truncated_count_equals_tokenizer(texts: list[str], limit: int, prompt: str) -> None:
     letters = Letters()
     actual = count_truncated(texts, letters, limit=limit, prompt=prompt)
     assert actual == sum(len((prompt + text).encode()) + 2 > limit for text in texts)
     assert all(len(text.encode()) + MAX_SPECIAL_TOKENS > limit for text in letters.asked)
 
 
-def test_what_has_no_limit_cuts_nothing_and_what_has_no_tokenizer_cannot_say() -> None:
+def test_truncated_count_needs_limit_and_tokenizer() -> None:
     assert count_truncated(["a" * 9999], None, limit=None) == 0
     assert count_truncated(["a" * 9999], None, limit=8) is None
     assert count_truncated_sentences(Bow("bow", sample_word_vectors(seed=0, dim=2)), ["a"]) is None
