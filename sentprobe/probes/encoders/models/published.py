@@ -33,7 +33,7 @@ from sentprobe.probes.encoders.models.weight_files import (
     read_arrays,
     read_gru,
     read_state_dict,
-    read_table,
+    read_weight_table,
     read_word_list,
     read_word_numbers,
     refuse_pickle,
@@ -267,7 +267,7 @@ def build_skipthought(spec: Spec) -> SkipThought:
     files = FILES_BY_MODE[options.mode]
     names = tuple(model_files.table for model_files in files)
     convert = CONVERT.format(names=names)  # one command for all files, which were published in the same format
-    tables = [read_table(folder / name, convert=convert) for name in names]
+    tables = [read_weight_table(folder / name, convert=convert) for name in names]
     models = tuple(
         _read_skipthought_model(folder, model_files, table, words, device=options.device)
         for model_files, table in zip(files, tables, strict=True)
@@ -372,7 +372,7 @@ def build_sdae(spec: Spec) -> Sdae:
 def _read_sdae_table(path: Path, vectors: str, *, width: int) -> Vectors:
     if vectors:
         path = Path(vectors).expanduser()
-        table = read_table(path, convert=CONVERT_VECTORS)
+        table = read_weight_table(path, convert=CONVERT_VECTORS)
     else:
         table = read_arrays(path, (TABLE,))[TABLE].numpy()
     if table.ndim != 2 or len(table) <= UNKNOWN_NUMBER or table.shape[1] != width:

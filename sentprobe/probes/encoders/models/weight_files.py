@@ -101,7 +101,7 @@ def _read_array(arrays: Any, name: str, path: Path) -> torch.Tensor:
         return _check_finite(name, torch.from_numpy(array.astype(np.float32)), path)
 
 
-def read_table(path: Path, *, convert: str) -> Vectors:
+def read_weight_table(path: Path, *, convert: str) -> Vectors:
     """Map the array of an npy file, (rows, dim) floats, into memory. Raises UsageError or EncoderError."""
     with _report_damage(path, "an npy file with one array"):
         with path.open("rb") as file:
