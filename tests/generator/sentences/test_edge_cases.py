@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 from helpers.gen_command import Gen
 
-from sentprobe.common.errors import UsageError
-from sentprobe.generator.events.event import MAX_DEPTH, Contradiction, Negator, Number
-from sentprobe.generator.events.notation import read_event
+from sentprobe.generator.events.event import MAX_DEPTH, Negator, Number
 from sentprobe.generator.sentences.parse import ParseError, parse
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.spaces.constraints import Choices, Constraints
@@ -65,58 +63,6 @@ def test_adverbs_of_relative_clauses_may_be_counted_apart() -> None:
         assert len(event.adverbs or ()) == 2
         assert event.agent.clause.event.adverbs is not None  # type: ignore[union-attr]
         assert len(event.agent.clause.event.adverbs) == 1  # type: ignore[union-attr]
-
-
-CHOICES = [
-    ({"determiners": ("a",), "numbers": (Number.PLURAL,)}, {}, "none of the determiners goes"),
-    (
-        {"negators": (Negator.CONTRACTED,)},
-        {"required": (read_event("help[not]"),)},
-        "the required event help[not] and the choice of negators contradict each other",
-    ),
-    ({}, {"required_words": ("really",)}, "'really' and the choice of adverbs contradict"),
-]
-
-
-@pytest.mark.parametrize(("choices", "constraints", "message"), CHOICES)
-def test_choices_that_contradict_are_named(
-    choices: dict[str, tuple[object, ...]], constraints: dict[str, tuple[object, ...]], message: str
-) -> None:
-    with pytest.raises(Contradiction) as caught:
-        Space(
-            english(),
-            choices=Choices(**choices),  # type: ignore[arg-type]
-            constraints=Constraints(**constraints),  # type: ignore[arg-type]
-        )
-    assert message in str(caught.value)
-
-
-def test_features_of_relative_clauses_need_relative_clauses() -> None:
-    with pytest.raises(Contradiction, match="have no relative clause"):
-        Space(english(), templates=["transitive"], choices=Choices(clause=read_event("*[past]")))
-
-
-def test_a_word_that_was_not_chosen() -> None:
-    choices = Choices(relativizers=("who",))
-    for constraints in (
-        Constraints(required_words=("that",)),
-        Constraints(required=(read_event("help(agent: man that *)"),)),
-    ):
-        with pytest.raises(UsageError, match="not among the determiners, relativizers and modals"):
-            Space(english(), choices=choices, constraints=constraints)
-
-
-@pytest.mark.parametrize("index", [-1, 10**30])
-def test_an_index_outside_the_space(index: int) -> None:
-    space = Space(english(), vocabulary="compeval", templates=["intransitive"])
-    with pytest.raises((IndexError, OverflowError)):
-        list(space.events(np.array([index], dtype=object)))
-
-
-def test_a_space_is_true_whatever_its_size() -> None:
-    space = Space(english(), templates=["transitive-rc"], choices=Choices(adverbs=(2,)))
-    assert space.count() > 2**63
-    assert space
 
 
 def nested(depth: int) -> str:

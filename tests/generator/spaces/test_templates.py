@@ -1,6 +1,7 @@
-"""Held-out words and structures are absent from training data and present in test data."""
+"""Templates, their counts and names; held-out words and structures."""
 
 import math
+from itertools import permutations
 
 import pytest
 from helpers.oracles.pairs_at_once import build_events, build_training_columns, choose_contrast_vocabulary
@@ -14,12 +15,79 @@ from sentprobe.generator.events.meaning import compute_meaning
 from sentprobe.generator.pairs.contrasts import CONTRASTS
 from sentprobe.generator.pairs.triplets import SIDES, ImpossibleContrastError, TripletSpace
 from sentprobe.generator.sentences.parse import parse
+from sentprobe.generator.spaces.space import Space
 from sentprobe.generator.spaces.templates import SplitSide, find_patterns, list_template_names, parse_side
 from sentprobe.lexicon import Kind, english, read_lexicon_text
 from sentprobe.probes.datasets.dataset import Size
 from sentprobe.probes.generated.assemble import build
 from sentprobe.probes.generated.tasks import TASKS
 from sentprobe.probes.similarity.triplet_sentences import SampledTriplets, TripletSampling, sample_background
+
+
+def count_of(*templates: str) -> int:
+    return Space(english(), vocabulary="compeval", templates=templates).count()
+
+
+@pytest.mark.parametrize("template", [name for name in list_template_names(deep=True) if "ditrans" not in name])
+def test_the_counts_of_sub_templates_add_up(template: str) -> None:
+    deeper = [
+        name
+        for name in list_template_names(deep=True)
+        if name.startswith(f"{template}.") and name.count(".") == template.count(".") + 1
+    ]
+    if deeper:
+        assert count_of(template) == sum(count_of(name) for name in deeper)
+        assert count_of(template) == count_of(*deeper) == count_of(template, *deeper)
+
+
+def test_the_count_does_not_depend_on_order_or_repetition() -> None:
+    names = ("transitive-rc", "intransitive", "transitive")
+    counts = {count_of(*order) for order in permutations(names)}
+    assert counts == {sum(map(count_of, names))}
+    assert count_of(*names, *names, "transitive-rc.agent") in counts
+
+
+def test_all_leaves_out_two_clauses_in_a_sentence() -> None:
+    four = ("intransitive", "intransitive-rc", "transitive", "transitive-rc")
+    assert list_template_names()[:5] == (*four, "transitive-rc-both")
+    assert find_patterns(["all"]) == find_patterns(four)
+    assert all(len(pattern.clauses) <= 1 for pattern in find_patterns(["all"]))
+    assert all(len(pattern.clauses) == 2 for pattern in find_patterns(["transitive-rc-both"]))
+    assert count_of("all") == sum(map(count_of, four))
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("transitiv", "transitive"),
+        ("transitive-rc.pateint", "transitive-rc.patient"),
+        ("transitive-rc.agent.intransitive.orc", "transitive-rc.agent.intransitive.src"),
+        ("transitive-r", "transitive-rc"),
+        ("al", "all"),
+    ],
+)
+def test_an_unknown_template_suggests_the_nearest(name: str, nearest: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        find_patterns([name])
+    assert str(caught.value) == f"there is no template {name!r} (did you mean {nearest!r}?); gen templates lists them"
+
+
+@pytest.mark.parametrize("name", ["", ".", "transitive.", "all.agent", "xyz", "TRANSITIVE"])
+def test_an_unknown_template_without_a_near_one(name: str) -> None:
+    with pytest.raises(UsageError, match="there is no template"):
+        find_patterns([name])
+
+
+def test_no_template_is_an_error() -> None:
+    with pytest.raises(UsageError):
+        Space(english(), templates=[])
+
+
+@pytest.mark.parametrize("name", list_template_names(deep=True))
+def test_every_template_is_found_under_its_name(name: str) -> None:
+    for pattern in find_patterns([name]):
+        assert pattern.name == name or pattern.name.startswith(f"{name}.")
+
 
 shares = st.floats(0.01, 0.99)
 nouns = st.sampled_from(english().vocabulary("english").words[Kind.NOUN])
