@@ -1,20 +1,18 @@
-"""Drawings: golden files (SENTPROBE_UPDATE=1 rewrites them), and what holds of every drawing."""
+"""Drawings: stored ones, and what holds of every drawing."""
 
-import os
 import xml.etree.ElementTree as ET
 
 import pytest
-from helpers.shared import DATA
 from helpers.strategies.strategies import full_events, partial_events, words
 from helpers.thoroughness import examples
 from hypothesis import given
+from syrupy.assertion import SnapshotAssertion
 
 from sentprobe.generator.events.drawing import DrawnBox, draw_svg, draw_text, lay_out, replace_unprintable
 from sentprobe.generator.events.event import Event, Participant, iterate_clauses, iterate_participants
 from sentprobe.generator.events.notation import read_event
 from sentprobe.lexicon import english
 
-GOLDEN = DATA / "draw"
 SVG = "{http://www.w3.org/2000/svg}"
 EVENTS = {
     "full": (
@@ -28,14 +26,10 @@ EVENTS = {
 
 
 @pytest.mark.parametrize("name", EVENTS)
-@pytest.mark.parametrize("suffix", ["txt", "ansi", "svg"])
-def test_golden(name: str, suffix: str) -> None:
+@pytest.mark.parametrize("format", ["txt", "ansi", "svg"])
+def test_drawing_is_as_stored(name: str, format: str, stored_text: SnapshotAssertion) -> None:
     event = read_event(EVENTS[name])
-    drawn = draw_svg(event) if suffix == "svg" else draw_text(event, width=80, color=suffix == "ansi")
-    path = GOLDEN / f"{name}.{suffix}"
-    if os.environ.get("SENTPROBE_UPDATE"):
-        path.write_text(drawn, encoding="utf-8", newline="\n")
-    assert drawn == path.read_text(encoding="utf-8")
+    assert (draw_svg(event) if format == "svg" else draw_text(event, width=80, color=format == "ansi")) == stored_text
 
 
 @given(full_events(english()))

@@ -61,6 +61,7 @@ MISTAKES: list[tuple[object, str]] = [
         "polarity, negator, adverbs, agent, patient, recipient, dative, modal, mood, fronting",
     ),
     ({"tense": "passt"}, "$.tense: unknown value 'passt' (did you mean 'past'?)"),
+    ({"tense": "pats"}, "$.tense: unknown value 'pats' (did you mean 'past'?)"),
     ({"tense": "future"}, "$.tense: unknown value 'future', expected one of past, pres"),
     ({"tense": None}, "$.tense: expected a string, found null"),
     ({"predicate": 3}, "$.predicate: expected a string, found the number 3"),

@@ -89,6 +89,8 @@ def test_errors_of_form(message: str, text: str) -> None:
 
 MEANING = [
     ("help[passt]", 6, "unknown feature 'passt' (did you mean 'past'?)"),
+    ("help[pats]", 6, "unknown feature 'pats' (did you mean 'past'?)"),
+    ("x(agent: man[plu])", 14, "unknown feature 'plu' (did you mean 'pl'?)"),
     ("help[Past]", 6, "unknown feature 'Past' (did you mean 'past'?)"),
     ("help[progresive]", 6, "unknown feature 'progresive' (did you mean 'progressive'?)"),
     ("x(agent: man[xyz])", 14, "unknown feature 'xyz' of a noun, expected one of sg, singular, pl, plural, bare, adj"),

@@ -133,28 +133,8 @@ def cut(tokens: list[str], _: Sentence, rng: Random) -> list[str]:
 
 
 def insert(tokens: list[str], _: Sentence, rng: Random) -> list[str]:
-    words = (
-        *OTHER_AUXILIARY,
-        "that",
-        "who",
-        "not",
-        "n't",
-        "by",
-        "be",
-        "being",
-        "can",
-        "what",
-        "ca",
-        ",",
-        "really",
-        "the",
-        "to",
-        "and",
-        "old",
-        "ever",
-        "any",
-        *REFLEXIVES,
-    )
+    others = "that who not n't by be being can what ca , really the to and old ever any"
+    words = (*OTHER_AUXILIARY, *others.split(), *REFLEXIVES)
     tokens.insert(rng.randrange(len(tokens) + 1), rng.choice(words))
     return tokens
 

@@ -179,10 +179,27 @@ MISTAKES: list[tuple[object, str]] = [
         "$.constraints.avoidList.noun[0]: expected a string, found the number 1",
     ),
     ({"constraints": {"avoidList": None}}, "$.constraints.avoidList: expected an object, found null"),
+    ({"constraints": {"needev": None}}, "$.constraints.needev: unknown key 'needev' (did you mean 'needEv'?)"),
+    (
+        {"constraints": {"needList": {"noun": ["mna"]}}},
+        "$.constraints.needList.noun[0]: unknown noun 'mna' (did you mean 'man'?)",
+    ),
+    ({"constraints": []}, "$.constraints: expected an object, found a list"),
     (wrap_event([]), f"{EVENT}: expected an object, found a list"),
     (wrap_event({"tence": "past"}), f"{EVENT}.tence: unknown key 'tence' (did you mean 'tense'?)"),
     (wrap_event({"aspect": "simple"}), f"{EVENT}.aspect: unknown value 'simple', expected one of neut, prog"),
     (wrap_event({"tense": "passt"}), f"{EVENT}.tense: unknown value 'passt' (did you mean 'past'?)"),
+    (wrap_event({"tense": "pats"}), f"{EVENT}.tense: unknown value 'pats' (did you mean 'past'?)"),
+    (wrap_event({"tense": "future"}), f"{EVENT}.tense: unknown value 'future', expected one of past, pres"),
+    (wrap_event({"name": "hlep"}), f"{EVENT}.name: unknown verb 'hlep' (did you mean 'help'?)"),
+    (
+        wrap_event({"name": "sleep", "participants": {"patient": {"name": "man"}}}),
+        f"{EVENT}.name: 'sleep' is intransitive: it has no patient",
+    ),
+    (
+        wrap_event({"participants": {"theme": {}}}),
+        f"{EVENT}.participants.theme: unknown key 'theme', expected one of agent, patient",
+    ),
     (wrap_event({"name": "halp"}), f"{EVENT}.name: unknown verb 'halp' (did you mean 'help'?)"),
     (wrap_event({"name": "sleep", "voice": "passive"}), f"{EVENT}.name: 'sleep' is intransitive: it has no passive"),
     (
@@ -219,6 +236,10 @@ MISTAKES: list[tuple[object, str]] = [
     (
         {"role_rc_structures": {"transitive": [{"agent": "none"}]}},
         f"{RC}.transitive[0]: expected the keys agent and patient of transitive structures",
+    ),
+    (
+        {"role_rc_structures": {"transitive": [{"agent": "nome", "patient": "none"}]}},
+        f"{RC}.transitive[0].agent: unknown value 'nome' (did you mean 'none'?)",
     ),
     (
         {"role_rc_structures": {"intransitive": [{"agent": "non"}]}},
