@@ -43,13 +43,13 @@ def load_table(text: str) -> dict[Shape, tuple[FlatItem, ...]]:
     return dict(load_shapes(text, ENGLISH))
 
 
-def test_the_package_carries_every_shape_and_no_other() -> None:
+def test_package_has_all_shapes() -> None:
     assert list(load_table(PACKAGED)) == SHAPES
     assert len(set(SHAPES)) == len(SHAPES)
 
 
 @pytest.mark.parametrize("shape", CHECKED, ids=repr)
-def test_a_packaged_shape_is_what_the_grammar_derives(shape: Shape) -> None:
+def test_packaged_shape_is_derived(shape: Shape) -> None:
     assert load_table(PACKAGED)[shape] == derive_shape(shape, ENGLISH)
 
 
@@ -103,7 +103,7 @@ IMPOSSIBLE = [
 
 
 @pytest.mark.parametrize("shape", IMPOSSIBLE, ids=repr)
-def test_what_the_grammar_does_not_have_is_an_error(shape: Shape) -> None:
+def test_shape_beyond_grammar_is_refused(shape: Shape) -> None:
     with pytest.raises(SentprobeError, match=r"^the grammar derives 0 trees, not one, for "):
         derive_shape(shape, ENGLISH)
 
@@ -123,7 +123,7 @@ def test_a_shape_is_one_tree() -> None:
         assert len(tops) == (0 if isinstance(shape, AdverbShape) else 1)
 
 
-def test_a_clause_has_its_verb_and_its_participants() -> None:
+def test_clause_has_verb_and_participants() -> None:
     for shape, items in load_language_shapes(ENGLISH):
         if isinstance(shape, ClauseShape):
             check_clause(shape, items)
@@ -156,7 +156,7 @@ def test_the_grammar_names_its_function_words() -> None:
     assert list_function_words() == frozenset(expected.split())
 
 
-def test_the_grammar_has_a_line_for_every_form() -> None:
+def test_grammar_has_line_for_every_form() -> None:
     later = {Form.JJ}  # adjectives are in no construction yet
     assert all(f"-> '{form.value}'" in read_grammar_source(ENGLISH) for form in Form if form not in later)
 

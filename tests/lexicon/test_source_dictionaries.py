@@ -162,7 +162,7 @@ def list_claims() -> list[Claim]:
 
 @pytest.mark.slow
 @needs_sources
-def test_every_form_is_in_both_sources_or_reviewed() -> None:
+def test_german_forms_are_in_sources_or_reviewed() -> None:
     differing = {
         (claim.source, f"{claim.lemma}.{claim.form}") for claim in list_claims() if claim.ours not in claim.theirs
     }
@@ -210,7 +210,7 @@ def test_translations_of_verbs_take_the_same_sorts() -> None:
             assert dict(verb.takes) == stated, lemma
 
 
-def test_size() -> None:
+def test_german_lexicon_is_large() -> None:
     german = read_german()
     persons = [entry for entry in german["noun"].values() if "sort" not in entry]
     assert sum(entry["gender"] == "masc" for entry in persons) >= 50
@@ -248,7 +248,7 @@ def check_english_claims(source: str, claims: set[str]) -> None:
 
 @pytest.mark.slow
 @needs_ding
-def test_lexicon_states_the_uses_that_ding_has() -> None:
+def test_lexicon_states_uses_of_ding() -> None:
     entries, claims = read_ding_entries(), set()
     for kind, use, pattern in (
         *((kind, "transitive", r"jdn\.|^ \{vt\}") for kind in INTRANSITIVE_KINDS),
@@ -264,7 +264,7 @@ def test_lexicon_states_the_uses_that_ding_has() -> None:
 
 @pytest.mark.slow
 @needs_glosses
-def test_lexicon_states_the_uses_that_wiktionary_has() -> None:
+def test_lexicon_states_uses_of_wiktionary() -> None:
     check_german_claims(WIKTIONARY, {*list_wiktionary_claims()})
 
 
@@ -285,7 +285,7 @@ def list_wiktionary_claims() -> Iterator[str]:
 
 @pytest.mark.slow
 @needs_sources
-def test_lexicon_states_the_nouns_of_two_genders() -> None:
+def test_lexicon_states_nouns_of_two_genders() -> None:
     claims, columns = set(), ("genus", "genus 1", "genus 2")
     for noun in german().words(Kind.NOUN):
         genders = {row[name] for row in read_wiktionary_nouns().get(noun.lemma, []) for name in columns}
@@ -309,7 +309,7 @@ def list_verbs() -> Iterator[Word]:
 
 @pytest.mark.slow
 @needs_wordnet
-def test_lexicon_states_the_uses_that_wordnet_has() -> None:
+def test_lexicon_states_uses_of_wordnet() -> None:
     frames, adjectives, verbs = read_wordnet_frames(), read_wordnet_words("adj"), read_wordnet_words("verb")
     claims = set()
     for verb in list_verbs():
@@ -322,7 +322,7 @@ def test_lexicon_states_the_uses_that_wordnet_has() -> None:
 
 @pytest.mark.slow
 @needs_link_parser
-def test_lexicon_states_the_uses_that_link_parser_accepts() -> None:
+def test_lexicon_states_uses_of_link_parser() -> None:
     texts = [
         (f"{verb.lemma}.{name}", text.format(verb.lemma))
         for verb in list_verbs()
@@ -337,7 +337,7 @@ def test_lexicon_states_the_uses_that_link_parser_accepts() -> None:
 
 @pytest.mark.slow
 @needs_shared
-def test_lexicon_states_the_forms_that_are_adjectives_in_the_brown_corpus() -> None:
+def test_lexicon_states_adjectives_of_brown_corpus() -> None:
     adjectives = read_brown_adjectives()
     claims = {
         f"{verb.lemma}.{form}"

@@ -84,7 +84,7 @@ def write(path: Path, text: str) -> Path:
 
 
 @needs_shared
-def test_every_form_of_every_noun_and_verb_is_in_xtag_or_justified(xtag: Xtag) -> None:
+def test_forms_are_in_xtag_or_justified(xtag: Xtag) -> None:
     differing = {
         (word.lemma, form, text, xtag.get((word.lemma, form), ()))
         for kind in INFLECTED
@@ -97,7 +97,7 @@ def test_every_form_of_every_noun_and_verb_is_in_xtag_or_justified(xtag: Xtag) -
 
 
 @needs_shared
-def test_our_own_lemmas_with_the_forms_of_xtag_make_our_own_lexicon(xtag: Xtag) -> None:
+def test_xtag_forms_rebuild_our_lexicon(xtag: Xtag) -> None:
     lemmas = {kind: [w.lemma for w in list_published_words(kind)] for kind in INFLECTED}
     xtag_lexicon = lexicon_from_lemmas(xtag, lemmas)
     assert {o.lemma for o in xtag_lexicon.omitted} == {d.lemma for d in DIFFERENCES}
@@ -173,7 +173,7 @@ def test_a_bad_line_is_named(tmp_path: Path, line: str) -> None:
 
 
 @pytest.mark.parametrize("data", [None, gzip.compress(b"x" * 99)[:-9], b"\x1f\x8b\x08junk"])
-def test_a_file_that_cannot_be_read(tmp_path: Path, data: bytes | None) -> None:
+def test_unreadable_file_is_refused(tmp_path: Path, data: bytes | None) -> None:
     path = tmp_path / "broken.gz"
     if data is not None:
         path.write_bytes(data)
@@ -212,9 +212,7 @@ WHOLE = ("--noun", "man", "--transitive", "hit")
         ("small.flat", WHOLE, "gone/mine.toml", "mine.toml: cannot write there: No such file"),
     ],
 )
-def test_what_the_command_refuses(
-    tmp_path: Path, database: str, options: tuple[str, ...], out: str, message: str
-) -> None:
+def test_xtag_command_refuses(tmp_path: Path, database: str, options: tuple[str, ...], out: str, message: str) -> None:
     write(tmp_path / "small.flat", SMALL)
     done = run(tmp_path / database, *options, "--out", tmp_path / out)
     assert (done.returncode, done.stdout) == (2, "")

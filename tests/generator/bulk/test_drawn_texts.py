@@ -24,7 +24,7 @@ def sample_events(space: Space, seed: int, count: int = 10) -> list[drawn_event.
 
 @examples(40)
 @given(space=spaces(), seed=seeds)
-def test_the_text_is_that_of_the_annotated_sentence(space: Space, seed: int) -> None:
+def test_text_is_that_of_annotation(space: Space, seed: int) -> None:
     """Whichever event of a shape comes first, so from a wording of its own and from a kept one."""
     for wording in (DrawnTextRenderer(space.lexicon), get_text_renderer(space.lexicon)):
         for drawn in sample_events(space, seed):
@@ -32,7 +32,7 @@ def test_the_text_is_that_of_the_annotated_sentence(space: Space, seed: int) -> 
 
 
 @pytest.mark.slow
-def test_the_texts_of_many_are_those_of_the_annotated_sentences() -> None:
+def test_texts_of_many_are_those_of_annotations() -> None:
     lexicon = english()
     for drawn in sample_events(Space(lexicon), seed=1, count=2000):
         assert get_text_renderer(lexicon).render(drawn) == realize(drawn.event, lexicon).text

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import sentprobe
 from sentprobe import Choices, Event, Tense, UsageError
-from sentprobe.common.errors import FormatError
+from sentprobe.common.errors import FormatError, SentprobeError
 from sentprobe.generator.bulk.generate import find_excluded_indices, write_file
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.spaces.counting import skip_excluded
@@ -22,7 +22,7 @@ from sentprobe.lexicon import english
 
 
 @pytest.mark.parametrize("suffix", [".txt", ".jsonl", ".conllu", ".trees"])
-def test_the_file_is_that_of_the_command(suffix: str, tmp_path: Path, gen: Gen) -> None:
+def test_generated_file_equals_command(suffix: str, tmp_path: Path, gen: Gen) -> None:
     ours, theirs = tmp_path / f"ours{suffix}", tmp_path / f"theirs{suffix}"
     options = ("--template", "transitive", "--n", "20", "--seed", "3", "--tense", "past")
     constraints = ("--require-word", "doctor", "--forbid", "help(agent: lawyer)")
@@ -40,7 +40,7 @@ def test_the_file_is_that_of_the_command(suffix: str, tmp_path: Path, gen: Gen) 
     assert space.count() > 20
 
 
-def test_the_format_may_be_named(tmp_path: Path) -> None:
+def test_format_may_be_named(tmp_path: Path) -> None:
     sentprobe.generate(str(tmp_path / "a"), n=2, format="jsonl")
     sentprobe.generate(tmp_path / "b.jsonl", n=2)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
@@ -58,7 +58,7 @@ def test_the_format_may_be_named(tmp_path: Path) -> None:
         ({"require_word": "lwayer"}, "did you mean 'lawyer'?"),
     ],
 )
-def test_what_cannot_be_is_said_and_nothing_is_written(options: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_bad_options_write_nothing(options: dict[str, Any], message: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
         sentprobe.generate(tmp_path / "out.txt", **options)
     assert message in str(caught.value)
@@ -80,7 +80,7 @@ LARGE = Space(LEXICON, templates=["all"])
 
 
 @given(st.sets(st.integers(0, 60)), st.integers(0, 2**70))
-def test_ranks_pass_over_what_is_taken(excluded: set[int], base: int) -> None:
+def test_ranks_skip_excluded(excluded: set[int], base: int) -> None:
     left = [base + n for n in range(80) if n not in excluded]
     moved = sorted(base + n for n in excluded)
     ranks = np.array([base + n for n in range(len(left))], dtype=object)
@@ -90,7 +90,7 @@ def test_ranks_pass_over_what_is_taken(excluded: set[int], base: int) -> None:
 
 
 @given(st.sets(st.integers(0, 223), max_size=223), st.integers(0, 9), st.data())
-def test_what_is_excluded_is_not_drawn(excluded: set[int], seed: int, data: st.DataObject) -> None:
+def test_excluded_sentences_are_not_drawn(excluded: set[int], seed: int, data: st.DataObject) -> None:
     count = data.draw(st.integers(1, 224 - len(excluded)))
     drawn = SMALL.sample(count, seed=seed, without=excluded).tolist()
     assert len({*drawn}) == count and excluded.isdisjoint(drawn)
@@ -99,18 +99,18 @@ def test_what_is_excluded_is_not_drawn(excluded: set[int], seed: int, data: st.D
     assert {*everything} | excluded == {*range(224)}
 
 
-def test_without_anything_excluded_the_sample_is_as_ever() -> None:
+def test_empty_exclusion_changes_nothing() -> None:
     assert LARGE.sample(9, seed=3, without=()).tolist() == LARGE.sample(9, seed=3).tolist()
 
 
-def test_too_few_are_left() -> None:
+def test_too_few_sentences_left_are_refused() -> None:
     message = "25 sentences were asked for, but there are only 24 .*; 200 are excluded"
     with pytest.raises(UsageError, match=message):
         SMALL.sample(25, seed=0, without=range(200))
 
 
 @pytest.mark.parametrize("suffix", [*ALL_FORMATS.values(), ".csv"])
-def test_sentences_are_found_in_every_format(tmp_path: Path, suffix: str) -> None:
+def test_excluded_sentences_are_read_in_every_format(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"x{suffix}"
     fmt = "text" if suffix == ".csv" else None
     for space in (SMALL, LARGE):
@@ -119,14 +119,14 @@ def test_sentences_are_found_in_every_format(tmp_path: Path, suffix: str) -> Non
         assert find_excluded_indices([path, path], space) == sorted(drawn.tolist())
 
 
-def test_text_as_people_write_it(tmp_path: Path) -> None:
+def test_exclusions_accept_ordinary_text(tmp_path: Path) -> None:
     one, two = (realize(SMALL[at], LEXICON).text for at in (5, 9))
     path = tmp_path / "x.txt"
     path.write_text(f"{one.capitalize()}.\n\nnot a sentence\n{two}\nthe tailor sleeps", "utf-8")
     assert find_excluded_indices([path], SMALL) == [5, 9]  # tailors are not in this vocabulary
 
 
-def test_an_event_outside_the_space() -> None:
+def test_event_outside_space_is_not_found() -> None:
     assert SMALL.find(LARGE[LARGE.count() - 1]) is None
     assert SMALL.find(SMALL[7]) == 7
     assert SMALL.find(Event()) is None
@@ -134,31 +134,30 @@ def test_an_event_outside_the_space() -> None:
 
 INFINITE = pa.array([float("inf")] * 3)
 LATE = pa.array([2**31 - 1] * 3, pa.date32())
+UNREADABLE: list[tuple[str, bytes | pa.Array | None, type[SentprobeError], str]] = [
+    ("x.parquet", INFINITE, FormatError, "x.parquet: row 1: the index is not an integer"),
+    ("x.parquet", LATE, FormatError, "x.parquet: not a Parquet file that can be"),
+    ("x.jsonl", b"{}\n", FormatError, "x.jsonl: line 1: the sentence lacks 'tokens'"),
+    ("x.txt", b"a\n\xff\n", FormatError, "x.txt: line 2: not UTF-8"),
+    ("none", None, UsageError, "none: cannot read it: No such file"),
+]
 
 
 @pytest.mark.parametrize(
-    ("column", "message"),
-    [
-        (INFINITE, r"x\.parquet: row 1: the index is not an integer"),
-        (LATE, r"x\.parquet: not a Parquet file that can be"),
-    ],
-    ids=["infinite", "after the year 9999"],
+    ("name", "content", "error", "message"),
+    UNREADABLE,
+    ids=["infinite index", "index after the year 9999", "no tokens", "not UTF-8", "no file"],
 )
-def test_parquet_with_an_odd_index_is_refused(tmp_path: Path, column: pa.Array, message: str) -> None:
-    path = tmp_path / "x.parquet"
-    write_file(SMALL, np.array([0, 1, 2]), path)
-    table = pq.read_table(path)
-    pq.write_table(table.set_column(table.column_names.index("index"), "index", column), path)
-    with pytest.raises(FormatError, match=message):
+def test_unreadable_exclusions_are_refused(
+    tmp_path: Path, name: str, content: bytes | pa.Array | None, error: type[SentprobeError], message: str
+) -> None:
+    path = tmp_path / name
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    elif content is not None:
+        write_file(SMALL, np.array([0, 1, 2]), path)
+        table = pq.read_table(path)
+        pq.write_table(table.set_column(table.column_names.index("index"), "index", content), path)
+    with pytest.raises(error) as caught:
         find_excluded_indices([path], SMALL)
-
-
-def test_files_that_cannot_be_read(tmp_path: Path) -> None:
-    (tmp_path / "x.jsonl").write_text("{}\n", "utf-8")
-    (tmp_path / "x.txt").write_bytes(b"a\n\xff\n")
-    with pytest.raises(FormatError, match=r"x\.jsonl: line 1: the sentence lacks 'tokens'"):
-        find_excluded_indices([tmp_path / "x.jsonl"], SMALL)
-    with pytest.raises(FormatError, match=r"x\.txt: line 2: not UTF-8"):
-        find_excluded_indices([tmp_path / "x.txt"], SMALL)
-    with pytest.raises(UsageError, match=r"none: cannot read it: No such file"):
-        find_excluded_indices([tmp_path / "none"], SMALL)
+    assert message in str(caught.value)

@@ -33,7 +33,7 @@ def test_drawing_is_as_stored(name: str, format: str, stored_text: SnapshotAsser
 
 
 @given(full_events(english()))
-def test_a_tree_has_every_word_and_no_open_field(event: Event) -> None:
+def test_tree_has_every_word(event: Event) -> None:
     drawn = draw_text(event, width=100)
     assert "*" not in drawn
     assert max(map(len, drawn.splitlines())) <= 100
@@ -90,6 +90,6 @@ def test_a_gap_is_a_dashed_edge(event: Event) -> None:
     assert len(picture.boxes) == people + len(list(iterate_clauses(event))) + words
 
 
-def test_an_empty_lemma_is_not_an_open_one() -> None:
+def test_empty_lemma_is_not_open() -> None:
     empty = Event(predicate="", agent=Participant(noun="", determiner=""))
     assert draw_text(empty, width=80) != draw_text(Event(agent=Participant()), width=80)

@@ -98,13 +98,13 @@ def has_parse(text: str, lexicon: Lexicon) -> bool:
         return False
 
 
-def test_there_are_many_paradigms_each_with_a_name_of_its_own() -> None:
+def test_paradigms_differ() -> None:
     rows = {str(replace(row, uid="", term="", field="")) for row in PARADIGMS.values()}
     assert len(rows) == len(PARADIGMS) == 70
 
 
 @pytest.mark.parametrize("vocabulary", LACKING)
-def test_a_vocabulary_without_the_words_is_an_error(vocabulary: str) -> None:
+def test_vocabulary_without_words_is_refused(vocabulary: str) -> None:
     for uid in PARADIGMS:
         if (vocabulary, uid, "en") not in CASES:
             with pytest.raises(UsageError, match="no words for the paradigm"):
@@ -206,7 +206,7 @@ BLIMP_METHODS = {
 """The prefix methods of paradigms in BLiMP's generator (github.com/alexwarstadt/data_generation)."""
 
 
-def test_paradigms_of_blimp_have_its_prefix_method_and_field() -> None:
+def test_blimp_paradigms_have_its_prefix_method() -> None:
     assert {uid: PARADIGMS[uid].prefix for uid in BLIMP_METHODS} == BLIMP_METHODS
     fields = {(row.term, row.field) for row in PARADIGMS.values()}
     assert fields >= {("npi_licensing", "semantics"), ("binding", "syntax_semantics"), ("s-selection", "syntax")}
@@ -224,7 +224,7 @@ def test_edited_words_have_similar_shares(case: tuple[str, ...]) -> None:
 
 
 @given(english_pairs)
-def test_no_frame_or_reading_makes_the_bad_sentence_good(drawn: DrawnPair) -> None:
+def test_verbs_have_no_excluded_frame(drawn: DrawnPair) -> None:
     space, _, pair = drawn
     row, good, bad = space.paradigm, pair.good.split(), pair.bad.split()
     if row.replaces_verbs:
@@ -239,7 +239,7 @@ def test_no_frame_or_reading_makes_the_bad_sentence_good(drawn: DrawnPair) -> No
         assert row.semantic or form not in verb.ambiguous
 
 
-def test_a_bad_sentence_has_no_singular_they_unless_it_is_asked_for() -> None:
+def test_singular_they_only_where_asked_for() -> None:
     spaces = build_pair_spaces(english(), ["all"], vocabulary="everyday")
     anaphors = [space for space in spaces if space.paradigm.term == "anaphor_agreement" or "_A_" in space.paradigm.uid]
     assert len(anaphors) == 4
@@ -261,7 +261,7 @@ def test_sample_depends_on_seed_alone(vocabulary: str, uid: str, language: str) 
     assert [(pair.good, pair.bad) for pair in reversed_pairs] == [(pair.good, pair.bad) for pair in pairs]
 
 
-def test_all_pairs_of_a_small_space_are_different() -> None:
+def test_pairs_of_small_space_differ() -> None:
     space = make_space("compeval", "imperative_with_subject")
     pairs = [(pair.good, pair.bad) for pair in space.iterate_pairs(np.arange(space.count()))]
     assert len({*pairs}) == len({good for good, _ in pairs}) == space.count()
@@ -304,13 +304,13 @@ def test_places_by_hand() -> None:
 
 
 @pytest.mark.parametrize("count", [0, -1, 10**9])
-def test_too_many_pairs(count: int) -> None:
+def test_impossible_pair_count_is_refused(count: int) -> None:
     with pytest.raises(UsageError, match="from 1 to"):
         make_space("compeval", "transitive").sample(count, seed=0)
 
 
 @given(german_pairs)
-def test_no_frame_or_gender_makes_the_bad_sentence_good(drawn: DrawnPair) -> None:
+def test_german_words_have_no_excluded_frame(drawn: DrawnPair) -> None:
     space, _, pair = drawn
     words = [word for text in pair.good.split() for word, _ in german().find(text)]
     assert all(word.frames.isdisjoint(space.paradigm.lacks) for word in words if word.kind in VERBS)
@@ -318,7 +318,7 @@ def test_no_frame_or_gender_makes_the_bad_sentence_good(drawn: DrawnPair) -> Non
         assert not any(word.ambiguous for word in words)
 
 
-def test_negation_moves_between_the_subject_and_the_finite_verb() -> None:
+def test_negation_moves_before_finite_verb() -> None:
     space = make_space("german", "negation_before_finite_verb", "de")
     for pair in space.iterate_pairs(space.sample(50, seed=1)):
         good, bad = pair.good.split(), pair.bad.split()

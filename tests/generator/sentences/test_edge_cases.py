@@ -30,7 +30,7 @@ transitive = "*"
 
 
 @pytest.mark.parametrize("lemma", ["passive", "sg"])
-def test_a_word_named_like_a_feature_is_a_word(lemma: str) -> None:
+def test_word_may_be_named_like_feature(lemma: str) -> None:
     lexicon = read_lexicon_text(PEACE, source="peace.toml")
 
     def space(constraints: Constraints) -> Space:
@@ -56,7 +56,7 @@ def test_a_choice_that_is_repeated_counts_once() -> None:
     assert once == twice
 
 
-def test_adverbs_of_relative_clauses_may_be_counted_apart() -> None:
+def test_clause_adverbs_have_their_own_number() -> None:
     choices = Choices(adverbs=(2,), clause_adverbs=(1,))
     space = Space(english(), templates=["intransitive-rc"], choices=choices)
     for event in space.events(space.sample(20, seed=0)):
@@ -83,7 +83,7 @@ def test_options_before_a_subcommand_are_refused(gen: Gen) -> None:
     assert "--lexicon stands before 'parse'" in done.err
 
 
-def test_a_lexicon_of_ones_own_needs_no_more(gen: Gen, tmp_path: Path) -> None:
+def test_user_lexicon_suffices(gen: Gen, tmp_path: Path) -> None:
     path = tmp_path / "peace.toml"
     path.write_text(PEACE, encoding="utf-8")
     done = gen("--lexicon", path, "-t", "transitive", "--n", "3")
@@ -93,7 +93,7 @@ def test_a_lexicon_of_ones_own_needs_no_more(gen: Gen, tmp_path: Path) -> None:
     assert "transitive-rc-both.agent.intransitive.patient.intransitive.src.src" in done.out
 
 
-def test_a_line_that_is_not_utf8_does_not_stop_the_others(gen: Gen, tmp_path: Path) -> None:
+def test_undecodable_line_is_skipped(gen: Gen, tmp_path: Path) -> None:
     path = tmp_path / "in.txt"
     path.write_bytes(b"the man sleeps\n\xff\nthe men sleep\n")
     done = gen("parse", "-f", "text", "--file", path)

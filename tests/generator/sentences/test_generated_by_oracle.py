@@ -94,7 +94,7 @@ def other_number(sentence: Sentence) -> Iterator[list[str]]:
 
 @every_vocabulary
 @every_count
-def test_another_number_of_a_finite_verb_is_rejected_by_both(vocabulary: str, count: int) -> None:
+def test_wrong_number_is_rejected_by_both(vocabulary: str, count: int) -> None:
     some = sentences(vocabulary, count)[::5]
     corrupted = [tokens for sentence in some for tokens in other_number(sentence)]
     assert 3 * len(corrupted) > len(some)

@@ -65,7 +65,7 @@ briefly = examples(60)
 
 @given(english_events)
 @briefly
-def test_a_plain_sentence_is_as_it_is_generated(event: Event) -> None:
+def test_normalized_sentence_is_the_generated_one(event: Event) -> None:
     text = realize(event, LEXICON).text
     written = (text, f"{text}.", f"{text.capitalize()} . ", f"{text.upper()}.", f"{text}?", f"{text} ! ")
     assert {normalize_sentence(sentence, ENGLISH) for sentence in written} == {text}
@@ -81,7 +81,7 @@ def test_parsing_undoes_realizing(event: Event) -> None:
 
 @given(all_events)
 @slowly
-def test_the_fast_path_equals_the_slow_path(event: Event) -> None:
+def test_fast_path_equals_slow_path(event: Event) -> None:
     assert realize(event, LEXICON, id="s1") == derive(event, LEXICON, id="s1")
 
 
@@ -94,7 +94,7 @@ def test_the_chart_parser_finds_the_same_event(event: Event) -> None:
 
 @given(compeval_events, st.data())
 @slowly
-def test_the_parsers_agree_about_any_sequence_of_tokens(event: Event, data: st.DataObject) -> None:
+def test_parsers_agree_on_any_tokens(event: Event, data: st.DataObject) -> None:
     tokens = [token.form for token in realize(event, LEXICON).tokens]
     place = data.draw(st.integers(0, len(tokens) - 1), label="place")
     instead = data.draw(maybe(st.sampled_from(tokens)), label="instead")
@@ -136,7 +136,7 @@ def test_an_stands_before_a_vowel_sound(event: Event) -> None:
 
 @given(english_events)
 @briefly
-def test_every_adverb_is_there_and_before_its_verb(event: Event) -> None:
+def test_adverbs_stand_before_their_verbs(event: Event) -> None:
     sentence = realize(event, LEXICON)
     stated = sorted((c.adverbs or (), str(c.predicate)) for c, _ in iterate_clauses(event))
     adverbs = []
@@ -160,7 +160,7 @@ def test_no_token_holds_a_space(event: Event) -> None:
 
 @given(compeval_events)
 @briefly
-def test_long_sequences_of_adverbs_are_realized_and_parsed(event: Event) -> None:
+def test_long_adverb_sequences_are_parsed(event: Event) -> None:
     adverbs = LEXICON.vocabulary("compeval").words[Kind.ADVERB]
     event = replace(event, adverbs=adverbs)
     sentence = realize(event, LEXICON)
@@ -368,7 +368,7 @@ def finite_forms() -> Iterator[tuple[str, str, Form]]:
                 yield word.lemma, word.forms[form], form
 
 
-def test_every_verb_of_the_lexicon_in_every_finite_form() -> None:
+def test_finite_forms_are_parsed() -> None:
     for lemma, form, tag in finite_forms():
         noun = "men" if tag is Form.VBP else "man"
         object_text = " the women" if LEXICON.kinds_of(lemma)[0] is Kind.TRANSITIVE else ""
@@ -408,7 +408,7 @@ NOT_REALIZED = {
 
 
 @pytest.mark.parametrize("text", NOT_REALIZED)
-def test_what_cannot_be_realized(text: str) -> None:
+def test_unrealizable_event_is_refused(text: str) -> None:
     event = read_event(text)
     for function in (realize, derive):
         with pytest.raises(UsageError) as caught:

@@ -20,7 +20,7 @@ def rng(seed: int = 0) -> np.random.Generator:
 
 
 @given(data=st.data(), seed=st.integers(0, 2**32))
-def test_different_and_in_range(data: st.DataObject, seed: int) -> None:
+def test_numbers_are_distinct_and_in_range(data: st.DataObject, seed: int) -> None:
     size = data.draw(st.one_of(st.integers(1, 300), st.sampled_from(SIZES)))
     count = data.draw(st.integers(1, min(size, 300)))
     drawn = sample_distinct(count, size, rng(seed)).tolist()
@@ -30,12 +30,12 @@ def test_different_and_in_range(data: st.DataObject, seed: int) -> None:
 
 
 @given(size=st.integers(1, 500), seed=st.integers(0, 2**32))
-def test_all_of_them_are_a_permutation(size: int, seed: int) -> None:
+def test_whole_range_is_a_permutation(size: int, seed: int) -> None:
     assert sorted(sample_distinct(size, size, rng(seed)).tolist()) == list(range(size))
 
 
 @pytest.mark.parametrize(("count", "size"), [(2, 5), (3, 4), (2, 4)])
-def test_every_ordered_selection_is_equally_likely(count: int, size: int) -> None:
+def test_ordered_selections_are_equally_likely(count: int, size: int) -> None:
     """Whichever of the two ways of drawing is taken."""
     source = rng(7)
     seen = dict.fromkeys(permutations(range(size), count), 0)

@@ -43,7 +43,7 @@ NEEDED = {
 
 @needs_shared
 @pytest.mark.parametrize("number", NEEDED)
-def test_the_published_examples(number: int) -> None:
+def test_published_example_configs_are_read(number: int) -> None:
     path = PUBLISHED / f"config{number}.example.json"
     config = read_config(path, english())
     assert config.constraints == NEEDED[number]
@@ -60,7 +60,7 @@ def read_form(form: object) -> PublishedConfig:
     return read_config_text(json.dumps(form), english(), source="c.json")
 
 
-def test_templates_are_those_there_are() -> None:
+def test_config_templates_exist() -> None:
     both = {"agent": "transitive", "patient": "intransitive"}
     config = read_form({"role_rc_structures": {"transitive": [both], "intransitve": []}})
     assert config.templates == ("transitive-rc-both.agent.transitive.patient.intransitive",)
@@ -69,7 +69,7 @@ def test_templates_are_those_there_are() -> None:
         assert find_patterns([name])
 
 
-def test_a_whole_event() -> None:
+def test_config_states_whole_event() -> None:
     rc = {"rtype": "orc", "event": {"name": "meet", "participants": {"agent": {"num": "pl"}}}}
     agent = {"name": "man", "num": "sg", "attributes": {"rc": rc}}
     event = {"name": "help", "tense": "pres", "aspect": "neut", "voice": "passive", "pol": "neg"}
@@ -107,7 +107,7 @@ WORD_LISTS = st.fixed_dictionaries(
 
 
 @given(events(), events(), WORD_LISTS, WORD_LISTS, st.lists(st.sampled_from(STRUCTURES)))
-def test_what_is_read_is_written_and_read_again(
+def test_config_comes_back(
     need: dict[str, Any],
     avoid: dict[str, Any],
     words: dict[str, list[str]],
@@ -121,7 +121,7 @@ def test_what_is_read_is_written_and_read_again(
     assert read_config_text(write_config(config, english()), english()) == config
 
 
-def test_a_verb_of_both_frames_comes_back() -> None:
+def test_verb_of_both_frames_comes_back() -> None:
     lexicon = read_lexicon_text(
         "[noun]\nman = {}\n[transitive]\nrun = {}\n[intransitive]\nrun = {}\nsleep = {}\n", "both.toml"
     )
@@ -249,7 +249,7 @@ MISTAKES: list[tuple[object, str]] = [
 
 
 @pytest.mark.parametrize(("form", "message"), MISTAKES)
-def test_mistakes(form: object, message: str) -> None:
+def test_mistakes_have_their_paths(form: object, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         read_config_text(json.dumps(form), english(), source="c.json")
     assert str(caught.value) == f"c.json: {message}"
@@ -265,7 +265,7 @@ FILES = [
 
 
 @pytest.mark.parametrize(("data", "message"), FILES)
-def test_broken_files(data: bytes, message: str, tmp_path: Path) -> None:
+def test_broken_config_is_refused(data: bytes, message: str, tmp_path: Path) -> None:
     path = tmp_path / "c.json"
     path.write_bytes(data)
     with pytest.raises(UsageError) as caught:
@@ -273,7 +273,7 @@ def test_broken_files(data: bytes, message: str, tmp_path: Path) -> None:
     assert str(caught.value) == message.format(path=path)
 
 
-def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+def test_unreadable_config_is_refused(tmp_path: Path) -> None:
     missing = tmp_path / "none.json"
     with pytest.raises(UsageError) as caught:
         read_config(missing, english())
@@ -282,7 +282,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         read_config(tmp_path, english())
 
 
-def test_clauses_nest_only_so_deep() -> None:
+def test_clause_depth_is_limited() -> None:
     event: dict[str, Any] = {}
     for _ in range(41):
         event = {"participants": {"agent": {"attributes": {"rc": {"event": event}}}}}

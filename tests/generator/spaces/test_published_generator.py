@@ -55,7 +55,7 @@ def find_agents(sentence: Sentence) -> list[str]:
 # ------------------------------------------------------------------ required events
 
 
-def test_a_required_plural_agent_is_plural_in_a_relative_clause_too() -> None:
+def test_required_plural_holds_in_relative_clause() -> None:
     inner = 0
     for sentence in sample_sentences(build_space("*(agent: lawyer[pl])")):
         agent_forms = find_agents(sentence)
@@ -64,7 +64,7 @@ def test_a_required_plural_agent_is_plural_in_a_relative_clause_too() -> None:
     assert inner > 50
 
 
-def test_a_required_active_subject_relative_is_active() -> None:
+def test_required_active_relative_is_active() -> None:
     for sentence in sample_sentences(build_space("*(patient: * rc[src] help[active])")):
         (clause,) = [c for c, head in iterate_clauses(sentence.event) if head is not None]
         assert clause.voice is Voice.ACTIVE
@@ -72,7 +72,7 @@ def test_a_required_active_subject_relative_is_active() -> None:
         assert verb.xpos != "VBN"
 
 
-def test_fixing_the_tense_of_the_main_verb_leaves_that_of_the_clause_alone() -> None:
+def test_main_tense_leaves_clause_tense_alone() -> None:
     past = FeatureOptions(tense=Tense.PAST)
     space = make_space(LEXICON, vocabulary="compeval", templates=("transitive-rc",), features=past)
     inner: Counter[Tense | None] = Counter()
@@ -83,7 +83,7 @@ def test_fixing_the_tense_of_the_main_verb_leaves_that_of_the_clause_alone() -> 
     assert chisquare(list(inner.values())).pvalue > 0.001
 
 
-def test_a_required_tense_of_a_verb_leaves_the_other_clause_alone() -> None:
+def test_required_tense_leaves_other_clause_alone() -> None:
     tenses = {
         (clause.predicate == "help", clause.tense)
         for sentence in sample_sentences(build_space("help[past]", templates=("transitive-rc",)))
@@ -106,14 +106,14 @@ IMPOSSIBLE = [
 
 
 @pytest.mark.parametrize(("event", "message"), IMPOSSIBLE)
-def test_what_a_verb_cannot_do_is_a_contradiction(event: str, message: str) -> None:
+def test_impossible_verb_pattern_is_refused(event: str, message: str) -> None:
     for content in (ContentOptions(require=[event]), ContentOptions(forbid=[event])):
         with pytest.raises(UsageError) as caught:
             make_space(LEXICON, content=content)
         assert message in str(caught.value)
 
 
-def test_a_word_both_required_and_forbidden_is_a_contradiction() -> None:
+def test_required_and_forbidden_word_contradict() -> None:
     with pytest.raises(Contradiction) as caught:
         make_space(LEXICON, content=ContentOptions(require_word=["lawyer"], forbid_word=["lawyer"]))
     message = str(caught.value)
@@ -121,7 +121,7 @@ def test_a_word_both_required_and_forbidden_is_a_contradiction() -> None:
 
 
 @pytest.mark.parametrize("event", ["*", "*[active]", "*(agent: *)"])
-def test_a_forbidden_event_that_excludes_everything_ends_at_once(event: str) -> None:
+def test_forbidding_everything_is_refused_at_once(event: str) -> None:
     with pytest.raises(Contradiction, match=r"the forbidden event .* is impossible in the template"):
         make_space(LEXICON, templates=("intransitive", "intransitive-rc"), content=ContentOptions(forbid=[event]))
 
@@ -139,7 +139,7 @@ def test_forbidding_heeds_number() -> None:
     assert singular == plural
 
 
-def test_a_forbidden_event_with_a_relative_clause_leaves_sentences_without_one() -> None:
+def test_forbidden_clause_leaves_plain_sentences() -> None:
     forbidden = "*(patient: * rc sleep)"
     other_space = build_space(forbid=(forbidden,))
     assert other_space.count() == build_space().count() - build_space(forbidden).count()
@@ -166,7 +166,7 @@ def test_forbidding_works_by_sense() -> None:
 # ------------------------------------------------------------------ annotation
 
 
-def test_a_participant_is_one_participant_with_one_number() -> None:
+def test_participant_has_one_number() -> None:
     for sentence in sample_sentences(build_space(templates=("transitive-rc",))):
         main, inner = sentence.predicates
         (shared,) = {main.agent, main.patient} & {inner.agent, inner.patient} - {None}
@@ -178,7 +178,7 @@ def test_a_participant_is_one_participant_with_one_number() -> None:
         assert ("Number=Sing" in token.feats) == (head.number is Number.SINGULAR)
 
 
-def test_adverbs_are_annotated_and_stand_before_simple_verbs_too() -> None:
+def test_adverbs_stand_before_simple_verbs() -> None:
     space = make_space(
         LEXICON,
         vocabulary="compeval",
@@ -202,7 +202,7 @@ def test_words_are_tokens_one_by_one() -> None:
             assert token.form == "n't" or "n't" not in token.form
 
 
-def test_the_misspelling_of_the_published_example_is_a_warning() -> None:
+def test_published_misspelling_is_a_warning() -> None:
     form = {"constraints": {"needList": {"intransitve": ["sleep"]}}}
     config = read_config_text(json.dumps(form), LEXICON, source="c.json")
     assert config.constraints.required_words == ("sleep",)
@@ -220,7 +220,7 @@ def test_number_is_part_of_the_space() -> None:
     assert both.count() == (7 * 6) * numbers**2 * 5 * 2 * tenses * aspects * polarities
 
 
-def test_a_relative_clause_is_sampled_by_the_same_odds_as_the_main_clause() -> None:
+def test_both_clauses_are_sampled_alike() -> None:
     space = Space(LEXICON, vocabulary="compeval", templates=["transitive-rc"])
     pairs = [list(iterate_clauses(event)) for event in space.events(space.sample(4000, seed=1))]
     for which in (0, 1):
@@ -236,14 +236,14 @@ def test_a_relative_clause_is_sampled_by_the_same_odds_as_the_main_clause() -> N
     assert chisquare([people[number] for number in Number]).pvalue > 0.001
 
 
-def test_no_two_events_of_the_default_space_have_one_sentence() -> None:
+def test_default_events_have_different_sentences() -> None:
     space = Space(LEXICON, vocabulary="published", templates=["transitive"])
     out = StringIO()
     write_sentences(space, space.sample(space.count(), seed=0), out, "text")
     assert len(set(out.getvalue().splitlines())) == space.count()
 
 
-def test_a_relative_clause_is_annotated_as_part_of_its_participant() -> None:
+def test_relative_clause_belongs_to_its_participant() -> None:
     for sentence in sample_sentences(build_space(templates=("intransitive-rc",)), 50):
         ((_, person),) = iterate_participants(sentence.event)
         assert isinstance(person.clause, RelativeClause)
@@ -265,7 +265,7 @@ def published_sentences() -> list[str]:
 
 
 @needs_shared
-def test_every_published_sentence_has_one_event_and_is_its_realization() -> None:
+def test_published_sentences_are_realized_exactly() -> None:
     sentences = published_sentences()
     assert len(sentences) > 3_000
     nouns = set(LEXICON.vocabulary("compeval").words[Kind.NOUN])
@@ -277,7 +277,7 @@ def test_every_published_sentence_has_one_event_and_is_its_realization() -> None
 
 
 @needs_shared
-def test_the_published_probe_words_are_in_their_sentences() -> None:
+def test_published_probe_words_have_their_roles() -> None:
     for task in ("sr", "order"):
         for line in (PUBLISHED / task / "test.txt").read_text(encoding="utf-8").splitlines():
             label, _, text, noun, verb = line.split("\t")
@@ -294,7 +294,7 @@ def test_the_published_probe_words_are_in_their_sentences() -> None:
 
 @needs_shared
 @pytest.mark.parametrize("number", [1, 2, 3])
-def test_the_example_configurations_are_obeyed(number: int, capsys: pytest.CaptureFixture[str]) -> None:
+def test_example_configs_are_obeyed(number: int, capsys: pytest.CaptureFixture[str]) -> None:
     path = SHARED / "compeval" / f"config{number}.example.json"
     constraints = read_config(path, LEXICON).constraints
     space = make_space(LEXICON, vocabulary="published", content=ContentOptions(config=path))

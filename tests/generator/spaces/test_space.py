@@ -58,14 +58,14 @@ from sentprobe.lexicon.words import NO_PROGRESSIVE
 
 
 @pytest.mark.slow
-def test_the_cases_are_worth_their_time() -> None:
+def test_cases_are_worth_their_time() -> None:
     sizes = [len(enumerate_case(case)) for case in CASES]
     assert max(sizes) < 6000
     assert min(len(enumerate_case(case)) for case in list_nonempty_cases()) >= 32
 
 
 @pytest.mark.parametrize("case", CASES, ids=range(len(CASES)))
-def test_the_space_is_what_the_loops_find(case: Case) -> None:
+def test_space_equals_loops(case: Case) -> None:
     expected = enumerate_case(case)
     if not expected:
         with pytest.raises(Contradiction):
@@ -107,7 +107,7 @@ def random_cases(draw: st.DrawFn) -> Case:
 
 @given(random_cases())
 @examples(60)
-def test_a_random_space_is_what_the_loops_find(case: Case) -> None:
+def test_random_space_equals_loops(case: Case) -> None:
     expected = enumerate_case(case)
     try:
         events = list_events(case.make_space())
@@ -170,7 +170,7 @@ def constraints_on(draw: st.DrawFn, case: Case) -> Constraints:
 
 @given(st.data())
 @examples(60)
-def test_constraints_leave_what_the_loops_leave(data: st.DataObject) -> None:
+def test_constrained_space_equals_loops(data: st.DataObject) -> None:
     case = data.draw(st.sampled_from(list_nonempty_cases()), label="case")
     constraints = data.draw(constraints_on(case), label="constraints")
     expected = find_satisfying_events(case, constraints)
@@ -191,7 +191,7 @@ def test_constraints_leave_what_the_loops_leave(data: st.DataObject) -> None:
 # ------------------------------------------------------------------ indexing
 
 
-def test_getitem_is_as_of_a_sequence() -> None:
+def test_space_is_indexed_like_a_sequence() -> None:
     space = Case("two", ("transitive",)).make_space()
     count = space.count()
     assert [space[i] for i in range(count)] == list_events(space)
@@ -201,7 +201,7 @@ def test_getitem_is_as_of_a_sequence() -> None:
             space[index]
 
 
-def test_an_event_that_is_not_in_the_space_has_no_index() -> None:
+def test_event_outside_space_has_no_index() -> None:
     space = Case("two", ("transitive",), Choices(main=PAST)).make_space()
     for other_space in CASES[1].make_space(), Case("three", ("transitive",)).make_space():
         outside = set(list_events(other_space)) - set(list_events(space))
@@ -217,7 +217,7 @@ LARGE = Choices(
 
 @given(st.integers(0, 10**40))
 @examples(30)
-def test_indexing_is_inverted_in_a_space_of_any_size(number: int) -> None:
+def test_indexing_is_inverted(number: int) -> None:
     space = large_space()
     assert space
     assert space.count() > 2**64
@@ -232,7 +232,7 @@ def large_space() -> Space:
 # ------------------------------------------------------------------ sampling
 
 
-def test_a_sample_has_no_repetition_and_depends_on_its_seed_only() -> None:
+def test_sample_depends_on_seed_alone() -> None:
     for space in (CASES[0].make_space(), large_space()):
         drawn = space.sample(200, seed=3).tolist()
         assert len(set(drawn)) == 200
@@ -243,14 +243,14 @@ def test_a_sample_has_no_repetition_and_depends_on_its_seed_only() -> None:
         assert events == [space[index] for index in drawn]
 
 
-def test_a_sample_can_be_the_whole_space() -> None:
+def test_sample_can_be_whole_space() -> None:
     space = Case("two", ("transitive",)).make_space()
     for count in (space.count(), space.count() - 1, space.count() // 2):
         assert len(set(space.sample(count, seed=0).tolist())) == count
     assert sorted(space.sample(space.count(), seed=0).tolist()) == list(range(space.count()))
 
 
-def test_more_than_there_are_cannot_be_drawn() -> None:
+def test_impossible_sample_size_is_refused() -> None:
     space = Case("two", ("transitive",)).make_space()
     message = f"but there are only {space.count()} different ones"
     with pytest.raises(UsageError, match=message):
@@ -277,7 +277,7 @@ def test_sampling_is_uniform() -> None:
     assert chisquare(counts).pvalue > 0.001
 
 
-def test_every_feature_is_drawn_evenly_in_a_large_space() -> None:
+def test_features_are_drawn_evenly() -> None:
     space = Space(english(), templates=["transitive-rc"])
     events = list(space.events(space.sample(2000, seed=0)))
     inner = [clause for event in events for clause, head in iterate_clauses(event) if head is not None]
@@ -293,7 +293,7 @@ def test_every_feature_is_drawn_evenly_in_a_large_space() -> None:
 
 @given(st.sampled_from(list_template_names()), st.integers(0, 99))
 @examples(30)
-def test_words_that_must_differ_differ(template: str, seed: int) -> None:
+def test_drawn_words_differ(template: str, seed: int) -> None:
     choices = replace(LARGE, adverbs=(2,))
     vocabulary = "everyday" if "ditransitive" in template else "compeval"
     space = Space(english(), vocabulary=vocabulary, templates=[template], choices=choices)
@@ -310,7 +310,7 @@ def make_published_space(*allow: Flag, required_words: tuple[str, ...] = ()) -> 
     )
 
 
-def test_states_are_in_the_progressive_only_if_allowed() -> None:
+def test_states_need_permission_for_progressive() -> None:
     space = make_published_space(required_words=("believe",))
     aspects = {event.aspect for event in space.events(space.sample(space.count(), seed=0))}
     assert aspects == {Aspect.SIMPLE}
@@ -322,7 +322,7 @@ FLAGGED_VERBS = {Flag.PSYCH: "startle", Flag.PUNCTUAL: "recognize", Flag.STATIVE
 
 
 @pytest.mark.parametrize("flag", FLAGGED_VERBS)
-def test_each_class_is_in_the_progressive_only_if_it_is_allowed(flag: Flag) -> None:
+def test_verb_class_needs_permission_for_progressive(flag: Flag) -> None:
     required = Constraints(required=(Event(predicate=FLAGGED_VERBS[flag], aspect=Aspect.PROGRESSIVE),))
 
     def make_space(*allow: Flag) -> Space:
@@ -337,7 +337,7 @@ def test_each_class_is_in_the_progressive_only_if_it_is_allowed(flag: Flag) -> N
 
 @given(spaces(), st.integers(0, 2**32))
 @examples(40)
-def test_no_drawn_verb_without_progressive_is_in_it(space: Space, seed: int) -> None:
+def test_drawn_verbs_respect_no_progressive(space: Space, seed: int) -> None:
     for event in space.events(space.sample(min(20, space.count()), seed=seed)):
         for clause, _ in iterate_clauses(event):
             word = space.lexicon.get(clause.predicate or "", Kind(str(clause.frame)))
@@ -355,7 +355,7 @@ def test_syncretic_verbs_are_used_only_if_allowed() -> None:
 
 @given(st.sampled_from(list_template_names()), st.integers(0, 2**32), st.integers(1, 20))
 @examples(40)
-def test_an_event_made_alone_has_the_values_that_many_have_together(template: str, seed: int, count: int) -> None:
+def test_single_event_has_values_of_batch(template: str, seed: int, count: int) -> None:
     vocabulary = "everyday" if "ditransitive" in template else "english"
     space = Space(english(), vocabulary=vocabulary, templates=[template], choices=LARGE)
     indices = space.sample(count, seed=seed)
@@ -416,7 +416,7 @@ def test_adjectives_and_conjuncts_have_the_right_sorts() -> None:
     assert not any("wooden man" in text or "clever box" in text for text in texts)
 
 
-def test_a_vocabulary_without_adjectives() -> None:
+def test_vocabulary_without_adjectives_is_refused() -> None:
     with pytest.raises(Contradiction, match="vocabulary 'compeval' has no adjective"):
         Space(english(), vocabulary="compeval", choices=Choices(adjectives=(0, 1)))
 
@@ -461,7 +461,7 @@ CONTRADICTIONS = [
 
 
 @pytest.mark.parametrize(("constraints", "message"), CONTRADICTIONS)
-def test_a_contradiction_names_its_constraints(constraints: Constraints, message: str) -> None:
+def test_contradiction_names_its_constraints(constraints: Constraints, message: str) -> None:
     with pytest.raises(Contradiction) as caught:
         Case("three", ("transitive",)).make_space(constraints)
     assert message in str(caught.value)
@@ -469,7 +469,7 @@ def test_a_contradiction_names_its_constraints(constraints: Constraints, message
 
 
 @pytest.mark.parametrize(("constraints", "message"), CONTRADICTIONS)
-def test_the_search_for_what_contradicts_may_be_left_out(constraints: Constraints, message: str) -> None:
+def test_contradiction_may_stay_unexplained(constraints: Constraints, message: str) -> None:
     with pytest.raises(Contradiction, match=r"^the space has no event$") as caught:
         Space(TINY, vocabulary="three", templates="transitive", constraints=constraints, explained=False)
     assert message not in str(caught.value)
