@@ -142,7 +142,7 @@ def sample_lexicons(draw: st.DrawFn) -> Lexicon:
 
 
 @given(sample_lexicons())
-def test_writing_and_reading_gives_the_same_words(lexicon: Lexicon) -> None:
+def test_writing_and_reading_gives_same_words(lexicon: Lexicon) -> None:
     copy = read_lexicon_text(write_lexicon_text(lexicon), "random.toml")
     assert copy.entries == lexicon.entries
     assert copy.vocabularies == lexicon.vocabularies
@@ -218,13 +218,13 @@ def test_words_and_vocabularies_are_hashable() -> None:
     assert len(set(english().vocabularies.values())) == len(english().vocabularies)
 
 
-def test_compeval_is_the_papers_vocabulary() -> None:
+def test_compeval_is_papers_vocabulary() -> None:
     words = english().vocabulary("compeval").words
     assert words == {kind: tuple(COMPEVAL.get(kind, "").split()) for kind in OPEN_KINDS}
 
 
 @needs_shared
-def test_published_vocabulary_is_the_generators() -> None:
+def test_published_vocabulary_is_generators() -> None:
     theirs = json.loads((SHARED / "compeval" / "vocabulary.json").read_text())
     ours = english().vocabulary("published").words
     for kind in OPEN_KINDS:
@@ -255,7 +255,7 @@ def test_english_has_persons_only() -> None:
     }
 
 
-def test_the_example_of_a_domain_has_sorts() -> None:
+def test_example_of_domain_has_sorts() -> None:
     lexicon = read_lexicon(ROOT / "examples" / "operations.toml")
     assert lexicon.get("disable", Kind.TRANSITIVE).accepts(["machine"], "patient")
     assert not lexicon.get("disable", Kind.TRANSITIVE).accepts(["machine"], "agent")
@@ -281,7 +281,7 @@ VERBS_BY_CLASS = {
 
 
 @pytest.mark.parametrize("flag", VERBS_BY_CLASS)
-def test_verbs_have_the_class_of_their_meaning(flag: Flag | None) -> None:
+def test_verbs_have_class_of_their_meaning(flag: Flag | None) -> None:
     verbs = {word.lemma: word.flags & NO_PROGRESSIVE for word in english().entries if word.kind in VERBS}
     lemmas = [lemma for lemma in VERBS_BY_CLASS[flag].split() if lemma in verbs]
     assert len(lemmas) >= 3
@@ -341,12 +341,12 @@ def test_noun_hides_modal_of_same_form() -> None:
     assert read_lexicon_text(write_lexicon_text(lexicon), "x").entries == lexicon.entries
 
 
-def test_function_words_are_those_of_the_grammar() -> None:
+def test_function_words_are_those_of_grammar() -> None:
     quoted = re.findall(r"""-> (?:'([a-z]+)'|"([a-z']+)")$""", read_grammar_source(ENGLISH), re.MULTILINE)
     assert {first or second for first, second in quoted} == FUNCTION_WORDS
 
 
-def test_an_adjective_may_state_its_article() -> None:
+def test_adjective_may_state_its_article() -> None:
     lexicon = read_lexicon_text(
         '[noun]\nman = {}\n[ditransitive]\ngive = {}\n[adjective]\nold = {}\nodd = { article = "a" }', "x"
     )
@@ -389,7 +389,7 @@ def test_entry_overrides_form_and_article(tmp_path: Path) -> None:
     assert lexicon.words(Kind.DETERMINER) == english().words(Kind.DETERMINER)
 
 
-def test_a_vocabulary_of_all_but_some() -> None:
+def test_vocabulary_of_all_but_some() -> None:
     text = "[noun]\nking = {}\nqueen = {}\n[transitive]\nhelp = {}\n[vocabulary.v]\n"
     lexicon = read_lexicon_text(f'{text}noun = "*"\ntransitive = "*"\nexcept = ["king"]\n', "x")
     assert lexicon.vocabulary("v").words == {

@@ -163,7 +163,7 @@ def test_fixture_has_code_and_line(name: str, line: int, what: str, hint: str) -
     assert hint in str(error)
 
 
-def test_every_code_has_a_fixture() -> None:
+def test_every_code_has_fixture() -> None:
     assert {name[:4] for name, *_ in FIXTURES} == {*CHECKS, NOT_TOML}
     assert {path.stem for path in DATA.iterdir()} == {name for name, *_ in FIXTURES}
 
@@ -176,14 +176,14 @@ def test_variant_has_code_and_line(text: str, code: str, line: int, what: str) -
 
 
 @pytest.mark.parametrize("code", CHECKS)
-def test_rule_is_a_short_instruction(code: str) -> None:
+def test_rule_is_short_instruction(code: str) -> None:
     _, rule = CHECKS[code]
     assert rule[0].islower()
     assert "\n" not in rule
     assert rule[-1].isalpha()
 
 
-def test_the_built_in_lexicon_has_no_problem() -> None:
+def test_built_in_lexicon_has_no_problem() -> None:
     assert find_problems(read_built_in_draft()) == ()
 
 
@@ -201,7 +201,7 @@ def test_problems_are_in_order_of_lines() -> None:
     assert str(error).splitlines()[-1].endswith("(did you mean 'adverb'?)")
 
 
-def test_repeated_lemmas_do_not_hide_other_problems() -> None:
+def test_repeated_lemma_hides_no_problem() -> None:
     error = read_error(f"{NOUN}king = {{}}\nsheep = {{}}\n{VERB}")
     assert [(p.code, p.line) for p in error.problems] == [("L002", 4), ("L004", 5)]
 

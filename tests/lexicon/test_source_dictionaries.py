@@ -162,7 +162,7 @@ def list_claims() -> list[Claim]:
 
 @pytest.mark.slow
 @needs_sources
-def test_german_forms_are_in_sources_or_reviewed() -> None:
+def test_german_forms_are_in_sources() -> None:
     differing = {
         (claim.source, f"{claim.lemma}.{claim.form}") for claim in list_claims() if claim.ours not in claim.theirs
     }
@@ -174,7 +174,7 @@ def test_german_forms_are_in_sources_or_reviewed() -> None:
 
 @pytest.mark.slow
 @needs_sources
-def test_only_one_source_errs_about_a_form() -> None:
+def test_only_one_source_errs_about_form() -> None:
     claims = [claim for claim in list_claims() if claim.form != "auxiliary" and claim.source != ADJECTIVES_DICT]
     confirmed = {(claim.lemma, claim.form) for claim in claims if claim.ours in claim.theirs}
     assert {(claim.lemma, claim.form) for claim in claims} == confirmed
@@ -192,7 +192,7 @@ def test_each_word_translates_one_english_word() -> None:
         assert english().get(lemma, kind)
 
 
-def test_translations_take_the_same_sorts() -> None:
+def test_translations_take_same_sorts() -> None:
     german = read_german()
     for lemma, entry in german["noun"].items():
         assert english().get(entry["english"], Kind.NOUN).sort == entry.get("sort", "person"), lemma
@@ -202,7 +202,7 @@ def test_translations_take_the_same_sorts() -> None:
         )
 
 
-def test_translations_of_verbs_take_the_same_sorts() -> None:
+def test_translations_of_verbs_take_same_sorts() -> None:
     for kind in VERB_KINDS:
         for lemma, entry in read_german()[kind].items():
             verb = english().get(entry["english"], Kind.TRANSITIVE if kind == "dative" else Kind(kind))

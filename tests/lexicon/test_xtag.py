@@ -138,7 +138,7 @@ def test_letters_outside_ascii(tmp_path: Path, encoding: str) -> None:
     assert read_xtag(path)["fiancé", Form.NNS] == ("fiancés",)
 
 
-def test_a_lexicon_of_lemmas(tmp_path: Path) -> None:
+def test_lexicon_of_lemmas(tmp_path: Path) -> None:
     small = read_xtag(write(tmp_path / "small.flat", SMALL))
     xtag_lexicon = lexicon_from_lemmas(
         small,
@@ -166,7 +166,7 @@ BAD_LINES = ("men", "men \t\tman", "men \t\tman\tN 3pl#", " \t\tman\tN 3pl", "me
 
 
 @pytest.mark.parametrize("line", BAD_LINES)
-def test_a_bad_line_is_named(tmp_path: Path, line: str) -> None:
+def test_bad_line_is_named(tmp_path: Path, line: str) -> None:
     path = write(tmp_path / "bad.flat", f"{SMALL}{line}\n")
     with pytest.raises(XtagError, match=rf"bad\.flat:{SMALL.count(chr(10)) + 1}: not a line of"):
         read_xtag(path)
@@ -187,7 +187,7 @@ def run(*arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, check=False, capture_output=True, encoding="utf-8")
 
 
-def test_the_command_makes_a_lexicon(tmp_path: Path) -> None:
+def test_command_makes_lexicon(tmp_path: Path) -> None:
     database, out = write(tmp_path / "small.flat", SMALL), tmp_path / "mine.toml"
     nouns = write(tmp_path / "nouns.txt", "man\nking\nman\n")
     options = ("--noun", f"@{nouns}", "--transitive", "hit", "--intransitive", "kneel")
@@ -226,6 +226,6 @@ noun_or_verb = st.sampled_from([("N 3sg", Form.NN), ("N 3pl", Form.NNS), ("V PRO
 
 
 @given(word, st.lists(st.tuples(word, noun_or_verb), min_size=1))
-def test_each_analysis_of_a_line_is_read(text: str, rows: list[tuple[str, tuple[str, Form]]]) -> None:
+def test_each_analysis_of_line_is_read(text: str, rows: list[tuple[str, tuple[str, Form]]]) -> None:
     line = f"{text} \t\t" + "#".join(f"{lemma}\t{tags}" for lemma, (tags, _) in rows)
     assert list(parse_analyses(line, "x:1")) == [(lemma, form, text) for lemma, (_, form) in rows]

@@ -110,7 +110,7 @@ def test_too_few_sentences_left_are_refused() -> None:
 
 
 @pytest.mark.parametrize("suffix", [*ALL_FORMATS.values(), ".csv"])
-def test_excluded_sentences_are_read_in_every_format(tmp_path: Path, suffix: str) -> None:
+def test_exclusions_are_read_in_every_format(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"x{suffix}"
     fmt = "text" if suffix == ".csv" else None
     for space in (SMALL, LARGE):

@@ -184,7 +184,7 @@ def test_invalid_parquet_is_refused(tmp_path: Path) -> None:
         list(read_file(path, english()))
 
 
-def test_parquet_without_a_column(tmp_path: Path) -> None:
+def test_parquet_without_column(tmp_path: Path) -> None:
     space = Space(english(), vocabulary="compeval", templates=["intransitive"])
     path = write_in_bulk(space, space.sample(5, seed=1), PARQUET, tmp_path)
     pq.write_table(pq.read_table(path).drop_columns(["head"]), path)
@@ -193,7 +193,7 @@ def test_parquet_without_a_column(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("fmt", FORMAT_NAMES)
-def test_a_folder_is_not_written_over(tmp_path: Path, fmt: str) -> None:
+def test_folder_is_not_written_over(tmp_path: Path, fmt: str) -> None:
     with pytest.raises(UsageError, match="is a directory"):
         write_annotated([], tmp_path, fmt)
 
@@ -206,7 +206,7 @@ def test_a_folder_is_not_written_over(tmp_path: Path, fmt: str) -> None:
         (Choices(relativizers=("that", "who")), {"the", "not", "by", "being"}),
     ],
 )
-def test_words_without_a_choice_are_literals(choices: Choices, literals: set[str]) -> None:
+def test_words_without_choice_are_literals(choices: Choices, literals: set[str]) -> None:
     """Only words that vary are looked up."""
     space = Space(english(), templates=["transitive-rc.agent.transitive.src"], choices=choices)
     words: set[str] = set()

@@ -33,7 +33,7 @@ def to_row(record: dict[str, Any]) -> dict[str, Any]:
 
 @examples(8)
 @given(space=spaces(), seed=st.integers(0, 2**32), part=st.integers(1, 9), portion=st.integers(1, 20))
-def test_rows_are_the_records_of_json(space: Space, seed: int, part: int, portion: int) -> None:
+def test_rows_are_records_of_json(space: Space, seed: int, part: int, portion: int) -> None:
     """In parts and row groups of any length."""
     indices = space.sample(min(40, space.count()), seed=seed)
     with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:

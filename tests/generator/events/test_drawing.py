@@ -43,7 +43,7 @@ def test_tree_has_every_word(event: Event) -> None:
             assert f"{person.determiner} {person.noun}" in drawn
 
 
-def test_a_narrow_tree_folds() -> None:
+def test_narrow_tree_folds() -> None:
     drawn = draw_text(read_event(EVENTS["full"]), width=30)
     assert max(map(len, drawn.splitlines())) <= 30
 
@@ -69,7 +69,7 @@ def boxes_overlap(first: DrawnBox, second: DrawnBox) -> bool:
 
 @given(partial_events(words()))
 @examples(50)
-def test_boxes_do_not_overlap_and_are_inside(event: Event) -> None:
+def test_boxes_do_not_overlap(event: Event) -> None:
     picture = lay_out(event, replace_unprintable)
     boxes = picture.boxes
     assert not any(boxes_overlap(a, b) for at, a in enumerate(boxes) for b in boxes[:at])
@@ -81,7 +81,7 @@ def test_boxes_do_not_overlap_and_are_inside(event: Event) -> None:
 
 
 @given(full_events(english()))
-def test_a_gap_is_a_dashed_edge(event: Event) -> None:
+def test_gap_is_dashed_edge(event: Event) -> None:
     gaps = [clause.gap.value for clause, _ in iterate_clauses(event) if clause.gap]
     picture = lay_out(event, replace_unprintable)
     assert sorted(edge.label for edge in picture.edges if edge.dashed) == sorted(gaps)

@@ -88,7 +88,7 @@ def test_both_subsume_what_they_unify_to(pair: tuple[Event, Event]) -> None:
 
 @given(partial_events().flatmap(lambda e: st.tuples(st.just(e), *[generalizations(e)] * 2)))
 @briefly
-def test_unify_is_the_most_general(events: tuple[Event, Event, Event]) -> None:
+def test_unify_is_most_general(events: tuple[Event, Event, Event]) -> None:
     special, left, right = events
     assert subsumes(unify(left, right), special)
 
@@ -102,7 +102,7 @@ def test_unify_agrees_with_subsumes(pair: tuple[Event, Event]) -> None:
 
 @given(related_events(3))
 @briefly
-def test_subsumes_is_a_partial_order(events: tuple[Event, Event, Event]) -> None:
+def test_subsumes_is_partial_order(events: tuple[Event, Event, Event]) -> None:
     a, b, c = events
     assert subsumes(a, a)
     assert not (subsumes(a, b) and subsumes(b, a)) or a == b
@@ -214,14 +214,14 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-def test_the_subject_of_each_passive() -> None:
+def test_subject_of_each_passive() -> None:
     passive = Event(voice=Voice.PASSIVE, frame=Frame.DITRANSITIVE)
     assert not passive.has_known_subject
     assert replace(passive, dative=Dative.TO).subject is Role.PATIENT
     assert replace(passive, dative=Dative.DOUBLE).subject is Role.RECIPIENT
 
 
-def test_a_transitive_pattern_includes_ditransitive_events() -> None:
+def test_transitive_pattern_includes_ditransitive_events() -> None:
     gift = Event(predicate="give", voice=Voice.PASSIVE, recipient=Participant(noun="man"))
     assert gift.frame is Frame.DITRANSITIVE
     assert subsumes(Event(voice=Voice.PASSIVE), gift)
@@ -244,7 +244,7 @@ def test_clause_kind_follows_from_gap() -> None:
     assert str(caught.value) == message
 
 
-def test_unify_names_the_field_that_differs() -> None:
+def test_unify_names_field_that_differs() -> None:
     past = Event(tense=Tense.PAST, aspect=Aspect.SIMPLE)
     with pytest.raises(Contradiction, match=r"^tense cannot be both past and pres$"):
         unify(past, Event(tense=Tense.PRESENT))

@@ -145,7 +145,7 @@ def test_errors_of_meaning(text: str, column: int, message: str) -> None:
     assert (error.text, error.offset) == (text, column - 1)
 
 
-def test_an_error_shows_its_place() -> None:
+def test_error_shows_its_place() -> None:
     with pytest.raises(NotationError) as caught:
         read_event("help[past](\n\tagnet: man\n)", source="events.txt")
     assert str(caught.value) == ("events.txt:2:2: unknown role 'agnet' (did you mean 'agent'?)\n   agnet: man\n   ^")

@@ -217,7 +217,7 @@ def test_training_rows_are_distinct() -> None:
     assert Counter(zip(*columns.values(), strict=True)).most_common(1)[0][1] == 1
 
 
-def test_training_files_say_the_same(tmp_path: Path) -> None:
+def test_training_files_say_same(tmp_path: Path) -> None:
     columns: TrainingColumns = {"premise": ['a "b"', "ü"], "label": [2, 0]}
     write_training_data([columns], tmp_path / "a.parquet", TripletFormat.PARQUET)
     write_training_data([columns], tmp_path / "a.jsonl", TripletFormat.JSONL)

@@ -170,7 +170,7 @@ def test_pairs_of_all_paradigms(vocabulary: str, language: str) -> None:
 
 
 @given(english_pairs)
-def test_prefix_methods_apply_to_the_pairs(drawn: DrawnPair) -> None:
+def test_prefix_methods_apply_to_pairs(drawn: DrawnPair) -> None:
     space, _, pair = drawn
     fields = json.loads(make_field_writer(space)(pair, 0))
     good, bad, at = pair.good.split(), pair.bad.split(), pair.critical - 1
@@ -328,7 +328,7 @@ def test_negation_moves_before_finite_verb() -> None:
 
 @given(german_pairs)
 @examples(30)
-def test_a_chart_parser_agrees(drawn: DrawnPair) -> None:
+def test_chart_parser_agrees(drawn: DrawnPair) -> None:
     _, _, pair = drawn
     assert len(chart_parse(pair.good.split(), german())) == 1
     assert not chart_parse(pair.bad.split(), german())

@@ -62,7 +62,7 @@ def test_negatives_are_no_synonyms(contrast: str, vocabulary: str, seed: int) ->
 @pytest.mark.parametrize(
     "pair", [("attorney", "prosecutor"), ("captivate", "fascinate"), ("doctor", "physician"), ("fully", "totally")]
 )
-def test_the_built_in_lexicon_lists_near_synonyms(pair: tuple[str, str]) -> None:
+def test_built_in_lexicon_lists_near_synonyms(pair: tuple[str, str]) -> None:
     assert any(frozenset(pair) in list_pairs(sets) for sets in SYNONYMS.values())
 
 

@@ -235,7 +235,7 @@ def test_all_voice_forms_are_drawn() -> None:
     assert {s.voices for s in strata} == {("",), ("agent.clause.",), ("", "agent.clause.")}
 
 
-def test_triplets_of_same_words_are_one_unit() -> None:
+def test_same_words_are_one_unit() -> None:
     triplet_space = get_space("role", "compeval", "transitive")
     triplets = triplet_space.sample(triplet_space.count(), seed=1)
     assert len(set(triplets.hash_units().tolist())) == 7 * 6 // 2 * 5

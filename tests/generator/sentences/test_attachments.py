@@ -63,7 +63,7 @@ def test_drawn_sentence_has_one_chart_reading(space: Space, seed: int) -> None:
 
 @given(spaces(), st.integers(0, 2**32))
 @examples(60)
-def test_a_drawn_sentence_has_one_reading(space: Space, seed: int) -> None:
+def test_drawn_sentence_has_one_reading(space: Space, seed: int) -> None:
     for event in space.events(space.sample(min(20, space.count()), seed=seed)):
         assert parse(realize(event, space.lexicon).text, space.lexicon) == (event,)
 
@@ -157,7 +157,7 @@ READINGS = {
 
 
 @pytest.mark.parametrize("text", READINGS)
-def test_the_readings_of_a_sentence(text: str) -> None:
+def test_readings_of_sentence(text: str) -> None:
     events = parse(text, LEXICON)
     assert [*map(list_adverbs, events)] == READINGS[text]
     assert set(events) == set(chart_readings(text.split(), LEXICON))
@@ -166,7 +166,7 @@ def test_the_readings_of_a_sentence(text: str) -> None:
     assert [*map(list_attached_adverbs, sentences)] == READINGS[text]
 
 
-def test_both_events_and_trees_of_the_plumbers() -> None:
+def test_both_events_and_trees_of_plumbers() -> None:
     first, second = realize_readings(parse(PLUMBERS, LEXICON)[0], LEXICON)
     assert [first.event, second.event] == [infer_frames(read_event(text), LEXICON) for text in PLUMBER_EVENTS]
     clause = "(SBAR (WHNP (WDT that)) (S (VP (VBD undermined) (NP (DT the) (NNS gardeners)){}))){}"
@@ -195,7 +195,7 @@ def test_file_has_record_for_each_reading(gen: Gen, tmp_path: Path, fmt: str) ->
         assert [s.id for s in sentences] == ["s1", "s2.1", "s2.2", "s3"]
 
 
-def test_a_text_holds_the_sentence_once(gen: Gen, tmp_path: Path) -> None:
+def test_text_holds_sentence_once(gen: Gen, tmp_path: Path) -> None:
     path = tmp_path / "parsed.txt"
     gen("parse", PLUMBERS, "-o", str(path))
     assert path.read_text("utf-8") == f"{PLUMBERS}\n"

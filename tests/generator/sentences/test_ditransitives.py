@@ -120,7 +120,7 @@ def test_ambiguous_sentences_alone_are_left_out(template: str, asked: Role | Non
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
-def test_bulk_records_are_those_of_single_sentences(template: str, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_bulk_records_equal_single_ones(template: str, tmp_path) -> None:  # type: ignore[no-untyped-def]
     space = Space(english(), vocabulary="everyday", templates=[template], choices=Choices(adverbs=(0, 1)))
     indices = space.sample(200, seed=3)
     names = [drawn.layout.pattern.name for drawn in space.decode(indices)]
@@ -196,7 +196,7 @@ AMBIGUOUS = [
 
 
 @pytest.mark.parametrize("text", AMBIGUOUS)
-def test_every_reading_of_the_objects_is_parsed(text: str) -> None:
+def test_every_reading_of_objects_is_parsed(text: str) -> None:
     readings = parse(text, LEXICON)
     assert len(readings) == 2
     assert {*readings} == {*chart_parse(text.split(), LEXICON)}

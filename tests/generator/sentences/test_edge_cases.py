@@ -44,7 +44,7 @@ def test_word_may_be_named_like_feature(lemma: str) -> None:
     assert all(lemma in {token.lemma for token in sentence.tokens} for sentence in texts)
 
 
-def test_a_choice_that_is_repeated_counts_once() -> None:
+def test_choice_that_is_repeated_counts_once() -> None:
     once = Choices(determiners=("the",), relativizers=("that",))
     twice = Choices(
         numbers=(*Number, *Number),
@@ -69,7 +69,7 @@ def nested(depth: int) -> str:
     return "the man " + "that helped the man " * (depth - 1) + "that slept danced"
 
 
-def test_nesting_has_a_limit_that_everything_shares() -> None:
+def test_nesting_has_limit_that_everything_shares() -> None:
     (event,) = parse(nested(MAX_DEPTH), english())
     assert realize(event, english()).text == nested(MAX_DEPTH)
     for depth in (MAX_DEPTH + 2, 700):
@@ -77,7 +77,7 @@ def test_nesting_has_a_limit_that_everything_shares() -> None:
             parse(nested(depth), english())
 
 
-def test_options_before_a_subcommand_are_refused(gen: Gen) -> None:
+def test_options_before_subcommand_are_refused(gen: Gen) -> None:
     done = gen("--lexicon", "x.toml", "parse", "the man sleeps")
     assert done.code == 2
     assert "--lexicon stands before 'parse'" in done.err

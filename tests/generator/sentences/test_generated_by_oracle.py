@@ -144,7 +144,7 @@ CORRUPTIONS = (delete, duplicate, swap, move, cut, insert)
 
 @every_vocabulary
 @every_count
-def test_oracle_and_parser_agree_about_corrupted_sentences(vocabulary: str, count: int) -> None:
+def test_parser_agrees_on_corrupted_sentences(vocabulary: str, count: int) -> None:
     rng = Random(11)
     rejected = 0
     disagreed = []

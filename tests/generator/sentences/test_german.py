@@ -146,7 +146,7 @@ def test_event_beyond_german_is_refused(event: str, message: str) -> None:
     assert str(info.value) == message
 
 
-def test_contradictions_of_the_order() -> None:
+def test_contradictions_of_order() -> None:
     for fields in ({"voice": Voice.PASSIVE}, {"frame": Frame.INTRANSITIVE}):
         with pytest.raises(UsageError):
             Event(predicate="sehen", fronting=Fronting.OBJECT, **fields)
@@ -165,7 +165,7 @@ def test_german_sentence_has_its_event(index: int) -> None:
 
 @given(st.integers(0, SPACE.count() - 1))
 @examples(15)
-def test_the_plan_is_the_derivation_by_unification(index: int) -> None:
+def test_plan_is_derivation_by_unification(index: int) -> None:
     assert realize(SPACE[index], LEXICON) == derive(SPACE[index], LEXICON)
 
 
@@ -178,7 +178,7 @@ def test_readings_equal_chart_parser(index: int) -> None:
 
 @given(st.sampled_from(WRONG))
 @examples(10)
-def test_the_chart_parser_refuses_the_same_sentences(text: str) -> None:
+def test_chart_parser_refuses_same_sentences(text: str) -> None:
     assert chart_parse(text.split(), LEXICON) == []
 
 
@@ -202,7 +202,7 @@ def test_bulk_records_are_those_of_realize(seed: int) -> None:
     assert to_json(sentences[0])["index"] == indices[0]
 
 
-def test_a_space_has_each_unambiguous_event_once() -> None:
+def test_space_has_each_unambiguous_event_once() -> None:
     small = Space(LEXICON, vocabulary="compeval", templates=["transitive"], choices=Choices(frontings=ORDERS))
     events = [*small.events(np.arange(small.count()))]
     assert len(set(events)) == small.count()
@@ -221,7 +221,7 @@ def test_german_packaged_shapes_are_derived() -> None:
         assert table.find_items(shape) == derive_shape(shape, GERMAN)
 
 
-def test_the_lexicon_has_no_problem() -> None:
+def test_lexicon_has_no_problem() -> None:
     assert find_problems(read_built_in_draft(GERMAN)) == ()
     assert len(LEXICON.words(Kind.NOUN)) >= 120
 

@@ -91,7 +91,7 @@ def make_oracle() -> Oracle:
 
 
 @pytest.mark.parametrize("text", GOOD)
-def test_a_licensed_sentence_has_one_event(text: str) -> None:
+def test_licensed_sentence_has_one_event(text: str) -> None:
     (event,) = parse(text, LEXICON)
     assert realize(event, LEXICON) == derive(event, LEXICON)
     assert realize(event, LEXICON).text == text
@@ -101,7 +101,7 @@ def test_a_licensed_sentence_has_one_event(text: str) -> None:
 
 
 @pytest.mark.parametrize(("text", "message"), BAD.items())
-def test_an_unlicensed_sentence_has_none(text: str, message: str) -> None:
+def test_unlicensed_sentence_has_none(text: str, message: str) -> None:
     with pytest.raises(ParseError) as caught:
         parse(text, LEXICON)
     assert str(caught.value).startswith(message)
@@ -128,7 +128,7 @@ def test_impossible_reflexive_is_refused(text: str, message: str) -> None:
         read_event(text)
 
 
-def test_an_unlicensed_event_has_no_sentence() -> None:
+def test_unlicensed_event_has_no_sentence() -> None:
     (event,) = parse("the man did not ever help any doctor", LEXICON)
     for wrong in (replace(event, polarity=None, negator=None), event.with_argument(Role.PATIENT, Reflexive.HERSELF)):
         changes: dict[str, Any] = {} if wrong.polarity else {"polarity": "pos"}
@@ -170,7 +170,7 @@ SPACES: list[tuple[Lexicon, str, list[str], Choices]] = [
 
 
 @pytest.mark.parametrize(("lexicon", "vocabulary", "templates", "choices"), SPACES)
-def test_drawn_sentences_are_licensed_and_written_alike(
+def test_drawn_sentences_are_licensed(
     lexicon: Lexicon, vocabulary: str, templates: list[str], choices: Choices
 ) -> None:
     space = Space(lexicon, vocabulary=vocabulary, templates=templates, choices=choices)
@@ -216,7 +216,7 @@ def test_space_has_licensed_events_alone() -> None:
     assert {*space.events(np.arange(space.count()))} == {event for event in events if is_licensed(event)}
 
 
-def test_the_reflexives_of_a_space_by_hand() -> None:
+def test_reflexives_of_space_by_hand() -> None:
     space = Space(LEXICON, vocabulary="compeval", templates=["transitive"], choices=Choices(reflexives=(Role.PATIENT,)))
     # man, woman: one reflexive; five other nouns: two; seven plurals. Five verbs, in tense, aspect and polarity.
     assert space.count() == (2 + 5 * 2 + 7) * 5 * 2**3

@@ -74,7 +74,7 @@ def test_parsers_agree_on_any_tokens(event: Event, data: st.DataObject) -> None:
 
 @given(noun_phrase_events)
 @examples(60)
-def test_notation_and_json_keep_the_event(event: Event) -> None:
+def test_notation_and_json_keep_event(event: Event) -> None:
     assert read_event(write_event(event)) == event
     assert event_from_json(event_to_json(event)) == event
 

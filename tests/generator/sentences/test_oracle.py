@@ -258,12 +258,12 @@ def test_vowel_sounds_by_hand() -> None:
     assert not any(map(VOWEL_SOUND.match, ["european", "user", "unionist", "usurer", "hero", "uk"]))
 
 
-def test_the_lexicon_agrees_about_vowels() -> None:
+def test_lexicon_agrees_about_vowels() -> None:
     words = (*english().words(Kind.NOUN), *english().words(Kind.ADJECTIVE))
     assert [word.lemma for word in words if word.vowel != bool(VOWEL_SOUND.match(word.lemma))] == []
 
 
-def test_words_of_the_lexicon() -> None:
+def test_words_of_lexicon() -> None:
     oracle = Oracle(collect_words(english()))
     for verb in english().words(Kind.TRANSITIVE):
         past, participle = verb.forms[Form.VBD], verb.forms[Form.VBN]

@@ -63,7 +63,7 @@ CONSTRUCTIONS = {
 
 
 @pytest.mark.parametrize("name", CONSTRUCTIONS)
-def test_drawn_trees_follow_the_guidelines(name: str) -> None:
+def test_drawn_trees_follow_guidelines(name: str) -> None:
     template, choices = CONSTRUCTIONS[name]
     space = Space(LEXICON, vocabulary="everyday", templates=[template], choices=choices)
     trees = [realize(event, LEXICON).tree for event in space.events(space.sample(150, seed=8))]

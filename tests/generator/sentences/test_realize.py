@@ -65,7 +65,7 @@ briefly = examples(60)
 
 @given(english_events)
 @briefly
-def test_normalized_sentence_is_the_generated_one(event: Event) -> None:
+def test_normalized_sentence_is_generated_one(event: Event) -> None:
     text = realize(event, LEXICON).text
     written = (text, f"{text}.", f"{text.capitalize()} . ", f"{text.upper()}.", f"{text}?", f"{text} ! ")
     assert {normalize_sentence(sentence, ENGLISH) for sentence in written} == {text}
@@ -87,7 +87,7 @@ def test_fast_path_equals_slow_path(event: Event) -> None:
 
 @given(all_events)
 @slowly
-def test_the_chart_parser_finds_the_same_event(event: Event) -> None:
+def test_chart_parser_finds_same_event(event: Event) -> None:
     tokens = [token.form for token in realize(event, LEXICON).tokens]
     assert chart_parse(tokens, LEXICON) == [event]
 
@@ -152,7 +152,7 @@ def test_adverbs_stand_before_their_verbs(event: Event) -> None:
 
 @given(english_events)
 @briefly
-def test_no_token_holds_a_space(event: Event) -> None:
+def test_no_token_holds_space(event: Event) -> None:
     sentence = realize(event, LEXICON)
     assert sentence.text.split(" ") == [token.form for token in sentence.tokens]
     assert all(token.form for token in sentence.tokens)
@@ -213,7 +213,7 @@ def test_subject_and_finite_verb_agree(event: Event) -> None:
 
 @given(all_events)
 @briefly
-def test_the_dependencies_are_a_tree(event: Event) -> None:
+def test_dependencies_are_tree(event: Event) -> None:
     tokens = realize(event, LEXICON).tokens
     assert [t.deprel for t in tokens if t.head == 0] == ["root"]
     assert [t.head for t in tokens if t.deprel == "root"] == [0]
@@ -230,7 +230,7 @@ def test_the_dependencies_are_a_tree(event: Event) -> None:
 
 @given(all_events)
 @briefly
-def test_the_constituency_tree_is_over_the_tokens(event: Event) -> None:
+def test_constituency_tree_is_over_tokens(event: Event) -> None:
     sentence = realize(event, LEXICON)
     tree = Tree.fromstring(sentence.tree)
     assert tree.label() == ("S" if event.mood is not Mood.QUESTION else "SQ" if event.asked is None else "SBARQ")
@@ -449,7 +449,7 @@ NOT_PARSED = {
 
 
 @pytest.mark.parametrize("text", NOT_PARSED)
-def test_a_failed_parse_says_where_it_stopped(text: str) -> None:
+def test_failed_parse_says_where_it_stopped(text: str) -> None:
     position, message = NOT_PARSED[text]
     with pytest.raises(ParseError) as caught:
         parse(text, LEXICON)

@@ -30,7 +30,7 @@ def test_numbers_are_distinct_and_in_range(data: st.DataObject, seed: int) -> No
 
 
 @given(size=st.integers(1, 500), seed=st.integers(0, 2**32))
-def test_whole_range_is_a_permutation(size: int, seed: int) -> None:
+def test_whole_range_is_permutation(size: int, seed: int) -> None:
     assert sorted(sample_distinct(size, size, rng(seed)).tolist()) == list(range(size))
 
 

@@ -362,7 +362,7 @@ def test_space_keeps_rules_of_vocabulary(
     assert [spaces[0].index(event) for event in events[::step]] == list(range(0, len(events), step))
 
 
-def test_agents_never_stand_in_a_row() -> None:
+def test_agents_never_stand_in_row() -> None:
     """Neither "that she was called by by the man" nor "that was called by the boy by the man" is drawn."""
     text = (
         "[noun]\nman = {}\nboy = {}\nking = {}\nqueen = {}\nkey = { sort = 'thing' }\n[transitive]\ncall = {}\n"

@@ -180,7 +180,7 @@ def test_profile_of_space_beyond_64_bits() -> None:
     assert count_sample(space, 50)["voice"] == {"passive": 50}
 
 
-def test_templates_share_the_weight_of_their_structure() -> None:
+def test_templates_share_weight_of_their_structure() -> None:
     """Sub-templates with an intransitive clause have one form, those with a transitive clause two."""
     names = ["transitive", "transitive-rc.agent.intransitive.src", "transitive-rc.agent.transitive.src"]
     names += ["transitive-rc.agent.transitive.orc"]
@@ -268,7 +268,7 @@ def test_published_datasets_have_profile_shares() -> None:
         assert measured == pytest.approx(shares, abs=0.06)
 
 
-def test_sentences_of_the_published_profile() -> None:
+def test_sentences_of_published_profile() -> None:
     """The stranded by-phrases of a uniform sample are a quarter of the transitive relative clauses."""
     published = count_features(
         (space := Space(english(), profile=load_profile("published"))).decode(space.sample(2000, seed=0))

@@ -191,7 +191,7 @@ def test_constrained_space_equals_loops(data: st.DataObject) -> None:
 # ------------------------------------------------------------------ indexing
 
 
-def test_space_is_indexed_like_a_sequence() -> None:
+def test_space_is_indexed_like_sequence() -> None:
     space = Case("two", ("transitive",)).make_space()
     count = space.count()
     assert [space[i] for i in range(count)] == list_events(space)
@@ -366,7 +366,7 @@ def test_single_event_has_values_of_batch(template: str, seed: int, count: int) 
             assert values == {name: column[row] for name, column in batch.values.items()}
 
 
-def test_events_are_refused_outside_the_space() -> None:
+def test_events_are_refused_outside_space() -> None:
     space = large_space()
     assert list(space.events([])) == []
     for index in (-1, space.count(), 10**30):
@@ -400,7 +400,7 @@ def has_right_sorts(event: Event, lexicon: Lexicon) -> bool:
     return True
 
 
-def test_adjectives_and_conjuncts_have_the_right_sorts() -> None:
+def test_adjectives_and_conjuncts_have_right_sorts() -> None:
     lexicon = read_lexicon_text(WORDS, "sorts.toml")
     plain_words = "\n".join(line.partition(" = ")[0] + " = {}" if "=" in line else line for line in WORDS.splitlines())
     everything = list_events(

@@ -29,7 +29,7 @@ def count_of(*templates: str) -> int:
 
 
 @pytest.mark.parametrize("template", [name for name in list_template_names(deep=True) if "ditrans" not in name])
-def test_the_counts_of_sub_templates_add_up(template: str) -> None:
+def test_counts_of_sub_templates_add_up(template: str) -> None:
     deeper = [
         name
         for name in list_template_names(deep=True)
@@ -78,7 +78,7 @@ def test_unknown_template_is_refused(name: str) -> None:
         find_patterns([name])
 
 
-def test_no_template_is_an_error() -> None:
+def test_no_template_is_error() -> None:
     with pytest.raises(UsageError):
         Space(english(), templates=[])
 
