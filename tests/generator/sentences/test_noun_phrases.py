@@ -116,7 +116,8 @@ EXAMPLES = (
 
 def test_annotation_of_noun_phrases(stored_text: SnapshotAssertion) -> None:
     """Trees, dependencies and participants, which were written by hand."""
-    assert "".join(write_conllu(realize(*parse(text, SMALL), SMALL, id="x")) for text in EXAMPLES) == stored_text
+    readings = [parse(text, SMALL) for text in EXAMPLES]
+    assert "".join(write_conllu(realize(event, SMALL, id="x")) for (event,) in readings) == stored_text
 
 
 @pytest.mark.parametrize(
