@@ -43,13 +43,13 @@ def load_table(text: str) -> dict[Shape, tuple[FlatItem, ...]]:
     return dict(load_shapes(text, ENGLISH))
 
 
-def test_the_package_carries_every_shape_and_no_other() -> None:
+def test_package_has_all_shapes() -> None:
     assert list(load_table(PACKAGED)) == SHAPES
     assert len(set(SHAPES)) == len(SHAPES)
 
 
 @pytest.mark.parametrize("shape", CHECKED, ids=repr)
-def test_a_packaged_shape_is_what_the_grammar_derives(shape: Shape) -> None:
+def test_packaged_shape_is_derived(shape: Shape) -> None:
     assert load_table(PACKAGED)[shape] == derive_shape(shape, ENGLISH)
 
 
@@ -63,11 +63,11 @@ def test_load_undoes_dump() -> None:
     assert dict(load_shapes(dump_shapes(table.items(), source=read_grammar_source(ENGLISH)), ENGLISH)) == table
 
 
-def test_shapes_of_another_grammar_are_not_used() -> None:
+def test_foreign_shapes_are_not_used() -> None:
     assert dict(load_shapes(dump_shapes([], source="changed"), ENGLISH)) == {}
 
 
-def test_without_its_file_the_package_derives(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_its_file_package_derives(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "load_shapes", lambda _, language: ShapeTable(language))
     table = load_language_shapes.__wrapped__(ENGLISH)
     assert dict(table) == {}
@@ -75,7 +75,7 @@ def test_without_its_file_the_package_derives(monkeypatch: pytest.MonkeyPatch) -
     assert list(dict(table)) == [SIMPLE]
 
 
-def test_a_shape_is_derived_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shape_is_derived_once(monkeypatch: pytest.MonkeyPatch) -> None:
     table = ShapeTable(ENGLISH)
     items = table.find_items(SIMPLE)
     monkeypatch.setattr(module, "derive_shape", lambda shape, _: pytest.fail(f"derived {shape} again"))
@@ -83,7 +83,7 @@ def test_a_shape_is_derived_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("count", [ENGLISH.max_adverbs + 1, ENGLISH.max_adverbs + 4])
-def test_longer_sequences_of_adverbs_than_those_carried(count: int) -> None:
+def test_long_adverb_sequences_are_derived(count: int) -> None:
     assert AdverbShape(count) not in load_table(PACKAGED)
     items = ShapeTable(ENGLISH).find_items(AdverbShape(count))
     lemmas = [item.content.lemma for item in items if isinstance(item.content, Leaf)]
@@ -103,12 +103,12 @@ IMPOSSIBLE = [
 
 
 @pytest.mark.parametrize("shape", IMPOSSIBLE, ids=repr)
-def test_what_the_grammar_does_not_have_is_an_error(shape: Shape) -> None:
+def test_shape_beyond_grammar_is_refused(shape: Shape) -> None:
     with pytest.raises(SentprobeError, match=r"^the grammar derives 0 trees, not one, for "):
         derive_shape(shape, ENGLISH)
 
 
-def test_a_shape_is_one_tree() -> None:
+def test_shape_is_one_tree() -> None:
     """Its brackets are balanced and its items depend, in the end, on the constituent's head."""
     for shape, items in load_language_shapes(ENGLISH):
         brackets = "".join(item.before + item.after for item in items)
@@ -123,7 +123,7 @@ def test_a_shape_is_one_tree() -> None:
         assert len(tops) == (0 if isinstance(shape, AdverbShape) else 1)
 
 
-def test_a_clause_has_its_verb_and_its_participants() -> None:
+def test_clause_has_verb_and_participants() -> None:
     for shape, items in load_language_shapes(ENGLISH):
         if isinstance(shape, ClauseShape):
             check_clause(shape, items)
@@ -151,17 +151,17 @@ def check_clause(shape: ClauseShape, items: tuple[FlatItem, ...]) -> None:
     assert ("Tense=Past" if shape.tense == "past" else "Tense=Pres") in finite.feats
 
 
-def test_the_grammar_names_its_function_words() -> None:
+def test_grammar_names_its_function_words() -> None:
     expected = "is are was were be being does do did not n't by to and , who what himself herself themselves"
     assert list_function_words() == frozenset(expected.split())
 
 
-def test_the_grammar_has_a_line_for_every_form() -> None:
+def test_grammar_has_line_for_every_form() -> None:
     later = {Form.JJ}  # adjectives are in no construction yet
     assert all(f"-> '{form.value}'" in read_grammar_source(ENGLISH) for form in Form if form not in later)
 
 
-def test_flatten_keeps_the_order_of_words() -> None:
+def test_flatten_keeps_order_of_words() -> None:
     def leaf(form: str, rel: str) -> Leaf:
         return Leaf(form=form, lemma=form, tag="T", pos="X", feats="", rel=rel)
 

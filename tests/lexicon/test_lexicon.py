@@ -142,7 +142,7 @@ def sample_lexicons(draw: st.DrawFn) -> Lexicon:
 
 
 @given(sample_lexicons())
-def test_writing_and_reading_gives_the_same_words(lexicon: Lexicon) -> None:
+def test_writing_and_reading_gives_same_words(lexicon: Lexicon) -> None:
     copy = read_lexicon_text(write_lexicon_text(lexicon), "random.toml")
     assert copy.entries == lexicon.entries
     assert copy.vocabularies == lexicon.vocabularies
@@ -150,7 +150,7 @@ def test_writing_and_reading_gives_the_same_words(lexicon: Lexicon) -> None:
 
 
 @given(sample_word_lists())
-def test_a_file_written_by_hand_gives_its_words(words: tuple[Word, ...]) -> None:
+def test_handwritten_file_gives_its_words(words: tuple[Word, ...]) -> None:
     lines = []
     for kind in {word.kind: None for word in words}:
         lines.append(f"[{kind}]")
@@ -178,7 +178,7 @@ def test_a_file_written_by_hand_gives_its_words(words: tuple[Word, ...]) -> None
 
 
 @given(sample_lexicons(), st.data())
-def test_find_is_the_inverse_of_forms(lexicon: Lexicon, data: st.DataObject) -> None:
+def test_find_inverts_forms(lexicon: Lexicon, data: st.DataObject) -> None:
     pairs = [(word, form) for word in lexicon.entries for form in word.forms]
     assert all((word, form) in lexicon.find(word.forms[form]) for word, form in pairs)
     text = data.draw(st.sampled_from(sorted({w.forms[f] for w, f in pairs})))
@@ -193,19 +193,19 @@ def test_get_and_kinds_of_agree_with_words(lexicon: Lexicon) -> None:
         assert word.kind in lexicon.kinds_of(word.lemma)
 
 
-def test_the_built_in_lexicon_written_and_read_is_the_same() -> None:
+def test_built_in_lexicon_comes_back() -> None:
     copy = read_lexicon_text(write_lexicon_text(english()), "copy.toml")
     assert copy.entries == english().entries
     assert copy.vocabularies == english().vocabularies
 
 
-def test_find_in_english_is_the_inverse_of_forms() -> None:
+def test_find_in_english_inverts_forms() -> None:
     for word in english().entries:
         for form, text in word.forms.items():
             assert (word, form) in english().find(text)
 
 
-def test_a_lexicon_is_equal_to_itself_only_and_survives_pickling() -> None:
+def test_lexicon_survives_pickling() -> None:
     copy = pickle.loads(pickle.dumps(english()))
     assert copy != english()
     assert len({copy, english(), english()}) == 2
@@ -218,20 +218,20 @@ def test_words_and_vocabularies_are_hashable() -> None:
     assert len(set(english().vocabularies.values())) == len(english().vocabularies)
 
 
-def test_compeval_is_the_papers_vocabulary() -> None:
+def test_compeval_is_papers_vocabulary() -> None:
     words = english().vocabulary("compeval").words
     assert words == {kind: tuple(COMPEVAL.get(kind, "").split()) for kind in OPEN_KINDS}
 
 
 @needs_shared
-def test_published_is_the_vocabulary_of_the_published_generator() -> None:
+def test_published_vocabulary_is_generators() -> None:
     theirs = json.loads((SHARED / "compeval" / "vocabulary.json").read_text())
     ours = english().vocabulary("published").words
     for kind in OPEN_KINDS:
         assert set(ours[kind]) == set(theirs.get("adverbs" if kind is Kind.ADVERB else kind, ()))
 
 
-def test_english_is_large_and_has_no_word_of_another_kind() -> None:
+def test_english_is_large() -> None:
     words = english().vocabulary("english").words
     assert all(len(words[kind]) >= least for kind, least in AT_LEAST.items())
     assert not set(words[Kind.TRANSITIVE]) & set(words[Kind.INTRANSITIVE])
@@ -255,7 +255,7 @@ def test_english_has_persons_only() -> None:
     }
 
 
-def test_the_example_of_a_domain_has_sorts() -> None:
+def test_example_of_domain_has_sorts() -> None:
     lexicon = read_lexicon(ROOT / "examples" / "operations.toml")
     assert lexicon.get("disable", Kind.TRANSITIVE).accepts(["machine"], "patient")
     assert not lexicon.get("disable", Kind.TRANSITIVE).accepts(["machine"], "agent")
@@ -266,7 +266,7 @@ def test_the_example_of_a_domain_has_sorts() -> None:
     }
 
 
-def test_english_has_no_syncretic_verb_and_few_states() -> None:
+def test_english_has_few_states() -> None:
     verbs = vocabulary_words(english().vocabulary("english"), Kind.TRANSITIVE)
     assert not [word.lemma for word in verbs if Flag.SYNCRETIC in word.flags]
     assert sum(Flag.STATIVE in word.flags for word in verbs) < len(verbs) / 10
@@ -281,14 +281,14 @@ VERBS_BY_CLASS = {
 
 
 @pytest.mark.parametrize("flag", VERBS_BY_CLASS)
-def test_verbs_have_the_class_of_their_meaning(flag: Flag | None) -> None:
+def test_verbs_have_class_of_their_meaning(flag: Flag | None) -> None:
     verbs = {word.lemma: word.flags & NO_PROGRESSIVE for word in english().entries if word.kind in VERBS}
     lemmas = [lemma for lemma in VERBS_BY_CLASS[flag].split() if lemma in verbs]
     assert len(lemmas) >= 3
     assert {verbs[lemma] for lemma in lemmas} == {frozenset([flag] if flag else [])}
 
 
-def test_no_form_of_english_has_two_readings_that_differ_in_word_or_tense_but_participles() -> None:
+def test_english_forms_are_unambiguous() -> None:
     for text in {text for word in english().entries for text in word.forms.values()}:
         readings = [(w, f) for w, f in english().find(text) if w.kind in OPEN_KINDS]
         assert len({word.lemma for word, _ in readings}) <= 1, text
@@ -302,7 +302,7 @@ def vocabulary_words(vocabulary: Vocabulary, kind: Kind) -> list[Word]:
     return [english().get(lemma, kind) for lemma in vocabulary.words[kind]]
 
 
-def test_states_and_syncretic_verbs_of_the_published_vocabulary_are_flagged() -> None:
+def test_published_verbs_are_flagged() -> None:
     verbs = vocabulary_words(english().vocabulary("published"), Kind.TRANSITIVE)
     flagged = {word.lemma: word.flags for word in verbs if word.flags}
     states = dict.fromkeys(["hate", "like", "believe", "love"], frozenset({Flag.STATIVE}))
@@ -329,24 +329,24 @@ def test_determiners_and_relativizers() -> None:
     assert relativizers == {"that": {Form.WDT: "that"}, "who": {Form.WP: "who"}, "which": {Form.WDT: "which"}}
 
 
-def test_modals_state_their_form_before_a_contracted_negation() -> None:
+def test_modals_state_their_contracted_form() -> None:
     modals = {w.lemma: w.forms.get(Form.MD_NEG) for w in english().words(Kind.MODAL)}
     regular = {lemma: lemma for lemma in ("could", "might", "must", "should", "would")}
     assert modals == {**regular, "can": "ca", "may": None, "will": "wo"}
 
 
-def test_a_noun_hides_the_modal_of_the_same_form() -> None:
+def test_noun_hides_modal_of_same_form() -> None:
     lexicon = read_lexicon_text("[noun]\nwill = {}\n[ditransitive]\ngive = {}\n", "x")
     assert {w.lemma for w in lexicon.words(Kind.MODAL)} == {w.lemma for w in english().words(Kind.MODAL)} - {"will"}
     assert read_lexicon_text(write_lexicon_text(lexicon), "x").entries == lexicon.entries
 
 
-def test_function_words_are_those_of_the_grammar() -> None:
+def test_function_words_are_those_of_grammar() -> None:
     quoted = re.findall(r"""-> (?:'([a-z]+)'|"([a-z']+)")$""", read_grammar_source(ENGLISH), re.MULTILINE)
     assert {first or second for first, second in quoted} == FUNCTION_WORDS
 
 
-def test_an_adjective_may_state_its_article() -> None:
+def test_adjective_may_state_its_article() -> None:
     lexicon = read_lexicon_text(
         '[noun]\nman = {}\n[ditransitive]\ngive = {}\n[adjective]\nold = {}\nodd = { article = "a" }', "x"
     )
@@ -374,7 +374,7 @@ def test_inflection(lemma: str, kind: Kind, form: Form, text: str) -> None:
     assert english().get(lemma, kind).forms[form] == text
 
 
-def test_an_entry_overrides_a_form_and_the_article(tmp_path: Path) -> None:
+def test_entry_overrides_form_and_article(tmp_path: Path) -> None:
     path = tmp_path / "my.toml"
     path.write_text(
         '[noun]\nuser = {}\nfoo = { NNS = "fooim", article = "an" }\n'
@@ -389,7 +389,7 @@ def test_an_entry_overrides_a_form_and_the_article(tmp_path: Path) -> None:
     assert lexicon.words(Kind.DETERMINER) == english().words(Kind.DETERMINER)
 
 
-def test_a_vocabulary_of_all_but_some() -> None:
+def test_vocabulary_of_all_but_some() -> None:
     text = "[noun]\nking = {}\nqueen = {}\n[transitive]\nhelp = {}\n[vocabulary.v]\n"
     lexicon = read_lexicon_text(f'{text}noun = "*"\ntransitive = "*"\nexcept = ["king"]\n', "x")
     assert lexicon.vocabulary("v").words == {
@@ -407,28 +407,28 @@ def test_a_vocabulary_of_all_but_some() -> None:
         ("qqq", Kind.ADVERB, r"unknown adverb 'qqq'$"),
     ],
 )
-def test_an_unknown_word(lemma: str, kind: Kind, hint: str) -> None:
+def test_unknown_word_suggests_nearest(lemma: str, kind: Kind, hint: str) -> None:
     with pytest.raises(UnknownWordError, match=hint) as caught:
         english().get(lemma, kind)
     assert isinstance(caught.value, UsageError)
 
 
-def test_an_unknown_vocabulary() -> None:
+def test_unknown_vocabulary_suggests_nearest() -> None:
     with pytest.raises(UnknownVocabularyError, match=r"'engilsh'.*did you mean 'english'\?"):
         english().vocabulary("engilsh")
 
 
-def test_all_is_true() -> None:
+def test_exported_names_exist() -> None:
     assert sorted(sentprobe.lexicon.__all__) == sentprobe.lexicon.__all__
     assert all(hasattr(sentprobe.lexicon, name) for name in sentprobe.lexicon.__all__)
 
 
-def test_the_kept_inflections_are_those_of_lemminflect() -> None:
+def test_kept_inflections_are_lemminflects() -> None:
     file_text = files("sentprobe.lexicon").joinpath(KEPT_FORMS).read_text(encoding="utf-8")
     assert file_text == format_kept_forms(english().entries), "run python -m sentprobe.lexicon"
 
 
-def test_the_built_in_lexicon_is_read_without_lemminflect_and_numpy() -> None:
+def test_built_in_lexicon_needs_no_lemminflect() -> None:
     code = (
         "import sys, sentprobe.lexicon; sentprobe.lexicon.english(); "
         "sys.exit(not sys.modules.keys().isdisjoint({'lemminflect', 'numpy'}))"

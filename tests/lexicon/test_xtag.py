@@ -84,7 +84,7 @@ def write(path: Path, text: str) -> Path:
 
 
 @needs_shared
-def test_every_form_of_every_noun_and_verb_is_in_xtag_or_justified(xtag: Xtag) -> None:
+def test_forms_are_in_xtag_or_justified(xtag: Xtag) -> None:
     differing = {
         (word.lemma, form, text, xtag.get((word.lemma, form), ()))
         for kind in INFLECTED
@@ -97,7 +97,7 @@ def test_every_form_of_every_noun_and_verb_is_in_xtag_or_justified(xtag: Xtag) -
 
 
 @needs_shared
-def test_our_own_lemmas_with_the_forms_of_xtag_make_our_own_lexicon(xtag: Xtag) -> None:
+def test_xtag_forms_rebuild_our_lexicon(xtag: Xtag) -> None:
     lemmas = {kind: [w.lemma for w in list_published_words(kind)] for kind in INFLECTED}
     xtag_lexicon = lexicon_from_lemmas(xtag, lemmas)
     assert {o.lemma for o in xtag_lexicon.omitted} == {d.lemma for d in DIFFERENCES}
@@ -138,7 +138,7 @@ def test_letters_outside_ascii(tmp_path: Path, encoding: str) -> None:
     assert read_xtag(path)["fiancé", Form.NNS] == ("fiancés",)
 
 
-def test_a_lexicon_of_lemmas(tmp_path: Path) -> None:
+def test_lexicon_of_lemmas(tmp_path: Path) -> None:
     small = read_xtag(write(tmp_path / "small.flat", SMALL))
     xtag_lexicon = lexicon_from_lemmas(
         small,
@@ -166,14 +166,14 @@ BAD_LINES = ("men", "men \t\tman", "men \t\tman\tN 3pl#", " \t\tman\tN 3pl", "me
 
 
 @pytest.mark.parametrize("line", BAD_LINES)
-def test_a_bad_line_is_named(tmp_path: Path, line: str) -> None:
+def test_bad_line_is_named(tmp_path: Path, line: str) -> None:
     path = write(tmp_path / "bad.flat", f"{SMALL}{line}\n")
     with pytest.raises(XtagError, match=rf"bad\.flat:{SMALL.count(chr(10)) + 1}: not a line of"):
         read_xtag(path)
 
 
 @pytest.mark.parametrize("data", [None, gzip.compress(b"x" * 99)[:-9], b"\x1f\x8b\x08junk"])
-def test_a_file_that_cannot_be_read(tmp_path: Path, data: bytes | None) -> None:
+def test_unreadable_file_is_refused(tmp_path: Path, data: bytes | None) -> None:
     path = tmp_path / "broken.gz"
     if data is not None:
         path.write_bytes(data)
@@ -187,7 +187,7 @@ def run(*arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, check=False, capture_output=True, encoding="utf-8")
 
 
-def test_the_command_makes_a_lexicon(tmp_path: Path) -> None:
+def test_command_makes_lexicon(tmp_path: Path) -> None:
     database, out = write(tmp_path / "small.flat", SMALL), tmp_path / "mine.toml"
     nouns = write(tmp_path / "nouns.txt", "man\nking\nman\n")
     options = ("--noun", f"@{nouns}", "--transitive", "hit", "--intransitive", "kneel")
@@ -212,9 +212,7 @@ WHOLE = ("--noun", "man", "--transitive", "hit")
         ("small.flat", WHOLE, "gone/mine.toml", "mine.toml: cannot write there: No such file"),
     ],
 )
-def test_what_the_command_refuses(
-    tmp_path: Path, database: str, options: tuple[str, ...], out: str, message: str
-) -> None:
+def test_xtag_command_refuses(tmp_path: Path, database: str, options: tuple[str, ...], out: str, message: str) -> None:
     write(tmp_path / "small.flat", SMALL)
     done = run(tmp_path / database, *options, "--out", tmp_path / out)
     assert (done.returncode, done.stdout) == (2, "")
@@ -228,6 +226,6 @@ noun_or_verb = st.sampled_from([("N 3sg", Form.NN), ("N 3pl", Form.NNS), ("V PRO
 
 
 @given(word, st.lists(st.tuples(word, noun_or_verb), min_size=1))
-def test_each_analysis_of_a_line_is_read(text: str, rows: list[tuple[str, tuple[str, Form]]]) -> None:
+def test_each_analysis_of_line_is_read(text: str, rows: list[tuple[str, tuple[str, Form]]]) -> None:
     line = f"{text} \t\t" + "#".join(f"{lemma}\t{tags}" for lemma, (tags, _) in rows)
     assert list(parse_analyses(line, "x:1")) == [(lemma, form, text) for lemma, (_, form) in rows]

@@ -24,7 +24,7 @@ def sample_events(space: Space, seed: int, count: int = 10) -> list[drawn_event.
 
 @examples(40)
 @given(space=spaces(), seed=seeds)
-def test_the_text_is_that_of_the_annotated_sentence(space: Space, seed: int) -> None:
+def test_text_is_that_of_annotation(space: Space, seed: int) -> None:
     """Whichever event of a shape comes first, so from a wording of its own and from a kept one."""
     for wording in (DrawnTextRenderer(space.lexicon), get_text_renderer(space.lexicon)):
         for drawn in sample_events(space, seed):
@@ -32,7 +32,7 @@ def test_the_text_is_that_of_the_annotated_sentence(space: Space, seed: int) -> 
 
 
 @pytest.mark.slow
-def test_the_texts_of_many_are_those_of_the_annotated_sentences() -> None:
+def test_texts_of_many_are_those_of_annotations() -> None:
     lexicon = english()
     for drawn in sample_events(Space(lexicon), seed=1, count=2000):
         assert get_text_renderer(lexicon).render(drawn) == realize(drawn.event, lexicon).text
@@ -40,7 +40,7 @@ def test_the_texts_of_many_are_those_of_the_annotated_sentences() -> None:
 
 @examples(30)
 @given(space=spaces(), seed=seeds)
-def test_the_places_are_those_of_the_plan(space: Space, seed: int) -> None:
+def test_places_are_those_of_plan(space: Space, seed: int) -> None:
     for drawn in sample_events(space, seed):
         slots = [token.slot for token in plan_sentence(drawn.event, ENGLISH).tokens]
         places = get_text_renderer(space.lexicon).find_word_positions(drawn)
@@ -52,7 +52,7 @@ def test_the_places_are_those_of_the_plan(space: Space, seed: int) -> None:
 
 @examples(30)
 @given(space=spaces(), seed=seeds)
-def test_the_parts_are_those_of_the_event(space: Space, seed: int) -> None:
+def test_parts_are_those_of_event(space: Space, seed: int) -> None:
     for drawn in sample_events(space, seed):
         event, parts = drawn.event, drawn_event.find_layout_parts(drawn.layout)
         words = {slot: word for slot, word in find_slots(event).items() if slot.endswith("noun")}
@@ -79,7 +79,7 @@ def find_nouns(clause: Event, head: Participant | None, role: Role) -> list[str 
 
 @examples(30)
 @given(space=spaces(), seed=seeds)
-def test_exchanged_twice_is_the_same(space: Space, seed: int) -> None:
+def test_exchanged_twice_is_same(space: Space, seed: int) -> None:
     for drawn in sample_events(space, seed, count=3):
         nouns = drawn_event.find_layout_parts(drawn.layout).nouns
         if not nouns:  # "who slept"

@@ -56,7 +56,7 @@ def write_in_bulk(space: Space, indices: IndexArray, fmt: str, folder: Path) -> 
 
 @examples(40)
 @given(space=spaces(), seed=st.integers(0, 2**32), count=st.integers(1, 30))
-def test_bulk_is_the_same_as_one_by_one(space: Space, seed: int, count: int) -> None:
+def test_bulk_equals_one_by_one(space: Space, seed: int, count: int) -> None:
     """Bytes, and the sentences read back, in every format; so the order is that of the indices."""
     indices = space.sample(min(count, space.count()), seed=seed)
     expected = realize_all(space, indices)
@@ -91,7 +91,7 @@ def test_chunk_borders_do_not_show(space: Space, seed: int) -> None:
 
 @examples(15)
 @given(space=spaces(), seed=st.integers(0, 2**32))
-def test_one_by_one_to_a_file_reads_back(space: Space, seed: int) -> None:
+def test_annotated_file_reads_back(space: Space, seed: int) -> None:
     """Also sentences that do not come from a space."""
     indices = space.sample(min(10, space.count()), seed=seed)
     sentences = drop_origin(realize_all(space, indices))
@@ -177,14 +177,14 @@ def test_index_beyond_64_bits(tmp_path: Path, adverbs: int, bound: int) -> None:
         assert [sentence.index for sentence in sentences] == indices.tolist()
 
 
-def test_parquet_that_is_not(tmp_path: Path) -> None:
+def test_invalid_parquet_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
     path.write_text("no")
     with pytest.raises(FormatError, match="not a Parquet file"):
         list(read_file(path, english()))
 
 
-def test_parquet_without_a_column(tmp_path: Path) -> None:
+def test_parquet_without_column(tmp_path: Path) -> None:
     space = Space(english(), vocabulary="compeval", templates=["intransitive"])
     path = write_in_bulk(space, space.sample(5, seed=1), PARQUET, tmp_path)
     pq.write_table(pq.read_table(path).drop_columns(["head"]), path)
@@ -193,7 +193,7 @@ def test_parquet_without_a_column(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("fmt", FORMAT_NAMES)
-def test_a_folder_is_not_written_over(tmp_path: Path, fmt: str) -> None:
+def test_folder_is_not_written_over(tmp_path: Path, fmt: str) -> None:
     with pytest.raises(UsageError, match="is a directory"):
         write_annotated([], tmp_path, fmt)
 
@@ -206,7 +206,7 @@ def test_a_folder_is_not_written_over(tmp_path: Path, fmt: str) -> None:
         (Choices(relativizers=("that", "who")), {"the", "not", "by", "being"}),
     ],
 )
-def test_words_without_a_choice_are_literals(choices: Choices, literals: set[str]) -> None:
+def test_words_without_choice_are_literals(choices: Choices, literals: set[str]) -> None:
     """Only words that vary are looked up."""
     space = Space(english(), templates=["transitive-rc.agent.transitive.src"], choices=choices)
     words: set[str] = set()

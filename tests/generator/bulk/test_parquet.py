@@ -33,7 +33,7 @@ def to_row(record: dict[str, Any]) -> dict[str, Any]:
 
 @examples(8)
 @given(space=spaces(), seed=st.integers(0, 2**32), part=st.integers(1, 9), portion=st.integers(1, 20))
-def test_rows_are_the_records_of_json(space: Space, seed: int, part: int, portion: int) -> None:
+def test_rows_are_records_of_json(space: Space, seed: int, part: int, portion: int) -> None:
     """In parts and row groups of any length."""
     indices = space.sample(min(40, space.count()), seed=seed)
     with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
@@ -52,7 +52,7 @@ def test_rows_are_the_records_of_json(space: Space, seed: int, part: int, portio
 
 @examples(8)
 @given(space=spaces(), seed=st.integers(0, 2**32), part=st.integers(1, 9))
-def test_a_table_does_not_tell_what_was_made_before(space: Space, seed: int, part: int) -> None:
+def test_table_is_independent_of_earlier_ones(space: Space, seed: int, part: int) -> None:
     """Not by its dictionaries either, whose order decides the bytes of the file."""
     indices = space.sample(min(40, space.count()), seed=seed)
     half = len(indices) // 2
@@ -80,7 +80,7 @@ def list_words(column: pa.ChunkedArray) -> list[str] | None:
 
 @examples(6)
 @given(space=spaces())
-def test_the_schema_is_that_of_arrow(space: Space) -> None:
+def test_schema_equals_arrows(space: Space) -> None:
     """Names, types, and what may be missing; but for the index, which is as long as it must be.
 
     A file of a space has recipients where the space has some, a file of sentences always.
@@ -97,7 +97,7 @@ def test_the_schema_is_that_of_arrow(space: Space) -> None:
         assert written_fields[0] == written_fields[1]
 
 
-def test_readers_may_leave_row_groups_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_row_groups_have_statistics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the smallest and largest id, template and index of each."""
     monkeypatch.setattr(sentence_files, "ROW_GROUP_SIZE", 20)
     path = tmp_path / "x.parquet"
@@ -110,7 +110,7 @@ def test_readers_may_leave_row_groups_out(tmp_path: Path, monkeypatch: pytest.Mo
         assert (statistics.min, statistics.max, statistics.null_count) == (min(values), max(values), 0)
 
 
-def test_other_readers(tmp_path: Path) -> None:
+def test_duckdb_and_pandas_read_it(tmp_path: Path) -> None:
     """DuckDB and pandas have readers of their own, or ways of their own with Arrow's."""
     duckdb, pandas = pytest.importorskip("duckdb"), pytest.importorskip("pandas")
     path = tmp_path / "x.parquet"

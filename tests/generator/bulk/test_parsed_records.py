@@ -67,12 +67,12 @@ def test_records_of_any_lexicon(space: Space, seed: int, fmt: str) -> None:
 
 
 @pytest.mark.parametrize("fmt", RECORD_FORMATS)
-def test_structures_beyond_the_templates_keep_their_place(fmt: str) -> None:
+def test_structures_beyond_templates_keep_their_place(fmt: str) -> None:
     sentences = parse_texts(["the man sleeps", NESTED, "the men dance", MANY_ADVERBS, NESTED, "the man slept"])
     assert [*format_parsed(sentences, LEXICON, fmt)] == realize_records(sentences, LEXICON, fmt)
 
 
-def test_files_hold_the_records(tmp_path: Path) -> None:
+def test_files_hold_records(tmp_path: Path) -> None:
     sentences = parse_texts(["the man sleeps", NESTED])
     for fmt in (*RECORD_FORMATS, PARQUET):
         write_parsed(sentences, LEXICON, tmp_path / fmt, fmt)
@@ -80,7 +80,7 @@ def test_files_hold_the_records(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("fmt", RECORD_FORMATS)
-def test_each_typed_sentence_is_answered_at_once(fmt: str) -> None:
+def test_typed_sentence_is_answered_at_once(fmt: str) -> None:
     read: list[str] = []
 
     def type_sentences() -> Iterator[ParsedText]:
@@ -95,14 +95,14 @@ def test_each_typed_sentence_is_answered_at_once(fmt: str) -> None:
 
 @given(st.one_of(full_events(LEXICON), full_events(LEXICON, vocabulary="english")))
 @examples(40)
-def test_a_derivation_holds_the_event(event: Event) -> None:
+def test_derivation_holds_event(event: Event) -> None:
     text = realize(event, LEXICON).text
     assert {build_event(clause) for clause in parse_clauses(text, LEXICON)} == {event}
     if not any(find_adverb_sites(event)):
         assert build_event(parse_once(text, LEXICON)) == event
 
 
-def test_an_ambiguous_sentence_has_no_only_reading() -> None:
+def test_ambiguous_sentence_has_no_only_reading() -> None:
     double = replace(LEXICON.get("help", Kind.TRANSITIVE), lemma="aid")  # with the forms of help
     lexicon = Lexicon("double", (*LEXICON.entries, double), LEXICON.vocabularies)
     assert [event.predicate for event in parse("the man helped the men", lexicon)] == ["help", "aid"]

@@ -1,20 +1,18 @@
-"""Drawings: golden files (SENTPROBE_UPDATE=1 rewrites them), and what holds of every drawing."""
+"""Drawings: stored ones, and what holds of every drawing."""
 
-import os
 import xml.etree.ElementTree as ET
 
 import pytest
-from helpers.shared import DATA
 from helpers.strategies.strategies import full_events, partial_events, words
 from helpers.thoroughness import examples
 from hypothesis import given
+from syrupy.assertion import SnapshotAssertion
 
 from sentprobe.generator.events.drawing import DrawnBox, draw_svg, draw_text, lay_out, replace_unprintable
 from sentprobe.generator.events.event import Event, Participant, iterate_clauses, iterate_participants
 from sentprobe.generator.events.notation import read_event
 from sentprobe.lexicon import english
 
-GOLDEN = DATA / "draw"
 SVG = "{http://www.w3.org/2000/svg}"
 EVENTS = {
     "full": (
@@ -28,18 +26,14 @@ EVENTS = {
 
 
 @pytest.mark.parametrize("name", EVENTS)
-@pytest.mark.parametrize("suffix", ["txt", "ansi", "svg"])
-def test_golden(name: str, suffix: str) -> None:
+@pytest.mark.parametrize("format", ["txt", "ansi", "svg"])
+def test_drawing_is_as_stored(name: str, format: str, stored_text: SnapshotAssertion) -> None:
     event = read_event(EVENTS[name])
-    drawn = draw_svg(event) if suffix == "svg" else draw_text(event, width=80, color=suffix == "ansi")
-    path = GOLDEN / f"{name}.{suffix}"
-    if os.environ.get("SENTPROBE_UPDATE"):
-        path.write_text(drawn, encoding="utf-8", newline="\n")
-    assert drawn == path.read_text(encoding="utf-8")
+    assert (draw_svg(event) if format == "svg" else draw_text(event, width=80, color=format == "ansi")) == stored_text
 
 
 @given(full_events(english()))
-def test_a_tree_has_every_word_and_no_open_field(event: Event) -> None:
+def test_tree_has_every_word(event: Event) -> None:
     drawn = draw_text(event, width=100)
     assert "*" not in drawn
     assert max(map(len, drawn.splitlines())) <= 100
@@ -49,7 +43,7 @@ def test_a_tree_has_every_word_and_no_open_field(event: Event) -> None:
             assert f"{person.determiner} {person.noun}" in drawn
 
 
-def test_a_narrow_tree_folds() -> None:
+def test_narrow_tree_folds() -> None:
     drawn = draw_text(read_event(EVENTS["full"]), width=30)
     assert max(map(len, drawn.splitlines())) <= 30
 
@@ -75,7 +69,7 @@ def boxes_overlap(first: DrawnBox, second: DrawnBox) -> bool:
 
 @given(partial_events(words()))
 @examples(50)
-def test_boxes_do_not_overlap_and_are_inside(event: Event) -> None:
+def test_boxes_do_not_overlap(event: Event) -> None:
     picture = lay_out(event, replace_unprintable)
     boxes = picture.boxes
     assert not any(boxes_overlap(a, b) for at, a in enumerate(boxes) for b in boxes[:at])
@@ -87,7 +81,7 @@ def test_boxes_do_not_overlap_and_are_inside(event: Event) -> None:
 
 
 @given(full_events(english()))
-def test_a_gap_is_a_dashed_edge(event: Event) -> None:
+def test_gap_is_dashed_edge(event: Event) -> None:
     gaps = [clause.gap.value for clause, _ in iterate_clauses(event) if clause.gap]
     picture = lay_out(event, replace_unprintable)
     assert sorted(edge.label for edge in picture.edges if edge.dashed) == sorted(gaps)
@@ -96,6 +90,6 @@ def test_a_gap_is_a_dashed_edge(event: Event) -> None:
     assert len(picture.boxes) == people + len(list(iterate_clauses(event))) + words
 
 
-def test_an_empty_lemma_is_not_an_open_one() -> None:
+def test_empty_lemma_is_not_open() -> None:
     empty = Event(predicate="", agent=Participant(noun="", determiner=""))
     assert draw_text(empty, width=80) != draw_text(Event(agent=Participant()), width=80)

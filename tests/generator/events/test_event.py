@@ -88,21 +88,21 @@ def test_both_subsume_what_they_unify_to(pair: tuple[Event, Event]) -> None:
 
 @given(partial_events().flatmap(lambda e: st.tuples(st.just(e), *[generalizations(e)] * 2)))
 @briefly
-def test_unify_is_the_most_general(events: tuple[Event, Event, Event]) -> None:
+def test_unify_is_most_general(events: tuple[Event, Event, Event]) -> None:
     special, left, right = events
     assert subsumes(unify(left, right), special)
 
 
 @given(related_events(2))
 @briefly
-def test_unify_gives_the_special_one_exactly_if_the_general_one_subsumes_it(pair: tuple[Event, Event]) -> None:
+def test_unify_agrees_with_subsumes(pair: tuple[Event, Event]) -> None:
     general, special = pair
     assert subsumes(general, special) == (try_unify(general, special) == special)
 
 
 @given(related_events(3))
 @briefly
-def test_subsumes_is_a_partial_order(events: tuple[Event, Event, Event]) -> None:
+def test_subsumes_is_partial_order(events: tuple[Event, Event, Event]) -> None:
     a, b, c = events
     assert subsumes(a, a)
     assert not (subsumes(a, b) and subsumes(b, a)) or a == b
@@ -111,7 +111,7 @@ def test_subsumes_is_a_partial_order(events: tuple[Event, Event, Event]) -> None
 
 @given(st.data(), full_events(english()))
 @briefly
-def test_an_event_contains_what_subsumes_it_or_a_clause_in_it(data: Any, event: Event) -> None:
+def test_event_contains_what_subsumes_its_clauses(data: Any, event: Event) -> None:
     for clause, modified in iterate_clauses(event):
         general = data.draw(generalizations(clause))
         assert contains(event, general)
@@ -140,42 +140,35 @@ def test_containing_by_hand(partial: Event, event: Event) -> None:
 
 LAWYER_SHOUTS = "the lawyer[sg] that shout[pres](agent: _)"
 
-CONTAINED = [
-    ("shout(agent: lawyer)", "shout[past, neg](agent: lawyer[pl])"),
-    ("shout(agent: lawyer)", f"dance(agent: {LAWYER_SHOUTS})"),
-    ("shout(agent: lawyer)", f"help(agent: man, patient: {LAWYER_SHOUTS})"),
-    ("shout(agent: lawyer[sg])", f"help[passive](agent: man, patient: {LAWYER_SHOUTS})"),
-    ("help(patient: lawyer)", "dance(agent: lawyer that help(agent: man, patient: _))"),
-    ("help(agent: _)", "dance(agent: lawyer that help(agent: _, patient: man))"),
-    ("help[past]", "help[pres](agent: lawyer that help[past](agent: _))"),
-    ("help(patient: * rc sleep[prog])", "help(patient: man[sg] that sleep[prog](agent: _))"),
-    ("*", "sleep"),
-]
-NOT_CONTAINED = [
-    ("shout(agent: lawyer[pl])", "shout(agent: lawyer[sg])"),
-    ("shout(agent: lawyer[pl])", f"dance(agent: {LAWYER_SHOUTS})"),
-    ("shout(agent: lawyer)", "help(agent: lawyer, patient: man that shout(agent: _))"),
-    ("shout(agent: lawyer)", "help(patient: lawyer that help(agent: man that shout(agent: _)))"),
-    ("help(agent: lawyer rc sleep)", "help(agent: lawyer[bare])"),
-    ("help(agent: lawyer rc sleep)", "help(agent: lawyer that dance(agent: _))"),
-    ("help(agent: lawyer[bare])", f"help(agent: {LAWYER_SHOUTS})"),
-    ("help(agent: _)", "help(agent: lawyer)"),
-    ("help(agent: _)", "dance(agent: lawyer that help(patient: _))"),
-    ("help[past]", "help[pres](agent: lawyer that meet[past](agent: _))"),
+CONTAINMENT = [
+    ("shout(agent: lawyer)", "shout[past, neg](agent: lawyer[pl])", True),
+    ("shout(agent: lawyer)", f"dance(agent: {LAWYER_SHOUTS})", True),
+    ("shout(agent: lawyer)", f"help(agent: man, patient: {LAWYER_SHOUTS})", True),
+    ("shout(agent: lawyer[sg])", f"help[passive](agent: man, patient: {LAWYER_SHOUTS})", True),
+    ("help(patient: lawyer)", "dance(agent: lawyer that help(agent: man, patient: _))", True),
+    ("help(agent: _)", "dance(agent: lawyer that help(agent: _, patient: man))", True),
+    ("help[past]", "help[pres](agent: lawyer that help[past](agent: _))", True),
+    ("help(patient: * rc sleep[prog])", "help(patient: man[sg] that sleep[prog](agent: _))", True),
+    ("*", "sleep", True),
+    ("shout(agent: lawyer[pl])", "shout(agent: lawyer[sg])", False),
+    ("shout(agent: lawyer[pl])", f"dance(agent: {LAWYER_SHOUTS})", False),
+    ("shout(agent: lawyer)", "help(agent: lawyer, patient: man that shout(agent: _))", False),
+    ("shout(agent: lawyer)", "help(patient: lawyer that help(agent: man that shout(agent: _)))", False),
+    ("help(agent: lawyer rc sleep)", "help(agent: lawyer[bare])", False),
+    ("help(agent: lawyer rc sleep)", "help(agent: lawyer that dance(agent: _))", False),
+    ("help(agent: lawyer[bare])", f"help(agent: {LAWYER_SHOUTS})", False),
+    ("help(agent: _)", "help(agent: lawyer)", False),
+    ("help(agent: _)", "dance(agent: lawyer that help(patient: _))", False),
+    ("help[past]", "help[pres](agent: lawyer that meet[past](agent: _))", False),
 ]
 
 
-@pytest.mark.parametrize(("partial", "event"), CONTAINED)
-def test_contains(partial: str, event: str) -> None:
-    assert contains(read_event(event), read_event(partial))
+@pytest.mark.parametrize(("partial", "event", "is_contained"), CONTAINMENT)
+def test_contains_by_hand(partial: str, event: str, is_contained: bool) -> None:
+    assert contains(read_event(event), read_event(partial)) is is_contained
 
 
-@pytest.mark.parametrize(("partial", "event"), NOT_CONTAINED)
-def test_does_not_contain(partial: str, event: str) -> None:
-    assert not contains(read_event(event), read_event(partial))
-
-
-def test_what_follows_is_filled_in() -> None:
+def test_implied_features_are_filled_in() -> None:
     assert Event(patient=GAP).frame is Frame.TRANSITIVE
     assert Event(frame=Frame.INTRANSITIVE).voice is Voice.ACTIVE
     assert Event(negator=Negator.NOT).polarity is Polarity.NEGATIVE
@@ -213,30 +206,22 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
         {"frame": INTRANSITIVE, "recipient": Participant()},
         "sleep: a recipient needs a ditransitive frame, but its frame is intransitive",
     ),
+    (
+        {"noun": "man", "conjunct": Participant(), "clause": RelativeClause(event=Event())},
+        "man: a coordinated noun has no relative clause",
+    ),
+    ({"noun": "man", "conjunct": Participant(conjunct=Participant())}, "man: at most two nouns can be coordinated"),
 ]
 
 
-@pytest.mark.parametrize(
-    ("person", "message"),
-    [
-        ({"clause": RelativeClause(event=Event())}, "man: a coordinated noun has no relative clause"),
-        ({"conjunct": Participant(conjunct=Participant())}, "man: at most two nouns can be coordinated"),
-    ],
-)
-def test_contradictions_in_a_participant(person: dict[str, Any], message: str) -> None:
-    with pytest.raises(Contradiction) as caught:
-        Participant(**{"noun": "man", "conjunct": Participant(), **person})
-    assert str(caught.value) == message
-
-
-def test_the_subject_of_each_passive() -> None:
+def test_subject_of_each_passive() -> None:
     passive = Event(voice=Voice.PASSIVE, frame=Frame.DITRANSITIVE)
     assert not passive.has_known_subject
     assert replace(passive, dative=Dative.TO).subject is Role.PATIENT
     assert replace(passive, dative=Dative.DOUBLE).subject is Role.RECIPIENT
 
 
-def test_a_transitive_pattern_includes_ditransitive_events() -> None:
+def test_transitive_pattern_includes_ditransitive_events() -> None:
     gift = Event(predicate="give", voice=Voice.PASSIVE, recipient=Participant(noun="man"))
     assert gift.frame is Frame.DITRANSITIVE
     assert subsumes(Event(voice=Voice.PASSIVE), gift)
@@ -245,13 +230,13 @@ def test_a_transitive_pattern_includes_ditransitive_events() -> None:
 
 
 @pytest.mark.parametrize(("fields", "message"), CONTRADICTIONS)
-def test_contradictions_in_an_event(fields: dict[str, Any], message: str) -> None:
+def test_contradictory_fields_are_refused(fields: dict[str, Any], message: str) -> None:
     with pytest.raises(Contradiction) as caught:
-        Event(predicate="sleep", **fields)
+        Participant(**fields) if "noun" in fields else Event(**{"predicate": "sleep", **fields})
     assert str(caught.value) == message
 
 
-def test_a_clause_of_another_kind_than_follows_is_a_contradiction() -> None:
+def test_clause_kind_follows_from_gap() -> None:
     active = Event(predicate="help", voice=Voice.ACTIVE, agent=GAP)
     with pytest.raises(Contradiction) as caught:
         RelativeClause(event=active, kind=ClauseKind.OBJECT)
@@ -259,7 +244,7 @@ def test_a_clause_of_another_kind_than_follows_is_a_contradiction() -> None:
     assert str(caught.value) == message
 
 
-def test_unify_names_the_field_that_differs() -> None:
+def test_unify_names_field_that_differs() -> None:
     past = Event(tense=Tense.PAST, aspect=Aspect.SIMPLE)
     with pytest.raises(Contradiction, match=r"^tense cannot be both past and pres$"):
         unify(past, Event(tense=Tense.PRESENT))
@@ -276,7 +261,7 @@ BY_SENSE = [
 
 
 @pytest.mark.parametrize(("event", "partial"), BY_SENSE)
-def test_the_gap_of_a_nested_clause_is_its_noun_by_sense(event: str, partial: str) -> None:
+def test_nested_gap_is_its_noun_by_sense(event: str, partial: str) -> None:
     assert contains(read_event(event), read_event(partial))
     for noun in ("woman", "man[pl]"):
         if "man)" in partial:

@@ -22,7 +22,7 @@ def test_partial_events_come_back(event: Event) -> None:
 
 
 @given(full_events(english()))
-def test_full_events_come_back_and_pass_the_check(event: Event) -> None:
+def test_full_events_come_back_checked(event: Event) -> None:
     form = event_to_json(event)
     assert event_from_json(form) == event
     assert event_to_json(event_from_json(form)) == form
@@ -30,7 +30,7 @@ def test_full_events_come_back_and_pass_the_check(event: Event) -> None:
     assert infer_frames(event, english()) == event
 
 
-def test_the_form_and_its_order() -> None:
+def test_json_keys_have_their_order() -> None:
     text = "help[past, not, adv(really)](agent: the man[sg, bare], patient: man who sleep(agent: _))"
     assert json.dumps(event_to_json(read_event(text))) == (
         '{"predicate": "help", "frame": "transitive", "tense": "past", "polarity": "neg", '
@@ -40,7 +40,7 @@ def test_the_form_and_its_order() -> None:
     )
 
 
-def test_the_form_of_questions_modals_and_coordinated_nouns() -> None:
+def test_json_of_questions_and_modals() -> None:
     text = "give[modal(must), to](agent: who?, patient: a book[adj(old)] and the pen, recipient: the man)"
     assert json.dumps(event_to_json(read_event(text))) == (
         '{"predicate": "give", "frame": "ditransitive", "agent": "who?", "patient": {"noun": "book", '
@@ -61,6 +61,7 @@ MISTAKES: list[tuple[object, str]] = [
         "polarity, negator, adverbs, agent, patient, recipient, dative, modal, mood, fronting",
     ),
     ({"tense": "passt"}, "$.tense: unknown value 'passt' (did you mean 'past'?)"),
+    ({"tense": "pats"}, "$.tense: unknown value 'pats' (did you mean 'past'?)"),
     ({"tense": "future"}, "$.tense: unknown value 'future', expected one of past, pres"),
     ({"tense": None}, "$.tense: expected a string, found null"),
     ({"predicate": 3}, "$.predicate: expected a string, found the number 3"),
@@ -91,13 +92,13 @@ MISTAKES: list[tuple[object, str]] = [
 
 
 @pytest.mark.parametrize(("value", "message"), MISTAKES)
-def test_mistakes(value: object, message: str) -> None:
+def test_mistakes_have_their_paths(value: object, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         event_from_json(value)
     assert str(caught.value) == message
 
 
-def test_a_mistake_names_the_file() -> None:
+def test_mistake_names_its_file() -> None:
     with pytest.raises(UsageError, match=r"^events\.jsonl:3: \$: expected an object"):
         event_from_json(3, where="events.jsonl:3")
 
@@ -112,7 +113,7 @@ JSON = st.recursive(
 
 
 @given(JSON)
-def test_any_json_is_an_event_or_a_usage_error(value: object) -> None:
+def test_any_json_is_event_or_usage_error(value: object) -> None:
     try:
         event = event_from_json(value)
     except UsageError:
@@ -120,7 +121,7 @@ def test_any_json_is_an_event_or_a_usage_error(value: object) -> None:
     assert event_from_json(event_to_json(event)) == event
 
 
-def test_clauses_nest_only_so_deep() -> None:
+def test_clause_depth_is_limited() -> None:
     form: dict[str, Any] = {}
     for _ in range(MAX_DEPTH + 1):
         form = {"agent": {"clause": {"event": form}}}
@@ -152,13 +153,13 @@ LEMMAS = [
 
 
 @pytest.mark.parametrize(("text", "message"), LEMMAS)
-def test_lemmas_that_do_not_fit(text: str, message: str) -> None:
+def test_unfit_lemmas_are_refused(text: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         check_lemmas(read_event(text), english())
     assert message in str(caught.value)
 
 
-def test_a_verb_of_both_kinds_keeps_its_frame_open() -> None:
+def test_verb_of_both_kinds_has_open_frame() -> None:
     both = read_lexicon_text(
         "[noun]\nman = {}\n[transitive]\nrun = {}\nhelp = {}\n[intransitive]\nrun = {}\n", "both.toml"
     )

@@ -15,6 +15,7 @@ SAME = [
     ("the man ca n't sleep", "the man can not sleep"),
     ("did n't the man sleep", "did the man not sleep"),
     ("who did the man help", "who was helped by the man"),
+    ("the man who did n't sleep danced", "the man that did not sleep danced"),
     ("the man that may sleep danced", "the man who may sleep danced"),
     ("every man helped the doctor", "the doctor was helped by every man"),
     ("some man helped this doctor", "this doctor was helped by some man"),
@@ -44,6 +45,11 @@ DIFFERENT = [
     ("the man gave the king to the doctor", "the king gave the man the doctor", [Property.STRUCTURE]),
     ("the man gave the pen to the doctor", "the man gave the cup to the doctor", [Property.NOUN]),
     ("the man did not give the pen to the doctor", "the man gave the doctor the pen", [Property.POLARITY]),
+    ("the man that slept helped the lawyer", "the man that helped the lawyer slept", [Property.STRUCTURE]),
+    ("the man helped the lawyer", "the men did not help the lawyer", [Property.NUMBER, Property.POLARITY]),
+    ("the man helped the lawyer", "the lawyer is helped by the man", [Property.TENSE]),
+    ("the man helped the lawyer", "the man slept", [Property.STRUCTURE]),
+    ("the man helped the lawyer", "the doctor helped the student", [Property.BINDING, Property.STRUCTURE]),
     ("the man must sleep", "the man can sleep", [Property.MODALITY]),
     ("the man must sleep", "the man sleeps", [Property.MODALITY]),
     ("the man must sleep", "the man must not sleep", [Property.POLARITY]),
@@ -82,4 +88,5 @@ def test_forms_of_one_meaning(first: str, second: str) -> None:
 def test_each_difference_is_found(first: str, second: str, properties: list[Property]) -> None:
     events = [parse(text, LEXICON)[0] for text in (first, second)]
     assert list(find_differences(*events)) == properties
+    assert not has_same_meaning(*events)
     assert list(find_differences(*events[::-1])) == properties

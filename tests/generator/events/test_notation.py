@@ -74,7 +74,7 @@ def test_different_texts_of_one_event(text: str, other: str) -> None:
     assert read_event(text) == read_event(other)
 
 
-def test_the_grammar_and_the_writer_agree_on_words() -> None:
+def test_grammar_and_writer_agree_on_words() -> None:
     terminals = {terminal.name: terminal.pattern for terminal in build_parser().terminals}
     assert terminals["WORD"].value == WORD.pattern
     assert {terminals[name.upper()].value for name in RESERVED} == RESERVED
@@ -89,6 +89,8 @@ def test_errors_of_form(message: str, text: str) -> None:
 
 MEANING = [
     ("help[passt]", 6, "unknown feature 'passt' (did you mean 'past'?)"),
+    ("help[pats]", 6, "unknown feature 'pats' (did you mean 'past'?)"),
+    ("x(agent: man[plu])", 14, "unknown feature 'plu' (did you mean 'pl'?)"),
     ("help[Past]", 6, "unknown feature 'Past' (did you mean 'past'?)"),
     ("help[progresive]", 6, "unknown feature 'progresive' (did you mean 'progressive'?)"),
     ("x(agent: man[xyz])", 14, "unknown feature 'xyz' of a noun, expected one of sg, singular, pl, plural, bare, adj"),
@@ -143,13 +145,13 @@ def test_errors_of_meaning(text: str, column: int, message: str) -> None:
     assert (error.text, error.offset) == (text, column - 1)
 
 
-def test_an_error_shows_its_place() -> None:
+def test_error_shows_its_place() -> None:
     with pytest.raises(NotationError) as caught:
         read_event("help[past](\n\tagnet: man\n)", source="events.txt")
     assert str(caught.value) == ("events.txt:2:2: unknown role 'agnet' (did you mean 'agent'?)\n   agnet: man\n   ^")
 
 
-def test_clauses_nest_only_so_deep() -> None:
+def test_clause_depth_is_limited() -> None:
     def nested(depth: int) -> str:
         return "x(agent: y that " * depth + "x" + ")" * depth
 
@@ -160,7 +162,7 @@ def test_clauses_nest_only_so_deep() -> None:
 
 
 @given(st.data(), full_events(english()))
-def test_damage_is_an_error_in_the_text_or_harmless(data: st.DataObject, event: Event) -> None:
+def test_damaged_notation_is_error_or_harmless(data: st.DataObject, event: Event) -> None:
     text = write_event(event)
     at = data.draw(st.integers(0, len(text) - 1))
     damaged = text[:at] + data.draw(st.sampled_from(["", ",", "[", "(", "that ", '"'])) + text[at + 1 :]
@@ -172,7 +174,7 @@ def test_damage_is_an_error_in_the_text_or_harmless(data: st.DataObject, event: 
 
 
 @given(st.text('x[](),:*_ "\\\nthatrc', max_size=20))
-def test_any_text_is_an_event_or_an_error(text: str) -> None:
+def test_any_text_is_event_or_error(text: str) -> None:
     try:
         event = read_event(text)
     except NotationError:

@@ -1,19 +1,34 @@
-"""Entailment pairs: exact labels, and no shortcut to them."""
+"""Entailment pairs and training data: exact labels, no shortcut to them, and the promises of rows and files."""
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from random import Random
 
+import pyarrow.parquet as pq
 import pytest
 from helpers.oracles.model_checker import Model, evaluate
-from helpers.oracles.pairs_at_once import NliColumns, sample_pairs
+from helpers.oracles.pairs_at_once import NliColumns, build_contrast_space, build_training_columns, sample_pairs
 from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sentprobe.common.errors import UsageError
+from sentprobe.generator.events.meaning import Property, find_differences, has_same_meaning
 from sentprobe.generator.pairs.contrasts import CONTRASTS
-from sentprobe.generator.pairs.inference_pairs import NEUTRAL_CONTRASTS, PAIRS_PER_GROUP, NliLabel, NliSpace
+from sentprobe.generator.pairs.inference_pairs import (
+    NEUTRAL_CONTRASTS,
+    PAIRS_PER_GROUP,
+    NliLabel,
+    NliSpace,
+    TrainingColumns,
+    format_training_lines,
+    write_training_data,
+)
+from sentprobe.generator.pairs.triplet_files import TripletFormat
+from sentprobe.generator.pairs.triplets import SIDES, TripletSpace
+from sentprobe.generator.sentences.parse import parse
 from sentprobe.generator.sentences.sentence_records import annotate_text
 from sentprobe.generator.spaces.templates import SplitSide
 from sentprobe.lexicon import english, read_lexicon_text
@@ -53,7 +68,7 @@ def compute_best_accuracy(views: Iterable[object], labels: Sequence[int]) -> flo
 
 @given(contrasts, st.sampled_from(["compeval", "published", "english"]), st.integers(0, 10**6))
 @examples(20)
-def test_the_theorem(contrast: str, vocabulary: str, seed: int) -> None:
+def test_bag_of_words_theorem_holds(contrast: str, vocabulary: str, seed: int) -> None:
     pairs = sample_pairs(NliSpace(english(), contrast, vocabulary=vocabulary), 12, seed=seed)
     for name, view in VIEWS.items():
         seen = [*map(view, pairs.premise, pairs.hypothesis)]
@@ -61,7 +76,7 @@ def test_the_theorem(contrast: str, vocabulary: str, seed: int) -> None:
     assert Counter(pairs.label) == {NliLabel.NEUTRAL: 48, NliLabel.ENTAILMENT: 24, NliLabel.CONTRADICTION: 24}
 
 
-def test_the_two_sentences_in_order_tell() -> None:
+def test_ordered_sentences_tell_label() -> None:
     pairs = sample_pairs(NliSpace(english(), "role"), 12, seed=0)
     assert compute_best_accuracy(zip(pairs.premise, pairs.hypothesis, strict=True), pairs.label) == 1
 
@@ -87,18 +102,18 @@ def check_with_models(pairs: NliColumns, rng: Random, *, most: int) -> None:
 
 
 @every_contrast
-def test_an_independent_model_checker_says_the_same(contrast: str) -> None:
+def test_model_checker_agrees(contrast: str) -> None:
     check_with_models(sample_pairs(NliSpace(english(), contrast), 2, seed=0), Random(0), most=5000)
 
 
 @pytest.mark.slow
 @every_contrast
-def test_an_independent_model_checker_says_the_same_of_all_structures(contrast: str) -> None:
+def test_model_checker_agrees_on_all_structures(contrast: str) -> None:
     space = NliSpace(english(), contrast, templates=ALL)
     check_with_models(sample_pairs(space, 2 * len(space.strata), seed=1), Random(1), most=20000)
 
 
-def test_why_modifiers_are_refused() -> None:
+def test_modifiers_have_presuppositions() -> None:
     """The first sentence presupposes one lawyer; the second then denies it."""
     texts = ("the man that slept helped the lawyer", "the man did not help the lawyer that slept")
     tokens = [annotate_text(text, english()).tokens for text in texts]
@@ -112,7 +127,7 @@ def test_why_modifiers_are_refused() -> None:
 
 
 @pytest.mark.parametrize("contrast", [name for name in CONTRASTS if name not in NEUTRAL_CONTRASTS])
-def test_a_contrast_without_such_pairs(contrast: str) -> None:
+def test_contrast_without_neutral_pairs_is_refused(contrast: str) -> None:
     with pytest.raises(UsageError, match=f"'{contrast}' has no pairs for --nli; use role or negation"):
         NliSpace(english(), contrast)
 
@@ -126,7 +141,7 @@ SMALL = (
 @pytest.mark.parametrize(
     "template", ["intransitive-rc", pytest.param("transitive-rc.agent.transitive", marks=pytest.mark.slow)]
 )
-def test_a_space_is_counted_exactly_and_no_pair_is_twice(contrast: str, template: str) -> None:
+def test_space_is_counted_exactly(contrast: str, template: str) -> None:
     lexicon = read_lexicon_text(SMALL, "my")
     space = NliSpace(lexicon, contrast, vocabulary="all", templates=[template])
     pairs = sample_pairs(space, space.count(), seed=0)
@@ -136,7 +151,7 @@ def test_a_space_is_counted_exactly_and_no_pair_is_twice(contrast: str, template
         sample_pairs(space, space.count() + 1, seed=0)
 
 
-def test_the_same_seed_gives_the_same_pairs_and_another_others() -> None:
+def test_pairs_depend_on_their_seed_alone() -> None:
     space = NliSpace(english(), "role", side=SplitSide(share=0.5, held_out=True))
     assert sample_pairs(space, 5, seed=3) == sample_pairs(space, 5, seed=3) != sample_pairs(space, 5, seed=4)
 
@@ -156,7 +171,7 @@ def build_dataset(name: str, sentences: Sequence[str], labels: Sequence[int]) ->
 
 @pytest.mark.slow
 @every_contrast
-def test_the_audit_finds_no_leak(contrast: str) -> None:
+def test_audit_finds_no_leak(contrast: str) -> None:
     """``probe audit`` finds the hypothesis alone and word overlap at chance."""
     pairs = sample_pairs(NliSpace(english(), contrast, vocabulary="english"), 300, seed=0)
     overlap = [
@@ -166,3 +181,47 @@ def test_the_audit_finds_no_leak(contrast: str) -> None:
     for name, seen in (("hypothesis", pairs.hypothesis), ("overlap", overlap)):
         report = audit(build_dataset(name, seen, pairs.label))
         assert (report.chance, report.leaks) == (0.5, ()), report
+
+
+ROLE = TripletSpace(english(), "role", templates=["transitive"])
+seeds = st.integers(0, 10**6)
+
+
+@given(seeds, st.integers(1, 40))
+@examples(20)
+def test_half_of_negatives_are_of_either_kind(seed: int, count: int) -> None:
+    drawn = ROLE.sample(count, seed=seed)
+    columns = build_training_columns(drawn)
+    assert [*columns] == ["anchor", "positive", "negative"]
+    anchor, positive, negative, hard = (drawn.render_texts(side) for side in SIDES)
+    assert (columns["anchor"], columns["positive"]) == (anchor, positive)
+    kinds = [
+        (text == negative_text, text == hard_text)
+        for text, negative_text, hard_text in zip(columns["negative"], negative, hard, strict=True)
+    ]
+    assert {*kinds} <= {(True, False), (False, True)}
+    assert sum(has_positive_form for has_positive_form, _ in kinds) in (count // 2, (count + 1) // 2)
+
+
+@pytest.mark.parametrize("contrast", CONTRASTS)
+def test_training_row_differs_in_contrast_alone(contrast: str) -> None:
+    columns = build_training_columns(build_contrast_space(contrast).sample(4, seed=2))
+    for row in zip(*columns.values(), strict=True):
+        anchor, positive, negative = (parse(text, english())[0] for text in row)
+        assert has_same_meaning(anchor, positive)
+        assert find_differences(anchor, negative) == (Property(contrast),)
+
+
+def test_training_rows_are_distinct() -> None:
+    columns = build_training_columns(ROLE.sample(ROLE.count(), seed=0))
+    assert Counter(zip(*columns.values(), strict=True)).most_common(1)[0][1] == 1
+
+
+def test_training_files_say_same(tmp_path: Path) -> None:
+    columns: TrainingColumns = {"premise": ['a "b"', "ü"], "label": [2, 0]}
+    write_training_data([columns], tmp_path / "a.parquet", TripletFormat.PARQUET)
+    write_training_data([columns], tmp_path / "a.jsonl", TripletFormat.JSONL)
+    rows = [{"premise": 'a "b"', "label": 2}, {"premise": "ü", "label": 0}]
+    assert pq.read_table(tmp_path / "a.parquet").to_pylist() == rows
+    assert [json.loads(line) for line in format_training_lines([columns])] == rows
+    assert (tmp_path / "a.jsonl").read_text("utf-8") == "".join(format_training_lines([columns]))

@@ -53,7 +53,7 @@ def list_pairs(sets: list[list[str]]) -> set[frozenset[str]]:
 
 @given(st.sampled_from(CONTRASTS), st.sampled_from(["compeval", "published", "english"]), st.integers(0, 10**6))
 @examples(40)
-def test_no_negative_differs_by_a_synonym(contrast: str, vocabulary: str, seed: int) -> None:
+def test_negatives_are_no_synonyms(contrast: str, vocabulary: str, seed: int) -> None:
     triplets = get_space(contrast, vocabulary).sample(60, seed=seed)
     synonyms = set().union(*(list_pairs(sets) for sets in SYNONYMS.values()))
     assert synonyms.isdisjoint(find_exchanges(triplets))
@@ -62,7 +62,7 @@ def test_no_negative_differs_by_a_synonym(contrast: str, vocabulary: str, seed: 
 @pytest.mark.parametrize(
     "pair", [("attorney", "prosecutor"), ("captivate", "fascinate"), ("doctor", "physician"), ("fully", "totally")]
 )
-def test_the_built_in_lexicon_lists_near_synonyms(pair: tuple[str, str]) -> None:
+def test_built_in_lexicon_lists_near_synonyms(pair: tuple[str, str]) -> None:
     assert any(frozenset(pair) in list_pairs(sets) for sets in SYNONYMS.values())
 
 
@@ -78,7 +78,7 @@ def sample_sets(words: tuple[str, ...]) -> st.SearchStrategy[list[list[str]]]:
 
 @given(sample_sets(NOUNS), sample_sets(VERBS), st.sampled_from(CONTRASTS[:2]), st.sampled_from(TEMPLATES))
 @examples(60)
-def test_small_vocabularies_are_counted_and_drawn_exactly(
+def test_small_vocabularies_are_counted_exactly(
     nouns: list[list[str]], verbs: list[list[str]], contrast: str, template: str
 ) -> None:
     """All triplets can be drawn; none differs by a synonym; words that may lack a replacement are in no anchor."""
@@ -97,7 +97,7 @@ def test_small_vocabularies_are_counted_and_drawn_exactly(
     assert len(render_distractors(triplets, 2)) == 2
 
 
-def test_words_without_a_replacement_are_left_out() -> None:
+def test_irreplaceable_words_are_left_out() -> None:
     """Verbs: `advise` and `help` are replaced by `call` only, `call` by both."""
     space = TripletSpace(build_lexicon([], [["advise", "help"]]), "verb", vocabulary="all", templates=["transitive"])
     assert set(find_exchanges(space.sample(space.count(), seed=0))) == {
@@ -108,6 +108,6 @@ def test_words_without_a_replacement_are_left_out() -> None:
     assert space.count() == 4 * 3 * 3 * 2**6
 
 
-def test_without_replacements_there_is_no_contrast() -> None:
+def test_contrast_without_replacements_is_refused() -> None:
     with pytest.raises(UsageError, match="vocabulary 'all' has too few words"):
         TripletSpace(build_lexicon([], [list(VERBS)]), "verb", vocabulary="all", templates=["transitive"])

@@ -54,7 +54,7 @@ def list_adverbs(event: Event) -> str:
 
 @given(spaces(), st.integers(0, 2**32))
 @examples(12)
-def test_a_drawn_sentence_has_one_reading_in_the_chart_of_both_attachments(space: Space, seed: int) -> None:
+def test_drawn_sentence_has_one_chart_reading(space: Space, seed: int) -> None:
     for event in space.events(space.sample(min(2, space.count()), seed=seed)):
         sentence = realize(event, space.lexicon)
         assert sentence == derive(event, space.lexicon)
@@ -63,14 +63,14 @@ def test_a_drawn_sentence_has_one_reading_in_the_chart_of_both_attachments(space
 
 @given(spaces(), st.integers(0, 2**32))
 @examples(60)
-def test_a_drawn_sentence_has_one_reading(space: Space, seed: int) -> None:
+def test_drawn_sentence_has_one_reading(space: Space, seed: int) -> None:
     for event in space.events(space.sample(min(20, space.count()), seed=seed)):
         assert parse(realize(event, space.lexicon).text, space.lexicon) == (event,)
 
 
 @given(full_events(LEXICON))
 @examples(20)
-def test_the_readings_are_those_of_the_chart_parser(event: Event) -> None:
+def test_readings_equal_chart_parser(event: Event) -> None:
     text = realize(event, LEXICON).text
     readings = parse(text, LEXICON)
     assert readings[0] == event
@@ -79,7 +79,7 @@ def test_the_readings_are_those_of_the_chart_parser(event: Event) -> None:
 
 @given(full_events(LEXICON))
 @examples(60)
-def test_each_reading_has_a_record_of_the_same_words(event: Event) -> None:
+def test_readings_have_records_of_same_words(event: Event) -> None:
     sentence, *others = realize_readings(event, LEXICON)
     events = [s.event for s in (sentence, *others)]
     assert select_licensed(events, LEXICON) == [*parse(sentence.text, LEXICON)]
@@ -104,7 +104,7 @@ def test_sentences_of_triplets_have_one_reading(template: str, vocabulary: str) 
 @pytest.mark.parametrize(
     "template", ["intransitive-rc", "transitive-rc", "intransitive-rc-ditransitive", "transitive-rc-ditransitive"]
 )
-def test_coordinated_nouns_that_end_a_relative_clause_are_not_drawn(template: str) -> None:
+def test_clause_final_coordination_is_not_drawn(template: str) -> None:
     choices = Choices(main=Event(tense=Tense.PAST), coordinations=(1,))
     clear, full = (
         Space(LEXICON, vocabulary="everyday", templates=[template], choices=replace(choices, ambiguous=ambiguous))
@@ -157,7 +157,7 @@ READINGS = {
 
 
 @pytest.mark.parametrize("text", READINGS)
-def test_the_readings_of_a_sentence(text: str) -> None:
+def test_readings_of_sentence(text: str) -> None:
     events = parse(text, LEXICON)
     assert [*map(list_adverbs, events)] == READINGS[text]
     assert set(events) == set(chart_readings(text.split(), LEXICON))
@@ -166,7 +166,7 @@ def test_the_readings_of_a_sentence(text: str) -> None:
     assert [*map(list_attached_adverbs, sentences)] == READINGS[text]
 
 
-def test_both_events_and_trees_of_the_plumbers() -> None:
+def test_both_events_and_trees_of_plumbers() -> None:
     first, second = realize_readings(parse(PLUMBERS, LEXICON)[0], LEXICON)
     assert [first.event, second.event] == [infer_frames(read_event(text), LEXICON) for text in PLUMBER_EVENTS]
     clause = "(SBAR (WHNP (WDT that)) (S (VP (VBD undermined) (NP (DT the) (NNS gardeners)){}))){}"
@@ -180,7 +180,7 @@ def test_both_events_and_trees_of_the_plumbers() -> None:
 
 
 @pytest.mark.parametrize("fmt", ["jsonl", "conllu", "trees", "parquet"])
-def test_a_file_has_a_record_for_each_reading(gen: Gen, tmp_path: Path, fmt: str) -> None:
+def test_file_has_record_for_each_reading(gen: Gen, tmp_path: Path, fmt: str) -> None:
     path = tmp_path / f"parsed.{fmt}"
     done = gen("parse", "the man sleeps", PLUMBERS, "the men dance", "-o", str(path))
     assert done.code == 0
@@ -195,7 +195,7 @@ def test_a_file_has_a_record_for_each_reading(gen: Gen, tmp_path: Path, fmt: str
         assert [s.id for s in sentences] == ["s1", "s2.1", "s2.2", "s3"]
 
 
-def test_a_text_holds_the_sentence_once(gen: Gen, tmp_path: Path) -> None:
+def test_text_holds_sentence_once(gen: Gen, tmp_path: Path) -> None:
     path = tmp_path / "parsed.txt"
     gen("parse", PLUMBERS, "-o", str(path))
     assert path.read_text("utf-8") == f"{PLUMBERS}\n"
@@ -205,7 +205,7 @@ def test_a_text_holds_the_sentence_once(gen: Gen, tmp_path: Path) -> None:
         parse_once(PLUMBERS, LEXICON)
 
 
-def test_a_sentence_of_too_many_readings_is_refused() -> None:
+def test_too_many_readings_are_refused() -> None:
     text = "the man that slept"
     for _ in range(MAX_READINGS.bit_length() - 1):
         text = f"the doctor that {text} quietly called"

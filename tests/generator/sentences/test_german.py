@@ -80,14 +80,14 @@ PAIR = "agent: der Arzt[sg, bare], patient: der Anwalt[sg, bare]"
 
 
 @pytest.mark.parametrize("text", EXAMPLES)
-def test_an_example_has_its_event(text: str) -> None:
+def test_german_example_has_its_event(text: str) -> None:
     event = read_event(EXAMPLES[text].replace("AB", PAIR))
     sentence = realize(event, LEXICON)
     assert sentence.text == text
     assert sentence.event in parse(text, LEXICON)
 
 
-def test_case_decides_or_the_parser_returns_both_events() -> None:
+def test_german_case_decides_or_both_parse() -> None:
     assert len(parse("den Anwalt sieht der Arzt", LEXICON)) == 1
     assert len(parse("die Frau sieht der Arzt", LEXICON)) == 1
     first, second = parse("die Frau sieht das Kind", LEXICON)
@@ -123,7 +123,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize("text", WRONG)
-def test_an_ungrammatical_sentence_is_refused(text: str) -> None:
+def test_ungrammatical_german_is_refused(text: str) -> None:
     with pytest.raises(ParseError, match=r"^(token \d+: expected|the sentence ends)"):
         parse(text, LEXICON)
 
@@ -138,7 +138,7 @@ def test_an_ungrammatical_sentence_is_refused(text: str) -> None:
         ("helfen[passive]", "helfen: a dative event has no passive, but its voice is passive"),
     ],
 )
-def test_an_event_that_german_lacks_is_refused(event: str, message: str) -> None:
+def test_event_beyond_german_is_refused(event: str, message: str) -> None:
     from sentprobe.generator.bulk.generate import read_known_event
 
     with pytest.raises(UsageError) as info:
@@ -146,14 +146,14 @@ def test_an_event_that_german_lacks_is_refused(event: str, message: str) -> None
     assert str(info.value) == message
 
 
-def test_contradictions_of_the_order() -> None:
+def test_contradictions_of_order() -> None:
     for fields in ({"voice": Voice.PASSIVE}, {"frame": Frame.INTRANSITIVE}):
         with pytest.raises(UsageError):
             Event(predicate="sehen", fronting=Fronting.OBJECT, **fields)
 
 
 @given(st.integers(0, SPACE.count() - 1))
-def test_the_sentence_of_an_event_has_this_event(index: int) -> None:
+def test_german_sentence_has_its_event(index: int) -> None:
     event = SPACE[index]
     sentence = realize(event, LEXICON)
     assert SPACE.index(event) == index
@@ -165,20 +165,20 @@ def test_the_sentence_of_an_event_has_this_event(index: int) -> None:
 
 @given(st.integers(0, SPACE.count() - 1))
 @examples(15)
-def test_the_plan_is_the_derivation_by_unification(index: int) -> None:
+def test_plan_is_derivation_by_unification(index: int) -> None:
     assert realize(SPACE[index], LEXICON) == derive(SPACE[index], LEXICON)
 
 
 @given(st.integers(0, AMBIGUOUS.count() - 1))
 @examples(15)
-def test_the_readings_are_those_of_the_chart_parser(index: int) -> None:
+def test_readings_equal_chart_parser(index: int) -> None:
     text = realize(AMBIGUOUS[index], LEXICON).text
     assert set(parse(text, LEXICON)) == set(chart_parse(text.split(), LEXICON))
 
 
 @given(st.sampled_from(WRONG))
 @examples(10)
-def test_the_chart_parser_refuses_the_same_sentences(text: str) -> None:
+def test_chart_parser_refuses_same_sentences(text: str) -> None:
     assert chart_parse(text.split(), LEXICON) == []
 
 
@@ -202,7 +202,7 @@ def test_bulk_records_are_those_of_realize(seed: int) -> None:
     assert to_json(sentences[0])["index"] == indices[0]
 
 
-def test_a_space_has_each_unambiguous_event_once() -> None:
+def test_space_has_each_unambiguous_event_once() -> None:
     small = Space(LEXICON, vocabulary="compeval", templates=["transitive"], choices=Choices(frontings=ORDERS))
     events = [*small.events(np.arange(small.count()))]
     assert len(set(events)) == small.count()
@@ -213,7 +213,7 @@ def test_a_space_has_each_unambiguous_event_once() -> None:
         assert len(readings) == 1 or event.fronting is None
 
 
-def test_the_packaged_shapes_are_those_of_the_grammar() -> None:
+def test_german_packaged_shapes_are_derived() -> None:
     table = load_language_shapes(GERMAN)
     shapes = [*list_all_shapes(GERMAN)]
     assert {shape for shape, _ in table} >= {*shapes}
@@ -221,7 +221,7 @@ def test_the_packaged_shapes_are_those_of_the_grammar() -> None:
         assert table.find_items(shape) == derive_shape(shape, GERMAN)
 
 
-def test_the_lexicon_has_no_problem() -> None:
+def test_lexicon_has_no_problem() -> None:
     assert find_problems(read_built_in_draft(GERMAN)) == ()
     assert len(LEXICON.words(Kind.NOUN)) >= 120
 
@@ -241,7 +241,7 @@ BAD_ENTRIES = {
 
 
 @pytest.mark.parametrize("entry", BAD_ENTRIES)
-def test_a_wrong_entry_is_reported(entry: str) -> None:
+def test_wrong_german_entry_is_reported(entry: str) -> None:
     verb = '[intransitive]\nbellen = { present = "bellt", past = "bellte", participle = "gebellt" }'
     with pytest.raises(LexiconError, match=BAD_ENTRIES[entry]):
         read_lexicon_text(f"[noun]\n{entry}\n{verb}", "my.toml", language=GERMAN)
@@ -250,7 +250,7 @@ def test_a_wrong_entry_is_reported(entry: str) -> None:
     assert parse("die Hunde haben nicht gebellt", lexicon)[0].predicate == "bellen"
 
 
-def test_a_sentence_adverb_after_a_negation_is_refused() -> None:
+def test_sentence_adverb_after_negation_is_refused() -> None:
     assert parse("der Politiker rennt normalerweise", LEXICON)
     with pytest.raises(ParseError, match="the adverb 'normalerweise' does not follow a negation"):
         parse("der Politiker rennt nicht normalerweise", LEXICON)

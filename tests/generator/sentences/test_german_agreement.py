@@ -115,7 +115,7 @@ def find_faulty_sentences(text: str) -> dict[str, list[str]]:
 @pytest.mark.slow
 @needs_sources
 @pytest.mark.parametrize(("vocabulary", "adjectives"), [("german", "0"), ("everyday", "0-1")])
-def test_the_words_of_1000_sentences_agree_by_wiktionary_and_ablaut(gen: Gen, vocabulary: str, adjectives: str) -> None:
+def test_words_agree_by_wiktionary_and_ablaut(gen: Gen, vocabulary: str, adjectives: str) -> None:
     arguments = ("--language", "de", "--template", "all", "--n", 1000, "--seed", 5, "--format", "conllu")
     choices = ("--adverbs", "0-1", "--adjectives", adjectives, "--fronting", "none", "--fronting", "object-first")
     outcome = gen(*arguments, "--vocabulary", vocabulary, *choices)

@@ -139,7 +139,7 @@ def make_space(lexicon: Lexicon, template: str) -> Space | None:
 
 @given(random_words, st.sampled_from(TEMPLATES))
 @examples(100)
-def test_a_space_has_exactly_the_events_of_the_right_sorts(words: RandomWords, template: str) -> None:
+def test_space_has_events_of_right_sorts(words: RandomWords, template: str) -> None:
     sorts, verbs = name_words(words)
     try:
         lexicon = read_lexicon_text(write_lexicon(words, has_sorts=True), "sorts.toml")
@@ -165,7 +165,7 @@ def test_a_space_has_exactly_the_events_of_the_right_sorts(words: RandomWords, t
 
 @given(random_words, st.data())
 @examples(30)
-def test_realizing_refuses_exactly_the_wrong_sorts(words: RandomWords, data: st.DataObject) -> None:
+def test_realizing_refuses_wrong_sorts(words: RandomWords, data: st.DataObject) -> None:
     try:
         lexicon = read_lexicon_text(write_lexicon(words, has_sorts=True), "sorts.toml")
     except SentprobeError:
@@ -193,12 +193,12 @@ def test_realizing_refuses_exactly_the_wrong_sorts(words: RandomWords, data: st.
         ("sleep(agent: admin rc(which) meet)", "'admin' is a person, and the noun of 'which' is not a person"),
     ],
 )
-def test_an_event_of_a_wrong_sort_is_refused(text: str, message: str) -> None:
+def test_event_of_wrong_sort_is_refused(text: str, message: str) -> None:
     with pytest.raises(Contradiction, match=f"^{message}$"):
         read_known_event(text, operations())
 
 
-def test_a_pattern_agrees_with_one_entry_of_its_verb() -> None:
+def test_pattern_agrees_with_one_verb_entry() -> None:
     verbs = '[transitive]\nshow = {}\n[ditransitive]\nshow = { takes = { patient = ["thing"] } }\n'
     lexicon = read_lexicon_text(f'[noun]\nman = {{}}\nwoman = {{}}\nbook = {{ sort = "thing" }}\n{verbs}', "dual.toml")
     constraints = Constraints(required=(read_known_event("show(agent: man, patient: book)", lexicon),))
@@ -209,7 +209,7 @@ def test_a_pattern_agrees_with_one_entry_of_its_verb() -> None:
         read_known_event("show(recipient: book)", lexicon)
 
 
-def test_a_sentence_of_a_wrong_sort_is_parsed() -> None:
+def test_sentence_of_wrong_sort_is_parsed() -> None:
     (event,) = parse("the firewall disabled the admin", operations())
     assert (event.agent, event.patient) != (None, None)
     with pytest.raises(Contradiction, match="'firewall' is a thing"):
@@ -217,21 +217,21 @@ def test_a_sentence_of_a_wrong_sort_is_parsed() -> None:
     assert realize(event, operations(), checked=True).text == "the firewall disabled the admin"
 
 
-def test_a_contradiction_with_the_sorts_is_explained() -> None:
+def test_contradiction_with_sorts_is_explained() -> None:
     constraints = Constraints(required=(read_event("help(patient: server)"),))
     with pytest.raises(Contradiction, match=r"server\) and the sorts of nouns that verbs and relativizers take contra"):
         Space(operations(), vocabulary="all", templates=["transitive"], constraints=constraints)
 
 
 @pytest.mark.parametrize("vocabulary", ["compeval", "published", "english"])
-def test_the_old_vocabularies_have_no_sorts(vocabulary: str) -> None:
+def test_old_vocabularies_have_no_sorts(vocabulary: str) -> None:
     words = choose_words(english(), vocabulary, Choices(relativizers=("that", "who")), Constraints())
     assert find_sort_bans(words, english()) == ()
     assert restrict_to_one_sort(english(), vocabulary) is english()
 
 
 @pytest.mark.parametrize("contrast", [name for name, row in CONTRASTS.items() if row.needed_kind is None])
-def test_negatives_have_the_right_sorts(contrast: str) -> None:
+def test_negatives_have_right_sorts(contrast: str) -> None:
     lexicon = operations()
     triplets = TripletSpace(lexicon, contrast, vocabulary="all").sample(60, seed=1)
     texts = [text for side in SIDES for text in triplets.render_texts(side)]
@@ -254,7 +254,7 @@ def test_negatives_of_everyday_keep_its_rules(contrast: str) -> None:
                 assert clause.predicate not in words.states or not {*(clause.adverbs or ())} & {*words.event_adverbs}
 
 
-def test_compeval_has_the_nouns_of_one_sort() -> None:
+def test_compeval_has_nouns_of_one_sort() -> None:
     data = build(TASKS["SemRole"], operations(), vocabulary="all", size=Size(train=48, test=24))
     assert not {"server", "firewall", "router", "laptop"} & {word for text in data.sentences for word in text.split()}
     usable = restrict_to_one_sort(operations(), "all").vocabulary("all").words
@@ -263,7 +263,7 @@ def test_compeval_has_the_nouns_of_one_sort() -> None:
     assert usable[Kind.INTRANSITIVE] == ("sleep",)
 
 
-def test_every_noun_and_verb_of_everyday_can_be_drawn_with_its_sorts() -> None:
+def test_everyday_words_can_be_drawn() -> None:
     space = Space(english(), vocabulary="everyday", templates=["intransitive", "transitive"])
     drawn_words: set[str] = set()
     for event in space.events(space.sample(8000, seed=0)):
@@ -277,7 +277,7 @@ def test_every_noun_and_verb_of_everyday_can_be_drawn_with_its_sorts() -> None:
 
 
 @pytest.mark.parametrize("template", ["transitive-rc-both", "ditransitive-rc", "transitive-rc-ditransitive"])
-def test_sorts_cut_a_space_into_boxes_of_different_sorts_only(template: str) -> None:
+def test_boxes_differ_in_sorts_only(template: str) -> None:
     choices = Choices(adjectives=(1,), relativizers=tuple(RELATIVIZERS))
     words = choose_words(english(), "everyday", choices, Constraints())
     bans = find_sort_bans(words, english())
@@ -346,7 +346,7 @@ def keeps_rules(event: Event, sorts: dict[str, tuple[str, ...]], takes: dict[str
 
 @given(vocabularies())
 @examples(30)
-def test_a_space_has_exactly_the_events_that_keep_the_vocabularys_rules(
+def test_space_keeps_rules_of_vocabulary(
     words: tuple[str, str, dict[str, tuple[str, ...]], dict[str, list[str]], bool],
 ) -> None:
     ruled, free, sorts, takes, is_uniform = words
@@ -362,7 +362,7 @@ def test_a_space_has_exactly_the_events_that_keep_the_vocabularys_rules(
     assert [spaces[0].index(event) for event in events[::step]] == list(range(0, len(events), step))
 
 
-def test_two_agents_never_stand_in_a_row() -> None:
+def test_agents_never_stand_in_row() -> None:
     """Neither "that she was called by by the man" nor "that was called by the boy by the man" is drawn."""
     text = (
         "[noun]\nman = {}\nboy = {}\nking = {}\nqueen = {}\nkey = { sort = 'thing' }\n[transitive]\ncall = {}\n"
@@ -397,9 +397,7 @@ GERMAN_PAIRS = [("rostig", "Roman", False), ("rostig", "Kissen", False), ("rosti
         *(("de", *pair) for pair in GERMAN_PAIRS),
     ],
 )
-def test_everyday_has_no_adjective_that_such_a_thing_cannot_have(
-    language: str, adjective: str, noun: str, is_drawn: bool
-) -> None:
+def test_everyday_adjective_fits_its_noun(language: str, adjective: str, noun: str, is_drawn: bool) -> None:
     lexicon = {"en": english(), "de": german()}[language]
     constraints = Constraints(required=(Event(patient=Participant(noun=noun, adjectives=(adjective,))),))
 
@@ -417,13 +415,13 @@ def test_everyday_has_no_adjective_that_such_a_thing_cannot_have(
 
 
 @pytest.mark.parametrize("lexicon", [english(), german()], ids=["en", "de"])
-def test_everyday_has_no_adjective_that_few_things_have(lexicon: Lexicon) -> None:
+def test_everyday_adjectives_fit_many_things(lexicon: Lexicon) -> None:
     names = lexicon.vocabulary("everyday").words[Kind.ADJECTIVE]
     translated = {lexicon.get(name, Kind.ADJECTIVE).english or name for name in names}
     assert not {"famous", "fragile", "heavy", "modern", "old", "portable", "striped", "wooden"} & translated
 
 
-def test_everyday_has_the_same_sorts_and_rules_in_german() -> None:
+def test_german_everyday_has_english_rules() -> None:
     ours, theirs = german(), english()
     for noun in ours.words(Kind.NOUN):
         assert noun.sorts == theirs.get(noun.english, Kind.NOUN).sorts, noun.lemma
@@ -444,7 +442,7 @@ def test_everyday_has_the_same_sorts_and_rules_in_german() -> None:
         assert {*words.states} <= {lemma for lemmas in words.words.values() for lemma in lemmas}
 
 
-def test_a_thing_with_a_wrong_adjective_is_parsed_but_not_written() -> None:
+def test_wrong_adjective_is_parsed_not_written() -> None:
     (event,) = parse("the man lost the rusty novel", english())
     with pytest.raises(Contradiction, match="'novel' is a thing, and the noun of 'rusty' is a metal"):
         realize(event, english())

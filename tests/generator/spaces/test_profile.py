@@ -64,7 +64,7 @@ def count_sample(space: Space, count: int) -> dict[str, Counter[str]]:
 
 @given(cases, profiles)
 @examples(25)
-def test_a_profile_keeps_the_events_of_positive_weight(case: Case, profile: Profile) -> None:
+def test_profile_keeps_events_of_positive_weight(case: Case, profile: Profile) -> None:
     """Strata are disjoint, numbered without gaps, and have all events whose values have a weight."""
     plain = case.make_space()
 
@@ -94,7 +94,7 @@ def test_a_profile_keeps_the_events_of_positive_weight(case: Case, profile: Prof
 
 @given(cases, profiles, st.integers(0, 99))
 @examples(30)
-def test_a_sample_has_no_repetition_and_depends_on_its_seed_only(case: Case, profile: Profile, seed: int) -> None:
+def test_sample_depends_on_seed_alone(case: Case, profile: Profile, seed: int) -> None:
     try:
         space = Space(TINY, vocabulary=case.vocabulary, templates=case.templates, choices=case.choices, profile=profile)
         indices = space.sample(5, seed=seed, without=[0])
@@ -107,7 +107,7 @@ def test_a_sample_has_no_repetition_and_depends_on_its_seed_only(case: Case, pro
 
 @given(profiles, st.integers(0, 99))
 @examples(12)
-def test_the_sample_follows_the_weights(profile: Profile, seed: int) -> None:
+def test_sample_follows_weights(profile: Profile, seed: int) -> None:
     """Each share is within five standard errors; every value is possible in this space."""
     space = Space(english(), profile=profile)
     try:
@@ -138,7 +138,7 @@ def test_without_weights_all_sentences_are_alike() -> None:
 # ------------------------------------------------------------------ by hand
 
 
-def test_the_shares_are_products() -> None:
+def test_profile_shares_are_products() -> None:
     space = make_english(
         {STRUCTURE: {"transitive-rc": 3, "transitive": 1}, RELATIVE: {"object-stranded": 1, "subject-active": 4}}
     )
@@ -148,7 +148,7 @@ def test_the_shares_are_products() -> None:
     assert math.isclose(4 * stranded, shares["structure transitive-rc, relative subject-active"])
 
 
-def test_an_impossible_value_leaves_its_weight_to_the_others() -> None:
+def test_impossible_value_leaves_weight_to_others() -> None:
     profile = Profile("half", {"number": {"sg": 1, "pl": 1}, "aspect": {"prog": 9, "simple": 1}})
     space = Space(english(), templates=["transitive"], choices=Choices(numbers=(Number.PLURAL,)), profile=profile)
     counts = count_sample(space, 300)
@@ -156,7 +156,7 @@ def test_an_impossible_value_leaves_its_weight_to_the_others() -> None:
     assert 240 <= counts["aspect"]["prog"] <= 290
 
 
-def test_a_small_stratum_is_used_up_with_a_sentence() -> None:
+def test_small_stratum_runs_out() -> None:
     profile = Profile("past", {"tense": {"past": 1, "pres": 1}})
     space = Case("two", ("transitive",)).make_space()
     weighted = Space(TINY, vocabulary="two", templates=["transitive"], profile=profile)
@@ -164,14 +164,14 @@ def test_a_small_stratum_is_used_up_with_a_sentence() -> None:
         weighted.sample(space.count() - 1, seed=0)
 
 
-def test_weights_of_0_leave_nothing() -> None:
+def test_zero_weights_leave_nothing() -> None:
     with pytest.raises(
         Contradiction, match="the profile ours gives every possible sentence in the templates intransitive"
     ):
         make_english({STRUCTURE: {"transitive": 1}}, "intransitive")
 
 
-def test_a_space_beyond_64_bits() -> None:
+def test_profile_of_space_beyond_64_bits() -> None:
     choices = Choices(adverbs=(2,))
     space = Space(
         english(), templates=["transitive-rc-both"], choices=choices, profile=Profile("a", {"voice": {"passive": 1}})
@@ -180,7 +180,7 @@ def test_a_space_beyond_64_bits() -> None:
     assert count_sample(space, 50)["voice"] == {"passive": 50}
 
 
-def test_templates_share_the_weight_of_their_structure() -> None:
+def test_templates_share_weight_of_their_structure() -> None:
     """Sub-templates with an intransitive clause have one form, those with a transitive clause two."""
     names = ["transitive", "transitive-rc.agent.intransitive.src", "transitive-rc.agent.transitive.src"]
     names += ["transitive-rc.agent.transitive.orc"]
@@ -195,7 +195,7 @@ def test_templates_share_the_weight_of_their_structure() -> None:
 # ------------------------------------------------------------------ files
 
 
-def test_a_file_of_weights(tmp_path: Path) -> None:
+def test_profile_is_read_from_file(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text("[structure]\ntransitive = 1\n[voice]\npassive = 1\n[number]\nsg = 2\n", "utf-8")
     generate(tmp_path / "out.txt", n=5, profile=str(path))
@@ -232,7 +232,7 @@ def test_a_file_of_weights(tmp_path: Path) -> None:
         ("[voice]\npassive = '\ud800'", "a profile is a TOML file in UTF-8: "),
     ],
 )
-def test_wrong_files(text: str, message: str, tmp_path: Path) -> None:
+def test_wrong_profile_is_refused(text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
     with pytest.raises(UsageError) as caught:
@@ -241,7 +241,7 @@ def test_wrong_files(text: str, message: str, tmp_path: Path) -> None:
     assert str(path) in str(caught.value)
 
 
-def test_there_is_no_such_profile(tmp_path: Path) -> None:
+def test_missing_profile_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
         UsageError, match=r"there is no profile 'publishd' .*'published'.*; it is uniform, published or a"
     ):
@@ -256,7 +256,7 @@ def test_there_is_no_such_profile(tmp_path: Path) -> None:
 
 
 @needs_shared
-def test_the_published_datasets_have_the_shares_of_the_profile() -> None:
+def test_published_datasets_have_profile_shares() -> None:
     paths = (SHARED / "compeval" / "published").glob("*/*.txt")
     texts = {line.split("\t")[2] for path in paths for line in path.read_text("utf-8").splitlines()}
     space = Space(english(), vocabulary="compeval")
@@ -268,7 +268,7 @@ def test_the_published_datasets_have_the_shares_of_the_profile() -> None:
         assert measured == pytest.approx(shares, abs=0.06)
 
 
-def test_sentences_of_the_published_profile() -> None:
+def test_sentences_of_published_profile() -> None:
     """The stranded by-phrases of a uniform sample are a quarter of the transitive relative clauses."""
     published = count_features(
         (space := Space(english(), profile=load_profile("published"))).decode(space.sample(2000, seed=0))

@@ -1,6 +1,7 @@
-"""The constraint files of the published generator: read unchanged, written, read again."""
+"""The constraint files of the published generator: read unchanged, written, read again; each mistake with its place."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from helpers.written_config import write_config
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sentprobe.common.errors import UsageError
 from sentprobe.generator.events.event import Event, Participant
 from sentprobe.generator.events.notation import read_event
 from sentprobe.generator.spaces.constraints import Constraints
@@ -41,7 +43,7 @@ NEEDED = {
 
 @needs_shared
 @pytest.mark.parametrize("number", NEEDED)
-def test_the_published_examples(number: int) -> None:
+def test_published_example_configs_are_read(number: int) -> None:
     path = PUBLISHED / f"config{number}.example.json"
     config = read_config(path, english())
     assert config.constraints == NEEDED[number]
@@ -58,7 +60,7 @@ def read_form(form: object) -> PublishedConfig:
     return read_config_text(json.dumps(form), english(), source="c.json")
 
 
-def test_templates_are_those_there_are() -> None:
+def test_config_templates_exist() -> None:
     both = {"agent": "transitive", "patient": "intransitive"}
     config = read_form({"role_rc_structures": {"transitive": [both], "intransitve": []}})
     assert config.templates == ("transitive-rc-both.agent.transitive.patient.intransitive",)
@@ -67,7 +69,7 @@ def test_templates_are_those_there_are() -> None:
         assert find_patterns([name])
 
 
-def test_a_whole_event() -> None:
+def test_config_states_whole_event() -> None:
     rc = {"rtype": "orc", "event": {"name": "meet", "participants": {"agent": {"num": "pl"}}}}
     agent = {"name": "man", "num": "sg", "attributes": {"rc": rc}}
     event = {"name": "help", "tense": "pres", "aspect": "neut", "voice": "passive", "pol": "neg"}
@@ -105,7 +107,7 @@ WORD_LISTS = st.fixed_dictionaries(
 
 
 @given(events(), events(), WORD_LISTS, WORD_LISTS, st.lists(st.sampled_from(STRUCTURES)))
-def test_what_is_read_is_written_and_read_again(
+def test_config_comes_back(
     need: dict[str, Any],
     avoid: dict[str, Any],
     words: dict[str, list[str]],
@@ -119,7 +121,7 @@ def test_what_is_read_is_written_and_read_again(
     assert read_config_text(write_config(config, english()), english()) == config
 
 
-def test_a_verb_of_both_frames_comes_back() -> None:
+def test_verb_of_both_frames_comes_back() -> None:
     lexicon = read_lexicon_text(
         "[noun]\nman = {}\n[transitive]\nrun = {}\n[intransitive]\nrun = {}\nsleep = {}\n", "both.toml"
     )
@@ -128,3 +130,161 @@ def test_a_verb_of_both_frames_comes_back() -> None:
     config = PublishedConfig(constraints=constraints)
     assert read_config_text(write_config(config, lexicon), lexicon) == config
     assert event.frame is None
+
+
+def wrap_event(event: object) -> dict[str, Any]:
+    return {"constraints": {"needEv": event}}
+
+
+def wrap_agent(agent: object) -> dict[str, Any]:
+    return wrap_event({"participants": {"agent": agent}})
+
+
+def wrap_clause(clause: object) -> dict[str, Any]:
+    return wrap_agent({"attributes": {"rc": clause}})
+
+
+EVENT, AGENT = "$.constraints.needEv", "$.constraints.needEv.participants.agent"
+CLAUSE, RC = f"{AGENT}.attributes.rc", "$.role_rc_structures"
+MISTAKES: list[tuple[object, str]] = [
+    ([], "$: expected an object, found a list"),
+    ({"constraint": {}}, "$.constraint: unknown key 'constraint' (did you mean 'constraints'?)"),
+    ({"constraints": {"needEvent": {}}}, "$.constraints.needEvent: unknown key 'needEvent' (did you mean 'needEv'?)"),
+    (
+        {"constraints": {"needList": {"nuon": []}}},
+        "$.constraints.needList.nuon: unknown key 'nuon' (did you mean 'noun'?)",
+    ),
+    (
+        {"constraints": {"needList": {"intransitiv": []}}},
+        "$.constraints.needList.intransitiv: unknown key 'intransitiv' (did you mean 'intransitive'?)",
+    ),
+    (
+        {"constraints": {"needList": {"intransitive": [], "intransitve": []}}},
+        "$.constraints.needList.intransitve: 'intransitive' is stated twice",
+    ),
+    (
+        {"constraints": {"avoidList": {"noun": ["man", "lwayer"]}}},
+        "$.constraints.avoidList.noun[1]: unknown noun 'lwayer' (did you mean 'lawyer'?)",
+    ),
+    (
+        {"constraints": {"avoidList": {"noun": ["help"]}}},
+        "$.constraints.avoidList.noun[0]: unknown noun 'help' (the lexicon has it as transitive)",
+    ),
+    (
+        {"constraints": {"avoidList": {"noun": "man"}}},
+        "$.constraints.avoidList.noun: expected a list, found the string 'man'",
+    ),
+    (
+        {"constraints": {"avoidList": {"noun": [1]}}},
+        "$.constraints.avoidList.noun[0]: expected a string, found the number 1",
+    ),
+    ({"constraints": {"avoidList": None}}, "$.constraints.avoidList: expected an object, found null"),
+    ({"constraints": {"needev": None}}, "$.constraints.needev: unknown key 'needev' (did you mean 'needEv'?)"),
+    (
+        {"constraints": {"needList": {"noun": ["mna"]}}},
+        "$.constraints.needList.noun[0]: unknown noun 'mna' (did you mean 'man'?)",
+    ),
+    ({"constraints": []}, "$.constraints: expected an object, found a list"),
+    (wrap_event([]), f"{EVENT}: expected an object, found a list"),
+    (wrap_event({"tence": "past"}), f"{EVENT}.tence: unknown key 'tence' (did you mean 'tense'?)"),
+    (wrap_event({"aspect": "simple"}), f"{EVENT}.aspect: unknown value 'simple', expected one of neut, prog"),
+    (wrap_event({"tense": "passt"}), f"{EVENT}.tense: unknown value 'passt' (did you mean 'past'?)"),
+    (wrap_event({"tense": "pats"}), f"{EVENT}.tense: unknown value 'pats' (did you mean 'past'?)"),
+    (wrap_event({"tense": "future"}), f"{EVENT}.tense: unknown value 'future', expected one of past, pres"),
+    (wrap_event({"name": "hlep"}), f"{EVENT}.name: unknown verb 'hlep' (did you mean 'help'?)"),
+    (
+        wrap_event({"name": "sleep", "participants": {"patient": {"name": "man"}}}),
+        f"{EVENT}.name: 'sleep' is intransitive: it has no patient",
+    ),
+    (
+        wrap_event({"participants": {"theme": {}}}),
+        f"{EVENT}.participants.theme: unknown key 'theme', expected one of agent, patient",
+    ),
+    (wrap_event({"name": "halp"}), f"{EVENT}.name: unknown verb 'halp' (did you mean 'help'?)"),
+    (wrap_event({"name": "sleep", "voice": "passive"}), f"{EVENT}.name: 'sleep' is intransitive: it has no passive"),
+    (
+        wrap_event({"name": "sleep", "frame": "transitive"}),
+        f"{EVENT}.name: 'sleep' is intransitive: it is not transitive",
+    ),
+    (
+        wrap_event({"frame": "intransitive", "voice": "passive"}),
+        f"{EVENT}: an event: passive voice needs a transitive frame, but its frame is intransitive",
+    ),
+    (
+        wrap_event({"participants": {"agnet": {}}}),
+        f"{EVENT}.participants.agnet: unknown key 'agnet' (did you mean 'agent'?)",
+    ),
+    (wrap_agent("lawyer"), f"{AGENT}: expected an object, found the string 'lawyer'"),
+    (wrap_agent({"nuon": "man"}), f"{AGENT}.nuon: unknown key 'nuon', expected one of name, num, attributes"),
+    (wrap_agent({"name": "mna"}), f"{AGENT}.name: unknown noun 'mna' (did you mean 'man'?)"),
+    (wrap_agent({"num": "dual"}), f"{AGENT}.num: unknown value 'dual', expected one of sg, pl"),
+    (wrap_agent({"attributes": {"cr": {}}}), f"{AGENT}.attributes.cr: unknown key 'cr', expected rc"),
+    (wrap_clause({"rtype": "obj"}), f"{CLAUSE}.rtype: unknown value 'obj', expected one of src, orc"),
+    (wrap_clause({"event": {"name": "slep"}}), f"{CLAUSE}.event.name: unknown verb 'slep' (did you mean 'sleep'?)"),
+    (
+        wrap_clause({"rtype": "orc", "event": {"name": "sleep"}}),
+        f"{CLAUSE}: 'sleep' is intransitive: it has no object relative",
+    ),
+    (
+        {"role_rc_structures": {"ditransitive": []}},
+        f"{RC}.ditransitive: unknown key 'ditransitive' (did you mean 'intransitive'?)",
+    ),
+    (
+        {"role_rc_structures": {"intransitive": [{"agent": "none", "patient": "none"}]}},
+        f"{RC}.intransitive[0]: expected the keys agent of intransitive structures",
+    ),
+    (
+        {"role_rc_structures": {"transitive": [{"agent": "none"}]}},
+        f"{RC}.transitive[0]: expected the keys agent and patient of transitive structures",
+    ),
+    (
+        {"role_rc_structures": {"transitive": [{"agent": "nome", "patient": "none"}]}},
+        f"{RC}.transitive[0].agent: unknown value 'nome' (did you mean 'none'?)",
+    ),
+    (
+        {"role_rc_structures": {"intransitive": [{"agent": "non"}]}},
+        f"{RC}.intransitive[0].agent: unknown value 'non' (did you mean 'none'?)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("form", "message"), MISTAKES)
+def test_mistakes_have_their_paths(form: object, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        read_config_text(json.dumps(form), english(), source="c.json")
+    assert str(caught.value) == f"c.json: {message}"
+
+
+FILES = [
+    (b'{\n "constraints": }', "{path}:2:17: not JSON: Expecting value"),
+    (b"", "{path}:1:1: not JSON: Expecting value"),
+    (b'{\n"a": "\xff"}', "{path}: line 2: not UTF-8"),
+    (b'{"a": 1, "b": 2, "a": 3}', "{path}: the key 'a' is stated twice in one object"),
+    (b"[" * 100_000, "{path}: the configuration nests too deeply"),
+]
+
+
+@pytest.mark.parametrize(("data", "message"), FILES)
+def test_broken_config_is_refused(data: bytes, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    path.write_bytes(data)
+    with pytest.raises(UsageError) as caught:
+        read_config(path, english())
+    assert str(caught.value) == message.format(path=path)
+
+
+def test_unreadable_config_is_refused(tmp_path: Path) -> None:
+    missing = tmp_path / "none.json"
+    with pytest.raises(UsageError) as caught:
+        read_config(missing, english())
+    assert str(caught.value) == f"{missing}: cannot read the configuration: No such file or directory"
+    with pytest.raises(UsageError, match="Is a directory"):
+        read_config(tmp_path, english())
+
+
+def test_clause_depth_is_limited() -> None:
+    event: dict[str, Any] = {}
+    for _ in range(41):
+        event = {"participants": {"agent": {"attributes": {"rc": {"event": event}}}}}
+    with pytest.raises(UsageError, match="nest deeper than 40"):
+        read_config_text(json.dumps(wrap_event(event)), english())

@@ -7,7 +7,10 @@ from functools import cache
 
 import numpy as np
 import pytest
+from helpers.gen_command import Gen
 from helpers.oracles.oracle import Oracle, collect_words
+from helpers.oracles.slow_path import chart_parse
+from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,10 +28,11 @@ from sentprobe.generator.pairs.minimal_pairs import MinimalPair, MinimalPairSpac
 from sentprobe.generator.pairs.paradigms import PrefixMethod, load_paradigms
 from sentprobe.generator.sentences.parse import ParseError, parse
 from sentprobe.generator.sentences.sentence_records import annotate_text
-from sentprobe.lexicon import Kind, english
+from sentprobe.lexicon import Kind, Lexicon, english, german
+from sentprobe.lexicon.languages import find_language
 from sentprobe.lexicon.words import VERBS
 
-PARADIGMS = load_paradigms()
+PARADIGMS, GERMAN_PARADIGMS = load_paradigms(), load_paradigms(find_language("de"))
 NEEDED = {
     "adjective": {uid for uid in PARADIGMS if "_with_adj" in uid},
     "ditransitive": {"ditransitive", "ditransitive_recipient_missing"},
@@ -44,16 +48,30 @@ LACKING = {
 }
 """The words that a vocabulary lacks."""
 CASES = [
-    (vocabulary, uid)
+    (vocabulary, uid, "en")
     for vocabulary, kinds in LACKING.items()
     for uid in PARADIGMS
     if not any(uid in NEEDED[kind] for kind in kinds)
 ]
 
 
+GERMAN_CASES = [
+    (vocabulary, uid, "de")
+    for vocabulary in ("german", "everyday", "compeval")
+    for uid in GERMAN_PARADIGMS
+    if (vocabulary, uid) != ("compeval", "weak_noun_form")
+]
+ALL_CASES: list[tuple[str, ...]] = [*CASES, *GERMAN_CASES]
+DrawnPair = tuple[MinimalPairSpace, int, MinimalPair]
+
+
 @cache
-def make_space(vocabulary: str, uid: str) -> MinimalPairSpace:
-    return MinimalPairSpace(english(), uid, vocabulary=vocabulary)
+def make_space(vocabulary: str, uid: str, language: str = "en") -> MinimalPairSpace:
+    return MinimalPairSpace({"en": english(), "de": german()}[language], uid, vocabulary=vocabulary)
+
+
+def get_lexicon(space: MinimalPairSpace) -> Lexicon:
+    return space._space.lexicon
 
 
 @cache
@@ -62,73 +80,59 @@ def make_oracle() -> Oracle:
 
 
 @st.composite
-def draw_pairs(draw: st.DrawFn) -> tuple[MinimalPairSpace, int, MinimalPair]:
-    space = make_space(*draw(st.sampled_from(CASES)))
+def draw_pairs(draw: st.DrawFn, cases: list[tuple[str, ...]]) -> DrawnPair:
+    space = make_space(*draw(st.sampled_from(cases)))
     index = draw(st.integers(0, space.count() - 1))
     (pair,) = space.iterate_pairs(np.array([index], dtype=object if index >= 2**63 else np.int64))
     return space, index, pair
 
 
-def has_parse(text: str) -> bool:
+english_pairs, german_pairs = draw_pairs([*CASES]), draw_pairs([*GERMAN_CASES])
+all_pairs = english_pairs | german_pairs
+
+
+def has_parse(text: str, lexicon: Lexicon) -> bool:
     try:
-        return bool(parse(text, english()))
+        return bool(parse(text, lexicon))
     except ParseError:
         return False
 
 
-def test_there_are_many_paradigms_each_with_a_name_of_its_own() -> None:
+def test_paradigms_differ() -> None:
     rows = {str(replace(row, uid="", term="", field="")) for row in PARADIGMS.values()}
     assert len(rows) == len(PARADIGMS) == 70
 
 
 @pytest.mark.parametrize("vocabulary", LACKING)
-def test_a_vocabulary_without_the_words_is_an_error(vocabulary: str) -> None:
+def test_vocabulary_without_words_is_refused(vocabulary: str) -> None:
     for uid in PARADIGMS:
-        if (vocabulary, uid) not in CASES:
+        if (vocabulary, uid, "en") not in CASES:
             with pytest.raises(UsageError, match="no words for the paradigm"):
                 make_space(vocabulary, uid)
 
 
-@given(draw_pairs())
-def test_good_has_one_parse_and_it_is_its_event(drawn: tuple[MinimalPairSpace, int, MinimalPair]) -> None:
-    _, index, pair = drawn
+def check_good_sentence(space: MinimalPairSpace, pair: MinimalPair) -> None:
+    """Check that the good sentence has one parse, its event."""
     record = json.loads(pair.annotation)
-    assert parse(pair.good, english()) == (event_from_json(record["event"]),)
-    assert (record["text"], record["index"]) == (pair.good, index)
-    assert make_oracle().accepts(pair.good.split())
+    assert parse(pair.good, get_lexicon(space)) == (event_from_json(record["event"]),)
+    assert record["text"] == pair.good
+    assert get_lexicon(space) is not english() or make_oracle().accepts(pair.good.split())
 
 
 def check_bad_sentence(space: MinimalPairSpace, pair: MinimalPair) -> None:
     """Check that the bad sentence has no parse or, in a semantic paradigm, only nouns of wrong sorts."""
+    if get_lexicon(space) is english():
+        assert make_oracle().accepts(pair.bad.split()) is space.paradigm.semantic
     if not space.paradigm.semantic:
-        assert not has_parse(pair.bad)
-        assert not make_oracle().accepts(pair.bad.split())
+        assert not has_parse(pair.bad, get_lexicon(space))
         return
-    assert make_oracle().accepts(pair.bad.split())
-    for event in parse(pair.bad, english()):
+    for event in parse(pair.bad, get_lexicon(space)):
         with pytest.raises(UsageError):
-            check_sorts(event, english())
+            check_sorts(event, get_lexicon(space))
 
 
-@given(draw_pairs())
-def test_bad_has_no_parse_here_or_in_the_oracle(drawn: tuple[MinimalPairSpace, int, MinimalPair]) -> None:
-    space, _, pair = drawn
-    check_bad_sentence(space, pair)
-
-
-@pytest.mark.parametrize("vocabulary", LACKING)
-def test_bad_has_no_parse_in_any_paradigm(vocabulary: str) -> None:
-    for uid in (uid for name, uid in CASES if name == vocabulary):
-        space = make_space(vocabulary, uid)
-        pairs = [*space.iterate_pairs(space.sample(min(15, space.count()), seed=5))]
-        assert len({pair.good for pair in pairs}) == len(pairs)
-        for pair in pairs:
-            check_bad_sentence(space, pair)
-
-
-@given(draw_pairs())
-def test_the_sentences_differ_in_what_the_paradigm_says(drawn: tuple[MinimalPairSpace, int, MinimalPair]) -> None:
-    space, _, pair = drawn
+def check_difference(space: MinimalPairSpace, pair: MinimalPair) -> None:
+    """Check that the sentences differ in what the paradigm says."""
     row, good, bad = space.paradigm, pair.good.split(), pair.bad.split()
     assert good[: pair.critical - 1] == bad[: pair.critical - 1]
     assert good[pair.critical - 1 : pair.critical] != bad[pair.critical - 1 : pair.critical]
@@ -145,8 +149,28 @@ def test_the_sentences_differ_in_what_the_paradigm_says(drawn: tuple[MinimalPair
     assert row.prefix is not PrefixMethod.ONE or effect == SAME_LENGTH
 
 
-@given(draw_pairs())
-def test_prefix_methods_apply_to_the_pairs(drawn: tuple[MinimalPairSpace, int, MinimalPair]) -> None:
+@given(all_pairs)
+@examples(60)
+def test_pair_is_as_its_paradigm_says(drawn: DrawnPair) -> None:
+    space, index, pair = drawn
+    assert json.loads(pair.annotation)["index"] == index
+    for check in (check_good_sentence, check_bad_sentence, check_difference):
+        check(space, pair)
+
+
+@pytest.mark.parametrize(("vocabulary", "language"), dict.fromkeys((case[0], *case[2:]) for case in ALL_CASES))
+def test_pairs_of_all_paradigms(vocabulary: str, language: str) -> None:
+    for case in (case for case in ALL_CASES if (case[0], case[2]) == (vocabulary, language)):
+        space = make_space(*case)
+        pairs = [*space.iterate_pairs(space.sample(min(15, space.count()), seed=5))]
+        assert len({pair.good for pair in pairs}) == len(pairs)
+        for pair in pairs:
+            for check in (check_good_sentence, check_bad_sentence, check_difference):
+                check(space, pair)
+
+
+@given(english_pairs)
+def test_prefix_methods_apply_to_pairs(drawn: DrawnPair) -> None:
     space, _, pair = drawn
     fields = json.loads(make_field_writer(space)(pair, 0))
     good, bad, at = pair.good.split(), pair.bad.split(), pair.critical - 1
@@ -182,16 +206,16 @@ BLIMP_METHODS = {
 """The prefix methods of paradigms in BLiMP's generator (github.com/alexwarstadt/data_generation)."""
 
 
-def test_paradigms_of_blimp_have_its_prefix_method_and_field() -> None:
+def test_blimp_paradigms_have_its_prefix_method() -> None:
     assert {uid: PARADIGMS[uid].prefix for uid in BLIMP_METHODS} == BLIMP_METHODS
     fields = {(row.term, row.field) for row in PARADIGMS.values()}
     assert fields >= {("npi_licensing", "semantics"), ("binding", "syntax_semantics"), ("s-selection", "syntax")}
     assert {row.field for row in PARADIGMS.values()} <= {"morphology", "syntax", "syntax_semantics", "semantics"}
 
 
-@pytest.mark.parametrize(("vocabulary", "uid"), CASES)
-def test_no_edited_word_is_above_twice_its_share(vocabulary: str, uid: str) -> None:
-    space = make_space(vocabulary, uid)
+@pytest.mark.parametrize("case", ALL_CASES, ids="-".join)
+def test_edited_words_have_similar_shares(case: tuple[str, ...]) -> None:
+    space = make_space(*case)
     size = min(200, space.count() // 4)
     pairs = [*space.iterate_pairs(space.sample(size, seed=2))]
     if "replace" in space.paradigm.change and size > 20:
@@ -199,8 +223,8 @@ def test_no_edited_word_is_above_twice_its_share(vocabulary: str, uid: str) -> N
         assert max(words.values()) <= 2 * size / len(words) + 1, words
 
 
-@given(draw_pairs())
-def test_no_frame_or_reading_makes_the_bad_sentence_good(drawn: tuple[MinimalPairSpace, int, MinimalPair]) -> None:
+@given(english_pairs)
+def test_verbs_have_no_excluded_frame(drawn: DrawnPair) -> None:
     space, _, pair = drawn
     row, good, bad = space.paradigm, pair.good.split(), pair.bad.split()
     if row.replaces_verbs:
@@ -215,7 +239,7 @@ def test_no_frame_or_reading_makes_the_bad_sentence_good(drawn: tuple[MinimalPai
         assert row.semantic or form not in verb.ambiguous
 
 
-def test_a_bad_sentence_has_no_singular_they_unless_it_is_asked_for() -> None:
+def test_singular_they_only_where_asked_for() -> None:
     spaces = build_pair_spaces(english(), ["all"], vocabulary="everyday")
     anaphors = [space for space in spaces if space.paradigm.term == "anaphor_agreement" or "_A_" in space.paradigm.uid]
     assert len(anaphors) == 4
@@ -225,9 +249,9 @@ def test_a_bad_sentence_has_no_singular_they_unless_it_is_asked_for() -> None:
     assert all("themselves" in pair.bad for pair in space.iterate_pairs(space.sample(50, seed=3)))
 
 
-@pytest.mark.parametrize(("vocabulary", "uid"), CASES[::3])
-def test_pairs_of_a_sample_are_different_and_depend_on_the_seed_alone(vocabulary: str, uid: str) -> None:
-    space = make_space(vocabulary, uid)
+@pytest.mark.parametrize(("vocabulary", "uid", "language"), CASES[::3])
+def test_sample_depends_on_seed_alone(vocabulary: str, uid: str, language: str) -> None:
+    space = make_space(vocabulary, uid, language)
     size = min(60, space.count())
     indices = space.sample(size, seed=3)
     pairs = [*space.iterate_pairs(indices)]
@@ -237,7 +261,7 @@ def test_pairs_of_a_sample_are_different_and_depend_on_the_seed_alone(vocabulary
     assert [(pair.good, pair.bad) for pair in reversed_pairs] == [(pair.good, pair.bad) for pair in pairs]
 
 
-def test_all_pairs_of_a_small_space_are_different() -> None:
+def test_pairs_of_small_space_differ() -> None:
     space = make_space("compeval", "imperative_with_subject")
     pairs = [(pair.good, pair.bad) for pair in space.iterate_pairs(np.arange(space.count()))]
     assert len({*pairs}) == len({good for good, _ in pairs}) == space.count()
@@ -280,6 +304,65 @@ def test_places_by_hand() -> None:
 
 
 @pytest.mark.parametrize("count", [0, -1, 10**9])
-def test_too_many_pairs(count: int) -> None:
+def test_impossible_pair_count_is_refused(count: int) -> None:
     with pytest.raises(UsageError, match="from 1 to"):
         make_space("compeval", "transitive").sample(count, seed=0)
+
+
+@given(german_pairs)
+def test_german_words_have_no_excluded_frame(drawn: DrawnPair) -> None:
+    space, _, pair = drawn
+    words = [word for text in pair.good.split() for word, _ in german().find(text)]
+    assert all(word.frames.isdisjoint(space.paradigm.lacks) for word in words if word.kind in VERBS)
+    if space.paradigm.nouns == "unambiguous":
+        assert not any(word.ambiguous for word in words)
+
+
+def test_negation_moves_before_finite_verb() -> None:
+    space = make_space("german", "negation_before_finite_verb", "de")
+    for pair in space.iterate_pairs(space.sample(50, seed=1)):
+        good, bad = pair.good.split(), pair.bad.split()
+        assert bad[2] == "nicht"
+        assert bad[:2] + bad[3:] == [word for word in good if word != "nicht"]
+
+
+@given(german_pairs)
+@examples(30)
+def test_chart_parser_agrees(drawn: DrawnPair) -> None:
+    _, _, pair = drawn
+    assert len(chart_parse(pair.good.split(), german())) == 1
+    assert not chart_parse(pair.bad.split(), german())
+
+
+@pytest.mark.parametrize(
+    ("uid", "good", "bad"),
+    [
+        ("object_case_nominative", "den", "der"),
+        ("dative_object_accusative", "dem", "den"),
+        ("relative_pronoun_case", "den", "der"),
+        ("case_after_preposition", "dem", "den"),
+        ("perfect_auxiliary", "hat", "ist"),
+        ("weak_noun_form", "Studenten", "Student"),
+    ],
+)
+def test_german_changes_by_hand(uid: str, good: str, bad: str) -> None:
+    space = make_space("german", uid, "de")
+    pairs = space.iterate_pairs(space.sample(2000, seed=1))
+    changes = {(pair.good.split()[pair.critical - 1], pair.bad.split()[pair.critical - 1]) for pair in pairs}
+    assert (good, bad) in changes
+
+
+def test_vocabulary_without_weak_nouns() -> None:
+    with pytest.raises(UsageError, match="no words for the paradigm 'weak_noun_form'"):
+        make_space("compeval", "weak_noun_form", "de")
+
+
+def test_german_command(gen: Gen) -> None:
+    outcome = gen("minimal", "--language", "de", "-p", "all", "-n", 3)
+    rows = [json.loads(line) for line in outcome.lines]
+    assert not outcome.code, outcome.err
+    assert len(rows) == 3 * len(GERMAN_PARADIGMS)
+    assert all(row["sentence_good"] != row["sentence_bad"] for row in rows)
+    unknown = gen("minimal", "--language", "de", "-p", "transitive")
+    assert (unknown.code, unknown.out) == (2, "")
+    assert "gen minimal --list lists those of German" in unknown.err

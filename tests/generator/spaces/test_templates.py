@@ -1,6 +1,7 @@
-"""Held-out words and structures are absent from training data and present in test data."""
+"""Templates, their counts and names; held-out words and structures."""
 
 import math
+from itertools import permutations
 
 import pytest
 from helpers.oracles.pairs_at_once import build_events, build_training_columns, choose_contrast_vocabulary
@@ -14,12 +15,79 @@ from sentprobe.generator.events.meaning import compute_meaning
 from sentprobe.generator.pairs.contrasts import CONTRASTS
 from sentprobe.generator.pairs.triplets import SIDES, ImpossibleContrastError, TripletSpace
 from sentprobe.generator.sentences.parse import parse
+from sentprobe.generator.spaces.space import Space
 from sentprobe.generator.spaces.templates import SplitSide, find_patterns, list_template_names, parse_side
 from sentprobe.lexicon import Kind, english, read_lexicon_text
 from sentprobe.probes.datasets.dataset import Size
 from sentprobe.probes.generated.assemble import build
 from sentprobe.probes.generated.tasks import TASKS
 from sentprobe.probes.similarity.triplet_sentences import SampledTriplets, TripletSampling, sample_background
+
+
+def count_of(*templates: str) -> int:
+    return Space(english(), vocabulary="compeval", templates=templates).count()
+
+
+@pytest.mark.parametrize("template", [name for name in list_template_names(deep=True) if "ditrans" not in name])
+def test_counts_of_sub_templates_add_up(template: str) -> None:
+    deeper = [
+        name
+        for name in list_template_names(deep=True)
+        if name.startswith(f"{template}.") and name.count(".") == template.count(".") + 1
+    ]
+    if deeper:
+        assert count_of(template) == sum(count_of(name) for name in deeper)
+        assert count_of(template) == count_of(*deeper) == count_of(template, *deeper)
+
+
+def test_count_ignores_order_and_repetition() -> None:
+    names = ("transitive-rc", "intransitive", "transitive")
+    counts = {count_of(*order) for order in permutations(names)}
+    assert counts == {sum(map(count_of, names))}
+    assert count_of(*names, *names, "transitive-rc.agent") in counts
+
+
+def test_all_leaves_out_two_clauses() -> None:
+    four = ("intransitive", "intransitive-rc", "transitive", "transitive-rc")
+    assert list_template_names()[:5] == (*four, "transitive-rc-both")
+    assert find_patterns(["all"]) == find_patterns(four)
+    assert all(len(pattern.clauses) <= 1 for pattern in find_patterns(["all"]))
+    assert all(len(pattern.clauses) == 2 for pattern in find_patterns(["transitive-rc-both"]))
+    assert count_of("all") == sum(map(count_of, four))
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("transitiv", "transitive"),
+        ("transitive-rc.pateint", "transitive-rc.patient"),
+        ("transitive-rc.agent.intransitive.orc", "transitive-rc.agent.intransitive.src"),
+        ("transitive-r", "transitive-rc"),
+        ("al", "all"),
+    ],
+)
+def test_unknown_template_suggests_nearest(name: str, nearest: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        find_patterns([name])
+    assert str(caught.value) == f"there is no template {name!r} (did you mean {nearest!r}?); gen templates lists them"
+
+
+@pytest.mark.parametrize("name", ["", ".", "transitive.", "all.agent", "xyz", "TRANSITIVE"])
+def test_unknown_template_is_refused(name: str) -> None:
+    with pytest.raises(UsageError, match="there is no template"):
+        find_patterns([name])
+
+
+def test_no_template_is_error() -> None:
+    with pytest.raises(UsageError):
+        Space(english(), templates=[])
+
+
+@pytest.mark.parametrize("name", list_template_names(deep=True))
+def test_every_template_is_found_under_its_name(name: str) -> None:
+    for pattern in find_patterns([name]):
+        assert pattern.name == name or pattern.name.startswith(f"{name}.")
+
 
 shares = st.floats(0.01, 0.99)
 nouns = st.sampled_from(english().vocabulary("english").words[Kind.NOUN])
@@ -42,25 +110,25 @@ def parse_sides(*values: str) -> tuple[SplitSide, SplitSide]:
 
 
 @given(shares, nouns)
-def test_a_word_is_on_one_side(share: float, lemma: str) -> None:
+def test_word_is_on_one_side(share: float, lemma: str) -> None:
     training, held = (SplitSide(share=share, held_out=is_held_out) for is_held_out in (False, True))
     assert training.has_word(lemma) is not held.has_word(lemma)
 
 
 @given(shares, shares, nouns)
-def test_what_a_smaller_share_holds_out_a_larger_one_does(first: float, second: float, lemma: str) -> None:
+def test_larger_share_includes_smaller(first: float, second: float, lemma: str) -> None:
     small, large = (SplitSide(share=share, held_out=True) for share in sorted((first, second)))
     assert large.has_word(lemma) or not small.has_word(lemma)
 
 
 @pytest.mark.parametrize("share", [0.2, 0.5])
-def test_a_share_is_about_that_share(share: float) -> None:
+def test_share_is_about_its_size(share: float) -> None:
     lemmas = {word.lemma for word in english().entries if word.kind is not Kind.ADVERB}
     held = [*filter(SplitSide(share=share, held_out=True).has_word, lemmas)]
     assert abs(len(held) - share * len(lemmas)) < 3 * math.sqrt(len(lemmas) * share * (1 - share))
 
 
-def test_a_word_is_on_the_same_side_in_any_lexicon() -> None:
+def test_word_side_is_independent_of_lexicon() -> None:
     user_lexicon = read_lexicon_text("[noun]\nman = {}\nlawyer = {}\n[transitive]\nhelp = {}\n", "my")
     training, held = parse_sides("0.3")
     assert held.restrict_lexicon(user_lexicon, "all").vocabulary("all").words[Kind.NOUN] == ("man",)
@@ -70,19 +138,19 @@ def test_a_word_is_on_the_same_side_in_any_lexicon() -> None:
 
 
 @pytest.mark.parametrize("name", CLOSED)
-def test_a_structure_is_on_one_side(name: str) -> None:
+def test_structure_is_on_one_side(name: str) -> None:
     training, held = parse_sides(name)
     assert [*filter(held.has_structure, EVERY)] == [*find_patterns([name])]
     assert all(training.has_structure(pattern) is not held.has_structure(pattern) for pattern in EVERY)
 
 
 @given(st.floats(0, 1, exclude_min=True, exclude_max=True), st.booleans())
-def test_a_share_is_written_with_all_digits(share: float, held_out: bool) -> None:
+def test_share_is_written_with_all_digits(share: float, held_out: bool) -> None:
     side = SplitSide(share=share, held_out=held_out)
     assert parse_side(side.values, held_out=held_out) == side
 
 
-def test_what_is_written_is_read_back() -> None:
+def test_split_side_comes_back() -> None:
     for side in parse_sides("transitive", "0.25", "transitive-rc", "transitive"):
         assert side.values == ("0.25", "transitive", "transitive-rc")
         assert parse_side(side.values, held_out=side.held_out) == side
@@ -105,7 +173,7 @@ def test_what_is_written_is_read_back() -> None:
         (["dative-rc.agent"], r"have the structure dative-rc\.patient\.transitive\.src;"),
     ],
 )
-def test_what_cannot_be_held_out(values: list[str], message: str) -> None:
+def test_unholdable_parts_are_refused(values: list[str], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         parse_side(values, held_out=True)
 
@@ -114,7 +182,7 @@ def test_what_cannot_be_held_out(values: list[str], message: str) -> None:
     "name", ["transitive-rc", pytest.param("intransitive-rc.agent.transitive", marks=pytest.mark.slow)]
 )
 @pytest.mark.parametrize("contrast", CONTRASTS)
-def test_all_sentences_of_a_triplet_are_on_its_side(contrast: str, name: str) -> None:
+def test_triplet_sentences_are_on_its_side(contrast: str, name: str) -> None:
     for side in parse_sides(name, "0.4"):
         try:
             vocabulary = choose_contrast_vocabulary(contrast, "english")
@@ -180,14 +248,14 @@ def find_words(event: Event) -> tuple[set[str], set[str]]:
     return {*meaning.nouns}, {*meaning.clauses}
 
 
-def test_nothing_that_is_trained_on_is_tested() -> None:
+def test_training_and_test_are_disjoint() -> None:
     values = ("0.4", "transitive-rc")
     check_sides_are_disjoint(*values, contrasts=["role", "noun"], tasks=["SemRole"], count=10)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("values", [("0.3",), ("0.5", "transitive-rc"), ("0.2", *CLOSED[:1])])
-def test_nothing_that_is_trained_on_is_tested_of_all(values: tuple[str, ...]) -> None:
+def test_training_and_test_are_disjoint_for_all(values: tuple[str, ...]) -> None:
     lacking = {"modifier": len(values) > 1, "negation": "transitive" in values, "recipient": len(values) > 1}
     contrasts = [name for name in CONTRASTS if not lacking.get(name)]
     tasks = [name for name in TASKS if not lacking.get(name.lower())]
@@ -196,7 +264,7 @@ def test_nothing_that_is_trained_on_is_tested_of_all(values: tuple[str, ...]) ->
 
 @examples(20)
 @given(shares)
-def test_any_share_gives_no_word_to_both(share: float) -> None:
+def test_sides_share_no_word(share: float) -> None:
     words_of_sides = []
     for is_held_out in (False, True):
         try:

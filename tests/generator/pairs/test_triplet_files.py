@@ -59,7 +59,7 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 
 @examples(20)
 @given(st.sampled_from([*CONTRASTS]), seeds, counts, sizes)
-def test_portions_do_not_show_in_triplets(contrast: str, seed: int, count: int, size: int) -> None:
+def test_portions_leave_triplets_unchanged(contrast: str, seed: int, count: int, size: int) -> None:
     triplets = build_contrast_space(contrast).sample(count, seed=seed)
     with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
         whole, cut = Path(name) / "whole", Path(name) / "cut"
@@ -74,7 +74,7 @@ def test_portions_do_not_show_in_triplets(contrast: str, seed: int, count: int, 
 
 @examples(20)
 @given(st.sampled_from([*CONTRASTS]), seeds, counts, sizes)
-def test_lines_hold_the_realized_events(contrast: str, seed: int, count: int, size: int) -> None:
+def test_triplet_lines_hold_realized_events(contrast: str, seed: int, count: int, size: int) -> None:
     """The ids run on from side to side: first all anchors, then all positives."""
     triplets = build_contrast_space(contrast).sample(count, seed=seed)
     events = {side: build_events(triplets, side) for side in SIDES}
@@ -93,7 +93,7 @@ def test_lines_hold_the_realized_events(contrast: str, seed: int, count: int, si
 
 @examples(10)
 @given(st.sampled_from([*CONTRASTS]), seeds, counts, sizes)
-def test_portions_do_not_show_in_training_data(contrast: str, seed: int, count: int, size: int) -> None:
+def test_portions_leave_training_data_unchanged(contrast: str, seed: int, count: int, size: int) -> None:
     triplets = build_contrast_space(contrast).sample(count, seed=seed)
     columns = build_training_columns(triplets)
     with pytest.MonkeyPatch.context() as patch:
@@ -104,7 +104,7 @@ def test_portions_do_not_show_in_training_data(contrast: str, seed: int, count: 
 
 @examples(10)
 @given(st.sampled_from(NEUTRAL_CONTRASTS), seeds, counts, sizes)
-def test_portions_do_not_show_in_entailment_pairs(contrast: str, seed: int, count: int, size: int) -> None:
+def test_portions_leave_entailment_pairs_unchanged(contrast: str, seed: int, count: int, size: int) -> None:
     space = NliSpace(english(), contrast)
     pairs = sample_pairs(space, count, seed=seed)
     with pytest.MonkeyPatch.context() as patch:
@@ -124,7 +124,7 @@ def check_files(portions: Iterable[Any], columns: Any) -> None:
         ]
 
 
-def test_groups_are_distinct_and_the_first_are_taken() -> None:
+def test_groups_are_distinct() -> None:
     """The groups of a sample of the whole space are all groups."""
     space = NliSpace(english(), "role", templates=["transitive"])
     some, more = (group_pairs(sample_pairs(space, count, seed=0)) for count in (space.count() // 2, space.count()))
@@ -137,7 +137,7 @@ def group_pairs(pairs: NliColumns) -> list[frozenset[tuple[str, str, int]]]:
     return [frozenset(rows[at : at + 8]) for at in range(0, len(rows), 8)]
 
 
-def test_memory_hardly_grows_with_the_number_of_triplets(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_triplets_are_written_in_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """The sample is kept as integers; a triplet as text and records takes 17 KB."""
     cut_portions(monkeypatch, 50)
     space = TripletSpace(english(), "role", templates=["transitive-rc"])

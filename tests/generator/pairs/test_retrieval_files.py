@@ -44,7 +44,7 @@ def answers(question: ev.Event, statement: ev.Event) -> bool:
 
 @given(st.integers(0, 10**6), st.integers(1, 30), st.sampled_from(("english", "compeval", "everyday")))
 @examples(8)
-def test_the_relevant_documents_follow_from_the_events(seed: int, count: int, vocabulary: str) -> None:
+def test_relevant_documents_follow_from_events(seed: int, count: int, vocabulary: str) -> None:
     """They say of one agent both that he did it to the first patient, and that he did not do it to the second.
 
     Documents of other queries answer neither part.
@@ -65,7 +65,7 @@ def test_the_relevant_documents_follow_from_the_events(seed: int, count: int, vo
 
 @given(st.integers(0, 10**6), sides)
 @examples(8)
-def test_the_texts_say_what_the_events_do(seed: int, side: SplitSide | None) -> None:
+def test_exclusion_texts_realize_their_events(seed: int, side: SplitSide | None) -> None:
     queries, documents, _ = write_set(6, seed=seed, vocabulary="english", side=side)
     lexicon = english() if side is None else side.restrict_lexicon(english(), "english")
     for query in queries:
@@ -78,14 +78,14 @@ def test_the_texts_say_what_the_events_do(seed: int, side: SplitSide | None) -> 
         assert [parse(text, lexicon)[0] for text in sentences] == read_events(document)
 
 
-def test_the_relevant_and_the_exchanged_document_have_the_same_words() -> None:
+def test_relevant_and_exchanged_share_words() -> None:
     _, documents, _ = write_set(50, seed=1, vocabulary="english")
     texts = {record["_id"]: sorted(record["text"].split()) for record in documents}
     for name in {name.rpartition("-")[0] for name in texts}:
         assert texts[f"{name}-positive"] == texts[f"{name}-exchanged"] != texts[f"{name}-both"]
 
 
-def test_the_negation_stands_in_either_sentence() -> None:
+def test_negation_stands_in_either_sentence() -> None:
     """Its place does not tell the relevant document."""
     _, documents, _ = write_set(40, seed=2, vocabulary="english")
     places = [[" not " in text for text in record["text"].split(". ")] for record in documents]

@@ -85,7 +85,7 @@ def strip_form(event: ev.Event) -> ev.Event:
 
 @given(st.sampled_from(CASES), st.integers(0, 10**6))
 @examples(40)
-def test_a_translation_has_one_reading_and_it_is_the_event(case: tuple[str, str], seed: int) -> None:
+def test_translation_has_one_reading(case: tuple[str, str], seed: int) -> None:
     """All rows of a set equal the translations one by one."""
     triplets = build_space(*case).sample(6, seed=seed)
     texts = [triplets.render_texts(side) for side in SIDES]
@@ -101,7 +101,7 @@ def test_a_translation_has_one_reading_and_it_is_the_event(case: tuple[str, str]
 
 @given(st.sampled_from(CASES), st.integers(0, 10**6))
 @examples(20)
-def test_rows_are_annotated_and_a_negative_differs_from_the_positive(case: tuple[str, str], seed: int) -> None:
+def test_translated_rows_are_annotated(case: tuple[str, str], seed: int) -> None:
     triplets = build_space(*case).sample(5, seed=seed)
     anchors = triplets.render_texts(TripletSide.ANCHOR)
     for row in map(json.loads, format_translated_rows(triplets, TRANSLATOR)):
@@ -133,7 +133,7 @@ def test_by_hand(sentence: str, translation: str | None) -> None:
 @pytest.mark.parametrize(
     ("sentence", "word"), [("the curator sleeps", "noun 'curator'"), ("some men sleep", "determiner 'some'")]
 )
-def test_words_without_a_translation(sentence: str, word: str) -> None:
+def test_untranslatable_word_is_refused(sentence: str, word: str) -> None:
     (event,) = parse(sentence, ENGLISH)
     with pytest.raises(UsageError, match=f"the {word} has no translation in german.toml"):
         TRANSLATOR.translate(event)

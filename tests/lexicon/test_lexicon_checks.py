@@ -1,14 +1,17 @@
-"""Every error code of a lexicon file, with its line and message."""
+"""Every error code of a lexicon file, with its line and message, and limits on what is read."""
 
 import pickle
 from pathlib import Path
 
 import pytest
 from helpers.shared import DATA
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sentprobe.common.errors import SentprobeError, UsageError
+from sentprobe.common.values import MAX_KEY_PARTS, BadSyntaxError, parse_toml
 from sentprobe.lexicon import LexiconError, read_lexicon, read_lexicon_text
-from sentprobe.lexicon.lexicon_checks import CHECKS, find_problems
+from sentprobe.lexicon.lexicon_checks import CHECKS, MAX_PROBLEMS, find_problems
 from sentprobe.lexicon.read import read_built_in_draft
 from sentprobe.lexicon.source import NOT_TOML
 
@@ -148,7 +151,7 @@ def read_error(text: str) -> LexiconError:
 
 
 @pytest.mark.parametrize(("name", "line", "what", "hint"), FIXTURES, ids=lambda v: str(v)[:20])
-def test_each_fixture_has_its_code_and_line(name: str, line: int, what: str, hint: str) -> None:
+def test_fixture_has_code_and_line(name: str, line: int, what: str, hint: str) -> None:
     path = DATA / f"{name}.toml"
     with pytest.raises(LexiconError) as caught:
         read_lexicon(path)
@@ -160,31 +163,31 @@ def test_each_fixture_has_its_code_and_line(name: str, line: int, what: str, hin
     assert hint in str(error)
 
 
-def test_every_code_has_a_fixture_and_every_fixture_is_tested() -> None:
+def test_every_code_has_fixture() -> None:
     assert {name[:4] for name, *_ in FIXTURES} == {*CHECKS, NOT_TOML}
     assert {path.stem for path in DATA.iterdir()} == {name for name, *_ in FIXTURES}
 
 
 @pytest.mark.parametrize(("text", "code", "line", "what"), [v[1:] for v in VARIANTS], ids=[v[0] for v in VARIANTS])
-def test_variants_of_the_errors(text: str, code: str, line: int, what: str) -> None:
+def test_variant_has_code_and_line(text: str, code: str, line: int, what: str) -> None:
     error = read_error(text)
     codes_and_lines = [(p.code, p.line) for p in error.problems if what in p.text]
     assert (code, line) in codes_and_lines, str(error)
 
 
 @pytest.mark.parametrize("code", CHECKS)
-def test_a_rule_tells_the_author_what_to_do(code: str) -> None:
+def test_rule_is_short_instruction(code: str) -> None:
     _, rule = CHECKS[code]
     assert rule[0].islower()
     assert "\n" not in rule
     assert rule[-1].isalpha()
 
 
-def test_the_built_in_lexicon_has_no_problem() -> None:
+def test_built_in_lexicon_has_no_problem() -> None:
     assert find_problems(read_built_in_draft()) == ()
 
 
-def test_all_problems_are_reported_in_the_order_of_lines() -> None:
+def test_problems_are_in_order_of_lines() -> None:
     text = '[noun]\nKing = {}\nsheep = {}\nman = { plural = "men" }\n\n[advreb]\noften = {}\n'
     error = read_error(text)
     assert [(p.line, p.code) for p in error.problems] == [
@@ -198,12 +201,12 @@ def test_all_problems_are_reported_in_the_order_of_lines() -> None:
     assert str(error).splitlines()[-1].endswith("(did you mean 'adverb'?)")
 
 
-def test_repeated_lemmas_do_not_hide_other_problems() -> None:
+def test_repeated_lemma_hides_no_problem() -> None:
     error = read_error(f"{NOUN}king = {{}}\nsheep = {{}}\n{VERB}")
     assert [(p.code, p.line) for p in error.problems] == [("L002", 4), ("L004", 5)]
 
 
-def test_the_error_is_the_users_and_survives_pickling() -> None:
+def test_lexicon_error_survives_pickling() -> None:
     error = read_error("[noun]\n")
     assert isinstance(error, SentprobeError)
     assert error.exit_code == 2
@@ -213,11 +216,36 @@ def test_the_error_is_the_users_and_survives_pickling() -> None:
 
 
 @pytest.mark.parametrize("name", ["absent.toml", "."])
-def test_a_file_that_cannot_be_read(tmp_path: Path, name: str) -> None:
+def test_unreadable_file_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(UsageError, match="cannot read the lexicon: "):
         read_lexicon(tmp_path / name)
 
 
-def test_windows_line_ends_do_not_move_the_lines() -> None:
+def test_windows_line_ends_keep_line_numbers() -> None:
     error = read_error("[noun]\r\nking = {}\r\nking = {}\r\n[intransitive]\r\nsleep = {}\r\n")
     assert [(p.code, p.line) for p in error.problems] == [("L002", 3)]
+
+
+@pytest.mark.parametrize("text", ["{}a = 1", "[{}a]", "x = {{ {}a = 1 }}", "[[ {}a ]]", "b = '''\n'''\n{}'a.b' = 1"])
+def test_key_of_many_parts_is_refused(text: str) -> None:
+    line = text.count("\n") + 1
+    with pytest.raises(BadSyntaxError, match=f"a key of more than {MAX_KEY_PARTS} parts: line {line}"):
+        parse_toml(text.format("a." * 20_000))
+
+
+@given(st.text(st.sampled_from("a.=[]#{ "), min_size=1, max_size=80))
+def test_dots_in_strings_do_not_count(text: str) -> None:
+    assert parse_toml(f"a = '{text}' # {text}\nb = '''\n{text}\n'''") == {"a": text, "b": f"{text}\n"}
+
+
+def test_long_text_is_refused() -> None:
+    with pytest.raises(BadSyntaxError, match="longer than 1,048,576 characters"):
+        parse_toml(" " * ((1 << 20) + 1))
+
+
+def test_many_mistakes_are_listed_in_part() -> None:
+    with pytest.raises(LexiconError) as caught:
+        read_lexicon_text("".join(f"[s{number}]\n" for number in range(5000)), "my.toml")
+    unknown = [problem for problem in caught.value.problems if problem.code == "L001"]
+    assert [problem.line for problem in unknown] == [*range(1, MAX_PROBLEMS + 2)]
+    assert unknown[-1].text.endswith(", and maybe more")

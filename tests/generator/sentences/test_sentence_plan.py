@@ -50,14 +50,14 @@ def replace_participant_words(person: Participant, word: Callable[[str], str], p
 
 @given(events)
 @examples(100)
-def test_the_slots_of_the_plan_are_those_of_the_event(event: Event) -> None:
+def test_plan_has_slots_of_event(event: Event) -> None:
     slots = [token.slot for token in plan_sentence(event, ENGLISH).tokens]
     assert {slot for slot in slots if slot} == {*find_slots(event)}
 
 
 @given(events)
 @examples(100)
-def test_the_kept_plan_is_that_of_any_words_and_stays_as_it_was_made(event: Event) -> None:
+def test_cached_plan_fits_any_words(event: Event) -> None:
     renamed = replace_words(event, lambda slot: f"another {slot}")
     realize(event, LEXICON)
     assert plan_sentence(renamed, ENGLISH) is plan_sentence(event, ENGLISH)

@@ -58,12 +58,12 @@ def test_damage_is_seen(entries: Answers, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("body", [b"{}x", b"3", b"[3]", b'[["a", "XX", "b"]]', b"\xff"])
-def test_what_holds_no_answers(body: bytes) -> None:
+def test_malformed_answers_are_refused(body: bytes) -> None:
     with pytest.raises(DamagedAnswersError):
         read_answers(memory._format_head(body) + body + b"\n")
 
 
-def test_the_second_reading_asks_nothing(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_second_reading_asks_nothing(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache = tmp_path / "cache"
     plain = format_content(read_lexicon(file))
     assert format_content(read_lexicon(file, cache=cache)) == plain
@@ -87,7 +87,7 @@ def test_guessed_forms_are_listed(tmp_path: Path, caplog: pytest.LogCaptureFixtu
 
 
 @pytest.mark.parametrize("damaged", [b"", b"x", b"\xff" * 100])
-def test_a_damaged_file_is_not_used_and_is_written_anew(file: Path, tmp_path: Path, damaged: bytes) -> None:
+def test_damaged_answers_are_written_anew(file: Path, tmp_path: Path, damaged: bytes) -> None:
     plain = format_content(read_lexicon(file, cache=tmp_path))
     path = find_answers_path(tmp_path, TEXT)
     sound = path.read_bytes()
@@ -96,27 +96,27 @@ def test_a_damaged_file_is_not_used_and_is_written_anew(file: Path, tmp_path: Pa
     assert path.read_bytes() == sound
 
 
-def test_another_text_or_version_has_another_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answers_depend_on_text_and_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first_path = find_answers_path(tmp_path, TEXT)
     assert find_answers_path(tmp_path, TEXT + "\n") != first_path
     monkeypatch.setattr(memory, "describe_package", lambda _: "lemminflect 9")
     assert find_answers_path(tmp_path, TEXT) != first_path
 
 
-def test_a_folder_that_cannot_be_written_does_not_matter(file: Path, tmp_path: Path) -> None:
+def test_unwritable_cache_does_not_matter(file: Path, tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file", encoding="utf-8")
     lexicon = read_lexicon(file, cache=tmp_path / "cache")
     assert lexicon.get("wolf", Kind.NOUN).forms[Form.NNS] == "wolves"
     assert find_kept_files(tmp_path / "cache") == []
 
 
-def test_words_that_need_no_answer_keep_none(file: Path, tmp_path: Path) -> None:
+def test_words_without_questions_keep_no_answers(file: Path, tmp_path: Path) -> None:
     file.write_text("[noun]\nman = {}\n[intransitive]\nsleep = {}\n", encoding="utf-8")
     read_lexicon(file, cache=tmp_path / "cache")
     assert not (tmp_path / "cache").exists()
 
 
-def test_a_later_command_does_without_lemminflect(file: Path, tmp_path: Path) -> None:
+def test_later_command_needs_no_lemminflect(file: Path, tmp_path: Path) -> None:
     environment = os.environ | {"SENTPROBE_CACHE": str(tmp_path / "cache")}
     request = [sys.executable, "-c", NO_LEMMINFLECT, "--lexicon", str(file), "-n", "3"]
     first, second = (
