@@ -1,4 +1,4 @@
-"""The suite structure: hand-checked pairs, mirrors of a moved clause, and the command line."""
+"""The suite structure: answers by hand and by event, mirrors of a moved clause, and the command line."""
 
 from collections import Counter, defaultdict
 from dataclasses import replace
@@ -8,15 +8,18 @@ from pathlib import Path
 import pytest
 from helpers.in_process import Command
 from helpers.oracles.compeval_checks import SIZE, Item, dataset, find_vocabulary, items, lexicon_of
+from helpers.strategies.space_strategies import spaces
 from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sentprobe.common.errors import UsageError
 from sentprobe.generator.bulk.drawn_texts import get_text_renderer
+from sentprobe.generator.events.checks import contains
 from sentprobe.generator.events.event import (
     GAP,
     Aspect,
+    Event,
     Mood,
     Participant,
     Polarity,
@@ -26,15 +29,18 @@ from sentprobe.generator.events.event import (
     iterate_participants,
 )
 from sentprobe.generator.sentences.parse import parse
+from sentprobe.generator.sentences.realize import realize
+from sentprobe.generator.sentences.sentence_plan import find_slots
 from sentprobe.generator.spaces.constraints import Choices
 from sentprobe.generator.spaces.profile import STRUCTURE, Profile
 from sentprobe.generator.spaces.space import Space
 from sentprobe.generator.spaces.templates import find_patterns
 from sentprobe.probes.datasets.dataset import ProbeDataset, Size, Split, TooFewError
 from sentprobe.probes.datasets.formats import read_dataset
+from sentprobe.probes.generated import mirror
 from sentprobe.probes.generated.assemble import build, build_task
 from sentprobe.probes.generated.items import Drawer
-from sentprobe.probes.generated.mirror import ProbedSentence
+from sentprobe.probes.generated.mirror import ProbedSentence, do_both_occur, does_verb_occur, is_agent, is_positive
 from sentprobe.probes.generated.sampling import NoStructureError
 from sentprobe.probes.generated.tasks import SUITE_TASKS, find_task
 from sentprobe.probes.runs.completed_tasks import make_item_table
@@ -343,3 +349,37 @@ def test_the_audit_bounds_the_bag_of_words(tmp_path: Path, command: Command) -> 
     assert code == 0, err
     assert "bound, bag of words and probe: train exactly 50.0% (28 groups); test exactly 50.0% (14 groups)" in out
     assert "a leak" not in out
+
+
+ABSENT = "absent"
+
+
+def does_noun_precede(event: Event, space: Space, probe: tuple[str, str]) -> bool:
+    """Whether the noun comes first, by the tokens of the annotated sentence."""
+    tagged_words = set(zip(("NOUN", "VERB"), probe, strict=True))
+    tokens = realize(event, space.lexicon).tokens
+    kinds = [token.upos for token in tokens if (token.upos, token.lemma) in tagged_words]
+    return kinds == ["NOUN", "VERB"]
+
+
+@examples(40)
+@given(space=spaces(), seed=st.integers(0, 2**32))
+def test_the_answers_are_those_of_the_event(space: Space, seed: int) -> None:
+    for drawn in space.decode(space.sample(min(4, space.count()), seed=seed)):
+        event, probed = drawn.event, ProbedSentence(drawn, get_text_renderer(space.lexicon))
+        assert probed.text == realize(event, space.lexicon).text
+        slots = find_slots(event).items()
+        nouns = {word for slot, word in slots if slot.endswith("noun")}
+        verbs = {word for slot, word in slots if slot.endswith("verb")}
+        for probe in product({*nouns, ABSENT}, {*verbs, ABSENT}):
+            noun, verb = probe
+            has = (noun in nouns, verb in verbs)
+            assert do_both_occur(probed, probe) is (all(has) if any(has) else None)
+            agent = Event(predicate=verb, agent=Participant(noun=noun))
+            assert is_agent(probed, probe) is (contains(event, agent) if all(has) else None)
+            first = does_noun_precede(event, space, probe) if all(has) else None
+            assert mirror.does_noun_precede(probed, probe) is first
+        for verb in {*verbs, ABSENT}:
+            assert does_verb_occur(probed, (verb,)) is (verb in verbs)
+            positive = Event(predicate=verb, polarity=Polarity.POSITIVE)
+            assert is_positive(probed, (verb,)) is (contains(event, positive) if verb in verbs else None)

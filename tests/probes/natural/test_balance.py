@@ -1,5 +1,6 @@
-"""Numbers of items by class and split, and the division of words among splits."""
+"""Numbers of items by class and split, the division of words among splits, and the lead of a label."""
 
+from collections.abc import Sequence
 from random import Random
 
 import numpy as np
@@ -17,6 +18,7 @@ from sentprobe.probes.natural.parsed_tasks import (
     find_best_target,
 )
 from sentprobe.probes.natural.selection import compute_class_share, deal_forms, describe_rarest_class, scale_share
+from sentprobe.probes.natural.surface_tasks import _compute_lead
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12).filter(lambda s: sum(s) > 0.01), st.integers(0, 500))
@@ -142,3 +144,11 @@ def test_the_middle_of_the_depths_is_noted() -> None:
     result = find_best_target(cells, {Split.TRAIN: 600, Split.TEST: 60})
     assert result is not None
     assert "around 8;" in describe_target(*result, range(5, 12))
+
+
+@pytest.mark.parametrize(
+    ("answers", "lead"),
+    [([], 0), (["NN"], 1), (["NN", "NNS"], 0), (["NNS", "NN", "NNS"], -1), (["NN", "NN", "NNS", "NN"], 2)],
+)
+def test_by_how_much_the_answer_leads(answers: Sequence[str], lead: int) -> None:
+    assert _compute_lead("NN", answers) == lead

@@ -27,6 +27,7 @@ from sentprobe.common.errors import (
     PROBE,
     MissingError,
     UnusableError,
+    find_code_files,
     format_install,
     import_module_of_extra,
     require_libraries,
@@ -283,3 +284,13 @@ def test_nothing_imports_these_libraries_past_what_names_them() -> None:
         if path.parent.name in TORCH_FOLDERS or path.name in TORCH_MODULES:
             direct_imports -= {"torch"}
         assert not direct_imports, path
+
+
+def test_what_python_makes_of_the_code_is_no_code(tmp_path: Path) -> None:
+    """A half-written file of ``__pycache__`` has its own suffix: x.pyc.14012."""
+    for name in ("a.py", "data/b.toml", "__pycache__/a.pyc", "data/__pycache__/b.pyc.14012"):
+        path = tmp_path / "__pycache__" / "package" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    folder = tmp_path / "__pycache__" / "package"
+    assert find_code_files(folder) == [folder / "a.py", folder / "data" / "b.toml"]
