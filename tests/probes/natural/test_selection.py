@@ -24,11 +24,6 @@ WIDE = NaturalSettings(band=FrequencyBand(1, 500), odd_band=FrequencyBand(2, 200
 
 
 @pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> Table:
-    return write_table(sample_rows(), tmp_path_factory.mktemp("made") / "table", shards=3)
-
-
-@pytest.fixture(scope="module")
 def source() -> Source:
     return Source(sample_rows())
 
@@ -186,21 +181,20 @@ def test_what_cannot_be_built_says_what_there_is(tmp_path: Path) -> None:
     assert "26-28: " in message
 
 
-pytestmark = [needs_shared, pytest.mark.slow]  # 31,000 trees are read
-
-
 @pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> Table:
+def novels(tmp_path_factory: pytest.TempPathFactory) -> Table:
     return write_table(read_novel_rows(40_000), tmp_path_factory.mktemp("novels") / "table")
 
 
-def build_dataset(name: str, table: Table, *, band: FrequencyBand | None = None) -> ProbeDataset:
+def build_from_novels(name: str, table: Table, *, band: FrequencyBand | None = None) -> ProbeDataset:
     recipe = NaturalRecipe(audit=False, settings=NaturalSettings(band=band))
     return build_one(TASKS[name], table, recipe=recipe)
 
 
-def test_lengths_are_wide_and_tell_nothing_of_the_depth(table: Table) -> None:
-    data = build_dataset("TreeDepth", table)
+@needs_shared
+@pytest.mark.slow
+def test_lengths_are_wide_and_tell_nothing_of_the_depth(novels: Table) -> None:
+    data = build_from_novels("TreeDepth", novels)
     CHECKS["TreeDepth"](data, Source(read_novel_rows(40_000)))
     pairs = [(int(item.label), len(item.tokens)) for item in iterate_items(data)]
     depths, lengths = np.array(pairs).T
@@ -213,8 +207,10 @@ def test_lengths_are_wide_and_tell_nothing_of_the_depth(table: Table) -> None:
     assert best <= np.bincount(depths).max() + 0.02 * len(pairs)
 
 
+@needs_shared
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["SubjNum", "ObjNum"])
-def test_rarer_words_cost_next_to_no_items(name: str, table: Table) -> None:
-    data, common = build_dataset(name, table), build_dataset(name, table, band=FrequencyBand(4, 223))
+def test_rarer_words_cost_next_to_no_items(name: str, novels: Table) -> None:
+    data, common = build_from_novels(name, novels), build_from_novels(name, novels, band=FrequencyBand(4, 223))
     assert "words of corpus frequency 1 to 30" in data.card.notes
     assert len(list(iterate_items(data))) >= 0.9 * len(list(iterate_items(common)))

@@ -1,7 +1,7 @@
 """Agreement of two tables: counts, kappa and tasks' answers against other implementations."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from helpers.oracles.natural_checks import iterate_items
 from helpers.oracles.row_agreement import Label, compare_rows
-from helpers.runs.natural_tables import build_one, sample_rows, write_table
+from helpers.runs.natural_tables import build_one
 from helpers.strategies.agreement_strategies import Analyses, analyses
 from helpers.strategies.corpus_strategies import make_table
 from helpers.thoroughness import examples
@@ -164,19 +164,14 @@ LABELS: Mapping[str, Callable[[Any], str] | None] = {
 }
 
 
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Table]:
-    yield write_table(sample_rows(), tmp_path_factory.mktemp("made") / "table")
-
-
 @pytest.mark.parametrize("name", LABELS)
-def test_a_tasks_answer_is_the_label_of_its_items(name: str, corpus: Table) -> None:
+def test_a_tasks_answer_is_the_label_of_its_items(name: str, table: Table) -> None:
     (measure,) = (candidate for candidate in list_measures() if candidate.name == name)
-    with corpus.connect() as connection:
+    with table.connect() as connection:
         rows = connection.sql(f"SELECT text, {measure.label.sql} FROM sentences").fetchall()
     answers = {text: answer for text, answer in rows if answer is not None}
     wide = NaturalSettings(band=FrequencyBand(1, 10_000), sequences=4)
-    data = build_one(TASKS[name], corpus, recipe=NaturalRecipe(settings=wide, audit=False))
+    data = build_one(TASKS[name], table, recipe=NaturalRecipe(settings=wide, audit=False))
     write = LABELS[name]
     original_items = [item for item in iterate_items(data) if name != "CoordInv" or item.label == "O"]
     assert len(original_items) > 20
