@@ -18,7 +18,7 @@ MODULES = sorted(
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_all_is_true_and_sorted(name: str) -> None:
+def test_all_is_complete_and_sorted(name: str) -> None:
     module = import_module(name)
     names = getattr(module, "__all__", [])
     assert [missing for missing in names if not hasattr(module, missing)] == []
@@ -33,7 +33,7 @@ def test_public_packages_state_what_they_offer(name: str) -> None:
     assert import_module(name).__all__
 
 
-def test_what_the_package_offers_is_promised_once_listed_and_described() -> None:
+def test_public_names_are_listed_and_described() -> None:
     stub = ast.parse((ROOT / "__init__.pyi").read_text("utf-8"))
     imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
     promised = [alias.asname for node in imports for alias in node.names]
@@ -47,11 +47,11 @@ def test_what_the_package_offers_is_promised_once_listed_and_described() -> None
         assert undescribed == [], name
 
 
-def test_a_name_that_is_not_there() -> None:
+def test_unknown_name_is_attribute_error() -> None:
     with pytest.raises(AttributeError, match="generat"):
         _ = import_module("sentprobe").generat
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_every_module_says_what_it_is(name: str) -> None:
+def test_module_has_docstring(name: str) -> None:
     assert import_module(name).__doc__

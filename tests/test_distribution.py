@@ -13,7 +13,7 @@ import sentprobe
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
 
 
-def test_the_version_is_said_once() -> None:
+def test_version_is_stated_once() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     assert PROJECT["dynamic"] == ["version"]
     assert "version" not in PROJECT
@@ -22,20 +22,20 @@ def test_the_version_is_said_once() -> None:
     assert CITATION["version"] == sentprobe.__version__
 
 
-def test_the_three_papers_are_cited() -> None:
+def test_three_papers_are_cited() -> None:
     papers = [(reference["authors"][0]["family-names"], reference["year"]) for reference in CITATION["references"]]
     assert papers == [("Ettinger", 2018), ("Conneau", 2018), ("Adi", 2017)]
     assert [f"{author} et al. {year}" for author, year in papers] == list(PROJECT["urls"])[-3:]
 
 
-def test_an_index_page_links_to_the_project() -> None:
+def test_index_page_links_to_project() -> None:
     urls = PROJECT["urls"]
     assert {"Homepage", "Documentation", "Source", "Issues", "Changelog"} <= set(urls)
     assert all(urls[name].startswith(urls["Source"]) for name in [*urls][:-3])
     assert CITATION["repository-code"] == urls["Source"]
 
 
-def test_the_workflow_runs_the_tests_on_every_python_that_is_named() -> None:
+def test_workflow_runs_on_each_python() -> None:
     workflow = yaml.safe_load((ROOT / ".github/workflows/test.yml").read_text("utf-8"))
     job = workflow["jobs"]["test"]
     prefix = "Programming Language :: Python :: "
@@ -44,12 +44,12 @@ def test_the_workflow_runs_the_tests_on_every_python_that_is_named() -> None:
     assert job["steps"][-1] == {"run": "make test"}
 
 
-def test_what_is_said_twice_is_the_same() -> None:
+def test_citation_agrees_with_metadata() -> None:
     assert CITATION["license"] == PROJECT["license"]
     assert CITATION["keywords"] == PROJECT["keywords"]
 
 
-def test_what_goes_into_the_source_distribution_is_there() -> None:
+def test_source_distribution_files_exist() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     for path in settings["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]:
         assert (ROOT / path.removeprefix("/")).exists(), path
@@ -61,7 +61,7 @@ def read_pins(name: str) -> list[str]:
     return sorted(f"{canonicalize_name(package)}=={version}" for package, version in pins)
 
 
-def test_every_pinned_version_has_hashes_that_make_checks() -> None:
+def test_pinned_versions_have_hashes() -> None:
     text = (ROOT / "hashes.txt").read_text("utf-8")
     assert read_pins("hashes.txt") == read_pins("constraints.txt")
     hashed = re.findall(r"^\S+==\S+ \\\n    --hash=sha256:[0-9a-f]{64}", text, re.MULTILINE)

@@ -54,7 +54,7 @@ def find_dead_process_id() -> int:
     return process.pid
 
 
-def test_it_is_there_and_then_not(temporary: Path) -> None:
+def test_scratch_folder_is_removed(temporary: Path) -> None:
     with make_scratch_folder() as folder:
         assert folder.parent == temporary
         assert folder.name.startswith(f"{PREFIX}{os.getpid()}-")
@@ -62,7 +62,7 @@ def test_it_is_there_and_then_not(temporary: Path) -> None:
     assert list(temporary.iterdir()) == []
 
 
-def test_what_a_killed_process_left_goes_at_the_next_start(temporary: Path) -> None:
+def test_folder_of_killed_process_is_removed(temporary: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", KILLED], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         left = Path(process.stdout.readline().decode().strip())
@@ -76,7 +76,7 @@ def test_what_a_killed_process_left_goes_at_the_next_start(temporary: Path) -> N
         assert list(temporary.iterdir()) == [folder]
 
 
-def test_only_folders_of_ours_and_of_dead_processes_go(temporary: Path) -> None:
+def test_only_our_dead_folders_are_removed(temporary: Path) -> None:
     dead_id = find_dead_process_id()
     elsewhere = temporary / "elsewhere"
     elsewhere.mkdir()
@@ -97,7 +97,7 @@ def test_only_folders_of_ours_and_of_dead_processes_go(temporary: Path) -> None:
     assert {path.name for path in temporary.iterdir()} == {*kept_names, *other_names}
 
 
-def test_a_folder_of_another_user_stays(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folder_of_another_user_stays(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     left = temporary / f"{PREFIX}{find_dead_process_id()}-abc"
     left.mkdir()
     other_user = os.getuid() + 1
@@ -106,7 +106,7 @@ def test_a_folder_of_another_user_stays(temporary: Path, monkeypatch: pytest.Mon
         assert left.is_dir()
 
 
-def test_what_is_locked_stays_whatever_process_has_its_number(temporary: Path) -> None:
+def test_locked_folder_stays(temporary: Path) -> None:
     """Two containers may have one name and one temporary folder, and each its own processes."""
     live = temporary / f"{PREFIX}{find_dead_process_id()}-abc"
     live.mkdir()
@@ -123,7 +123,7 @@ def test_what_is_locked_stays_whatever_process_has_its_number(temporary: Path) -
 
 
 @pytest.mark.parametrize("name", [PREFIX, "sentprobe-elsewhere-"])
-def test_what_may_be_of_a_process_that_cannot_be_seen_goes_after_an_hour(temporary: Path, name: str) -> None:
+def test_unseen_process_keeps_folder_an_hour(temporary: Path, name: str) -> None:
     left = temporary / f"{name}{os.getpid()}-abc"
     left.mkdir()
     for age, exists in ((0.0, True), (HOUR - 60, True), (HOUR + 60, False)):
@@ -132,7 +132,7 @@ def test_what_may_be_of_a_process_that_cannot_be_seen_goes_after_an_hour(tempora
             assert left.is_dir() == exists
 
 
-def test_without_locks_only_what_is_a_day_old_goes(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_locks_folders_stay_a_day(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scratch, "lock_file", lambda _, **__: None)
     left = temporary / f"{PREFIX}{find_dead_process_id()}-abc"
     left.mkdir()
@@ -148,7 +148,7 @@ def make_part_path(folder: Path, name: str = "a.txt", machine: str = "01234567")
 
 
 @pytest.mark.parametrize("folder", [False, True])
-def test_what_is_half_written_and_nobodys_goes_after_an_hour(tmp_path: Path, folder: bool) -> None:
+def test_half_written_part_stays_an_hour(tmp_path: Path, folder: bool) -> None:
     left = make_part_path(tmp_path)
     if folder:
         (left / "new").mkdir(parents=True)
@@ -161,7 +161,7 @@ def test_what_is_half_written_and_nobodys_goes_after_an_hour(tmp_path: Path, fol
         assert left.exists() == exists
 
 
-def test_what_is_being_written_stays_however_old(tmp_path: Path) -> None:
+def test_part_being_written_stays(tmp_path: Path) -> None:
     with atomic_path(tmp_path / "a") as file_part, make_part(tmp_path / "b", folder=True) as folder_part:
         for path in (file_part, folder_part):
             os.utime(path, (0, 0))
@@ -169,7 +169,7 @@ def test_what_is_being_written_stays_however_old(tmp_path: Path) -> None:
         assert (file_part.is_file(), folder_part.is_dir()) == (True, True)
 
 
-def test_nothing_else_goes(tmp_path: Path) -> None:
+def test_unrelated_files_stay(tmp_path: Path) -> None:
     unrelated_names = [".a.txt.part", ".a.txt.abcdefgh.part", "a.sentprobe_01234567_abcdefgh.part", ".swp"]
     for name in unrelated_names:
         (tmp_path / name).touch()
@@ -213,13 +213,13 @@ def stop_writer(tmp_path: Path, number: signal.Signals, *before: str) -> int:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_that_ends_a_process_leaves_nothing(temporary: Path, number: signal.Signals) -> None:
+def test_signal_leaves_nothing(temporary: Path, number: signal.Signals) -> None:
     assert stop_writer(temporary, number) == 128 + number
     assert list(temporary.iterdir()) == []
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_just_after_the_creation_leaves_nothing(
+def test_signal_after_creation_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
 ) -> None:
     def make_and_signal(**options: Any) -> tuple[int, str]:
@@ -238,7 +238,7 @@ def test_a_signal_just_after_the_creation_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_where_a_hangup_is_ignored_it_stays_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ignored_hangup_stays_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
     """SIGHUP is ignored under nohup."""
     before = {number: signal.getsignal(number) for number in (signal.SIGHUP, signal.SIGTERM)}
     try:
@@ -253,7 +253,7 @@ def test_where_a_hangup_is_ignored_it_stays_so(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.slow
-def test_none_is_left_after_a_hundred_kills_and_reruns(temporary: Path) -> None:
+def test_hundred_kills_leave_nothing(temporary: Path) -> None:
     for _ in range(100):
         assert stop_writer(temporary, signal.SIGKILL) == -signal.SIGKILL
     assert stop_writer(temporary, signal.SIGTERM) == 128 + signal.SIGTERM
@@ -297,7 +297,7 @@ def hold_until(folder: Path, *ends: float, monkeypatch: pytest.MonkeyPatch) -> I
         yield clock
 
 
-def test_the_holder_is_named(tmp_path: Path) -> None:
+def test_lock_names_its_holder(tmp_path: Path) -> None:
     with hold_lock(tmp_path, command="probe run compeval -o r"):
         assert read_holder(tmp_path) == f"process {os.getpid()} on {platform.node()}: probe run compeval -o r"
     with hold_lock(tmp_path):
@@ -306,7 +306,7 @@ def test_the_holder_is_named(tmp_path: Path) -> None:
 
 
 @given(command=st.text(), leftover=st.binary(max_size=400))
-def test_any_command_is_one_short_line(tmp_path_factory: pytest.TempPathFactory, command: str, leftover: bytes) -> None:
+def test_lock_holder_is_one_short_line(tmp_path_factory: pytest.TempPathFactory, command: str, leftover: bytes) -> None:
     folder = tmp_path_factory.mktemp("locked")
     (folder / LOCK).write_bytes(leftover)  # of a killed process
     with hold_lock(folder, command=command):
@@ -316,7 +316,7 @@ def test_any_command_is_one_short_line(tmp_path_factory: pytest.TempPathFactory,
     assert len(holder.splitlines()) == 1
 
 
-def test_a_lock_that_is_released_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_released_lock_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reported: list[str] = []
     lock = hold_lock(tmp_path, wait=60, report=reported.append)
     with hold_until(tmp_path, 30.0, monkeypatch=monkeypatch) as clock, lock as is_locked:
@@ -326,7 +326,7 @@ def test_a_lock_that_is_released_is_taken(tmp_path: Path, monkeypatch: pytest.Mo
     assert reported[0].startswith(f"process {os.getpid()} on ")
 
 
-def test_a_short_wait_is_not_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_short_wait_is_not_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reported: list[str] = []
     lock = hold_lock(tmp_path, wait=60, report=reported.append)
     with hold_until(tmp_path, 0.5, monkeypatch=monkeypatch), lock as is_locked:
@@ -334,7 +334,7 @@ def test_a_short_wait_is_not_reported(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("wait", [0.0, 0.01, 0.5, 60.0])
-def test_waiting_ends(wait: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_for_lock_ends(wait: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with hold_until(tmp_path, monkeypatch=monkeypatch) as clock:
         with hold_lock(tmp_path, wait=wait) as is_locked:
             assert not is_locked
@@ -342,7 +342,7 @@ def test_waiting_ends(wait: float, tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert (tmp_path / LOCK).exists()
 
 
-def test_each_holder_has_the_whole_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wait_starts_anew_for_each_holder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ends = [40.0, 80.0, 120.0]
     with hold_until(tmp_path, *ends, monkeypatch=monkeypatch), hold_lock(tmp_path, wait=60) as is_locked:
         assert is_locked

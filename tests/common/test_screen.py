@@ -24,12 +24,12 @@ def draw_bar(total: int, done: int) -> Progress:
     return shown
 
 
-def test_work_of_unknown_size_is_not_finished_at_once() -> None:
+def test_unknown_total_is_not_finished() -> None:
     (task,) = draw_bar(0, 3).tasks
     assert (task.total, task.completed, task.finished) == (None, 3, False)
 
 
-def test_work_of_known_size() -> None:
+def test_known_total_is_finished() -> None:
     (task,) = draw_bar(3, 3).tasks
     assert (task.total, task.finished) == (3, True)
 
@@ -49,7 +49,7 @@ def make_reporter(*, shares: bool = False) -> tuple[LineReporter, Clock, io.Stri
     return LineReporter(out, shares=shares, clock=clock), clock, out
 
 
-def test_a_line_says_what_is_done_how_much_there_is_and_how_long_it_takes() -> None:
+def test_lines_state_count_total_and_time() -> None:
     reporter, clock, out = make_reporter()
     clock.now = 5
     reporter.write_progress()
@@ -69,7 +69,7 @@ def test_a_line_says_what_is_done_how_much_there_is_and_how_long_it_takes() -> N
     ]
 
 
-def test_lines_of_shares_and_of_work_of_unknown_size() -> None:
+def test_lines_state_shares_and_notes() -> None:
     reporter, clock, out = make_reporter(shares=True)
     reporter.begin("analyse", 1000)
     reporter.note("12 sentences")
@@ -90,7 +90,7 @@ def test_lines_of_shares_and_of_work_of_unknown_size() -> None:
 
 
 @given(st.integers(1, 10**9), st.integers(0, 10**9), st.floats(0.001, 10**6))
-def test_at_an_even_pace_the_time_that_is_left_is_right(total: int, done: int, pace: float) -> None:
+def test_time_left_is_right_at_even_pace(total: int, done: int, pace: float) -> None:
     left = estimate_time_left(done, total, done * pace)
     if 0 < done < total:
         assert left is not None and math.isclose(left, (total - done) * pace, rel_tol=1e-9)
@@ -98,9 +98,7 @@ def test_at_an_even_pace_the_time_that_is_left_is_right(total: int, done: int, p
         assert left is None
 
 
-def test_a_file_gets_lines_in_the_middle_of_a_long_step(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_long_step_writes_lines(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(screen, "SECONDS_BETWEEN_LINES", 0.01)
     with screen.show_bars() as reporter:
         reporter.begin("train", 2)
@@ -111,14 +109,14 @@ def test_a_file_gets_lines_in_the_middle_of_a_long_step(
     assert capfd.readouterr().err.splitlines()[-1].startswith("train: 1 of 2 in ")
 
 
-def test_work_that_fails_is_not_said_to_be_over(capfd: pytest.CaptureFixture[str]) -> None:
+def test_failed_step_is_not_finished(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(KeyboardInterrupt), screen.show_bars() as reporter:
         reporter.begin("train", 2)
         raise KeyboardInterrupt
     assert capfd.readouterr().err == ""
 
 
-def test_nobody_reads_the_lines() -> None:
+def test_closed_stream_is_ignored() -> None:
     reporter, _, out = make_reporter()
     out.close()
     reporter.begin("train", 2)
@@ -151,7 +149,7 @@ def printed(header: tuple[str, ...], rows: list[list[str]], width: int) -> list[
 
 
 @given(tables(), widths)
-def test_nothing_is_cut(made: tuple[tuple[str, ...], list[list[str]]], width: int) -> None:
+def test_table_cuts_no_text(made: tuple[tuple[str, ...], list[list[str]]], width: int) -> None:
     header, rows = made
     lines = printed(header, rows, width)
     actual = [word for line in lines for word in re.split(r"[\s│┃]+", line)]
@@ -163,7 +161,7 @@ def test_nothing_is_cut(made: tuple[tuple[str, ...], list[list[str]]], width: in
 
 
 @given(tables(), widths)
-def test_a_figure_is_in_one_line(made: tuple[tuple[str, ...], list[list[str]]], width: int) -> None:
+def test_figure_stays_in_one_line(made: tuple[tuple[str, ...], list[list[str]]], width: int) -> None:
     header, rows = made
     text = "\n".join(printed(header, rows, width))
     for row in rows:
@@ -171,14 +169,14 @@ def test_a_figure_is_in_one_line(made: tuple[tuple[str, ...], list[list[str]]], 
             assert figure in text
 
 
-def test_a_wide_table_is_printed_in_parts() -> None:
+def test_wide_table_is_printed_in_parts() -> None:
     header = ("encoder", *(f"Task{n}" for n in range(9)))
     lines = printed(header, [["bow", *["50.0 ± 0.0"] * 9]], 80)
     assert [line.count("Task") for line in lines if "encoder" in line] == [5, 4]
     assert sum("bow" in line for line in lines) == 2
 
 
-def test_what_is_too_wide_for_two_columns_is_a_list() -> None:
+def test_very_wide_table_becomes_list() -> None:
     path = "st:" + "/models" * 11
     lines = printed(("encoder", "Order", "Negation"), [[path, "50.0", ""]], 80)
     assert lines == [path, "  Order: 50.0"]

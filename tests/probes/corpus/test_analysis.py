@@ -40,7 +40,7 @@ class StopError(Exception):
     """Stops a run in its middle."""
 
 
-def test_a_stopped_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stopped_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pairs = [(noun, verb) for noun in ("a", "b", "c", "d") for verb in ("x", "y", "z")]
     corpus = write_trees(tmp_path / "a.mrg", pairs)
     make_table([corpus], tmp_path / "whole", size=SMALL)
@@ -78,7 +78,7 @@ def test_a_stopped_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 @examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
-def test_a_flipped_bit_in_a_chunk_is_detected(done: Path, data: st.DataObject) -> None:
+def test_flipped_bit_in_chunk_is_detected(done: Path, data: st.DataObject) -> None:
     """A resumed run makes the chunk anew; writing the table refuses it."""
     stored_bytes = done.read_bytes()
     place, bit = data.draw(st.integers(0, len(stored_bytes) - 1)), data.draw(st.integers(0, 7))
@@ -103,14 +103,14 @@ def done(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("length", [0, 1, 63, 64, 65, 500])
-def test_a_chunk_cut_short_is_detected(done: Path, length: int) -> None:
+def test_chunk_cut_short_is_detected(done: Path, length: int) -> None:
     done.write_bytes(done.read_bytes()[:length])
     for read in (shards.read_head, shards.read_rows):
         with pytest.raises(SentprobeError, match="damaged; run the same command again"):
             read(done)
 
 
-def test_a_chunk_damaged_in_the_middle_of_a_run(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chunk_damaged_during_run_is_refused(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     finish = module._write_table
 
     def damage_and_finish(*arguments: Any, **options: Any) -> object:
@@ -126,7 +126,7 @@ def test_a_chunk_damaged_in_the_middle_of_a_run(corpus: Path, tmp_path: Path, mo
     assert read_contents(tmp_path / "out") == read_contents(make_table([corpus], tmp_path / "new").path)
 
 
-def test_the_work_of_another_version_is_not_kept(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_work_of_another_version_is_dropped(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other_version = "9" * len(__version__)
 
     def compute_by_other_version(chunk: Chunk, recipe: AnalysisRecipe, key: str) -> bytes:
@@ -142,7 +142,7 @@ def test_the_work_of_another_version_is_not_kept(corpus: Path, tmp_path: Path, m
     assert read_contents(tmp_path / "out") == read_contents(make_table([corpus], tmp_path / "new").path)
 
 
-def test_a_disk_that_fills_up_at_the_last_step(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_at_last_step_is_reported(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def raise_full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -155,9 +155,7 @@ def test_a_disk_that_fills_up_at_the_last_step(corpus: Path, tmp_path: Path, mon
     assert read_contents(tmp_path / "out") == read_contents(make_table([corpus], tmp_path / "new").path)
 
 
-def test_a_changed_corpus_or_recipe_is_not_taken_for_the_old_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_changed_corpus_is_analysed_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = write_trees(tmp_path / "a.mrg", PAIRS)
     monkeypatch.setattr(module, "_write_table", lambda *_, **__: None)
     make_table([corpus], tmp_path / "out", size=SMALL)
@@ -194,7 +192,7 @@ def make_plan(long_corpus: Path, out: Path) -> Analysis:
     return Analysis(sources=find_sources([str(long_corpus)]), recipe=AnalysisRecipe(), out=out, size=ENGINE_SIZE)
 
 
-def test_a_killed_process_loses_nothing(long_corpus: Path, tmp_path: Path) -> None:
+def test_killed_process_loses_nothing(long_corpus: Path, tmp_path: Path) -> None:
     make_table([long_corpus], tmp_path / "one", machines=HERE)
     killing = Killing()
     analyze(make_plan(long_corpus, tmp_path / "two"), EngineChoice(jobs=2), killing)
@@ -205,7 +203,7 @@ def test_a_killed_process_loses_nothing(long_corpus: Path, tmp_path: Path) -> No
 @DASK
 @pytest.mark.slow  # a cluster of processes, which are killed
 @pytest.mark.filterwarnings("ignore")  # distributed's own
-def test_dask_gives_the_same_bytes_and_a_killed_worker_loses_nothing(long_corpus: Path, tmp_path: Path) -> None:
+def test_dask_gives_same_bytes_despite_kill(long_corpus: Path, tmp_path: Path) -> None:
     from distributed import Client
 
     make_table([long_corpus], tmp_path / "local", machines=HERE)
@@ -238,7 +236,7 @@ def divide(number: int) -> float:
     return 1 / number
 
 
-def test_work_and_results_do_not_go_through_files(long_corpus: Path, tmp_path: Path) -> None:
+def test_work_does_not_go_through_files(long_corpus: Path, tmp_path: Path) -> None:
     """Whoever may write in the folder of the table, or its parent, gives workers nothing to do."""
     paths: set[str] = set()
 
@@ -264,7 +262,7 @@ def analyze_pairs(folder: Path, pairs: list[tuple[str, str]]) -> None:
     make_table([corpus], folder / "out", size=ChunkSize(2, 1000), force=True)
 
 
-def test_the_second_is_refused_at_any_offset(tmp_path: Path) -> None:
+def test_second_writer_is_refused_any_time(tmp_path: Path) -> None:
     """It starts at each file operation of the first: writing, renaming, removing."""
     analyze_pairs(tmp_path, FIRST)
     expected = read_contents(tmp_path / "out")
@@ -289,7 +287,7 @@ def test_the_second_is_refused_at_any_offset(tmp_path: Path) -> None:
     assert read_contents(tmp_path / "out") == expected
 
 
-def test_it_is_said_in_a_sentence(tmp_path: Path, command: Command) -> None:
+def test_busy_folder_is_one_line(tmp_path: Path, command: Command) -> None:
     corpus = write_trees(tmp_path / "a.mrg", FIRST)
     (tmp_path / "out").mkdir()
     with hold_lock(tmp_path / "out"):
@@ -310,7 +308,7 @@ with hold_lock(Path(sys.argv[1])) as alone:
 """
 
 
-def test_the_lock_of_a_killed_process_is_nobodys(tmp_path: Path) -> None:
+def test_lock_of_killed_process_is_released(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     line = [sys.executable, "-c", HOLD, str(tmp_path / "out")]
     with subprocess.Popen(line, stdout=subprocess.PIPE, env=ENVIRONMENT) as holder:
@@ -346,13 +344,13 @@ def replace_work_folder(work: Path, code: bytes) -> None:
     (work / "pipe-abc" / "0").write_bytes(code)
 
 
-def test_a_pickle_runs_when_it_is_read(tmp_path: Path) -> None:
+def test_pickle_runs_when_read(tmp_path: Path) -> None:
     pickle.loads(pickle.dumps(Code(tmp_path / "mark")))
     assert (tmp_path / "mark").is_dir()
 
 
 @pytest.mark.parametrize(("jobs", "offsets"), [(1, range(1, 46, 4)), pytest.param(2, [20], marks=pytest.mark.slow)])
-def test_the_work_folder_is_swapped(tmp_path: Path, jobs: int, offsets: Sequence[int]) -> None:
+def test_swapped_work_folder_runs_no_pickle(tmp_path: Path, jobs: int, offsets: Sequence[int]) -> None:
     """At the time when the first files are written, renamed and removed."""
     corpus = write_trees(tmp_path / "a.mrg", SIX_PAIRS)
     code = pickle.dumps(Code(tmp_path / "mark"))

@@ -91,7 +91,7 @@ def are_linked(data: ProbeDataset, first: tuple[int, ...], second: tuple[int, ..
 
 
 @given(any_datasets())
-def test_units_are_the_classes_of_linked_items(data: ProbeDataset) -> None:
+def test_units_are_classes_of_linked_items(data: ProbeDataset) -> None:
     """By the definition, one link after the other."""
     for split, part in data.splits.items():
         items = [(int(row), *probe) for row, probe in zip(part.rows, part.probes.tolist(), strict=True)]
@@ -107,7 +107,7 @@ def test_units_are_the_classes_of_linked_items(data: ProbeDataset) -> None:
         assert units.tolist() == [rank[unit] for unit in expected]
 
 
-def test_units_of_mirrors_and_of_shared_sentences() -> None:
+def test_mirrors_and_shared_sentences_are_units() -> None:
     sentences = ("the man saw the boy", "the boy saw the man", "the girl slept")
     probes = [[0], [0], [1], [1], [0]]
     data = make_dataset(sentences=sentences, splits=make_splits(train=([0, 1, 2, 1, 2], probes, [0, 1, 0, 1, 1])))
@@ -138,7 +138,7 @@ BAD_CARDS: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("value", "message"), BAD_CARDS, ids=[text for _, text in BAD_CARDS])
-def test_refused_card(value: Any, message: str) -> None:
+def test_malformed_card_is_refused(value: Any, message: str) -> None:
     with pytest.raises(CardError) as caught:
         Card.from_json(value)
     assert message in str(caught.value)
@@ -175,7 +175,7 @@ BAD_DATASETS: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("changes", "message"), BAD_DATASETS, ids=[message for _, message in BAD_DATASETS])
-def test_refused_dataset(changes: dict[str, Any], message: str) -> None:
+def test_malformed_dataset_is_refused(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(DatasetError) as caught:
         make_dataset(**changes)
     assert message in str(caught.value)
@@ -190,7 +190,7 @@ BAD_ITEMS: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("arrays", "message"), BAD_ITEMS, ids=[text for _, text in BAD_ITEMS])
-def test_refused_items(arrays: Any, message: str) -> None:
+def test_malformed_items_are_refused(arrays: Any, message: str) -> None:
     with pytest.raises(DatasetError) as caught:
         Items(*arrays)
     assert message in str(caught.value)
@@ -206,7 +206,7 @@ def make_with_structures(train: str, *test: str) -> ProbeDataset:
     return replace(data, splits=splits)
 
 
-def test_held_out_is_what_test_items_have_and_training_has_not() -> None:
+def test_held_out_names_structure_of_test() -> None:
     passive, past = map(name_structure_part, ("passive", "past"))
     assert make_with_structures("trained", "trained", passive).held_out == "passive"
     assert make_with_structures(passive, "trained", passive).held_out == ""
@@ -215,7 +215,7 @@ def test_held_out_is_what_test_items_have_and_training_has_not() -> None:
     assert make_learnable_dataset(name="one", size=40).held_out == ""
 
 
-def test_importing_datasets_and_encoders_imports_no_torch() -> None:
+def test_import_of_datasets_imports_no_torch() -> None:
     code = "import sys, sentprobe.probes, sentprobe.probes.encoders; print('torch' in sys.modules)"
     completed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert completed.stdout.strip() == "False"

@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 from helpers.oracles.compeval_checks import DEFINITIONS, MIRRORED, annotated_in, items, lexicon_of, nouns, verbs
-from helpers.shared import DATA, SHARED, needs_shared
+from helpers.shared import SHARED, needs_shared
 from helpers.strategies.strategies import full_events
 from helpers.thoroughness import examples
 from hypothesis import assume, given
@@ -23,7 +23,7 @@ from sentprobe.generator.sentences.parse import parse
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.sentences.sentence import Sentence, Token
 from sentprobe.generator.spaces.templates import list_template_names
-from sentprobe.lexicon import Kind, english, read_lexicon
+from sentprobe.lexicon import Kind, english
 from sentprobe.probes.datasets.dataset import ProbeDataset, Sampling, Size, Split, TooFewError
 from sentprobe.probes.datasets.formats import read_dataset
 from sentprobe.probes.generated import sampling as sampling_module
@@ -31,8 +31,6 @@ from sentprobe.probes.generated.assemble import EVENT_COLUMNS, NESTED, ProbedEve
 from sentprobe.probes.generated.held_out_pairs import ProbesBySplit, build_pairs, select_usable_words
 from sentprobe.probes.generated.sampling import TooManyItemsError
 from sentprobe.probes.generated.tasks import TASKS, HeldOutKind, find_task
-
-OWN_LEXICON = DATA / "compeval" / "own.toml"
 
 SCRIPT = """
 from sentprobe.lexicon import english
@@ -87,7 +85,7 @@ def test_small_datasets_are_as_they_were(name: str) -> None:
     assert dataset.fingerprint() == SMALL_FINGERPRINTS[name]
 
 
-def test_validation_that_cannot_be_held_out_is_said() -> None:
+def test_card_notes_validation_not_held_out() -> None:
     dataset = build(TASKS["Negation"], english(), size=Size(56, 28, 28))
     assert dataset.card.notes == (
         "validation has the adverbs of training: the vocabulary is too small to hold out others for it",
@@ -132,7 +130,7 @@ def test_held_out_pairs_fit_every_vocabulary(nouns: int, verbs: int, genders: st
 
 
 @pytest.mark.parametrize(("nouns", "verbs", "pairs"), [(7, 7, 14), (12, 9, 27)])
-def test_each_verb_holds_out_two_nouns_or_three_of_many(nouns: int, verbs: int, pairs: int) -> None:
+def test_verb_holds_out_two_or_three_nouns(nouns: int, verbs: int, pairs: int) -> None:
     pairs_by_split = build_pairs_of(nouns, verbs)
     assert len(pairs_by_split[Split.TEST]) == pairs
 
@@ -143,26 +141,29 @@ def test_syncretic_verbs_are_not_probed() -> None:
     assert "help" in words[Kind.TRANSITIVE]
 
 
-BAD_SIZES = [
-    ("Order", Size(3, 2), "train items must be a positive multiple of 4"),
-    ("Order", Size(4, 5), "test items must be a positive multiple of 4"),
-    ("Content2Probe", Size(42, 4), "train items must be a positive multiple of 4"),
-    ("Negation", Size(0, 4), "must be a positive multiple of 4, so that labels balance, not 0"),
-    ("Negation", Size(4, -4), "must be a positive multiple of 4, so that labels balance, not -4"),
-    ("Negation", Size(4, 4, 6), "validation items must be a positive multiple of 4"),
-    ("Content2Probe", Size(4, 4, 2), "validation items must be a positive multiple of 4"),
-    ("Negation", Size(4, 4, -4), "validation items must be a positive multiple of 4"),
-    ("SemRole", Size(4, 40), "too few training items for every probe word"),
+REFUSED_SIZES = [
+    ("Order", Size(3, 2), "mirror", "train items must be a positive multiple of 4"),
+    ("Order", Size(4, 5), "mirror", "test items must be a positive multiple of 4"),
+    ("Content2Probe", Size(42, 4), "mirror", "train items must be a positive multiple of 4"),
+    ("Negation", Size(0, 4), "mirror", "must be a positive multiple of 4, so that labels balance, not 0"),
+    ("Negation", Size(4, -4), "mirror", "must be a positive multiple of 4, so that labels balance, not -4"),
+    ("Negation", Size(4, 4, 6), "mirror", "validation items must be a positive multiple of 4"),
+    ("Content2Probe", Size(4, 4, 2), "mirror", "validation items must be a positive multiple of 4"),
+    ("Negation", Size(4, 4, -4), "mirror", "validation items must be a positive multiple of 4"),
+    ("SemRole", Size(4, 40), "mirror", "too few training items for every probe word"),
+    ("Order", Size(3, 2), "paper", "train items must be a positive multiple of 2"),
+    ("Order", Size(4, 2, 3), "paper", "validation items must be a positive multiple of 2"),
+    ("Order", Size(4, 40), "paper", "too few training items for every probe word"),
 ]
 
 
-@pytest.mark.parametrize(("name", "size", "message"), BAD_SIZES)
-def test_refused_size(name: str, size: Size, message: str) -> None:
+@pytest.mark.parametrize(("name", "size", "sampling", "message"), REFUSED_SIZES)
+def test_impossible_size_is_refused(name: str, size: Size, sampling: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        build(TASKS[name], english(), size=size)
+        build(TASKS[name], english(), size=size, sampling=Sampling(sampling))
 
 
-def test_unknown_task_and_vocabulary() -> None:
+def test_unknown_names_suggest_nearest() -> None:
     with pytest.raises(UsageError, match=r"no compeval or structure task 'Ordre' \(did you mean 'Order'\?\)"):
         find_task("Ordre")
     with pytest.raises(UsageError, match=r"unknown vocabulary 'englsh'.*did you mean 'english'"):
@@ -170,16 +171,23 @@ def test_unknown_task_and_vocabulary() -> None:
 
 
 TOO_FEW = [
-    ("SemRole", "tiny", Size(8, 4), "has 1 noun and 3 verbs; holding out pairs takes at least three nouns and two"),
-    ("Negation", "tiny", Size(8, 4), "has 1 adverb; holding some out takes at least 8"),
-    ("Content1Probe", "small", Size(4000, 4), "without using a sentence twice; ask for fewer"),
+    (
+        "SemRole",
+        "tiny",
+        Size(8, 4),
+        "mirror",
+        "has 1 noun and 3 verbs; holding out pairs takes at least three nouns and two",
+    ),
+    ("Negation", "tiny", Size(8, 4), "mirror", "has 1 adverb; holding some out takes at least 8"),
+    ("Content1Probe", "small", Size(4000, 4), "mirror", "without using a sentence twice; ask for fewer"),
+    ("Content1Probe", "small", Size(40_000, 4), "paper", "without using a sentence twice; ask for fewer"),
 ]
 
 
-@pytest.mark.parametrize(("name", "vocabulary", "size", "message"), TOO_FEW)
-def test_vocabulary_too_small(name: str, vocabulary: str, size: Size, message: str) -> None:
+@pytest.mark.parametrize(("name", "vocabulary", "size", "sampling", "message"), TOO_FEW)
+def test_too_small_vocabulary_is_refused(name: str, vocabulary: str, size: Size, sampling: str, message: str) -> None:
     with pytest.raises(SentprobeError, match=message):
-        build(TASKS[name], read_lexicon(OWN_LEXICON), vocabulary=vocabulary, size=size)
+        build(TASKS[name], lexicon_of("own"), vocabulary=vocabulary, size=size, sampling=Sampling(sampling))
 
 
 @given(
@@ -189,10 +197,8 @@ def test_vocabulary_too_small(name: str, vocabulary: str, size: Size, message: s
     train=st.integers(3, 200).map(lambda units: 4 * units),
     sampling=st.sampled_from(Sampling),
 )
-def test_only_sizes_that_cannot_be_built_are_refused(
-    nouns: int, verbs: int, task: str, train: int, sampling: Sampling
-) -> None:
-    lexicon = read_lexicon(OWN_LEXICON)
+def test_refused_sizes_cannot_be_built(nouns: int, verbs: int, task: str, train: int, sampling: Sampling) -> None:
+    lexicon = lexicon_of("own")
     all_words = lexicon.vocabulary("own").words
     words = {Kind.NOUN: all_words[Kind.NOUN][:nouns], Kind.TRANSITIVE: all_words[Kind.TRANSITIVE][:verbs]}
     lexicon = lexicon.replace_words("own", words | {Kind.INTRANSITIVE: ()})
@@ -214,7 +220,7 @@ def test_only_sizes_that_cannot_be_built_are_refused(
         ("Negation", "100,000,000 train items are asked for, which need 80 GB of memory; this machine has 16 GB"),
     ],
 )
-def test_too_large_a_size_is_refused_at_once(name: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_huge_size_is_refused_at_once(name: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sampling_module, "find_memory_size", lambda: 16 * 10**9)
     with pytest.raises(UsageError, match=message):
         build(TASKS[name], english(), size=Size(10**8, 1000))
@@ -267,13 +273,15 @@ BY_HAND = [
 
 
 @pytest.mark.parametrize(("sentence", "probes", "expected", "marks"), BY_HAND)
-def test_by_hand(sentence: str, probes: tuple[str, ...], expected: tuple[str, ...], marks: tuple[int, ...]) -> None:
+def test_event_columns_by_hand(
+    sentence: str, probes: tuple[str, ...], expected: tuple[str, ...], marks: tuple[int, ...]
+) -> None:
     probed = parse_probed(sentence, *probes)
     assert build_event_columns(probed) == dict(zip(EVENT_COLUMNS, expected, strict=True))
     assert probed.probe_positions == marks
 
 
-def test_a_clause_in_a_clause_is_of_no_template() -> None:
+def test_clause_in_clause_is_nested_template() -> None:
     assert parse_probed("the man that the doctor that slept helped danced", "help").template == NESTED
 
 
@@ -287,7 +295,7 @@ def get_number(token: Token) -> str:
 
 @examples(100)
 @given(full_events(LEXICON, moods=(Mood.STATEMENT,)), st.data())
-def test_the_sentence_s_own_annotation_says_the_same(event: Event, choice: st.DataObject) -> None:
+def test_event_columns_agree_with_annotation(event: Event, choice: st.DataObject) -> None:
     sentence = realize(event, LEXICON)
     words = [token.lemma for token in sentence.tokens if token.upos in ("NOUN", "VERB")]
     assume(len({*words}) == len(words))
@@ -314,7 +322,7 @@ def test_the_sentence_s_own_annotation_says_the_same(event: Event, choice: st.Da
 
 @examples(100)
 @given(full_events(LEXICON, moods=(Mood.STATEMENT,)))
-def test_without_probe_words_the_main_clause_and_its_subject_are_asked_about(event: Event) -> None:
+def test_event_columns_default_to_main_clause(event: Event) -> None:
     sentence = realize(event, LEXICON)
     probed = ProbedEvent(sentence.event, language=LEXICON.language)
     main = sentence.predicates[0]
@@ -327,8 +335,6 @@ def test_without_probe_words_the_main_clause_and_its_subject_are_asked_about(eve
 PAPER_SIZE = Size(train=400, test=100, validation=50)
 PAIR_TASKS = tuple(task.name for task in TASKS.values() if task.held_out is HeldOutKind.PAIRS)
 
-every_task = pytest.mark.parametrize("name", TASKS)
-
 
 @cache
 def build_dataset(name: str, vocabulary: str = "compeval") -> ProbeDataset:
@@ -337,7 +343,7 @@ def build_dataset(name: str, vocabulary: str = "compeval") -> ProbeDataset:
     )
 
 
-@every_task
+@pytest.mark.parametrize("name", TASKS)
 @pytest.mark.parametrize("vocabulary", ["compeval", "english"])
 def test_paper_sampling_keeps_invariants(name: str, vocabulary: str) -> None:
     data = build_dataset(name, vocabulary)
@@ -359,7 +365,7 @@ def test_paper_sampling_keeps_invariants(name: str, vocabulary: str) -> None:
         assert not probes[Split.VALIDATION] & probes[Split.TEST]
 
 
-@every_task
+@pytest.mark.parametrize("name", TASKS)
 def test_paper_labels_are_true_by_definition(name: str) -> None:
     data = build_dataset(name)
     sentences = annotated_in(data, "compeval")
@@ -406,7 +412,7 @@ def test_ours_are_like_the_published(name: str, folder: str) -> None:
     """Figures that the procedure decides; those of the published datasets are counted here."""
     theirs = read_dataset(SHARED / "compeval" / "published" / folder)
     size = Size(train=len(theirs.splits[Split.TRAIN]), test=len(theirs.splits[Split.TEST]))
-    ours = build(TASKS[name], lexicon_of("compeval"), size=size, seed=0, sampling=Sampling.PAPER)
+    ours = build(TASKS[name], english(), size=size, seed=0, sampling=Sampling.PAPER)
     for split in (Split.TRAIN, Split.TEST):
         per_sentence = [Counter(Counter(data.splits[split].rows.tolist()).values()) for data in (theirs, ours)]
         assert per_sentence[0].keys() == per_sentence[1].keys()
@@ -417,24 +423,9 @@ def test_ours_are_like_the_published(name: str, folder: str) -> None:
     assert set(ours.probe_words) == set(theirs.probe_words)
 
 
-@every_task
+@pytest.mark.parametrize("name", TASKS)
 def test_paper_sampling_follows_seed(name: str) -> None:
     size = Size(112, 28)
-    datasets = [
-        build(TASKS[name], lexicon_of("compeval"), size=size, seed=seed, sampling=Sampling.PAPER) for seed in (1, 1, 2)
-    ]
+    datasets = [build(TASKS[name], english(), size=size, seed=seed, sampling=Sampling.PAPER) for seed in (1, 1, 2)]
     fingerprints = [data.fingerprint() for data in datasets]
     assert fingerprints[0] == fingerprints[1] != fingerprints[2]
-
-
-def test_refused() -> None:
-    with pytest.raises(UsageError, match="train items must be a positive multiple of 2"):
-        build(TASKS["Order"], lexicon_of("compeval"), size=Size(3, 2), sampling=Sampling.PAPER)
-    with pytest.raises(UsageError, match="validation items must be a positive multiple of 2"):
-        build(TASKS["Order"], lexicon_of("compeval"), size=Size(4, 2, 3), sampling=Sampling.PAPER)
-    with pytest.raises(UsageError, match="too few training items for every probe word"):
-        build(TASKS["Order"], lexicon_of("compeval"), size=Size(4, 40), sampling=Sampling.PAPER)
-    with pytest.raises(SentprobeError, match="without using a sentence twice; ask for fewer"):
-        build(
-            TASKS["Content1Probe"], lexicon_of("own"), vocabulary="small", size=Size(40_000, 4), sampling=Sampling.PAPER
-        )

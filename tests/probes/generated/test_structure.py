@@ -194,7 +194,7 @@ def test_only_the_adjectives_differ() -> None:
         assert true.probe[1] in first
 
 
-def test_a_recipient_is_exchanged_in_every_form() -> None:
+def test_recipient_is_exchanged_in_every_form() -> None:
     """Only two nouns differ. Both forms, in both voices, are asked about, and gaps too."""
     lexicon = lexicon_of("compeval")
     forms, roles = set(), set()
@@ -229,7 +229,7 @@ def test_only_the_asked_role_differs() -> None:
     assert len(shapes) == 16 - 1  # not "who helped the man", whose mirror has "did"
 
 
-def test_a_statement_has_the_words_of_its_question_and_the_content_of_its_order() -> None:
+def test_statement_matches_question_and_order() -> None:
     lexicon = lexicon_of("compeval")
     data = dataset("Mood", "compeval")
     for split in data.splits:
@@ -262,7 +262,7 @@ def test_every_item_has_its_columns(name: str) -> None:
     seed=st.integers(0, 10**6),
     vocabulary=st.sampled_from(["compeval", "english", "own"]),
 )
-def test_the_same_seed_gives_the_same_bytes(name: str, seed: int, vocabulary: str) -> None:
+def test_same_seed_gives_same_bytes(name: str, seed: int, vocabulary: str) -> None:
     build_again = [
         build(
             TASKS[name],
@@ -278,7 +278,7 @@ def test_the_same_seed_gives_the_same_bytes(name: str, seed: int, vocabulary: st
 
 @examples(20)
 @given(seed=st.integers(0, 2**32), role=st.sampled_from(["agent", "patient"]))
-def test_a_clause_moves_there_and_back(seed: int, role: str) -> None:
+def test_clause_moves_there_and_back(seed: int, role: str) -> None:
     from random import Random
 
     from sentprobe.probes.generated.structure_units import _move_clause
@@ -294,13 +294,13 @@ def test_a_clause_moves_there_and_back(seed: int, role: str) -> None:
     assert back.event == drawn.event
 
 
-def test_a_mirror_has_a_weight() -> None:
+def test_mirror_without_weight_is_refused() -> None:
     profile = Profile("one", {STRUCTURE: {"transitive-rc.agent.transitive": 1}})
     with pytest.raises(NoStructureError, match="Attachment: every sentence of its questions has weight 0"):
         build(TASKS["Attachment"], lexicon_of("compeval"), size=SIZE, profile=profile)
 
 
-def test_there_is_no_paper_to_sample_as_in() -> None:
+def test_structure_refuses_paper_sampling() -> None:
     with pytest.raises(UsageError, match=r"^TenseOf: sampling paper is for tasks of a paper"):
         build_task("TenseOf", train=56, test=28, sampling="paper")
     with pytest.raises(UsageError, match=r"no structure task 'Order'; the tasks are Attachment, "):
@@ -310,14 +310,14 @@ def test_there_is_no_paper_to_sample_as_in() -> None:
 @pytest.mark.parametrize(
     ("name", "words"), [("Binding", "7 nouns and 0 adjectives"), ("Recipient", "7 nouns and 0 ditransitive verbs")]
 )
-def test_a_vocabulary_may_lack_words(name: str, words: str) -> None:
+def test_vocabulary_without_words_is_refused(name: str, words: str) -> None:
     with pytest.raises(TooFewError, match=f"^{name}: the vocabulary has {words}; "):
         build_task(name, vocabulary="compeval")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("structure", ["passive", "object-relative", "progressive", "plural"])
-def test_a_structure_can_be_held_out(structure: str) -> None:
+def test_structure_can_be_held_out(structure: str) -> None:
     for name in TASKS:
         if (name, structure) == ("NumberOf", "plural"):
             continue
@@ -326,7 +326,7 @@ def test_a_structure_can_be_held_out(structure: str) -> None:
         assert data.mirrored is (name != "Mood")
 
 
-def test_the_commands(tmp_path: Path, command: Command) -> None:
+def test_commands_build_and_run_structure(tmp_path: Path, command: Command) -> None:
     code, out, err = command("build", "structure", *TINY, "--out", tmp_path / "sets")
     assert code == 0, err
     for name in TASKS:
@@ -343,7 +343,7 @@ def test_the_commands(tmp_path: Path, command: Command) -> None:
     assert (code, len(out.splitlines())) == (0, 42)
 
 
-def test_the_audit_bounds_the_bag_of_words(tmp_path: Path, command: Command) -> None:
+def test_audit_bounds_bag_of_words(tmp_path: Path, command: Command) -> None:
     command("build", "structure", "--task", "TenseOf", *TINY, "--out", tmp_path / "sets")
     code, out, err = command("audit", tmp_path / "sets" / "TenseOf")
     assert code == 0, err
@@ -364,7 +364,7 @@ def does_noun_precede(event: Event, space: Space, probe: tuple[str, str]) -> boo
 
 @examples(40)
 @given(space=spaces(), seed=st.integers(0, 2**32))
-def test_the_answers_are_those_of_the_event(space: Space, seed: int) -> None:
+def test_answers_are_those_of_event(space: Space, seed: int) -> None:
     for drawn in space.decode(space.sample(min(4, space.count()), seed=seed)):
         event, probed = drawn.event, ProbedSentence(drawn, get_text_renderer(space.lexicon))
         assert probed.text == realize(event, space.lexicon).text

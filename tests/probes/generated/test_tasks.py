@@ -86,7 +86,7 @@ def test_questions_are_asked_evenly(name: str) -> None:
 
 
 @everywhere
-def test_content2_lacks_the_noun_as_often_as_the_verb(vocabulary: str) -> None:
+def test_content2_lacks_noun_and_verb_equally(vocabulary: str) -> None:
     data, sentences = dataset("Content2Probe", vocabulary), annotated("Content2Probe", vocabulary)
     for split in data.splits:
         false = [item for item in items(data, split) if not item.label]
@@ -187,7 +187,7 @@ def iterate_shares(data: ProbeDataset) -> Iterator[tuple[Split, dict[str, float]
 
 
 @pytest.mark.parametrize("name", MIRRORED)
-def test_a_bag_of_words_gets_exactly_half(name: str) -> None:
+def test_bag_of_words_gets_exactly_half(name: str) -> None:
     from sentprobe.probes.runs.run import run
 
     preset = replace(find_preset("ettinger"), max_epochs=8)
@@ -203,7 +203,7 @@ vocabulary some structures are impossible, and the others have more."""
 
 
 @every_task
-def test_the_card_counts_where_the_probe_words_are(name: str) -> None:
+def test_card_counts_places_of_probe_words(name: str) -> None:
     """All combinations occur: in the main clause, in the relative clause, absent."""
     data = dataset(name, "compeval")
     if not data.slots:
@@ -234,7 +234,7 @@ NOUN_COUNTS = {"Recipient": ({3, 4, 5}, {3, 4}), "Question": ({1, 2}, {1, 2})}
 
 
 @every_task
-def test_the_card_counts_aspects_and_nouns(name: str) -> None:
+def test_card_counts_aspects_and_nouns(name: str) -> None:
     data, sentences = dataset(name, "own"), annotated(name, "own")
     for split, part in data.splits.items():
         counts: Counter[str] = Counter()
@@ -251,7 +251,7 @@ def test_the_card_counts_aspects_and_nouns(name: str) -> None:
 
 @every_task
 @pytest.mark.parametrize("size", [SIZE, pytest.param(Size(2240, 840), marks=SLOW)], ids=str)
-def test_no_structure_has_more_than_the_stated_share(name: str, size: Size) -> None:
+def test_no_structure_exceeds_its_share(name: str, size: Size) -> None:
     small = size == SIZE
     data = dataset(name, "compeval") if small else build(TASKS[name], lexicon_of("compeval"), size=size, seed=3)
     limit = 0.35 if name in ("NumberOf", "Mood") else SHARE_LIMIT  # they have few structures
@@ -292,7 +292,7 @@ def test_invariants_with_validation(name: str, vocabulary: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["Content2Probe", "SemRole"])
-def test_a_validation_split_is_kept_apart(name: str) -> None:
+def test_validation_split_is_kept_apart(name: str) -> None:
     """Test is the same with and without it, and mirrors are never divided."""
     size = Size(train=112, test=56)
     without_validation = build(TASKS[name], lexicon_of("compeval"), size=size, seed=2)
@@ -335,7 +335,7 @@ def list_pairs(words: Lemmas) -> set[tuple[str, str]]:
 
 @pytest.mark.parametrize("name", WITH_PAIRS)
 @pytest.mark.parametrize("vocabulary", ["compeval", "english", "own"])
-def test_no_training_sentence_has_both_words_of_a_test_pair(name: str, vocabulary: str) -> None:
+def test_training_has_no_test_pair(name: str, vocabulary: str) -> None:
     data = dataset(name, vocabulary)
     train, test = data.splits[Split.TRAIN], data.splits[Split.TEST]
     held_out = {(data.probe_words[noun], data.probe_words[verb]) for noun, verb in test.probes.tolist()}
@@ -360,7 +360,7 @@ def list_features(words: Lemmas) -> set[object]:
     [(Size(1400, 700), 0), *(pytest.param(Size(), seed, marks=pytest.mark.slow) for seed in (0, 1))],
     ids=str,
 )
-def test_the_sentence_alone_gives_chance(name: str, size: Size, seed: int) -> None:
+def test_sentence_alone_gives_chance(name: str, size: Size, seed: int) -> None:
     linear_model = pytest.importorskip("sklearn.linear_model")
     data = make_dataset(name, size=size, seed=seed)
     sets = [list_features(words) for words in list_lemmas(data, lexicon_of("compeval"))]
@@ -374,7 +374,7 @@ def test_the_sentence_alone_gives_chance(name: str, size: Size, seed: int) -> No
 
 
 @pytest.mark.parametrize("vocabulary", ["compeval", pytest.param("english", marks=pytest.mark.slow)])
-def test_order_no_place_differs_in_more_than_a_fifth_of_the_units(vocabulary: str) -> None:
+def test_order_places_differ_seldom(vocabulary: str) -> None:
     """An encoder that sees one place only is right on at most 60%: half, and half of this share."""
     data = make_dataset("Order", vocabulary=vocabulary, size=Size(400, 2000))
     pairs: dict[int, set[int]] = {}
@@ -407,7 +407,7 @@ def count_adverbs(sentence: Sentence) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("vocabulary", ["compeval", pytest.param("english", marks=pytest.mark.slow)])
-def test_negation_has_every_number_of_adverbs_equally_often(vocabulary: str) -> None:
+def test_negation_balances_numbers_of_adverbs(vocabulary: str) -> None:
     data = make_dataset("Negation", vocabulary=vocabulary, size=Size(2400, 1600))
     lexicon = lexicon_of(vocabulary)
     for part in data.splits.values():

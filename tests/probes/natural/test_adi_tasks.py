@@ -154,7 +154,7 @@ def test_second_item_reverses_the_words(seed: int, table: Table) -> None:
         assert words.index(right.probes[0]) < words.index(right.probes[1])
 
 
-def test_items_of_a_sentence_are_one_unit(table: Table) -> None:
+def test_items_of_sentence_are_one_unit(table: Table) -> None:
     data = build_dataset("AdiOrder", table)
     units = data.units(Split.TEST)
     assert len(set(units.tolist())) * 2 == len(units)

@@ -84,7 +84,7 @@ def trees(tmp_path: Path) -> Callable[[str, str], Table]:
     return make
 
 
-def test_counted_by_hand(trees: Callable[[str, str], Table]) -> None:
+def test_agreement_counts_by_hand(trees: Callable[[str, str], Table]) -> None:
     agreement = compare_tables(trees("gold", GOLD), trees("parsed", PARSED_TREES))
     assert (agreement.both, agreement.only_a, agreement.only_b) == (3, 1, 2)
     assert list_tallies(agreement) == BY_HAND
@@ -115,7 +115,7 @@ def test_disagreements_by_hand(trees: Callable[[str, str], Table]) -> None:
 
 @examples(5)
 @given(analyses())
-def test_counts_add_up_and_are_those_of_pairs_of_rows(sides: Analyses) -> None:
+def test_counts_are_those_of_row_pairs(sides: Analyses) -> None:
     with TemporaryDirectory() as folder:
         first, second = sides.tables(Path(folder))
         with open_pairs(first, second) as pairs:
@@ -165,7 +165,7 @@ LABELS: Mapping[str, Callable[[Any], str] | None] = {
 
 
 @pytest.mark.parametrize("name", LABELS)
-def test_a_tasks_answer_is_the_label_of_its_items(name: str, table: Table) -> None:
+def test_task_answer_is_label_of_items(name: str, table: Table) -> None:
     (measure,) = (candidate for candidate in list_measures() if candidate.name == name)
     with table.connect() as connection:
         rows = connection.sql(f"SELECT text, {measure.label.sql} FROM sentences").fetchall()
@@ -180,7 +180,7 @@ def test_a_tasks_answer_is_the_label_of_its_items(name: str, table: Table) -> No
         assert write is None or item.label in {write(answers[item.text]), "OTHER"}
 
 
-def test_all_of_the_ten_tasks_are_spoken_of() -> None:
+def test_measures_cover_all_parsed_tasks() -> None:
     measured = {measure.task for measure in list_measures()}
     tasks_with_answer = {task.name for task in TASKS.values() if task.answer is not None}
     assert measured == tasks_with_answer == set(LABELS)
@@ -190,7 +190,7 @@ def test_all_of_the_ten_tasks_are_spoken_of() -> None:
     assert ten - measured == {"SentLen", "WC", "BShift", "SOMO"}
 
 
-def test_nothing_in_common(trees: Callable[[str, str], Table]) -> None:
+def test_tables_without_common_sentences_are_refused(trees: Callable[[str, str], Table]) -> None:
     first, second = trees("a", "(S (NP (NN x)) (VP (VBD y)))"), trees("b", "(S (NP (NN xy)))")
     message = f"{first.path} and {second.path} have no sentence in common; sentences are matched"
     with pytest.raises(SentprobeError) as caught, open_pairs(first, second):
@@ -198,7 +198,7 @@ def test_nothing_in_common(trees: Callable[[str, str], Table]) -> None:
     assert str(caught.value).startswith(message)
 
 
-def test_without_constituents(trees: Callable[[str, str], Table], tmp_path: Path) -> None:
+def test_table_without_constituents_has_fewer_measures(trees: Callable[[str, str], Table], tmp_path: Path) -> None:
     gold = trees("gold", GOLD)
     (tmp_path / "a.tok").write_text("The men saw dogs .\n")
     tokens = make_table([tmp_path / "a.tok"], tmp_path / "b", recipe=AnalysisRecipe(parser="none"))

@@ -31,12 +31,12 @@ def make_recipe(train: int = 200, test: int = 40, *, seed: int = 0) -> NaturalRe
 @pytest.mark.parametrize(
     ("tokens", "band"), [(10_000_000, "100-5000"), (90_000_000, "100-5000"), (1_000_000, "10-500"), (5, "1-2")]
 )
-def test_a_band_scales_with_the_corpus(tokens: int, band: str) -> None:
+def test_band_scales_with_corpus(tokens: int, band: str) -> None:
     assert str(FrequencyBand(100, 5000).scale(tokens)) == band
 
 
 @given(st.integers(1, 10**9), st.integers(1, 10**9))
-def test_the_words_asked_about_are_as_rare_in_a_small_corpus_as_in_a_large_one(tokens: int, extra: int) -> None:
+def test_target_band_keeps_relative_frequency(tokens: int, extra: int) -> None:
     small, large = compute_target_band(tokens), compute_target_band(tokens + extra)
     assert small.low <= large.low <= 100
     assert 30 <= small.high <= large.high <= 5000
@@ -45,13 +45,13 @@ def test_the_words_asked_about_are_as_rare_in_a_small_corpus_as_in_a_large_one(t
 
 
 @pytest.mark.parametrize("text", ["", "5", "5-", "9-5", "0-5", "a-b", "-1-5", "1.5-3", "1-2-3"])
-def test_a_band_is_two_numbers(text: str) -> None:
+def test_malformed_band_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="a frequency band is LOW-HIGH, such as 100-5000"):
         parse_band(text)
 
 
 @pytest.mark.parametrize("field", ["words", "first_rank", "sequences"])
-def test_numbers_are_positive(field: str) -> None:
+def test_settings_must_be_positive(field: str) -> None:
     with pytest.raises(UsageError, match="must be at least"):
         NaturalSettings(**{field: 0})  # type: ignore[arg-type]
 
@@ -63,7 +63,7 @@ def list_swaps(text: str) -> set[str | None]:
     return {_swap_neighbours(text, Random(seed)) for seed in range(60)}
 
 
-def test_two_neighbours_are_swapped_but_not_the_first_token_or_punctuation() -> None:
+def test_bshift_swaps_two_inner_words() -> None:
     assert list_swaps("He saw the old man .") == {
         "He the saw old man .",
         "He saw old the man .",
@@ -75,7 +75,7 @@ def test_two_neighbours_are_swapped_but_not_the_first_token_or_punctuation() -> 
 
 
 @pytest.mark.parametrize("text", ["Well , no !", "Go !", "Oh no no ! --", "And that That ."])
-def test_some_sentences_have_nothing_to_swap(text: str) -> None:
+def test_bshift_finds_nothing_to_swap(text: str) -> None:
     assert list_swaps(text) == {None}
 
 
@@ -108,12 +108,12 @@ def format_clause(subject: str, verb: str) -> str:
         ("(DT The) (NN man)", "(DT The) (NN dog)", None),
     ],
 )
-def test_casing_and_stop_are_mended(first: str, second: str, expected: str | None) -> None:
+def test_coordinv_mends_casing_and_stop(first: str, second: str, expected: str | None) -> None:
     tree = f"(S {format_clause(first, 'ran')} (, ,) (CC but) {format_clause(second, 'slept')} (. .))"
     assert invert_clauses(tree) == expected
 
 
-def test_quotes_around_the_whole_stay_around_the_whole() -> None:
+def test_coordinv_keeps_quotes_around() -> None:
     tree = f'(S (`` ") {format_clause("(PRP He)", "ran")} (CC or) {format_clause("(PRP she)", "did")} (. ?))'
     row = build_row(ParsedSentence(tree=tree))
     spans = (1, 3, 4, 6)
@@ -135,7 +135,7 @@ def test_quotes_around_the_whole_stay_around_the_whole() -> None:
         ("", "(. .) ('' '')", False),
     ],
 )
-def test_quotations_are_not_coordinated(opening: str, stop: str, usable: bool, tmp_path: Path) -> None:
+def test_coordinv_leaves_out_quotations(opening: str, stop: str, usable: bool, tmp_path: Path) -> None:
     trees = [
         f"(S {opening} {format_clause('(DT The) (NN man)', f'ran{n}')} (CC and) "
         f"{format_clause(subject, f'slept{n}')} {stop})"
@@ -152,7 +152,7 @@ def test_quotations_are_not_coordinated(opening: str, stop: str, usable: bool, t
 # Tasks and errors
 
 
-def test_suites() -> None:
+def test_task_groups_have_their_tasks() -> None:
     assert len(find_tasks()) == 10
     assert find_tasks() == find_tasks(["conneau"])
     assert [task.name for task in find_tasks(["adi"])] == ["AdiLength", "AdiContent", "AdiOrder"]
@@ -167,7 +167,7 @@ def test_suites() -> None:
         (["adi", "AdiOrder"], "the task 'AdiOrder' is named twice"),
     ],
 )
-def test_unknown_tasks(names: list[str], message: str) -> None:
+def test_unknown_or_repeated_tasks_are_refused(names: list[str], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         find_tasks(names)
 
@@ -196,13 +196,13 @@ def test_task_names_what_table_lacks(name: str, need: str, tmp_path: Path) -> No
         (NaturalSettings(odd_band=FrequencyBand(4000, 4001)), "SOMO", "SOMO: the corpus has too few"),
     ],
 )
-def test_what_the_corpus_does_not_have(settings_: NaturalSettings, name: str, message: str, table: Table) -> None:
+def test_corpus_without_items_is_refused(settings_: NaturalSettings, name: str, message: str, table: Table) -> None:
     small_recipe = NaturalRecipe(size=Size(60, 10, 10), settings=settings_, audit=False)
     with pytest.raises(SentprobeError, match=message):
         build_one(TASKS[name], table, recipe=small_recipe)
 
 
-def test_no_sequence_of_constituents(tmp_path: Path) -> None:
+def test_topconst_without_sequences_is_refused(tmp_path: Path) -> None:
     rows = parse_rows(f"(S (NP (NN man)) (, ,) (VP (VBD ran{n}) (RB off)) (. .))" for n in range(30))
     commas = write_table(rows, tmp_path / "commas")
     with pytest.raises(TooFewError, match="TopConst: the corpus has no sequence of top const"):
@@ -212,9 +212,7 @@ def test_no_sequence_of_constituents(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("count", "requested", "is_marked"), [(60, 10_000, True), (900, 10_000, False), (60, 4, False)]
 )
-def test_few_test_items_are_marked_unless_so_few_were_asked_for(
-    count: int, requested: int, is_marked: bool, tmp_path: Path
-) -> None:
+def test_few_test_items_are_noted(count: int, requested: int, is_marked: bool, tmp_path: Path) -> None:
     trees = (
         f"(S {format_clause(first, f'ran{n}')} (CC and) {format_clause(second, f'slept{n}')} (. .))"
         for n in range(count)
@@ -231,7 +229,7 @@ def test_few_test_items_are_marked_unless_so_few_were_asked_for(
         assert marks[0].startswith(f"only {number} test items: the 95% interval of an accuracy of 50% is ")
 
 
-def test_coordinated_nouns_are_asked_about_if_the_first_is_plural(tmp_path: Path) -> None:
+def test_subjnum_asks_about_plural_coordinations(tmp_path: Path) -> None:
     """The number of the whole is that of the noun in *dogs and a cat*, not in *a cat and dogs* or *dogs or cats*."""
     cat, dogs = "(NP (DT a) (NN cat))", "(NP (NNS dogs))"
     subjects = {
@@ -248,7 +246,7 @@ def test_coordinated_nouns_are_asked_about_if_the_first_is_plural(tmp_path: Path
             assert corpus.query(f"SELECT {TASKS['SubjNum'].answer.sql} FROM sentences") == [(answer,)], subject
 
 
-def test_a_refusal_of_word_content_names_the_length_of_words(tmp_path: Path) -> None:
+def test_wc_refusal_names_word_length(tmp_path: Path) -> None:
     """Most Chinese words have fewer than four letters."""
     rows = [build_row(ParsedSentence(tokens=("我们", "看见", f"大{n}", "大学生活", "。"))) for n in range(40)]
     rare = build_row(ParsedSentence(tokens=("我们", "看见", "国际关系", "的", "。")))
@@ -263,7 +261,7 @@ def test_sizes_are_positive(size: Size, table: Table) -> None:
         build_one(TASKS["SentLen"], table, recipe=NaturalRecipe(size=size))
 
 
-def test_a_shard_that_vanished_is_named(tmp_path: Path) -> None:
+def test_vanished_shard_is_named(tmp_path: Path) -> None:
     gone = write_table(sample_rows()[:50], tmp_path / "gone")
     Path(gone.files[0]).unlink()
     with pytest.raises(SentprobeError, match=r"part-00000\.parquet"):

@@ -27,7 +27,7 @@ SEEN = (
 )
 
 
-def test_a_german_passive() -> None:
+def test_german_passive_has_its_labels() -> None:
     row = make_row(SEEN, ranges=[(4, 5, "im")])
     assert row.text == "Die Frauen wurden im gesehen ."
     assert row.tags[3] == "ADP+DET"
@@ -59,7 +59,7 @@ def test_a_german_passive() -> None:
         ),
     ],
 )
-def test_the_main_verb_and_its_subject(words: str, verb: str | None, number: str | None) -> None:
+def test_main_verb_and_subject_by_hand(words: str, verb: str | None, number: str | None) -> None:
     row = make_row(words)
     assert (None if row.verb is None else row.tokens[row.verb]) == verb
     assert (row.subject and row.subject.number) == number
@@ -91,7 +91,7 @@ def test_coordinated_clauses_and_their_first_words() -> None:
         ([("1-2", "x"), ("1-2", "x"), (1, "a"), (2, "b")], "the range 1-2 is not at its place: word 1 comes next"),
     ],
 )
-def test_faults_of_form(lines: list[tuple[object, str]], message: str) -> None:
+def test_malformed_ranges_are_mistakes(lines: list[tuple[object, str]], message: str) -> None:
     text = "\n".join(make_line(number, form, "X", 0, "root") for number, form in lines)
     mistake = read_one(text + "\n")
     assert isinstance(mistake, Mistake) and mistake.message == message
@@ -113,7 +113,7 @@ def test_words_without_lemmas_lose_their_capital() -> None:
 @pytest.mark.parametrize(
     ("word", "is_target"), [("می\u200cشود", True), ("हिन्दी", True), ("col·lega", True), ("l'", False)]
 )
-def test_words_of_other_scripts_can_be_targets(word: str, is_target: bool) -> None:
+def test_target_words_have_any_script(word: str, is_target: bool) -> None:
     pattern = f"regexp_full_match(?, '{WORD_PATTERN}')"
     assert duckdb.execute(f"SELECT {pattern}", [word]).fetchall() == [(is_target,)]
 
@@ -134,7 +134,7 @@ def test_elided_words_lose_their_capital() -> None:
         (["Haus/NN/NOUN", "!/$./PUNCT"], True),
     ],
 )
-def test_tags_of_other_treebanks_are_not_penns(words: list[str], is_universal: bool) -> None:
+def test_other_tags_are_not_penns(words: list[str], is_universal: bool) -> None:
     lines = []
     for number, word in enumerate(words, 1):
         form, xpos, tag, *_ = word.split("/")
@@ -154,12 +154,12 @@ def test_tags_of_other_treebanks_are_not_penns(words: list[str], is_universal: b
         ("Mood=Ind,Sub|Tense=Pres", None),
     ],
 )
-def test_several_values_of_a_feature_are_none(features: str, tense: str | None) -> None:
+def test_feature_with_two_values_is_none(features: str, tense: str | None) -> None:
     ((value,),) = duckdb.execute(f"SELECT {TENSE_SQL} FROM (SELECT 'VERB|{features}' AS verb_tag)").fetchall()
     assert value == tense
 
 
-def test_a_circle_is_refused() -> None:
+def test_circular_heads_are_refused() -> None:
     words = "a/a/X/0/root b/b/X/3/dep c/c/X/2/dep"
     with pytest.raises(RowError, match="2 tokens are not below the root"):
         make_row(words)
@@ -186,7 +186,7 @@ def draw_tokens(data: st.DataObject, words: Sequence[str]) -> tuple[list[str], l
 
 
 @given(st.data())
-def test_random_blocks_keep_their_words_and_tokens(data: st.DataObject) -> None:
+def test_random_blocks_keep_words_and_tokens(data: st.DataObject) -> None:
     """Each word's form is its number, so that indices can be followed to the words they name."""
     size = data.draw(st.integers(1, 9))
     root = data.draw(st.integers(1, size))
@@ -261,7 +261,7 @@ def find_answers(row: Row) -> tuple[str | None, str | None, str | None]:
 
 @needs_shared
 @pytest.mark.skipif(not (SHARED / "treebanks/ud").is_dir(), reason="the shared data has no treebanks/ud")
-def test_english_has_the_same_labels_by_both() -> None:
+def test_english_labels_agree_with_penn() -> None:
     total, different = 0, Counter[int]()
     for name in ("ewt/en_ewt-ud-dev", "ewt/en_ewt-ud-test", "ud/en_pud-ud-test"):
         with lzma.open(SHARED / f"treebanks/{name}.conllu.xz", "rt", encoding="utf-8") as lines:
@@ -279,7 +279,7 @@ def test_english_has_the_same_labels_by_both() -> None:
 @needs_shared
 @pytest.mark.skipif(not (SHARED / "treebanks/ud").is_dir(), reason="the shared data has no treebanks/ud")
 @pytest.mark.parametrize("name", ["de_gsd-ud-dev", "fr_gsd-ud-dev", "it_pud-ud-test", "de_pud-ud-test"])
-def test_other_languages_have_labels_in_nearly_every_sentence(name: str) -> None:
+def test_other_languages_have_main_verbs(name: str) -> None:
     with lzma.open(SHARED / f"treebanks/ud/{name}.conllu.xz", "rt", encoding="utf-8") as lines:
         rows = [build_row(sentence) for sentence in read_conllu(lines) if isinstance(sentence, ParsedSentence)]
     assert all(row.universal is not None for row in rows)
@@ -391,7 +391,7 @@ def find_tense(row: Row) -> str | None:
     ("language", "words", "tense", "verb"),
     [(language, *sentence) for language, sentences in SENTENCES.items() for sentence in sentences],
 )
-def test_a_language_has_its_own_tenses_of_two_words(language: str, words: str, tense: str | None, verb: str) -> None:
+def test_compound_tenses_by_language(language: str, words: str, tense: str | None, verb: str) -> None:
     """In Polish, the verb and its endings are words of one token."""
     forms = [word.split("/")[0] for word in words.split()]
     ranges = [(1, len(forms), "".join(forms))] if verb == "".join(forms) and len(forms) > 1 else []
@@ -399,7 +399,7 @@ def test_a_language_has_its_own_tenses_of_two_words(language: str, words: str, t
     assert (find_tense(row), None if row.verb is None else row.tokens[row.verb]) == (tense, verb)
 
 
-def test_every_row_of_the_table_is_tested_and_documented() -> None:
+def test_compound_tenses_are_tested_and_documented() -> None:
     assert SENTENCES.keys() == COMPOUND_TENSES.keys()
     page = (ROOT / "docs/corpus.md").read_text(encoding="utf-8")
     for language in COMPOUND_TENSES:
@@ -407,11 +407,11 @@ def test_every_row_of_the_table_is_tested_and_documented() -> None:
 
 
 @pytest.mark.parametrize("language", ["", "fi", "ru"])
-def test_a_language_without_a_row_has_the_tense_of_the_auxiliary(language: str) -> None:
+def test_other_languages_use_auxiliary_tense(language: str) -> None:
     assert find_tense(make_row(UNKNOWN, language=language)) == "PRES"
 
 
-def test_person_and_mood_come_from_the_auxiliary() -> None:
+def test_person_and_mood_come_from_auxiliary() -> None:
     row = make_row(SENTENCES["hr"][0][0], language="hr")
     assert row.universal is not None
     assert row.universal.main_tags[0] == (
@@ -434,7 +434,7 @@ RELATIONS = st.sampled_from(["aux", "cop", "aux:cnd", "conj", "nsubj"])
 
 
 @given(st.lists(st.tuples(TAGS, RELATIONS, st.sampled_from(["biti", "být", "anar", "x", "_"])), min_size=1), st.data())
-def test_only_tense_mood_person_and_verb_form_change(words: list[tuple[str, str, str]], data: st.DataObject) -> None:
+def test_compound_tenses_change_four_features(words: list[tuple[str, str, str]], data: st.DataObject) -> None:
     """Words keep all else; without a row nothing changes, and what was resolved once is not resolved again."""
     heads = [data.draw(st.integers(0, n)) if n else 0 for n in range(len(words))]
     tags, relations, lemmas = zip(*words, strict=True)
