@@ -8,7 +8,6 @@ import json
 import re
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,6 +15,7 @@ from subprocess import CompletedProcess
 from types import SimpleNamespace
 
 import pytest
+from helpers.gen_command import Outcome
 from helpers.plain_install import PROJECT, link_plain, run_plain
 from helpers.runs.shown_runs import write_first_run
 from helpers.shared import ROOT
@@ -114,15 +114,6 @@ for line in lines:
     done[line] = code, *(each.buffer.getvalue().decode() for each in (out, err))
 print(json.dumps(done))
 """
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """Exit code and output of a command."""
-
-    code: int
-    out: str
-    err: str
 
 
 @pytest.fixture(scope="module")

@@ -174,7 +174,12 @@ def pack_array(content: bytes) -> bytes:
     return packed.getvalue()
 
 
-PACKERS = {"gz": gzip.compress, "xz": lzma.compress, "bz2": bz2.compress, "npz": pack_array}
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    "gz": gzip.compress,
+    "xz": lzma.compress,
+    "bz2": bz2.compress,
+    "npz": pack_array,
+}
 SWELLING: list[tuple[str, bytes, bytes, Callable[[Path], object]]] = [
     *(
         (f"book.txt.{suffix}", b"", part, count_lines)
