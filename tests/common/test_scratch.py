@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,8 @@ from sentprobe.common.scratch import (
     read_holder,
 )
 
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows has no such locks")
+
 KILLED = """
 import time
 from sentprobe.common.scratch import make_scratch_folder
@@ -45,6 +47,20 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     return tmp_path
+
+
+def start_scratch() -> None:
+    """Make a scratch folder, which removes what others left."""
+    with make_scratch_folder():
+        pass
+
+
+def check_ages(left: Path, start: Callable[[], None], exists_by_age: Mapping[float, bool]) -> None:
+    """Check whether a file or folder of each age, in seconds, is still there after a start."""
+    for age, exists in exists_by_age.items():
+        os.utime(left, (time.time() - age,) * 2)
+        start()
+        assert left.exists() == exists, age
 
 
 def find_dead_process_id() -> int:
@@ -91,8 +107,7 @@ def test_only_our_dead_folders_are_removed(temporary: Path) -> None:
         (temporary / name).mkdir()
     (temporary / f"{PREFIX}{dead_id}-link").symlink_to(elsewhere)
     (temporary / f"{PREFIX}{dead_id}-file").touch()
-    with make_scratch_folder():
-        pass
+    start_scratch()
     other_names = ["elsewhere", f"{PREFIX}{dead_id}-link", f"{PREFIX}{dead_id}-file"]
     assert {path.name for path in temporary.iterdir()} == {*kept_names, *other_names}
 
@@ -102,8 +117,8 @@ def test_folder_of_another_user_stays(temporary: Path, monkeypatch: pytest.Monke
     left.mkdir()
     other_user = os.getuid() + 1
     monkeypatch.setattr(os, "getuid", lambda: other_user)
-    with make_scratch_folder():
-        assert left.is_dir()
+    start_scratch()
+    assert left.is_dir()
 
 
 def test_locked_folder_stays(temporary: Path) -> None:
@@ -112,34 +127,24 @@ def test_locked_folder_stays(temporary: Path) -> None:
     live.mkdir()
     file = os.open(live, os.O_RDONLY)
     assert lock_file(file)
-    with make_scratch_folder():
-        assert live.is_dir()
-    os.utime(live, (0, 0))
-    with make_scratch_folder():
-        assert live.is_dir()
+    check_ages(live, start_scratch, {0: True, time.time(): True})
     os.close(file)
-    with make_scratch_folder():
-        assert not live.is_dir()
+    start_scratch()
+    assert not live.is_dir()
 
 
 @pytest.mark.parametrize("name", [PREFIX, "sentprobe-elsewhere-"])
 def test_unseen_process_keeps_folder_an_hour(temporary: Path, name: str) -> None:
     left = temporary / f"{name}{os.getpid()}-abc"
     left.mkdir()
-    for age, exists in ((0.0, True), (HOUR - 60, True), (HOUR + 60, False)):
-        os.utime(left, (time.time() - age,) * 2)
-        with make_scratch_folder():
-            assert left.is_dir() == exists
+    check_ages(left, start_scratch, {0: True, HOUR - 60: True, HOUR + 60: False})
 
 
 def test_without_locks_folders_stay_a_day(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scratch, "lock_file", lambda _, **__: None)
     left = temporary / f"{PREFIX}{find_dead_process_id()}-abc"
     left.mkdir()
-    for age, exists in ((2 * HOUR, True), (25 * HOUR, False)):
-        os.utime(left, (time.time() - age,) * 2)
-        with make_scratch_folder():
-            assert left.is_dir() == exists
+    check_ages(left, start_scratch, {2 * HOUR: True, 25 * HOUR: False})
 
 
 def make_part_path(folder: Path, name: str = "a.txt", machine: str = "01234567") -> Path:
@@ -155,10 +160,7 @@ def test_half_written_part_stays_an_hour(tmp_path: Path, folder: bool) -> None:
         (left / "new" / "file").write_text("half")
     else:
         left.write_text("half")
-    for age, exists in ((0.0, True), (HOUR - 60, True), (HOUR + 60, False)):
-        os.utime(left, (time.time() - age,) * 2)
-        write_again(tmp_path)
-        assert left.exists() == exists
+    check_ages(left, lambda: write_again(tmp_path), {0: True, HOUR - 60: True, HOUR + 60: False})
 
 
 def test_part_being_written_stays(tmp_path: Path) -> None:
@@ -258,9 +260,6 @@ def test_hundred_kills_leave_nothing(temporary: Path) -> None:
         assert stop_writer(temporary, signal.SIGKILL) == -signal.SIGKILL
     assert stop_writer(temporary, signal.SIGTERM) == 128 + signal.SIGTERM
     assert list(temporary.iterdir()) == []
-
-
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows has no such locks")
 
 
 class FakeTime:
