@@ -49,12 +49,12 @@ def describe_fault(reader: HostileReader, path: Path) -> str:
 
 
 @pytest.mark.parametrize("name", [name for name in READERS if name not in SLOW])
-def test_some(name: str, tmp_path: Path) -> None:
+def test_damaged_files_are_clear_errors(name: str, tmp_path: Path) -> None:
     assert find_faults(name, READERS[name], tmp_path, count=40) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", READERS)
-def test_many(name: str, tmp_path: Path) -> None:
+def test_many_damaged_files_are_clear_errors(name: str, tmp_path: Path) -> None:
     reader = READERS[name]
     assert find_faults(name, reader, tmp_path, count=reader.most) == []

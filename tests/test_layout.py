@@ -20,7 +20,7 @@ FOLDERS = sorted({path.parent for path in (*MODULES, *TEST_MODULES)})
 LINT = "from importlinter.cli import lint_imports_command; lint_imports_command()"
 
 
-def test_each_package_uses_only_those_below_it_and_there_is_no_circle() -> None:
+def test_packages_import_only_lower_ones() -> None:
     """In its own process, since it turns off the logging of other libraries."""
     process = subprocess.run(
         [sys.executable, "-c", LINT, "--no-logo"], cwd=ROOT, capture_output=True, text=True, check=False
@@ -28,7 +28,7 @@ def test_each_package_uses_only_those_below_it_and_there_is_no_circle() -> None:
     assert process.returncode == 0, process.stdout
 
 
-def test_the_order_names_every_package() -> None:
+def test_import_order_names_every_package() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
     for folder in (PACKAGE, PACKAGE / "probes"):
@@ -56,7 +56,7 @@ def is_camel(name: str) -> bool:
     return name[:1].isupper() and not name.isupper()
 
 
-def test_no_name_of_a_class_means_two_things() -> None:
+def test_class_names_are_unique() -> None:
     counts = Counter(name for path in MODULES for name in find_classes(path))
     assert [name for name, count in counts.items() if count > 1] == []
 
@@ -66,18 +66,18 @@ def test_few_modules_share_a_base_name() -> None:
     assert len([name for name, count in counts.items() if count > 1]) <= 12
 
 
-def test_a_folder_shows_few_files() -> None:
+def test_folders_have_few_files() -> None:
     for folder in FOLDERS:
         files = [path for path in folder.iterdir() if path.is_file()]
         assert len(files) <= 18, f"{folder.relative_to(ROOT)} has {len(files)} files"
 
 
-def test_each_folder_says_in_a_sentence_what_is_in_it() -> None:
+def test_packages_have_docstrings() -> None:
     for path in PACKAGE.rglob("__init__.py"):
         assert ast.get_docstring(ast.parse(path.read_text("utf-8"))), path
 
 
-def test_probes_has_few_modules_beside_its_folders() -> None:
+def test_probes_has_few_modules() -> None:
     modules = {path.stem for path in (PACKAGE / "probes").glob("*.py")} - {"__init__"}
     assert len(modules) <= 4, modules
 
@@ -112,7 +112,7 @@ def test_names_and_docstrings_are_plain(modules: list[Path]) -> None:
     assert language.clumsy_turns <= limits.clumsy_turns, language
 
 
-def test_the_documentation_is_short() -> None:
+def test_documentation_is_short() -> None:
     manual = sum(map(count_words, (ROOT / "docs").rglob("*.md")))
     readme, changelog = (count_words(ROOT / name) for name in ("README.md", "CHANGELOG.md"))
     assert manual <= 28_000
@@ -133,7 +133,7 @@ def test_imports_in_functions_have_one_rule() -> None:
 BELOW = [path for path in MODULES if "commands" not in path.parts and path.name != "cli.py"]
 
 
-def test_below_the_command_line_nothing_reads_it_or_makes_a_console() -> None:
+def test_only_commands_use_console() -> None:
     for path in BELOW:
         text = path.read_text("utf-8")
         assert "sys.argv" not in text or path.name == "__main__.py", path
@@ -171,6 +171,6 @@ def find_unsafe_writers(path: Path) -> list[str]:
     return names
 
 
-def test_json_csv_and_xml_are_written_in_one_place_each() -> None:
+def test_writers_have_one_place_each() -> None:
     places = {(name, path.relative_to(PACKAGE).as_posix()) for path in MODULES for name in find_unsafe_writers(path)}
     assert places == set(WRITER_MODULES.items())

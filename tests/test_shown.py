@@ -53,7 +53,7 @@ def is_harmless(text: str) -> bool:
 
 
 @given(ESCAPES)
-def test_what_is_visible_is_harmless_and_stays_as_it_is(text: str) -> None:
+def test_escaped_text_is_harmless(text: str) -> None:
     assert is_harmless(escape_control_characters(text))
     assert escape_control_characters(escape_control_characters(text)) == escape_control_characters(text)
 
@@ -62,7 +62,7 @@ DIRECTIONS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 DIRECTION_MARKS = {"LEFT-TO-RIGHT MARK", "RIGHT-TO-LEFT MARK", "ARABIC LETTER MARK"}
 
 
-def test_the_characters_that_are_escaped_are_those_that_break_lines_or_xml_or_turn_the_direction() -> None:
+def test_dangerous_characters_are_escaped() -> None:
     for code in range(sys.maxunicode + 1):
         sign = chr(code)
         is_dangerous = (
@@ -77,13 +77,13 @@ def test_the_characters_that_are_escaped_are_those_that_break_lines_or_xml_or_tu
 
 
 @given(ESCAPES)
-def test_a_message_is_told_as_if_it_were_told_already(text: str) -> None:
+def test_format_message_is_idempotent(text: str) -> None:
     once = format_message(text)
     assert format_message(once) == once
     assert is_harmless(once)
 
 
-def test_an_error_quotes_at_most_some_200_characters() -> None:
+def test_error_quotes_at_most_200_characters() -> None:
     for text in ("x" * 680_015, "x y " * 170_000, "'" * 3000, "\x1b" * 3000, "a, " * 100_000):
         message = str(SentprobeError(f"there is no task {text!r}; the tasks are SemRole, Order"))
         assert len(message) < 2000
@@ -94,7 +94,7 @@ def test_an_error_quotes_at_most_some_200_characters() -> None:
     assert str(SentprobeError(f"{path}: damaged")) == f"{path}: damaged"
 
 
-def test_an_event_is_quoted_around_its_mistake() -> None:
+def test_event_is_quoted_around_mistake() -> None:
     error = NotationError("what is this", "a" * 5000 + "\x1b" + "b" * 5000, 5000)
     head, shown, caret = str(error).split("\n")
     assert head == "event:1:5001: what is this"
@@ -136,7 +136,7 @@ def test_records_and_pages() -> None:
     assert is_harmless(page)
 
 
-def test_a_note_for_a_page_does_not_end_in_a_name() -> None:
+def test_note_is_split_at_line_ends() -> None:
     assert split_lines(f"{EVIL}\nNext\n") == [SHOWN, "Next"]
 
 
@@ -161,25 +161,25 @@ def test_tables_and_lines_on_a_terminal(capsys: pytest.CaptureFixture[str]) -> N
     assert SHOWN in shown
 
 
-def test_a_name_is_no_markup_of_a_bar() -> None:
+def test_bar_columns_have_no_markup() -> None:
     for column in (*make_columns(), make_columns(notes=True)[3]):
         assert not getattr(column, "markup", False)
 
 
 @pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\t"])
-def test_a_text_of_csv_is_no_formula(sign: str) -> None:
+def test_csv_text_is_no_formula(sign: str) -> None:
     text = format_records([{"encoder": f"{sign}1+1", "low": -0.5, "n": None}], TableFormat.CSV)
     (row,) = csv.DictReader(io.StringIO(text, newline=""))
     assert row == {"encoder": f"'{sign}1+1", "low": "-0.5", "n": ""}
 
 
-def test_a_name_with_a_bare_return_is_one_row_of_csv() -> None:
+def test_csv_name_with_return_is_one_row() -> None:
     text = format_records([{"encoder": "a\r=1+1"}], TableFormat.CSV)
     assert [*csv.reader(io.StringIO(text, newline=""))] == [["encoder"], ["a\\r=1+1"]]
 
 
 @pytest.mark.parametrize("text", ["a\nb", "a\r\\input{x}", "a\u2028b", "a\x0bb"])
-def test_a_title_in_latex_stays_a_comment(text: str) -> None:
+def test_latex_title_stays_comment(text: str) -> None:
     written = format_title(text, TableFormat.LATEX) + format_notes(text, TableFormat.LATEX)
     assert all(line.startswith("% ") for line in written.splitlines())
 
@@ -190,12 +190,12 @@ def test_markdown_of_anybody_is_text() -> None:
     assert format_notes("see <b>*this*", TableFormat.MARKDOWN) == "\n- see \\<b>\\*this\\*\n"
 
 
-def test_a_warning_shows_what_a_server_said(caplog: pytest.LogCaptureFixture) -> None:
+def test_warning_escapes_server_text(caplog: pytest.LogCaptureFixture) -> None:
     logging.getLogger("sentprobe").warning("%s", SentprobeError(f"the server says {EVIL}"))
     assert caplog.messages == [f"the server says {SHOWN}"]
 
 
-def test_a_path_in_a_message(tmp_path: Path) -> None:
+def test_message_escapes_path(tmp_path: Path) -> None:
     from sentprobe.probes.datasets.formats import read_dataset
 
     with pytest.raises(SentprobeError, match="there is no such file") as caught:

@@ -44,7 +44,7 @@ def test_threads_are_restored_after_an_error() -> None:
 
 
 @given(st.integers(1, 300), st.one_of(st.none(), st.integers(1, 400)))
-def test_by_default_there_are_no_more_threads_than_cores(cores: int, threads: int | None) -> None:
+def test_default_threads_fit_cores(cores: int, threads: int | None) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(processes, "count_cores", lambda: cores)
         jobs = choose_jobs(threads)
@@ -68,7 +68,7 @@ class ThreadSpy:
 
 
 @pytest.mark.parametrize(("threads", "seen"), [(None, 2), (1, 1), (3, 3)])
-def test_encoding_uses_so_many(threads: int | None, seen: int) -> None:
+def test_encoding_uses_given_threads(threads: int | None, seen: int) -> None:
     spy = ThreadSpy()
     data = [make_learnable_dataset(name="one", size=40)]
     run(data, [spy], preset=FAST, encoding_threads=threads, controls=False)
@@ -86,7 +86,7 @@ def encode(sentences):
 
 
 @pytest.mark.parametrize("subcommand", ["run", "embed"])
-def test_the_option_of_the_commands(
+def test_commands_take_threads(
     subcommand: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -101,7 +101,7 @@ def test_the_option_of_the_commands(
 
 
 @pytest.mark.parametrize("subcommand", ["run", "embed"])
-def test_no_threads_at_all(subcommand: str, tmp_path: Path, command: Command) -> None:
+def test_zero_threads_are_refused(subcommand: str, tmp_path: Path, command: Command) -> None:
     write_dataset(make_learnable_dataset(name="one", size=40), tmp_path / "one.jsonl")
     more = ("--out", tmp_path / "x.npz") if subcommand == "embed" else ()
     request = (subcommand, tmp_path / "one.jsonl", "--encoder", "bow?dim=4", *more, "--threads", "0")

@@ -36,20 +36,23 @@ def divide(number: int) -> float:
     return 1 / number
 
 
-@DASK
-@pytest.mark.filterwarnings("ignore")
-def test_no_scheduler_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engines, "CONNECT_SECONDS", 1)
-    with (
-        pytest.raises(EngineError, match=r"no Dask scheduler answers at tcp://127.0.0.1:1: "),
-        make_engine(EngineChoice(engine=EngineName.DASK, scheduler="tcp://127.0.0.1:1")),
-    ):
+def check_refused(scheduler: str | None, message: str, error: type[Exception], engine: EngineName) -> None:
+    with pytest.raises(error, match=message), make_engine(EngineChoice(engine=engine, scheduler=scheduler)):
         pass
 
 
 @DASK
+@pytest.mark.filterwarnings("ignore")
+def test_silent_scheduler_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "CONNECT_SECONDS", 1)
+    check_refused(
+        "tcp://127.0.0.1:1", r"no Dask scheduler answers at tcp://127.0.0.1:1: ", EngineError, EngineName.DASK
+    )
+
+
+@DASK
 @pytest.mark.parametrize("says", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n" * 9, b"\xff" * 999])
-def test_a_server_that_is_no_scheduler(says: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_server_is_refused(says: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     """A silent server, and servers whose bytes Dask reads as the size of an answer."""
     monkeypatch.setattr(engines, "ANSWER_SECONDS", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -63,11 +66,7 @@ def test_a_server_that_is_no_scheduler(says: bytes, monkeypatch: pytest.MonkeyPa
                         connection.sendall(says)
 
         threading.Thread(target=answer, daemon=True).start()
-        with (
-            pytest.raises(EngineError, match=f"^no Dask scheduler answers at {address}: ."),
-            make_engine(EngineChoice(engine=EngineName.DASK, scheduler=address)),
-        ):
-            pass
+        check_refused(address, f"^no Dask scheduler answers at {address}: .", EngineError, EngineName.DASK)
 
 
 @DASK
@@ -75,30 +74,20 @@ def test_a_server_that_is_no_scheduler(says: bytes, monkeypatch: pytest.MonkeyPa
     "address", ["", "foo", "tcp://", "http://127.0.0.1:1", "tls://127.0.0.1:1", "tcp://x:port",
                 "tcp://127.0.0.1:1/x", "inproc://1", "tcp://x y:1"]
 )  # fmt: skip
-def test_an_address_that_is_none(address: str) -> None:
-    with (
-        pytest.raises(UsageError, match="--scheduler tcp://HOST:PORT is expected, not "),
-        make_engine(EngineChoice(engine=EngineName.DASK, scheduler=address)),
-    ):
-        pass
+def test_malformed_address_is_refused(address: str) -> None:
+    check_refused(address, "--scheduler tcp://HOST:PORT is expected, not ", UsageError, EngineName.DASK)
 
 
 def test_dask_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "distributed", None)
-    with (
-        pytest.raises(EngineError, match=r"--engine dask needs the extra: pip install .*\[dask\]"),
-        make_engine(EngineChoice(engine=EngineName.DASK, scheduler="tcp://localhost:8786")),
-    ):
-        pass
+    check_refused(
+        "tcp://localhost:8786", r"--engine dask needs the extra: pip install .*\[dask\]", EngineError, EngineName.DASK
+    )
 
 
 @pytest.mark.parametrize(("name", "scheduler"), [(EngineName.DASK, None), (EngineName.LOCAL, "tcp://localhost:1")])
-def test_a_scheduler_goes_with_dask(name: EngineName, scheduler: str | None) -> None:
-    with (
-        pytest.raises(UsageError, match="--engine dask and --scheduler tcp://HOST:PORT need each other"),
-        make_engine(EngineChoice(engine=name, scheduler=scheduler)),
-    ):
-        pass
+def test_scheduler_goes_with_dask(name: EngineName, scheduler: str | None) -> None:
+    check_refused(scheduler, "--engine dask and --scheduler tcp://HOST:PORT need each other", UsageError, name)
 
 
 class BreakingExecutor(Executor):
@@ -118,24 +107,24 @@ def raise_broken_pool(_: int) -> None:
 
 
 @given(st.integers(0, 20), st.integers(1, 5), st.sets(st.integers(1, 40), max_size=2))
-def test_each_task_is_done_though_workers_are_killed(tasks: int, ahead: int, kills: set[int]) -> None:
+def test_tasks_are_done_despite_kills(tasks: int, ahead: int, kills: set[int]) -> None:
     done = list(run_tasks_on_engine(lambda n: n * n, iter(range(tasks)), Engine(BreakingExecutor(kills), ahead)))
     assert sorted(done) == [(n, n * n) for n in range(tasks)]
 
 
-def test_workers_that_are_killed_at_once() -> None:
+def test_workers_killed_at_once_are_reported() -> None:
     pool = BreakingExecutor(range(1000))
     with pytest.raises(EngineError, match="worker processes were killed 3 times in a row"):
         list(run_tasks_on_engine(divide, iter([1, 2]), Engine(pool, 2)))
     assert pool.submitted <= 6
 
 
-def test_many_workers_that_are_killed_together() -> None:
+def test_workers_killed_together_lose_nothing() -> None:
     done = list(run_tasks_on_engine(divide, iter([1] * 10), Engine(BreakingExecutor(range(1, 11)), 10)))
     assert done == [(1, 1.0)] * 10
 
 
-def test_tasks_are_taken_as_they_are_needed() -> None:
+def test_tasks_are_taken_as_needed() -> None:
     numbers_taken: list[int] = []
 
     def tasks() -> Iterator[int]:
@@ -153,9 +142,7 @@ def make_large_result(_: int) -> bytes:
     return bytes(1_000_000)
 
 
-def test_processes_that_are_killed_in_the_middle_of_large_results(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_kills_amid_large_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With one shared pipe this hangs: the reader waits for the end of a result."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", None)
@@ -173,7 +160,7 @@ def test_processes_that_are_killed_in_the_middle_of_large_results(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_pool_is_what_the_work_is_written_against() -> None:
+def test_engine_takes_process_pool() -> None:
     with ProcessPoolExecutor(1) as pool:
         assert list(run_tasks_on_engine(divide, iter([1, 2]), Engine(pool, 1))) == [(1, 1.0), (2, 0.5)]
 
@@ -182,7 +169,7 @@ def raise_missing_module(_: int) -> None:
     raise ModuleNotFoundError("No module named 'sentprobe'")
 
 
-def test_a_cluster_without_sentprobe_is_told_in_a_sentence() -> None:
+def test_cluster_without_sentprobe_is_named() -> None:
     with futures.ThreadPoolExecutor(1) as pool:
         engine = Engine(pool, max_waiting=2, share=lambda value: value)
         with pytest.raises(EngineError, match=r"cannot read the work \(No module .* need sentprobe"):

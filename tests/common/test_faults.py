@@ -122,21 +122,19 @@ CASES = [
 
 
 @pytest.mark.parametrize(("name", "fault"), CASES)
-def test_the_old_or_the_new_stands_whole(name: str, fault: Callable[[int], Watch], tmp_path: Path) -> None:
+def test_fault_leaves_old_or_new(name: str, fault: Callable[[int], Watch], tmp_path: Path) -> None:
     check_work(WORKS[name], fault, tmp_path)
 
 
 @pytest.mark.parametrize("fault", [failing, interrupting, terminating])
-def test_where_a_folder_needs_two_steps(
+def test_fault_between_two_renames(
     fault: Callable[[int], Watch], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files, "_exchange_names", lambda *_: False)
     check_work(WORKS["split files"], fault, tmp_path)
 
 
-def test_between_two_steps_a_kill_moves_the_old_away_and_the_next_process_puts_it_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_next_process_restores_moved_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "_exchange_names", lambda *_: False)
     work = WORKS["split files"]
     work.new(tmp_path)

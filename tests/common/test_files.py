@@ -18,7 +18,9 @@ from sentprobe.common.files import atomic_folder, atomic_new_folder, atomic_path
         ({"HOME": "/home/me"}, "/home/me/.cache/sentprobe"),
     ],
 )
-def test_where_the_cache_is(variables: dict[str, str], expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cache_directory_follows_environment(
+    variables: dict[str, str], expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("SENTPROBE_CACHE", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
@@ -26,7 +28,7 @@ def test_where_the_cache_is(variables: dict[str, str], expected: str, monkeypatc
     assert find_cache_directory() == Path(expected)
 
 
-def test_a_user_without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cache_directory_without_home(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_: Path) -> Path:
         raise RuntimeError("Could not determine home directory.")
 
@@ -37,7 +39,7 @@ def test_a_user_without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("existing_folder", [".", "above", "above/work"])
-def test_a_failure_leaves_no_empty_folder_that_was_not_there(tmp_path: Path, existing_folder: str) -> None:
+def test_failure_removes_new_empty_folders(tmp_path: Path, existing_folder: str) -> None:
     (tmp_path / existing_folder).mkdir(parents=True, exist_ok=True)
     before = sorted(tmp_path.rglob("*"))
     with pytest.raises(KeyboardInterrupt), making_folder(tmp_path / "above" / "work"):
@@ -46,7 +48,7 @@ def test_a_failure_leaves_no_empty_folder_that_was_not_there(tmp_path: Path, exi
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_a_failure_leaves_what_was_made(tmp_path: Path) -> None:
+def test_failure_leaves_written_files(tmp_path: Path) -> None:
     file = tmp_path / "above" / "work" / "file"
     with pytest.raises(KeyboardInterrupt), making_folder(file.parent):
         file.touch()
@@ -75,7 +77,7 @@ def operations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return recorded
 
 
-def test_a_new_name_is_flushed_after_the_rename(tmp_path: Path, operations: list[str]) -> None:
+def test_folder_is_flushed_after_rename(tmp_path: Path, operations: list[str]) -> None:
     with atomic_path(tmp_path / "a") as path:
         path.write_text("new")
     assert operations == ["rename", "flush"]
@@ -85,7 +87,7 @@ def test_a_new_name_is_flushed_after_the_rename(tmp_path: Path, operations: list
     assert operations == ["rename", "flush"]
 
 
-def test_a_folder_that_cannot_be_read_is_not_flushed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_folder_is_not_flushed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     open_file = os.open
 
     def refuse_folders(path: Path, flags: int, *rest: int, **named: int) -> int:
@@ -109,9 +111,7 @@ def write_new_folder(folder: Path, text: str = "text") -> None:
             (new_folder / name).write_text(text)
 
 
-def test_a_new_folder_can_be_written_again_after_its_last_flush_failed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_flush_allows_another_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place, flush = tmp_path.stat(), os.fsync
 
     def fail(file: int) -> None:
@@ -128,7 +128,7 @@ def test_a_new_folder_can_be_written_again_after_its_last_flush_failed(
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
-def test_a_folder_with_other_files_or_contents_stays(tmp_path: Path) -> None:
+def test_folder_with_other_contents_stays(tmp_path: Path) -> None:
     write_new_folder(tmp_path / "out")
     with pytest.raises(UsageError, match="not a new or empty folder"):
         write_new_folder(tmp_path / "out", "other text")

@@ -6,7 +6,9 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import Executor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,13 @@ from helpers.processes import wait_for
 from sentprobe.common import processes as processes_module
 from sentprobe.common.errors import UsageError
 from sentprobe.common.processes import check_count, count_cores, make_workers
+
+
+@contextmanager
+def start_two() -> Iterator[Executor]:
+    with make_workers(2) as pool:
+        assert pool is not None
+        yield pool
 
 
 class TwoArgumentError(Exception):
@@ -42,27 +51,23 @@ def make_a_lock() -> Any:
     return threading.Lock()
 
 
-def test_an_error_comes_out_with_what_happened() -> None:
-    with make_workers(2) as pool:
-        assert pool is not None
-        with pytest.raises(ValueError, match=r"^not this one") as caught:
-            pool.submit(raise_error).result()
+def test_worker_error_has_its_traceback() -> None:
+    with start_two() as pool, pytest.raises(ValueError, match=r"^not this one") as caught:
+        pool.submit(raise_error).result()
     assert "in raise_error" in "".join(caught.value.__notes__)
 
 
 @pytest.mark.parametrize("work", [raise_two_argument_error, raise_error_with_lock, make_a_lock])
-def test_what_cannot_be_sent_is_told_and_kills_no_process(work: Any) -> None:
-    with make_workers(2) as pool:
-        assert pool is not None
+def test_unpicklable_value_kills_no_process(work: Any) -> None:
+    with start_two() as pool:
         with pytest.raises((RuntimeError, TypeError), match=r"TwoArgumentError|lock"):
             pool.submit(work).result()
         (process,) = active_children()
         assert pool.submit(os.getpid).result() == process.pid
 
 
-def test_a_process_that_is_killed_when_idle_is_replaced() -> None:
-    with make_workers(2) as pool:
-        assert pool is not None
+def test_idle_killed_process_is_replaced() -> None:
+    with start_two() as pool:
         first = pool.submit(os.getpid).result()
         (process,) = active_children()
         os.kill(first, signal.SIGKILL)
@@ -70,9 +75,8 @@ def test_a_process_that_is_killed_when_idle_is_replaced() -> None:
         assert pool.submit(os.getpid).result() != first
 
 
-def test_work_is_stopped_when_the_block_is_left_by_an_error() -> None:
-    with pytest.raises(KeyError), make_workers(2) as pool:
-        assert pool is not None
+def test_error_in_block_stops_work() -> None:
+    with pytest.raises(KeyError), start_two() as pool:
         pool.submit(time.sleep, 600)
         while not active_children():
             time.sleep(0.01)
@@ -80,7 +84,7 @@ def test_work_is_stopped_when_the_block_is_left_by_an_error() -> None:
     assert active_children() == []
 
 
-def test_numbers_of_processes() -> None:
+def test_number_of_jobs_must_be_positive() -> None:
     assert count_cores() >= 1
     with pytest.raises(UsageError, match="the number of jobs must be positive, not 0"):
         check_count("jobs", 0)
@@ -91,21 +95,18 @@ def wait_then_return(number: int) -> int:
     return number
 
 
-def test_the_order_is_that_of_the_tasks_whoever_ends_first() -> None:
-    with make_workers(2) as pool:
-        assert pool is not None
+def test_results_are_in_task_order() -> None:
+    with start_two() as pool:
         assert list(pool.map(wait_then_return, range(4))) == [0, 1, 2, 3]
 
 
-def test_a_process_that_is_killed_in_order() -> None:
-    with pytest.raises(BrokenProcessPool, match="was killed"), make_workers(2) as pool:
-        assert pool is not None
+def test_process_exit_breaks_the_pool() -> None:
+    with pytest.raises(BrokenProcessPool, match="was killed"), start_two() as pool:
         list(pool.map(os._exit, [3]))
 
 
-def test_a_process_that_a_signal_ends_in_order() -> None:
-    with pytest.raises(BrokenProcessPool, match="was killed"), make_workers(2) as pool:
-        assert pool is not None
+def test_signalled_process_breaks_the_pool() -> None:
+    with pytest.raises(BrokenProcessPool, match="was killed"), start_two() as pool:
         list(pool.map(sys.exit, [143]))
 
 
@@ -115,9 +116,8 @@ def hang_up(number: int) -> int:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no signals there")
-def test_a_closed_terminal_is_for_the_process_that_started_the_others() -> None:
-    with make_workers(2) as pool:
-        assert pool is not None
+def test_worker_ignores_hangup() -> None:
+    with start_two() as pool:
         assert pool.submit(hang_up, 3).result() == 3
 
 
@@ -149,17 +149,14 @@ def hung_up() -> Iterator[None]:
     ("numbers", "is_kept"),
     [((signal.SIGINT,), True), ((signal.SIGHUP, signal.SIGHUP), True), ((signal.SIGINT, signal.SIGINT), False)],
 )
-def test_only_ctrl_c_once_more_ends_what_still_keeps_its_work(
-    tmp_path: Path, numbers: tuple[int, ...], is_kept: bool
-) -> None:
+def test_second_interrupt_ends_saving(tmp_path: Path, numbers: tuple[int, ...], is_kept: bool) -> None:
     def interrupt() -> None:
         for number, mark in zip(numbers, ("working", "keeping"), strict=False):
             wait_for((tmp_path / mark).exists)
             os.kill(os.getpid(), number)
 
     sender = threading.Thread(target=interrupt)
-    with pytest.raises((KeyboardInterrupt, SystemExit)), make_workers(2) as pool:
-        assert pool is not None
+    with pytest.raises((KeyboardInterrupt, SystemExit)), start_two() as pool:
         pool.submit(keep_when_terminated, tmp_path, 0.2 if is_kept else 600)
         sender.start()
     sender.join()
@@ -175,10 +172,9 @@ def ignore_signals(folder: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no signals there")
-def test_a_process_that_does_not_end_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_process_that_does_not_end_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes_module, "STOP_SECONDS", 0.1)
-    with pytest.raises(SystemExit), make_workers(2) as pool:
-        assert pool is not None
+    with pytest.raises(SystemExit), start_two() as pool:
         pool.submit(ignore_signals, tmp_path)
         wait_for((tmp_path / "working").exists)
         raise SystemExit

@@ -1,8 +1,12 @@
-"""Reading of files: encodings, ASCII blanks, and pipes."""
+"""Reading of files: encodings, ASCII blanks, pipes, and files that unpack to far more than they are."""
 
+import bz2
+import gzip
 import io
+import lzma
 import os
 import threading
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,9 +20,19 @@ from hypothesis import strategies as st
 from sentprobe.commands.embed import read_sentences
 from sentprobe.common import reading
 from sentprobe.common.errors import FormatError, SentprobeError
-from sentprobe.common.reading import open_input, open_lines, parse_numbers, read_text, split_at_blanks
+from sentprobe.common.reading import (
+    ProportionError,
+    check_proportion,
+    limit_unpacking,
+    open_input,
+    open_lines,
+    parse_numbers,
+    read_text,
+    split_at_blanks,
+)
 from sentprobe.common.screen import SilentReporter
 from sentprobe.common.specs import Spec
+from sentprobe.probes.corpus.sources import Source, decode_lines, open_source
 from sentprobe.probes.datasets.records import read_table
 from sentprobe.probes.encoders.vector_formats import read_vectors
 from sentprobe.probes.encoders.word_vectors import read_width, read_word_vectors
@@ -27,7 +41,7 @@ from sentprobe.probes.language_models.sentence_pairs import read_pairs
 
 
 @given(st.text(st.characters(codec="utf-8")), st.sampled_from(["", "\ufeff"]))
-def test_text_is_read_without_byte_order_mark(text: str, mark: str) -> None:
+def test_byte_order_mark_is_dropped(text: str, mark: str) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder, "text")
         path.write_bytes((mark + text).encode())
@@ -36,14 +50,14 @@ def test_text_is_read_without_byte_order_mark(text: str, mark: str) -> None:
             assert "".join(lines) == read_text(path)
 
 
-def test_text_that_is_not_utf8_is_refused_with_its_line(tmp_path: Path) -> None:
+def test_text_not_utf8_names_line(tmp_path: Path) -> None:
     (tmp_path / "text").write_bytes(b"a\nb\n\xff\n")
     with pytest.raises(FormatError, match=r"^line 3: not UTF-8$"):
         read_text(tmp_path / "text")
 
 
 @given(st.lists(st.binary(max_size=12)), st.integers(1, 12))
-def test_lines_are_read_up_to_the_first_that_is_too_long(parts: list[bytes], limit: int) -> None:
+def test_lines_end_at_too_long_line(parts: list[bytes], limit: int) -> None:
     lines = io.BytesIO(b"\n".join(parts)).readlines()
     read: list[bytes] = []
     message = ""
@@ -68,14 +82,14 @@ READERS: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_a_long_line_is_refused_by_each_reader_of_lines(tmp_path: Path, name: str) -> None:
+def test_readers_refuse_long_line(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.write_bytes(b"1 " * (reading.MAX_LINE // 2) + b"1\n")
     with pytest.raises(SentprobeError, match=r"line 1: longer than 1,048,576 bytes$"):
         READERS[name](path)
 
 
-def test_a_large_row_of_parquet_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_parquet_row_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "MAX_DOCUMENT", 100)
     pq.write_table(pa.table({"text": ["a" * 60, "b" * 30, "c" * 110], "words": [["d"]] * 3}), tmp_path / "rows")
     with pq.ParquetFile(tmp_path / "rows") as file:
@@ -93,7 +107,7 @@ def test_only_ascii_blanks_separate_fields(fields: list[str], data: st.DataObjec
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
-def test_a_pipe_is_read_once(tmp_path: Path) -> None:
+def test_pipe_is_read_once(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     writer = threading.Thread(target=pipe.write_text, args=("a\n",))
@@ -110,6 +124,98 @@ def test_numbers_read_back(numbers: list[float], blank: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["1_000", "\uff11", "\u0661", "1\u00a02", "1\x1c2", "1,5", "x", "0x1"])
-def test_what_only_python_reads_as_a_number_is_refused(text: str) -> None:
+def test_numbers_only_python_reads_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="could not convert string to float"):
         parse_numbers(f"1 {text} 2")
+
+
+SIZE = 1 << 21
+TOO_MUCH = "bytes unpack to more than 500 times as many"
+
+
+@pytest.fixture(autouse=True)
+def _small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "HARMLESS_BYTES", 1 << 18)
+
+
+def test_parts_of_an_archive_count_together(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "parts", "w", zipfile.ZIP_DEFLATED) as archive:
+        for number in range(30):
+            archive.writestr(str(number), bytes(1 << 17))
+    with pytest.raises(ProportionError, match=TOO_MUCH):
+        reading.check_archive(tmp_path / "parts")
+
+
+@given(st.binary(max_size=50), st.data())
+def test_flipped_bit_in_archive_is_noticed(content: bytes, data: st.DataObject) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "parts")
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("a", b"the first")
+            archive.writestr("b", b"start" + content)
+        reading.check_archive(path)
+        packed = bytearray(path.read_bytes())
+        place = packed.index(b"start") + data.draw(st.integers(0, 4 + len(content)))
+        packed[place] ^= 1 << data.draw(st.integers(0, 7))
+        path.write_bytes(packed)
+        with pytest.raises(OSError, match="damaged: 'b' in it differs from its checksum"):
+            reading.check_archive(path)
+
+
+def count_lines(path: Path) -> int:
+    with open_source(Source(str(path), "lines")) as opened:
+        return sum(1 for _ in decode_lines(opened, "utf-8"))
+
+
+def pack_array(content: bytes) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("vectors.npy", content)
+    return packed.getvalue()
+
+
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    "gz": gzip.compress,
+    "xz": lzma.compress,
+    "bz2": bz2.compress,
+    "npz": pack_array,
+}
+SWELLING: list[tuple[str, bytes, bytes, Callable[[Path], object]]] = [
+    *(
+        (f"book.txt.{suffix}", b"", part, count_lines)
+        for suffix in ("gz", "xz", "bz2")
+        for part in (b"\0", b"\n", b"a b\n")
+    ),
+    *(("words.txt.gz", b"the 1 2\n", part, read_word_vectors) for part in (b"\0", b"the 1 2\n")),
+    *((f"v.txt.{suffix}", b"a\tb\t1 2\n", b"\n", read_vectors) for suffix in ("gz", "xz")),
+    ("v.npz", b"", b"\0", read_vectors),
+]
+"""Names of files, their beginnings, what is repeated after them, and their readers."""
+
+
+@pytest.mark.parametrize(("name", "head", "part", "read"), SWELLING)
+def test_swelling_file_is_refused(
+    name: str, head: bytes, part: bytes, read: Callable[[Path], object], tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(PACKERS[name.rpartition(".")[2]](head + part * (SIZE // len(part))))
+    with pytest.raises(SentprobeError, match=TOO_MUCH) as caught:
+        read(path)
+    assert caught.value.exit_code == 1
+    if read is count_lines:
+        assert str(caught.value).startswith(f"{path}: cannot read it: ")
+
+
+def test_packed_corpus_of_text_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "book.txt.gz"
+    path.write_bytes(gzip.compress("".join(f"the {n} men slept\n" for n in range(99_999)).encode()))
+    assert count_lines(path) == 99_999
+
+
+def test_proportion_limit_is_exact() -> None:
+    check_proportion(1 << 18, 1)
+    check_proportion(500 << 20, 1 << 20)
+    with pytest.raises(ProportionError):
+        check_proportion((500 << 20) + 1, 1 << 20)
+    stream = limit_unpacking(io.BytesIO(b"a\nb" * 9), lambda: 0)
+    assert stream.read() == b"a\nb" * 9

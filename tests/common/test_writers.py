@@ -40,13 +40,13 @@ def test_json_reads_back_without_control_characters(text: str, indent: int | Non
 
 
 @given(st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp", "Cf"], exclude_characters="\ufffe\uffff")))
-def test_json_of_an_ordinary_text_is_that_of_the_library(text: str) -> None:
+def test_json_of_ordinary_text_is_usual(text: str) -> None:
     assert format_json(text) == json.dumps(text, ensure_ascii=False)
 
 
 @given(st.lists(texts, min_size=2))
 @example(["=1", "-", "@x"])
-def test_csv_has_no_formula_and_no_control_character(fields: list[str]) -> None:
+def test_csv_has_no_dangerous_character(fields: list[str]) -> None:
     line = format_csv_row(fields)
     (row,) = csv.reader(io.StringIO(line, newline=""))
     assert row == [*map(escape_formula, fields)]
@@ -75,14 +75,14 @@ def test_records_have_no_control_characters(text: str) -> None:
 
 
 @pytest.mark.parametrize("sign", ["=", "＝", "＋", "－", "＠", "\n="])
-def test_text_that_some_spreadsheet_reads_as_a_formula_is_guarded(sign: str) -> None:
+def test_csv_guards_formulas_of_spreadsheets(sign: str) -> None:
     assert str(escape_formula(f"{sign}1+1")) == f"'{sign}1+1"
     assert next(csv.reader(io.StringIO(format_csv_row([f"{sign}1+1"], padded=True), newline=""))) == [f" {sign}1+1"]
 
 
 @given(st.text(st.sampled_from("ab\n\r\x0b\x85\u2028|&%\\"), max_size=20), st.booleans())
 @example("\n\n", True)
-def test_a_row_of_a_table_is_one_line(text: str, best: bool) -> None:
+def test_table_row_is_one_line(text: str, best: bool) -> None:
     grid = Grid(("encoder", text), (GridRow(text, "", (GridCell(text, best=best),)),))
     for style, others in ((TableFormat.TEXT, 0), (TableFormat.MARKDOWN, 1), (TableFormat.LATEX, 5)):
         written = format_grid(grid, style)

@@ -7,29 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 VAGUE_NAMES = frozenset(
-    [
-        "each",
-        "found",
-        "made",
-        "given",
-        "told",
-        "kept",
-        "asked",
-        "there",
-        "said",
-        "taken",
-        "rest",
-        "whole",
-        "wanted",
-        "other",
-        "others",
-        "these",
-        "own",
-        "known",
-    ]
+    (
+        *("each", "found", "made", "given", "told", "kept", "asked", "there", "said", "taken"),
+        *("rest", "whole", "wanted", "other", "others", "these", "own", "known"),
+    )
 )
 PREPOSITIONS = frozenset(
-    ["of", "on", "by", "in", "with", "one", "at", "for", "over", "beside", "around", "without", "under"]
+    ("of", "on", "by", "in", "with", "one", "at", "for", "over", "beside", "around", "without", "under")
 )
 CLUMSY_TURNS = re.compile(
     r"\b(?:what (?:is|was|are|were)|that there (?:is|are)|so many|so often"

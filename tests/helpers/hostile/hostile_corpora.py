@@ -7,12 +7,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 from helpers.hostile import mutations as mu
-from helpers.hostile.hostile_files import HostileReader, text_file
+from helpers.hostile.hostile_files import TREES, HostileReader, parquet_file, text_file
 from helpers.hostile.hostile_results import list_chunks
-from helpers.strategies.corpus_strategies import make_table
 
 from sentprobe.commands.shared.run_file import read_run_file
 from sentprobe.generator.bulk.generate import generate, read_file
@@ -39,26 +36,14 @@ CONLLU = """\
 """
 
 
-TREES = """\
-(ROOT (S (NP (NNS men)) (VP (VBD slept)) (. .)))
-( (S (NP-SBJ (NNS dogs)) (VP (VBD saw) (NP (PRP us)) (-NONE- *T*-1))))
-"""
-
-
-RECORDS = (
-    '{"text": "the man slept", "n": 1}\n'
-    '{"form": ["men", "slept"], "xpos": ["NNS", "VBD"], "head": [2, 0], "deprel":'
-    ' ["nsubj", "root"],'
-    ' "tree": "(S (NP (NNS men)) (VP (VBD slept)))"}\n'
-    '{"text": ["a", "man", "slept"]}\n'
+PARSED_RECORD = {
+    "form": ["men", "slept"], "xpos": ["NNS", "VBD"], "head": [2, 0], "deprel": ["nsubj", "root"],
+    "tree": "(S (NP (NNS men)) (VP (VBD slept)))",
+}  # fmt: skip
+RECORDS = "".join(
+    json.dumps(record) + "\n"
+    for record in ({"text": "the man slept", "n": 1}, PARSED_RECORD, {"text": ["a", "man", "slept"]})
 )
-
-
-def _write_parquet(folder: Path) -> Path:
-    rows = [json.loads(line) for line in RECORDS.splitlines()[1:2]] * 3
-    path = folder / "corpus.parquet"
-    pq.write_table(pa.Table.from_pylist(rows), path)
-    return path
 
 
 def _analyse(path: Path) -> object:
@@ -66,10 +51,6 @@ def _analyse(path: Path) -> object:
     for chunk in list_chunks(path):
         compute_chunk_rows(chunk, AnalysisRecipe(parser="none"), "key")
     return None
-
-
-def _analyse_all(path: Path) -> object:
-    return make_table([path], path.parent / "out", recipe=AnalysisRecipe(parser="none"))
 
 
 def _make_generator(suffix: str) -> Callable[[Path], Path]:
@@ -189,7 +170,11 @@ TEXT_READERS: dict[str, HostileReader] = {
     "corpus of conllu": HostileReader(make=text_file("c.conllu", CONLLU), read=_analyse, ways=mu.TEXT),
     "corpus of trees": HostileReader(make=text_file("c.mrg", TREES), read=_analyse, ways=mu.TEXT),
     "corpus of jsonl": HostileReader(make=text_file("c.jsonl", RECORDS), read=_analyse, ways=mu.LINES),
-    "corpus of parquet": HostileReader(make=_write_parquet, read=_analyse, ways=mu.PARQUET),
+    "corpus of parquet": HostileReader(
+        make=parquet_file("corpus.parquet", **{name: [value] * 3 for name, value in PARSED_RECORD.items()}),
+        read=_analyse,
+        ways=mu.PARQUET,
+    ),
     "sentences of jsonl": HostileReader(make=_make_generator("jsonl"), read=_read_sentences, ways=mu.LINES),
     "sentences of conllu": HostileReader(make=_make_generator("conllu"), read=_read_sentences, ways=mu.TEXT),
     "sentences of trees": HostileReader(make=_make_generator("trees"), read=_read_sentences, ways=mu.TEXT),

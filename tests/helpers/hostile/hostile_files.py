@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from helpers.hostile import mutations as mu
 
 
@@ -26,3 +28,18 @@ def text_file(name: str, content: str) -> Callable[[Path], Path]:
         return path
 
     return make
+
+
+def parquet_file(name: str, **columns: Sequence[object]) -> Callable[[Path], Path]:
+    def make(folder: Path) -> Path:
+        path = folder / name
+        pq.write_table(pa.table(columns), path)
+        return path
+
+    return make
+
+
+TREES = """\
+(ROOT (S (NP (NNS men)) (VP (VBD slept)) (. .)))
+( (S (NP-SBJ (NNS dogs)) (VP (VBD saw) (NP (PRP us)) (-NONE- *T*-1))))
+"""

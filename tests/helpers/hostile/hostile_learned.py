@@ -1,23 +1,16 @@
 """Intact training texts, which tests damage."""
 
 import json
-from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 from helpers.hostile import mutations as mu
-from helpers.hostile.hostile_files import HostileReader, text_file
+from helpers.hostile.hostile_files import TREES, HostileReader, parquet_file, text_file
 
 from sentprobe.probes.training.pair_texts import read_nli, read_parallel, read_triplets
 from sentprobe.probes.training.running_text import SentenceFiles, read_sentences, read_trees
 
-TREES = """\
-(ROOT (S (NP (NNS men)) (VP (VBD slept)) (. .)))
-( (S (NP-SBJ (NNS dogs)) (VP (VBD saw) (NP (PRP us)) (-NONE- *T*-1))))
-"""
 CONLLU = """\
 # newdoc id = 1
 1	men	man	NOUN	NNS	_	2	nsubj	_	_
@@ -48,15 +41,6 @@ LABELLED = _format_rows(
 )
 
 
-def _prepare_parquet(name: str, **columns: list[object]) -> Callable[[Path], Path]:
-    def make(folder: Path) -> Path:
-        path = folder / name
-        pq.write_table(pa.table(columns), path)
-        return path
-
-    return make
-
-
 def _read_with_translations(path: Path) -> object:
     translations = path.with_name("other.es")
     translations.write_text("un perro\nun gato\n", "utf-8")
@@ -78,9 +62,7 @@ PRETRAINING_READERS: dict[str, HostileReader] = {
         ways=mu.TEXT,
     ),
     "a table to learn from": HostileReader(
-        make=_prepare_parquet("t.parquet", text=["a", "b", None, "c"], n=[1, 2, 3, 4]),
-        read=read_sentences,
-        ways=mu.PARQUET,
+        make=parquet_file("t.parquet", text=["a", "b", None, "c"], n=[1, 2, 3, 4]), read=read_sentences, ways=mu.PARQUET
     ),
     "parses to learn from": HostileReader(make=text_file("t.conllu", CONLLU), read=read_sentences, ways=mu.TEXT),
     "trees to learn from": HostileReader(make=text_file("t.mrg", TREES), read=read_trees, ways=mu.TEXT),
@@ -92,12 +74,12 @@ PRETRAINING_READERS: dict[str, HostileReader] = {
     ),
     "labelled pairs": HostileReader(make=text_file("nli.jsonl", LABELLED), read=read_nli, ways=mu.LINES),
     "labelled pairs in a table": HostileReader(
-        make=_prepare_parquet("nli.parquet", premise=["a", "b"], hypothesis=["c", "d"], label=[0, 2]),
+        make=parquet_file("nli.parquet", premise=["a", "b"], hypothesis=["c", "d"], label=[0, 2]),
         read=read_nli,
         ways=mu.PARQUET,
     ),
     "triplets to learn from": HostileReader(
-        make=_prepare_parquet("t3.parquet", anchor=["a", "b"], positive=["c", "d"], negative=["e", "f"]),
+        make=parquet_file("t3.parquet", anchor=["a", "b"], positive=["c", "d"], negative=["e", "f"]),
         read=read_triplets,
         ways=mu.PARQUET,
     ),

@@ -75,7 +75,7 @@ LINE = st.text(st.characters(codec="utf-8", exclude_characters="\n\r\ufeff"), ma
     st.sampled_from(list(PACKERS)),
     st.sampled_from(["utf-8", "utf-16", "utf-8-sig"]),
 )
-def test_what_was_packed_is_read(text: str, suffix: str, encoding: str) -> None:
+def test_packed_text_is_read(text: str, suffix: str, encoding: str) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / f"a.txt{suffix}"
         path.write_bytes(PACKERS[suffix](text.encode(encoding)))
@@ -92,7 +92,7 @@ def test_several_zstd_frames_are_one_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".xz", ".zst", ".bz2"])
-def test_a_damaged_file_is_named(tmp_path: Path, suffix: str) -> None:
+def test_damaged_file_is_named(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"a{suffix}"
     packed = PACKERS[suffix](b"".join(b"%d\n" % n for n in range(2000)))
     path.write_bytes(packed[: len(packed) // 2])
@@ -100,7 +100,7 @@ def test_a_damaged_file_is_named(tmp_path: Path, suffix: str) -> None:
         read_lines(path)
 
 
-def test_names_and_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_patterns_find_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("deep/er").mkdir(parents=True)
     for name in ("b.txt", "a.mrg.gz", "deep/c.conllu", "deep/er/d.jsonl", "x[1].txt"):
@@ -130,7 +130,7 @@ def test_names_and_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         ([], None, "name at least one file"),
     ],
 )
-def test_what_cannot_be_found(
+def test_missing_sources_are_refused(
     patterns: list[str], fmt: str | None, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -141,7 +141,7 @@ def test_what_cannot_be_found(
         find_sources(patterns, format=fmt)
 
 
-def test_the_wrong_encoding(tmp_path: Path) -> None:
+def test_wrong_encoding_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes("one\nnaïve\n".encode("latin-1"))
     with pytest.raises(SourceError, match=r"a.txt, line 2: not utf-8; name the encoding with --encoding"):
@@ -151,7 +151,7 @@ def test_the_wrong_encoding(tmp_path: Path) -> None:
         check_encoding("utf-9")
 
 
-def test_a_line_that_is_too_long(tmp_path: Path) -> None:
+def test_long_line_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     for long in ("x" * 30, "é" * 9, "aé" * 9, "日" * 4):
         for encoding in ("utf-8", "utf-16") if len(long) > 9 else ("utf-8",):
@@ -174,7 +174,7 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @given(st.lists(LINE.map(lambda line: line + "\n")), st.sampled_from(sorted(FORMATS)), chunk_sizes())
-def test_chunks_hold_the_same_pieces_whatever_their_size(lines: list[str], name: str, size: ChunkSize) -> None:
+def test_chunk_size_keeps_pieces(lines: list[str], name: str, size: ChunkSize) -> None:
     if name == "parquet":
         return
     with TemporaryDirectory() as folder:
@@ -201,7 +201,7 @@ def drop_numbers(chunks: list[Chunk]) -> list[object]:
 
 
 @given(st.lists(st.sampled_from(["a b\n", " c \n", "\n", "  \n", "d\n"])))
-def test_paragraphs_and_blocks(lines: list[str]) -> None:
+def test_paragraphs_and_blocks_are_split(lines: list[str]) -> None:
     paragraphs = [" ".join(block.split("\n")) for block in _split_blocks(lines)]
     assert [piece.text for piece in split_paragraphs(lines) if isinstance(piece, FilePiece)] == paragraphs
     for piece in split_blocks(lines):
@@ -224,7 +224,7 @@ def _split_empty(text: str) -> list[str]:
     return blocks
 
 
-def test_a_paragraph_without_an_end_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_endless_paragraph_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(formats, "MAX_PARAGRAPH", 10)
     pieces = list(split_paragraphs(["12345 7890\n"] * 5))
     assert [piece.line for piece in pieces] == [1, 3, 5]
@@ -236,7 +236,7 @@ def read_json(record: object, reading: RecordFields = RecordFields()) -> ReadPie
     return unit
 
 
-def test_records() -> None:
+def test_records_are_read_by_field() -> None:
     assert read_json({"text": "It ran."}) == RawText("It ran.", TextUnit.TEXT)
     as_sentence = RecordFields("s", TextUnit.SENTENCE)
     assert read_json({"s": "It ran."}, as_sentence) == RawText("It ran.", TextUnit.SENTENCE)
@@ -256,14 +256,14 @@ def test_records() -> None:
         ({"tree": "(S", "form": 3, "xpos": []}, "not a sentence as written by gen"),
     ],
 )
-def test_records_that_are_broken(record: object, message: str) -> None:
+def test_broken_records_are_mistakes(record: object, message: str) -> None:
     mistake = read_json(record)
     assert isinstance(mistake, Mistake)
     assert mistake.line == 7
     assert message in mistake.message
 
 
-def test_parquet(tmp_path: Path) -> None:
+def test_parquet_rows_are_read(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"text": ["It ran.", None, "She slept."], "n": [1, 2, 3]}), path)
     (chunk,) = make_chunks(find_sources([str(path)]), reading=RecordFields(), encoding="utf-8", size=ChunkSize(9, 999))
@@ -282,7 +282,7 @@ def test_parquet(tmp_path: Path) -> None:
         list(make_chunks(find_sources([str(path)]), reading=RecordFields(), encoding="utf-8", size=ChunkSize(9, 9)))
 
 
-def test_what_gen_writes_gives_the_same_rows_in_every_format(tmp_path: Path) -> None:
+def test_gen_formats_give_same_rows(tmp_path: Path) -> None:
     from sentprobe.generator.bulk.generate import write_file
     from sentprobe.generator.spaces.space import Space
     from sentprobe.lexicon.read import english
@@ -305,7 +305,7 @@ def test_text_is_split_and_tokenised() -> None:
     assert load_tokenizer()("He didn't (yet).") == ["He", "did", "n't", "(", "yet", ")", "."]
 
 
-def test_parameters_of_punkt_that_are_none(tmp_path: Path) -> None:
+def test_malformed_punkt_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"not a folder of Punkt parameters: it has no abbrev"):
         find_punkt(tmp_path)
     for name in ("abbrev_types.txt", "collocations.tab", "ortho_context.tab", "sent_starters.txt"):

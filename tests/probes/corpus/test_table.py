@@ -1,14 +1,16 @@
-"""Analysis of a corpus into a table: rows, order, duplicates, failures, resuming, and refusals."""
+"""Tables of corpora: rows, order, duplicates, failures, refusals, and folders with unusual names."""
 
 import gzip
 import json
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+from helpers.in_process import Command, run_command
 from helpers.shared import SHARED, needs_shared
 from helpers.strategies.corpus_strategies import (
     HERE,
@@ -27,19 +29,19 @@ from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sentprobe.common.errors import SentprobeError, UsageError
+from sentprobe.common.errors import SentprobeError, UsageError, import_module_of_extra
 from sentprobe.probes.corpus import chunks as shards
 from sentprobe.probes.corpus.analysis import Analysis, AnalysisProgress, analyze
 from sentprobe.probes.corpus.chunks import mark_first_rows, parse_digests
+from sentprobe.probes.corpus.queries import open_corpus
 from sentprobe.probes.corpus.sources import ChunkSize, find_sources
 from sentprobe.probes.corpus.table import AnalysisRecipe, TableError, open_table
+from sentprobe.probes.encoders.vector_formats import read_parquet
 
 
 @examples(25)
 @given(st.lists(sentences(), min_size=1, max_size=3), chunk_sizes(), st.integers(1, 7))
-def test_each_distinct_sentence_once_in_order_whatever_the_chunks(
-    files: list[list[tuple[str, str]]], size: ChunkSize, shard_rows: int
-) -> None:
+def test_distinct_sentences_are_in_order(files: list[list[tuple[str, str]]], size: ChunkSize, shard_rows: int) -> None:
     total = sum(map(len, files))
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(shards, "SHARD_ROWS", shard_rows)
@@ -71,7 +73,7 @@ def test_each_distinct_sentence_once_in_order_whatever_the_chunks(
 
 
 @given(st.lists(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 5)), max_size=5), st.integers(1, 9))
-def test_first_occurrences_with_little_memory(parts: list[list[int]], limit: int) -> None:
+def test_first_occurrences_need_little_memory(parts: list[list[int]], limit: int) -> None:
     flat = [number for part in parts for number in part]
     with TemporaryDirectory() as folder:
         first_rows = mark_first_rows(
@@ -81,7 +83,7 @@ def test_first_occurrences_with_little_memory(parts: list[list[int]], limit: int
     assert parse_digests(f"{n:016x}" for n in flat).tolist() == flat
 
 
-def test_a_row(corpus: Path, tmp_path: Path) -> None:
+def test_row_has_all_columns(corpus: Path, tmp_path: Path) -> None:
     table = make_table([corpus], tmp_path / "out")
     row = read_rows(table)[0]
     assert row == {
@@ -116,7 +118,7 @@ def test_a_row(corpus: Path, tmp_path: Path) -> None:
     assert counted == (3,)
 
 
-def test_what_is_broken_is_recorded_and_the_rest_goes_on(tmp_path: Path) -> None:
+def test_broken_sentences_are_recorded(tmp_path: Path) -> None:
     trees = tmp_path / "t.mrg"
     trees.write_text(f"{format_tree('men', 'ran')}\n(ROOT (S men ran))\n{format_tree('dogs', 'ran')}\n(ROOT (S\n")
     conllu = tmp_path / "d.conllu"
@@ -136,7 +138,7 @@ def test_what_is_broken_is_recorded_and_the_rest_goes_on(tmp_path: Path) -> None
     assert table.counts.failures == 3
 
 
-def test_a_line_of_a_million_characters(tmp_path: Path) -> None:
+def test_million_characters_are_one_failure(tmp_path: Path) -> None:
     file = tmp_path / "long.mrg"
     long = "(ROOT (S " + "(NN word) " * 100_000 + "))"
     file.write_text(f"{long}\n{format_tree('men', 'ran')}\n{'(' * 1_000_000}\n")
@@ -148,7 +150,7 @@ def test_a_line_of_a_million_characters(tmp_path: Path) -> None:
     assert "a sentence of 100000 tokens" in lines[0]
 
 
-def test_tokens_alone(tmp_path: Path) -> None:
+def test_tokens_need_no_parser(tmp_path: Path) -> None:
     file = tmp_path / "a.tok"
     file.write_text('He said " no " ( twice ) .\n\nAgain\n')
     table = make_table([file], tmp_path / "out", recipe=AnalysisRecipe(parser="none"))
@@ -160,7 +162,7 @@ def test_tokens_alone(tmp_path: Path) -> None:
     assert read_rows(table)[0]["tags"] == []
 
 
-def test_what_is_there_is_not_overwritten(corpus: Path, tmp_path: Path) -> None:
+def test_finished_table_is_not_overwritten(corpus: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     make_table([corpus], out)
     with pytest.raises(UsageError, match="is a finished table; --force replaces it"):
@@ -187,9 +189,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_a_corpus_that_cannot_be_read_does_not_take_the_place_of_another(
-    corpus: Path, tmp_path: Path, name: str
-) -> None:
+def test_unreadable_corpus_replaces_no_table(corpus: Path, tmp_path: Path, name: str) -> None:
     out = tmp_path / "out"
     before = make_table([corpus], out)
     expected = read_contents(out)
@@ -202,7 +202,7 @@ def test_a_corpus_that_cannot_be_read_does_not_take_the_place_of_another(
     assert read_contents(out) == read_contents(make_table([corpus], tmp_path / "new").path)
 
 
-def test_an_empty_corpus(tmp_path: Path) -> None:
+def test_empty_corpus_is_refused(tmp_path: Path) -> None:
     empty = tmp_path / "empty.mrg"
     empty.write_text("\n \n")
     with pytest.raises(SentprobeError, match="there is no sentence in the file of the corpus"):
@@ -220,7 +220,7 @@ def _change_head(out: Path, **changes: object) -> None:
     (out / "table.json").write_text(json.dumps(head | changes))
 
 
-def test_tables_that_cannot_be_opened(corpus: Path, tmp_path: Path) -> None:
+def test_damaged_table_is_refused(corpus: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     with pytest.raises(UsageError, match=r"not a table of an analysed corpus; it has no table.json"):
         open_table(out)
@@ -250,7 +250,7 @@ def test_tables_that_cannot_be_opened(corpus: Path, tmp_path: Path) -> None:
         open_table(out)
 
 
-def test_a_text_needs_a_parser(tmp_path: Path) -> None:
+def test_text_needs_parser(tmp_path: Path) -> None:
     file = tmp_path / "a.jsonl"
     file.write_text('{"text": "It ran."}\n')
     plan = Analysis(sources=find_sources([str(file)]), recipe=AnalysisRecipe(), out=tmp_path / "out")
@@ -258,7 +258,7 @@ def test_a_text_needs_a_parser(tmp_path: Path) -> None:
         analyze(plan, HERE)
 
 
-def test_progress(tmp_path: Path) -> None:
+def test_progress_counts_bytes_and_sentences(tmp_path: Path) -> None:
     corpus = write_trees(tmp_path / "a.mrg", [(noun, "ran") for noun in "abcdefgh"])
     seen: list[Sequence[object]] = []
 
@@ -288,7 +288,7 @@ def test_progress(tmp_path: Path) -> None:
 
 
 @needs_shared
-def test_the_novels(tmp_path: Path) -> None:
+def test_novels_have_no_failures(tmp_path: Path) -> None:
     table = make_table([SHARED / "treebanks/gum/dev.mrg.xz"], tmp_path / "out")
     assert table.counts.failures == 0
     assert table.counts.rows + table.counts.duplicates == table.counts.sentences > 1500
@@ -296,3 +296,77 @@ def test_the_novels(tmp_path: Path) -> None:
         rows = connection.sql("select sum(length), count(tree) from sentences").fetchall()
     tokens = " ".join(str(row["text"]) for row in read_rows(table)).split(" ")
     assert rows == [(len(tokens), table.counts.rows)]
+
+
+PATTERNS = (
+    *("t[1]", "t*", "t?", "**", "*", "?", "???", "t**", "[!a]", "[^a]", "[a-z]1", "[t]1", "t[0-9]"),
+    *("{t1,t2}", "t{1..3}", "[[]", "[]", "[]]", "[", "]", "t\\*", "\\t1", "t\\[1]", "t]1["),
+)
+OTHERS = (
+    *("s3:x", "file:x", "http:x", "hf:x", "s3:", "file:", "~", "$HOME", "text=1", "t1=[a]", "t 1"),
+    *("'t1'", '"t1"', "t%31", "t1,t2", "--", ";", "#", "é", "t1\nt2", "(t1)", "t1.parquet", "|"),
+)
+NEIGHBOURS = ("t1", "t2", "ta", "t", "a1", "b1", "abc", "x1")
+"""Names that the patterns match."""
+
+
+def read_sentences(folder: Path) -> list[str]:
+    """Return the sentences of a table by a query."""
+    with open_corpus(open_table(folder), threads=1) as corpus:
+        return [row[0] for row in corpus.query("SELECT text FROM sentences")]
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a table of one distinct sentence under each name."""
+    root = tmp_path_factory.mktemp("odd")
+    for number, name in enumerate((*NEIGHBOURS, *PATTERNS, *OTHERS)):
+        corpus = write_trees(root / "corpus.mrg", [(f"noun{number}", "ran")])
+        make_table([corpus], root / "tables" / name)
+    return root / "tables"
+
+
+@pytest.mark.parametrize("at", ["absolute", "relative"])
+def test_odd_folder_has_its_own_rows(tables: Path, monkeypatch: pytest.MonkeyPatch, at: str) -> None:
+    monkeypatch.chdir(tables)
+    names = (*NEIGHBOURS, *PATTERNS, *OTHERS)
+    assert len(PATTERNS) + len(OTHERS) > 30
+    with import_module_of_extra("duckdb").connect(config={"threads": 1}) as connection:
+        for number, name in enumerate(names):
+            folder = Path(name) if at == "relative" else tables / name
+            open_table(folder).create_view(connection, view=f"t{number}")
+            rows = connection.sql(f"SELECT text FROM t{number}").fetchall()
+            assert rows == [(format_text(f"noun{number}", "ran"),)], name
+
+
+def test_second_odd_table_has_its_rows(tables: Path) -> None:
+    with open_corpus(open_table(tables / "t[1]"), threads=1) as corpus:
+        corpus.add_table(open_table(tables / "t*"), view="other")
+        (first,), (second,) = corpus.query("SELECT text FROM sentences UNION ALL SELECT text FROM other")
+    places = [(*NEIGHBOURS, *PATTERNS).index(name) for name in ("t[1]", "t*")]
+    assert [first, second] == [format_text(f"noun{place}", "ran") for place in places]
+
+
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("file:x", "http:x", "~", "t[1]")]
+
+
+@pytest.mark.parametrize("name", ["s3:x", *SLOW])
+def test_commands_take_odd_folder_names(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    gen = partial(run_command, "gen", monkeypatch=monkeypatch, capture=capsys)
+    small = ("--train", 40, "--test", 4, "--seed", 1)
+    assert gen("--n", 2, "--out", f"{name}/a.parquet")[0] == 0
+    assert gen("--n", 2, "--exclude", f"{name}/a.parquet")[0] == 0
+    assert command("build", "compeval", "--task", "Order", *small, "--out", f"{name}/sets")[0] == 0
+    assert command("audit", f"{name}/sets", "--jobs", 1)[0] == 0
+    Path(name, "in.txt").write_text("the man slept\n")
+    vectors = f"{name}/v.parquet"
+    assert command("embed", f"{name}/in.txt", "-e", "bow?dim=2", "--out", vectors)[0] == 0
+    assert len(read_parquet(Path(vectors)).vectors) == 1
+    write_trees(Path(name, "a.mrg"), [("men", "ran")])
+    assert command("analyze", f"{name}/a.mrg", "--out", f"{name}/table", "--jobs", 1)[0] == 0
+    assert read_sentences(Path(name, "table")) == ["men ran ."]
+    folders = {path.relative_to(tmp_path).parts[0] for path in tmp_path.rglob("*")}
+    assert folders == {name}

@@ -3,8 +3,9 @@
 import json
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import cycle, islice
 from typing import Any
 
@@ -91,7 +92,7 @@ def are_linked(data: ProbeDataset, first: tuple[int, ...], second: tuple[int, ..
 
 
 @given(any_datasets())
-def test_units_are_the_classes_of_linked_items(data: ProbeDataset) -> None:
+def test_units_are_classes_of_linked_items(data: ProbeDataset) -> None:
     """By the definition, one link after the other."""
     for split, part in data.splits.items():
         items = [(int(row), *probe) for row, probe in zip(part.rows, part.probes.tolist(), strict=True)]
@@ -107,7 +108,7 @@ def test_units_are_the_classes_of_linked_items(data: ProbeDataset) -> None:
         assert units.tolist() == [rank[unit] for unit in expected]
 
 
-def test_units_of_mirrors_and_of_shared_sentences() -> None:
+def test_mirrors_and_shared_sentences_are_units() -> None:
     sentences = ("the man saw the boy", "the boy saw the man", "the girl slept")
     probes = [[0], [0], [1], [1], [0]]
     data = make_dataset(sentences=sentences, splits=make_splits(train=([0, 1, 2, 1, 2], probes, [0, 1, 0, 1, 1])))
@@ -135,14 +136,6 @@ BAD_CARDS: list[tuple[Any, str]] = [
     ({"task": "x", "notes": "abc"}, "card: notes must be a list of texts, not 'abc'"),
     ({"task": "x", "audit": 3}, "card: audit must be an object, not 3"),
 ]
-
-
-@pytest.mark.parametrize(("value", "message"), BAD_CARDS, ids=[text for _, text in BAD_CARDS])
-def test_refused_card(value: Any, message: str) -> None:
-    with pytest.raises(CardError) as caught:
-        Card.from_json(value)
-    assert message in str(caught.value)
-
 
 BAD_DATASETS: list[tuple[dict[str, Any], str]] = [
     ({"sentences": ("a b", "a b")}, "sentence 'a b' occurs twice"),
@@ -173,14 +166,6 @@ BAD_DATASETS: list[tuple[dict[str, Any], str]] = [
     ),
 ]
 
-
-@pytest.mark.parametrize(("changes", "message"), BAD_DATASETS, ids=[message for _, message in BAD_DATASETS])
-def test_refused_dataset(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(DatasetError) as caught:
-        make_dataset(**changes)
-    assert message in str(caught.value)
-
-
 BAD_ITEMS: list[tuple[Any, str]] = [
     (([0, 1], [[0]], [0]), "must have equally many"),
     (([0.5], [[0]], [0]), "rows must be integers, not float64"),
@@ -188,11 +173,17 @@ BAD_ITEMS: list[tuple[Any, str]] = [
     (([[0]], [[0]], [0]), "rows must have 1 dimensions, not 2"),
 ]
 
+MALFORMED = [
+    *((partial(Card.from_json, value), CardError, message) for value, message in BAD_CARDS),
+    *((partial(make_dataset, **changes), DatasetError, message) for changes, message in BAD_DATASETS),
+    *((partial(Items, *arrays), DatasetError, message) for arrays, message in BAD_ITEMS),
+]
 
-@pytest.mark.parametrize(("arrays", "message"), BAD_ITEMS, ids=[text for _, text in BAD_ITEMS])
-def test_refused_items(arrays: Any, message: str) -> None:
-    with pytest.raises(DatasetError) as caught:
-        Items(*arrays)
+
+@pytest.mark.parametrize(("make", "error", "message"), MALFORMED, ids=[message for _, _, message in MALFORMED])
+def test_malformed_value_is_refused(make: Callable[[], object], error: type[Exception], message: str) -> None:
+    with pytest.raises(error) as caught:
+        make()
     assert message in str(caught.value)
 
 
@@ -206,7 +197,7 @@ def make_with_structures(train: str, *test: str) -> ProbeDataset:
     return replace(data, splits=splits)
 
 
-def test_held_out_is_what_test_items_have_and_training_has_not() -> None:
+def test_held_out_names_structure_of_test() -> None:
     passive, past = map(name_structure_part, ("passive", "past"))
     assert make_with_structures("trained", "trained", passive).held_out == "passive"
     assert make_with_structures(passive, "trained", passive).held_out == ""
@@ -215,7 +206,7 @@ def test_held_out_is_what_test_items_have_and_training_has_not() -> None:
     assert make_learnable_dataset(name="one", size=40).held_out == ""
 
 
-def test_importing_datasets_and_encoders_imports_no_torch() -> None:
+def test_import_of_datasets_imports_no_torch() -> None:
     code = "import sys, sentprobe.probes, sentprobe.probes.encoders; print('torch' in sys.modules)"
     completed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert completed.stdout.strip() == "False"

@@ -100,7 +100,7 @@ def answer(name: str, event: Event, probe: tuple[str, ...]) -> bool:
 @given(
     name=st.sampled_from(POSSIBLE), vocabulary=st.sampled_from(["structure", "everyday"]), seed=st.integers(0, 10**6)
 )
-def test_sentences_have_one_reading_and_mirrors_have_the_same_words(name: str, vocabulary: str, seed: int) -> None:
+def test_structure_sentences_have_one_reading(name: str, vocabulary: str, seed: int) -> None:
     """Every sentence has exactly one reading, that of its label."""
     data = dataset(name, vocabulary, seed)
     assert data.mirrored
@@ -117,12 +117,12 @@ def test_sentences_have_one_reading_and_mirrors_have_the_same_words(name: str, v
 
 @examples(4)
 @given(name=st.sampled_from([*TASKS]), seed=st.integers(0, 10**6))
-def test_sentences_of_compeval_have_one_reading(name: str, seed: int) -> None:
+def test_compeval_sentences_have_one_reading(name: str, seed: int) -> None:
     data = build(TASKS[name], german(), size=Size(train=112, test=28), seed=seed)
     assert all(len(parse(sentence, german())) == 1 for sentence in data.sentences)
 
 
-def test_probes_with_few_mirrors_give_their_share_to_others() -> None:
+def test_probes_with_few_mirrors_are_replaced() -> None:
     size = Size(train=200, test=40, validation=40)
     for task in (STRUCTURE_TASKS["Attachment"], TASKS["Order"]):
         assert len(build(task, german(), size=size).sentences) == 140
@@ -147,7 +147,7 @@ def test_auxiliaries_of_both_voices_are_exchanged() -> None:
         ("Mood", "questions and no orders"),
     ],
 )
-def test_a_task_without_its_construction_is_refused(name: str, reason: str, tmp_path: Path, command: Command) -> None:
+def test_task_without_its_construction_is_refused(name: str, reason: str, tmp_path: Path, command: Command) -> None:
     message = f"{name}: sentprobe's German has no {reason}"
     with pytest.raises(UsageError, match=message):
         build_task(name, lexicon=german())
@@ -155,7 +155,7 @@ def test_a_task_without_its_construction_is_refused(name: str, reason: str, tmp_
     assert (code, message in err) == (2, True)
 
 
-def test_the_commands(tmp_path: Path, command: Command, caplog: pytest.LogCaptureFixture) -> None:
+def test_commands_take_german(tmp_path: Path, command: Command, caplog: pytest.LogCaptureFixture) -> None:
     code, _, err = command("build", "structure", "--language", "de", *TINY, "--out", tmp_path / "sets")
     assert code == 0, err
     assert sorted(path.name for path in (tmp_path / "sets").iterdir() if path.is_dir()) == sorted(POSSIBLE)
@@ -171,7 +171,7 @@ def test_the_commands(tmp_path: Path, command: Command, caplog: pytest.LogCaptur
     assert (code, "bag of words and probe: train exactly 50.0%" in out) == (0, True), err
 
 
-def test_a_german_lexicon_audits_a_german_dataset(command: Command, tmp_path: Path) -> None:
+def test_german_lexicon_audits_german_dataset(command: Command, tmp_path: Path) -> None:
     options = ("--language", "de", "--task", "TenseOf", *TINY, "--out", tmp_path)
     assert command("build", "structure", *options)[0] == 0
     lexicon = tmp_path / "german.toml"
@@ -179,6 +179,6 @@ def test_a_german_lexicon_audits_a_german_dataset(command: Command, tmp_path: Pa
     assert command("audit", tmp_path / "TenseOf", "--lexicon", lexicon)[0] == 0
 
 
-def test_a_dataset_of_a_language_without_a_grammar_is_read() -> None:
+def test_language_without_grammar_gets_english() -> None:
     assert find_built_in("fr") is find_built_in("en") is find_built_in("")
     assert find_built_in("de") is german()

@@ -55,7 +55,7 @@ def test_held_out_passives() -> None:
 @pytest.mark.parametrize(
     ("task", "name"), [("Mood", "past"), ("Mood", "progressive"), ("Question", "passive"), ("Modality", "negated")]
 )
-def test_mirrors_and_orders_keep_to_their_part(task: str, name: str) -> None:
+def test_mirrors_keep_to_their_part(task: str, name: str) -> None:
     check_dataset(build_task(task, train=112, test=56, hold_out_structure=name), name)
 
 
@@ -86,7 +86,7 @@ def test_every_structure_of_every_task(task: str, name: str, sampling: str) -> N
     assert data.mirrored == (sampling == "mirror" and task in ("Order", "SemRole", "Negation"))
 
 
-def test_words_that_training_cannot_have_are_not_asked_about() -> None:
+def test_words_absent_from_training_are_not_probed() -> None:
     data = build_task("Content1Probe", train=112, test=56, hold_out_structure="intransitive")
     check_dataset(data, "intransitive")
     assert {"sleep", "dance", "shout"}.isdisjoint(data.probe_words)
@@ -94,7 +94,7 @@ def test_words_that_training_cannot_have_are_not_asked_about() -> None:
 
 @examples(60)
 @given(full_events(LEXICON))
-def test_a_structure_shows_in_the_sentence(event: Event) -> None:
+def test_structure_shows_in_sentence(event: Event) -> None:
     sentence = realize(event, LEXICON)
     relations = {token.deprel for token in sentence.tokens}
     tags = {token.xpos for token in sentence.tokens}
@@ -112,7 +112,7 @@ def test_a_structure_shows_in_the_sentence(event: Event) -> None:
     assert any(either) == observed["relative"]
 
 
-def test_what_cannot_be_held_out() -> None:
+def test_impossible_structures_are_refused() -> None:
     with pytest.raises(UsageError) as caught:
         find_structure("passives")
     assert str(caught.value).startswith(

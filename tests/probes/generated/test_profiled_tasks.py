@@ -38,7 +38,7 @@ def get_share(data: ProbeDataset, value: str) -> float:
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow) if name == "Modality" else name for name in TASKS]
 )
-def test_items_stay_balanced_and_follow_the_published_profile(name: str) -> None:
+def test_items_follow_published_profile(name: str) -> None:
     if name == "Recipient":
         with pytest.raises(NoStructureError, match=r"^Recipient: every sentence of its questions has weight 0 in the"):
             build_published(name)
@@ -60,7 +60,7 @@ def test_items_stay_balanced_and_follow_the_published_profile(name: str) -> None
 
 @given(st.sampled_from([*TASKS]), two_weights, two_weights, st.integers(0, 9))
 @examples(12)
-def test_under_any_weights_controls_are_exact(
+def test_controls_are_exact_under_any_weights(
     name: str, aspects: tuple[int, int], numbers: tuple[int, int], seed: int
 ) -> None:
     weights = {"rc-aspect": dict(zip(("simple", "prog"), aspects, strict=True))}
@@ -69,7 +69,7 @@ def test_under_any_weights_controls_are_exact(
     check(data, SMALL)
 
 
-def test_the_number_of_nouns_follows_the_weights() -> None:
+def test_noun_numbers_follow_weights() -> None:
     """Mirrors of SemRole exchange nouns of one number, so only tasks without mirrors follow exactly."""
     profile = Profile("plural", {"number": {"sg": 1, "pl": 4}})
     data = build(TASKS["Content1Probe"], lexicon_of("compeval"), size=SIZE, profile=profile)
@@ -77,7 +77,7 @@ def test_the_number_of_nouns_follows_the_weights() -> None:
     assert abs(get_share(data, "number pl") - 0.8) < 5 * math.sqrt(0.16 / nouns)
 
 
-def test_the_card_counts_what_is_in_the_sentences() -> None:
+def test_card_composition_is_that_of_sentences() -> None:
     """The shares are counted again from the parsed sentences."""
     data = dataset("SemRole", "compeval")
     counts: Counter[str] = Counter()
@@ -99,19 +99,19 @@ def test_uniform_is_the_default() -> None:
     assert build_task("Order", train=112, test=56, profile="uniform") == build_task("Order", train=112, test=56)
 
 
-def test_the_papers_sampling_follows_the_profile() -> None:
+def test_paper_sampling_follows_profile() -> None:
     data = build_published("SemRole", sampling=Sampling.PAPER)
     assert get_share(data, "relative object-stranded") < 0.06
     assert abs(get_share(data, "structure transitive-rc.agent.transitive") - 0.284) < 0.1
 
 
-def test_a_structure_can_be_held_out_as_well() -> None:
+def test_profile_allows_held_out_structure() -> None:
     data = build_published("SemRole", structure=find_structure("passive"))
     check(data, SIZE)
     assert data.held_out == "passive"
 
 
-def test_a_structure_without_weight_is_not_used() -> None:
+def test_structure_without_weight_is_not_used() -> None:
     """Intransitive verbs occur in none of the sentences, so all items ask about others."""
     profile = Profile("one", {STRUCTURE: {"transitive-rc.agent.transitive": 1}, RELATIVE: {"subject-active": 1}})
     data = build(TASKS["Order"], lexicon_of("compeval"), size=SMALL, profile=profile)
@@ -132,7 +132,7 @@ def test_too_few_sentences_of_a_structure() -> None:
         build(TASKS["Order"], lexicon_of("compeval"), size=SMALL, profile=profile)
 
 
-def test_the_commands(command: Command, tmp_path: Path) -> None:
+def test_commands_take_profile(command: Command, tmp_path: Path) -> None:
     code, shown, _ = command(
         "build", "compeval", "--task", "Order", *TINY, "--profile", "published", "-o", str(tmp_path)
     )

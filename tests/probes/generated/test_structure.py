@@ -1,4 +1,4 @@
-"""The suite structure: hand-checked pairs, mirrors of a moved clause, and the command line."""
+"""The suite structure: answers by hand and by event, mirrors of a moved clause, and the command line."""
 
 from collections import Counter, defaultdict
 from dataclasses import replace
@@ -8,15 +8,18 @@ from pathlib import Path
 import pytest
 from helpers.in_process import Command
 from helpers.oracles.compeval_checks import SIZE, Item, dataset, find_vocabulary, items, lexicon_of
+from helpers.strategies.space_strategies import spaces
 from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sentprobe.common.errors import UsageError
 from sentprobe.generator.bulk.drawn_texts import get_text_renderer
+from sentprobe.generator.events.checks import contains
 from sentprobe.generator.events.event import (
     GAP,
     Aspect,
+    Event,
     Mood,
     Participant,
     Polarity,
@@ -26,15 +29,18 @@ from sentprobe.generator.events.event import (
     iterate_participants,
 )
 from sentprobe.generator.sentences.parse import parse
+from sentprobe.generator.sentences.realize import realize
+from sentprobe.generator.sentences.sentence_plan import find_slots
 from sentprobe.generator.spaces.constraints import Choices
 from sentprobe.generator.spaces.profile import STRUCTURE, Profile
 from sentprobe.generator.spaces.space import Space
 from sentprobe.generator.spaces.templates import find_patterns
 from sentprobe.probes.datasets.dataset import ProbeDataset, Size, Split, TooFewError
 from sentprobe.probes.datasets.formats import read_dataset
+from sentprobe.probes.generated import mirror
 from sentprobe.probes.generated.assemble import build, build_task
 from sentprobe.probes.generated.items import Drawer
-from sentprobe.probes.generated.mirror import ProbedSentence
+from sentprobe.probes.generated.mirror import ProbedSentence, do_both_occur, does_verb_occur, is_agent, is_positive
 from sentprobe.probes.generated.sampling import NoStructureError
 from sentprobe.probes.generated.tasks import SUITE_TASKS, find_task
 from sentprobe.probes.runs.completed_tasks import make_item_table
@@ -188,7 +194,7 @@ def test_only_the_adjectives_differ() -> None:
         assert true.probe[1] in first
 
 
-def test_a_recipient_is_exchanged_in_every_form() -> None:
+def test_recipient_is_exchanged_in_every_form() -> None:
     """Only two nouns differ. Both forms, in both voices, are asked about, and gaps too."""
     lexicon = lexicon_of("compeval")
     forms, roles = set(), set()
@@ -223,7 +229,7 @@ def test_only_the_asked_role_differs() -> None:
     assert len(shapes) == 16 - 1  # not "who helped the man", whose mirror has "did"
 
 
-def test_a_statement_has_the_words_of_its_question_and_the_content_of_its_order() -> None:
+def test_statement_matches_question_and_order() -> None:
     lexicon = lexicon_of("compeval")
     data = dataset("Mood", "compeval")
     for split in data.splits:
@@ -256,7 +262,7 @@ def test_every_item_has_its_columns(name: str) -> None:
     seed=st.integers(0, 10**6),
     vocabulary=st.sampled_from(["compeval", "english", "own"]),
 )
-def test_the_same_seed_gives_the_same_bytes(name: str, seed: int, vocabulary: str) -> None:
+def test_same_seed_gives_same_bytes(name: str, seed: int, vocabulary: str) -> None:
     build_again = [
         build(
             TASKS[name],
@@ -272,7 +278,7 @@ def test_the_same_seed_gives_the_same_bytes(name: str, seed: int, vocabulary: st
 
 @examples(20)
 @given(seed=st.integers(0, 2**32), role=st.sampled_from(["agent", "patient"]))
-def test_a_clause_moves_there_and_back(seed: int, role: str) -> None:
+def test_clause_moves_there_and_back(seed: int, role: str) -> None:
     from random import Random
 
     from sentprobe.probes.generated.structure_units import _move_clause
@@ -288,13 +294,13 @@ def test_a_clause_moves_there_and_back(seed: int, role: str) -> None:
     assert back.event == drawn.event
 
 
-def test_a_mirror_has_a_weight() -> None:
+def test_mirror_without_weight_is_refused() -> None:
     profile = Profile("one", {STRUCTURE: {"transitive-rc.agent.transitive": 1}})
     with pytest.raises(NoStructureError, match="Attachment: every sentence of its questions has weight 0"):
         build(TASKS["Attachment"], lexicon_of("compeval"), size=SIZE, profile=profile)
 
 
-def test_there_is_no_paper_to_sample_as_in() -> None:
+def test_structure_refuses_paper_sampling() -> None:
     with pytest.raises(UsageError, match=r"^TenseOf: sampling paper is for tasks of a paper"):
         build_task("TenseOf", train=56, test=28, sampling="paper")
     with pytest.raises(UsageError, match=r"no structure task 'Order'; the tasks are Attachment, "):
@@ -304,14 +310,14 @@ def test_there_is_no_paper_to_sample_as_in() -> None:
 @pytest.mark.parametrize(
     ("name", "words"), [("Binding", "7 nouns and 0 adjectives"), ("Recipient", "7 nouns and 0 ditransitive verbs")]
 )
-def test_a_vocabulary_may_lack_words(name: str, words: str) -> None:
+def test_vocabulary_without_words_is_refused(name: str, words: str) -> None:
     with pytest.raises(TooFewError, match=f"^{name}: the vocabulary has {words}; "):
         build_task(name, vocabulary="compeval")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("structure", ["passive", "object-relative", "progressive", "plural"])
-def test_a_structure_can_be_held_out(structure: str) -> None:
+def test_structure_can_be_held_out(structure: str) -> None:
     for name in TASKS:
         if (name, structure) == ("NumberOf", "plural"):
             continue
@@ -320,7 +326,7 @@ def test_a_structure_can_be_held_out(structure: str) -> None:
         assert data.mirrored is (name != "Mood")
 
 
-def test_the_commands(tmp_path: Path, command: Command) -> None:
+def test_commands_build_and_run_structure(tmp_path: Path, command: Command) -> None:
     code, out, err = command("build", "structure", *TINY, "--out", tmp_path / "sets")
     assert code == 0, err
     for name in TASKS:
@@ -337,9 +343,43 @@ def test_the_commands(tmp_path: Path, command: Command) -> None:
     assert (code, len(out.splitlines())) == (0, 42)
 
 
-def test_the_audit_bounds_the_bag_of_words(tmp_path: Path, command: Command) -> None:
+def test_audit_bounds_bag_of_words(tmp_path: Path, command: Command) -> None:
     command("build", "structure", "--task", "TenseOf", *TINY, "--out", tmp_path / "sets")
     code, out, err = command("audit", tmp_path / "sets" / "TenseOf")
     assert code == 0, err
     assert "bound, bag of words and probe: train exactly 50.0% (28 groups); test exactly 50.0% (14 groups)" in out
     assert "a leak" not in out
+
+
+ABSENT = "absent"
+
+
+def does_noun_precede(event: Event, space: Space, probe: tuple[str, str]) -> bool:
+    """Whether the noun comes first, by the tokens of the annotated sentence."""
+    tagged_words = set(zip(("NOUN", "VERB"), probe, strict=True))
+    tokens = realize(event, space.lexicon).tokens
+    kinds = [token.upos for token in tokens if (token.upos, token.lemma) in tagged_words]
+    return kinds == ["NOUN", "VERB"]
+
+
+@examples(40)
+@given(space=spaces(), seed=st.integers(0, 2**32))
+def test_answers_are_those_of_event(space: Space, seed: int) -> None:
+    for drawn in space.decode(space.sample(min(4, space.count()), seed=seed)):
+        event, probed = drawn.event, ProbedSentence(drawn, get_text_renderer(space.lexicon))
+        assert probed.text == realize(event, space.lexicon).text
+        slots = find_slots(event).items()
+        nouns = {word for slot, word in slots if slot.endswith("noun")}
+        verbs = {word for slot, word in slots if slot.endswith("verb")}
+        for probe in product({*nouns, ABSENT}, {*verbs, ABSENT}):
+            noun, verb = probe
+            has = (noun in nouns, verb in verbs)
+            assert do_both_occur(probed, probe) is (all(has) if any(has) else None)
+            agent = Event(predicate=verb, agent=Participant(noun=noun))
+            assert is_agent(probed, probe) is (contains(event, agent) if all(has) else None)
+            first = does_noun_precede(event, space, probe) if all(has) else None
+            assert mirror.does_noun_precede(probed, probe) is first
+        for verb in {*verbs, ABSENT}:
+            assert does_verb_occur(probed, (verb,)) is (verb in verbs)
+            positive = Event(predicate=verb, polarity=Polarity.POSITIVE)
+            assert is_positive(probed, (verb,)) is (contains(event, positive) if verb in verbs else None)

@@ -23,7 +23,7 @@ def patch_installed_version(monkeypatch: pytest.MonkeyPatch, version: str | None
     monkeypatch.setattr(mteb, "version", read_version)
 
 
-def test_without_mteb_one_line_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_mteb_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     patch_installed_version(monkeypatch, None)
     with pytest.raises(MissingError) as caught:
         sentprobe.mteb.tasks("none")
@@ -33,19 +33,19 @@ def test_without_mteb_one_line_names_the_extra(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("version", ["1.39.7", "2.9.0", "2.25", "2.25.9", "2"])
-def test_an_older_one_is_named(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
+def test_older_mteb_is_refused(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
     patch_installed_version(monkeypatch, version)
     with pytest.raises(UnusableError, match=f"need mteb 2.26 or later, and {version} is installed"):
         sentprobe.mteb.tasks("none")
 
 
 @pytest.mark.parametrize("version", ["2.26", "2.26.24", "2.100.1", "3.0"])
-def test_later_ones_are_taken(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
+def test_later_mteb_is_taken(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
     patch_installed_version(monkeypatch, version)
     mteb.need_mteb()
 
 
-def test_what_has_no_tasks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_folder_without_tasks_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     patch_installed_version(monkeypatch, "2.26.24")
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty" / "notes.md").write_text("mine")
@@ -69,7 +69,7 @@ def test_every_paper_is_described() -> None:
         assert paper["bibtex_citation"].count("{") == paper["bibtex_citation"].count("}")
 
 
-def test_naming_it_imports_neither_mteb_nor_pytorch() -> None:
+def test_naming_mteb_imports_no_library() -> None:
     code = (
         "import sys, sentprobe; sentprobe.mteb.tasks; "
         "print({'mteb', 'torch', 'datasets', 'transformers'} & {*sys.modules})"

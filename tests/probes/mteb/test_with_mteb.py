@@ -86,7 +86,7 @@ def test_all_items_are_used(session: Any) -> None:
     assert description["n_experiments"] == 1
 
 
-def test_vectors_and_accuracies_are_those_of_a_run(session: Any) -> None:
+def test_mteb_accuracies_are_those_of_run(session: Any) -> None:
     assert {*session["scores"]} == {*TASKS}
     assert session["texts"] > 100
     assert session["apart"] < 1e-5
@@ -96,18 +96,18 @@ def test_vectors_and_accuracies_are_those_of_a_run(session: Any) -> None:
     assert session["scores"]["GeometryRole"] == pytest.approx(session["geometry"], abs=1e-9)
 
 
-def test_mteb_reads_the_results_that_are_written(session: Any, place: Path) -> None:
+def test_mteb_reads_written_results(session: Any, place: Path) -> None:
     expected = {"sentprobe/bow": {"Order": 0.6, "GeometryRole": 0.5}, "o/m": {"Order": 0.7}}
     assert session["read_back"] == expected == read_scores(place / "exported")
     assert session["one"] == 0.7
 
 
-def test_what_mteb_itself_writes_is_read(session: Any, place: Path) -> None:
+def test_results_of_mteb_are_read(session: Any, place: Path) -> None:
     (scores,) = read_scores(place / "cache").values()
     assert scores == {name: pytest.approx(score, abs=1e-5) for name, score in session["scores"].items()}
 
 
-def test_a_retrieval_set_has_the_same_figures_in_mteb_and_sentence_transformers(session: Any) -> None:
+def test_retrieval_figures_agree(session: Any) -> None:
     figures = session["retrieval"]
     assert figures["queries"] == 30
     assert figures["mteb_ndcg"] == pytest.approx(figures["ndcg"], abs=1e-4)

@@ -20,7 +20,7 @@ from sentprobe.probes.natural.selection import compute_class_share, deal_forms, 
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12).filter(lambda s: sum(s) > 0.01), st.integers(0, 500))
-def test_apportioned_numbers_add_up_and_are_near_their_shares(shares: list[float], number: int) -> None:
+def test_apportioned_numbers_are_near_shares(shares: list[float], number: int) -> None:
     counts = apportion_items(np.array(shares), number)
     assert counts.sum() == number
     assert np.all(np.abs(counts - np.array(shares) / sum(shares) * number) < 1 + 1e-6)
@@ -39,7 +39,7 @@ def test_shares_fit_the_capacity(capacity: int, train: int, test: int, validatio
 
 
 @given(st.lists(st.tuples(st.integers(1, 30), st.integers(0, 1)), min_size=1, max_size=300))
-def test_a_form_is_dealt_to_one_split(pairs: list[tuple[int, int]]) -> None:
+def test_form_is_dealt_to_one_split(pairs: list[tuple[int, int]]) -> None:
     forms, labels = np.array(pairs, np.int64).T
     pool = SentencePool(np.arange(len(forms), dtype=np.uint64), labels, forms)
     quotas = {Split.TRAIN: 10, Split.VALIDATION: 1, Split.TEST: 1}
@@ -58,7 +58,7 @@ def test_forms_are_dealt_in_proportion() -> None:
 
 @examples(40)
 @given(st.lists(st.integers(1, 9), min_size=40, max_size=80), st.randoms(use_true_random=False))
-def test_common_forms_leave_the_splits_as_large_as_can_be(sizes: list[int], rng: Random) -> None:
+def test_common_forms_leave_splits_large(sizes: list[int], rng: Random) -> None:
     """Where rare forms can fill each split, fewer items are lost than the rarest form has."""
     sizes = [60, 45, 30, *sizes, *[1] * 30]
     forms = np.repeat(np.arange(len(sizes)), sizes)
@@ -69,7 +69,7 @@ def test_common_forms_leave_the_splits_as_large_as_can_be(sizes: list[int], rng:
     assert np.all(counts >= len(forms) * np.array([10, 1, 1]) / 12 - 1)
 
 
-def test_a_form_too_common_for_a_small_split_is_trained_on() -> None:
+def test_too_common_form_goes_to_training() -> None:
     sizes = [60, 13, 13, 8, 6, 5, 5, 4, 3, 1, 1, 1]
     forms = np.repeat(np.arange(12), sizes)
     pool = SentencePool(np.arange(120, dtype=np.uint64), np.zeros_like(forms), forms)
@@ -79,14 +79,14 @@ def test_a_form_too_common_for_a_small_split_is_trained_on() -> None:
     assert set(dealt[forms < 3].tolist()) == {0}
 
 
-def test_few_forms_that_are_too_common_are_dealt_all_the_same() -> None:
+def test_few_common_forms_fill_all_splits() -> None:
     forms = np.repeat(np.arange(8), [10] * 7 + [1])
     pool = SentencePool(np.arange(71, dtype=np.uint64), np.zeros_like(forms), forms)
     quotas = {Split.TRAIN: 10, Split.VALIDATION: 1, Split.TEST: 1}
     assert np.all(np.bincount(deal_forms(pool, classes=1, requested=quotas), minlength=3) > 0)
 
 
-def test_the_rarest_class_is_named_with_its_count() -> None:
+def test_rarest_class_is_named_with_count() -> None:
     labels = np.array([0, 1, 1, 0, 1])
     pool = SentencePool(np.arange(5, dtype=np.uint64), labels, np.zeros_like(labels))
     assert describe_rarest_class(pool, ["NN", "NNS"]) == "the rarest class, NN, has 2 sentences"
@@ -99,7 +99,7 @@ SHAPE = 8, 17
 
 @examples(25)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 60), st.integers(20, 400))
-def test_depths_are_told_apart_from_lengths_over_all_lengths_that_there_are(seed: int, plenty: int, items: int) -> None:
+def test_depth_target_is_uncorrelated_with_length(seed: int, plenty: int, items: int) -> None:
     """The deeper, the longer, as in text; corners that nobody writes are empty."""
     rng = np.random.default_rng(seed)
     depth, length = np.indices(SHAPE)
@@ -118,7 +118,7 @@ def test_depths_are_told_apart_from_lengths_over_all_lengths_that_there_are(seed
         assert lengths.std() >= 3
 
 
-def test_a_long_and_shallow_sentence_is_taken_where_there_are_some() -> None:
+def test_long_shallow_sentences_are_taken() -> None:
     """As the example of the paper: 22 tokens, 5 deep."""
     result = find_best_target(np.full(SHAPE, 60), {Split.TRAIN: 1000, Split.TEST: 100})
     assert result is not None
@@ -130,13 +130,13 @@ def test_a_long_and_shallow_sentence_is_taken_where_there_are_some() -> None:
 
 
 @given(st.integers(0, 2**32 - 1))
-def test_the_correlation_is_numpys(seed: int) -> None:
+def test_correlation_is_numpys(seed: int) -> None:
     counts = np.random.default_rng(seed).integers(0, 9, SHAPE)
     depth, length = (np.repeat(index.ravel(), counts.ravel()) for index in np.indices(SHAPE))
     assert compute_correlation(counts) == pytest.approx(np.corrcoef(depth, length)[0, 1], abs=1e-6)
 
 
-def test_the_middle_of_the_depths_is_noted() -> None:
+def test_middle_depth_is_noted() -> None:
     """Few sentences are as shallow or as deep as the corpus allows."""
     cells = np.outer([8, 20, 40, 50, 40, 20, 8], np.ones(17, np.int64))
     result = find_best_target(cells, {Split.TRAIN: 600, Split.TEST: 60})

@@ -74,7 +74,7 @@ language_lists = st.lists(st.sampled_from(LANGUAGES), min_size=1, max_size=3, un
     test=st.integers(12, 60),
     seed=st.integers(0, 5),
 )
-def test_test_sentences_and_their_translations_are_never_trained(
+def test_tested_sentences_are_never_trained(
     tables: list[Table], *, task: str, train_on: tuple[str, ...], test_on: tuple[str, ...], test: int, seed: int
 ) -> None:
     crossing = Crossing(tasks=tuple(find_tasks([task])), train_on=train_on, test_on=test_on)
@@ -116,7 +116,7 @@ def test_progress_counts_pairs_of_languages(tables: list[Table]) -> None:
 
 
 @pytest.mark.parametrize("task", ["BShift", "SOMO", "CoordInv"])
-def test_changed_sentences_keep_the_id_of_their_original(tables: list[Table], task: str) -> None:
+def test_changed_sentences_keep_original_id(tables: list[Table], task: str) -> None:
     crossing = Crossing(tasks=tuple(find_tasks([task])), train_on=("de",), test_on=("fr",))
     (data,) = build_all(tables, crossing, Size(train=40, test=40, validation=8)).values()
     assert isinstance(data, ProbeDataset), data
@@ -137,7 +137,7 @@ def _index_by_words(number: int) -> dict[tuple[str, ...], str]:
     return {_key(row.text): row.sentence_id for row in make_language(number) if row.sentence_id}
 
 
-def test_one_sided_languages_give_all_their_sentences_to_that_side(tables: list[Table]) -> None:
+def test_one_sided_language_gives_all_sentences(tables: list[Table]) -> None:
     task = find_tasks(["SubjNum"])
     one_sided = Crossing(tasks=tuple(task), train_on=("de",), test_on=("fr",))
     both = Crossing(tasks=tuple(task), train_on=("de", "fr"), test_on=("fr", "de"))
@@ -150,7 +150,7 @@ def test_one_sided_languages_give_all_their_sentences_to_that_side(tables: list[
     assert counts[0] > counts[1]
 
 
-def test_a_language_without_a_label_is_left_out_with_the_reason(tables: list[Table], tmp_path: Path) -> None:
+def test_language_without_label_is_left_out(tables: list[Table], tmp_path: Path) -> None:
     bare = [replace(row, verb=None, subject=None, object=None) for row in make_language(1)]
     crossing = make_crossing(
         [tables[0], write_table(bare, tmp_path / "fr", language="fr")],
@@ -184,7 +184,7 @@ def test_tasks_about_words_are_refused(tables: list[Table], name: str, reason: s
     assert str(error) == f"{name}: cannot be tested in another language: {reason}"
 
 
-def test_by_default_they_are_left_out(tables: list[Table]) -> None:
+def test_word_tasks_are_left_out_by_default(tables: list[Table]) -> None:
     crossing = make_crossing(tables, find_tasks(), train_on="de", test_on="fr, it", chosen=False)
     assert "WC" not in {task.name for task in crossing.tasks}
     assert (crossing.train_on, crossing.test_on) == (("de",), ("fr", "it"))
@@ -209,7 +209,7 @@ def test_tables_need_different_known_languages(tables: list[Table]) -> None:
             make_crossing([tables[0], second], find_tasks(), train_on=None, test_on=None, chosen=False)
 
 
-def test_too_many_test_items_are_refused_by_counts() -> None:
+def test_too_many_test_items_are_refused() -> None:
     rows = [replace(row, sentence_id=str(place)) for place, row in enumerate(make_language(0)[:200])]
     with TemporaryDirectory() as folder:
         pair = [write_table(rows, Path(folder) / name, language=name) for name in ("aa", "bb")]

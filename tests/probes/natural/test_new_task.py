@@ -44,7 +44,7 @@ def built(row: NaturalTask, table: Path, tmp_path: Path, command: Command) -> Pa
     return tmp_path / "tasks" / "Commas"
 
 
-def test_it_is_built_and_audited(built: Path, command: Command) -> None:
+def test_new_task_is_built_and_audited(built: Path, command: Command) -> None:
     data = read_dataset(built)
     assert data.labels == ("NONE", "SOME")
     for items in data.splits.values():
@@ -59,9 +59,7 @@ def test_it_is_built_and_audited(built: Path, command: Command) -> None:
     assert reasons["length"][0] == "expected"
 
 
-def test_a_cue_that_its_value_does_not_name_is_a_leak(
-    built: Path, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unnamed_cue_is_a_leak(built: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     may_answer: dict[Cue, str] = dict(commas.TASK.may_answer)
     del may_answer[Cue.LENGTH]
     monkeypatch.setitem(TASKS, "Commas", replace(commas.TASK, may_answer=may_answer))
@@ -71,7 +69,7 @@ def test_a_cue_that_its_value_does_not_name_is_a_leak(
 
 
 @pytest.mark.usefixtures("row")
-def test_it_is_run_and_shown(table: Path, tmp_path: Path, command: Command) -> None:
+def test_new_task_is_run_and_shown(table: Path, tmp_path: Path, command: Command) -> None:
     tasks = ("--task", "Commas", "--task", "SentLen", *SMALL)
     where = ("-o", tmp_path / "run", "-e", "bow?dim=4")
     code, _, err = command("run", "natural", table, *tasks, *where, *QUICK)
@@ -84,7 +82,7 @@ def test_it_is_run_and_shown(table: Path, tmp_path: Path, command: Command) -> N
 
 
 @pytest.mark.usefixtures("row")
-def test_two_tables_are_compared_by_it(table: Path, command: Command) -> None:
+def test_new_task_compares_two_tables(table: Path, command: Command) -> None:
     code, out, err = command("agree", table, table, "--format", "json")
     assert code == 0, err
     records = {(record["kind"], record["name"]): record for record in json.loads(out)}
@@ -93,7 +91,7 @@ def test_two_tables_are_compared_by_it(table: Path, command: Command) -> None:
 
 
 @pytest.mark.usefixtures("row")
-def test_it_is_listed(table: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_new_task_is_listed(table: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     for name in ("build", "run"):
         code, out, _ = command(name, "--help")
@@ -106,7 +104,7 @@ def test_it_is_listed(table: Path, command: Command, monkeypatch: pytest.MonkeyP
     assert ", Commas; the suites are" in err
 
 
-def test_what_is_said_of_it_is_read_from_its_value(built: Path) -> None:
+def test_descriptions_come_from_task_value(built: Path) -> None:
     data = read_dataset(built)
     assert find_preset_name("mine", "CommaCounts") == find_preset_name("comma_counts") == "conneau"
     assert find_usual_words(data) == ONE_HOT
@@ -114,14 +112,14 @@ def test_what_is_said_of_it_is_read_from_its_value(built: Path) -> None:
     assert not explain_expected_cue("Commas", Cue.POSITION)
 
 
-def test_without_the_row_nothing_knows_it(table: Path, command: Command) -> None:
+def test_unlisted_task_is_unknown(table: Path, command: Command) -> None:
     code, _, err = command("build", "natural", table, "--task", "Commas", "--out", "nowhere")
     assert (code, "there is no natural-text task 'Commas'" in err) == (2, True)
     assert not explain_expected_cue("Commas", Cue.BAG)
     assert find_preset_name("Commas") == "ettinger"
 
 
-def test_a_task_names_the_module_of_its_code() -> None:
+def test_task_names_module_of_its_code() -> None:
     """Some tasks are functions with bound arguments; the code decides whether a finished result can be reused."""
     assert {task.module.rpartition(".")[0] for task in TASKS.values()} == {"sentprobe.probes.natural"}
     assert commas.TASK.module == "helpers.oracles.commas"
@@ -130,7 +128,7 @@ def test_a_task_names_the_module_of_its_code() -> None:
 # A task of compeval
 
 
-def test_a_task_of_compeval_is_a_row_too(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_new_compeval_task_is_built_and_run(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     task = replace(COMPEVAL["Order"], name="Sequence", published="seq", preset="logreg")
     monkeypatch.setitem(COMPEVAL, task.name, task)
     monkeypatch.setattr(specs, "COMPEVAL_TASKS", (*specs.COMPEVAL_TASKS, task.name))

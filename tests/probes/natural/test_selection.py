@@ -4,6 +4,7 @@ from collections import Counter
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
 from helpers.oracles.natural_checks import CHECKS, Source, check_all, check_tree_depth, iterate_items
 from helpers.runs.natural_tables import build_one, read_novel_rows, read_treebank_rows, sample_rows, write_table
@@ -20,11 +21,6 @@ from sentprobe.probes.natural.datasets import TASKS, NaturalRecipe, build_datase
 from sentprobe.probes.natural.selection import FrequencyBand, NaturalSettings
 
 WIDE = NaturalSettings(band=FrequencyBand(1, 500), odd_band=FrequencyBand(2, 200), first_rank=40, words=8, sequences=4)
-
-
-@pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> Table:
-    return write_table(sample_rows(), tmp_path_factory.mktemp("made") / "table", shards=3)
 
 
 @pytest.fixture(scope="module")
@@ -47,14 +43,14 @@ def test_invariants(name: str, size: Size, seed: int, table: Table, source: Sour
     assert (Split.VALIDATION in data.splits) == bool(size.validation)
 
 
-def test_that_one_depth_lacks_an_item_is_said(table: Table, source: Source) -> None:
+def test_depth_that_lacks_items_is_noted(table: Table, source: Source) -> None:
     recipe = NaturalRecipe(size=Size(42, 21, 19), seed=118, settings=WIDE, audit=False)
     data = build_one(TASKS["TreeDepth"], table, recipe=recipe)
     check_tree_depth(data, source)
     assert "but fewer where the corpus has too few" in data.card.notes[0]
 
 
-def test_what_was_asked_for_is_given_where_the_corpus_has_it(table: Table) -> None:
+def test_requested_sizes_are_built(table: Table) -> None:
     size = Size(60, 12, 12)
     recipe = NaturalRecipe(size=size, settings=WIDE, audit=False)
     for _, data in build_datasets(find_tasks(), table, recipe=recipe):
@@ -65,7 +61,7 @@ def test_what_was_asked_for_is_given_where_the_corpus_has_it(table: Table) -> No
         assert not any(note.startswith("scaled") for note in data.card.notes)
 
 
-def test_a_corpus_that_is_too_small_gives_less_and_says_so(table: Table) -> None:
+def test_small_corpus_scales_sizes_down(table: Table) -> None:
     recipe = NaturalRecipe(settings=WIDE, audit=False)
     for task, data in build_datasets(find_tasks(), table, recipe=recipe):
         assert isinstance(data, ProbeDataset)
@@ -75,7 +71,7 @@ def test_a_corpus_that_is_too_small_gives_less_and_says_so(table: Table) -> None
 
 
 @pytest.mark.parametrize("name", [*CHECKS, "AdiContent", "AdiOrder"])
-def test_the_same_seed_gives_the_same_whatever_the_shards(name: str, table: Table, tmp_path: Path) -> None:
+def test_shards_do_not_change_items(name: str, table: Table, tmp_path: Path) -> None:
     rows = list(sample_rows())
     Random(1).shuffle(rows)
     sharded = write_table(rows, tmp_path / "other", shards=7)
@@ -89,7 +85,7 @@ def test_the_same_seed_gives_the_same_whatever_the_shards(name: str, table: Tabl
     assert build_one(TASKS[name], table, recipe=changed).fingerprint() != first.fingerprint()
 
 
-def test_depths_are_balanced_and_uncorrelated_where_the_corpus_allows(table: Table) -> None:
+def test_depths_are_balanced_and_uncorrelated(table: Table) -> None:
     recipe = NaturalRecipe(size=Size(56, 16, 16), audit=False)
     data = build_one(TASKS["TreeDepth"], table, recipe=recipe)
     assert {data.card.counts[f"test {depth}"] for depth in range(5, 13)} == {2}
@@ -108,7 +104,7 @@ def test_other_depths_are_the_classes(table: Table, source: Source) -> None:
     assert "test 12" not in data.card.counts
 
 
-def test_the_card_has_the_baselines_of_the_paper(table: Table) -> None:
+def test_card_has_baselines_of_paper(table: Table) -> None:
     recipe = NaturalRecipe(size=Size(300, 100, 100), settings=WIDE)
     data = build_one(TASKS["SentLen"], table, recipe=recipe)
     scores = data.card.audit["baselines"]
@@ -121,7 +117,7 @@ def test_the_card_has_the_baselines_of_the_paper(table: Table) -> None:
 
 @needs_shared
 @pytest.mark.parametrize("name", CHECKS)
-def test_the_treebank(name: str, real: tuple[Table, Source]) -> None:
+def test_treebank_keeps_invariants(name: str, real: tuple[Table, Source]) -> None:
     table, source = real
     data = build_one(TASKS[name], table, recipe=NaturalRecipe(audit=False))
     check_all(data)
@@ -137,7 +133,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> tuple[Table, Source]:
 @needs_shared
 @pytest.mark.slow  # 9,000 sentences; the treebank, which is not slow, is real text too
 @pytest.mark.parametrize("name", CHECKS)
-def test_the_novels(name: str, parsed: tuple[Table, Source]) -> None:
+def test_novels_keep_invariants(name: str, parsed: tuple[Table, Source]) -> None:
     table, source = parsed
     recipe = NaturalRecipe(audit=False, settings=NaturalSettings(words=20, sequences=6))
     data = build_one(TASKS[name], table, recipe=recipe)
@@ -148,7 +144,7 @@ def test_the_novels(name: str, parsed: tuple[Table, Source]) -> None:
 
 @needs_shared
 @pytest.mark.parametrize("name", ["SubjNum", "ObjNum", "Tense"])
-def test_that_words_are_kept_apart_costs_next_to_nothing(name: str, parsed: tuple[Table, Source]) -> None:
+def test_separate_words_cost_few_items(name: str, parsed: tuple[Table, Source]) -> None:
     table, source = parsed
     recipe = NaturalRecipe(audit=False, settings=NaturalSettings(band=FrequencyBand(1, 5000)))
     data = build_one(TASKS[name], table, recipe=recipe)
@@ -175,7 +171,7 @@ def parsed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Table, Source]:
     return write_table(rows, tmp_path_factory.mktemp("novels") / "table", shards=2), Source(rows)
 
 
-def test_what_cannot_be_built_says_what_there_is(tmp_path: Path) -> None:
+def test_too_few_sentences_are_counted(tmp_path: Path) -> None:
     small = write_table(sample_rows(40), tmp_path / "small")
     recipe = NaturalRecipe(audit=False)
     datasets = dict(build_datasets(find_tasks(["SentLen", "TreeDepth", "CoordInv"]), small, recipe=recipe))
@@ -183,3 +179,38 @@ def test_what_cannot_be_built_says_what_there_is(tmp_path: Path) -> None:
     message = str(datasets[TASKS["SentLen"]])
     assert message.startswith("SentLen: the corpus has too few sentences: at least 3 are needed")
     assert "26-28: " in message
+
+
+@pytest.fixture(scope="module")
+def novels(tmp_path_factory: pytest.TempPathFactory) -> Table:
+    return write_table(read_novel_rows(40_000), tmp_path_factory.mktemp("novels") / "table")
+
+
+def build_from_novels(name: str, table: Table, *, band: FrequencyBand | None = None) -> ProbeDataset:
+    recipe = NaturalRecipe(audit=False, settings=NaturalSettings(band=band))
+    return build_one(TASKS[name], table, recipe=recipe)
+
+
+@needs_shared
+@pytest.mark.slow
+def test_novel_depths_are_uncorrelated_with_length(novels: Table) -> None:
+    data = build_from_novels("TreeDepth", novels)
+    CHECKS["TreeDepth"](data, Source(read_novel_rows(40_000)))
+    pairs = [(int(item.label), len(item.tokens)) for item in iterate_items(data)]
+    depths, lengths = np.array(pairs).T
+    assert len(pairs) >= 1000
+    assert lengths.std() >= 3
+    assert (lengths.min(), lengths.max()) == (6, 22)
+    assert abs(np.corrcoef(depths, lengths)[0, 1]) <= 0.1
+    # Whoever knows the length and all labels is hardly better than who always says the commonest.
+    best = sum(np.bincount(depths[lengths == length]).max() for length in set(lengths.tolist()))
+    assert best <= np.bincount(depths).max() + 0.02 * len(pairs)
+
+
+@needs_shared
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["SubjNum", "ObjNum"])
+def test_rare_words_cost_few_items(name: str, novels: Table) -> None:
+    data, common = build_from_novels(name, novels), build_from_novels(name, novels, band=FrequencyBand(4, 223))
+    assert "words of corpus frequency 1 to 30" in data.card.notes
+    assert len(list(iterate_items(data))) >= 0.9 * len(list(iterate_items(common)))

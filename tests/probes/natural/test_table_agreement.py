@@ -1,7 +1,7 @@
 """Agreement of two tables: counts, kappa and tasks' answers against other implementations."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from helpers.oracles.natural_checks import iterate_items
 from helpers.oracles.row_agreement import Label, compare_rows
-from helpers.runs.natural_tables import build_one, sample_rows, write_table
+from helpers.runs.natural_tables import build_one
 from helpers.strategies.agreement_strategies import Analyses, analyses
 from helpers.strategies.corpus_strategies import make_table
 from helpers.thoroughness import examples
@@ -84,7 +84,7 @@ def trees(tmp_path: Path) -> Callable[[str, str], Table]:
     return make
 
 
-def test_counted_by_hand(trees: Callable[[str, str], Table]) -> None:
+def test_agreement_counts_by_hand(trees: Callable[[str, str], Table]) -> None:
     agreement = compare_tables(trees("gold", GOLD), trees("parsed", PARSED_TREES))
     assert (agreement.both, agreement.only_a, agreement.only_b) == (3, 1, 2)
     assert list_tallies(agreement) == BY_HAND
@@ -115,7 +115,7 @@ def test_disagreements_by_hand(trees: Callable[[str, str], Table]) -> None:
 
 @examples(5)
 @given(analyses())
-def test_counts_add_up_and_are_those_of_pairs_of_rows(sides: Analyses) -> None:
+def test_counts_are_those_of_row_pairs(sides: Analyses) -> None:
     with TemporaryDirectory() as folder:
         first, second = sides.tables(Path(folder))
         with open_pairs(first, second) as pairs:
@@ -164,19 +164,14 @@ LABELS: Mapping[str, Callable[[Any], str] | None] = {
 }
 
 
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Table]:
-    yield write_table(sample_rows(), tmp_path_factory.mktemp("made") / "table")
-
-
 @pytest.mark.parametrize("name", LABELS)
-def test_a_tasks_answer_is_the_label_of_its_items(name: str, corpus: Table) -> None:
+def test_task_answer_is_label_of_items(name: str, table: Table) -> None:
     (measure,) = (candidate for candidate in list_measures() if candidate.name == name)
-    with corpus.connect() as connection:
+    with table.connect() as connection:
         rows = connection.sql(f"SELECT text, {measure.label.sql} FROM sentences").fetchall()
     answers = {text: answer for text, answer in rows if answer is not None}
     wide = NaturalSettings(band=FrequencyBand(1, 10_000), sequences=4)
-    data = build_one(TASKS[name], corpus, recipe=NaturalRecipe(settings=wide, audit=False))
+    data = build_one(TASKS[name], table, recipe=NaturalRecipe(settings=wide, audit=False))
     write = LABELS[name]
     original_items = [item for item in iterate_items(data) if name != "CoordInv" or item.label == "O"]
     assert len(original_items) > 20
@@ -185,7 +180,7 @@ def test_a_tasks_answer_is_the_label_of_its_items(name: str, corpus: Table) -> N
         assert write is None or item.label in {write(answers[item.text]), "OTHER"}
 
 
-def test_all_of_the_ten_tasks_are_spoken_of() -> None:
+def test_measures_cover_all_parsed_tasks() -> None:
     measured = {measure.task for measure in list_measures()}
     tasks_with_answer = {task.name for task in TASKS.values() if task.answer is not None}
     assert measured == tasks_with_answer == set(LABELS)
@@ -195,7 +190,7 @@ def test_all_of_the_ten_tasks_are_spoken_of() -> None:
     assert ten - measured == {"SentLen", "WC", "BShift", "SOMO"}
 
 
-def test_nothing_in_common(trees: Callable[[str, str], Table]) -> None:
+def test_tables_without_common_sentences_are_refused(trees: Callable[[str, str], Table]) -> None:
     first, second = trees("a", "(S (NP (NN x)) (VP (VBD y)))"), trees("b", "(S (NP (NN xy)))")
     message = f"{first.path} and {second.path} have no sentence in common; sentences are matched"
     with pytest.raises(SentprobeError) as caught, open_pairs(first, second):
@@ -203,7 +198,7 @@ def test_nothing_in_common(trees: Callable[[str, str], Table]) -> None:
     assert str(caught.value).startswith(message)
 
 
-def test_without_constituents(trees: Callable[[str, str], Table], tmp_path: Path) -> None:
+def test_table_without_constituents_has_fewer_measures(trees: Callable[[str, str], Table], tmp_path: Path) -> None:
     gold = trees("gold", GOLD)
     (tmp_path / "a.tok").write_text("The men saw dogs .\n")
     tokens = make_table([tmp_path / "a.tok"], tmp_path / "b", recipe=AnalysisRecipe(parser="none"))

@@ -1,14 +1,11 @@
 """Parts of the natural-text tasks, by hand and by property, and their errors."""
 
-from collections import Counter
 from pathlib import Path
 from random import Random
 
 import pytest
-from helpers.oracles.natural_checks import check_all, iterate_items
 from helpers.runs.natural_tables import build_one, parse_rows, sample_rows, write_table
-from helpers.thoroughness import examples
-from hypothesis import Phase, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sentprobe.common.errors import SentprobeError, UsageError
@@ -23,14 +20,6 @@ from sentprobe.probes.natural.natural_task import TaskGroup
 from sentprobe.probes.natural.selection import FrequencyBand, NaturalSettings, parse_band
 from sentprobe.probes.natural.surface_tasks import FULL_CORPUS, compute_target_band
 
-ADI = ("AdiContent", "AdiContent-permuted", "AdiContent-random")
-ORDER = ("AdiOrder", "AdiOrder-permuted", "AdiOrder-random")
-
-
-@pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> Table:
-    return write_table(sample_rows(), tmp_path_factory.mktemp("made") / "table")
-
 
 def make_recipe(train: int = 200, test: int = 40, *, seed: int = 0) -> NaturalRecipe:
     return NaturalRecipe(size=Size(train, test, test), seed=seed, audit=False)
@@ -42,12 +31,12 @@ def make_recipe(train: int = 200, test: int = 40, *, seed: int = 0) -> NaturalRe
 @pytest.mark.parametrize(
     ("tokens", "band"), [(10_000_000, "100-5000"), (90_000_000, "100-5000"), (1_000_000, "10-500"), (5, "1-2")]
 )
-def test_a_band_scales_with_the_corpus(tokens: int, band: str) -> None:
+def test_band_scales_with_corpus(tokens: int, band: str) -> None:
     assert str(FrequencyBand(100, 5000).scale(tokens)) == band
 
 
 @given(st.integers(1, 10**9), st.integers(1, 10**9))
-def test_the_words_asked_about_are_as_rare_in_a_small_corpus_as_in_a_large_one(tokens: int, extra: int) -> None:
+def test_target_band_keeps_relative_frequency(tokens: int, extra: int) -> None:
     small, large = compute_target_band(tokens), compute_target_band(tokens + extra)
     assert small.low <= large.low <= 100
     assert 30 <= small.high <= large.high <= 5000
@@ -56,13 +45,13 @@ def test_the_words_asked_about_are_as_rare_in_a_small_corpus_as_in_a_large_one(t
 
 
 @pytest.mark.parametrize("text", ["", "5", "5-", "9-5", "0-5", "a-b", "-1-5", "1.5-3", "1-2-3"])
-def test_a_band_is_two_numbers(text: str) -> None:
+def test_malformed_band_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="a frequency band is LOW-HIGH, such as 100-5000"):
         parse_band(text)
 
 
 @pytest.mark.parametrize("field", ["words", "first_rank", "sequences"])
-def test_numbers_are_positive(field: str) -> None:
+def test_settings_must_be_positive(field: str) -> None:
     with pytest.raises(UsageError, match="must be at least"):
         NaturalSettings(**{field: 0})  # type: ignore[arg-type]
 
@@ -74,7 +63,7 @@ def list_swaps(text: str) -> set[str | None]:
     return {_swap_neighbours(text, Random(seed)) for seed in range(60)}
 
 
-def test_two_neighbours_are_swapped_but_not_the_first_token_or_punctuation() -> None:
+def test_bshift_swaps_two_inner_words() -> None:
     assert list_swaps("He saw the old man .") == {
         "He the saw old man .",
         "He saw old the man .",
@@ -86,7 +75,7 @@ def test_two_neighbours_are_swapped_but_not_the_first_token_or_punctuation() -> 
 
 
 @pytest.mark.parametrize("text", ["Well , no !", "Go !", "Oh no no ! --", "And that That ."])
-def test_some_sentences_have_nothing_to_swap(text: str) -> None:
+def test_bshift_finds_nothing_to_swap(text: str) -> None:
     assert list_swaps(text) == {None}
 
 
@@ -119,12 +108,12 @@ def format_clause(subject: str, verb: str) -> str:
         ("(DT The) (NN man)", "(DT The) (NN dog)", None),
     ],
 )
-def test_casing_and_stop_are_mended(first: str, second: str, expected: str | None) -> None:
+def test_coordinv_mends_casing_and_stop(first: str, second: str, expected: str | None) -> None:
     tree = f"(S {format_clause(first, 'ran')} (, ,) (CC but) {format_clause(second, 'slept')} (. .))"
     assert invert_clauses(tree) == expected
 
 
-def test_quotes_around_the_whole_stay_around_the_whole() -> None:
+def test_coordinv_keeps_quotes_around() -> None:
     tree = f'(S (`` ") {format_clause("(PRP He)", "ran")} (CC or) {format_clause("(PRP she)", "did")} (. ?))'
     row = build_row(ParsedSentence(tree=tree))
     spans = (1, 3, 4, 6)
@@ -146,7 +135,7 @@ def test_quotes_around_the_whole_stay_around_the_whole() -> None:
         ("", "(. .) ('' '')", False),
     ],
 )
-def test_quotations_are_not_coordinated(opening: str, stop: str, usable: bool, tmp_path: Path) -> None:
+def test_coordinv_leaves_out_quotations(opening: str, stop: str, usable: bool, tmp_path: Path) -> None:
     trees = [
         f"(S {opening} {format_clause('(DT The) (NN man)', f'ran{n}')} (CC and) "
         f"{format_clause(subject, f'slept{n}')} {stop})"
@@ -160,90 +149,10 @@ def test_quotations_are_not_coordinated(opening: str, stop: str, usable: bool, t
     assert usable or "first clause longer: 0" in str(built)
 
 
-# Adi et al. 2017
-
-
-@pytest.mark.parametrize("name", ADI)
-@examples(4, phases=(Phase.explicit, Phase.generate))
-@given(seed=st.integers(0, 1000))
-def test_each_probe_word_is_as_often_right_as_wrong(name: str, seed: int, table: Table) -> None:
-    data = build_one(TASKS[name], table, recipe=make_recipe(seed=seed))
-    check_all(data, lengths=(5, 70))
-    counts: Counter[tuple[Split, str]] = Counter()
-    for item in iterate_items(data):
-        inside = item.probes[0] in [token.lower() for token in item.tokens]
-        assert item.label == str(inside).upper()
-        counts[item.split, item.probes[0]] += 1 if inside else -1
-    assert set(counts.values()) == {0}
-
-
-@pytest.mark.parametrize("name", ORDER)
-@examples(4, phases=(Phase.explicit, Phase.generate))
-@given(seed=st.integers(0, 1000))
-def test_the_label_says_which_word_is_first(name: str, seed: int, table: Table) -> None:
-    data = build_one(TASKS[name], table, recipe=make_recipe(seed=seed))
-    check_all(data, lengths=(5, 70))
-    for item in iterate_items(data):
-        words = [token.lower() for token in item.tokens]
-        assert [words.count(probe) for probe in item.probes] == [1, 1]
-        first, second = map(words.index, item.probes)
-        assert item.label == str(first < second).upper()
-
-
-@pytest.mark.parametrize(("name", "tells"), [*zip(ORDER, (True, False, False), strict=True)])
-def test_two_words_have_a_usual_order_in_text_alone(name: str, tells: bool, table: Table) -> None:
-    """Which of two words is first in training more often? In a random order neither is."""
-    data = build_one(TASKS[name], table, recipe=make_recipe(2000, 600))
-    lead = Counter[str]()
-    for item in iterate_items(data):
-        if item.split is Split.TRAIN:
-            first, second = item.probes if item.label == "TRUE" else item.probes[::-1]
-            lead[first] += 1
-            lead[second] -= 1
-    answers = [
-        (lead[item.probes[0]] > lead[item.probes[1]]) == (item.label == "TRUE")
-        for item in iterate_items(data)
-        if item.split is Split.TEST
-    ]
-    right = sum(answers) / len(answers)
-    assert right > 0.6 if tells else abs(right - 0.5) < 0.1
-
-
-def test_lengths_of_adi_go_to_70(table: Table) -> None:
-    size = NaturalRecipe(size=Size(160, 16, 16), audit=False)
-    data = build_one(TASKS["AdiLength"], table, recipe=size)
-    assert data.labels[0] == "5-8"
-    assert data.labels[-1] == "34-70"
-    for item in iterate_items(data):
-        low, high = map(int, item.label.split("-"))
-        assert low <= len(item.tokens) <= high
-
-
-@pytest.mark.parametrize("name", [*ADI, *ORDER, "AdiLength", "BShift"])
-def test_how_many_probe_words_an_item_has(name: str, table: Table) -> None:
-    data = build_one(TASKS[name], table, recipe=make_recipe(160, 16))
-    assert data.slots == TASKS[name].slots
-
-
-@pytest.mark.parametrize("control", ["permuted", "random"])
-@pytest.mark.parametrize("task", ["AdiLength", "AdiContent", "AdiOrder"])
-def test_controls_keep_the_questions(task: str, control: str, table: Table) -> None:
-    plain = build_one(TASKS[task], table, recipe=make_recipe(160, 16))
-    control_data = build_one(TASKS[f"{task}-{control}"], table, recipe=make_recipe(160, 16))
-    originals = {row.text for row in sample_rows()}
-    assert control_data.labels == plain.labels
-    check_all(control_data, lengths=(5, 70))
-    texts = [item.text for item in iterate_items(control_data)]
-    assert sum(text in originals for text in texts) < len(texts) / 10
-    if control == "permuted":
-        bags = {tuple(sorted(row.tokens)) for row in sample_rows()}
-        assert all(tuple(sorted(text.split(" "))) in bags for text in texts)
-
-
 # Tasks and errors
 
 
-def test_suites() -> None:
+def test_task_groups_have_their_tasks() -> None:
     assert len(find_tasks()) == 10
     assert find_tasks() == find_tasks(["conneau"])
     assert [task.name for task in find_tasks(["adi"])] == ["AdiLength", "AdiContent", "AdiOrder"]
@@ -258,20 +167,19 @@ def test_suites() -> None:
         (["adi", "AdiOrder"], "the task 'AdiOrder' is named twice"),
     ],
 )
-def test_unknown_tasks(names: list[str], message: str) -> None:
+def test_unknown_or_repeated_tasks_are_refused(names: list[str], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         find_tasks(names)
 
 
-def test_a_task_says_what_the_table_lacks(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "need"), [("TreeDepth", "constituents"), ("Tense", "the main clause"), ("SOMO", "tags")]
+)
+def test_task_names_what_table_lacks(name: str, need: str, tmp_path: Path) -> None:
     rows = [build_row(ParsedSentence(tokens=("men", f"ran{n}", "."))) for n in range(9)]
     bare = write_table(rows, tmp_path / "bare")
-    with pytest.raises(TooFewError, match=r"^TreeDepth: needs constituents, which none of the 9"):
-        build_one(TASKS["TreeDepth"], bare, recipe=make_recipe())
-    with pytest.raises(TooFewError, match=r"^Tense: needs the main clause, which none of the 9"):
-        build_one(TASKS["Tense"], bare, recipe=make_recipe())
-    with pytest.raises(TooFewError, match=r"^SOMO: needs tags, which none of the 9"):
-        build_one(TASKS["SOMO"], bare, recipe=make_recipe())
+    with pytest.raises(TooFewError, match=rf"^{name}: needs {need}, which none of the 9"):
+        build_one(TASKS[name], bare, recipe=make_recipe())
 
 
 @pytest.mark.parametrize(
@@ -288,13 +196,13 @@ def test_a_task_says_what_the_table_lacks(tmp_path: Path) -> None:
         (NaturalSettings(odd_band=FrequencyBand(4000, 4001)), "SOMO", "SOMO: the corpus has too few"),
     ],
 )
-def test_what_the_corpus_does_not_have(settings_: NaturalSettings, name: str, message: str, table: Table) -> None:
+def test_corpus_without_items_is_refused(settings_: NaturalSettings, name: str, message: str, table: Table) -> None:
     small_recipe = NaturalRecipe(size=Size(60, 10, 10), settings=settings_, audit=False)
     with pytest.raises(SentprobeError, match=message):
         build_one(TASKS[name], table, recipe=small_recipe)
 
 
-def test_no_sequence_of_constituents(tmp_path: Path) -> None:
+def test_topconst_without_sequences_is_refused(tmp_path: Path) -> None:
     rows = parse_rows(f"(S (NP (NN man)) (, ,) (VP (VBD ran{n}) (RB off)) (. .))" for n in range(30))
     commas = write_table(rows, tmp_path / "commas")
     with pytest.raises(TooFewError, match="TopConst: the corpus has no sequence of top const"):
@@ -304,9 +212,7 @@ def test_no_sequence_of_constituents(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("count", "requested", "is_marked"), [(60, 10_000, True), (900, 10_000, False), (60, 4, False)]
 )
-def test_few_test_items_are_marked_unless_so_few_were_asked_for(
-    count: int, requested: int, is_marked: bool, tmp_path: Path
-) -> None:
+def test_few_test_items_are_noted(count: int, requested: int, is_marked: bool, tmp_path: Path) -> None:
     trees = (
         f"(S {format_clause(first, f'ran{n}')} (CC and) {format_clause(second, f'slept{n}')} (. .))"
         for n in range(count)
@@ -323,7 +229,7 @@ def test_few_test_items_are_marked_unless_so_few_were_asked_for(
         assert marks[0].startswith(f"only {number} test items: the 95% interval of an accuracy of 50% is ")
 
 
-def test_coordinated_nouns_are_asked_about_if_the_first_is_plural(tmp_path: Path) -> None:
+def test_subjnum_asks_about_plural_coordinations(tmp_path: Path) -> None:
     """The number of the whole is that of the noun in *dogs and a cat*, not in *a cat and dogs* or *dogs or cats*."""
     cat, dogs = "(NP (DT a) (NN cat))", "(NP (NNS dogs))"
     subjects = {
@@ -340,7 +246,7 @@ def test_coordinated_nouns_are_asked_about_if_the_first_is_plural(tmp_path: Path
             assert corpus.query(f"SELECT {TASKS['SubjNum'].answer.sql} FROM sentences") == [(answer,)], subject
 
 
-def test_a_refusal_of_word_content_names_the_length_of_words(tmp_path: Path) -> None:
+def test_wc_refusal_names_word_length(tmp_path: Path) -> None:
     """Most Chinese words have fewer than four letters."""
     rows = [build_row(ParsedSentence(tokens=("我们", "看见", f"大{n}", "大学生活", "。"))) for n in range(40)]
     rare = build_row(ParsedSentence(tokens=("我们", "看见", "国际关系", "的", "。")))
@@ -355,7 +261,7 @@ def test_sizes_are_positive(size: Size, table: Table) -> None:
         build_one(TASKS["SentLen"], table, recipe=NaturalRecipe(size=size))
 
 
-def test_a_shard_that_vanished_is_named(tmp_path: Path) -> None:
+def test_vanished_shard_is_named(tmp_path: Path) -> None:
     gone = write_table(sample_rows()[:50], tmp_path / "gone")
     Path(gone.files[0]).unlink()
     with pytest.raises(SentprobeError, match=r"part-00000\.parquet"):

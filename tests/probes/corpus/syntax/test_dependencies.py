@@ -71,7 +71,7 @@ def test_main_clauses(text: str, expected: tuple[Any, ...]) -> None:
 
 
 @given(st.data())
-def test_any_dependencies_give_a_clause_or_say_why_not(data: st.DataObject) -> None:
+def test_dependencies_give_clause_or_error(data: st.DataObject) -> None:
     size = data.draw(st.integers(1, 8))
     tags = data.draw(st.lists(st.sampled_from(("NN", "VBD", "CC", ",", "VB", "TO")), min_size=size, max_size=size))
     heads = data.draw(st.lists(st.integers(0, size), min_size=size, max_size=size))
@@ -86,7 +86,7 @@ def test_any_dependencies_give_a_clause_or_say_why_not(data: st.DataObject) -> N
         assert clause.verb is None or (relation_names and 0 <= clause.verb < size)
 
 
-def test_dependencies_that_are_none() -> None:
+def test_incomplete_dependencies_are_refused() -> None:
     with pytest.raises(DependencyError) as caught:
         find_main_clause_from_dependencies(("a", "b"), ("NN",), (0, 1), ("root", "obj"))
     assert str(caught.value) == (
@@ -114,7 +114,7 @@ CONLLU = """\
 """
 
 
-def test_conllu_is_read_and_its_mistakes_have_their_line() -> None:
+def test_conllu_mistakes_have_their_line() -> None:
     sentences = list(read_conllu(io.StringIO(CONLLU)))
     assert [str(sentence) for sentence in sentences if isinstance(sentence, Mistake)] == [
         "line 8: the head of 'bad' is 'x', not a number",
@@ -130,7 +130,7 @@ def test_conllu_is_read_and_its_mistakes_have_their_line() -> None:
 
 
 @needs_shared
-def test_all_of_the_english_web_treebank_is_read() -> None:
+def test_english_web_treebank_is_read() -> None:
     sentences = []
     for split in ("dev", "test"):
         path = SHARED / f"treebanks/ewt/en_ewt-ud-{split}.conllu.xz"
@@ -188,7 +188,7 @@ LEAST = {
 
 
 @needs_shared
-def test_labels_from_trees_and_from_dependencies_agree() -> None:
+def test_tree_and_dependency_labels_agree() -> None:
     agreements = compare_rows(iterate_wsj_rows())
     rates = {label: (agreements[label].rate, agreements[label].rate_of_both) for label in LEAST}
     for label, (rate, rate_of_both) in LEAST.items():

@@ -1,18 +1,15 @@
 """Labels from trees: by hand on real sentences, by construction, and on generated sentences."""
 
 import io
-import zipfile
-from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
 from hashlib import sha256
 from typing import Any
 
 import pytest
 from helpers.conllu_files import read_conllu
 from helpers.oracles.row_agreement import Agreement, Disagreement, Label, compare_rows
-from helpers.oracles.trees_of_lines import read_line_trees
-from helpers.shared import SHARED, needs_shared
+from helpers.runs.natural_tables import read_treebank_rows
+from helpers.shared import needs_shared
 from helpers.strategies.strategies import full_events
 from helpers.strategies.tree_strategies import nltk_trees
 from helpers.thoroughness import examples
@@ -61,7 +58,7 @@ statements = full_events(english(), moods=(Mood.STATEMENT,)).filter(is_tensed_an
 
 
 @given(statements)
-def test_generated_sentences_get_the_labels_of_their_events(event: Event) -> None:
+def test_generated_sentences_get_event_labels(event: Event) -> None:
     row = make_row(write_tree(realize(event, english())))
     assert row.verb is not None
     assert TENSES[row.tags[row.verb]] is event.tense
@@ -78,7 +75,7 @@ def test_generated_sentences_get_the_labels_of_their_events(event: Event) -> Non
 
 
 @given(st.lists(statements, min_size=1, max_size=4))
-def test_trees_and_dependencies_of_generated_sentences_agree(events: list[Event]) -> None:
+def test_generated_trees_and_dependencies_agree(events: list[Event]) -> None:
     text = "".join(write_conllu(realize(event, english())) for event in events)
     sentences = [_require_parsed(sentence) for sentence in read_conllu(io.StringIO(text))]
     tree_rows = [build_row(sentence) for sentence in sentences]
@@ -94,7 +91,7 @@ def _require_parsed(outcome: ParsedSentence | Mistake) -> ParsedSentence:
 
 
 @given(nltk_trees())
-def test_depth_and_top_are_those_of_nltk(tree: NltkTree) -> None:
+def test_depth_and_top_are_nltks(tree: NltkTree) -> None:
     row = make_row(tree.pformat(margin=10_000))
     assert row.depth == tree.height() - 1
     top = tree[0] if len(tree) == 1 else tree
@@ -104,7 +101,7 @@ def test_depth_and_top_are_those_of_nltk(tree: NltkTree) -> None:
 
 
 @given(nltk_trees())
-def test_a_row_is_what_its_own_tree_gives(tree: NltkTree) -> None:
+def test_row_is_reread_from_its_tree(tree: NltkTree) -> None:
     row = make_row(tree.pformat(margin=10_000))
     assert row.tree is not None
     reread = make_row(row.tree)
@@ -114,7 +111,7 @@ def test_a_row_is_what_its_own_tree_gives(tree: NltkTree) -> None:
 
 @examples(40)
 @given(st.lists(nltk_trees(), max_size=3))
-def test_columns_hold_what_rows_say(trees: list[NltkTree]) -> None:
+def test_columns_hold_rows(trees: list[NltkTree]) -> None:
     rows = [make_row(tree.pformat(margin=10_000)) for tree in trees]
     batch = make_record_batch(rows, first=7)
     batch.validate(full=True)
@@ -133,7 +130,7 @@ def test_columns_hold_what_rows_say(trees: list[NltkTree]) -> None:
         assert (cells["clauses"] is None) == (row.clauses is None)
 
 
-def test_the_example_of_the_paper() -> None:
+def test_depth_is_that_of_paper() -> None:
     assert compute_depth(read_tree("(ROOT (S (NP (NN word))))")) == 4
     assert compute_depth(read_tree("(ROOT (S (VP (VB see) (NP (NN word)))))")) == 5
     tree = read_tree(
@@ -178,7 +175,7 @@ def test_heads_of_noun_phrases(phrase: str) -> None:
 
 @pytest.mark.parametrize("verb", ["(VBP are) {}", "(VBP have) (VP (VBN been) {} (NP (NN today)))"])
 @pytest.mark.parametrize("phrase", HEADS)
-def test_there_announces_any_noun_phrase(phrase: str, verb: str) -> None:
+def test_existential_subject_is_announced_noun(phrase: str, verb: str) -> None:
     tree = read_tree(f"(S (NP (EX There)) (VP {verb.format(phrase)}))")
     clause = find_main_clause(tree)
     assert clause.subject is not None
@@ -265,20 +262,20 @@ def test_coordinated_clauses(tree: str, expected: Any) -> None:
     assert (coordination and (coordination.conjunction, coordination.first, coordination.second)) == expected
 
 
-def test_a_row_has_the_digest_and_place_of_its_sentence() -> None:
+def test_row_has_digest_and_place() -> None:
     row = build_row(ParsedSentence(tree="(S (NP (NN rain)) (VP (VBD fell)))", source="a.mrg", place=3))
     assert (row.source, row.place, row.text) == ("a.mrg", 3, "rain fell")
     assert row.digest == sha256(b"rain fell").hexdigest()[:16]
 
 
-def test_sentences_without_a_tree_lack_what_needs_one() -> None:
+def test_sentence_without_tree_lacks_labels() -> None:
     row = build_row(ParsedSentence(tokens=("Rain", "``", "fell"), tags=("NN", "``", "VBD")))
     assert row.text == 'Rain " fell'
     assert (row.tree, row.depth, row.top, row.verb, row.clauses) == (None,) * 5
     assert build_row(ParsedSentence(tokens=("Rain",))).tags == ()
 
 
-def test_white_space_inside_a_token_becomes_a_line() -> None:
+def test_blank_in_token_becomes_underscore() -> None:
     row = build_row(ParsedSentence(tokens=("1\u00a0000", "men")))
     assert (row.tokens, row.text) == (("1_000", "men"), "1_000 men")
 
@@ -302,7 +299,7 @@ def test_white_space_inside_a_token_becomes_a_line() -> None:
         ),
     ],
 )
-def test_what_no_row_can_hold(parsed: ParsedSentence, message: str) -> None:
+def test_impossible_row_is_refused(parsed: ParsedSentence, message: str) -> None:
     with pytest.raises(RowError) as caught:
         build_row(parsed)
     assert str(caught.value) == message
@@ -322,20 +319,9 @@ def test_agreement_counts_and_lists() -> None:
     assert compare_rows([])[Label.DEPTH].rate == compare_rows([])[Label.DEPTH].rate_of_both == 1
 
 
-@cache
-def read_treebank_rows() -> dict[str, Row]:
+def find_treebank_rows() -> dict[str, Row]:
     """Return the rows of NLTK's treebank by text, the first row of each text."""
-    with zipfile.ZipFile(SHARED / "nltk_data/corpora/treebank.zip") as archive:
-        names = sorted(name for name in archive.namelist() if name.endswith(".mrg"))
-        texts = [archive.read(name).decode() for name in names]
-    rows = [build_row(parsed) for text in texts for parsed in _parse_trees(text)]
-    return {row.text: row for row in reversed(rows)}
-
-
-def _parse_trees(text: str) -> Iterator[ParsedSentence]:
-    for tree in read_line_trees(text.splitlines(keepends=True)):
-        assert not isinstance(tree, Mistake)
-        yield ParsedSentence(tree=tree)
+    return {row.text: row for row in read_treebank_rows()}
 
 
 # How the sentence begins: depth, top constituents, verb, subject, number, object, number
@@ -361,7 +347,7 @@ BY_HAND: dict[str, tuple[int, str, str | None, str | None, str | None, str | Non
 @needs_shared
 @pytest.mark.parametrize("beginning", BY_HAND)
 def test_real_sentences_labelled_by_hand(beginning: str) -> None:
-    (row,) = (row for text, row in read_treebank_rows().items() if text.startswith(beginning))
+    (row,) = (row for text, row in find_treebank_rows().items() if text.startswith(beginning))
     verb, subject, obj = find_words(row)
     numbers = [noun and noun.number for noun in (row.subject, row.object)]
     labels = (row.depth, row.top, verb, subject, numbers[0], obj, numbers[1])
@@ -369,9 +355,9 @@ def test_real_sentences_labelled_by_hand(beginning: str) -> None:
 
 
 @needs_shared
-def test_position_says_nearly_what_function_tags_say() -> None:
+def test_position_replaces_function_tags() -> None:
     """Parsers give no function tags; most lost labels are objects that are amounts ("rose 5 %")."""
-    with_tags = [read_tree(row.tree) for row in read_treebank_rows().values() if row.tree]
+    with_tags = [read_tree(row.tree) for row in find_treebank_rows().values() if row.tree]
     without_tags = [replace(tree, labels=tree.categories) for tree in with_tags]
     rows = ([build_row(ParsedSentence(tree=tree)) for tree in trees] for trees in (with_tags, without_tags))
     agreements = compare_rows(zip(*rows, strict=True))
@@ -383,7 +369,7 @@ def test_position_says_nearly_what_function_tags_say() -> None:
 
 @needs_shared
 def test_real_coordinated_clauses() -> None:
-    rows = [row for row in read_treebank_rows().values() if row.clauses]
+    rows = [row for row in find_treebank_rows().values() if row.clauses]
     assert len(rows) == 94
     (row,) = (row for row in rows if row.text.startswith("Private construction spending"))
     assert row.clauses is not None

@@ -46,7 +46,7 @@ def read_held_out_rows() -> tuple[int, tuple[Row, ...]]:
     return len(list(read_line_trees(trees))), parse_rows(trees)
 
 
-def test_what_automatic_parsing_costs(parser: str, tmp_path: Path) -> None:
+def test_automatic_parsing_agrees_with_gold(parser: str, tmp_path: Path) -> None:
     """Every 14th sentence; ``docs/findings.md`` has the figures of all 349."""
     sentences, rows = read_held_out_rows()
     assert (sentences, len(rows)) == (351, 349)
@@ -81,7 +81,7 @@ SIZES = ("--train", "12", "--validation", "2", "--test", "6", "--words", "2", "-
 BANDS = ("--frequency-band", "1-50", "--odd-band", "1-50", "--sequences", "1")
 
 
-def test_a_chapter_from_raw_text_to_results(parser: str, tmp_path: Path, command: Command) -> None:
+def test_chapter_goes_from_text_to_results(parser: str, tmp_path: Path, command: Command) -> None:
     table, tasks, run = (str(tmp_path / name) for name in ("table", "tasks", "run"))
     analysis = analyze(write_chapter(tmp_path), "--parser", parser, "--punkt", str(PUNKT), out=Path(table))
     assert analysis.counts.rows > 110

@@ -58,7 +58,7 @@ def test_reads_what_nltk_reads(data: st.DataObject) -> None:
 
 
 @given(nltk_trees())
-def test_written_and_read_again_it_is_the_same(expected: NltkTree) -> None:
+def test_written_tree_reads_back(expected: NltkTree) -> None:
     tree = read_tree(expected.pformat(margin=10_000))
     text = write_tree(tree)
     assert "\n" not in text
@@ -83,7 +83,7 @@ def test_spans_are_those_of_the_leaves(expected: NltkTree) -> None:
 
 @examples(40)
 @given(st.lists(nltk_trees(), max_size=3), st.data())
-def test_a_stream_gives_each_tree_in_order(trees: list[NltkTree], data: st.DataObject) -> None:
+def test_stream_gives_trees_in_order(trees: list[NltkTree], data: st.DataObject) -> None:
     text = "\n".join(data.draw(layouts(tree)) for tree in trees)
     separator = data.draw(st.sampled_from(("\n", "\n\n")))
     parsed = list(read_line_trees(io.StringIO(text.replace("\n(ROOT", f"{separator}(ROOT"))))
@@ -99,7 +99,7 @@ def test_several_trees_may_share_a_line(trees: list[NltkTree]) -> None:
 
 
 @given(nltk_trees(), st.data())
-def test_damage_is_one_mistake_and_the_rest_goes_on(tree: NltkTree, data: st.DataObject) -> None:
+def test_damaged_tree_is_one_mistake(tree: NltkTree, data: st.DataObject) -> None:
     line = tree.pformat(margin=10_000)
     at = data.draw(st.sampled_from([i for i, sign in enumerate(line) if sign in "()"]))
     damaged = line[:at] + line[at + 1 :]
@@ -109,7 +109,7 @@ def test_damage_is_one_mistake_and_the_rest_goes_on(tree: NltkTree, data: st.Dat
 
 
 @given(st.text("()SNP abc-\n\\`'", max_size=60))
-def test_any_text_gives_trees_or_mistakes(text: str) -> None:
+def test_text_gives_trees_or_mistakes(text: str) -> None:
     for outcome in read_line_trees(text.splitlines(keepends=True)):
         if isinstance(outcome, Tree):
             assert outcome.words
@@ -127,7 +127,7 @@ def test_plain_words_survive_escaping(word: str) -> None:
     assert not set("()") & set(escape_word(word))
 
 
-def test_words_are_without_the_escapes_of_treebanks() -> None:
+def test_words_lose_treebank_escapes() -> None:
     text = r"(NP (-LRB- -LRB-) (CD 1\/2) (`` ``) (NN a\*b) ('' '') (NFP :-RRB-) (-RRB- -rrb-))"
     tree = read_tree(text)
     assert tree.words == ("(", "1/2", '"', "a*b", '"', ":)", ")")
@@ -135,7 +135,7 @@ def test_words_are_without_the_escapes_of_treebanks() -> None:
     assert "(-LRB- -LRB-)" in write_tree(tree)
 
 
-def test_traces_and_what_they_leave_empty_are_removed() -> None:
+def test_traces_and_empty_nodes_are_removed() -> None:
     tree = read_tree(
         "( (S (NP-SBJ-1 (NNS men)) (VP (VBP want) (S (NP-SBJ (-NONE- *-1)) (VP (TO to)"
         " (VP (VB be) (VP (VBN seen) (NP (-NONE- *-1)) (SBAR (-NONE- 0) (S (-NONE- *T*)))))))))) "
@@ -147,12 +147,12 @@ def test_traces_and_what_they_leave_empty_are_removed() -> None:
 
 
 @pytest.mark.parametrize("outermost", ["", "ROOT", "TOP", "S1"])
-def test_the_outermost_bracket_becomes_root(outermost: str) -> None:
+def test_outermost_bracket_becomes_root(outermost: str) -> None:
     inner = "(S (NP (PRP We)) (VP (VBD slept)))"
     assert read_tree(f"({outermost} {inner} )") == read_tree(inner)
 
 
-def test_auxiliary_tags_of_charniaks_parsers_become_verb_tags() -> None:
+def test_charniak_auxiliary_tags_become_verb_tags() -> None:
     tree = read_tree("(S1 (VP (AUX Is) (AUXG being) (VBN seen) (AUX be)))")
     assert tree.tags == ("VBZ", "VBG", "VBN", "VB")
 
@@ -173,13 +173,13 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("text", BROKEN)
-def test_a_broken_tree_says_what_is_wrong(text: str) -> None:
+def test_broken_tree_is_refused(text: str) -> None:
     with pytest.raises(TreeError) as caught:
         read_tree(text)
     assert str(caught.value) == BROKEN[text]
 
 
-def test_mistakes_have_the_line_in_which_they_are() -> None:
+def test_mistakes_have_their_line() -> None:
     lines = """\
 (ROOT (S (NP (NN one))))
 Sentence #2
@@ -209,7 +209,7 @@ Sentence #2
 
 
 @pytest.mark.parametrize("broken", ["(SINV (NN x)", "(SINV (NN x) (NN", "(S (NN x)"])
-def test_where_trees_take_a_line_each_only_the_broken_one_is_lost(broken: str) -> None:
+def test_broken_line_loses_one_tree(broken: str) -> None:
     sound = ["(S (NN a))", "(NP (NN b))", "( (FRAG (NN c)))", "(S (NN d))"]
     outcomes = list(read_line_trees([sound[0], broken, *sound[1:]]))
     assert [str(outcome)[:6] if isinstance(outcome, Mistake) else outcome.words for outcome in outcomes] == [
@@ -221,13 +221,13 @@ def test_where_trees_take_a_line_each_only_the_broken_one_is_lost(broken: str) -
     ]
 
 
-def test_a_bracket_in_the_first_column_may_be_inside_a_tree() -> None:
+def test_first_column_bracket_may_be_inner() -> None:
     lines = ["(S (NN a))", "(S", "(NP (NN men))", "(VP (VBD ran)))", "(S (NN a))", "(S (NN b)", ")"]
     outcomes = list(read_line_trees(lines))
     assert [tree.words for tree in outcomes if isinstance(tree, Tree)] == [("a",), ("men", "ran"), ("a",), ("b",)]
 
 
-def test_a_line_of_a_million_characters_is_one_mistake_with_a_short_text() -> None:
+def test_million_brackets_are_one_short_mistake() -> None:
     (mistake,) = read_line_trees(["(" * 1_000_000])
     assert isinstance(mistake, Mistake)
     assert len(str(mistake)) < 200
@@ -237,7 +237,7 @@ def test_a_line_of_a_million_characters_is_one_mistake_with_a_short_text() -> No
     assert read_tree(write_tree(tree)) == tree
 
 
-def test_splitting_holds_one_tree_at_a_time() -> None:
+def test_splitting_needs_little_memory() -> None:
     lines = ("(ROOT (S (NP (NN dog))))\n" for _ in range(50_000))
     tracemalloc.start()
     try:
@@ -248,7 +248,7 @@ def test_splitting_holds_one_tree_at_a_time() -> None:
 
 
 @needs_shared
-def test_the_treebank_is_read_as_nltk_reads_it() -> None:
+def test_treebank_reads_as_by_nltk() -> None:
     with zipfile.ZipFile(SHARED / "nltk_data/corpora/treebank.zip") as archive:
         names = [name for name in archive.namelist() if name.endswith(".mrg")]
         texts = [archive.read(name).decode() for name in sorted(names)]

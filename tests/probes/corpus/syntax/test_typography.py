@@ -62,7 +62,7 @@ def texts() -> st.SearchStrategy[str]:
 
 @given(texts())
 @example("\"'Don't' --'")
-def test_a_curled_text_is_straightened_to_its_twin(text: str) -> None:
+def test_curled_text_is_straightened(text: str) -> None:
     straight = straighten(curl(text))
     assert straight.text == text
     assert list(straight.starts) == sorted(straight.starts)
@@ -71,7 +71,7 @@ def test_a_curled_text_is_straightened_to_its_twin(text: str) -> None:
 
 
 @given(texts())
-def test_tokens_are_those_of_the_twin_in_the_forms_of_the_text(text: str) -> None:
+def test_tokens_keep_forms_of_text(text: str) -> None:
     tokens = load_tokenizer()(text)
     (forms,) = restore_written_forms(straighten(curl(text)), [tokens])
     assert list(map(uncurl, forms)) == list(map(unescape_word, tokens))
@@ -90,7 +90,7 @@ def list_tokens(rows: Sequence[dict[str, Any]]) -> list[list[str]]:
 
 @examples(15)
 @given(st.lists(texts(), min_size=1, max_size=8, unique=True), st.sampled_from(TextUnit))
-def test_tables_of_twins(tmp_path_factory: pytest.TempPathFactory, lines: list[str], holds: TextUnit) -> None:
+def test_twins_have_equal_tables(tmp_path_factory: pytest.TempPathFactory, lines: list[str], holds: TextUnit) -> None:
     folder = tmp_path_factory.mktemp("twins")
     punkt = str(PUNKT) if holds is TextUnit.TEXT and PUNKT.is_dir() else None
     recipe = AnalysisRecipe(reading=RecordFields(holds=holds), parser="none", punkt=punkt)
@@ -107,7 +107,7 @@ def test_tables_of_twins(tmp_path_factory: pytest.TempPathFactory, lines: list[s
 
 
 @given(full_events(english()))
-def test_trees_in_curly_marks_have_the_labels_of_straight_ones(event: Event) -> None:
+def test_curly_trees_have_straight_labels(event: Event) -> None:
     tree = write_tree(realize(event, english()))
     straight, curly = (build_row(ParsedSentence(tree=tree)), build_row(ParsedSentence(tree=tree.replace("'", "’"))))
     assert curly.tokens == tuple(token.replace("'", "’") for token in straight.tokens)
@@ -122,7 +122,7 @@ def test_trees_in_curly_marks_have_the_labels_of_straight_ones(event: Event) -> 
         "(S (NP (PRP We)) (VP (AUX 've) (VP (VBN seen) (NP (DT a) (NN dog)))) (. .))",
     ],
 )
-def test_words_that_lists_know(tree: str) -> None:
+def test_listed_words_are_known_curly(tree: str) -> None:
     straight, curly = (build_row(ParsedSentence(tree=tree)), build_row(ParsedSentence(tree=tree.replace("'", "’"))))
     assert (curly.verb, curly.object, curly.tags) == (straight.verb, straight.object, straight.tags)
 
@@ -162,7 +162,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Fake:
     return parser
 
 
-def test_parsers_are_given_straight_tokens(fake: Fake, tmp_path: Path) -> None:
+def test_parser_gets_straight_tokens(fake: Fake, tmp_path: Path) -> None:
     file = tmp_path / "a.tok"
     file.write_text("It ’s “ 1914–18 ” — so…\n\u00ad x\n", encoding="utf-8")
     table = make_table([file], tmp_path / "out", recipe=AnalysisRecipe(parser="fake"))
@@ -170,7 +170,7 @@ def test_parsers_are_given_straight_tokens(fake: Fake, tmp_path: Path) -> None:
     assert [row["text"] for row in read_rows(table)] == ["It ’s “ 1914–18 ” — so…", "\u00ad x"]
 
 
-def test_a_parser_that_splits_is_given_a_straight_text(fake: Fake, tmp_path: Path) -> None:
+def test_splitting_parser_gets_straight_text(fake: Fake, tmp_path: Path) -> None:
     """Its tokens are matched with the text even if it writes some otherwise or changes some."""
     file = tmp_path / "a.txt"
     file.write_text("(It’s “going to” rain…\nYes.\n", encoding="utf-8")
@@ -191,11 +191,11 @@ def test_a_parser_that_splits_is_given_a_straight_text(fake: Fake, tmp_path: Pat
         ("a’b", ["x", "'b", "", "y"], ["x", "’b", "", "y"]),
     ],
 )
-def test_forms(text: str, tokens: list[str], forms: list[str]) -> None:
+def test_written_forms_are_restored(text: str, tokens: list[str], forms: list[str]) -> None:
     assert list(next(iter(restore_written_forms(straighten(text), [tokens])))) == forms
 
 
-def test_a_word_stays_a_word() -> None:
+def test_straightened_word_stays_one_word() -> None:
     assert [straighten_word(word) for word in ("\u00ad", "1\u00a0000", "–", "naïve")] == [
         *("\u00ad", "1_000", "--", "naïve")
     ]

@@ -1,4 +1,4 @@
-"""Labels by Universal Dependencies: by hand, for random blocks, and against the Penn Treebank's tags."""
+"""Labels by Universal Dependencies: by hand, for random blocks, against Penn tags, and tenses by language."""
 
 import lzma
 from collections import Counter
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import duckdb
 import pytest
 from helpers.conllu_files import make_line, make_row, read_conllu, read_one
-from helpers.shared import SHARED, needs_shared
+from helpers.shared import ROOT, SHARED, needs_shared
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,7 +15,7 @@ from sentprobe.generator.events.event import Number
 from sentprobe.probes.corpus.main_clauses import Noun
 from sentprobe.probes.corpus.table_rows import Row, RowError, build_row
 from sentprobe.probes.corpus.trees import Mistake, ParsedSentence
-from sentprobe.probes.corpus.universal_labels import get_feature
+from sentprobe.probes.corpus.universal_labels import COMPOUND_TENSES, get_feature, make_graph, resolve_compound_tenses
 from sentprobe.probes.natural.parsed_tasks import TENSE_SQL
 from sentprobe.probes.natural.surface_tasks import WORD_PATTERN
 
@@ -27,7 +27,7 @@ SEEN = (
 )
 
 
-def test_a_german_passive() -> None:
+def test_german_passive_has_its_labels() -> None:
     row = make_row(SEEN, ranges=[(4, 5, "im")])
     assert row.text == "Die Frauen wurden im gesehen ."
     assert row.tags[3] == "ADP+DET"
@@ -59,7 +59,7 @@ def test_a_german_passive() -> None:
         ),
     ],
 )
-def test_the_main_verb_and_its_subject(words: str, verb: str | None, number: str | None) -> None:
+def test_main_verb_and_subject_by_hand(words: str, verb: str | None, number: str | None) -> None:
     row = make_row(words)
     assert (None if row.verb is None else row.tokens[row.verb]) == verb
     assert (row.subject and row.subject.number) == number
@@ -91,7 +91,7 @@ def test_coordinated_clauses_and_their_first_words() -> None:
         ([("1-2", "x"), ("1-2", "x"), (1, "a"), (2, "b")], "the range 1-2 is not at its place: word 1 comes next"),
     ],
 )
-def test_faults_of_form(lines: list[tuple[object, str]], message: str) -> None:
+def test_malformed_ranges_are_mistakes(lines: list[tuple[object, str]], message: str) -> None:
     text = "\n".join(make_line(number, form, "X", 0, "root") for number, form in lines)
     mistake = read_one(text + "\n")
     assert isinstance(mistake, Mistake) and mistake.message == message
@@ -113,7 +113,7 @@ def test_words_without_lemmas_lose_their_capital() -> None:
 @pytest.mark.parametrize(
     ("word", "is_target"), [("می\u200cشود", True), ("हिन्दी", True), ("col·lega", True), ("l'", False)]
 )
-def test_words_of_other_scripts_can_be_targets(word: str, is_target: bool) -> None:
+def test_target_words_have_any_script(word: str, is_target: bool) -> None:
     pattern = f"regexp_full_match(?, '{WORD_PATTERN}')"
     assert duckdb.execute(f"SELECT {pattern}", [word]).fetchall() == [(is_target,)]
 
@@ -134,7 +134,7 @@ def test_elided_words_lose_their_capital() -> None:
         (["Haus/NN/NOUN", "!/$./PUNCT"], True),
     ],
 )
-def test_tags_of_other_treebanks_are_not_penns(words: list[str], is_universal: bool) -> None:
+def test_other_tags_are_not_penns(words: list[str], is_universal: bool) -> None:
     lines = []
     for number, word in enumerate(words, 1):
         form, xpos, tag, *_ = word.split("/")
@@ -154,12 +154,12 @@ def test_tags_of_other_treebanks_are_not_penns(words: list[str], is_universal: b
         ("Mood=Ind,Sub|Tense=Pres", None),
     ],
 )
-def test_several_values_of_a_feature_are_none(features: str, tense: str | None) -> None:
+def test_feature_with_two_values_is_none(features: str, tense: str | None) -> None:
     ((value,),) = duckdb.execute(f"SELECT {TENSE_SQL} FROM (SELECT 'VERB|{features}' AS verb_tag)").fetchall()
     assert value == tense
 
 
-def test_a_circle_is_refused() -> None:
+def test_circular_heads_are_refused() -> None:
     words = "a/a/X/0/root b/b/X/3/dep c/c/X/2/dep"
     with pytest.raises(RowError, match="2 tokens are not below the root"):
         make_row(words)
@@ -186,7 +186,7 @@ def draw_tokens(data: st.DataObject, words: Sequence[str]) -> tuple[list[str], l
 
 
 @given(st.data())
-def test_random_blocks_keep_their_words_and_tokens(data: st.DataObject) -> None:
+def test_random_blocks_keep_words_and_tokens(data: st.DataObject) -> None:
     """Each word's form is its number, so that indices can be followed to the words they name."""
     size = data.draw(st.integers(1, 9))
     root = data.draw(st.integers(1, size))
@@ -261,7 +261,7 @@ def find_answers(row: Row) -> tuple[str | None, str | None, str | None]:
 
 @needs_shared
 @pytest.mark.skipif(not (SHARED / "treebanks/ud").is_dir(), reason="the shared data has no treebanks/ud")
-def test_english_has_the_same_labels_by_both() -> None:
+def test_english_labels_agree_with_penn() -> None:
     total, different = 0, Counter[int]()
     for name in ("ewt/en_ewt-ud-dev", "ewt/en_ewt-ud-test", "ud/en_pud-ud-test"):
         with lzma.open(SHARED / f"treebanks/{name}.conllu.xz", "rt", encoding="utf-8") as lines:
@@ -279,8 +279,172 @@ def test_english_has_the_same_labels_by_both() -> None:
 @needs_shared
 @pytest.mark.skipif(not (SHARED / "treebanks/ud").is_dir(), reason="the shared data has no treebanks/ud")
 @pytest.mark.parametrize("name", ["de_gsd-ud-dev", "fr_gsd-ud-dev", "it_pud-ud-test", "de_pud-ud-test"])
-def test_other_languages_have_labels_in_nearly_every_sentence(name: str) -> None:
+def test_other_languages_have_main_verbs(name: str) -> None:
     with lzma.open(SHARED / f"treebanks/ud/{name}.conllu.xz", "rt", encoding="utf-8") as lines:
         rows = [build_row(sentence) for sentence in read_conllu(lines) if isinstance(sentence, ParsedSentence)]
     assert all(row.universal is not None for row in rows)
     assert sum(row.verb is not None for row in rows) >= 0.9 * len(rows)
+
+
+PRES, PAST = "PRES", "PAST"
+BE = f"AUX|{FIN}|Tense=Pres"
+PART = "Gender=Masc|Number=Sing|Tense=Past|VerbForm=Part|Voice=Act"
+L = f"VERB|{PART}"
+"""The participle of the Slavic past."""
+BARE = "VERB|Gender=Masc|Number=Sing|VerbForm=Part"
+"""The same in Slovene, where it has no tense."""
+PASSIVE = "ADJ|Gender=Fem|Number=Sing|VerbForm=Part|Voice=Pass"
+POLISH = "VERB|Gender=Masc|Mood=Ind|Number=Sing|Tense=Past|VerbForm=Fin|Voice=Act"
+GERMANIC = "VERB|VerbForm=Part"
+ROMANCE = "VERB|Gender=Masc|Number=Sing|Tense=Past|VerbForm=Part"
+NOUN, PROPN = "NOUN|Number=Sing", "PROPN|Number=Sing"
+
+SENTENCES: dict[str, list[tuple[str, str | None, str]]] = {
+    "hr": [
+        (f"Ivan/Ivan/{PROPN}/3/nsubj je/biti/{BE}|Person=3/3/aux kupio/kupiti/{L}/0/root", PAST, "kupio"),
+        (f"Bio/biti/AUX|{PART}/3/cop je/biti/{BE}|Person=3/3/aux kod/kuća/{NOUN}/0/root", PAST, "Bio"),
+        (f"Knjiga/knjiga/{NOUN}/3/nsubj je/biti/{BE}/3/aux:pass kupljena/kupiti/{PASSIVE}/0/root", PRES, "je"),
+        (
+            f"Knjiga/knjiga/{NOUN}/4/nsubj je/biti/{BE}/4/aux bila/biti/AUX|{PART}/4/aux:pass "
+            f"kupljena/kupiti/{PASSIVE}/0/root",
+            PAST,
+            "bila",
+        ),
+        (f"Ivan/Ivan/{PROPN}/3/nsubj je/biti/{BE}|Person=3/3/cop liječnik/liječnik/{NOUN}/0/root", PRES, "je"),
+        (f"Bih/biti/AUX|Mood=Cnd|Tense=Past|VerbForm=Fin|Person=1/2/aux kupio/kupiti/{L}/0/root", None, "kupio"),
+        (f"Ivan/Ivan/{PROPN}/3/nsubj će/htjeti/{BE}|Person=3/3/aux doći/doći/VERB|VerbForm=Inf/0/root", None, "doći"),
+        (f"budem/biti/{BE}|Person=1/2/aux kupio/kupiti/{L}/0/root", None, "kupio"),
+        (f"Kupuje/kupovati/VERB|{FIN}|Tense=Pres/0/root", PRES, "Kupuje"),
+    ],
+    "sr": [
+        (f"Је/јесам/{BE}|Person=3/2/aux купио/купити/{L}/0/root", PAST, "купио"),
+        (f"je/jesam/{BE}|Person=3/2/aux kupio/kupiti/{L}/0/root", PAST, "kupio"),
+        (f"Pružiće/pružiti/VERB|{FIN}|Tense=Fut/0/root", None, "Pružiće"),
+    ],
+    "sl": [
+        (f"Janez/Janez/{PROPN}/3/nsubj je/biti/{BE}|Person=3/3/aux kupil/kupiti/{BARE}/0/root", PAST, "kupil"),
+        (f"Sem/biti/{BE}/3/aux bil/biti/AUX|VerbForm=Part/3/aux prišel/priti/{BARE}/0/root", PAST, "prišel"),
+        (f"bom/biti/AUX|{FIN}|Tense=Fut/2/aux kupil/kupiti/{BARE}/0/root", None, "kupil"),
+        (f"bi/biti/AUX|Mood=Cnd|VerbForm=Fin/2/aux kupil/kupiti/{BARE}/0/root", None, "kupil"),
+        (f"Kupuje/kupovati/VERB|{FIN}|Tense=Pres/0/root", PRES, "Kupuje"),
+    ],
+    "cs": [
+        (f"Koupil/koupit/{L}/0/root jsem/být/{BE}|Person=1/1/aux", PAST, "Koupil"),
+        (f"Koupil/koupit/{L}/0/root", PAST, "Koupil"),
+        (f"Jan/Jan/{PROPN}/2/nsubj koupil/koupit/{L}/0/root", PAST, "koupil"),
+        (f"Byl/být/AUX|{PART}/2/cop doma/doma/ADV/0/root", PAST, "Byl"),
+        (f"Koupil/koupit/{L}/0/root bych/být/AUX|Mood=Cnd|Person=1|VerbForm=Fin/1/aux", None, "Koupil"),
+        (f"Bude/být/AUX|{FIN}|Tense=Fut/2/aux kupovat/kupovat/VERB|VerbForm=Inf/0/root", None, "Bude"),
+        (f"Jsem/být/{BE}|Person=1/2/cop doma/doma/ADV/0/root", PRES, "Jsem"),
+    ],
+    "sk": [
+        (f"Kúpil/kúpiť/{L}/0/root som/byť/{BE}|Person=1/1/aux", PAST, "Kúpil"),
+        (f"Bol/byť/AUX|{PART}/2/cop doma/doma/ADV/0/root", PAST, "Bol"),
+    ],
+    "pl": [
+        (f"Kupił/kupić/{POLISH}/0/root", PAST, "Kupił"),
+        (f"Kupił/kupić/{POLISH}/0/root m/być/AUX|Person=1/1/aux:clitic", PAST, "Kupiłm"),
+        (f"Kupił/kupić/{POLISH}/0/root m/być/{BE}|Person=1/1/aux", PAST, "Kupiłm"),
+        (f"Kupił/kupić/{POLISH}/0/root by/by/AUX/1/aux:cnd m/być/AUX|Person=1/1/aux:clitic", None, "Kupiłbym"),
+        (f"Będzie/być/AUX|{FIN}|Tense=Fut/2/aux kupował/kupować/{POLISH}/0/root", None, "kupował"),
+        (f"Jestem/być/{BE}|Person=1/2/cop domu/dom/{NOUN}/0/root", PRES, "Jestem"),
+    ],
+    "ca": [
+        (f"J/J/{PROPN}/3/nsubj va/anar/{BE}|Person=3/3/aux matar/matar/VERB|VerbForm=Inf/0/root", PAST, "matar"),
+        (
+            f"va/anar/{BE}|Person=3/3/aux ser/ser/AUX|VerbForm=Inf/3/aux:pass presentada/presentar/{ROMANCE}/0/root",
+            PAST,
+            "ser",
+        ),
+        (f"ha/haver/{BE}|Person=3/2/aux passat/passar/{ROMANCE}/0/root", PRES, "ha"),
+        (f"pot/poder/{BE}|Person=3/2/aux passar/passar/VERB|VerbForm=Inf/0/root", PRES, "pot"),
+    ],
+    "bg": [
+        (f"е/съм/{BE}|Person=3/2/aux купил/купя/{L}/0/root", PRES, "е"),
+        (f"Купи/купя/VERB|{FIN}|Tense=Past/0/root", PAST, "Купи"),
+    ],
+    "mk": [(f"сум/сум/{BE}|Person=1/2/aux купил/купи/{L}/0/root", PRES, "сум")],
+    "hsb": [(f"je/być/{BE}|Person=3/2/aux kupił/kupić/{L}/0/root", PRES, "je")],
+    "de": [
+        (f"Er/er/PRON/3/nsubj hat/haben/{BE}|Person=3/3/aux gesehen/sehen/{GERMANIC}/0/root", PRES, "hat"),
+        (f"Sie/sie/PRON/3/nsubj ist/sein/{BE}|Person=3/3/aux gegangen/gehen/{GERMANIC}/0/root", PRES, "ist"),
+        (f"hatte/haben/AUX|{FIN}|Tense=Past/2/aux gesehen/sehen/{GERMANIC}/0/root", PAST, "hatte"),
+    ],
+    "fr": [
+        (f"a/avoir/{BE}|Person=3/2/aux:tense vu/voir/{ROMANCE}/0/root", PRES, "a"),
+        (f"avait/avoir/AUX|{FIN}|Tense=Imp/2/aux:tense vu/voir/{ROMANCE}/0/root", PAST, "avait"),
+    ],
+    "it": [(f"ha/avere/{BE}|Person=3/2/aux visto/vedere/{ROMANCE}/0/root", PRES, "ha")],
+    "en": [(f"has/have/{BE}|Person=3/2/aux seen/see/VERB|Tense=Past|VerbForm=Part/0/root", PRES, "has")],
+}
+UNKNOWN = f"je/biti/{BE}|Person=3/2/aux kupio/kupiti/{L}/0/root"
+
+
+def find_tense(row: Row) -> str | None:
+    assert row.universal is not None
+    query = f"SELECT {TENSE_SQL} FROM (SELECT ? AS verb_tag)"
+    ((tense,),) = duckdb.execute(query, [row.universal.main_tags[0]]).fetchall()
+    return None if tense is None else str(tense)
+
+
+@pytest.mark.parametrize(
+    ("language", "words", "tense", "verb"),
+    [(language, *sentence) for language, sentences in SENTENCES.items() for sentence in sentences],
+)
+def test_compound_tenses_by_language(language: str, words: str, tense: str | None, verb: str) -> None:
+    """In Polish, the verb and its endings are words of one token."""
+    forms = [word.split("/")[0] for word in words.split()]
+    ranges = [(1, len(forms), "".join(forms))] if verb == "".join(forms) and len(forms) > 1 else []
+    row = make_row(words, ranges=ranges, language=language)
+    assert (find_tense(row), None if row.verb is None else row.tokens[row.verb]) == (tense, verb)
+
+
+def test_compound_tenses_are_tested_and_documented() -> None:
+    assert SENTENCES.keys() == COMPOUND_TENSES.keys()
+    page = (ROOT / "docs/corpus.md").read_text(encoding="utf-8")
+    for language in COMPOUND_TENSES:
+        assert f"`{language}`" in page
+
+
+@pytest.mark.parametrize("language", ["", "fi", "ru"])
+def test_other_languages_use_auxiliary_tense(language: str) -> None:
+    assert find_tense(make_row(UNKNOWN, language=language)) == "PRES"
+
+
+def test_person_and_mood_come_from_auxiliary() -> None:
+    row = make_row(SENTENCES["hr"][0][0], language="hr")
+    assert row.universal is not None
+    assert row.universal.main_tags[0] == (
+        "VERB|Gender=Masc|Mood=Ind|Number=Sing|Person=3|Tense=Past|VerbForm=Fin|Voice=Act"
+    )
+    assert row.tags[1] == "AUX"
+
+
+def test_coordinated_pasts_are_two_finite_clauses() -> None:
+    words = (
+        f"Jan/Jan/{PROPN}/2/nsubj přišel/přijít/{L}/0/root a/a/CCONJ/5/cc "
+        f"Eva/Eva/{PROPN}/5/nsubj odešla/odejít/{L}/2/conj"
+    )
+    clauses = make_row(words, language="cs").clauses
+    assert clauses is not None and (clauses.first, clauses.second) == ((0, 2), (3, 5))
+
+
+TAGS = st.sampled_from([BE, L, BARE, POLISH, PASSIVE, NOUN, "AUX|Person=1", "AUX", "VERB|VerbForm=Inf"])
+RELATIONS = st.sampled_from(["aux", "cop", "aux:cnd", "conj", "nsubj"])
+
+
+@given(st.lists(st.tuples(TAGS, RELATIONS, st.sampled_from(["biti", "být", "anar", "x", "_"])), min_size=1), st.data())
+def test_compound_tenses_change_four_features(words: list[tuple[str, str, str]], data: st.DataObject) -> None:
+    """Words keep all else; without a row nothing changes, and what was resolved once is not resolved again."""
+    heads = [data.draw(st.integers(0, n)) if n else 0 for n in range(len(words))]
+    tags, relations, lemmas = zip(*words, strict=True)
+    graph = make_graph(tags, tags, heads, relations)
+    assert resolve_compound_tenses(graph, lemmas, "de") == tags
+    for language in COMPOUND_TENSES:
+        for before, after in zip(tags, resolve_compound_tenses(graph, lemmas, language), strict=True):
+            changed = {"Mood", "Person", "Tense", "VerbForm"}
+            old, new = (dict(part.split("=") for part in tag.split("|")[1:]) for tag in (before, after))
+            assert {k: v for k, v in old.items() if k not in changed} == {
+                k: v for k, v in new.items() if k not in changed
+            }
+            assert before == after or get_feature(after, "VerbForm") in {"", "Fin"}

@@ -8,7 +8,6 @@ import json
 import re
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,6 +15,7 @@ from subprocess import CompletedProcess
 from types import SimpleNamespace
 
 import pytest
+from helpers.gen_command import Outcome
 from helpers.plain_install import PROJECT, link_plain, run_plain
 from helpers.runs.shown_runs import write_first_run
 from helpers.shared import ROOT
@@ -27,6 +27,7 @@ from sentprobe.common.errors import (
     PROBE,
     MissingError,
     UnusableError,
+    find_code_files,
     format_install,
     import_module_of_extra,
     require_libraries,
@@ -50,7 +51,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Plain:
     return run
 
 
-def test_a_plain_install_lacks_what_the_extra_installs(plain: Plain) -> None:
+def test_plain_install_lacks_extra_libraries(plain: Plain) -> None:
     code = "import sys, importlib.util as u; print([n for n in sys.argv[1:] if u.find_spec(n)])"
     assert plain(code, *PROBE, "typer").stdout == "['typer']\n"
 
@@ -115,15 +116,6 @@ print(json.dumps(done))
 """
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """Exit code and output of a command."""
-
-    code: int
-    out: str
-    err: str
-
-
 @pytest.fixture(scope="module")
 def commands(plain: Plain) -> dict[str, Outcome]:
     """Return the outcome of each command of WORKING_COMMANDS and FAILING_COMMANDS."""
@@ -133,15 +125,13 @@ def commands(plain: Plain) -> dict[str, Outcome]:
 
 
 @pytest.mark.parametrize("line", WORKING_COMMANDS)
-def test_what_a_plain_install_does(commands: dict[str, Outcome], line: str) -> None:
+def test_plain_install_runs_command(commands: dict[str, Outcome], line: str) -> None:
     done = commands[line]
     assert (done.code, "Traceback" in done.err) == (0, False), done.err
 
 
 @pytest.mark.parametrize(("line", "missing", "extras"), FAILING_COMMANDS)
-def test_what_lacks_the_extra_says_so_in_one_line(
-    commands: dict[str, Outcome], line: str, missing: str, extras: str
-) -> None:
+def test_missing_extra_is_one_line(commands: dict[str, Outcome], line: str, missing: str, extras: str) -> None:
     done = commands[line]
     assert done.code == 1
     assert done.out == ""
@@ -166,7 +156,7 @@ print(len(sentprobe.compare_encoders(results)), "compared")
 """
 
 
-def test_python_says_the_same(plain: Plain) -> None:
+def test_missing_extra_is_named_in_python(plain: Plain) -> None:
     done = plain(PYTHON_CALLS)
     assert done.stderr == ""
     *lines, compared = done.stdout.splitlines()
@@ -175,17 +165,17 @@ def test_python_says_the_same(plain: Plain) -> None:
     assert all(shlex.split(line)[-3:] == ["install", "-e", f"{ROOT}[probe]"] for line in lines)
 
 
-def test_every_public_name_is_there(plain: Plain) -> None:
+def test_plain_install_has_public_names(plain: Plain) -> None:
     done = plain("import sentprobe; [getattr(sentprobe, name) for name in sentprobe.__all__]")
     assert done.stderr == ""
 
 
-def test_a_table_wants_duckdb(plain: Plain) -> None:
+def test_table_needs_duckdb(plain: Plain) -> None:
     code = "from sentprobe.probes.corpus.table import Table; Table.connect(None)"
     assert "MissingError: this needs DuckDB" in plain(code).stderr
 
 
-def test_what_is_missing_is_both_kinds_of_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_library_is_import_error_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(PROBE, "no_such_library", "a library")
     for find in (require_libraries, import_module_of_extra):
         with pytest.raises(MissingError, match="this needs a library, which is not") as caught:
@@ -194,16 +184,14 @@ def test_what_is_missing_is_both_kinds_of_error(monkeypatch: pytest.MonkeyPatch)
         assert caught.value.exit_code == 1
 
 
-def test_what_a_library_itself_lacks_is_not_taken_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_library_of_library_is_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "half_there.py").write_text("import not_there_at_all")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ModuleNotFoundError, match="not_there_at_all"):
         import_module_of_extra("half_there")
 
 
-def test_what_the_system_lacks_is_said_of_a_library_that_is_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unloadable_library_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     os_message = "libgomp.so.1: cannot open shared object file: No such file or directory"
     (tmp_path / "not_loadable.py").write_text(f"raise OSError({os_message!r})")
     monkeypatch.syspath_prepend(tmp_path)
@@ -232,7 +220,7 @@ WHEEL = "file:///tmp/sentprobe-1.0-py3-none-any.whl"
         (None, "pip install 'sentprobe[plots,train]'"),
     ],
 )
-def test_the_command_that_installs_extras(
+def test_install_command_follows_origin(
     monkeypatch: pytest.MonkeyPatch, record: dict[str, object] | None, command: str
 ) -> None:
     text = None if record is None else json.dumps(record)
@@ -241,7 +229,7 @@ def test_the_command_that_installs_extras(
     assert shlex.split(command)[-1].endswith(command.rpartition(" ")[2].strip("'"))
 
 
-def test_a_checkout_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_install_command_of_bare_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
     def find_nothing(name: str) -> None:
         raise PackageNotFoundError(name)
 
@@ -249,7 +237,7 @@ def test_a_checkout_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> No
     assert shlex.split(format_install("probe")) == ["pip", "install", "-e", f"{ROOT}[probe]"]
 
 
-def test_the_extra_is_what_the_table_says() -> None:
+def test_extra_probe_matches_table() -> None:
     names = {Requirement(requirement).name for requirement in PROJECT["optional-dependencies"]["probe"]}
     assert names == {"scikit-learn" if library == "sklearn" else library for library in PROBE}
     assert all(find_spec(library) for library in PROBE)
@@ -277,9 +265,19 @@ def find_imports(path: Path) -> set[str]:
     return libraries
 
 
-def test_nothing_imports_these_libraries_past_what_names_them() -> None:
+def test_modules_import_no_extra_libraries() -> None:
     for path in (ROOT / "sentprobe").rglob("*.py"):
         direct_imports = find_imports(path) & set(PROBE)
         if path.parent.name in TORCH_FOLDERS or path.name in TORCH_MODULES:
             direct_imports -= {"torch"}
         assert not direct_imports, path
+
+
+def test_code_files_leave_out_caches(tmp_path: Path) -> None:
+    """A half-written file of ``__pycache__`` has its own suffix: x.pyc.14012."""
+    for name in ("a.py", "data/b.toml", "__pycache__/a.pyc", "data/__pycache__/b.pyc.14012"):
+        path = tmp_path / "__pycache__" / "package" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    folder = tmp_path / "__pycache__" / "package"
+    assert find_code_files(folder) == [folder / "a.py", folder / "data" / "b.toml"]
