@@ -1,13 +1,17 @@
-"""The table of a run, in every format."""
+"""The table of a run in every format, its tables of one draw each, and the papers' rows."""
 
 import csv
 import io
 import json
+import re
+import tomllib
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from helpers.shared import ROOT
+from helpers.strategies.probe_strategies import make_sample_result, make_seed_score
 from helpers.strategies.probe_strategies import make_sample_result as sample
-from helpers.strategies.probe_strategies import make_seed_score
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
@@ -24,9 +28,23 @@ from sentprobe.common.tables import (
     format_records,
     format_title,
 )
-from sentprobe.probes.reports.tables.main_table import CellStyle, build_grid, sort_results, split_settings
+from sentprobe.probes.classifier.presets import find_preset
+from sentprobe.probes.reports.tables import main_table
+from sentprobe.probes.reports.tables.main_table import (
+    CellStyle,
+    PublishedKind,
+    build_grid,
+    describe_published_tables,
+    find_tables,
+    read_published_tables,
+    sort_results,
+    split_settings,
+    split_single_draws,
+    to_published_records,
+)
 from sentprobe.probes.reports.tables.table_notes import describe_all
-from sentprobe.probes.results.result import Condition, Results, make_score
+from sentprobe.probes.results.result import Condition, Result, Results, make_score
+from sentprobe.probes.runs.suites import list_known_tasks
 
 SAMPLE = Results(
     (
@@ -225,3 +243,176 @@ def test_a_figure_of_few_items_has_its_interval(items: int, text: str) -> None:
     result = replace(sample("bow", "ObjNum", 1), scores={Condition.PROBE: score})
     ((cell,),) = (row.cells for row in build_grid(Results((result,))).rows)
     assert cell.text == text
+
+
+CHECKED = ROOT.parent / "shared" / "papers" / "published.toml"
+SHOWN = CellStyle(published=True)
+
+
+@pytest.mark.skipif(not CHECKED.is_file(), reason=f"the checked figures are not at {CHECKED}")
+def test_every_figure_is_one_that_was_checked_against_the_paper() -> None:
+    checked = tomllib.loads(CHECKED.read_text("utf-8"))["table"]
+    expected = {
+        (checked_table["label"], row["name"], row["kind"], task, accuracy)
+        for checked_table in checked
+        for row in checked_table["row"]
+        for task, accuracy in row.get("accuracies", {}).items()
+    }
+    packaged = {
+        (row.source, row.name, row.kind.value, task, accuracy)
+        for table in read_published_tables()
+        for row in table.rows
+        for task, accuracy in row.accuracies.items()
+    }
+    assert packaged == expected
+
+
+def test_tasks_are_known_and_chance_is_said_of_each() -> None:
+    names = {task.name for task in list_known_tasks()}
+    for table in read_published_tables():
+        tasks = {task for row in table.rows for task in row.accuracies}
+        assert tasks == set(table.chance)
+        assert tasks <= names
+
+
+def test_chance_of_conneau_is_their_majority_vote() -> None:
+    (table,) = find_tables(["Tense"])
+    (row,) = (row for row in table.rows if row.name == "Majority vote")
+    assert row.accuracies == table.chance
+
+
+@pytest.mark.parametrize(
+    ("task", "label"),
+    [
+        ("SemRole", "SDAE (Ettinger et al. 2018)"),
+        ("BShift", "BiLSTM-max, NLI (Conneau et al. 2018)"),
+        ("BShift", "NB-bi-tfidf (Conneau et al. 2018, baseline)"),
+        ("BShift", "Hum. Eval. (Conneau et al. 2018, bound)"),
+        ("AdiOrder-permuted", "skip-thought (Adi et al. 2017)"),
+    ],
+)
+def test_rows_say_whose_they_are_and_what_they_are(task: str, label: str) -> None:
+    assert label in [row.label for table in find_tables([task]) for row in table.rows]
+
+
+def test_rows_of_all_papers_stand_below_and_none_is_best() -> None:
+    tasks = ["SemRole", "Tense", "AdiOrder"]
+    results = Results(tuple(make_sample_result("bow", task, 600) for task in tasks))
+    first, *below = build_grid(results, style=SHOWN).rows
+    assert first.label == "bow"
+    shown = {row.label: [cell.text for cell in row.cells] for row in below}
+    assert shown["ST-BI (Ettinger et al. 2018)"] == ["63.2", "", ""]
+    assert shown["Hum. Eval. (Conneau et al. 2018, bound)"] == ["", "85.0", ""]
+    assert shown["skip-thought (Adi et al. 2017)"] == ["", "", "81.1"]
+    assert len(shown) == sum(len(table.rows) for table in read_published_tables())
+    assert not any(cell.best for row in below for cell in row.cells)
+
+
+def test_lines_cite_the_paper_and_name_classifier_and_chance() -> None:
+    (line,) = describe_published_tables(["Tense", "WC"])
+    assert re.search(
+        r"^Published rows: Conneau, .* table 2, section 4; .* preset conneau, 100,000 training and "
+        r"10,000 validation and 10,000 test items, chance 50\.0 on Tense, 0\.5 on WC\. "
+        r"Data and encoders are the paper's; Hum\. Eval\. is human accuracy, an ",
+        line,
+    )
+    lines = describe_all(Results((make_sample_result("bow", "Order", 600),)), style=SHOWN)
+    assert "Published rows: Ettinger, " in lines
+    assert "chance 50.0 on all" in lines
+
+
+def test_a_run_of_other_tasks_is_told_that_there_are_none() -> None:
+    results = Results((make_sample_result("bow", "mine", 600),))
+    assert len(build_grid(results, style=SHOWN).rows) == 1
+    assert describe_all(results, style=SHOWN).endswith(
+        "No published rows: none of the papers' tables has one of these tasks.\n"
+    )
+    assert to_published_records(results) == []
+    assert "papers" not in describe_all(results, style=CellStyle())
+
+
+def test_records_have_the_keys_of_results() -> None:
+    results = Results((make_sample_result("bow", "AdiLength", 600),))
+    (record,) = to_published_records(results)
+    assert list(record) == list(results.to_records()[0])
+    assert (record["accuracy"], record["majority"]) == pytest.approx((0.821, 0.201))
+    assert record["condition"] == "published"
+    assert record["encoder"] == "skip-thought (Adi et al. 2017)"
+
+
+def test_kinds() -> None:
+    kinds = [row.kind for table in read_published_tables() for row in table.rows]
+    assert kinds.count(PublishedKind.BOUND) == 1
+    assert kinds.count(PublishedKind.BASELINE) == 5
+
+
+SAMPLES = [make_sample_result("a", "Order", 510, 500, seeds=seeds) for seeds in (1, 2)]
+
+RECORDS = st.builds(
+    lambda sample, values: replace(sample, **values),
+    st.sampled_from(SAMPLES),
+    st.fixed_dictionaries(
+        {
+            "encoder": st.sampled_from("ab"),
+            "task": st.sampled_from(["Order", "SemRole"]),
+            "seed": st.sampled_from([0, 10]),
+            "preset": st.sampled_from([find_preset("ettinger"), find_preset("adi")]),
+            "encoder_fingerprint": st.sampled_from("ef"),
+            "dataset_fingerprint": st.sampled_from("de"),
+            "probe_vectors": st.sampled_from(["", "one-hot", "encoder"]),
+            "probe_fingerprint": st.sampled_from(["", "p", "q"]),
+        }
+    ),
+)
+
+
+def split_by_pairs(records: Sequence[Result]) -> list[tuple[Result, ...]]:
+    """Divide results by comparing each with all members of each table."""
+    tables: list[list[Result]] = []
+    for record in records:
+        for table in tables:
+            if any(differ(record, member) for member in table):
+                continue
+            place = next((place for place, member in enumerate(table) if member.cell == record.cell), len(table))
+            table[place : place + 1] = [max([*table[place : place + 1], record], key=main_table._count_scores)]
+            break
+        else:
+            tables.append([record])
+    return sorted(map(tuple, tables), key=lambda table: table[0].seed)
+
+
+def differ(first: Result, second: Result) -> bool:
+    """Say whether two results cannot be in one table."""
+    if (first.preset, first.seed) != (second.preset, second.seed):
+        return True
+    words = [
+        (record.probe_vectors, "" if record.probe_vectors == "encoder" else record.probe_fingerprint)
+        for record in (first, second)
+    ]
+    if "" not in (first.probe_vectors, second.probe_vectors) and words[0] != words[1]:
+        return True
+    if first.task == second.task and first.dataset_fingerprint != second.dataset_fingerprint:
+        return True
+    other_words = len({first.probe_fingerprint, second.probe_fingerprint} - {""}) > 1
+    other_vectors = first.encoder_fingerprint != second.encoder_fingerprint
+    return first.encoder == second.encoder and (other_vectors or other_words)
+
+
+@given(st.lists(RECORDS, max_size=12))
+def test_tables_are_those_of_a_comparison_of_all_pairs(records: list[Result]) -> None:
+    tables = split_single_draws(Results(tuple(records)))
+    assert [table.records for table in tables] == split_by_pairs(records)
+
+
+def test_each_result_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    lookups = []
+    list_values = main_table._list_shared_values
+
+    def count(record: Result) -> dict[tuple[str, str], object]:
+        lookups.append(record)
+        return list_values(record)
+
+    monkeypatch.setattr(main_table, "_list_shared_values", count)
+    records = [replace(SAMPLES[0], encoder=f"e{n}", seed=10 * seed) for n in range(20) for seed in range(10)]
+    assert len(split_single_draws(Results(tuple(records)))) == 10
+    assert len(lookups) == len(records)

@@ -1,22 +1,37 @@
-"""The decisions about a table: marks, significant differences, and tests against chance and controls."""
+"""The decisions about a table: marks, differences, standings and comparisons."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
+from helpers.strategies.probe_strategies import make_sample_result, make_seed_score
 from helpers.strategies.probe_strategies import make_sample_result as sample
-from helpers.strategies.probe_strategies import make_seed_score
 from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sentprobe.probes.reports.comparisons import Comparison, compare_encoders
-from sentprobe.probes.reports.table_findings import find_marked_cells, find_table
+from sentprobe.common import values
+from sentprobe.common.errors import UsageError
+from sentprobe.probes import statistics
+from sentprobe.probes.reports.comparisons import Comparison, compare_encoders, compare_results
+from sentprobe.probes.reports.table_findings import (
+    TableComparisons,
+    compute_standings,
+    describe_groups,
+    find_marked_cells,
+    find_table,
+    rank_groups,
+)
 from sentprobe.probes.reports.tables.main_table import build_grid
 from sentprobe.probes.reports.tables.table_notes import describe_all
 from sentprobe.probes.results.data_facts import DataFacts
 from sentprobe.probes.results.result import Condition, Result, Results, Score, make_score
+from sentprobe.probes.results.store import format_result, parse_result
+from sentprobe.probes.review.checks import review_results
 from sentprobe.probes.statistics import Interval
 
 CONTROLS = (500, 500)
@@ -285,3 +300,186 @@ def test_plus_minus_does_not_leave_0_to_100(counts: list[int]) -> None:
     assert figure.half_width is not None
     assert figure.half_width <= max(figure.accuracy, 1 - figure.accuracy)
     assert 0 <= figure.interval.low <= figure.accuracy <= figure.interval.high <= 1
+
+
+counts = st.lists(st.integers(300, 1000), min_size=1, max_size=5)
+
+
+def make_counted_table(right: list[int], bag: int = 500, positions: int = 500, order: int = 500) -> Results:
+    """Make encoders with these numbers of 1000 items right, and the controls with theirs."""
+    records = (
+        make_sample_result(f"e{place}", "Order", count, 500, 500, bag, 500, positions, order)
+        for place, count in enumerate(right)
+    )
+    return Results(tuple(records))
+
+
+@examples(40)
+@given(right=counts)
+def test_a_group_is_what_is_not_told_apart_from_its_best(right: list[int]) -> None:
+    results = make_counted_table(right)
+    groups, significant = rank_groups(results), find_table(results).significant_pairs
+    assert {cell for cell, _ in groups.items()} == {record.cell for record in results.records}
+    assert {*groups.values()} == {*range(1, max(groups.values()) + 1)}
+    for number in {*groups.values()}:
+        remaining = [record for record in results.records if groups[record.cell] >= number]
+        best = max(remaining, key=lambda record: record.accuracy)
+        tied = {record.cell for record in remaining if frozenset((best.cell, record.cell)) not in significant}
+        assert tied == {cell for cell, group in groups.items() if group == number}
+
+
+@examples(40)
+@given(right=counts)
+def test_what_is_marked_is_alone_in_the_first_group(right: list[int]) -> None:
+    results = make_counted_table(right)
+    groups = rank_groups(results)
+    first = [cell for cell, group in groups.items() if group == 1]
+    assert {*find_marked_cells(results)} <= {*(first if len(first) == 1 else [])}
+
+
+def make_named_table(**right: int) -> Results:
+    records = (make_sample_result(n, "Order", count, 500, 500, 500) for n, count in right.items())
+    return Results(tuple(records))
+
+
+def test_an_encoder_is_not_tied_with_itself_cut() -> None:
+    results = make_named_table(**{"a": 900, "a, int8": 899, "b": 700})
+    assert [*rank_groups(results).values()] == [1, 1, 2]
+    assert find_marked_cells(results) == {("a", "Order")}
+    assert find_marked_cells(make_named_table(**{"a": 900, "x, int8": 899, "b": 700})) == set()
+
+
+def test_cuts_are_not_corrected_for_with_what_tells_encoders_apart() -> None:
+    """Of a difference in seven items p is 1/64: three times that is below 0.05, not six times."""
+    pair = frozenset([("a", "Order"), ("b", "Order")])
+    assert (
+        pair
+        in find_table(make_named_table(**{"a": 507, "a, 1 dims": 507, "a, 2 dims": 507, "b": 500})).significant_pairs
+    )
+    assert pair not in find_table(make_named_table(a=507, x=507, y=507, b=500)).significant_pairs
+
+
+def test_groups_of_three() -> None:
+    results = make_counted_table([900, 895, 700, 500])
+    assert [*rank_groups(results).values()] == [1, 1, 2, 3]
+    assert [standing.groups for standing in compute_standings(results).values()] == [3] * 4
+    (line,) = describe_groups(compute_standings(results))
+    assert line.startswith("A circled 1: not significantly worse than the best")
+
+
+def test_where_nobody_is_told_apart() -> None:
+    (line,) = describe_groups(compute_standings(make_counted_table([900, 899])))
+    assert line.startswith("On every task, no encoder is significantly worse than the best")
+    assert [*describe_groups(compute_standings(make_counted_table([900])))] == []
+    tied = [replace(record, task="SemRole") for record in make_counted_table([600, 601]).records]
+    both = Results((*make_counted_table([900, 600]).records, *tied))
+    assert [*describe_groups(compute_standings(both))][1].startswith("On SemRole, no encoder is significantly worse")
+
+
+@pytest.mark.parametrize(
+    ("controls", "name", "shade"),
+    [
+        ((500, 500, 500), "chance 50.0", 0.8),
+        ((700, 500, 500), "bag of words 70.0", 0.4),
+        ((500, 700, 500), "fixed positions 70.0", 0.4),
+        ((700, 800, 600), "fixed positions 80.0", 0.2),
+        ((800, 700, 500), "bag of words 80.0", 0.2),
+        ((700, 600, 800), "words and positions 80.0", 0.2),
+    ],
+)
+def test_the_control_that_counts(controls: tuple[int, int, int], name: str, shade: float) -> None:
+    (standing,) = compute_standings(make_counted_table([900], *controls)).values()
+    assert standing.control_name == name
+    assert standing.margin == pytest.approx(0.9 - standing.control)
+    assert standing.shade == pytest.approx(shade)
+
+
+@pytest.mark.parametrize(("positions", "is_marked"), [(500, True), (700, True), (898, False), (950, False)])
+def test_a_marked_cell_exceeds_fixed_positions(positions: int, *, is_marked: bool) -> None:
+    assert bool(find_marked_cells(make_counted_table([900], positions=positions))) == is_marked
+
+
+@pytest.mark.parametrize("controls", [(900, 700, 700), (700, 900, 700), (700, 700, 900)])
+def test_a_marked_cell_exceeds_all_controls(controls: tuple[int, int, int]) -> None:
+    assert find_marked_cells(make_counted_table([905], *controls)) == set()
+    assert find_marked_cells(make_counted_table([990], *controls)) == {("e0", "Order")}
+
+
+def test_a_variant_is_compared_with_a_control_of_its_width() -> None:
+    (wide, narrow) = make_counted_table([900], order=650).records[0], make_counted_table([880], order=600).records[0]
+    wide, narrow = replace(wide, encoder="wide", dim=4096), replace(narrow, encoder="narrow")
+    variant = replace(narrow, encoder="narrow, int8", scores={Condition.PROBE: narrow.scores[Condition.PROBE]})
+    standings = compute_standings(Results((wide, narrow, variant)))
+    assert {name: standing.control_name for (name, _), standing in standings.items()} == {
+        "wide": "words and positions 65.0",
+        "narrow": "words and positions 60.0",
+        "narrow, int8": "words and positions 60.0",
+    }
+
+
+def test_below_its_control_nothing_is_shaded() -> None:
+    (standing,) = compute_standings(make_counted_table([690], 700)).values()
+    assert standing.margin < 0
+    assert standing.shade == 0
+
+
+ITEMS = 12
+
+
+def make_result(encoder: str, answers: Sequence[Sequence[bool]], units: tuple[int, ...]) -> Result:
+    seeds = [make_seed_score(right, seed=seed) for seed, right in enumerate(answers)]
+    score = make_score(seeds, units)
+    return replace(make_sample_result(encoder, "Order", 1), units=units, scores={Condition.PROBE: score})
+
+
+answers = st.lists(st.lists(st.booleans(), min_size=ITEMS, max_size=ITEMS), min_size=1, max_size=3)
+
+
+@examples(60)
+@given(st.lists(answers, min_size=2, max_size=5), st.sampled_from([(), tuple(n // 2 for n in range(ITEMS))]))
+def test_all_pairs_have_the_p_values_of_single_tests(table: list[list[list[bool]]], units: tuple[int, ...]) -> None:
+    records = [make_result(f"e{place}", seeds, units) for place, seeds in enumerate(table)]
+    matches = [((first, second),) for first, second in combinations(records, 2)]
+    expected, comparisons = compare_results(matches), TableComparisons(matches)
+    assert [comparison.p for comparison in comparisons] == [comparison.p for comparison in expected]
+    assert [comparison.paired for comparison in comparisons] == [comparison.paired for comparison in expected]
+    assert comparisons.count_significant("Order") == (sum(c.is_significant for c in expected), len(matches))
+    assert {*comparisons.list_significant_pairs()} == {
+        frozenset((c.first.cell, c.second.cell)) for c in expected if c.is_significant
+    }
+    assert [c.second.encoder for c in comparisons.compare_best("Order")] == [r.encoder for r in records[1:]]
+
+
+def test_other_numbers_of_items_cannot_be_paired() -> None:
+    first, second = make_result("a", [[True] * 3], ()), make_result("b", [[True] * 4], ())
+    with pytest.raises(UsageError, match="3 and 4 items cannot be paired"):
+        TableComparisons([((first, second),)])
+
+
+def count_calls(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, work: Callable[[], object]) -> int:
+    function = getattr(module, name)
+    calls: list[str] = []
+
+    def call(*arguments: Any) -> Any:
+        calls.append(name)
+        return function(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, name, call)
+        work()
+    return len(calls)
+
+
+def test_a_review_compares_each_encoder_with_the_best_and_its_control(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four times the encoders need four times the paired t-tests; of all pairs it would be 17 times."""
+    for encoders in (10, 40):
+        records = (make_sample_result(f"e{n}", "Tense", 600 + n, 500, 500, 550) for n in range(encoders))
+        results = Results(tuple(records))
+        calls = count_calls(monkeypatch, statistics, "compare_items", partial(review_results, results))
+        assert calls == 2 * encoders - 1
+
+
+def test_a_list_of_numbers_is_checked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [format_result(make_result("a", [[True] * n], (0,) * n)) for n in (10, 1000)]
+    counts = [count_calls(monkeypatch, values, "_check_type", partial(parse_result, text)) for text in texts]
+    assert counts[0] == counts[1]
