@@ -7,6 +7,7 @@ import pytest
 from helpers.strategies.probe_strategies import make_sample_result, make_seed_score
 from hypothesis import given
 from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
 
 from sentprobe.common.errors import ResultsError
 from sentprobe.probes.classifier.presets import find_preset
@@ -20,7 +21,7 @@ from sentprobe.probes.reports.tables.main_table import (
     split_settings,
     split_single_draws,
 )
-from sentprobe.probes.reports.tables.table_notes import COMPLETE, SHORT, describe_all
+from sentprobe.probes.reports.tables.table_notes import describe_all, summarize
 from sentprobe.probes.reports.tables.view import build_sections
 from sentprobe.probes.results.data_facts import DataFacts
 from sentprobe.probes.results.draws import find_missing_cells, join_draws, list_seeds
@@ -114,11 +115,34 @@ def test_the_notes_name_the_results_that_only_other_draws_have() -> None:
     assert find_missing_cells([Results((record,)) for record in named]) == ((), (), ())
 
 
-def test_the_notes_name_the_encoders_with_fewer_probes() -> None:
-    uneven = Results((make_draw(0, 878, 876), make_draw(0, 700, encoder="bow")))
-    for notes in (SHORT, COMPLETE):
-        ((_, _, text),) = build_sections(uneven, CellStyle(), notes)
-        assert "Fewer than 2 probes: bow on Order." in text
+def list_noted_tables() -> dict[str, Results]:
+    """Return tables whose notes are stored, by what they have."""
+    units = tuple(item // 2 for item in range(1000))
+    paired = [replace(record, units=units) for record in DRAWS]
+    same = [replace(record, dataset_fingerprint="0") for record in paired]
+    fixed = [replace(record, encoder_seed=None, encoder_fingerprint="0") for record in DRAWS]
+    return {
+        "three draws": join_one_table(*DRAWS),
+        "chance differs": join_one_table(*(replace(e, majority=0.5 + e.seed / 1000) for e in DRAWS[:2])),
+        "same vectors": join_one_table(*fixed),
+        "one probe a draw": join_one_table(*(make_draw(seed, 870 - seed) for seed in (0, 10))),
+        "new pairs": join_one_table(*paired),
+        "same pairs": join_one_table(*same),
+        "new and same pairs": join_one_table(*paired, *(replace(record, task="SemRole") for record in same)),
+        "one draw of pairs": join_one_table(paired[0]),
+        "one draw": Results((make_draw(0, 878),)),
+        "probes of one draw": Results((make_draw(10, 878, 876, 870),)),
+        "fewer probes": Results((make_draw(0, 878, 876), make_draw(0, 700, encoder="bow"))),
+    }
+
+
+def test_notes_of_draws(stored_text: SnapshotAssertion) -> None:
+    """Complete and short notes of each table."""
+    notes = []
+    for name, table in list_noted_tables().items():
+        complete, short = describe_all(table), "\n".join(summarize(table, CellStyle()))
+        notes.append(f"{name}:\n{complete}\n{short}\n")
+    assert "\n".join(notes) == stored_text
 
 
 def test_comparisons_over_fewer_draws_are_named() -> None:
@@ -137,11 +161,6 @@ def test_draws_of_natural_text_may_be_of_not_quite_as_many_items() -> None:
         return len(split_settings(Results(tuple(make_natural(*place_and_size) for place_and_size in enumerate(sizes)))))
 
     assert (count_tables(4000, 3900), count_tables(4000, 3100)) == (1, 2)
-
-
-def test_what_differs_between_draws_is_said_of_each() -> None:
-    text = describe_all(join_one_table(*(replace(e, majority=0.5 + e.seed / 1000) for e in DRAWS[:2])))
-    assert "Chance, the share of the most frequent label, is 50.0 or 51.0." in text
 
 
 def test_an_encoder_that_has_the_seed_in_its_name_is_one_row() -> None:
@@ -180,45 +199,6 @@ def test_of_stored_data_the_interval_also_covers_the_choice_of_items() -> None:
     text = describe_all(join_one_table(*stored))
     assert "New in each draw (seeds 0, 10, 20): the untrained weights, the probes. The same" in text
     assert "The same in each: the data." in text
-
-
-def test_the_lines_say_what_plus_minus_is() -> None:
-    text = describe_all(join_one_table(*DRAWS))
-    assert "mean ± half the 95% interval over 3 draws, with 2 probes in each." in text
-    assert "New in each draw (seeds 0, 10, 20): the data, the untrained weights, the probes." in text
-    assert "the standard deviation is 2.5 points between draws and 0.1 between the probes of one draw" in text
-    assert text.count("Data: ") == 3
-    fixed = [replace(record, encoder_seed=None, encoder_fingerprint="0") for record in DRAWS]
-    assert "The same in each: the vectors." in describe_all(join_one_table(*fixed))
-    singles = describe_all(join_one_table(*(make_draw(seed, 870 - seed) for seed in (0, 10))))
-    assert "Each draw has one probe: --seeds 5 separates the variation of draws and of probes." in singles
-
-
-def test_intervals_are_called_what_they_are() -> None:
-    units = tuple(item // 2 for item in range(1000))
-    paired = [replace(record, units=units) for record in DRAWS]
-    new = describe_all(join_one_table(*paired))
-    assert "Student's t over the draws, with variances moderated by those of all figures." in new
-    assert "the intervals count them as one unit" in new
-    same = [replace(record, dataset_fingerprint="0") for record in paired]
-    old = describe_all(join_one_table(*same))
-    assert "those of all figures; at least the Wilson interval, for the choice of test items." in old
-    assert "the intervals count them as one unit" in old
-    more_records = [replace(record, task="SemRole") for record in same]
-    both = describe_all(join_one_table(*paired, *more_records))
-    assert "all figures; on SemRole, at least the Wilson interval, for" in both
-    assert "the intervals count them as one unit" in both
-    assert "the intervals count them as one unit" in describe_all(join_one_table(paired[0]))
-
-
-def test_one_draw_says_what_it_does_not_tell() -> None:
-    one = describe_all(Results((make_draw(0, 878),)))
-    assert "Each figure is from one probe on one draw of the data (seed 0)." in one
-    assert "95% Wilson intervals: ±2.0 points; they reflect only the choice of test items" in one
-    assert "--seeds 5 and --draws 3 measure this." in one
-    probes = describe_all(Results((make_draw(10, 878, 876, 870),)))
-    assert "Each figure is the mean over probes that differ only in their seed (seeds 10 to 12)" in probes
-    assert "Other data, or other weights of untrained encoders, may change a figure by more" in probes
 
 
 def test_each_draw_has_its_controls() -> None:

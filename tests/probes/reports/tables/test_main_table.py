@@ -15,6 +15,7 @@ from helpers.strategies.probe_strategies import make_sample_result as sample
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
+from syrupy.assertion import SnapshotAssertion
 
 from sentprobe.common.errors import UsageError
 from sentprobe.common.tables import (
@@ -56,48 +57,19 @@ SAMPLE = Results(
 
 ALL_ROWS = CellStyle(all_rows=True)
 
-PLAIN = """\
-encoder                     content1   order
-bow                           * 90.0  * 55.1
-st:a|b                          88.7
-random sentences, dim 3         50.0    49.0
-bow, random probe words         51.0    50.5
-st:a|b, random probe words      50.1
-bag of words, dim 3             88.0    50.0
-"""
 
-LATEX = r"""\begin{tabular}{lrr}
-  \toprule
-  encoder & a\_b & 100\% \\
-  \midrule
-  x\&y & \textbf{1.0 $\pm$ 0.1} &  \\
-  \midrule
-  \{\textbackslash{}\} & {[}2{]} & \textless{}0.1 \\
-  \bottomrule
-\end{tabular}
-"""
-
-
-def test_plain_table() -> None:
-    assert format_grid(build_grid(SAMPLE, style=ALL_ROWS), TableFormat.TEXT) == PLAIN
-
-
-def test_markdown_table() -> None:
-    lines = format_grid(build_grid(SAMPLE), TableFormat.MARKDOWN).splitlines()
-    assert lines[:4] == [
-        "| encoder | content1 | order |",
-        "| --- | ---: | ---: |",
-        "| bow | **90.0** | **55.1** |",
-        "| st:a\\|b | 88.7 |  |",
-    ]
-
-
-def test_latex_table() -> None:
+def test_table_in_each_format(stored_text: SnapshotAssertion) -> None:
     rows = (
         GridRow("x&y", "one", (GridCell("1.0 ± 0.1", best=True), GridCell(""))),
         GridRow("{\\}", "two", (GridCell("[2]"), GridCell("<0.1"))),
     )
-    assert format_grid(Grid(("encoder", "a_b", "100%"), rows), TableFormat.LATEX) == LATEX
+    odd_signs = Grid(("encoder", "a_b", "100%"), rows)
+    tables = [
+        format_grid(build_grid(SAMPLE, style=ALL_ROWS), TableFormat.TEXT),
+        format_grid(build_grid(SAMPLE), TableFormat.MARKDOWN),
+        format_grid(odd_signs, TableFormat.LATEX),
+    ]
+    assert "\n".join(tables) == stored_text
 
 
 @given(st.text(max_size=20))
@@ -133,36 +105,25 @@ def test_other_widths_have_rows_of_their_own() -> None:
 
 
 def test_controls_are_folded_into_a_line() -> None:
-    folded = CellStyle()
     assert [row.label for row in build_grid(SAMPLE).rows] == ["bow", "st:a|b"]
-    text = describe_all(SAMPLE, style=folded)
+    text = describe_all(SAMPLE, style=CellStyle())
     assert text.startswith("controls: 5 of 5 that must be at chance are at chance (--all-rows shows their rows)\n")
     assert text.endswith(describe_all(SAMPLE, style=ALL_ROWS))
+    leaking = Results((sample("bow", "order", 900, 800, 505, 500),))
+    assert describe_all(leaking, style=CellStyle()).startswith(
+        "controls: 1 of 2 that must be at chance is at chance, not random sentences (dim 3) on order (--all-rows"
+    )
+    without = Results((sample("bow", "order", 900),))
+    assert "controls:" not in describe_all(without, style=CellStyle())
 
 
-def test_a_control_that_is_not_at_chance_is_named_without_its_row() -> None:
-    leaking = sample("bow", "order", 900, 800, 505, 500)
-    first, *_ = describe_all(Results((leaking,)), style=CellStyle()).splitlines()
-    start = "controls: 1 of 2 that must be at chance is at chance, not random sentences (dim 3) on order (--all-rows"
-    assert first.startswith(start)
-
-
-def test_without_controls_there_is_no_line_for_them() -> None:
-    none = Results((sample("bow", "order", 900),))
-    assert "controls:" not in describe_all(none, style=CellStyle())
-
-
-def test_one_table_for_each_setting() -> None:
+def test_each_setting_has_its_table() -> None:
     bow, order, st = SAMPLE.records
     changed = replace(bow, dataset_fingerprint="1")
     tables = split_settings(Results((bow, changed, order, st, replace(bow, seed=1))))
     assert tables == (Results((bow, order, st)), Results((changed,)), Results((replace(bow, seed=1),)))
-
-
-def test_an_encoder_that_was_changed_has_a_table_of_its_own() -> None:
-    bow, order, _ = SAMPLE.records
-    changed = replace(order, encoder_fingerprint="1")
-    assert split_settings(Results((bow, changed))) == (Results((bow,)), Results((changed,)))
+    other_vectors = replace(order, encoder_fingerprint="1")
+    assert split_settings(Results((bow, other_vectors))) == (Results((bow,)), Results((other_vectors,)))
 
 
 @given(st.permutations([sample("bow", "order", 500, seeds=n) for n in (1, 3, 2)]))
@@ -182,24 +143,20 @@ def test_layers_and_tasks_in_order() -> None:
     assert layers_and_tasks == [(layer, task) for layer in (2, 10) for task in ("Order", "SemRole", "length")]
 
 
-def test_layers_stand_below_the_name_of_their_model_among_controls() -> None:
+def test_layers_stand_below_their_model() -> None:
+    layers = [replace(sample(f"hf:m?layer={n}", "Order", 500 + 20 * n), layer=n, family="hf:m") for n in (0, 1, 12)]
+    results = sort_results(Results((sample("bow", "Order", 500), *layers, sample("st:x", "Order", 600))))
+    rows = build_grid(results).rows
+    assert [row.label for row in rows] == ["bow", "hf:m", "  layer 0", "  layer 1", "  layer 12", "st:x"]
+    assert [row.cells[0].text for row in rows] == ["50.0", "", "50.0", "52.0", "74.0", "60.0"]
+    assert [row.label for row in build_grid(Results((layers[0],))).rows] == ["hf:m?layer=0"]
     layers = [replace(sample(f"hf:m?layer={n}", "Order", 500, 490, 505), layer=n, family="hf:m") for n in (0, 1)]
     labels = [row.label for row in build_grid(Results(tuple(layers)), style=ALL_ROWS).rows]
     tail = ["random sentences, dim 3", "hf:m, random probe words", "  layer 0", "  layer 1"]
     assert labels == ["hf:m", "  layer 0", "  layer 1", *tail]
 
 
-def test_layers_stand_below_the_name_of_their_model() -> None:
-    layers = [replace(sample(f"hf:m?layer={n}", "Order", 500 + 20 * n), layer=n, family="hf:m") for n in (0, 1, 12)]
-    results = sort_results(Results((sample("bow", "Order", 500), *layers, sample("st:x", "Order", 600))))
-    rows = build_grid(results).rows
-    labels = ["bow", "hf:m", "  layer 0", "  layer 1", "  layer 12", "st:x"]
-    assert [row.label for row in rows] == labels
-    assert [row.cells[0].text for row in rows] == ["50.0", "", "50.0", "52.0", "74.0", "60.0"]
-    assert [row.label for row in build_grid(Results((layers[0],))).rows] == ["hf:m?layer=0"]
-
-
-def test_records() -> None:
+def test_records_of_results() -> None:
     records = SAMPLE.to_records()
     assert len(records) == 12
     assert len({tuple(record) for record in records}) == 1
@@ -209,16 +166,8 @@ def test_records() -> None:
     read = list(csv.DictReader(io.StringIO(format_records(records, TableFormat.CSV))))
     assert [float(row["accuracy"]) for row in read] == [row["accuracy"] for row in records]
     assert json.loads(format_records(records, TableFormat.JSON)) == records
-
-
-def test_no_records() -> None:
-    assert format_records([], TableFormat.CSV) == "\n"
-    assert format_records([], TableFormat.JSON) == "[]\n"
-
-
-def test_data_frame() -> None:
-    frame = SAMPLE.to_frame()
-    assert frame["accuracy"].tolist() == [record["accuracy"] for record in SAMPLE.to_records()]
+    assert SAMPLE.to_frame()["accuracy"].tolist() == [record["accuracy"] for record in records]
+    assert (format_records([], TableFormat.CSV), format_records([], TableFormat.JSON)) == ("\n", "[]\n")
 
 
 def test_no_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -250,12 +199,11 @@ SHOWN = CellStyle(published=True)
 
 
 @pytest.mark.skipif(not CHECKED.is_file(), reason=f"the checked figures are not at {CHECKED}")
-def test_every_figure_is_one_that_was_checked_against_the_paper() -> None:
-    checked = tomllib.loads(CHECKED.read_text("utf-8"))["table"]
+def test_published_figures_were_checked() -> None:
     expected = {
-        (checked_table["label"], row["name"], row["kind"], task, accuracy)
-        for checked_table in checked
-        for row in checked_table["row"]
+        (table["label"], row["name"], row["kind"], task, accuracy)
+        for table in tomllib.loads(CHECKED.read_text("utf-8"))["table"]
+        for row in table["row"]
         for task, accuracy in row.get("accuracies", {}).items()
     }
     packaged = {
@@ -267,12 +215,13 @@ def test_every_figure_is_one_that_was_checked_against_the_paper() -> None:
     assert packaged == expected
 
 
-def test_tasks_are_known_and_chance_is_said_of_each() -> None:
+def test_published_tasks_are_known() -> None:
     names = {task.name for task in list_known_tasks()}
     for table in read_published_tables():
-        tasks = {task for row in table.rows for task in row.accuracies}
-        assert tasks == set(table.chance)
-        assert tasks <= names
+        assert {task for row in table.rows for task in row.accuracies} == set(table.chance)
+        assert set(table.chance) <= names
+    kinds = [row.kind for table in read_published_tables() for row in table.rows]
+    assert (kinds.count(PublishedKind.BOUND), kinds.count(PublishedKind.BASELINE)) == (1, 5)
 
 
 def test_chance_of_conneau_is_their_majority_vote() -> None:
@@ -338,12 +287,6 @@ def test_records_have_the_keys_of_results() -> None:
     assert (record["accuracy"], record["majority"]) == pytest.approx((0.821, 0.201))
     assert record["condition"] == "published"
     assert record["encoder"] == "skip-thought (Adi et al. 2017)"
-
-
-def test_kinds() -> None:
-    kinds = [row.kind for table in read_published_tables() for row in table.rows]
-    assert kinds.count(PublishedKind.BOUND) == 1
-    assert kinds.count(PublishedKind.BASELINE) == 5
 
 
 SAMPLES = [make_sample_result("a", "Order", 510, 500, seeds=seeds) for seeds in (1, 2)]

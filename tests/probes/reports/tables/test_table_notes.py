@@ -5,89 +5,46 @@ from dataclasses import fields, replace
 from hashlib import sha256
 from pathlib import Path
 
+import pytest
 from helpers.in_process import Command
+from helpers.runs.reviewed_runs import change_probes
 from helpers.runs.shown_runs import write_run
 from helpers.strategies.probe_strategies import facts, make_learnable_dataset, make_sample_result
 from helpers.strategies.probe_strategies import make_sample_result as sample
 from hypothesis import example, given
 from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
 
-from sentprobe.probes.datasets.dataset import ProbeDataset, Split
+from sentprobe.probes.datasets.dataset import Split
 from sentprobe.probes.reports.tables.main_table import CellStyle
 from sentprobe.probes.reports.tables.table_notes import describe_all, describe_datasets, summarize
 from sentprobe.probes.results.data_facts import DataFacts, collect_data_facts, count_by_length
-from sentprobe.probes.results.result import Condition, Result, Results, make_score
+from sentprobe.probes.results.result import Condition, Result, Results
 from sentprobe.probes.results.store import format_result, parse_result
 
 
-def summarize_results(*results: Result) -> list[str]:
-    return [*summarize(Results(results), CellStyle())]
-
-
-def test_three_lines_say_figures_certainty_and_controls() -> None:
-    figures, certainty, controls = summarize_results(
-        sample("bow", "Order", 690, 490, 505, 500, mirrored=True),
-        sample("st", "Order", 500, 490, 505, 500, mirrored=True),
-    )
-    assert figures == (
-        "Accuracy in % on 1000 test items; chance is 50.0. Bold or *: significantly better than chance and than "
-        "every other model. Where a bag of words, words and positions or fixed positions are above chance, they take "
-        "the place of chance."
-    )
-    assert certainty.startswith("Each figure is from one probe on one draw of the data. 95% intervals: ±")
-    assert controls == "Controls: 4 of 4 that must be at chance are at chance."
-
-
-def test_one_encoder_is_compared_with_its_control_only() -> None:
-    figures = summarize_results(sample("bow", "Order", 690, 490, 505, 500, mirrored=True))[0]
-    assert figures.endswith(
-        "Bold or *: significantly better than chance. Where a bag of words, words and positions or fixed positions are "
-        "above chance, they take the place of chance."
-    )
-
-
-def test_controls_that_may_know_the_answer_are_told_in_one_breath() -> None:
-    controls = summarize_results(sample("st", "Order", 900, 500, 500, 500, 500, 600, 700, mirrored=True))[-1]
-    assert "(without the other words) reach 60.0 on Order. The words and their positions" in controls
-    assert controls.count("compare encoders with these figures, not with chance.") == 1
-
-
-def test_a_failed_control_is_named_with_its_columns() -> None:
-    controls = summarize_results(sample("bow", "Order", 900, 800, 505, 500))[2]
-    assert controls == (
-        "Controls: 1 of 2 that must be at chance is at chance; random sentences (dim 3) on Order is above chance "
-        "(80.0). Do not believe Order before a repetition with another --seed."
-    )
-
-
-def test_a_table_without_controls_says_so() -> None:
-    assert summarize_results(sample("bow", "Order", 900))[2] == (
-        "Controls: none (--no-controls), so nothing tests these figures."
-    )
-
-
-def test_words_that_solve_a_task_are_named() -> None:
-    controls = summarize_results(sample("bow", "Content1Probe", 900, 500, 501, 880))[2]
-    assert controls == (
-        "Controls: 2 of 2 that must be at chance are at chance. The words alone (bags of random word vectors, as "
-        "wide as each encoder's vectors) reach 88.0 on Content1Probe: compare encoders with these "
-        "figures, not with chance."
-    )
-
-
-def test_probes_and_sentences_cut_short_are_warned_of() -> None:
-    result = replace(sample("bow", "Order", 600, 500), truncated=12)
-    probes = [replace(probe, converged=False) for probe in result.scores[Condition.PROBE].seeds]
-    scores = {**result.scores, Condition.PROBE: make_score(probes, ())}
-    certainty = summarize_results(replace(result, scores=scores))[1]
-    assert "1 of 1 probes reached max_epochs before converging." in certainty
-    assert "bow read only the beginning of long sentences (up to 12 sentences on one task)." in certainty
-
-
-def test_sizes_and_chance_that_differ_are_ranges() -> None:
+def list_summarized_tables() -> dict[str, tuple[Result, ...]]:
+    """Return tables whose summaries are stored, by what they have."""
+    marked = sample("bow", "Order", 690, 490, 505, 500, mirrored=True)
+    stopped = change_probes(sample("bow", "Order", 600, 500), lambda e: replace(e, converged=False), Condition.PROBE)
     skewed = replace(sample("bow", "length", 600), majority=0.6)
-    figures = summarize_results(skewed, sample("bow", "Order", 600))[0]
-    assert "on 1000 test items; chance is 50.0 to 60.0 (by task)." in figures
+    return {
+        "two encoders": (marked, sample("st", "Order", 500, 490, 505, 500, mirrored=True)),
+        "one encoder": (marked,),
+        "controls that may know": (sample("st", "Order", 900, 500, 500, 500, 500, 600, 700, mirrored=True),),
+        "control that fails": (sample("bow", "Order", 900, 800, 505, 500),),
+        "no controls": (sample("bow", "Order", 900),),
+        "words that solve the task": (sample("bow", "Content1Probe", 900, 500, 501, 880),),
+        "stopped probes and cut sentences": (replace(stopped, truncated=12),),
+        "several chances": (skewed, sample("bow", "Order", 600)),
+    }
+
+
+def test_summaries_of_notes(stored_text: SnapshotAssertion) -> None:
+    lines: list[str] = []
+    for name, records in list_summarized_tables().items():
+        lines += [f"{name}:", *summarize(Results(records), CellStyle()), ""]
+    assert "\n".join(lines) == stored_text
 
 
 def test_the_command_prints_all_notes_when_asked(tmp_path: Path, command: Command) -> None:
@@ -121,20 +78,26 @@ def make_result(task: str, part: tuple[DataFacts | None, str]) -> Result:
     return replace(make_sample_result("bow", task, 600), data=part[0], dataset_fingerprint=part[1])
 
 
-def test_one_line_where_datasets_are_alike() -> None:
-    lines = list(describe_datasets(make_table((FACTS, "a" * 64), (replace(FACTS, word_types=9), "b" * 64))))
-    assert lines == [
-        "Data: 4000 training, 1000 test items; vocabulary compeval, sampling mirror, seed 0. "
-        "Order: 318 word types, dataset digest aaaaaaaaaaaa; SemRole: 9 word types, dataset digest bbbbbbbbbbbb."
-    ]
-
-
-def test_a_line_for_each_where_they_are_not() -> None:
-    changed_facts = DataFacts(train=9, validation=2, test=1, word_types=3)
-    assert list(describe_datasets(make_table((FACTS, "a" * 64), (changed_facts, "b" * 64))))[1] == (
-        "Data: 9 training, 2 validation, 1 test items; vocabulary, sampling and seed not stated. "
-        "SemRole: 3 word types, dataset digest bbbbbbbbbbbb."
-    )
+@pytest.mark.parametrize(
+    ("changed", "lines"),
+    [
+        (
+            replace(FACTS, word_types=9),
+            ["Data: 4000 training, 1000 test items; vocabulary compeval, sampling mirror, seed 0. "
+             "Order: 318 word types, dataset digest aaaaaaaaaaaa; SemRole: 9 word types, dataset digest bbbbbbbbbbbb."],
+        ),
+        (
+            DataFacts(train=9, validation=2, test=1, word_types=3),
+            ["Data: 4000 training, 1000 test items; vocabulary compeval, sampling mirror, seed 0. "
+             "Order: 318 word types, dataset digest aaaaaaaaaaaa.",
+             "Data: 9 training, 2 validation, 1 test items; vocabulary, sampling and seed not stated. "
+             "SemRole: 3 word types, dataset digest bbbbbbbbbbbb."],
+        ),
+    ],
+    ids=["alike", "not-alike"],
+)  # fmt: skip
+def test_datasets_alike_share_a_line(changed: DataFacts, lines: list[str]) -> None:
+    assert list(describe_datasets(make_table((FACTS, "a" * 64), (changed, "b" * 64)))) == lines
 
 
 tables = st.tuples(facts_and_digests, facts_and_digests)
@@ -179,7 +142,7 @@ def test_what_is_not_known_is_not_recorded() -> None:
     assert line in describe_all(Results((old,))).splitlines()
 
 
-def test_facts_are_those_of_the_dataset() -> None:
+def test_facts_are_those_of_dataset() -> None:
     data = make_learnable_dataset(size=40)
     assert collect_data_facts(data) == DataFacts(
         train=len(data.splits[Split.TRAIN]),
@@ -187,8 +150,5 @@ def test_facts_are_those_of_the_dataset() -> None:
         word_types=10,
         by_length=count_by_length(data),
     )
-    assert collect_data_facts(set_drawing(data, seed=3)) == replace(collect_data_facts(data), sampling="mirror", seed=3)
-
-
-def set_drawing(data: ProbeDataset, *, seed: int) -> ProbeDataset:
-    return replace(data, card=replace(data.card, sampling="mirror", seed=seed))
+    drawn = replace(data, card=replace(data.card, sampling="mirror", seed=3))
+    assert collect_data_facts(drawn) == replace(collect_data_facts(data), sampling="mirror", seed=3)

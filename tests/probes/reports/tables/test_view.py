@@ -47,14 +47,12 @@ def render_on_screen(shown: object, *, width: int = 200) -> str:
     return page.getvalue()
 
 
-def test_text_is_the_table_and_the_lines_below_it() -> None:
+def test_text_is_table_with_notes(monkeypatch: pytest.MonkeyPatch) -> None:
     text = str(BOTH)
     assert text.startswith(render_on_screen(build_rich_table(build_grid(BOTH))).rstrip("\n"))
     assert text.endswith("\nAll notes: results.to_markdown(notes=True)")
     assert repr(BOTH) == text
-
-
-def test_text_is_as_wide_as_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "\n".join(line.rstrip() for line in render_on_screen(BOTH).splitlines()) == text
     monkeypatch.setenv("COLUMNS", "60")
     assert max(map(len, str(BOTH).splitlines())) <= 60
 
@@ -69,37 +67,31 @@ def test_no_word_is_broken_at_80_columns(monkeypatch: pytest.MonkeyPatch) -> Non
     assert "…" not in text
 
 
-def test_a_rich_console_shows_the_same() -> None:
-    shown = [line.rstrip() for line in render_on_screen(BOTH).splitlines()]
-    assert "\n".join(shown) == str(BOTH)
-
-
-def test_the_command_prints_the_same(tmp_path: Path, command: Command) -> None:
+def test_command_prints_the_documents(tmp_path: Path, command: Command) -> None:
     path = write_run(tmp_path / "run", *BOTH.records)
-    code, out, err = command("show", path, "--format", "markdown")
-    assert (code, err) == (0, "")
-    assert read_results(path).to_markdown() == out
-
-
-@pytest.mark.parametrize("style", [TableFormat.MARKDOWN, TableFormat.LATEX])
-def test_documents(style: TableFormat) -> None:
-    text = BOTH.to_markdown() if style is TableFormat.MARKDOWN else BOTH.to_latex()
-    assert text.startswith(format_grid(build_grid(BOTH), style))
-    assert "[45.6, 54.4]" not in text
-
-
-def test_intervals_in_documents() -> None:
-    assert r"\[45.6, 54.4]" in BOTH.to_markdown(intervals=True)
-    assert "{[}45.6, 54.4{]}" in BOTH.to_latex(intervals=True)
-
-
-def test_a_caption_in_latex_as_the_command_has_it(tmp_path: Path, command: Command) -> None:
-    path = write_run(tmp_path / "run", *BOTH.records)
-    named = ("--caption", "50% of a_b", "--label", "tab:all")
-    code, out, err = command("show", path, "--format", "latex", *named)
+    assert command("show", path, "--format", "markdown") == (0, read_results(path).to_markdown(), "")
+    code, out, err = command("show", path, "--format", "latex", "--caption", "50% of a_b", "--label", "tab:all")
     assert (code, err) == (0, "")
     assert BOTH.to_latex(caption="50% of a_b", label="tab:all") in out
     assert r"\caption{50\% of a\_b}" in out
+
+
+@pytest.mark.parametrize("style", [TableFormat.MARKDOWN, TableFormat.LATEX])
+def test_documents_begin_with_the_table(style: TableFormat) -> None:
+    write = BOTH.to_markdown if style is TableFormat.MARKDOWN else BOTH.to_latex
+    assert write().startswith(format_grid(build_grid(BOTH), style))
+    interval = {TableFormat.MARKDOWN: r"\[45.6, 54.4]", TableFormat.LATEX: "{[}45.6, 54.4{]}"}[style]
+    assert interval in write(intervals=True)
+    assert "[45.6, 54.4]" not in write()
+
+
+def test_best_figure_has_star_or_bold() -> None:
+    assert "* 69.0" in str(BOTH)
+    assert "| **69.0** |" in BOTH.to_markdown()
+    assert "*" not in BOTH.to_latex().split("% ")[0]
+    for text in (str(BOTH), BOTH.to_markdown(), BOTH.to_latex(), BOTH._repr_html_()):
+        star = r"\*" if text == BOTH.to_markdown() else "*"
+        assert re.search(rf"Bold,? or (with a )?{re.escape(star)}: significantly better than chance", text)
 
 
 @pytest.mark.parametrize(
@@ -113,15 +105,6 @@ def test_a_caption_in_latex_as_the_command_has_it(tmp_path: Path, command: Comma
 def test_a_caption_that_cannot_be(caption: str | None, label: str | None, message: str) -> None:
     with pytest.raises(UsageError, match=f"^{re.escape(message)}$"):
         BOTH.to_latex(caption=caption, label=label)
-
-
-def test_a_star_marks_what_is_bold_elsewhere() -> None:
-    assert "* 69.0" in str(BOTH)
-    assert "| **69.0** |" in BOTH.to_markdown()
-    assert "*" not in BOTH.to_latex().split("% ")[0]
-    for text in (str(BOTH), BOTH.to_markdown(), BOTH.to_latex(), BOTH._repr_html_()):
-        star = r"\*" if text == BOTH.to_markdown() else "*"
-        assert re.search(rf"Bold,? or (with a )?{re.escape(star)}: significantly better than chance", text)
 
 
 @pytest.mark.parametrize("form", [(), ("--format", "text")])
