@@ -1,5 +1,6 @@
 """Intervals, paired tests, corrections and variance components, compared with statsmodels and SciPy."""
 
+from collections.abc import Callable
 from math import sqrt
 from typing import Any
 
@@ -18,7 +19,6 @@ from statsmodels.stats.proportion import proportion_confint
 from sentprobe.common.errors import UsageError
 from sentprobe.probes.statistics import (
     Correction,
-    PairedComparison,
     accuracy_interval,
     chance_interval,
     compare_draws,
@@ -107,22 +107,22 @@ def test_pairs_that_agree_count_as_one() -> None:
     assert accuracy_interval(right, units).low == pytest.approx(single.low, abs=1e-4)
 
 
-def test_pairs_of_which_one_is_right_are_not_better_than_independent() -> None:
-    """A bag of words is right on exactly one item of each mirror pair."""
-    assert design_effect([True, False] * 50, [item // 2 for item in range(100)]) == 1
+@pytest.mark.parametrize(
+    ("right", "units", "effect"),
+    [
+        ([True, False] * 50, [item // 2 for item in range(100)], 1),  # as a bag of words on mirror pairs
+        ([True] * 6, [0, 0, 0, 1, 1, 2], 14 / 6),  # when all are right, the worst is assumed
+        ([True, False, True], [4, 4, 4], 3),
+    ],
+)
+def test_design_effect_by_hand(right: list[bool], units: list[int], effect: float) -> None:
+    assert design_effect(right, units) == pytest.approx(effect)
 
 
-def test_when_all_are_right_the_worst_is_assumed() -> None:
-    assert design_effect([True] * 6, [0, 0, 0, 1, 1, 2]) == pytest.approx(14 / 6)
-
-
-def test_one_unit_counts_as_one_item() -> None:
-    assert design_effect([True, False, True], [4, 4, 4]) == 3
-
-
-def test_means_over_seeds_are_taken() -> None:
-    interval = accuracy_interval([0.5, 1.0, 0.0, 0.5], ())
-    assert interval == wilson(2, 4)
+def test_interval_of_means_over_seeds() -> None:
+    assert accuracy_interval([0.5, 1.0, 0.0, 0.5], ()) == wilson(2, 4)
+    sums, sizes = sum_by_unit([1, 0, 1, 1], [7, 3, 7, 3])
+    assert (sums.tolist(), sizes.tolist()) == ([1, 2], [2, 2])
 
 
 def test_the_interval_covers_as_often_as_it_says() -> None:
@@ -134,20 +134,23 @@ def test_the_interval_covers_as_often_as_it_says() -> None:
     assert 0.92 < np.mean(covered) < 0.98
 
 
-def test_sums_over_units() -> None:
-    sums, sizes = sum_by_unit([1, 0, 1, 1], [7, 3, 7, 3])
-    assert (sums.tolist(), sizes.tolist()) == ([1, 2], [2, 2])
-
-
-@pytest.mark.parametrize(("correct", "total"), [(1, 0), (-1, 5), (6, 5)])
-def test_not_a_proportion(correct: int, total: int) -> None:
-    with pytest.raises(UsageError, match="is not a proportion"):
-        wilson(correct, total)
-
-
-def test_not_a_confidence() -> None:
-    with pytest.raises(UsageError, match=r"confidence 1\.5 is not between 0 and 1"):
-        normal_quantile(1.5)
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: wilson(1, 0), "is not a proportion"),
+        (lambda: wilson(-1, 5), "is not a proportion"),
+        (lambda: wilson(6, 5), "is not a proportion"),
+        (lambda: normal_quantile(1.5), r"confidence 1\.5 is not between 0 and 1"),
+        (lambda: compare_items(np.ones((1, 3), bool), np.ones((1, 2), bool)), "items cannot be paired"),
+        (lambda: compare_items(np.ones((0, 2), bool), np.ones((1, 2), bool)), "items cannot be paired"),
+        (lambda: decompose_spread([[0.5, 0.6]]), "1 draw has no spread between draws"),
+        (lambda: compare_draws([0.5], [0.6], items=100), "draws cannot be paired"),
+        (lambda: compare_draws([0.5, 0.5], [0.5], items=100), "draws cannot be paired"),
+    ],
+)
+def test_statistics_refuse_bad_numbers(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        call()
 
 
 @st.composite
@@ -212,31 +215,23 @@ def test_the_interval_is_that_of_a_clustered_regression(case: tuple[Any, Any, li
     assert interval.high == pytest.approx(min(1, high), abs=1e-9)
 
 
-def compare_lists(first: list[int], second: list[int], units: list[int] | None = None) -> PairedComparison:
-    return compare_items(np.array([first]) > 0, np.array([second]) > 0, units or ())
-
-
-def test_an_encoder_and_itself() -> None:
-    paired = compare_lists([1, 0, 1], [1, 0, 1])
-    assert (paired.difference, paired.sign_p, paired.t_p) == (0, 1, 1)
-    assert (paired.interval.low, paired.interval.high) == (0, 0)
-
-
-def test_always_better_by_as_much() -> None:
-    paired = compare_lists([1] * 8, [0] * 8)
-    assert (paired.wins, paired.losses, paired.difference, paired.t_p) == (8, 0, 1, 0)
-    assert paired.sign_p == pytest.approx(2 * 0.5**8)
-
-
-def test_a_unit_counts_once() -> None:
-    """Eight items in two units that say the same are two observations."""
-    paired = compare_lists([1] * 8, [0] * 8, [0] * 4 + [1] * 4)
-    assert (paired.wins, paired.sign_p) == (2, 0.5)
-
-
-def test_one_unit_shows_nothing() -> None:
-    paired = compare_lists([1, 1], [0, 0], [0, 0])
-    assert (paired.t_p, paired.interval.low, paired.interval.high) == (1, -1, 1)
+@pytest.mark.parametrize(
+    ("first", "second", "units", "expected"),
+    [
+        ([1, 0, 1], [1, 0, 1], [], (0, 0, 0, 0, 0, 1, 1)),
+        ([1] * 8, [0] * 8, [], (1, 1, 1, 8, 0, 2 * 0.5**8, 0)),
+        ([1] * 8, [0] * 8, [0] * 4 + [1] * 4, (1, 1, 1, 2, 0, 0.5, 0)),
+        ([1, 1], [0, 0], [0, 0], (1, -1, 1, 1, 0, 1, 1)),
+    ],
+    ids=["itself", "always-better", "two-units", "one-unit"],
+)
+def test_paired_comparison_by_hand(
+    first: list[int], second: list[int], units: list[int], expected: tuple[float, ...]
+) -> None:
+    """Difference with its interval, wins and losses, and p-values of the sign test and the t-test."""
+    paired = compare_items(np.array([first]) > 0, np.array([second]) > 0, units)
+    difference = (paired.difference, paired.interval.low, paired.interval.high)
+    assert (*difference, paired.wins, paired.losses, paired.sign_p, paired.t_p) == pytest.approx(expected)
 
 
 def test_other_numbers_of_seeds_tie_exactly() -> None:
@@ -258,12 +253,6 @@ def test_false_alarms_are_as_rare_as_they_should_be() -> None:
     assert 0.92 < np.mean([0 in comparison.interval for comparison in comparisons]) < 0.98
 
 
-@pytest.mark.parametrize("shape", [(1, 3), (0, 2)])
-def test_items_that_cannot_be_paired(shape: tuple[int, int]) -> None:
-    with pytest.raises(UsageError, match="items cannot be paired"):
-        compare_items(np.ones(shape, bool), np.ones((1, 2), bool))
-
-
 @pytest.mark.slow
 @examples(15)  # statsmodels takes its time
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
@@ -274,11 +263,8 @@ def test_corrections_are_those_of_statsmodels(p_values: list[float]) -> None:
     assert correct_p_values(p_values, Correction.NONE) == p_values
 
 
-def test_nothing_to_correct() -> None:
+def test_no_p_values_need_no_correction() -> None:
     assert correct_p_values([], Correction.HOLM) == correct_p_values([], Correction.BH) == []
-
-
-def test_ties_say_nothing() -> None:
     assert compute_sign_test(0, 0) == 1
 
 
@@ -367,14 +353,6 @@ def test_student_is_that_of_scipy(t: float, freedom: int) -> None:
     for confidence in (0.5, 0.95, 0.99):
         expected = stats.t.ppf((1 + confidence) / 2, freedom)
         assert student_quantile(confidence, freedom) == pytest.approx(expected, rel=1e-9)
-
-
-def test_too_few_draws() -> None:
-    with pytest.raises(UsageError, match="1 draw has no spread between draws"):
-        decompose_spread([[0.5, 0.6]])
-    for first, second in (([0.5], [0.6]), ([0.5, 0.5], [0.5])):
-        with pytest.raises(UsageError, match="draws cannot be paired"):
-            compare_draws(first, second, items=100)
 
 
 def test_equal_gains_have_the_spread_of_one_item() -> None:

@@ -127,13 +127,14 @@ def test_the_sentence_and_the_records(tmp_path: Path) -> None:
         ("a,b,same\nx,y,yes\n", "line 2: same is 'yes'; 1 (the same meaning) or 0 is expected"),
         ("a,b,same\nx,y\n", "line 2: 2 fields, the first line names 3"),
         ("a,A,b,same\nx,x,y,1\n", "the column a is given twice; the first line names a, b and same"),
+        (b"\xff\xfe", "UTF-8"),
+        (None, "cannot read it"),
     ],
 )
-def test_a_file_that_cannot_be_measured_is_refused_before_a_model_is_loaded(
-    text: str, message: str, tmp_path: Path
-) -> None:
+def test_pairs_file_is_refused_before_model(text: str | bytes | None, message: str, tmp_path: Path) -> None:
     path = tmp_path / "mine.csv"
-    path.write_text(text, encoding="utf-8")
+    if text is not None:
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(SentprobeError) as caught:
         sentprobe.gate("st:./none", pairs=path)
     assert message in str(caught.value)
@@ -148,14 +149,6 @@ def test_too_few_pairs_are_told(tmp_path: Path) -> None:
     assert "Too few own pairs: a threshold that keeps 90% needs 20 paraphrases.\n" in notes
     for enough in ({"keep": 0.5}, {"keep": 1.0}, {"threshold": 0.9}):
         assert "Too few" not in format_gate_notes(sentprobe.gate("bow?dim=8", **options, **enough))  # type: ignore[arg-type]
-
-
-def test_a_file_that_is_missing_or_not_text(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="cannot read it"):
-        sentprobe.gate("bow?dim=8", pairs=tmp_path / "none.csv")
-    (tmp_path / "mine.csv").write_bytes(b"\xff\xfe")
-    with pytest.raises(SentprobeError, match="UTF-8"):
-        sentprobe.gate("bow?dim=8", pairs=tmp_path / "mine.csv")
 
 
 def predict_logits(folder: Path, firsts: list[str], seconds: list[str]) -> np.ndarray:
@@ -197,30 +190,35 @@ def test_a_gate_of_a_cross_encoder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("labels", "message"),
-    [(("a", "b"), "has 2 outputs, none of which is entailment"), (None, "no model at"), ((), "ce: wants a model")],
+    ("labels", "changes", "message"),
+    [
+        (("a", "b"), {}, "has 2 outputs, none of which is entailment"),
+        (("score",), {"architectures": ["BertModel"]}, "is not a cross-encoder"),  # the library would draw weights
+        (("score",), {"hidden_size": 48}, "cannot load the model"),
+    ],
 )
-def test_a_model_that_cannot_be_used(labels: tuple[str, ...] | None, message: str, tmp_path: Path) -> None:
-    model: Path | str = tmp_path / "none" / "here" if labels is None else ""
+def test_cross_encoder_that_cannot_be_used(
+    labels: tuple[str, ...], changes: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    config = save_cross_encoder(tmp_path / "x", labels) / "config.json"
+    config.write_text(json.dumps(json.loads(config.read_text("utf-8")) | changes), encoding="utf-8")
+    kind = EncoderError if "hidden_size" in changes else UsageError
+    with pytest.raises(kind, match=message):
+        sentprobe.gate(f"ce:{tmp_path / 'x'}", contrasts=["role"], n=20)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"model": "ce:/none/here"}, "no model at"),
+        ({"model": "ce:"}, "ce: wants a model"),
+        ({}, "give either a model or a score function"),
+        ({"model": "bow", "score": len}, "give either a model or a score function"),
+    ],
+)
+def test_gate_refuses_bad_models(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        sentprobe.gate(f"ce:{save_cross_encoder(tmp_path, labels) if labels else model}", contrasts=["role"], n=20)
-
-
-def test_a_model_without_a_head_is_no_cross_encoder(tmp_path: Path) -> None:
-    """The library would give it random weights."""
-    folder = save_cross_encoder(tmp_path / "x", ("score",))
-    config = json.loads((folder / "config.json").read_text("utf-8"))
-    (folder / "config.json").write_text(json.dumps(config | {"architectures": ["BertModel"]}), encoding="utf-8")
-    with pytest.raises(UsageError, match="is not a cross-encoder"):
-        sentprobe.gate(f"ce:{folder}", contrasts=["role"], n=20)
-
-
-def test_a_damaged_model(tmp_path: Path) -> None:
-    folder = save_cross_encoder(tmp_path / "x", ("score",))
-    config = json.loads((folder / "config.json").read_text("utf-8"))
-    (folder / "config.json").write_text(json.dumps(config | {"hidden_size": 48}), encoding="utf-8")
-    with pytest.raises(EncoderError, match="cannot load the model"):
-        sentprobe.gate(f"ce:{folder}", contrasts=["role"], n=20)
+        sentprobe.gate(**arguments, contrasts=["role"], n=20)
 
 
 def test_a_function_of_pairs_that_counts_shared_words() -> None:
@@ -232,26 +230,23 @@ def test_a_function_of_pairs_that_counts_shared_words() -> None:
     assert rates.at_threshold > 0
 
 
-@pytest.mark.parametrize("values", [[1.0, np.nan], [1.0, 1e308], np.ma.array([1.0, 2.0], mask=[False, True])])
-def test_a_score_that_is_not_finite_is_refused_with_its_pair(values: object) -> None:
+PAIR_NOT_FINITE = f"mine: the score of the pair {FIRSTS[1]!r}, {SECONDS[1]!r} is not a finite number"
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([1.0, np.nan], PAIR_NOT_FINITE),
+        ([1.0, 1e308], PAIR_NOT_FINITE),
+        (np.ma.array([1.0, 2.0], mask=[False, True]), PAIR_NOT_FINITE),
+        ([1.0, 1j], "is not a finite number"),
+        (["1", "2"], "is not a finite number"),
+        ([None, 2.0], "is not a finite number"),
+        ([1.0], "did not return one score for each of 2 pairs"),
+        ([[1.0], [2.0]], "did not return one score for each of 2 pairs"),
+    ],
+)
+def test_function_refuses_bad_scores(values: object, message: str) -> None:
     with pytest.raises(EncoderError) as caught:
-        PairModel(lambda _: values, name="mine", symmetric=True).score_columns(FIRSTS, SECONDS)
-    assert f"mine: the score of the pair {FIRSTS[1]!r}, {SECONDS[1]!r} is not a finite number" in str(caught.value)
-
-
-@pytest.mark.parametrize("values", [[1.0, 1j], ["1", "2"], [None, 2.0]])
-def test_scores_that_are_no_real_numbers_are_refused(values: object) -> None:
-    with pytest.raises(EncoderError, match="is not a finite number"):
-        PairModel(lambda _: values, name="mine").score_columns(FIRSTS, SECONDS)
-
-
-@pytest.mark.parametrize("values", [[1.0], [[1.0], [2.0]]])
-def test_a_function_that_does_not_return_a_score_for_each_pair(values: object) -> None:
-    with pytest.raises(EncoderError, match="did not return one score for each of 2 pairs"):
-        PairModel(lambda _: values, name="mine").score_columns(FIRSTS, SECONDS)
-
-
-@pytest.mark.parametrize("arguments", [{}, {"model": "bow", "score": len}])
-def test_either_a_model_or_a_function(arguments: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match="give either a model or a score function"):
-        sentprobe.gate(**arguments, contrasts=["role"], n=20)
+        PairModel(lambda _: values, name="mine", symmetric=message == PAIR_NOT_FINITE).score_columns(FIRSTS, SECONDS)
+    assert message in str(caught.value)
