@@ -131,12 +131,18 @@ def test_a_sentence_beyond_the_limit_is_refused(folders: dict[str, Path], kind: 
 
 
 def test_models_that_cannot_be_scored(tmp_path: Path, folders: dict[str, Path]) -> None:
-    with pytest.raises(SentprobeError, match="is neither a causal nor a masked language model, but BertModel"):
-        score(f"hf:{tiny_model(tmp_path, kind='Bert')}", ["a"])
+    write_model(tmp_path / "m", objective="autoencoder")
+    bert = tiny_model(tmp_path / "bert", kind="Bert")
+    for spec, message in (
+        (f"hf:{bert}", "is neither a causal nor a masked language model, but BertModel"),
+        (f"hf:{folders['bert']}?pool=mean", "hf has no option 'pool'"),
+        (f"{tmp_path / 'm'}", "not a language model; its objective is autoencoder, not next-word"),
+        ("trained:none", "there is no folder"),
+    ):
+        with pytest.raises(SentprobeError, match=message):
+            score(spec, ["a"])
     with pytest.raises(SentprobeError, match="unknown device 'nowhere'"):
         load_language_model(parse_models([f"hf:{folders['bert']}"])[0], device="nowhere")
-    with pytest.raises(SentprobeError, match="hf has no option 'pool'"):
-        score(f"hf:{folders['bert']}?pool=mean", ["a"])
 
 
 def test_a_missing_library_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,11 +189,3 @@ def test_batches_do_not_change_scores_and_unknown_words_are_found(tmp_path: Path
         assert one.log_probabilities == pytest.approx(several.log_probabilities, abs=1e-5)
     model = load_scorer(f"trained:{tmp_path / 'm'}?name=x")
     assert model.find_unknown(["the man slept ."]) == [["slept", "."]]
-
-
-def test_other_folders_are_no_language_models(tmp_path: Path) -> None:
-    write_model(tmp_path / "m", objective="autoencoder")
-    with pytest.raises(SentprobeError, match="not a language model; its objective is autoencoder, not next-word"):
-        score_recurrent(tmp_path / "m")
-    with pytest.raises(SentprobeError, match="there is no folder"):
-        score_recurrent(Path("trained:none"))

@@ -76,26 +76,32 @@ def test_results_are_read_by_file_name(tmp_path: Path) -> None:
     assert read_results(tmp_path).records == tuple(sorted(results_written, key=make_file_name))
 
 
-def test_directory_that_is_not_ours(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("files", "out", "message"),
+    [
+        ({"thesis.tex": ""}, "", "not empty, and not a directory of sentprobe's"),
+        ({MARKER: "{}"}, "", "not written by sentprobe"),
+        ({MARKER: "{", "thesis.tex": ""}, "", "not written by sentprobe"),
+        ({"file": ""}, "file", "cannot write results here: "),
+        ({"file": ""}, "file/below", "cannot write results here: "),
+    ],
+)
+def test_directory_of_others_is_refused(tmp_path: Path, files: dict[str, str], out: str, message: str) -> None:
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    with pytest.raises(UsageError, match=message):
+        prepare_directory(tmp_path / out)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == files
+
+
+def test_directory_without_results_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").touch()
-    with pytest.raises(UsageError, match="not empty, and not a directory of sentprobe's"):
-        prepare_directory(tmp_path)
     with pytest.raises(UsageError, match="not a directory of sentprobe's results"):
         read_results(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
-
-
-def test_a_directory_that_holds_one_of_ours(tmp_path: Path) -> None:
     prepare_directory(tmp_path / "probes")
     with pytest.raises(UsageError) as caught:
         read_results(tmp_path)
     assert str(caught.value).endswith(f"sentprobe's results; {tmp_path / 'probes'} is one")
-
-
-def test_foreign_marker(tmp_path: Path) -> None:
-    (tmp_path / MARKER).write_text("{}")
-    with pytest.raises(UsageError, match="not written by sentprobe"):
-        prepare_directory(tmp_path)
 
 
 @pytest.mark.parametrize("text", ["", "{", "\0"])
@@ -112,24 +118,10 @@ def test_a_damaged_marker_can_be_removed_and_the_results_stay(tmp_path: Path, te
     assert read_results(tmp_path).records == (replace(SAMPLE, source=str(tmp_path)),)
 
 
-def test_a_broken_file_among_others_is_not_called_ours(tmp_path: Path) -> None:
-    (tmp_path / MARKER).write_text("{")
-    (tmp_path / "thesis.tex").touch()
-    with pytest.raises(UsageError, match="not written by sentprobe"):
-        prepare_directory(tmp_path)
-
-
 def test_a_run_that_was_killed_while_it_made_the_directory(tmp_path: Path) -> None:
     (tmp_path / f".{MARKER}.abc.part").write_text("{")
     prepare_directory(tmp_path)
     assert read_results(tmp_path).records == ()
-
-
-def test_directory_that_cannot_be_written(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    for out in (tmp_path / "file", tmp_path / "file" / "below"):
-        with pytest.raises(UsageError, match="cannot write results here: "):
-            prepare_directory(out)
 
 
 @pytest.mark.parametrize("name", [MARKER, "run.toml", "x.json", "items", "items/Order.1.parquet", "geometry/x.json"])
@@ -313,18 +305,15 @@ def test_ones_own_seeds_count() -> None:
     assert provenances == {0: None, 1: None, 2: Provenance("theirs", stored_result.versions, stored_result.device)}
 
 
-def test_a_damaged_file_is_written_over(tmp_path: Path) -> None:
+@pytest.mark.parametrize("content", ["damaged", "another encoder"])
+def test_foreign_file_is_written_over(tmp_path: Path, content: str) -> None:
+    """Another encoder's result is there when somebody copied it, or two digests are equal."""
     prepare_directory(tmp_path)
-    write_result(SAMPLE, tmp_path).write_text("{")
-    save_result(make_result_with_seeds(7), tmp_path)
-    assert read_seeds(tmp_path) == [[7]]
-
-
-def test_seeds_of_another_encoder_in_that_file_are_not_taken(tmp_path: Path) -> None:
-    """As when somebody copied it there, or two digests are equal."""
-    prepare_directory(tmp_path)
-    other_result = replace(make_result_with_seeds(5), encoder_fingerprint="another")
-    write_result(other_result, tmp_path).replace(tmp_path / make_file_name(SAMPLE))
+    if content == "damaged":
+        write_result(SAMPLE, tmp_path).write_text("{")
+    else:
+        other_result = replace(make_result_with_seeds(5), encoder_fingerprint="another")
+        write_result(other_result, tmp_path).replace(tmp_path / make_file_name(SAMPLE))
     save_result(make_result_with_seeds(7), tmp_path)
     assert read_seeds(tmp_path) == [[7]]
 
@@ -336,18 +325,15 @@ def test_a_lock_that_is_a_link_is_nobodys(tmp_path: Path) -> None:
     assert not (tmp_path / "elsewhere").exists()
 
 
-def test_a_lock_that_a_killed_process_left_is_nobodys(tmp_path: Path) -> None:
-    (tmp_path / LOCK).touch()
-    prepare_directory(tmp_path)
-    save_result(SAMPLE, tmp_path)
-    assert not (tmp_path / LOCK).exists()
-
-
-def test_a_lock_is_held_by_one(tmp_path: Path) -> None:
+def test_lock_is_held_by_one(tmp_path: Path) -> None:
     with hold_lock(tmp_path) as first, hold_lock(tmp_path) as second:
         assert (first, second) == (True, False)
     with hold_lock(tmp_path) as third:
         assert third
+    (tmp_path / LOCK).touch()  # as a killed process leaves it
+    prepare_directory(tmp_path)
+    save_result(SAMPLE, tmp_path)
+    assert not (tmp_path / LOCK).exists()
 
 
 @pytest.mark.slow

@@ -99,28 +99,28 @@ def test_mirror_pairs_stay_together() -> None:
     assert sorted(validation.rows // 2) == sorted(np.unique(validation.rows // 2).repeat(2))
 
 
-def test_nothing_to_spare() -> None:
+@pytest.mark.parametrize(
+    ("groups", "share", "kind", "message"),
+    [
+        (2, 0.1, SentprobeError, "no validation items can be taken"),
+        (2, 0.0, UsageError, "is not between 0 and 1"),
+        (2, 1.0, UsageError, "is not between 0 and 1"),
+        (2, -0.1, UsageError, "is not between 0 and 1"),
+        (3, 0.1, UsageError, r"groups of shape \(3,\) for 2 training items"),
+    ],
+)
+def test_validation_cannot_be_split_off(groups: int, share: float, kind: type[Exception], message: str) -> None:
     items = Items([0, 1], [[0], [1]], [0, 1])  # type: ignore[arg-type]
-    with pytest.raises(SentprobeError, match="no validation items can be taken"):
-        split_validation(items, np.arange(2))
-
-
-@pytest.mark.parametrize("share", [0.0, 1.0, -0.1])
-def test_share_out_of_range(share: float) -> None:
-    items = Items([0, 1], [], [0, 1])  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="is not between 0 and 1"):
-        split_validation(items, np.arange(2), share=share)
-    with pytest.raises(UsageError, match=r"groups of shape \(3,\) for 2 training items"):
-        split_validation(items, np.arange(3))
+    with pytest.raises(kind, match=message):
+        split_validation(items, np.arange(groups), share=share)
 
 
 WORDS = [f"w{number}" for number in range(20)]
 
 
-def test_by_hand() -> None:
-    # Of six training items four are of label 0. Two types have three of them each, so that the
-    # second lacks room in label 0, whichever is first; a fourth type is in no training item.
-    types = np.array([0, 0, 0, 1, 1, 1, 2])
+def test_control_labels_by_hand() -> None:
+    """Of six training items four are of label 0. Two types have three of them each, so that the second lacks room."""
+    types = np.array([0, 0, 0, 1, 1, 1, 2])  # the last type is in no training item
     train = to_items([(row, [], int(row > 3)) for row in range(6)])
     assignments = {tuple(sample_labels(types, train, 2, np.random.default_rng(seed)).tolist()) for seed in range(30)}
     assert {labels[:6] for labels in assignments} == {(0, 0, 0, 1, 1, 1), (1, 1, 1, 0, 0, 0)}

@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -69,16 +69,13 @@ def test_vectors_that_know_nothing_are_at_chance(seed: int) -> None:
     assert all(0.3 < share < 0.7 for share in scores.values())
 
 
-def test_vectors_of_the_meaning_are_right() -> None:
-    scores = sentprobe.score(encode_meaning, **SMALL)
-    assert set(scores.values()) == {1.0}
-
-
-def test_a_bag_of_words_is_at_the_theorem() -> None:
-    bow = sentprobe.make_encoder("bow")
-    scores = sentprobe.score(bow, contrasts=["role", "modifier"], triplets=20)
-    assert scores["geometry_mean_form"] == 0.5
-    assert scores["geometry_mean_anchor"] == 0.0
+def test_scores_of_known_vectors() -> None:
+    """Vectors of the meaning are right everywhere, a bag of words is at the theorem, and a mean is that of the rest."""
+    assert set(sentprobe.score(encode_meaning, **SMALL).values()) == {1.0}
+    scores = sentprobe.score(sentprobe.make_encoder("bow"), contrasts=["role", "modifier"], triplets=20)
+    assert (scores["geometry_mean_form"], scores["geometry_mean_anchor"]) == (0.5, 0.0)
+    scores = sentprobe.score(noise, **SMALL)
+    assert scores[FORMS[2]] == pytest.approx((scores[FORMS[0]] + scores[FORMS[1]]) / 2)
 
 
 def test_a_probe_finds_what_is_there_and_only_that() -> None:
@@ -94,11 +91,6 @@ def test_keys_are_the_same_in_each_call_and_known_before() -> None:
     assert scorer.keys == (*FORMS, *anchors, "probe_parity", "probe_mean")
     for encode in (noise, noise):
         assert tuple(scorer(encode)) == scorer.keys
-
-
-def test_a_mean_is_that_of_the_others() -> None:
-    scores = sentprobe.score(noise, **SMALL)
-    assert scores[FORMS[2]] == pytest.approx((scores[FORMS[0]] + scores[FORMS[1]]) / 2)
 
 
 @given(seed=st.integers(0, 2**32), dim=st.integers(1, 40))
@@ -222,31 +214,6 @@ def failing(texts: Sequence[str]) -> Any:
     raise ValueError(f"{len(texts)} are too many")
 
 
-@pytest.mark.parametrize(
-    ("encode", "message"),
-    [
-        (rows_missing, r"encoder rows_missing returned \d+ rows for \d+ sentences"),
-        (not_finite, r"encoder not_finite returned a vector that is not finite for the sentence"),
-        (encode_as_integers, r"encoder \w+ returned int64; floating point is expected"),
-        (failing, r"encoder failing raised ValueError: \d+ are too many"),
-    ],
-)
-def test_what_is_no_vectors_is_refused(encode: Callable[..., Any], message: str) -> None:
-    with pytest.raises(sentprobe.EncoderError, match=f"^{message}"):
-        sentprobe.score(encode, **SMALL)
-
-
-def test_another_width_at_a_later_step_is_refused() -> None:
-    scorer = sentprobe.Scorer(**SMALL)
-    scorer(noise, step=1)
-    with pytest.raises(
-        sentprobe.EncoderError,
-        match=r"^encoder noise returned vectors of width 7 after vectors of width 24 at an earlier "
-        r"step: for another encoder, make another scorer$",
-    ):
-        scorer(Narrow(), step=2)
-
-
 class Narrow:
     """An encoder of the same name and another width."""
 
@@ -258,10 +225,37 @@ class Narrow:
         return noise(texts, 7)
 
 
-@pytest.mark.parametrize("value", ["bow", 3, None, Model])
-def test_what_is_no_encoder_is_refused(value: object) -> None:
-    with pytest.raises(sentprobe.ArgumentTypeError, match=r"is no encoder; expected: a function of a list"):
-        sentprobe.score(value, **SMALL)
+NO_ENCODER = r".*is no encoder; expected: a function of a list"
+
+
+@pytest.mark.parametrize(
+    ("encode", "message"),
+    [
+        (rows_missing, r"encoder rows_missing returned \d+ rows for \d+ sentences"),
+        (not_finite, r"encoder not_finite returned a vector that is not finite for the sentence"),
+        (encode_as_integers, r"encoder \w+ returned int64; floating point is expected"),
+        (failing, r"encoder failing raised ValueError: \d+ are too many"),
+        ("bow", NO_ENCODER),
+        (3, NO_ENCODER),
+        (None, NO_ENCODER),
+        (Model, NO_ENCODER),
+    ],
+)
+def test_bad_encoder_is_refused(encode: Any, message: str) -> None:
+    kind = sentprobe.ArgumentTypeError if message == NO_ENCODER else sentprobe.EncoderError
+    with pytest.raises(kind, match=f"^{message}"):
+        sentprobe.score(encode, **SMALL)
+
+
+def test_width_may_not_change_between_steps() -> None:
+    scorer = sentprobe.Scorer(**SMALL)
+    scorer(noise, step=1)
+    with pytest.raises(
+        sentprobe.EncoderError,
+        match=r"^encoder noise returned vectors of width 7 after vectors of width 24 at an earlier "
+        r"step: for another encoder, make another scorer$",
+    ):
+        scorer(Narrow(), step=2)
 
 
 BAD: list[tuple[dict[str, Any], str]] = [
