@@ -56,7 +56,7 @@ def test_wilson_is_that_of_statsmodels(right: list[bool], confidence: float) -> 
 
 
 @given(st.integers(1, 2000), st.data())
-def test_around_and_wilson_are_two_sides_of_one_test(total: int, data: st.DataObject) -> None:
+def test_chance_interval_agrees_with_wilson(total: int, data: st.DataObject) -> None:
     correct = data.draw(st.integers(0, total))
     share = data.draw(st.sampled_from([0.5, 0.6, 0.9]))
     inside = correct / total in chance_interval(share, total, confidence=0.99)
@@ -64,7 +64,7 @@ def test_around_and_wilson_are_two_sides_of_one_test(total: int, data: st.DataOb
 
 
 @given(st.integers(2, 1000))
-def test_equal_labels_are_balanced_whether_their_number_is_known_or_not(labels: int) -> None:
+def test_equal_labels_are_balanced(labels: int) -> None:
     assert has_balanced_labels(1 / labels, labels)
     assert has_balanced_labels(1 / labels)
     assert not has_balanced_labels(min(1.0, 1.5 / labels), labels)
@@ -72,7 +72,7 @@ def test_equal_labels_are_balanced_whether_their_number_is_known_or_not(labels: 
 
 
 @given(answers_in_units())
-def test_an_interval_is_never_narrower_than_for_independent_items(case: tuple[list[bool], list[int]]) -> None:
+def test_interval_is_at_least_wilsons(case: tuple[list[bool], list[int]]) -> None:
     right, units = case
     wide, narrow = accuracy_interval(right, units), accuracy_interval(right, ())
     assert wide.low <= narrow.low + 1e-12
@@ -81,7 +81,7 @@ def test_an_interval_is_never_narrower_than_for_independent_items(case: tuple[li
 
 
 @given(answers_in_units())
-def test_the_design_effect_is_the_variance_of_clusters_over_that_of_items(case: tuple[list[bool], list[int]]) -> None:
+def test_design_effect_is_clustered_variance_ratio(case: tuple[list[bool], list[int]]) -> None:
     """The clustered variance is that of statsmodels' regression on a constant."""
     right, units = case
     share = np.mean(right)
@@ -94,7 +94,7 @@ def test_the_design_effect_is_the_variance_of_clusters_over_that_of_items(case: 
 
 
 @given(right_answers)
-def test_items_that_are_all_different_have_no_design_effect(right: list[bool]) -> None:
+def test_different_items_have_no_design_effect(right: list[bool]) -> None:
     assert design_effect(right, ()) == 1
     assert design_effect(right, range(len(right))) == 1
 
@@ -125,7 +125,7 @@ def test_interval_of_means_over_seeds() -> None:
     assert (sums.tolist(), sizes.tolist()) == ([1, 2], [2, 2])
 
 
-def test_the_interval_covers_as_often_as_it_says() -> None:
+def test_interval_has_its_coverage() -> None:
     """Over 1,000 draws of 100 pairs that agree, between 92% and 98% of intervals hold the truth."""
     generator = np.random.default_rng(0)
     units = np.arange(200) // 2
@@ -166,7 +166,7 @@ def paired_answers(draw: st.DrawFn) -> tuple[Any, Any, list[int]]:
 
 
 @given(paired_answers())
-def test_the_other_way_round_is_the_same_with_the_other_sign(case: tuple[Any, Any, list[int]]) -> None:
+def test_swapped_sides_change_the_sign(case: tuple[Any, Any, list[int]]) -> None:
     first, second, units = case
     forward, backward = compare_items(first, second, units), compare_items(second, first, units)
     assert (forward.wins, forward.losses) == (backward.losses, backward.wins)
@@ -178,7 +178,7 @@ def test_the_other_way_round_is_the_same_with_the_other_sign(case: tuple[Any, An
 
 
 @given(paired_answers())
-def test_one_seed_without_units_is_mcnemars_exact_test(case: tuple[Any, Any, list[int]]) -> None:
+def test_single_seed_is_mcnemars_test(case: tuple[Any, Any, list[int]]) -> None:
     first, second, _ = case
     a, b = first[:1], second[:1]
     table = [[int((a & b).sum()), int((a & ~b).sum())], [int((~a & b).sum()), int((~a & ~b).sum())]]
@@ -188,7 +188,7 @@ def test_one_seed_without_units_is_mcnemars_exact_test(case: tuple[Any, Any, lis
 
 
 @given(paired_answers())
-def test_the_t_test_is_scipys_over_means_of_units(case: tuple[Any, Any, list[int]]) -> None:
+def test_t_test_is_scipys_over_units(case: tuple[Any, Any, list[int]]) -> None:
     first, second, units = case
     unit_numbers = units or list(range(first.shape[1]))
     means = [
@@ -201,7 +201,7 @@ def test_the_t_test_is_scipys_over_means_of_units(case: tuple[Any, Any, list[int
 
 
 @given(paired_answers())
-def test_the_interval_is_that_of_a_clustered_regression(case: tuple[Any, Any, list[int]]) -> None:
+def test_interval_is_that_of_clustered_regression(case: tuple[Any, Any, list[int]]) -> None:
     first, second, units = case
     unit_numbers = np.array(units or list(range(first.shape[1])))
     differences = first.mean(axis=0) - second.mean(axis=0)
@@ -242,7 +242,7 @@ def test_other_numbers_of_seeds_tie_exactly() -> None:
     assert (paired.wins, paired.losses, paired.difference) == (0, 0, 0)
 
 
-def test_false_alarms_are_as_rare_as_they_should_be() -> None:
+def test_false_alarms_are_rare() -> None:
     """Two encoders that are equally good, with pairs that agree: 5% of p-values below 0.05."""
     generator = np.random.default_rng(0)
     units = (np.arange(200) // 2).tolist()
@@ -269,7 +269,7 @@ def test_no_p_values_need_no_correction() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 400)), max_size=9))
-def test_many_sign_tests_at_once_are_each_that_of_scipy(counts: list[tuple[int, int]]) -> None:
+def test_sign_tests_are_those_of_scipy(counts: list[tuple[int, int]]) -> None:
     wins, losses = (np.array([pair[n] for pair in counts], dtype=np.int64) for n in (0, 1))
     expected = [float(binomtest(w, w + lost).pvalue) if w + lost else 1.0 for w, lost in counts]
     assert compute_sign_tests(wins, losses) == pytest.approx(expected, rel=1e-9, abs=0)
@@ -280,7 +280,7 @@ accuracy = st.integers(0, 1000).map(lambda right: right / 1000)
 draws = st.lists(st.lists(accuracy, min_size=1, max_size=5), min_size=2, max_size=5)
 
 
-def test_by_hand() -> None:
+def test_spread_by_hand() -> None:
     """Means 2, 4, 9 over 5; MSB = 2 (9 + 1 + 16) / 2 = 26, MSW = (2 + 2 + 8) / 3 = 4."""
     spread = decompose_spread([[1, 3], [3, 5], [7, 11]])
     assert spread.mean == 5
@@ -320,13 +320,13 @@ def test_mean_spread_and_interval(groups: list[list[float]]) -> None:
 
 
 @given(st.lists(accuracy, min_size=2, max_size=5))
-def test_one_probe_in_each_draw_cannot_be_taken_apart(values: list[float]) -> None:
+def test_single_probes_cannot_be_decomposed(values: list[float]) -> None:
     spread = decompose_spread([[value] for value in values])
     assert spread.probes is None
     assert spread.draws == pytest.approx(spread.total, abs=1e-9)
 
 
-def test_variances_of_a_known_model_are_found() -> None:
+def test_variances_of_known_model_are_found() -> None:
     generator = np.random.default_rng(0)
     means = generator.normal(0.7, 0.03, size=3000)
     spread = decompose_spread([generator.normal(mean, 0.01, size=5).tolist() for mean in means])
@@ -355,7 +355,7 @@ def test_student_is_that_of_scipy(t: float, freedom: int) -> None:
         assert student_quantile(confidence, freedom) == pytest.approx(expected, rel=1e-9)
 
 
-def test_equal_gains_have_the_spread_of_one_item() -> None:
+def test_equal_gains_have_spread_of_item() -> None:
     paired = compare_draws([0.50, 0.52], [0.49, 0.51], items=100)
     assert paired.t_p == pytest.approx(2 * stats.t.sf(sqrt(2), 1))
     assert paired.interval.low < 0 < paired.interval.high
@@ -367,7 +367,7 @@ def test_equal_gains_have_the_spread_of_one_item() -> None:
 
 
 @given(st.lists(st.tuples(accuracy, accuracy), min_size=2, max_size=6), st.integers(1, 1000))
-def test_no_draws_are_certain(pairs: list[tuple[float, float]], items: int) -> None:
+def test_draws_are_never_certain(pairs: list[tuple[float, float]], items: int) -> None:
     first, second = zip(*pairs, strict=True)
     paired = compare_draws(first, second, items=items)
     assert 0 < paired.t_p <= 1

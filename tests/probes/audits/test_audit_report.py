@@ -19,7 +19,7 @@ def test_audits_are_read_back(tmp_path: Path) -> None:
     assert read_audits(write_audit_file(tmp_path / "audit.json", *audits)) == audits
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+def test_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"none\.json: cannot read it: No such file or directory$"):
         read_audits(tmp_path / "none.json")
 
@@ -51,7 +51,7 @@ def change_first(name: str, value: object) -> AuditChange:
         (lambda data: data[0]["bounds"]["probe"]["test"].update(best=1001), "is not between 0"),
     ],
 )  # fmt: skip
-def test_what_no_audit_says_is_refused(change: AuditChange, message: str, tmp_path: Path) -> None:
+def test_malformed_audit_is_refused(change: AuditChange, message: str, tmp_path: Path) -> None:
     path = write_audit_file(tmp_path / "audit.json", make_audit())
     audits = json.loads(path.read_text("utf-8"))
     change(audits)

@@ -36,7 +36,7 @@ def predict(train: Table, targets: Indices, table: Table) -> Indices:
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 60), st.integers(0, 3), st.integers(1, 20))
 @examples(25)
-def test_any_number_of_items_columns_and_labels_is_answered(seed: int, items: int, columns: int, labels: int) -> None:
+def test_boosting_answers_any_table(seed: int, items: int, columns: int, labels: int) -> None:
     table = make_table(items, seed=seed, columns=columns)
     targets = 3 * np.random.default_rng(seed).integers(0, labels, items)
     predicted = predict(table, targets, table)
@@ -51,7 +51,7 @@ def test_any_number_of_items_columns_and_labels_is_answered(seed: int, items: in
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, LEAF_SIZE + 10))
 @examples(10)
-def test_a_column_of_fewer_items_than_a_leaf_has_is_not_asked(seed: int, count: int) -> None:
+def test_column_below_leaf_size_is_ignored(seed: int, count: int) -> None:
     generator = np.random.default_rng(seed)
     targets = np.zeros(100, np.int64)
     targets[generator.permutation(100)[:count]] = 1
@@ -61,7 +61,7 @@ def test_a_column_of_fewer_items_than_a_leaf_has_is_not_asked(seed: int, count: 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 4))
 @examples(4)
-def test_the_order_of_items_does_not_matter(seed: int, labels: int) -> None:
+def test_order_of_items_does_not_matter(seed: int, labels: int) -> None:
     table = make_table(150, seed=seed)
     generator = np.random.default_rng(seed)
     targets = generator.integers(0, labels, 150)
@@ -73,7 +73,7 @@ def test_the_order_of_items_does_not_matter(seed: int, labels: int) -> None:
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 4))
 @examples(4)
-def test_equal_data_are_answered_equally_however_they_are_stored(seed: int, labels: int) -> None:
+def test_storage_order_does_not_matter(seed: int, labels: int) -> None:
     table = make_table(150, seed=seed)
     targets = np.random.default_rng(seed).integers(0, labels, 150)
     sorted_rows = sparse.csr_matrix(table)
@@ -84,21 +84,21 @@ def test_equal_data_are_answered_equally_however_they_are_stored(seed: int, labe
     assert np.array_equal(first, predict_with_boosting(reversed_rows, [reversed_rows], targets)[0])
 
 
-def test_two_features_together_tell_what_neither_does() -> None:
+def test_boosting_combines_two_features() -> None:
     train, test = make_table(600, seed=1) > 0, make_table(300, seed=2) > 0
     targets = [(part[:, 0] ^ part[:, 1]).astype(np.int64) for part in (train, test)]
     predicted = predict(train.astype(np.float32), targets[0], test.astype(np.float32))
     assert np.mean(predicted == targets[1]) > 0.97
 
 
-def test_where_nothing_can_be_asked_the_commonest_label_is_the_answer() -> None:
+def test_commonest_label_is_the_fallback() -> None:
     table = np.ones((50, 2), np.float32)
     targets = np.array([7] * 30 + [3] * 15 + [5] * 5)
     assert predict(table, targets, table).tolist() == [7] * 50
     assert predict(table[:, :0], targets, table[:, :0]).tolist() == [7] * 50
 
 
-def test_columns_beyond_the_commonest_are_not_seen() -> None:
+def test_rare_columns_are_ignored() -> None:
     targets = np.arange(100) % 2
     table = np.zeros((100, BOOSTED_COLUMNS + 1), np.float32)
     table[:, -1] = targets
@@ -107,7 +107,7 @@ def test_columns_beyond_the_commonest_are_not_seen() -> None:
 
 
 @pytest.mark.parametrize("labels", [2, 5])
-def test_as_much_is_found_as_by_scikit_learns(labels: int) -> None:
+def test_boosting_equals_scikit_learn(labels: int) -> None:
     ensemble = pytest.importorskip("sklearn.ensemble")
     train, test = make_table(800, seed=3), make_table(1000, seed=4)
     weights = np.random.default_rng(5).normal(size=(8, labels))
@@ -120,15 +120,13 @@ def test_as_much_is_found_as_by_scikit_learns(labels: int) -> None:
 
 
 @pytest.mark.parametrize(("items", "labels"), [(1, 1), (30, 2), (100, 1), (100, 3)])
-def test_the_library_prints_nothing(items: int, labels: int, capfd: pytest.CaptureFixture[str]) -> None:
+def test_library_prints_nothing(items: int, labels: int, capfd: pytest.CaptureFixture[str]) -> None:
     for table in (make_table(items, seed=0), np.ones((items, 2), np.float32)):
         predict(table, np.arange(items) % labels, table)
     assert tuple(capfd.readouterr()) == ("", "")
 
 
-def test_a_library_that_the_system_cannot_load_is_said_in_a_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unloadable_library_has_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lacking = "libgomp.so.1: cannot open shared object file: No such file or directory"
     (tmp_path / "lightgbm.py").write_text(f"raise OSError({lacking!r})")
     monkeypatch.delitem(sys.modules, "lightgbm", raising=False)

@@ -48,13 +48,13 @@ def score(spec: str, texts: list[str]) -> list[TokenScores]:
 
 
 @pytest.mark.parametrize("bos", [True, False])
-def test_a_causal_model_scores_each_token_after_those_before_it(folders: dict[str, Path], bos: bool) -> None:
+def test_causal_model_equals_slow_path(folders: dict[str, Path], bos: bool) -> None:
     for scores, text in zip(score(f"hf:{folders['gpt2']}?bos={'yes' if bos else 'no'}", TEXTS), TEXTS, strict=True):
         assert scores.log_probabilities == pytest.approx(score_causal_slowly(folders["gpt2"], text, bos=bos), abs=1e-4)
 
 
 @pytest.mark.parametrize("within_word", [True, False])
-def test_a_masked_model_scores_each_token_where_it_is_masked(folders: dict[str, Path], within_word: bool) -> None:
+def test_masked_model_equals_slow_path(folders: dict[str, Path], within_word: bool) -> None:
     spec = f"hf:{folders['bert']}?within_word={'yes' if within_word else 'no'}"
     for scores, text in zip(score(spec, TEXTS), TEXTS, strict=True):
         assert scores.log_probabilities == pytest.approx(
@@ -62,7 +62,7 @@ def test_a_masked_model_scores_each_token_where_it_is_masked(folders: dict[str, 
         )
 
 
-def test_the_correction_within_words_matters_only_for_words_of_several_tokens(folders: dict[str, Path]) -> None:
+def test_correction_matters_within_words_only(folders: dict[str, Path]) -> None:
     specs = [f"hf:{folders['bert']}?within_word={value}" for value in ("yes", "no")]
     corrected, original = (score(spec, ["the who not", "the men"]) for spec in specs)
     assert corrected[0].log_probabilities == pytest.approx(original[0].log_probabilities)
@@ -71,7 +71,7 @@ def test_the_correction_within_words_matters_only_for_words_of_several_tokens(fo
 
 @settings(max_examples=10)
 @given(st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=7).map(" ".join), min_size=1, max_size=6))
-def test_batches_padding_and_shared_contexts_do_not_change_scores(folders: dict[str, Path], texts: list[str]) -> None:
+def test_batches_do_not_change_transformer_scores(folders: dict[str, Path], texts: list[str]) -> None:
     for folder in folders.values():
         alone, together = (score(f"hf:{folder}?batch={batch}", texts) for batch in (1, 5))
         for one, other in zip(alone, together, strict=True):
@@ -89,7 +89,7 @@ def test_methods_and_unknown_words(folders: dict[str, Path]) -> None:
     assert methods == [ScoringMethod.MASKED_ALONE, ScoringMethod.CAUSAL_WITHOUT_START]
 
 
-def test_only_tokens_of_the_regions_are_scored_where_each_costs_a_pass(folders: dict[str, Path]) -> None:
+def test_only_tokens_of_regions_are_scored(folders: dict[str, Path]) -> None:
     model = load_scorer(f"hf:{folders['bert']}")
     regions = {text: [(4, 7), (8, 13)] for text in TEXTS}
     every, chosen = model.score(TEXTS, SilentReporter()), model.score(TEXTS, SilentReporter(), regions)
@@ -106,7 +106,7 @@ def test_only_tokens_of_the_regions_are_scored_where_each_costs_a_pass(folders: 
         assert len(scores.spans) <= len(expected)
 
 
-def test_spans_are_those_of_the_tokens_in_the_text(folders: dict[str, Path]) -> None:
+def test_spans_are_those_of_tokens(folders: dict[str, Path]) -> None:
     (gpt2,) = score(f"hf:{folders['gpt2']}", ["the men"])
     (bert,) = score(f"hf:{folders['bert']}", ["the  men."])
     assert ["the men"[start:end].strip() for start, end in gpt2.spans] == ["the", "m", "e", "n"]
@@ -116,7 +116,7 @@ def test_spans_are_those_of_the_tokens_in_the_text(folders: dict[str, Path]) -> 
     assert gpt2.compute_score(ScoreKind.TOKEN, (0, 0)) == pytest.approx(sum(gpt2.log_probabilities) / 4, abs=1e-4)
 
 
-def test_a_model_without_a_first_token_does_not_score_the_first(tmp_path: Path) -> None:
+def test_model_without_start_omits_first_token(tmp_path: Path) -> None:
     folder = make_gpt2(tmp_path / "m", has_start=False)
     (scores, one) = score(f"hf:{folder}", ["the man", "the"])
     assert len(scores.log_probabilities) == len(scores.spans) == 3
@@ -124,7 +124,7 @@ def test_a_model_without_a_first_token_does_not_score_the_first(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(("kind", "longest"), [("gpt2", "x" * 63), ("bert", " ".join(["who"] * 62))])
-def test_a_sentence_beyond_the_limit_is_refused(folders: dict[str, Path], kind: str, longest: str) -> None:
+def test_sentence_beyond_limit_is_refused(folders: dict[str, Path], kind: str, longest: str) -> None:
     score(f"hf:{folders[kind]}", [longest])
     with pytest.raises(SentprobeError, match="reads 64 tokens, and a sentence is too long"):
         score(f"hf:{folders[kind]}", [f"{longest} ."])
@@ -145,7 +145,7 @@ def test_models_that_cannot_be_scored(tmp_path: Path, folders: dict[str, Path]) 
         load_language_model(parse_models([f"hf:{folders['bert']}"])[0], device="nowhere")
 
 
-def test_a_missing_library_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_library_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scorers, "find_spec", lambda _: None)
     with pytest.raises(SentprobeError, match="a language model hf:"):
         load_language_model(*parse_models(["hf:gpt2"]))
@@ -167,7 +167,7 @@ def score_recurrent(folder: Path, options: str = "") -> list[TokenScores]:
 
 
 @pytest.mark.parametrize("kind", ["lstm", "gru-uni"])
-def test_each_word_is_scored_after_those_before_it(kind: str, tmp_path: Path) -> None:
+def test_recurrent_model_equals_slow_path(kind: str, tmp_path: Path) -> None:
     model = write_model(tmp_path / "m", kind=kind)
     weight = model.words.weight
     rows = {"the": 2, "man": 3, "sleeps": 4}
@@ -182,7 +182,7 @@ def test_each_word_is_scored_after_those_before_it(kind: str, tmp_path: Path) ->
         assert [text[start:end] for start, end in scores.spans] == [*text.split(), ""]
 
 
-def test_batches_do_not_change_scores_and_unknown_words_are_found(tmp_path: Path) -> None:
+def test_batches_do_not_change_recurrent_scores(tmp_path: Path) -> None:
     write_model(tmp_path / "m")
     alone, together = score_recurrent(tmp_path / "m", "?batch=1"), score_recurrent(tmp_path / "m")
     for one, several in zip(alone, together, strict=True):

@@ -28,7 +28,7 @@ ARPA = "\\data\\\nngram 1=4\n\n\\1-grams:\n-1 <s>\n-1 </s>\n-1 <unk>\n{} sleep\n
 
 
 @given(st.lists(st.tuples(NUMBERS, NUMBERS, TEXTS), min_size=1, max_size=6), TEXTS, st.sampled_from(ScoreKind))
-def test_a_result_is_read_as_written(columns: list[tuple[float, float, str]], name: str, kind: ScoreKind) -> None:
+def test_result_is_read_as_written(columns: list[tuple[float, float, str]], name: str, kind: ScoreKind) -> None:
     good, bad, texts = zip(*columns, strict=True)
     unknown = tuple(" ".join(text.split()) for text in texts)
     provenance = Provenance(name, {"python": "3"}, "cpu")
@@ -64,7 +64,7 @@ def test_pairs_are_read_as_written(pairs: list[SentencePair]) -> None:
         ("more", 1),
     ],
 )  # fmt: skip
-def test_a_damaged_result_is_refused(tmp_path: Path, field: str, value: object) -> None:
+def test_damaged_result_is_refused(tmp_path: Path, field: str, value: object) -> None:
     path = measure(tmp_path, Spec("ngram", str(write_arpa(tmp_path))))[1]
     text = path.read_text()
     pr.parse_lm_result(text, source="x")
@@ -86,7 +86,7 @@ def measure(folder: Path, spec: Spec) -> tuple[PairScores, Path, list[str]]:
     return scores, path, results.reused
 
 
-def test_scores_are_reused_until_the_model_or_their_file_changes(tmp_path: Path) -> None:
+def test_scores_are_reused_until_changes(tmp_path: Path) -> None:
     spec = Spec("ngram", str(write_arpa(tmp_path)))
     scores, path, reused = measure(tmp_path, spec)
     assert reused == []
@@ -102,7 +102,7 @@ def test_scores_are_reused_until_the_model_or_their_file_changes(tmp_path: Path)
     assert changed.good[0] < scores.good[0]
 
 
-def test_pairs_that_are_missing_or_changed_are_refused(tmp_path: Path) -> None:
+def test_missing_or_changed_pairs_are_refused(tmp_path: Path) -> None:
     measure(tmp_path, Spec("ngram", str(write_arpa(tmp_path))))
     (table,) = pr.read_pair_tables([tmp_path / "run"])
     assert [*table.pairs] == [PAIR]
@@ -116,7 +116,7 @@ def test_pairs_that_are_missing_or_changed_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("line", ["{}", "[]", "3", '{"sentence_good": "a", "sentence_bad": ""}', "{"])
-def test_stored_lines_that_are_no_pairs_are_refused_with_the_line(tmp_path: Path, line: str) -> None:
+def test_bad_stored_lines_are_refused(tmp_path: Path, line: str) -> None:
     _, result_path, _ = measure(tmp_path, Spec("ngram", str(write_arpa(tmp_path))))
     (path,) = (tmp_path / "run" / "lm").glob("*.jsonl")
     text = path.read_text() + line + "\n"
@@ -130,7 +130,7 @@ def test_stored_lines_that_are_no_pairs_are_refused_with_the_line(tmp_path: Path
         pr.read_pair_tables([tmp_path / "run"])
 
 
-def test_models_of_several_folders_share_a_table(tmp_path: Path) -> None:
+def test_models_of_folders_share_a_table(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         measure(tmp_path / name, Spec("ngram", str(write_arpa(tmp_path)), (("name", "m"),)))

@@ -37,7 +37,7 @@ BLIMP = {
 
 
 @given(WORDS, WORDS, SPACES)
-def test_a_region_is_all_that_differs_and_is_never_empty(good: list[str], bad: list[str], space: str) -> None:
+def test_region_is_all_that_differs(good: list[str], bad: list[str], space: str) -> None:
     pair = SentencePair(space.join(good), space.join(bad))
     for text, other, (start, end) in zip(
         (pair.good, pair.bad), (pair.bad, pair.good), pair.find_regions(), strict=True
@@ -60,13 +60,13 @@ def test_a_region_is_all_that_differs_and_is_never_empty(good: list[str], bad: l
         ("same here", "same here", ("here", "here")),
     ],
 )
-def test_the_changed_words(good: str, bad: str, words: tuple[str, str]) -> None:
+def test_changed_words_by_hand(good: str, bad: str, words: tuple[str, str]) -> None:
     first, second = SentencePair(good, bad).find_regions()
     assert (good[slice(*first)], bad[slice(*second)]) == words
 
 
 @given(st.lists(st.tuples(WORDS, st.randoms(use_true_random=False)), min_size=1, max_size=20))
-def test_word_frequencies_tell_nothing_where_words_are_the_same(cases: list[tuple[list[str], object]]) -> None:
+def test_frequencies_are_at_chance_for_permutations(cases: list[tuple[list[str], object]]) -> None:
     pairs = []
     for words, random in cases:
         shuffled = [*words]
@@ -78,7 +78,7 @@ def test_word_frequencies_tell_nothing_where_words_are_the_same(cases: list[tupl
 
 
 @given(st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=12))
-def test_the_unigram_model_reads_the_other_half(cases: list[tuple[list[str], list[str]]]) -> None:
+def test_unigram_model_reads_other_half(cases: list[tuple[list[str], list[str]]]) -> None:
     pairs = [SentencePair(" ".join(good), " ".join(bad)) for good, bad in cases]
     units = number_units(pairs)
     answers = answer_by_frequency(pairs, units)
@@ -96,7 +96,7 @@ def test_the_unigram_model_reads_the_other_half(cases: list[tuple[list[str], lis
             assert answers[:, place].tolist() == [products[0] > products[1]] * 2
 
 
-def test_ties_count_half() -> None:
+def test_tied_scores_count_half() -> None:
     assert compare_scores([1, 2, 3], [2, 2, 2]).mean() == 0.5
 
 
@@ -170,7 +170,7 @@ def sample(uid: str, count: int, seed: int) -> list[SentencePair]:
         ("double_modal", "the mayors must be sleeping", None),
     ],
 )
-def test_by_hand(uid: str, start: str, expected: tuple[str, str] | None) -> None:
+def test_agreement_by_hand(uid: str, start: str, expected: tuple[str, str] | None) -> None:
     columns = next(pair.columns for pair in sample(uid, 1, 0) if pair.good.startswith(start))
     assert (columns.get("distance"), columns.get("attractors")) == (expected or (None, None))
 
@@ -191,7 +191,7 @@ def test_attractors_are_those_of_test_items(uid: str, seed: int) -> None:
     assert pair.columns["attractors"] == columns["attractors"]
 
 
-def test_a_german_relative_pronoun_is_its_noun() -> None:
+def test_german_relative_pronoun_is_its_noun() -> None:
     good, bad = "die Kinder , die den Arzt sehen , schlafen", "die Kinder , die den Arzt sieht , schlafen"
     (event,) = parse(good, german())
     tokens = to_json(realize(event, german()))["tokens"]

@@ -78,7 +78,7 @@ def test_notes_of_controls(stored_text: SnapshotAssertion) -> None:
     assert "\n".join(notes) == stored_text
 
 
-def test_the_run_nearest_to_the_edge_is_named() -> None:
+def test_control_nearest_to_edge_is_named() -> None:
     """By its share of the way from chance to the end of its own interval."""
     wide = replace(mirrored_bag(agree=True, right=275), task="wide")
     narrow = sample("st", "narrow", 600, 540)
@@ -92,13 +92,13 @@ def test_the_run_nearest_to_the_edge_is_named() -> None:
         assert line.endswith(").")
 
 
-def test_a_run_at_exactly_chance_is_nowhere_near() -> None:
+def test_control_at_chance_has_no_strain() -> None:
     runs = find_controls(Results((sample("bow", "order", 600, 500, 490),)))
     assert [run.strain == 0 for run in runs] == [True, False]
     assert all(0 <= run.strain <= 1 for run in runs)
 
 
-def test_what_encoders_share_comes_once() -> None:
+def test_shared_controls_come_once() -> None:
     names = [run.name for run in find_controls(SAMPLE)]
     assert names == [
         "random sentences (dim 3) on content1",
@@ -112,7 +112,7 @@ def test_what_encoders_share_comes_once() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2, 10, 57])
-def test_a_sound_table_is_flagged_once_in_a_hundred(count: int) -> None:
+def test_sound_table_fails_once_in_hundred(count: int) -> None:
     """Each run misses with 0.01 / count, by the normal distribution; a leaky bag is not counted."""
     records = [sample(str(i), "order", 600, 500) for i in range(count)]
     tasks = [replace(record, task=record.encoder) for record in records]
@@ -126,7 +126,7 @@ def test_a_sound_table_is_flagged_once_in_a_hundred(count: int) -> None:
         assert count * missed == pytest.approx(0.01)
 
 
-def test_where_labels_are_not_balanced_below_chance_is_expected() -> None:
+def test_below_chance_is_expected_if_skewed() -> None:
     skewed = replace(sample("bow", "length", 600, 415, 415), majority=0.6)
     assert {run.verdict for run in find_controls(Results((skewed,)))} == {ControlVerdict.AT_CHANCE}
     (run, _) = find_controls(Results((replace(sample("bow", "x", 600, 650, 415), majority=0.6),)))
@@ -140,7 +140,7 @@ def test_pairs_that_agree_count_as_one() -> None:
     assert abs(run.expected.low - narrow.low) < 1e-3
 
 
-def test_the_number_of_labels_decides_what_is_skewed() -> None:
+def test_number_of_labels_decides_skew() -> None:
     """A half of the items is no excess of two labels, and is one of three."""
     expected = [
         find_controls(Results((replace(sample("bow", "x", 600, 415), labels=labels),)))[0].expected.low

@@ -75,7 +75,7 @@ def test_parts_add_up_to_the_whole(result: Result, choice: st.DataObject) -> Non
 
 
 @given(st.lists(numbers, min_size=1))
-def test_numbers_are_in_order_and_every_value_is_in_one_part(values: list[str]) -> None:
+def test_numbers_are_ordered_into_parts(values: list[str]) -> None:
     parts = partition_values("frequency", values)
     assert {*parts.part_of} == {*values}
     assert {*parts.part_of.values()} == {*parts.names}
@@ -92,7 +92,7 @@ def test_parts_of_equal_size() -> None:
     assert Counter(parts.part_of.values()).most_common(1)[0][1] == 10
 
 
-def test_the_order_of_parts() -> None:
+def test_order_of_parts() -> None:
     assert partition_values("length", ["12", "6", "7", "40"]).names == ("5-8", "9-12", "34-70")
     assert partition_values("label", ["no", "yes", ""], labels=("yes", "no")).names == (
         "yes", "no", "not known",
@@ -128,7 +128,7 @@ def test_parts_by_hand() -> None:
     assert notes.startswith("By voice: the voice of the clause that the item asks about.")
 
 
-def test_an_unknown_column_and_one_without_parts() -> None:
+def test_unknown_or_unique_column_is_refused() -> None:
     result, table = make_small_result()
     with pytest.raises(UsageError) as caught:
         accuracy_by(result, "vioce", items=table)
@@ -159,7 +159,7 @@ def make_held_out_draw(seed: int, trained: int, unseen: int) -> tuple[Result, It
     return result, make_items(result, structure=(TRAINED,) * 10 + (name_structure_part("passive"),) * 10)
 
 
-def test_the_gap_of_one_draw_by_hand() -> None:
+def test_gap_of_one_draw_by_hand() -> None:
     result, table = make_held_out_draw(0, 9, 5)
     items = index_by_fingerprint([table])
     gap = compute_gap(split_by_part([result], items, STRUCTURE), Condition.PROBE)
@@ -180,7 +180,7 @@ def test_the_gap_of_one_draw_by_hand() -> None:
     assert len({tuple(record) for record in records}) == 1
 
 
-def test_draws_are_one_table_and_their_gap_is_paired() -> None:
+def test_gap_over_draws_is_paired() -> None:
     draws = [make_held_out_draw(0, 9, 5), make_held_out_draw(10, 8, 6), make_held_out_draw(20, 9, 4)]
     items = index_by_fingerprint(table for _, table in draws)
     draw_results = Results(tuple(result for result, _ in draws))
@@ -190,7 +190,7 @@ def test_draws_are_one_table_and_their_gap_is_paired() -> None:
     assert fmean([0.4, 0.2, 0.5]) == pytest.approx(0.3667, abs=1e-4)
 
 
-def test_the_gap_over_draws_is_student_s_t_or_of_the_items_if_these_are_the_same() -> None:
+def test_gap_interval_depends_on_items() -> None:
     draws = [make_held_out_draw(0, 9, 5), make_held_out_draw(10, 8, 6), make_held_out_draw(20, 9, 4)]
     items = index_by_fingerprint(table for _, table in draws)
     draw_gap = compute_gap(split_by_part([result for result, _ in draws], items, STRUCTURE), Condition.PROBE)
@@ -207,7 +207,7 @@ def test_the_gap_over_draws_is_student_s_t_or_of_the_items_if_these_are_the_same
 
 
 @given(st.integers(1, 99), st.integers(1, 99), st.data())
-def test_the_interval_of_a_difference_is_newcombe_s(n: int, m: int, choice: st.DataObject) -> None:
+def test_difference_interval_is_newcombes(n: int, m: int, choice: st.DataObject) -> None:
     a, b = choice.draw(st.integers(0, n)), choice.draw(st.integers(0, m))
     interval = difference_interval((a / n, wilson(a, n)), (b / m, wilson(b, m)))
     low, high = confint_proportions_2indep(a, n, b, m, method="newcomb", compare="diff")
@@ -232,7 +232,7 @@ def make_table(result: Result, labels: tuple[str, ...] = ("no", "yes")) -> ItemT
 
 @examples(60)
 @given(results(), st.integers(1, 9), st.sampled_from([None, "voice"]))
-def test_what_is_shown_is_wrong_and_most_wrong_first(result: Result, count: int, column: str | None) -> None:
+def test_mistakes_are_sorted_by_wrong_probes(result: Result, count: int, column: str | None) -> None:
     table = make_table(result)
     parts = item_parts.find_mistakes(result, table, count, column=column)
     rights = np.array([probe.items() for probe in result.scores[Condition.PROBE].seeds])
@@ -297,7 +297,7 @@ def test_answers_that_were_not_kept() -> None:
     assert (record["item"], record["prediction"], record["column_voice"]) == (5, None, "active")
 
 
-def test_whose_mistakes() -> None:
+def test_mistakes_are_selected_by_encoder() -> None:
     every = Results((make_sample_result("bow", "SemRole", 5), make_sample_result("tfidf", "Order", 5)))
     assert item_parts.select_results(every, encoder="bow", task="sr").tasks == ("SemRole",)
     assert item_parts.select_results(every, encoder=None, task=None) == every

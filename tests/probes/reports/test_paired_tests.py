@@ -58,7 +58,7 @@ def tables(draw: st.DrawFn) -> list[DrawGains]:
 
 
 @given(st.lists(accuracies, min_size=2, max_size=6), st.sampled_from([0.0, 1e-5, 1e-3]))
-def test_a_gain_alone_has_a_t_test_of_its_own(by_draw: list[float], v: float) -> None:
+def test_single_gain_has_own_t_test(by_draw: list[float], v: float) -> None:
     (tested,) = compute_shared_t_tests([make_gain(*by_draw, v=v)])
     deviation = max(float(np.std(by_draw, ddof=1)), sqrt(v), 1e-3)
     assert tested.freedom == len(by_draw) - 1
@@ -69,7 +69,7 @@ def test_a_gain_alone_has_a_t_test_of_its_own(by_draw: list[float], v: float) ->
     assert tested.half_width == pytest.approx(half_width)
 
 
-def test_an_example_by_hand() -> None:
+def test_example_by_hand() -> None:
     """Two tasks and three encoders, of which c is noisy on the second task; three draws."""
     by_pair = {
         ("1", "ab"): (0.10, 0.12, 0.11),
@@ -92,7 +92,7 @@ def test_an_example_by_hand() -> None:
     assert [tested.deviation for tested in tests] == pytest.approx(expected.tolist())
 
 
-def test_gains_that_vary_alike_add_the_most() -> None:
+def test_equal_variances_add_most_freedom() -> None:
     """With equal ratios, the prior is certain: d0 is infinite, and the bounds hold."""
     gains = [make_gain(0.1, 0.2, 0.15, task=str(task), v=0.0025) for task in range(40)]
     assert {tested.prior_freedom for tested in compute_shared_t_tests(gains)} == {2.0**2}
@@ -102,7 +102,7 @@ def test_gains_that_vary_alike_add_the_most() -> None:
 
 
 @given(st.floats(10, 1000), st.integers(2, 4))
-def test_an_extreme_gain_is_tested_by_its_own_draws(factor: float, draws: int) -> None:
+def test_extreme_gain_uses_own_draws(factor: float, draws: int) -> None:
     """Its variance takes nearly nothing from the 40 steady gains, and the steady ones keep their prior."""
     by_draw = np.linspace(0.1, 0.2, draws)
     steady = [make_gain(*by_draw, task=str(task), v=0.0025) for task in range(40)]
@@ -114,7 +114,7 @@ def test_an_extreme_gain_is_tested_by_its_own_draws(factor: float, draws: int) -
     assert tests[0].prior_freedom > 10 * tests[-1].prior_freedom or tests[0].prior_freedom == 0
 
 
-def test_answers_that_do_not_vary_are_no_prior() -> None:
+def test_constant_answers_are_no_prior() -> None:
     """A task that both encoders answer always alike tells nothing about the noise of the others."""
     varying = [make_gain(0.10, 0.14, 0.13, task="1"), make_gain(0.2, 0.1, 0.12, task="2")]
     constant = make_gain(0.5, 0.5, 0.5, v=0.0, task="3", sides=("c", "d"))
@@ -125,7 +125,7 @@ def test_answers_that_do_not_vary_are_no_prior() -> None:
 
 @examples(50)
 @given(tables())
-def test_the_order_of_gains_and_sides_does_not_matter(gains: list[DrawGains]) -> None:
+def test_order_of_gains_does_not_matter(gains: list[DrawGains]) -> None:
     forward = compute_shared_t_tests(gains)
     turned = [
         replace(gain, by_draw=tuple(-value for value in gain.by_draw), sides=gain.sides[::-1]) for gain in gains[::-1]
@@ -137,7 +137,7 @@ def test_the_order_of_gains_and_sides_does_not_matter(gains: list[DrawGains]) ->
 
 @examples(50)
 @given(tables())
-def test_no_gain_is_certain_and_none_is_steadier_than_its_items(gains: list[DrawGains]) -> None:
+def test_gains_are_bounded_by_items(gains: list[DrawGains]) -> None:
     for gain, tested in zip(gains, compute_shared_t_tests(gains), strict=True):
         assert 0 < tested.p <= 1
         assert tested.deviation >= max(sqrt(gain.item_variance), 1 / gain.items) * (1 - 1e-9)
@@ -162,7 +162,7 @@ def steady_tables(draw: st.DrawFn) -> list[DrawGains]:
 
 @examples(100)
 @given(steady_tables())
-def test_more_draws_of_the_same_effect_keep_a_difference_significant(gains: list[DrawGains]) -> None:
+def test_more_draws_keep_gains_significant(gains: list[DrawGains]) -> None:
     """Three times as many draws never turn a significant difference of 30 points into a tie."""
 
     def count_significant(by_draw_gains: list[DrawGains]) -> list[bool]:
@@ -176,7 +176,7 @@ def test_more_draws_of_the_same_effect_keep_a_difference_significant(gains: list
 
 @pytest.mark.parametrize("draws", [2, 3, 5])
 @pytest.mark.parametrize("shape", [(5, 5), (5, 15), (13, 5)])
-def test_one_noisy_cell_makes_few_false_claims_and_is_covered(shape: tuple[int, int], draws: int) -> None:
+def test_noisy_cell_keeps_error_rates(shape: tuple[int, int], draws: int) -> None:
     """Encoders are equally good on all tasks; the variance of one cell is 70 times that of the others."""
     tasks, encoders = shape
     rng, tables = np.random.default_rng(0), 1000
@@ -212,7 +212,7 @@ def test_trigamma_is_inverted(x: float) -> None:
 
 
 @given(st.integers(1, 6), st.integers(1, 4))
-def test_all_pairs_have_one_independent_gain_less_than_encoders(encoders: int, tasks: int) -> None:
+def test_independent_gains_are_counted(encoders: int, tasks: int) -> None:
     sides = [((t, a), (t, b)) for t in range(tasks) for a, b in combinations(range(encoders), 2)]
     assert count_independent_gains(sides) == tasks * (encoders - 1)
 
@@ -248,20 +248,20 @@ def cut(name: str, how: str) -> str:
 
 @pytest.mark.parametrize("name", SPECS)
 @pytest.mark.parametrize("how", CUTS)
-def test_what_is_cut_is_of_the_whole(name: str, how: str) -> None:
+def test_reduced_name_leads_to_full_name(name: str, how: str) -> None:
     assert strip_reductions(cut(name, how)) == name
     assert is_same_model(cut(name, how), name)
     assert [*filter(lambda changed: is_same_model(cut(name, how), changed), SPECS)] == [name]
 
 
-def test_dim_cuts_where_it_is_no_width_of_drawn_vectors() -> None:
+def test_dim_reduces_only_learned_vectors() -> None:
     assert is_same_model("st:m?dim=64", "st:m")
     assert not is_same_model("bow?dim=64", "bow")
 
 
 @examples(40)
 @given(st.lists(st.tuples(st.sampled_from(SPECS), st.sampled_from(["", *CUTS])), unique=True, min_size=2))
-def test_each_pair_is_of_different_encoders_unless_all_are_one(expected_pairs: list[tuple[str, str]]) -> None:
+def test_pairs_are_of_different_encoders(expected_pairs: list[tuple[str, str]]) -> None:
     names = [cut(name, how) if how else name for name, how in expected_pairs]
     pairs = list_pairs_to_compare(names)
     apart = [(a, b) for at, a in enumerate(names) for b in names[at + 1 :] if not is_same_model(a, b)]
@@ -273,7 +273,7 @@ RUN = Results(
 )
 
 
-def test_compare_leaves_them_out_and_says_so() -> None:
+def test_compare_leaves_out_variants() -> None:
     pairs = [(one.encoder, two.encoder) for one, two in list_pairs(group_by_encoder(RUN, "x"), source="x")]
     assert pairs == [("a", "b"), ("a, int8", "b")]
     comparisons = compare_encoders(RUN)

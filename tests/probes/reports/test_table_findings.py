@@ -41,7 +41,7 @@ def make_table(*results: Result) -> Results:
     return Results(tuple(results))
 
 
-def test_the_best_is_marked() -> None:
+def test_best_is_marked() -> None:
     results = make_table(
         sample("a", "Order", 700, *CONTROLS, 500, mirrored=True),
         sample("b", "Order", 600, *CONTROLS, 500, mirrored=True),
@@ -52,7 +52,7 @@ def test_the_best_is_marked() -> None:
 
 
 @pytest.mark.parametrize("second", [700, 699, 697])
-def test_a_tie_marks_nothing(second: int) -> None:
+def test_tie_marks_nothing(second: int) -> None:
     results = make_table(
         sample("a", "Order", 700, *CONTROLS, 500, mirrored=True),
         sample("b", "Order", second, *CONTROLS, 500, mirrored=True),
@@ -62,19 +62,19 @@ def test_a_tie_marks_nothing(second: int) -> None:
     assert "Bold" not in describe_all(results)
 
 
-def test_what_is_at_chance_is_not_marked() -> None:
+def test_figure_at_chance_is_not_marked() -> None:
     first = sample("a", "Order", 520, *CONTROLS, 500, mirrored=True)
     assert not find_marked_cells(make_table(first, sample("b", "Order", 450, *CONTROLS, 500, mirrored=True)))
 
 
 @pytest.mark.parametrize(("bag", "is_marked"), [(900, False), (899, False), (800, True), (500, True)])
-def test_where_words_tell_it_the_control_is_the_bag_of_words(bag: int, *, is_marked: bool) -> None:
+def test_bag_of_words_is_the_control(bag: int, *, is_marked: bool) -> None:
     first = sample("a", "Tense", 900, *CONTROLS, bag)
     results = make_table(first, sample("b", "Tense", 700, *CONTROLS, 600))
     assert find_marked_cells(results) == ({("a", "Tense")} if is_marked else set())
 
 
-def test_the_bag_of_the_same_width_counts() -> None:
+def test_bag_of_same_width_counts() -> None:
     wide = replace(sample("wide", "Tense", 900, *CONTROLS, 890), dim=9)
     narrow = sample("narrow", "Tense", 950, *CONTROLS, 600)
     assert find_marked_cells(make_table(wide, narrow)) == {("narrow", "Tense")}
@@ -86,14 +86,14 @@ def make_bag_score(right: int) -> dict[Condition, Score]:
     return {Condition.BAG_OF_WORDS: sample_scores.scores[Condition.BAG_OF_WORDS]}
 
 
-def test_a_baseline_is_held_against_the_best_bag_of_words() -> None:
+def test_baseline_is_compared_with_best_bag() -> None:
     encoder = sample("a", "SentLen", 600, *CONTROLS, 800)
     for right, is_marked in ((801, False), (950, True)):
         baseline = replace(sample("length", "SentLen", right), dim=0)
         assert find_marked_cells(make_table(encoder, baseline)) == ({("length", "SentLen")} if is_marked else set())
 
 
-def test_without_controls_nothing_is_marked_where_words_might_tell_it() -> None:
+def test_unmirrored_task_needs_controls() -> None:
     assert not find_marked_cells(make_table(sample("a", "Tense", 900), sample("b", "Tense", 600)))
     first = sample("a", "Order", 900, mirrored=True)
     assert find_marked_cells(make_table(first, sample("b", "Order", 600, mirrored=True))) == {("a", "Order")}
@@ -101,7 +101,7 @@ def test_without_controls_nothing_is_marked_where_words_might_tell_it() -> None:
 
 @examples(20)
 @given(st.lists(st.integers(480, 700), min_size=2, max_size=4, unique=True))
-def test_what_is_marked_is_what_compare_tells_apart(rights: list[int]) -> None:
+def test_marked_cells_are_significant_in_compare(rights: list[int]) -> None:
     results = make_table(*(sample(f"e{n}", "Order", right, 500, mirrored=True) for n, right in enumerate(rights)))
     for encoder, _ in find_marked_cells(results):
         comparisons = [comparison for comparison in compare_encoders(results) if encoder in list_encoders(comparison)]
@@ -160,7 +160,7 @@ def repeat_draws(records: Sequence[Result]) -> Results:
 
 @examples(40)
 @given(steady_tables())
-def test_more_draws_of_the_same_effect_keep_a_difference_significant(records: list[Result]) -> None:
+def test_more_draws_keep_differences_significant(records: list[Result]) -> None:
     """With three times the draws, no significant difference of some 30 points is a tie; nor is any to chance."""
     before, after = find_table(Results(tuple(records))), find_table(repeat_draws(records))
     large = {
@@ -188,7 +188,7 @@ def test_intervals_agree_with_the_tests(records: list[Result]) -> None:
 
 @examples(30)
 @given(steady_tables())
-def test_no_figure_is_above_its_control_here_and_at_chance_there(records: list[Result]) -> None:
+def test_figure_equal_to_control_is_unmarked(records: list[Result]) -> None:
     """An encoder that answers as its bag of words is never marked; figures and controls have one level."""
     same = [
         replace(record, scores={**record.scores, Condition.BAG_OF_WORDS: record.scores[Condition.PROBE]})
@@ -219,7 +219,7 @@ def test_three_draws_tell_large_differences() -> None:
     assert {cell[1] for cell in find_marked_cells(Results(tuple(records)))} == {"Order", "SemRole"}
 
 
-def test_a_bag_of_words_on_mirror_pairs_is_a_constant() -> None:
+def test_bag_on_mirror_pairs_is_constant() -> None:
     units = tuple(item // 2 for item in range(1000))
     answers = make_seed_score([item % 2 == 0 for item in range(1000)])
     bow = replace(sample("bow", "Order", 500, mirrored=True), scores={Condition.PROBE: make_score([answers], units)})
@@ -238,7 +238,7 @@ def test_a_bag_of_words_on_mirror_pairs_is_a_constant() -> None:
 
 
 @pytest.mark.parametrize("draws", [1, 3])
-def test_draws_of_the_same_items_are_no_new_items(draws: int) -> None:
+def test_repeated_items_are_no_new_items(draws: int) -> None:
     """Of eight items that differ, p is 1/128 in one draw, and in three draws of the same items."""
     first, second = sample("a", "Order", 508, 500, 500, 500), sample("b", "Order", 500, 500, 500, 500)
     records = [replace(record, seed=seed) for seed in range(draws) for record in (first, second)]
@@ -247,14 +247,14 @@ def test_draws_of_the_same_items_are_no_new_items(draws: int) -> None:
     assert comparison.paired.interval.low > 0
 
 
-def test_a_control_that_is_better_is_significantly_better() -> None:
+def test_better_control_is_significantly_better() -> None:
     findings = find_table(make_table(sample("a", "Tense", 600, *CONTROLS, 700)))
     (comparison,) = findings.compare_with_control(Condition.BAG_OF_WORDS)
     assert (comparison.is_worse, comparison.is_better) == (True, False)
     assert comparison.accuracies == (0.6, 0.7)
 
 
-def test_chance_has_a_binomial_test_on_few_items() -> None:
+def test_chance_has_binomial_test() -> None:
     """Two of six right, where chance is a sixth, is no evidence; six of six is."""
     for right, p in ((2, 2 * 0.26322), (6, 2 / 6**6)):
         answers = make_seed_score([item < right for item in range(6)])
@@ -265,7 +265,7 @@ def test_chance_has_a_binomial_test_on_few_items() -> None:
 
 @examples(40)
 @given(st.integers(330, 420), st.integers(-3, 3))
-def test_no_star_stands_above_a_note_that_the_same_figure_is_not_above_chance(right: int, more: int) -> None:
+def test_star_excludes_note_of_chance(right: int, more: int) -> None:
     """`probe run natural` printed "* 36.7", and below it "not above chance (36.7)": two levels for one question."""
     results = make_table(replace(sample("bow", "SubjNum", right, 333, 333, right + more), majority=1 / 3))
     (cell,) = build_grid(results).rows[0].cells
@@ -290,7 +290,7 @@ def test_compare_decides_as_the_table(records: list[Result]) -> None:
 
 
 @given(st.lists(st.integers(0, 6), min_size=2, max_size=4))
-def test_plus_minus_does_not_leave_0_to_100(counts: list[int]) -> None:
+def test_plus_minus_stays_in_range(counts: list[int]) -> None:
     scores = [make_score([make_seed_score([item < count for item in range(6)])], ()) for count in counts]
     records = [
         replace(sample("a", "ObjNum", 1), seed=seed, dataset_fingerprint=str(seed), scores={Condition.PROBE: score})
@@ -316,7 +316,7 @@ def make_counted_table(right: list[int], bag: int = 500, positions: int = 500, o
 
 @examples(40)
 @given(right=counts)
-def test_a_group_is_what_is_not_told_apart_from_its_best(right: list[int]) -> None:
+def test_group_holds_ties_with_its_best(right: list[int]) -> None:
     results = make_counted_table(right)
     groups, significant = rank_groups(results), find_table(results).significant_pairs
     assert {cell for cell, _ in groups.items()} == {record.cell for record in results.records}
@@ -330,7 +330,7 @@ def test_a_group_is_what_is_not_told_apart_from_its_best(right: list[int]) -> No
 
 @examples(40)
 @given(right=counts)
-def test_what_is_marked_is_alone_in_the_first_group(right: list[int]) -> None:
+def test_marked_cell_is_alone_in_group(right: list[int]) -> None:
     results = make_counted_table(right)
     groups = rank_groups(results)
     first = [cell for cell, group in groups.items() if group == 1]
@@ -342,14 +342,14 @@ def make_named_table(**right: int) -> Results:
     return Results(tuple(records))
 
 
-def test_an_encoder_is_not_tied_with_itself_cut() -> None:
+def test_encoder_is_not_tied_with_variant() -> None:
     results = make_named_table(**{"a": 900, "a, int8": 899, "b": 700})
     assert [*rank_groups(results).values()] == [1, 1, 2]
     assert find_marked_cells(results) == {("a", "Order")}
     assert find_marked_cells(make_named_table(**{"a": 900, "x, int8": 899, "b": 700})) == set()
 
 
-def test_cuts_are_not_corrected_for_with_what_tells_encoders_apart() -> None:
+def test_variants_need_no_correction() -> None:
     """Of a difference in seven items p is 1/64: three times that is below 0.05, not six times."""
     pair = frozenset([("a", "Order"), ("b", "Order")])
     assert (
@@ -387,7 +387,7 @@ def test_where_nobody_is_told_apart() -> None:
         ((700, 600, 800), "words and positions 80.0", 0.2),
     ],
 )
-def test_the_control_that_counts(controls: tuple[int, int, int], name: str, shade: float) -> None:
+def test_control_that_counts(controls: tuple[int, int, int], name: str, shade: float) -> None:
     (standing,) = compute_standings(make_counted_table([900], *controls)).values()
     assert standing.control_name == name
     assert standing.margin == pytest.approx(0.9 - standing.control)
@@ -395,17 +395,17 @@ def test_the_control_that_counts(controls: tuple[int, int, int], name: str, shad
 
 
 @pytest.mark.parametrize(("positions", "is_marked"), [(500, True), (700, True), (898, False), (950, False)])
-def test_a_marked_cell_exceeds_fixed_positions(positions: int, *, is_marked: bool) -> None:
+def test_marked_cell_exceeds_fixed_positions(positions: int, *, is_marked: bool) -> None:
     assert bool(find_marked_cells(make_counted_table([900], positions=positions))) == is_marked
 
 
 @pytest.mark.parametrize("controls", [(900, 700, 700), (700, 900, 700), (700, 700, 900)])
-def test_a_marked_cell_exceeds_all_controls(controls: tuple[int, int, int]) -> None:
+def test_marked_cell_exceeds_all_controls(controls: tuple[int, int, int]) -> None:
     assert find_marked_cells(make_counted_table([905], *controls)) == set()
     assert find_marked_cells(make_counted_table([990], *controls)) == {("e0", "Order")}
 
 
-def test_a_variant_is_compared_with_a_control_of_its_width() -> None:
+def test_variant_uses_control_of_its_width() -> None:
     (wide, narrow) = make_counted_table([900], order=650).records[0], make_counted_table([880], order=600).records[0]
     wide, narrow = replace(wide, encoder="wide", dim=4096), replace(narrow, encoder="narrow")
     variant = replace(narrow, encoder="narrow, int8", scores={Condition.PROBE: narrow.scores[Condition.PROBE]})
@@ -437,7 +437,7 @@ answers = st.lists(st.lists(st.booleans(), min_size=ITEMS, max_size=ITEMS), min_
 
 @examples(60)
 @given(st.lists(answers, min_size=2, max_size=5), st.sampled_from([(), tuple(n // 2 for n in range(ITEMS))]))
-def test_all_pairs_have_the_p_values_of_single_tests(table: list[list[list[bool]]], units: tuple[int, ...]) -> None:
+def test_pairs_have_single_p_values(table: list[list[list[bool]]], units: tuple[int, ...]) -> None:
     records = [make_result(f"e{place}", seeds, units) for place, seeds in enumerate(table)]
     matches = [((first, second),) for first, second in combinations(records, 2)]
     expected, comparisons = compare_results(matches), TableComparisons(matches)
@@ -450,7 +450,7 @@ def test_all_pairs_have_the_p_values_of_single_tests(table: list[list[list[bool]
     assert [c.second.encoder for c in comparisons.compare_best("Order")] == [r.encoder for r in records[1:]]
 
 
-def test_other_numbers_of_items_cannot_be_paired() -> None:
+def test_unequal_numbers_of_items_are_refused() -> None:
     first, second = make_result("a", [[True] * 3], ()), make_result("b", [[True] * 4], ())
     with pytest.raises(UsageError, match="3 and 4 items cannot be paired"):
         TableComparisons([((first, second),)])
@@ -470,7 +470,7 @@ def count_calls(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, work: C
     return len(calls)
 
 
-def test_a_review_compares_each_encoder_with_the_best_and_its_control(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_review_work_grows_with_encoders(monkeypatch: pytest.MonkeyPatch) -> None:
     """Four times the encoders need four times the paired t-tests; of all pairs it would be 17 times."""
     for encoders in (10, 40):
         records = (make_sample_result(f"e{n}", "Tense", 600 + n, 500, 500, 550) for n in range(encoders))
@@ -479,7 +479,7 @@ def test_a_review_compares_each_encoder_with_the_best_and_its_control(monkeypatc
         assert calls == 2 * encoders - 1
 
 
-def test_a_list_of_numbers_is_checked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_numbers_are_checked_in_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [format_result(make_result("a", [[True] * n], (0,) * n)) for n in (10, 1000)]
     counts = [count_calls(monkeypatch, values, "_check_type", partial(parse_result, text)) for text in texts]
     assert counts[0] == counts[1]

@@ -57,7 +57,7 @@ TRAINING = ("the man slept", "the doctors call the lawyer")
         ("the man danced", 0, 0),
     ],
 )
-def test_a_sentence_counts_as_repeated_or_inflected(test_sentence: str, repeated: int, inflected: int) -> None:
+def test_overlap_counts_repeated_and_inflected_sentences(test_sentence: str, repeated: int, inflected: int) -> None:
     sentences = tuple(dict.fromkeys((*TRAINING, test_sentence)))
     row = sentences.index(test_sentence)
     splits = {Split.TRAIN: to_items([(0, [], 0), (1, [], 1)]), Split.TEST: to_items([(row, [], 0)])}
@@ -69,12 +69,12 @@ def test_a_sentence_counts_as_repeated_or_inflected(test_sentence: str, repeated
     ("token", "lemma"),
     [("slept", "sleep"), ("Women", "woman"), ("servers", "server"), ("restarted", "restart"), (",", "")],
 )
-def test_lemmas_come_from_the_lexicon_or_are_stems(token: str, lemma: str) -> None:
+def test_lemmas_come_from_lexicon_or_stemmer(token: str, lemma: str) -> None:
     assert find_lemma(token, english()) == lemma
 
 
 @given(datasets())
-def test_a_test_split_that_is_also_the_training_split_is_repeated(data: ProbeDataset) -> None:
+def test_training_items_as_test_are_repeated(data: ProbeDataset) -> None:
     test = data.splits[Split.TEST]
     overlap = find_overlap(data)
     training_rows = {*data.splits[Split.TRAIN].rows.tolist()}
@@ -102,7 +102,7 @@ def test_our_own_tasks_repeat_no_sentence(name: str) -> None:
     assert not overlap.has_near_copies
 
 
-def test_an_audit_calls_repeated_sentences_a_leak() -> None:
+def test_audit_calls_repeated_sentences_a_leak() -> None:
     data = copy_into_training(make_learnable_dataset(), 0.1)
     result = audit(data, cues=[Cue.LENGTH], expect=[Cue.LENGTH])
     assert not result.leaks
@@ -113,7 +113,7 @@ def test_an_audit_calls_repeated_sentences_a_leak() -> None:
     assert audit_from_json(to_json(result)) == result
 
 
-def test_the_command_exits_with_1_where_sentences_are_repeated(
+def test_command_fails_where_sentences_are_repeated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     data = copy_into_training(make_learnable_dataset(size=200), 0.1)
@@ -136,7 +136,7 @@ def test_results_keep_the_overlap() -> None:
 @pytest.mark.parametrize(
     ("repeated", "inflected", "severity"), [(100, 0, Severity.SEVERE), (0, 50, Severity.WARNING), (5, 4, None)]
 )
-def test_the_check_names_the_task(repeated: int, inflected: int, severity: Severity | None) -> None:
+def test_check_names_the_task(repeated: int, inflected: int, severity: Severity | None) -> None:
     def set_overlap(result: Result) -> Result:
         assert result.data is not None
         return replace(result, data=replace(result.data, repeated=repeated, inflected=inflected))
@@ -165,9 +165,7 @@ LONG = ("the old man slept in the garden", "two young women danced on the stage"
         ("the old man slept in garden", 0, 0),
     ],
 )
-def test_a_sentence_with_one_word_changed_is_a_near_copy_if_it_tells_the_answer(
-    test_sentence: str, label: int, reworded: int
-) -> None:
+def test_near_copy_must_tell_the_answer(test_sentence: str, label: int, reworded: int) -> None:
     data = make_dataset((*LONG, test_sentence), label)
     assert count_reworded(data) == reworded
 
@@ -183,16 +181,16 @@ def make_dataset(sentences: tuple[str, ...], label: int) -> ProbeDataset:
 
 
 @given(st.integers(0, 50))
-def test_one_changed_word_in_over_a_fifth_of_the_items_is_a_near_copy(reworded: int) -> None:
+def test_near_copies_exceed_a_fifth(reworded: int) -> None:
     assert SplitOverlap(100, 0, 0, reworded).has_near_copies == (reworded > 20)
 
 
 @pytest.mark.parametrize(("label", "right"), [(0, 0), (1, 1)])
-def test_length_alone_answers_with_the_commonest_label_of_the_nearest_length(label: int, right: int) -> None:
+def test_length_answers_by_nearest_length(label: int, right: int) -> None:
     assert count_by_length(make_dataset((*LONG, "all dogs barked at night"), label)) == right
 
 
-def test_the_check_names_test_sentences_with_one_word_changed() -> None:
+def test_check_names_near_copies() -> None:
     def set_reworded(result: Result) -> Result:
         assert result.data is not None
         return replace(result, data=replace(result.data, reworded=950))
@@ -203,7 +201,7 @@ def test_the_check_names_test_sentences_with_one_word_changed() -> None:
 
 
 @pytest.mark.parametrize(("by_length", "severity"), [(520, None), (600, Severity.WARNING), (900, Severity.SEVERE)])
-def test_the_check_names_a_leak_by_length(by_length: int, severity: Severity | None) -> None:
+def test_check_names_leak_by_length(by_length: int, severity: Severity | None) -> None:
     def set_length(result: Result) -> Result:
         assert result.data is not None
         return replace(result, data=replace(result.data, by_length=by_length))
@@ -213,7 +211,7 @@ def test_the_check_names_a_leak_by_length(by_length: int, severity: Severity | N
     assert all(finding.encoder == ("poor" if by_length == 900 else "") for finding in findings)
 
 
-def test_the_check_names_gaps_in_series_of_seeds() -> None:
+def test_check_names_gaps_in_seeds() -> None:
     assert not find_by("seeds", SOUND)
     without_second = Results(tuple(result for result in SOUND.records if result.seed != 10))
     (gap,) = find_by("seeds", without_second)

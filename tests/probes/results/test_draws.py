@@ -59,7 +59,7 @@ def join_one_table(*records: Result) -> Results:
 
 
 @given(st.permutations(DRAWS))
-def test_draws_are_one_table_in_order_of_seed(records: list[Result]) -> None:
+def test_draws_are_joined_by_seed(records: list[Result]) -> None:
     table = join_one_table(*records)
     assert table == Results(DRAWS)
     assert list_seeds(table) == [0, 10, 20]
@@ -86,24 +86,24 @@ OTHERWISE: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("changes", OTHERWISE.values(), ids=OTHERWISE)
-def test_what_differs_in_more_than_the_draw_stays_apart(changes: dict[str, Any]) -> None:
+def test_draws_that_differ_stay_apart(changes: dict[str, Any]) -> None:
     tables = join_draws([Results(DRAWS[:1]), Results((replace(DRAWS[1], **changes),))])
     assert len(tables) == 2
 
 
-def test_data_of_unknown_origin_is_never_alike() -> None:
+def test_data_of_unknown_origin_stay_apart() -> None:
     unknown = [replace(e, data=replace(FACTS, seed=e.seed, origin="")) for e in DRAWS]
     assert len(split_settings(Results(tuple(unknown)))) == 3
 
 
-def test_a_draw_that_is_not_finished_stays_apart() -> None:
+def test_unfinished_draw_stays_apart() -> None:
     more = [make_draw(seed, 800, task="SemRole") for seed in (0, 10)]
     tables = split_settings(Results((*DRAWS, *more)))
     assert [list_seeds(table) for table in tables] == [[0, 10], [20]]
     assert describe_differences(tables) == ("table 1 of 2, seed 0 and 10", "table 2 of 2, seed 20")
 
 
-def test_the_notes_name_the_results_that_only_other_draws_have() -> None:
+def test_notes_name_cells_of_other_draws() -> None:
     more = [make_draw(seed, 800, task="SemRole") for seed in (0, 10)]
     notes = [text for _, _, text in build_sections(Results((*DRAWS, *more)), CellStyle())]
     assert "Unequal draws" not in notes[0]
@@ -152,7 +152,7 @@ def test_comparisons_over_fewer_draws_are_named() -> None:
     assert "Fewer than 3 draws: bilstm-max - bow on Order (2), bow - x on Order (2)." in text
 
 
-def test_draws_of_natural_text_may_be_of_not_quite_as_many_items() -> None:
+def test_draws_may_differ_slightly_in_size() -> None:
     def make_natural(place: int, train: int) -> Result:
         facts = replace(FACTS, sampling="natural", seed=10 * place, train=train)
         return replace(DRAWS[place], data=facts)
@@ -163,7 +163,7 @@ def test_draws_of_natural_text_may_be_of_not_quite_as_many_items() -> None:
     assert (count_tables(4000, 3900), count_tables(4000, 3100)) == (1, 2)
 
 
-def test_an_encoder_that_has_the_seed_in_its_name_is_one_row() -> None:
+def test_seed_in_name_is_one_row() -> None:
     named = [replace(record, encoder=f"bow?dim=8&seed={record.seed}") for record in DRAWS]
     assert join_one_table(*named).encoders == ("bow?dim=8",)
     fixed = [replace(record, encoder="bow?seed=0") for record in DRAWS]
@@ -172,7 +172,7 @@ def test_an_encoder_that_has_the_seed_in_its_name_is_one_row() -> None:
     assert len(split_settings(Results(tuple(both)))) == 3  # which of the two would a row "bow" be?
 
 
-def test_a_cell_is_over_all_draws() -> None:
+def test_cell_is_over_all_draws() -> None:
     table = join_one_table(*DRAWS)
     first, second = build_grid(table, style=CellStyle(sources=True, all_rows=True)).rows[:2]
     assert first.cells[0].text == "86.1 ± 6.3 (draws 2.5, probes 0.1)"
@@ -183,7 +183,7 @@ def test_a_cell_is_over_all_draws() -> None:
     assert compute_figure(DRAWS, Condition.BAG_OF_WORDS) is None
 
 
-def test_of_stored_data_the_interval_also_covers_the_choice_of_items() -> None:
+def test_interval_of_stored_data_covers_items() -> None:
     stored = [replace(record, data=replace(FACTS, seed=None), dataset_fingerprint="0") for record in DRAWS]
     figure, other_items = (compute_figure(records, Condition.PROBE) for records in (stored, DRAWS))
     assert figure is not None and other_items is not None

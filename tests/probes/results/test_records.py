@@ -18,7 +18,7 @@ EMPTY = TrainingCurve(family="lstm autoencoder", seed=3, metric="BLEU")
 
 @given(points=st.lists(POINTS, min_size=1))
 @examples(50)
-def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, points: list[LearningPoint]) -> None:
+def test_curve_is_read_as_written(tmp_path_factory: pytest.TempPathFactory, points: list[LearningPoint]) -> None:
     folder = tmp_path_factory.mktemp("run")
     expected = EMPTY
     for point in points:
@@ -32,7 +32,7 @@ def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, point
 
 @given(points=st.lists(POINTS, min_size=1))
 @examples(100)
-def test_steps_only_rise_and_the_last_point_stays(points: list[LearningPoint]) -> None:
+def test_steps_rise_and_last_point_stays(points: list[LearningPoint]) -> None:
     """A training that was stopped goes on from a step before its last validations."""
     curve = EMPTY
     for point in points:
@@ -51,7 +51,7 @@ def test_points_of_another_training_are_dropped(tmp_path: Path) -> None:
     assert kept.read_learning_curve(tmp_path) == other_curve.append_point(later)
 
 
-def test_a_share_is_shown_in_percent() -> None:
+def test_share_is_shown_in_percent() -> None:
     point = LearningPoint(step=1, epoch=0.5, value=0.25, loss=1.0)
     accuracy = TrainingCurve(family="x", seed=0, metric="accuracy")
     assert (accuracy.label, accuracy.to_display_value(point)) == ("accuracy (%)", 25.0)
@@ -63,7 +63,7 @@ def test_a_share_is_shown_in_percent() -> None:
     ["", "[]", "{}", '{"format": "sentprobe-learned 2"}', '{"format": "sentprobe-learned 1"}',
      '{"format": "sentprobe-learned 1", "family": "x", "seed": 0, "metric": "BLEU", "points": []}'],
 )  # fmt: skip
-def test_a_damaged_file_is_named(tmp_path: Path, text: str) -> None:
+def test_damaged_file_is_named(tmp_path: Path, text: str) -> None:
     path = tmp_path / kept.CURVE_FILE
     path.parent.mkdir()
     path.write_text(text)

@@ -47,13 +47,13 @@ def test_file_name_is_plain(result: Result) -> None:
     assert "/" not in name
 
 
-def test_long_names_in_any_script_fit_into_a_file_name(tmp_path: Path) -> None:
+def test_long_names_fit_into_file_names(tmp_path: Path) -> None:
     result = replace(SAMPLE, encoder="st:" + "文" * 90, task="題" * 90)
     write_result(result, tmp_path)
     assert find_result(result, tmp_path) == result
 
 
-def test_what_was_made_otherwise_has_a_file_of_its_own() -> None:
+def test_different_results_have_different_files() -> None:
     changed = [
         replace(SAMPLE, task="content_1"),
         replace(SAMPLE, encoder="b/w"),
@@ -105,7 +105,7 @@ def test_directory_without_results_is_not_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "\0"])
-def test_a_damaged_marker_can_be_removed_and_the_results_stay(tmp_path: Path, text: str) -> None:
+def test_damaged_marker_can_be_removed(tmp_path: Path, text: str) -> None:
     prepare_directory(tmp_path)
     (tmp_path / MARKER).write_text(text)
     with pytest.raises(ResultsError, match=r"run\.json: damaged; remove it and run again"):
@@ -118,7 +118,7 @@ def test_a_damaged_marker_can_be_removed_and_the_results_stay(tmp_path: Path, te
     assert read_results(tmp_path).records == (replace(SAMPLE, source=str(tmp_path)),)
 
 
-def test_a_run_that_was_killed_while_it_made_the_directory(tmp_path: Path) -> None:
+def test_directory_of_killed_run_is_usable(tmp_path: Path) -> None:
     (tmp_path / f".{MARKER}.abc.part").write_text("{")
     prepare_directory(tmp_path)
     assert read_results(tmp_path).records == ()
@@ -145,7 +145,7 @@ def test_no_link_is_written_through(tmp_path: Path, name: str, target: str) -> N
     assert not (tmp_path / "nothing").exists()
 
 
-def test_the_directory_itself_may_be_a_link(tmp_path: Path) -> None:
+def test_directory_may_be_a_link(tmp_path: Path) -> None:
     (tmp_path / "disk").mkdir()
     (tmp_path / "out").symlink_to(tmp_path / "disk")
     prepare_directory(tmp_path / "out")
@@ -153,7 +153,7 @@ def test_the_directory_itself_may_be_a_link(tmp_path: Path) -> None:
     assert len(read_results(tmp_path / "disk").records) == 1
 
 
-def test_whether_a_directory_can_be_made_is_seen_without_making_it(tmp_path: Path) -> None:
+def test_check_makes_no_directory(tmp_path: Path) -> None:
     check_directory(tmp_path)
     check_directory(tmp_path / "a" / "b")
     assert [*tmp_path.iterdir()] == []
@@ -169,15 +169,13 @@ def test_whether_a_directory_can_be_made_is_seen_without_making_it(tmp_path: Pat
         check_directory(tmp_path / "ours")
 
 
-def test_below_a_folder_that_may_not_be_written_none_can_be_made(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unwritable_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.access", lambda *_: False)
     with pytest.raises(UsageError, match="run: cannot write results here: Permission denied"):
         check_directory(tmp_path / "run")
 
 
-def test_a_directory_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_directory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(path: Path) -> bool:
         raise PermissionError(13, "Permission denied", str(path))
 
@@ -201,7 +199,7 @@ def test_full_disk_leaves_nothing_half_written(tmp_path: Path, monkeypatch: pyte
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted([path.name, MARKER])
 
 
-def test_an_earlier_result_is_found(tmp_path: Path) -> None:
+def test_earlier_result_is_found(tmp_path: Path) -> None:
     assert find_result(SAMPLE, tmp_path) is None
     write_result(SAMPLE, tmp_path)
     assert find_result(replace(SAMPLE, scores={}, dim=0), tmp_path) == SAMPLE
@@ -209,7 +207,7 @@ def test_an_earlier_result_is_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"format": "sentprobe-result 1"}', "\0"])
-def test_a_damaged_result_is_named_and_not_used(tmp_path: Path, text: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_damaged_result_is_named_and_unused(tmp_path: Path, text: str, caplog: pytest.LogCaptureFixture) -> None:
     prepare_directory(tmp_path)
     path = write_result(SAMPLE, tmp_path)
     path.write_text(text)
@@ -221,7 +219,7 @@ def test_a_damaged_result_is_named_and_not_used(tmp_path: Path, text: str, caplo
         read_results(tmp_path)
 
 
-def test_a_result_of_something_else_is_not_used(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_result_under_wrong_name_is_unused(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = write_result(SAMPLE, tmp_path)
     write_result(replace(SAMPLE, seed=1), tmp_path).rename(path)
     assert find_result(SAMPLE, tmp_path) is None
@@ -262,7 +260,7 @@ def patch_concurrent_action(monkeypatch: pytest.MonkeyPatch, action: Callable[[]
 
 
 @pytest.mark.parametrize(("seeds", "concurrent_seeds"), [(1, 3), (3, 1)])
-def test_runs_of_other_seeds_side_by_side(
+def test_concurrent_runs_merge_their_seeds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seeds: int, concurrent_seeds: int
 ) -> None:
     patch_concurrent_action(monkeypatch, lambda: run_in_folder(tmp_path, seeds=concurrent_seeds))
@@ -271,9 +269,7 @@ def test_runs_of_other_seeds_side_by_side(
     assert not (tmp_path / LOCK).exists()
 
 
-def test_what_is_done_anew_replaces_what_was_there_and_not_what_came_since(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_forced_run_replaces_only_older_seeds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run_in_folder(tmp_path, seeds=3)
     run_in_folder(tmp_path, seeds=1, force=True)
     assert read_seeds(tmp_path) == [[0]] * len(USUAL_CONDITIONS)
@@ -318,7 +314,7 @@ def test_foreign_file_is_written_over(tmp_path: Path, content: str) -> None:
     assert read_seeds(tmp_path) == [[7]]
 
 
-def test_a_lock_that_is_a_link_is_nobodys(tmp_path: Path) -> None:
+def test_linked_lock_is_refused(tmp_path: Path) -> None:
     (tmp_path / LOCK).symlink_to(tmp_path / "elsewhere")
     with pytest.raises(OSError), hold_lock(tmp_path, wait=1):
         pass

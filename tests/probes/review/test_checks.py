@@ -62,7 +62,7 @@ CONDITIONS = [Condition.RANDOM_SENTENCES, Condition.BAG_OF_WORDS, Condition.NO_S
 
 @pytest.mark.parametrize("condition", CONDITIONS)
 @pytest.mark.parametrize(("right", "severity"), [(650, SEVERE), (350, WARNING)])
-def test_a_control_that_fails(condition: Condition, right: int, severity: Severity) -> None:
+def test_control_that_fails(condition: Condition, right: int, severity: Severity) -> None:
     run = join_runs(GOOD, make_draws("poor", 700, 704, 694))
     draws = [make_draw(record.encoder, int(1000 * record.accuracy), seed=record.seed,
                    control_counts={condition: right if record.seed == 10 else 500})
@@ -74,7 +74,7 @@ def test_a_control_that_fails(condition: Condition, right: int, severity: Severi
     assert f"{right / 10:.1f}, {'above' if right > 500 else 'below'} chance" in figure
 
 
-def test_a_control_of_one_encoder_names_it() -> None:
+def test_control_of_one_encoder_names_it() -> None:
     draw = make_draw("poor", 700, control_counts={Condition.RANDOM_PROBES: 650})
     (finding,) = find_by("controls", Results((draw, make_draw("good", 950))))
     assert finding.encoder == "poor"
@@ -148,7 +148,7 @@ def allow_words(result: Result) -> Result:
 
 @pytest.mark.parametrize(("task", "severity"), [("Tense", SEVERE), ("Content1Probe", NOTE)])
 @pytest.mark.parametrize("right", [695, 800])
-def test_a_bag_of_words_that_knows_as_much(task: str, severity: Severity, right: int) -> None:
+def test_bag_of_words_tells_as_much(task: str, severity: Severity, right: int) -> None:
     poor = make_draws("poor", 700, 704, 694, task=task, control_counts={Condition.BAG_OF_WORDS: right})
     good = make_draws("good", 950, 956, 948, task=task, control_counts={Condition.BAG_OF_WORDS: 695})
     run = Results(tuple(map(allow_words, join_runs(good, poor).records)))
@@ -158,7 +158,7 @@ def test_a_bag_of_words_that_knows_as_much(task: str, severity: Severity, right:
     assert f"poor: 69.9, bag of words: {right / 10:.1f}; difference " in finding.figures[0]
 
 
-def test_the_bag_of_words_itself_is_not_held_against_itself() -> None:
+def test_bow_is_not_compared_with_itself() -> None:
     draws = make_draws("bow", 700, 700, 700, task="Tense", control_counts={Condition.BAG_OF_WORDS: 700})
     assert find_by("words", Results(tuple(map(allow_words, draws.records)))) == []
 
@@ -198,7 +198,7 @@ def test_control_that_tells_as_much(condition: Condition, right: int, task: str,
 @pytest.mark.parametrize(
     ("name", "condition"), [("positions", Condition.FIXED_POSITIONS), ("order", Condition.WORDS_AND_POSITIONS)]
 )
-def test_an_encoder_at_chance_claims_nothing_that_positions_could_tell(name: str, condition: Condition) -> None:
+def test_encoder_at_chance_claims_nothing(name: str, condition: Condition) -> None:
     assert find_by(name, make_draws("poor", 500, 510, 490, control_counts={condition: 700})) == []
 
 
@@ -213,7 +213,7 @@ def test_probe_words_that_tell_as_much() -> None:
     assert findings[1].figures == ("no sentence: 70.0, chance 50.0; p = 0.004 (t-test over draws, Holm)",)
 
 
-def test_a_figure_that_is_not_significantly_above_chance() -> None:
+def test_figure_not_above_chance_is_found() -> None:
     run = join_runs(GOOD, make_draws("poor", 540, 620, 700))
     (finding,) = review_results(run).findings
     assert list_keys([finding]) == [("chance", WARNING, "poor")]
@@ -226,7 +226,7 @@ def test_a_figure_that_is_not_significantly_above_chance() -> None:
     assert review_results(join_runs(GOOD, make_draws("poor", 500, 500, 500))).findings == ()
 
 
-def test_the_best_is_not_told_apart() -> None:
+def test_best_is_not_told_apart() -> None:
     run = join_runs(SOUND, make_draws("other", 940, 956, 949))
     (finding,) = review_results(run).findings
     assert list_keys([finding]) == [("noise", WARNING, "good")]
@@ -236,7 +236,7 @@ def test_the_best_is_not_told_apart() -> None:
     assert "draws give 80% power (this run: 3)" in figure
 
 
-def test_of_one_draw_it_says_how_many_items_would_tell() -> None:
+def test_single_draw_states_items_needed() -> None:
     run = Results((make_draw("good", 700), make_draw("other", 699)))
     (finding,) = find_by("noise", run)
     assert "but not significantly: the difference from the only other encoder is not significant at " in finding.problem
@@ -245,7 +245,7 @@ def test_of_one_draw_it_says_how_many_items_would_tell() -> None:
     assert find_by("noise", Results((make_draw("good", 700), make_draw("other", 700)))) == []
 
 
-def test_an_encoder_is_not_held_against_itself_cut() -> None:
+def test_variants_are_not_compared() -> None:
     variants = Results((make_draw("a", 700), make_draw("a, 8 dims", 699), make_draw("a, int8", 698)))
     assert find_by("noise", variants) == []
     (finding,) = find_by("noise", Results((*variants.records, make_draw("b", 699))))
@@ -270,7 +270,7 @@ def test_repetitions() -> None:
     assert advised(baselines) == []
 
 
-def test_a_control_that_may_know_and_did_not_converge() -> None:
+def test_unconverged_informative_control_is_found() -> None:
     def ended(result: Result) -> Result:
         changed = change_probes(result, lambda e: replace(e, converged=False), Condition.BAG_OF_WORDS)
         return allow_words(changed)
@@ -312,7 +312,7 @@ def test_two_encoders_of_one_name() -> None:
     assert findings[0].figures == ("one", "two")
 
 
-def test_a_draw_that_is_not_finished_is_no_other_version() -> None:
+def test_unfinished_draw_is_named() -> None:
     """It is unfinished, and so are draws that only some encoders have."""
     (finding,) = find_by("data", Results(SOUND.records[:-1]))
     assert finding.severity is WARNING
@@ -336,7 +336,7 @@ def test_findings_name_their_tables() -> None:
     assert finding.table == "table 1 of 2 and table 2 of 2"
 
 
-def test_page_has_a_row_for_each_check() -> None:
+def test_page_has_row_for_each_check() -> None:
     page = (ROOT / "docs" / "check.md").read_text("utf-8")
     rows = re.findall(r"^`([\w-]+)` \| ([^|]*) \|", page, re.MULTILINE)
     assert rows[: len(CHECKS)] == [(check.name, check.asks) for check in CHECKS]
@@ -348,7 +348,7 @@ def test_page_has_a_row_for_each_check() -> None:
 
 @examples(40)
 @given(st.lists(any_results(), min_size=1, max_size=3))
-def test_whatever_the_results_are_they_are_reviewed(records: list[Result]) -> None:
+def test_any_results_can_be_reviewed(records: list[Result]) -> None:
     reviewable = (replace(result, majority=max(0.01, result.majority)) for result in records)
     for finding in review_results(Results(tuple(reviewable))).findings:
         assert finding.problem and finding.advice

@@ -36,7 +36,7 @@ def compute_sign_test_power(units: int, better: float, worse: float, level: floa
     ("better", "worse", "level"),
     [(0.12, 0.08, 0.05), (0.3, 0.2, 0.05), (0.3, 0.2, 0.001), (0.1, 0.02, 0.05), (0.2, 0.35, 0.001)],
 )
-def test_so_many_units_give_the_sign_test_its_power(better: float, worse: float, level: float) -> None:
+def test_units_needed_give_sign_test_power(better: float, worse: float, level: float) -> None:
     needed = compute_units_needed(better, worse, level=level)
     assert needed is not None
     assert compute_sign_test_power(needed, better, worse, level) == pytest.approx(TARGET_POWER, abs=0.03)
@@ -44,9 +44,7 @@ def test_so_many_units_give_the_sign_test_its_power(better: float, worse: float,
 
 @pytest.mark.parametrize(("effect", "draws"), [(2.0, 5), (1.0, 3), (0.5, 20), (3.0, 10), (1.5, 2)])
 @pytest.mark.parametrize(("level", "prior"), [(0.05, 0.0), (0.001, 0.0), (0.05, 3.5)])
-def test_the_power_of_the_t_test_is_that_of_the_noncentral_distribution(
-    effect: float, draws: int, level: float, prior: float
-) -> None:
+def test_t_test_power_is_scipys(effect: float, draws: int, level: float, prior: float) -> None:
     freedom, shift = draws - 1 + prior, effect * draws**0.5
     critical = student.ppf(1 - level / 2, freedom)
     below = np.nan_to_num(nct.cdf(-critical, freedom, shift))  # SciPy may return nan for large effects
@@ -55,14 +53,14 @@ def test_the_power_of_the_t_test_is_that_of_the_noncentral_distribution(
     assert power == pytest.approx(expected, abs=1e-4)
 
 
-def test_so_many_draws_and_not_one_fewer() -> None:
+def test_draws_needed_are_the_fewest() -> None:
     needed = compute_draws_needed(0.02, 0.012, level=0.01)
     assert needed is not None
     assert compute_t_test_power(0.02 / 0.012, needed, level=0.01) >= TARGET_POWER
     assert compute_t_test_power(0.02 / 0.012, needed - 1, level=0.01) < TARGET_POWER
 
 
-def test_so_many_items_tell_a_share_from_chance() -> None:
+def test_items_needed_tell_share_from_chance() -> None:
     needed = compute_items_needed(0.55, 0.5, level=0.05)
     assert needed is not None
     beyond = binom.isf(0.025, needed, 0.5)
@@ -71,7 +69,7 @@ def test_so_many_items_tell_a_share_from_chance() -> None:
 
 @examples(100)
 @given(shares, shares, levels)
-def test_it_does_not_matter_who_is_better(better: float, worse: float, level: float) -> None:
+def test_power_is_symmetric(better: float, worse: float, level: float) -> None:
     needed, swapped = (
         compute_units_needed(better, worse, level=level),
         compute_units_needed(worse, better, level=level),
@@ -88,7 +86,7 @@ def test_more_draws_have_more_power(effect: float, draws: int, level: float) -> 
 
 
 @pytest.mark.parametrize(("effect", "draws", "level"), [(0.5, 2, 0.001), (1, 3, 0.05), (0.3, 30, 0.0001)])
-def test_the_power_is_that_of_the_noncentral_t_distribution(effect: float, draws: int, level: float) -> None:
+def test_power_is_noncentral_t(effect: float, draws: int, level: float) -> None:
     critical, shift = student.isf(level / 2, draws - 1), effect * draws**0.5
     outside = nct.sf(critical, draws - 1, shift) + nct.cdf(-critical, draws - 1, shift)
     assert compute_t_test_power(effect, draws, level=level) == pytest.approx(outside, rel=1e-4)

@@ -48,13 +48,13 @@ def change_scores(table: PairResults, **changes: Any) -> PairResults:
     return replace(table, scores=[*others, replace(last, **changes)])
 
 
-def test_a_table_without_a_fault() -> None:
+def test_table_without_a_fault() -> None:
     assert list_findings(make_table(0.95, 0.7)) == []
     assert list_findings(make_table(0.95), make_table(0.7, paradigms="q")) == []
     assert list_findings() == []
 
 
-def test_models_are_compared_with_chance_and_word_frequencies() -> None:
+def test_models_are_compared_with_word_frequencies() -> None:
     finding = find("unigram", make_table(0.55))
     assert (finding.severity, finding.encoder) == (Severity.SEVERE, "x")
     assert finding.figures[0].startswith("p: 55.0, unigram 50.0, chance 50.0; difference +5.0 [")
@@ -67,7 +67,7 @@ def test_models_are_compared_with_chance_and_word_frequencies() -> None:
     assert figure == "q: 95.0, unigram 100.0, chance 50.0; difference -5.0 [-7.5, -2.5], p < 0.001 (sign test)"
 
 
-def test_a_verdict_does_not_depend_on_other_models_or_paradigms() -> None:
+def test_verdict_ignores_other_models_and_paradigms() -> None:
     alone = make_table(0.59, count=200)
     assert list_findings(alone) == []
     assert [finding.encoder for finding in list_findings(make_table(0.59, 0.5, 0.5, count=200))] == ["y", "z"]
@@ -76,7 +76,7 @@ def test_a_verdict_does_not_depend_on_other_models_or_paradigms() -> None:
     assert (both.frequency_answers[:, rows] == alone.frequency_answers).all()
 
 
-def test_the_same_models_in_several_folders_are_the_same() -> None:
+def test_model_in_several_folders_is_one() -> None:
     first, second = make_table(0.95), make_table(0.95, paradigms="q")
     first = replace(first, scores=[replace(first.scores[0], model=f"{name}#x", spec="x") for name in ("r2", "r3")])
     second = change_scores(second, spec="x")
@@ -84,7 +84,7 @@ def test_the_same_models_in_several_folders_are_the_same() -> None:
 
 
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=5))
-def test_paradigms_that_the_binomial_test_does_not_tell_from_chance_are_found(right: Sequence[int]) -> None:
+def test_paradigms_at_chance_are_found(right: Sequence[int]) -> None:
     names = "abcde"[: len(right)]
     table = make_table(1.0, count=40, paradigms=names)
     good = [1.0 if i < count else 0.0 for count in right for i in range(40)]

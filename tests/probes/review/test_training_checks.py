@@ -43,12 +43,12 @@ def edit(path: Path, **changes: object) -> None:
     path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | changes), "utf-8")
 
 
-def test_a_complete_folder_has_no_finding(run: Path) -> None:
+def test_complete_folder_has_no_finding(run: Path) -> None:
     assert find(run) == []
     assert [*find_incomplete(Results(()))] == []
 
 
-def test_a_removed_control_is_missed(run: Path) -> None:
+def test_removed_control_is_missed(run: Path) -> None:
     path = run / make_file_name(RESULTS[0])
     scores = json.loads(path.read_text("utf-8"))["scores"]
     edit(path, scores={name: score for name, score in scores.items() if name != Condition.RANDOM_SENTENCES})
@@ -58,7 +58,7 @@ def test_a_removed_control_is_missed(run: Path) -> None:
     assert {edited.severity, lacking.severity} == {Severity.SEVERE}
 
 
-def test_a_removed_result_and_a_removed_task_are_missed(run: Path) -> None:
+def test_removed_results_and_tasks_are_missed(run: Path) -> None:
     for result in RESULTS[1:]:
         (run / make_file_name(result)).unlink()
     (absent,) = find(run)
@@ -78,7 +78,7 @@ def test_edited_answers_are_seen(run: Path) -> None:
 
 
 @given(st.sampled_from([{}, {"task": "other"}, {"majority": 0.25}, {"seed": 9}, {"digest": ""}]))
-def test_a_digest_survives_a_new_layout_and_no_edit(changes: dict[str, object]) -> None:
+def test_digest_survives_layout_but_no_edit(changes: dict[str, object]) -> None:
     value = json.loads(format_result(RESULTS[0])) | changes
     assert parse_result(json.dumps(value | {"seconds": {"probe": 1.5}}, sort_keys=True)).edited is bool(changes)
     assert not parse_result(format_result(parse_result(json.dumps(value)))).edited
@@ -103,7 +103,7 @@ def test_requests_of_several_runs_add_up(run: Path) -> None:
         '{"requested": {"x": {"encoder": "a", "task": "t", "conditions": []}}}',
     ],
 )  # fmt: skip
-def test_a_damaged_record_of_requests_is_severe_and_written_anew(run: Path, record: str) -> None:
+def test_damaged_requests_are_severe_and_replaced(run: Path, record: str) -> None:
     (run / MARKER).write_text(record, "utf-8")
     (finding,) = find(run)
     assert (finding.severity, finding.figures) == (Severity.SEVERE, (f"{run}/{MARKER}",))

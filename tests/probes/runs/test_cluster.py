@@ -76,7 +76,7 @@ def read_results_without_seconds(directory: Path) -> dict[str, Any]:
     return {name: {k: v for k, v in value.items() if k != "seconds"} for name, value in values_by_file.items()}
 
 
-def test_the_files_are_the_same_as_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cluster_writes_the_same_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     here = run(DATASETS, SPECS, preset=FAST, seeds=2, out=tmp_path / "here")
     patch_engine(RemoteExecutor(), monkeypatch)
     away = run(DATASETS, SPECS, preset=FAST, seeds=2, out=tmp_path / "away", **CLUSTER_OPTIONS)
@@ -89,7 +89,7 @@ def test_the_files_are_the_same_as_here(tmp_path: Path, monkeypatch: pytest.Monk
 SMALL: dict[str, Any] = {"tasks": ["Order"], "train": 28, "test": 28, "preset": FAST}
 
 
-def test_a_draw_has_its_own_data_and_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_draw_has_own_data_and_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     here = run("compeval", "bow?dim=4", draws=2, **SMALL)
     patch_engine(RemoteExecutor(), monkeypatch)
     away = run("compeval", "bow?dim=4", draws=2, **SMALL, **CLUSTER_OPTIONS)
@@ -115,7 +115,7 @@ def test_probe_words_with_vectors(words: str, monkeypatch: pytest.MonkeyPatch) -
     assert drop_seconds(away) == drop_seconds(here)
 
 
-def test_what_encoders_of_a_width_share_is_trained_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shared_controls_are_trained_once(monkeypatch: pytest.MonkeyPatch) -> None:
     trained = []
     fit = trainer.fit
 
@@ -131,7 +131,7 @@ def test_what_encoders_of_a_width_share_is_trained_once(monkeypatch: pytest.Monk
     assert len(trained) == 3 * 2 + 2 * 3 + 2
 
 
-def test_it_goes_on_where_another_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cluster_resumes_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     complete = run(DATASETS, SPECS, preset=FAST, seeds=2)
     run(DATASETS[:1], SPECS[:1], preset=FAST, controls=False, out=tmp_path)
     patch_engine(pool := RemoteExecutor(), monkeypatch)
@@ -145,7 +145,7 @@ def test_it_goes_on_where_another_stopped(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("first", [1, 2, 5])
-def test_workers_killed_again_and_again_lose_nothing_that_was_done(first: int, tmp_path: Path) -> None:
+def test_killed_workers_lose_no_finished_work(first: int, tmp_path: Path) -> None:
     """The run ends with an error of one line; the same command then completes it."""
     out = tmp_path / "run"
     with pytest.MonkeyPatch.context() as patch:
@@ -196,19 +196,19 @@ def test_objects_of_this_process_cannot_travel(name: str) -> None:
     )
 
 
-def test_nor_can_those_of_probe_words() -> None:
+def test_objects_of_probe_words_cannot_travel() -> None:
     with pytest.raises(UsageError, match=r"^bow is an object of this process, and the workers of "):
         run(DATASETS, ["bow?dim=4"], probe_vectors=make_encoder("bow"), **CLUSTER_OPTIONS)
 
 
-def test_a_worker_of_another_version(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worker_of_another_version(monkeypatch: pytest.MonkeyPatch) -> None:
     patch_engine(RemoteExecutor(), monkeypatch)
     monkeypatch.setattr(worker_jobs, "get_own_version", lambda: "0.0.7")
     with pytest.raises(EngineError, match=r"^a worker has sentprobe 0\.0\.7 and this process "):
         run(DATASETS[:1], ["bow?dim=4"], preset=FAST, **CLUSTER_OPTIONS)
 
 
-def test_a_worker_with_another_model(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worker_with_another_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """The spec is another model on the worker: its fingerprint differs."""
 
     def build_other_encoders(specs: Sequence[Spec], *, seed: int) -> list[Any]:
@@ -220,7 +220,7 @@ def test_a_worker_with_another_model(monkeypatch: pytest.MonkeyPatch) -> None:
         run(DATASETS[:1], ["bow?dim=4"], preset=FAST, **CLUSTER_OPTIONS)
 
 
-def test_an_encoder_that_fails_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_encoder_that_fails_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "failing.py").write_text("def encode(sentences):\n    raise OSError('no more')\n")
     monkeypatch.syspath_prepend(tmp_path)
     patch_engine(RemoteExecutor(), monkeypatch)
@@ -259,7 +259,7 @@ class WorkerKiller(SilentReporter):
 @DASK
 @pytest.mark.slow  # a cluster of processes, one of which is killed
 @pytest.mark.filterwarnings("ignore")  # distributed's own
-def test_a_dask_cluster(tmp_path: Path) -> None:
+def test_dask_cluster(tmp_path: Path) -> None:
     from distributed import Client
 
     run(DATASETS, SPECS, preset=FAST, out=tmp_path / "here")

@@ -50,7 +50,7 @@ def read_files(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_a_finished_run_is_found_without_torch(folder: Path) -> None:
+def test_finished_run_is_found_without_torch(folder: Path) -> None:
     before = read_files(folder)
     done = subprocess.run(
         [sys.executable, "-c", WATCHED, "run", "compeval", *TINY, *BOTH, "--out", str(folder)],
@@ -67,7 +67,7 @@ def refuse(*_: object, **__: object) -> None:
 @pytest.mark.parametrize(
     "options", [[], ["--no-controls"], ["--threads", "1"], ["--probe-vectors", "one-hot"], ["--preset", "ettinger"]]
 )
-def test_what_does_not_change_results(
+def test_neutral_options_find_results(
     folder: Path, command: Command, monkeypatch: pytest.MonkeyPatch, options: list[str]
 ) -> None:
     monkeypatch.setattr(runs, "find_datasets", refuse)
@@ -94,7 +94,7 @@ def test_what_does_not_change_results(
         ["--force"],
     ],
 )
-def test_what_may_change_results(
+def test_changed_options_build_data(
     folder: Path, command: Command, monkeypatch: pytest.MonkeyPatch, options: list[str]
 ) -> None:
     monkeypatch.setattr(runs, "find_datasets", refuse)
@@ -137,15 +137,13 @@ def test_another_version_is_another_recipe(monkeypatch: pytest.MonkeyPatch) -> N
     assert find_recipes().isdisjoint(before)
 
 
-def test_of_a_classifier_or_encoder_that_depends_on_the_data_nothing_is_known() -> None:
+def test_recipe_needs_independence_of_data() -> None:
     assert find_recipes(preset=lambda _: PresetChoice().find_preset_of("Order")) == set()
     assert find_recipes(words="bow:glove.txt") == set()
     assert find_recipes(words=make_encoder("bow?dim=8&name=words"))
 
 
-def test_a_result_of_another_version_is_kept_and_known_from_then_on(
-    folder: Path, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_result_of_another_version_gets_recipe(folder: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     before = read_results(folder)
     monkeypatch.setattr(completed_tasks, "digest_code", lambda: "another")
     arguments = ("run", "compeval", *TINY, *BOTH, "--out", folder)
@@ -161,7 +159,7 @@ def test_a_result_of_another_version_is_kept_and_known_from_then_on(
     assert command(*arguments)[2] == "4 results found\n"
 
 
-def test_the_origin_of_data_is_added_when_it_is_built(folder: Path, tmp_path: Path, command: Command) -> None:
+def test_built_data_adds_its_origin(folder: Path, tmp_path: Path, command: Command) -> None:
     """Results of the same data, read from files, have no recipe."""
     before = read_results(folder)
     for record in before.records:
@@ -180,7 +178,7 @@ def test_the_origin_of_data_is_added_when_it_is_built(folder: Path, tmp_path: Pa
     assert [result.data for result in read_results(tmp_path).records] == [result.data for result in before.records]
 
 
-def test_what_is_found_and_what_is_made_are_counted(tmp_path: Path, command: Command, folder: Path) -> None:
+def test_found_and_made_results_are_counted(tmp_path: Path, command: Command, folder: Path) -> None:
     for path in folder.glob("*.json"):
         if "Order" in path.name or path.name == "run.json":
             (tmp_path / path.name).write_bytes(path.read_bytes())
@@ -192,7 +190,7 @@ def test_what_is_found_and_what_is_made_are_counted(tmp_path: Path, command: Com
 @pytest.mark.parametrize(
     "change", [{"gender": "fem"}, {"sort": "thing"}, {"auxiliary": "sein"}, {"takes": {"agent": ("thing",)}}]
 )
-def test_properties_of_words_are_part_of_a_recipe(change: dict[str, Any]) -> None:
+def test_recipe_includes_properties_of_words(change: dict[str, Any]) -> None:
     first, *entries = german().entries
     lexicon = replace(german(), entries=(replace(first, **change), *entries))
     assert find_origins(german()) == find_origins(replace(german()))

@@ -60,7 +60,7 @@ def items_with_groups(draw: st.DrawFn) -> tuple[Items, Indices]:
 
 
 @given(items_with_groups(), st.floats(0.05, 0.95), st.integers(0, 9))
-def test_nothing_is_lost_and_groups_and_words_stay(training: tuple[Items, Indices], share: float, seed: int) -> None:
+def test_split_keeps_items_groups_and_words(training: tuple[Items, Indices], share: float, seed: int) -> None:
     items, groups = training
     try:
         training_items, validation = split_validation(items, groups, share=share, seed=seed)
@@ -81,7 +81,7 @@ def test_nothing_is_lost_and_groups_and_words_stay(training: tuple[Items, Indice
             assert count <= round(share * allowed[label])
 
 
-def test_share_is_met_where_items_stand_alone() -> None:
+def test_share_of_single_items_is_exact() -> None:
     generator = np.random.default_rng(0)
     items = Items(np.arange(1000), generator.integers(5, size=(1000, 2)), np.arange(1000) % 2)
     training_items, validation = split_validation(items, np.arange(1000), share=0.1, seed=3)
@@ -175,7 +175,7 @@ def test_selectivity_of_what_is_planted() -> None:
     )
 
 
-def test_it_is_the_same_again_and_another_by_another_seed() -> None:
+def test_control_task_depends_on_seed() -> None:
     def run_with_seed(seed: int) -> Results:
         data = make_numbered_dataset(sample_answers(60), train=40, words=WORDS)
         encoder = PlantedEncoder(sample_noise(60), fingerprint="noise")
@@ -189,7 +189,7 @@ def test_it_is_the_same_again_and_another_by_another_seed() -> None:
 
 
 @pytest.mark.parametrize("method_options", [{"control_task": True}, {"methods": ["mdl", "complexity"]}])
-def test_a_method_is_added_to_a_run_that_is_there(method_options: dict[str, object], tmp_path: Path) -> None:
+def test_method_is_added_to_finished_run(method_options: dict[str, object], tmp_path: Path) -> None:
     data = make_learnable_dataset(size=40)
     settings = {"preset": replace(find_preset("ettinger"), max_epochs=3), "controls": False}
     plain = run(data, "bow?dim=4", out=tmp_path, **settings)  # type: ignore[arg-type]
@@ -217,7 +217,7 @@ def test_balanced_probes_by_counting(data: ProbeDataset) -> None:
 
 
 @given(st.integers(1, 9), st.integers(1, 9))
-def test_the_sentence_is_one_and_the_same(rows: int, dim: int) -> None:
+def test_no_sentence_replaces_vectors_by_zeros(rows: int, dim: int) -> None:
     vectors = np.ones((rows, dim), dtype=np.float32)
     material = ProbeItems(
         name="", train=to_items([(0, [0], 0)]), validation=None, test=to_items([(0, [0], 0)]),
@@ -254,7 +254,7 @@ def make_ordered_dataset() -> ProbeDataset:
     return replace(data, name="AdiOrder", splits=splits)
 
 
-def test_words_that_have_an_order_are_a_finding_and_no_fault() -> None:
+def test_ordered_probe_words_are_no_fault() -> None:
     preset = replace(find_preset("ettinger"), max_epochs=120)
     data = make_ordered_dataset()
     assert not data.balanced_probes
@@ -289,7 +289,7 @@ def make_result(no_sentence: int, random_sentences: int, *, balanced: bool) -> R
         (500, 600, False, [Condition.RANDOM_SENTENCES]),  # it is not the words that tell it
     ],
 )
-def test_verdicts(
+def test_verdicts_on_controls_without_sentence(
     no_sentence: int, random_sentences: int, balanced: bool, failed: list[Condition]
 ) -> None:  # fmt: skip
     results = Results((make_result(no_sentence, random_sentences, balanced=balanced),))
@@ -298,7 +298,7 @@ def test_verdicts(
     assert ("do not believe" in describe_all(results)) == bool(failed)
 
 
-def test_a_leak_is_found_though_the_words_tell_something() -> None:
+def test_leak_beside_probe_words_is_found() -> None:
     """The test items are training items; the two words are in their usual order in 3 of 4."""
     data = make_ordered_dataset()
     train = data.splits[Split.TRAIN]
@@ -314,7 +314,7 @@ def test_a_leak_is_found_though_the_words_tell_something() -> None:
     assert "do not believe that column" in describe_all(results)
 
 
-def test_it_is_named_without_a_width() -> None:
+def test_no_sentence_has_no_width() -> None:
     results = Results(
         (make_result(540, 500, balanced=False), replace(make_result(540, 500, balanced=False), encoder="b", dim=9))
     )
@@ -345,7 +345,7 @@ def shapes(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
     return shapes
 
 
-def test_control_is_trained_once_for_encoders_of_any_width(tmp_path: Path, shapes: list[tuple[int, int]]) -> None:
+def test_positions_control_is_trained_once(tmp_path: Path, shapes: list[tuple[int, int]]) -> None:
     data = [build_task("Order", train=80, test=24), make_learnable_dataset(size=60)]
     results = run(data, ["bow?dim=8", "bow?dim=4&name=b"], preset=FAST, out=tmp_path)
     assert [width for _, width in shapes] == [PLACES_WIDTH, PLACES_WIDTH]
@@ -358,7 +358,7 @@ def test_control_is_trained_once_for_encoders_of_any_width(tmp_path: Path, shape
     assert len(shapes) == 2
 
 
-def test_control_is_within_the_bound_and_learns_the_place() -> None:
+def test_positions_control_learns_below_its_bound() -> None:
     data = build_task("Attachment", train=800, test=200)  # what words at fixed places tell is easy to learn here
     (record,) = run([data], ["bow?dim=8"], preset=replace(FAST, max_epochs=60)).records
     facts, control = record.data, record.scores[POSITIONS]
@@ -373,7 +373,7 @@ def test_control_is_within_the_bound_and_learns_the_place() -> None:
     assert control.accuracy > 0.5 + 0.4 * (own_bound - 0.5)
 
 
-def test_a_run_without_controls_chooses_no_places() -> None:
+def test_places_need_controls() -> None:
     (record,) = run([make_learnable_dataset(size=60)], ["bow?dim=4"], preset=FAST, controls=False).records
     assert record.data is not None
     assert (record.data.places, POSITIONS in record.scores) == ("", False)
@@ -386,7 +386,7 @@ def make_table(*right: int, positions: int) -> Results:
     return Results(tuple(records))
 
 
-def test_the_last_rows_have_the_controls_with_positions() -> None:
+def test_last_rows_are_controls_with_positions() -> None:
     record = make_sample_result("e0", "Order", 900, 500, 500, 500, 500, 800, 850)
     grid = build_grid(Results((record, replace(record, encoder="e1", dim=4))))
     names = ["words and positions, dim 3", "words and positions, dim 4", "fixed positions"]
@@ -406,7 +406,7 @@ def test_encoders_are_compared_with_a_control() -> None:
     assert compare_encoders(ordered, against="words and positions")[0].accuracies == (0.9, 0.85)
 
 
-def test_a_comparison_with_a_control_that_was_not_run_is_an_error() -> None:
+def test_comparison_with_missing_control_is_refused() -> None:
     without = Results((make_sample_result("a", "Order", 900), make_sample_result("b", "Order", 800)))
     with pytest.raises(ResultsError, match="no control with fixed positions: run it again without --no-controls"):
         compare_encoders(without, against="fixed positions")
@@ -450,7 +450,7 @@ def texts_of(words: Sequence[str], *, least: int = 2) -> st.SearchStrategy[list[
 
 
 @given(texts_of(ENGLISH + SHARED), texts_of(GERMAN + SHARED), st.integers(0, 9))
-def test_vectors_are_means_of_the_words_of_training(training: list[str], test: list[str], seed: int) -> None:
+def test_bag_vectors_average_words_of_training(training: list[str], test: list[str], seed: int) -> None:
     data = make_dataset(training, test)
     vectors = encode_bag_of_words(make_control_bow(seed=seed, dim=5), data)
     words = sample_word_vectors(seed=seed, dim=5)
@@ -462,28 +462,28 @@ def test_vectors_are_means_of_the_words_of_training(training: list[str], test: l
 
 
 @given(texts_of(ENGLISH + SHARED), texts_of(GERMAN))
-def test_without_a_word_of_training_all_test_sentences_are_alike(training: list[str], test: list[str]) -> None:
+def test_bag_is_zero_without_training_words(training: list[str], test: list[str]) -> None:
     data = make_dataset(training, test)
     vectors = encode_bag_of_words(make_control_bow(seed=0, dim=4), data)
     assert not vectors[data.splits[Split.TEST].rows].any()
     assert collect_data_facts(data).known_words == 0
 
 
-def test_then_it_is_exactly_at_chance_and_must_be() -> None:
+def test_bag_without_training_words_is_chance() -> None:
     data = make_dataset([f"dogs see{n}" for n in range(60)], [f"hunde sehen{n}" for n in range(40)])
     (result,) = run(data, "bow?dim=8", preset="logreg").records
     assert result.scores[Condition.BAG_OF_WORDS].accuracy == 0.5
     assert CONTROLS[Condition.BAG_OF_WORDS].must_be_at_chance(result)
 
 
-def test_items_with_a_word_of_training_are_counted() -> None:
+def test_items_with_training_words_are_counted() -> None:
     data = make_dataset(["dogs sleep .", "Anna sleep"], ["hunde sehen .", "eine katze", "Anna nicht", "katze"])
     facts = collect_data_facts(data)
     assert (facts.train_language, facts.test_language, facts.known_words) == ("en", "de", 2)
     assert DataFacts(**facts.to_json()) == facts
 
 
-def test_the_digest_of_test_items_ignores_training() -> None:
+def test_digest_of_test_items_ignores_training() -> None:
     test = ["eine katze", "katze nicht"]
     first, second = (collect_data_facts(make_dataset(texts, test)) for texts in (["a cat", "dogs"], ["see", "a"]))
     assert first.test_digest == second.test_digest
@@ -491,7 +491,7 @@ def test_the_digest_of_test_items_ignores_training() -> None:
 
 
 @pytest.mark.parametrize("language", ["", "de"])
-def test_the_encoder_bow_equals_the_control_in_one_language_only(language: str) -> None:
+def test_bow_is_control_in_one_language(language: str) -> None:
     data = make_dataset(
         [f"dogs {n}" for n in range(20)], [f"{word} {n}" for n in range(10) for word in ("hunde", "sehen")]
     )
@@ -501,7 +501,7 @@ def test_the_encoder_bow_equals_the_control_in_one_language_only(language: str) 
     assert (len(rights) == 1) is not bool(language)
 
 
-def test_draws_may_differ_in_their_few_validation_items() -> None:
+def test_draws_may_differ_in_validation_items() -> None:
     facts = collect_data_facts(make_dataset(["dogs sleep", "see"], ["katze", "hunde"]), origin="a table")
     first = replace(facts, sampling="natural", seed=0, train=300, validation=18)
     second = replace(first, seed=10, train=310, validation=30)
@@ -510,7 +510,7 @@ def test_draws_may_differ_in_their_few_validation_items() -> None:
     assert not first.is_other_draw(replace(second, test_language="fr"))
 
 
-def test_a_probe_is_trained_once_for_all_test_languages(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_probe_serves_all_test_languages(monkeypatch: pytest.MonkeyPatch) -> None:
     """The scores are those of a run of each dataset alone; only the random vectors depend on the test language."""
     training = [f"dogs see{n}" for n in range(60)]
     german = make_dataset(training, [f"hunde sehen{n}" for n in range(40)])

@@ -86,9 +86,9 @@ def make_plan(folder: Path, *, has_options: bool) -> plans.TrainingPlan:
     )
 
 
-def test_settings_that_are_not_given_are_stored(tmp_path: Path) -> None:
+def test_identity_stores_default_settings(tmp_path: Path) -> None:
     assert list(identify_training(make_plan(tmp_path, has_options=False)).items()) == list(STORED.items())
 
 
-def test_files_are_stored_by_what_they_hold(tmp_path: Path) -> None:
+def test_identity_stores_digests_of_files(tmp_path: Path) -> None:
     assert identify_training(make_plan(tmp_path, has_options=True)) == STORED_WITH_OPTIONS

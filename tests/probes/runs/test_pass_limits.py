@@ -56,7 +56,7 @@ def make_bow(name: str = "bow", *, seed: int = 0) -> Any:
 
 
 @pytest.mark.parametrize("name", ["ettinger", "adi", "conneau"])
-def test_a_limited_training_is_the_beginning_of_a_longer_one(name: str) -> None:
+def test_limited_training_begins_longer_one(name: str) -> None:
     data = DATASETS[0]
     vectors = make_bow().encode(data.sentences)
     preset = replace(find_preset(name), hidden=(5,), dropout=(0.0,), l2=(1e-4,), batch=10)
@@ -80,7 +80,7 @@ def list_passes(result: Result, condition: Condition) -> dict[int, int]:
     return {score.seed: score.epochs for score in result.scores[condition].seeds}
 
 
-def test_no_control_takes_more_passes_than_its_probe() -> None:
+def test_control_is_limited_by_its_probe() -> None:
     results = run(DATASETS, [make_bow()], preset=SHORT, seeds=3).records
     limits = []
     for result in results:
@@ -107,7 +107,7 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 @examples(8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.sampled_from([[0], [1], [0, 1]]), st.sampled_from("ab"), st.booleans()), max_size=3))
-def test_a_resumed_run_has_the_same_limits(
+def test_resumed_run_has_same_limits(
     tmp_path_factory: pytest.TempPathFactory, uninterrupted: dict[str, Any], history: list[tuple[list[int], str, bool]]
 ) -> None:
     """The limit of random sentences does not depend on the encoder that was probed first."""
@@ -171,7 +171,7 @@ def test_probe_words_that_leak_are_found() -> None:
 
 
 @pytest.mark.slow
-def test_a_position_that_leaks_is_found() -> None:
+def test_position_that_leaks_is_found() -> None:
     """The answer is in the sentence alone, so the probe words do not matter."""
     targets, words = sample_answers(LEAK_ITEMS), np.random.default_rng(3).integers(0, 4, LEAK_ITEMS)
     result = probe_leak(make_leaking_dataset(targets, words), make_faint_vectors(targets))

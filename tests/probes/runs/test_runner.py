@@ -51,7 +51,7 @@ def read_files(directory: Path) -> dict[str, tuple[int, bytes]]:
     return {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in files}
 
 
-def test_a_second_run_does_nothing(tmp_path: Path) -> None:
+def test_second_run_does_nothing(tmp_path: Path) -> None:
     first = run(DATASETS, [make_counting_encoder()], preset=FAST, out=tmp_path)
     before = read_files(tmp_path)
     again = make_counting_encoder()
@@ -60,7 +60,7 @@ def test_a_second_run_does_nothing(tmp_path: Path) -> None:
     assert read_files(tmp_path) == before
 
 
-def test_only_what_is_missing_is_encoded_and_trained(tmp_path: Path) -> None:
+def test_only_missing_work_is_done(tmp_path: Path) -> None:
     run(DATASETS[:1], [make_counting_encoder()], preset=FAST, out=tmp_path)
     more = make_counting_encoder()
     both = run(DATASETS, [more], preset=FAST, out=tmp_path)
@@ -90,7 +90,7 @@ def test_missing_seeds_are_added(tmp_path: Path, seeds_trained: list[tuple[int, 
         assert [seed_score.seed for seed_score in score.seeds] == [0, 1, 2]
 
 
-def test_each_probe_says_how_it_was_made(tmp_path: Path) -> None:
+def test_probes_keep_their_provenance(tmp_path: Path) -> None:
     """The first command and its versions are the result's; later ones stand beside their seeds."""
 
     def run_with(name: str, *, seeds: int, command: str) -> Result:
@@ -112,7 +112,7 @@ def test_each_probe_says_how_it_was_made(tmp_path: Path) -> None:
     assert commands[Condition.BAG_OF_WORDS] == commands[Condition.RANDOM_SENTENCES] == ["one", "one", "two"]
 
 
-def test_versions_that_changed_are_kept_with_the_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changed_versions_are_kept_with_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run([DATASETS[0]], [make_counting_encoder()], preset=FAST, out=tmp_path, controls=False)
     monkeypatch.setattr(missing_jobs, "find_versions", lambda *packages: dict.fromkeys(packages, "9"))
     run([DATASETS[0]], [make_counting_encoder()], preset=FAST, out=tmp_path, seeds=2, controls=False)
@@ -123,7 +123,7 @@ def test_versions_that_changed_are_kept_with_the_seed(tmp_path: Path, monkeypatc
     assert second.provenance.versions["numpy"] == "9"
 
 
-def test_fewer_seeds_are_taken_from_what_is_there(tmp_path: Path, seeds_trained: list[tuple[int, ...]]) -> None:
+def test_fewer_seeds_come_from_the_folder(tmp_path: Path, seeds_trained: list[tuple[int, ...]]) -> None:
     run(DATASETS[:1], [make_counting_encoder()], preset=FAST, out=tmp_path, seeds=3)
     before = read_files(tmp_path)
     seeds_trained.clear()
@@ -139,7 +139,7 @@ def test_missing_controls_are_added(tmp_path: Path, seeds_trained: list[tuple[in
     assert drop_seconds(results) == drop_seconds(run(DATASETS[:1], [make_counting_encoder()], preset=FAST))
 
 
-def test_what_encoders_share_is_not_trained_again(tmp_path: Path, seeds_trained: list[tuple[int, ...]]) -> None:
+def test_shared_controls_are_not_trained_again(tmp_path: Path, seeds_trained: list[tuple[int, ...]]) -> None:
     """The second encoder is as wide as the first: five of its sanity runs are there already."""
     run(DATASETS[:1], [make_counting_encoder()], preset=FAST, out=tmp_path)
     seeds_trained.clear()
@@ -166,7 +166,7 @@ def run_at_once() -> Results:
 
 @examples(8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.sampled_from([[0], [1], [0, 1]]), st.integers(1, 2), st.booleans()), max_size=3))
-def test_whatever_was_run_before_the_end_is_the_same(
+def test_earlier_runs_do_not_change_results(
     tmp_path_factory: pytest.TempPathFactory, history: list[tuple[list[int], int, bool]]
 ) -> None:
     out = tmp_path_factory.mktemp("run") / "out"
@@ -181,7 +181,7 @@ def test_whatever_was_run_before_the_end_is_the_same(
 
 
 @pytest.mark.parametrize("text", ["", "{", "\0\0"])
-def test_a_damaged_file_is_named_and_made_anew(tmp_path: Path, text: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_damaged_file_is_named_and_replaced(tmp_path: Path, text: str, caplog: pytest.LogCaptureFixture) -> None:
     first = run(DATASETS[:1], [make_counting_encoder()], preset=FAST, out=tmp_path)
     path = tmp_path / make_file_name(first.records[0])
     path.write_text(text)
@@ -192,7 +192,7 @@ def test_a_damaged_file_is_named_and_made_anew(tmp_path: Path, text: str, caplog
     assert read_results(tmp_path) == again
 
 
-def test_a_full_disk_loses_the_task_in_hand_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_loses_only_current_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     replaced = Path.replace
     full = [False]
 
@@ -262,7 +262,7 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
     assert [record.scores for record in results.records] == [r.scores for r in complete.records]
 
 
-def test_data_of_the_same_name_that_was_changed_is_probed_anew(tmp_path: Path) -> None:
+def test_changed_data_is_probed_anew(tmp_path: Path) -> None:
     """The digest of texts and items identifies a result, not the names."""
     original, changed = (DATASETS[0], replace(DATASETS[1], name=DATASETS[0].name, card=DATASETS[0].card))
     (first,) = run([original], [make_counting_encoder()], preset=FAST, out=tmp_path).records
@@ -321,9 +321,7 @@ def test_finished_probes_are_kept(
     assert list_stored_conditions(tmp_path / "stopped") == list_stored_conditions(tmp_path / "whole")
 
 
-def test_a_stopped_run_that_replaces_results_keeps_the_old_ones(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_stopped_replacement_keeps_old_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run_in_folder(tmp_path)
     before = {path.name: path.read_bytes() for path in tmp_path.glob("*.json")}
     stop_after(2, KeyboardInterrupt(), monkeypatch)
@@ -332,7 +330,7 @@ def test_a_stopped_run_that_replaces_results_keeps_the_old_ones(
     assert {path.name: path.read_bytes() for path in tmp_path.glob("*.json")} == before
 
 
-def test_an_interrupt_while_a_result_is_saved_keeps_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupt_while_saving_keeps_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write, stops = write_result, iter([KeyboardInterrupt()])
 
     def write_after_stop(result: Result, directory: Path) -> Path:
@@ -346,7 +344,7 @@ def test_an_interrupt_while_a_result_is_saved_keeps_it(tmp_path: Path, monkeypat
     assert len(list_stored_conditions(tmp_path)) == len(USUAL_CONDITIONS)
 
 
-def test_a_stopped_run_does_not_wait_for_a_lock(
+def test_stopped_run_waits_for_no_lock(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The reason of the stop is raised, and the error of saving is logged."""

@@ -64,7 +64,7 @@ def encode_parity(texts: Sequence[str]) -> Any:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_vectors_that_know_nothing_are_at_chance(seed: int) -> None:
+def test_vectors_of_noise_are_at_chance(seed: int) -> None:
     scores = sentprobe.score(noise, contrasts=("role", "tense", "number"), triplets=60, seed=seed)
     assert all(0.3 < share < 0.7 for share in scores.values())
 
@@ -78,14 +78,14 @@ def test_scores_of_known_vectors() -> None:
     assert scores[FORMS[2]] == pytest.approx((scores[FORMS[0]] + scores[FORMS[1]]) / 2)
 
 
-def test_a_probe_finds_what_is_there_and_only_that() -> None:
+def test_probe_finds_only_what_is_there() -> None:
     scorer = sentprobe.Scorer(contrasts=(), tasks=make_parity_dataset(), preset="logreg")
     assert scorer(encode_parity) == {"probe_parity": 1.0, "probe_mean": 1.0}
     scores = sentprobe.score(noise, contrasts=(), tasks=[make_parity_dataset()], preset="logreg")
     assert 0.2 < scores["probe_parity"] < 0.8
 
 
-def test_keys_are_the_same_in_each_call_and_known_before() -> None:
+def test_keys_are_known_before_calls() -> None:
     scorer = sentprobe.Scorer(tasks=make_parity_dataset(), preset="logreg", **SMALL)
     anchors = [key.replace("_form", "_anchor") for key in FORMS]
     assert scorer.keys == (*FORMS, *anchors, "probe_parity", "probe_mean")
@@ -104,7 +104,7 @@ def test_equal_vectors_have_equal_scores(seed: int, dim: int) -> None:
     assert all(0 <= share <= 1 for share in once.values())
 
 
-def test_probes_are_the_same_again_and_of_the_seed() -> None:
+def test_probes_depend_on_seed() -> None:
     def scores(seed: int) -> dict[str, float]:
         return sentprobe.score(
             noise, contrasts=(), tasks="Content1Probe", train=40, test=20, preset="logreg", seed=seed
@@ -116,7 +116,7 @@ def test_probes_are_the_same_again_and_of_the_seed() -> None:
     )
 
 
-def test_all_is_built_once_and_encoded_in_one_go(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scorer_builds_and_encodes_once(monkeypatch: pytest.MonkeyPatch) -> None:
     built = []
     make = SampledTriplets
 
@@ -176,7 +176,7 @@ def test_nothing_of_the_loop_changes(bound: bool) -> None:
     assert (model.training, model.first.training, model.second.training) == (True, False, True)
 
 
-def test_the_mode_is_restored_where_encoding_fails() -> None:
+def test_mode_is_restored_after_failed_encoding() -> None:
     class Failing(Model):
         def encode(self, texts: Sequence[str]) -> Any:
             self.eval()
@@ -188,7 +188,7 @@ def test_the_mode_is_restored_where_encoding_fails() -> None:
     assert model.training
 
 
-def test_the_loop_may_be_under_autocast_without_gradients() -> None:
+def test_loop_may_use_autocast_without_gradients() -> None:
     scorer = sentprobe.Scorer(contrasts=(), tasks=make_parity_dataset(), preset="logreg")
     plain = scorer(noise)
     with torch.autocast("cpu"), torch.no_grad():
@@ -277,7 +277,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("options", "message"), BAD)
-def test_what_cannot_be_built_is_refused(options: dict[str, Any], message: str) -> None:
+def test_bad_scorer_is_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(sentprobe.UsageError) as caught:
         sentprobe.Scorer(**options)
     assert message in str(caught.value)
@@ -285,12 +285,12 @@ def test_what_cannot_be_built_is_refused(options: dict[str, Any], message: str) 
 
 
 @pytest.mark.parametrize("at", [{"step": -1}, {"step": 1.5}, {"epoch": -0.5}, {"epoch": float("nan")}])
-def test_a_step_that_cannot_be_is_refused(at: dict[str, Any]) -> None:
+def test_bad_step_is_refused(at: dict[str, Any]) -> None:
     with pytest.raises(sentprobe.UsageError, match=rf"{next(iter(at))}\b"):
         sentprobe.score(noise, **SMALL, **at)
 
 
-def test_results_carry_the_step_and_a_step_that_is_done_again_replaces_them(tmp_path: Path) -> None:
+def test_repeated_step_replaces_its_results(tmp_path: Path) -> None:
     scorer = sentprobe.Scorer(tasks=make_parity_dataset(), preset="logreg", out=tmp_path, name="mine", **SMALL)
     for step, epoch in ((5, 0.5), (10, None), (5, 0.5)):
         scores = scorer(noise, step=step, epoch=epoch)
@@ -310,19 +310,19 @@ def test_results_carry_the_step_and_a_step_that_is_done_again_replaces_them(tmp_
     assert {r.family for r in distances} == {"mine"}
 
 
-def test_without_a_step_a_result_is_as_any_other(tmp_path: Path) -> None:
+def test_result_without_step_is_usual(tmp_path: Path) -> None:
     sentprobe.score(noise, contrasts=(), tasks=make_parity_dataset(), preset="logreg", out=tmp_path)
     (record,) = sentprobe.read_results(tmp_path).records
     assert (record.encoder, record.family, record.step, record.epoch) == ("noise", "", None, None)
 
 
-def test_a_folder_that_is_not_ours_is_refused(tmp_path: Path) -> None:
+def test_foreign_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(sentprobe.UsageError, match="not a directory of sentprobe's results"):
         sentprobe.Scorer(out=tmp_path, **SMALL)
 
 
-def test_results_from_before_steps_were_kept_are_read(tmp_path: Path) -> None:
+def test_results_without_steps_are_read(tmp_path: Path) -> None:
     sentprobe.score(noise, tasks=make_parity_dataset(), preset="logreg", out=tmp_path, **SMALL)
     (record,) = sentprobe.read_results(tmp_path).records
     value = json.loads(format_result(record))
@@ -334,7 +334,7 @@ def test_results_from_before_steps_were_kept_are_read(tmp_path: Path) -> None:
     assert parse_geometry(json.dumps(value), source="it").step is None
 
 
-def test_it_is_asked_only_of_what_is_held_out() -> None:
+def test_scorer_uses_only_held_out_words() -> None:
     held = sentprobe.Scorer(
         contrasts="role", tasks="Order", triplets=20, train=84, test=28,
         vocabulary="english", held_out="0.3",

@@ -72,7 +72,7 @@ def theirs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("theirs")
-def test_it_is_of_both_classes_and_so_are_those_of_its_subclasses() -> None:
+def test_evaluator_is_of_both_classes() -> None:
     class Mine(sentprobe.SentenceTransformersEvaluator):
         pass
 
@@ -85,7 +85,7 @@ def test_it_is_of_both_classes_and_so_are_those_of_its_subclasses() -> None:
 
 
 @pytest.mark.usefixtures("theirs")
-def test_a_gate_evaluator_returns_the_false_hits_of_probe_gate(tmp_path: Path) -> None:
+def test_gate_evaluator_returns_false_hits(tmp_path: Path) -> None:
     evaluator = sentprobe.GateEvaluator(contrasts=["role", "noun"], n=40, keep=0.9, batch_size=7)
     assert TheirEvaluator in type(evaluator).__mro__
     assert (evaluator.primary_metric, evaluator.greater_is_better) == ("gate_false_hits_mean", False)
@@ -107,9 +107,7 @@ def test_a_gate_evaluator_returns_the_false_hits_of_probe_gate(tmp_path: Path) -
 
 
 @pytest.mark.usefixtures("theirs")
-def test_a_gate_evaluator_prepares_its_pairs_once_and_refuses_wrong_values_at_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_gate_evaluator_prepares_pairs_once(monkeypatch: pytest.MonkeyPatch) -> None:
     mistakes: list[dict[str, Any]] = [{"contrasts": ["rle"]}, {"keep": 2.0}, {"vocabulary": "englsh"}, {"n": 10**9}]
     for mistake in mistakes:
         with pytest.raises(sentprobe.UsageError):
@@ -120,7 +118,7 @@ def test_a_gate_evaluator_prepares_its_pairs_once_and_refuses_wrong_values_at_on
 
 
 @pytest.mark.usefixtures("theirs")
-def test_scores_have_the_name_before_each_key_and_are_told_to_the_card() -> None:
+def test_scores_have_prefix_and_reach_card() -> None:
     evaluator = sentprobe.SentenceTransformersEvaluator(name="dev", batch_size=7, **SMALL)
     model = Model()
     scores = evaluator(model, epoch=0.5, steps=10)
@@ -137,7 +135,7 @@ def test_scores_have_the_name_before_each_key_and_are_told_to_the_card() -> None
 
 
 @pytest.mark.usefixtures("theirs")
-def test_the_primary_metric_is_among_the_scores() -> None:
+def test_primary_metric_is_among_scores() -> None:
     make = sentprobe.SentenceTransformersEvaluator
     assert make(**SMALL).primary_metric == "sentprobe_geometry_mean_form"
     assert make(name="", primary="geometry_role_anchor", **SMALL).primary_metric == ("geometry_role_anchor")
@@ -148,7 +146,7 @@ def test_the_primary_metric_is_among_the_scores() -> None:
 
 
 @pytest.mark.usefixtures("theirs")
-def test_each_call_adds_a_row_to_the_csv_file(tmp_path: Path) -> None:
+def test_each_call_adds_a_csv_row(tmp_path: Path) -> None:
     evaluator = sentprobe.SentenceTransformersEvaluator(name="dev", **SMALL)
     path = tmp_path / "eval" / evaluator.csv_file
     assert path.name == "sentprobe_evaluation_dev_results.csv"
@@ -162,14 +160,14 @@ def test_each_call_adds_a_row_to_the_csv_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("theirs")
-def test_no_csv_file_where_none_is_wanted(tmp_path: Path) -> None:
+def test_csv_file_can_be_turned_off(tmp_path: Path) -> None:
     sentprobe.SentenceTransformersEvaluator(write_csv=False, **SMALL)(Model(), str(tmp_path))
     sentprobe.SentenceTransformersEvaluator(**SMALL)(Model())
     assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.usefixtures("theirs")
-def test_a_csv_file_of_other_columns_is_left_alone(tmp_path: Path) -> None:
+def test_csv_file_of_others_stays(tmp_path: Path) -> None:
     evaluator = sentprobe.SentenceTransformersEvaluator(**SMALL)
     path = tmp_path / evaluator.csv_file
     path.write_text("epoch,steps,accuracy\n1,2,0.5\n")
@@ -183,7 +181,7 @@ def test_a_csv_file_of_other_columns_is_left_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("theirs")
-def test_results_are_called_by_its_name_and_step(tmp_path: Path) -> None:
+def test_results_have_name_and_step(tmp_path: Path) -> None:
     data = dict(contrasts=(), tasks="Order", train=84, test=28, preset="logreg", out=tmp_path)
     evaluator = sentprobe.SentenceTransformersEvaluator(name="dev", **data)  # type: ignore[arg-type]
     evaluator(Model(), steps=0, epoch=0)
@@ -193,14 +191,14 @@ def test_results_are_called_by_its_name_and_step(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("theirs")
-def test_another_width_at_a_later_step_is_refused() -> None:
+def test_width_may_not_change_between_steps() -> None:
     evaluator = sentprobe.SentenceTransformersEvaluator(name="dev", **SMALL)
     evaluator(Model(8), steps=1)
     with pytest.raises(sentprobe.EncoderError, match="width 9 after vectors of width 8"):
         evaluator(Model(9), steps=2)
 
 
-def test_a_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_package_is_named_with_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("sentence_transformers", "sentence_transformers.base"):
         monkeypatch.setitem(sys.modules, name, None)
     evaluating._EVALUATOR_CLASSES.clear()
@@ -211,7 +209,7 @@ def test_a_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPat
     )
 
 
-def test_naming_it_loads_neither_the_package_nor_pytorch() -> None:
+def test_import_loads_neither_package_nor_torch() -> None:
     code = (
         "import sys, sentprobe; sentprobe.SentenceTransformersEvaluator, sentprobe.score; "
         "print({'torch', 'sentence_transformers', 'transformers'} & {*sys.modules})"
@@ -229,7 +227,7 @@ def minilm() -> Any:
 
 
 @pytest.mark.slow
-def test_a_real_model_is_as_it_was_after_a_call(minilm: Any, tmp_path: Path) -> None:
+def test_real_model_is_unchanged_by_call(minilm: Any, tmp_path: Path) -> None:
     import torch
     from sentence_transformers.sentence_transformer import evaluation
 
@@ -252,7 +250,7 @@ def test_a_real_model_is_as_it_was_after_a_call(minilm: Any, tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-def test_their_trainer_calls_both_evaluators_at_its_steps(minilm: Any, tmp_path: Path) -> None:
+def test_real_trainer_calls_both_evaluators(minilm: Any, tmp_path: Path) -> None:
     pytest.importorskip("accelerate")
     datasets = pytest.importorskip("datasets")
     import sentence_transformers as their

@@ -23,7 +23,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_table(sample_rows(), tmp_path_factory.mktemp("made") / "table").path
 
 
-def test_natural_tasks_are_those_of_the_command(table: Path, tmp_path: Path, command: Command) -> None:
+def test_natural_tasks_equal_those_of_command(table: Path, tmp_path: Path, command: Command) -> None:
     size = [part for name, count in SIZE.items() for part in (f"--{name}", str(count))]
     chosen = ("--task", "BShift", "--task", "SentLen", "--no-audit", "--seed", "2")
     code, _, err = command("build", "natural", table, "-o", tmp_path, *size, *chosen)
@@ -42,7 +42,7 @@ def bare(tmp_path: Path) -> str:
     return str(write_table(rows, tmp_path / "bare").path)
 
 
-def test_a_task_that_cannot_be_built_is_told(bare: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_unbuildable_task_is_left_out(bare: str, caplog: pytest.LogCaptureFixture) -> None:
     built = sentprobe.build_natural(bare, ["BShift", "TreeDepth"], audit=False, **SIZE)
     assert [data.name for data in built] == ["BShift"]
     (warning,) = caplog.records
@@ -64,7 +64,7 @@ def test_no_task_that_can_be_built(bare: str) -> None:
         ("", {"tasks": "BShift", "train": 0}, UsageError, "must be positive, not 0"),
     ],
 )
-def test_what_cannot_be_built(
+def test_bad_build_is_refused(
     value: Any, options: dict[str, Any], kind: type[Exception], message: str, table: Path
 ) -> None:
     with pytest.raises(kind) as caught:
@@ -72,7 +72,7 @@ def test_what_cannot_be_built(
     assert message in str(caught.value)
 
 
-def test_a_dataset_is_audited_wherever_it_is(tmp_path: Path, command: Command) -> None:
+def test_dataset_or_path_can_be_audited(tmp_path: Path, command: Command) -> None:
     data = replace(make_learnable_dataset(name="one", size=40), name="one")
     sentprobe.write_dataset(data, tmp_path / "one")
     audit = sentprobe.audit(data)
@@ -100,6 +100,6 @@ def test_progress_is_shown_when_asked_for(capfd: pytest.CaptureFixture[str]) -> 
         ("gone", UsageError, "gone: there is no such file or directory"),
     ],
 )
-def test_what_cannot_be_audited(value: Any, kind: type[Exception], message: str) -> None:
+def test_bad_audit_is_refused(value: Any, kind: type[Exception], message: str) -> None:
     with pytest.raises(kind, match=message):
         sentprobe.audit(value)

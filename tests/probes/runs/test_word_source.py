@@ -62,7 +62,7 @@ def word_vectors(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return seen
 
 
-def test_the_encoder_itself_encodes_the_words(word_vectors: list[Any]) -> None:
+def test_encoder_itself_encodes_the_words(word_vectors: list[Any]) -> None:
     encoder = CountingEncoder(make_bow())
     (record,) = run([DATA], [encoder], preset=FAST, probe_vectors="encoder").records
     assert set(DATA.probe_words) <= set(encoder.encoded_texts)
@@ -74,7 +74,7 @@ def test_the_encoder_itself_encodes_the_words(word_vectors: list[Any]) -> None:
     assert record.probe_fingerprint
 
 
-def test_another_encoder_encodes_the_words_for_all(word_vectors: list[Any]) -> None:
+def test_other_encoder_encodes_words_for_all(word_vectors: list[Any]) -> None:
     results = run([DATA], [make_bow(8), make_bow(9)], preset=FAST, probe_vectors="bow?dim=5&seed=3")
     for vectors in word_vectors:
         np.testing.assert_array_equal(vectors, make_encoder("bow?dim=5&seed=3").encode(DATA.probe_words))
@@ -83,13 +83,13 @@ def test_another_encoder_encodes_the_words_for_all(word_vectors: list[Any]) -> N
     assert "Probe words are represented by word vectors of bow?dim=5&seed=3." in describe_all(results)
 
 
-def test_an_encoder_at_hand() -> None:
+def test_encoder_at_hand() -> None:
     (record,) = run([DATA], [make_bow()], preset=FAST, probe_vectors=make_bow(4)).records
     assert record.probe_vectors == "bow?dim=4"
 
 
 @pytest.mark.parametrize("kind", ["lstm", "bilstm-max", "gated-conv", "gru-bi"])
-def test_words_are_the_vectors_by_which_an_encoder_reads_them(word_vectors: list[Any], kind: str) -> None:
+def test_words_are_input_embeddings_of_encoder(word_vectors: list[Any], kind: str) -> None:
     encoder = make_encoder(f"{kind}?dim=5&hidden=4", seed=2)
     results = run([DATA], [encoder], preset=FAST, probe_vectors="encoder", controls=False)
     expected = make_encoder("bow?dim=5", seed=2).encode(DATA.probe_words)
@@ -99,7 +99,7 @@ def test_words_are_the_vectors_by_which_an_encoder_reads_them(word_vectors: list
     assert f"Word vectors of {encoder.name}: its input embeddings." in describe_all(results)
 
 
-def test_those_of_an_encoder_that_does_not_say_are_of_the_word_alone() -> None:
+def test_words_of_other_encoders_are_encodings() -> None:
     results = run(
         [DATA], [CountingEncoder(make_bow()), make_bow(9)], preset=FAST, probe_vectors="encoder", controls=False
     )
@@ -110,7 +110,7 @@ def test_those_of_an_encoder_that_does_not_say_are_of_the_word_alone() -> None:
     assert len(split_settings(results)) == 1
 
 
-def test_results_of_an_older_version_with_words_encoded_alone_are_another_table() -> None:
+def test_words_of_older_results_stand_apart() -> None:
     encoder = make_encoder("lstm?dim=5&hidden=4")
     (new,) = run([DATA], [encoder], preset=FAST, probe_vectors="encoder", controls=False).records
     old = replace(new, probe_fingerprint="0" * 64, input_words=False)
@@ -118,7 +118,7 @@ def test_results_of_an_older_version_with_words_encoded_alone_are_another_table(
     assert len(split_settings(Results((new, new)))) == 1
 
 
-def test_words_of_stored_vectors_are_cut_where_they_are_wider() -> None:
+def test_word_vectors_are_cut_to_width() -> None:
     words = ["w0", "w1"]
     full_vectors = make_encoder("bow?dim=5").encode(words)
     for spec, width in (("dim=5&dims=3", 3), ("dim=5&hidden=4&dims=7", 5)):
@@ -127,7 +127,7 @@ def test_words_of_stored_vectors_are_cut_where_they_are_wider() -> None:
         np.testing.assert_array_equal(vectors, full_vectors[:, :width])
 
 
-def test_one_hot_is_what_is_used_and_said_otherwise(word_vectors: list[Any]) -> None:
+def test_one_hot_is_the_default(word_vectors: list[Any]) -> None:
     (record,) = run([DATA], [make_bow()], preset=FAST).records
     assert len(word_vectors) == len(USUAL_CONDITIONS) - 1  # bow is what the bag of words is, and stands for both
     assert all(vectors is None for vectors in word_vectors)
@@ -135,7 +135,7 @@ def test_one_hot_is_what_is_used_and_said_otherwise(word_vectors: list[Any]) -> 
     assert Results((record,)).to_records()[0]["probe_vectors"] == "one-hot"
 
 
-def test_controls_with_words_of_different_encoders_are_not_shared() -> None:
+def test_controls_with_other_words_are_separate() -> None:
     """Of equal width, but each with word vectors of its own; one encoder's would do for both."""
     other_encoder = make_encoder("bow?dim=8&seed=5")
     own_results = run([DATA], [make_bow(), other_encoder], preset=FAST, probe_vectors="encoder")
@@ -160,7 +160,7 @@ def test_representations_are_kept_apart(tmp_path: Path) -> None:
     assert make_file_name(replace(one_hot, probe_vectors="")) == make_file_name(one_hot)  # as it ever was
 
 
-def test_a_run_goes_on(tmp_path: Path, word_vectors: list[Any]) -> None:
+def test_run_goes_on(tmp_path: Path, word_vectors: list[Any]) -> None:
     run([DATA], [make_bow()], preset=FAST, out=tmp_path, probe_vectors="encoder")
     before = len(word_vectors)
     run([DATA], [make_bow()], preset=FAST, out=tmp_path, probe_vectors="encoder")
@@ -169,7 +169,7 @@ def test_a_run_goes_on(tmp_path: Path, word_vectors: list[Any]) -> None:
     assert drop_seconds(both) == drop_seconds(run([DATA], [make_bow()], preset=FAST, probe_vectors="encoder", seeds=2))
 
 
-def test_vectors_of_sentences_alone_say_what_else_there_is(tmp_path: Path) -> None:
+def test_missing_word_vectors_suggest_one_hot(tmp_path: Path) -> None:
     path = tmp_path / "v.npz"
     np.savez(path, sentences=np.array(DATA.sentences), vectors=np.eye(len(DATA.sentences)))
     encoder = make_encoder(f"file:{path}")
@@ -178,7 +178,7 @@ def test_vectors_of_sentences_alone_say_what_else_there_is(tmp_path: Path) -> No
         run([DATA], [encoder], preset=FAST, probe_vectors="encoder")
 
 
-def test_files_for_other_processes_hold_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_for_processes_hold_same_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
     one = run([DATA, BARE], [make_bow()], preset=FAST, probe_vectors="encoder")
     with ThreadPoolExecutor(1) as pool:  # quicker than processes, and has the vectors from files
         monkeypatch.setattr("sentprobe.common.engines.make_workers", lambda _: nullcontext(pool))
@@ -186,13 +186,13 @@ def test_files_for_other_processes_hold_the_same(monkeypatch: pytest.MonkeyPatch
     assert drop_seconds(one) == drop_seconds(two)
 
 
-def test_a_task_without_probe_words_is_in_the_same_table() -> None:
+def test_task_without_probe_words_shares_table() -> None:
     results = run([DATA, BARE], [make_bow()], preset=FAST, probe_vectors="encoder")
     assert [record.probe_vectors for record in results.records] == ["encoder", ""]
     assert len(split_settings(results)) == 1
 
 
-def test_word_vectors_without_probe_words_are_refused() -> None:
+def test_tasks_without_probe_words_are_refused() -> None:
     with pytest.raises(UsageError, match="bow: none of the tasks has probe words"):
         run([BARE], [make_bow()], preset=FAST, probe_vectors="bow")
 
@@ -228,7 +228,7 @@ def test_unknown_sources_are_refused(text: str, message: str) -> None:
     assert message in str(caught.value)
 
 
-def test_a_baseline_gives_no_word_vectors() -> None:
+def test_baseline_gives_no_word_vectors() -> None:
     with pytest.raises(UsageError, match="'majority' is a baseline, which has no vectors"):
         make_word_source("majority", seed=0)
 

@@ -57,7 +57,7 @@ def test_each_sentence_is_encoded_once(materials: list[SampledTriplets]) -> None
     assert reused == 0
 
 
-def test_what_is_there_is_not_made_again(tmp_path: Path, materials: list[SampledTriplets]) -> None:
+def test_existing_results_are_reused(tmp_path: Path, materials: list[SampledTriplets]) -> None:
     first, _ = measure_one(CountingEncoder(), materials[:1], out=tmp_path, command="first")
     encoder = CountingEncoder()
     second, reused = measure_one(encoder, materials, out=tmp_path, command="second")
@@ -69,7 +69,7 @@ def test_what_is_there_is_not_made_again(tmp_path: Path, materials: list[Sampled
     assert (idle.encoded, reused, third) == ([], 2, second)
 
 
-def test_what_is_forced_or_of_another_encoder_is(tmp_path: Path, materials: list[SampledTriplets]) -> None:
+def test_forced_or_changed_results_are_new(tmp_path: Path, materials: list[SampledTriplets]) -> None:
     measure_one(CountingEncoder(), materials, out=tmp_path)
     for encoder, force in ((CountingEncoder(), True), (CountingEncoder("two"), False), (CountingEncoder(""), False)):
         _, reused = measure_one(encoder, materials, out=tmp_path, force=force)
@@ -77,7 +77,7 @@ def test_what_is_forced_or_of_another_encoder_is(tmp_path: Path, materials: list
         assert reused == 0
 
 
-def test_a_damaged_file_is_made_anew(tmp_path: Path, materials: list[SampledTriplets]) -> None:
+def test_damaged_file_is_made_anew(tmp_path: Path, materials: list[SampledTriplets]) -> None:
     (result,), _ = measure_one(CountingEncoder(), materials[:1], out=tmp_path)
     path = tmp_path / rs.FOLDER / rs.build_file_name(*result.identity)
     path.write_text("{}", "utf-8")
@@ -88,9 +88,7 @@ def test_a_damaged_file_is_made_anew(tmp_path: Path, materials: list[SampledTrip
 
 
 @pytest.mark.parametrize("field", ["encoder", "encoder_fingerprint", "contrast", "material"])
-def test_a_file_under_the_name_of_another_is_not_taken_for_it(
-    tmp_path: Path, materials: list[SampledTriplets], field: str
-) -> None:
+def test_file_with_wrong_name_is_ignored(tmp_path: Path, materials: list[SampledTriplets], field: str) -> None:
     (result,), _ = measure_one(CountingEncoder(), materials[:1], out=tmp_path)
     changed: dict[str, Any] = {field: "noun"}
     changed_text = rs.format_geometry(replace(result, **changed))
@@ -98,7 +96,7 @@ def test_a_file_under_the_name_of_another_is_not_taken_for_it(
     assert measure_one(CountingEncoder(), materials[:1], out=tmp_path) == ([result], 0)
 
 
-def test_a_file_says_how_it_came_about(tmp_path: Path, materials: list[SampledTriplets]) -> None:
+def test_file_states_command_and_versions(tmp_path: Path, materials: list[SampledTriplets]) -> None:
     (result,), _ = measure_one(CountingEncoder(), materials[:1], out=tmp_path, command="probe geometry -e counting")
     value = json.loads((tmp_path / rs.FOLDER / rs.build_file_name(*result.identity)).read_text("utf-8"))
     assert value["format"] == "sentprobe-geometry 3"
@@ -107,12 +105,12 @@ def test_a_file_says_how_it_came_about(tmp_path: Path, materials: list[SampledTr
     assert {"sentprobe", "numpy", "python"} <= set(value["versions"])
 
 
-def test_a_file_of_another_format_is_refused() -> None:
+def test_file_of_other_format_is_refused() -> None:
     with pytest.raises(ResultsError, match=r"a\.json: not in the format"):
         rs.parse_geometry('{"format": "sentprobe-result 3"}', source="a.json")
 
 
-def test_records(materials: list[SampledTriplets]) -> None:
+def test_records_of_geometry(materials: list[SampledTriplets]) -> None:
     results, _ = measure_one(CountingEncoder(), materials)
     records = rs.to_geometry_records(results)
     assert len(records) == sum(len(result.scores) for result in results)
@@ -128,7 +126,7 @@ def test_groups_are_all_triplets(materials: list[SampledTriplets]) -> None:
             assert sum(measures.triplets for measures in groups.values()) == 40
 
 
-def test_german_paraphrases_differ_in_the_word_order_of_the_main_clause() -> None:
+def test_german_paraphrases_change_word_order() -> None:
     space = TripletSpace(german(), "role", vocabulary="german")
     groups = SampledTriplets(space, replace(DRAWING, n=60, distractors=0, language="de")).groups["voice"]
     changed_clauses = {group.partition(" changed, ")[0] for group in groups} - {"no relative clause"}
@@ -169,7 +167,7 @@ SMALL = "[noun]\nman = {}\nlawyer = {}\n[transitive]\nhelp = {}\n[intransitive]\
         ),
     ],
 )
-def test_distances(template: str, expected: dict[str, str]) -> None:
+def test_distances_by_hand(template: str, expected: dict[str, str]) -> None:
     """Of the participant that is farther from its verb, counted by hand."""
     words = read_lexicon_text(SMALL, source="small.toml")
     space = TripletSpace(words, "role", vocabulary="all", templates=[template])
@@ -179,7 +177,7 @@ def test_distances(template: str, expected: dict[str, str]) -> None:
     assert {text: distances[text] for text in expected} == expected
 
 
-def test_a_result_without_all_groups_is_measured_again(materials: list[SampledTriplets], tmp_path: Path) -> None:
+def test_result_without_groups_is_measured_again(materials: list[SampledTriplets], tmp_path: Path) -> None:
     """A result of before there were groups by voice."""
     for result in measure_one(CountingEncoder(), materials, out=tmp_path)[0]:
         scores = tuple(score for score in result.scores if score.by != "voice")

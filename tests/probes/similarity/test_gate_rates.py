@@ -44,16 +44,14 @@ def measure(pairs: ScoredPairs, *, keep: float = 0.95, threshold: float | None =
 
 
 @given(SCORES, SCORES)
-def test_the_area_is_that_of_all_combinations(same: np.ndarray, other: np.ndarray) -> None:
+def test_area_counts_all_combinations(same: np.ndarray, other: np.ndarray) -> None:
     expected = np.mean([(a > b) + (a == b) / 2 for a, b in product(same, other)])
     assert compute_auc(same, other) == pytest.approx(expected)
     assert compute_auc(other, same) == pytest.approx(1 - expected)
 
 
 @given(SCORES, SCORES)
-def test_the_equal_error_rate_lies_between_those_of_two_neighbouring_thresholds(
-    same: np.ndarray, other: np.ndarray
-) -> None:
+def test_equal_error_rate_lies_between_neighbours(same: np.ndarray, other: np.ndarray) -> None:
     rate = compute_equal_error_rate(same, other)
     limits = [*np.unique(np.concatenate([same, other])), np.inf]
     hits, misses = [(other >= t).mean() for t in limits], [(same < t).mean() for t in limits]
@@ -65,20 +63,20 @@ def test_the_equal_error_rate_lies_between_those_of_two_neighbouring_thresholds(
 
 
 @given(SCORES)
-def test_equal_scores_are_at_exactly_one_half(scores: np.ndarray) -> None:
+def test_equal_scores_are_at_half(scores: np.ndarray) -> None:
     assert compute_auc(scores, scores[::-1]) == 0.5
     assert compute_equal_error_rate(scores, scores[::-1]) == pytest.approx(0.5, abs=1e-15)
 
 
 @given(SCORES, st.integers(1, 100).map(lambda share: share / 100) | st.just(1e-13))
-def test_the_threshold_is_the_highest_that_keeps_the_share(scores: np.ndarray, keep: float) -> None:
+def test_threshold_is_highest_that_keeps_share(scores: np.ndarray, keep: float) -> None:
     threshold = choose_threshold(scores, keep)
     assert (scores >= threshold).mean() >= keep - 1e-9
     assert (scores > threshold).mean() < keep
 
 
 @given(SCORES, st.floats(-1, 1))
-def test_whatever_the_threshold_ties_give_a_mean_of_one_half(scores: np.ndarray, threshold: float) -> None:
+def test_ties_average_to_half(scores: np.ndarray, threshold: float) -> None:
     (rates,) = measure(make_pairs(scores.tolist(), scores.tolist()), threshold=threshold).rates
     assert rates.false_hits + rates.misses == pytest.approx(1)
     assert rates.at_threshold == 2 * (scores == threshold).sum()
@@ -94,7 +92,7 @@ def test_threshold_is_measured_on_other_units() -> None:
 
 
 @pytest.mark.parametrize("units", [[0, 0, 2], [1, 1, 3]])
-def test_a_half_without_units_is_refused(units: list[int]) -> None:
+def test_half_without_units_is_refused(units: list[int]) -> None:
     with pytest.raises(UsageError, match="too few pairs to choose a threshold"):
         measure(make_pairs([0.1, 0.2, 0.3], [0.1, 0.2, 0.3], units=units))
 
@@ -103,7 +101,7 @@ def test_a_half_without_units_is_refused(units: list[int]) -> None:
     ("threshold", "nearness"),
     [(1.5, Nearness.COSINE), (-1.01, Nearness.COSINE), (-0.1, Nearness.EUCLID), (np.nan, Nearness.DOT)],
 )
-def test_a_threshold_outside_the_range_of_the_score(threshold: float, nearness: Nearness) -> None:
+def test_threshold_out_of_range_is_refused(threshold: float, nearness: Nearness) -> None:
     with pytest.raises(
         UsageError, match=f"outside the range of the {MEASURE_NAMES.get(nearness.value, nearness.value)}, "
     ):
@@ -114,7 +112,7 @@ SCORE_PAIRS = st.lists(st.tuples(st.integers(-3, 3), st.integers(-3, 3)), min_si
 
 
 @given(SCORE_PAIRS, st.integers(-3, 3))
-def test_the_second_scores_only_the_pairs_that_pass_the_first(scores: list[tuple[int, int]], limit: int) -> None:
+def test_cascade_scores_only_passing_pairs(scores: list[tuple[int, int]], limit: int) -> None:
     asked: list[tuple[str, str]] = []
 
     def score_second(pairs: list[tuple[str, str]]) -> list[int]:
@@ -138,7 +136,7 @@ def test_the_second_scores_only_the_pairs_that_pass_the_first(scores: list[tuple
 
 @given(st.sampled_from(["role", "tense", "noun"]), st.integers(50, 100).map(lambda share: share / 100))
 @examples(8)
-def test_an_outsider_computes_the_same_figures(contrast: str, keep: float) -> None:
+def test_outsider_computes_the_same_figures(contrast: str, keep: float) -> None:
     """Both thresholds are chosen on even units, the second among the paraphrases that pass the first."""
     result = sentprobe.gate("bow?dim=8", then="bow?dim=4", contrasts=[contrast], n=120, keep=keep).draws[0]
     triplets = TripletSpace(english(), contrast).sample(120, seed=0)
@@ -160,7 +158,7 @@ def test_an_outsider_computes_the_same_figures(contrast: str, keep: float) -> No
     assert rates.false_hits == ((other1 >= first) & (other2 >= second))[is_odd].mean()
 
 
-def test_a_cross_encoder_is_asked_about_the_pairs_that_pass(tmp_path: Path) -> None:
+def test_cascade_asks_cross_encoder_about_passing(tmp_path: Path) -> None:
     folder = save_cross_encoder(tmp_path / "one", ("score",))
     figures = sentprobe.gate("bow?dim=8", then=f"ce:{folder}?name=tiny", contrasts=["tense"], n=60, threshold=0.9)
     first, second = figures.draws[0].stages

@@ -35,7 +35,7 @@ def run_lines_of_the_page(encode: object, contrast: str, folder: Path, monkeypat
 
 @pytest.mark.parametrize("contrast", CONTRASTS)
 @pytest.mark.parametrize("model", ["bow?dim=8", encode_positions], ids=["bow", "positions"])
-def test_ten_lines_of_an_outsider_give_the_same_figures(
+def test_code_of_page_gives_same_figures(
     model: object, contrast: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     encode = make_encoder(model).encode if isinstance(model, str) else model
@@ -48,7 +48,7 @@ def test_ten_lines_of_an_outsider_give_the_same_figures(
 
 
 @pytest.mark.parametrize("measure", ["cosine", "dot", "euclid"])
-def test_a_bag_of_words_is_at_one_half_where_the_words_are_the_same(measure: str) -> None:
+def test_bag_of_words_is_at_half(measure: str) -> None:
     names = [name for name, contrast in CONTRASTS.items() if contrast.same_words]
     rows = sentprobe.gate("bow", contrasts=names, n=120, measure=measure, vocabulary="everyday").draws[0].rates
     assert {rates.contrast for rates in rows} == {*names}
@@ -68,7 +68,7 @@ def test_blocks_do_not_change_the_figures(monkeypatch: pytest.MonkeyPatch) -> No
     ]
 
 
-def test_no_block_is_larger_for_more_triplets() -> None:
+def test_blocks_do_not_grow_with_triplets() -> None:
     sizes = []
 
     def encode(sentences: list[str]) -> np.ndarray:
@@ -79,13 +79,13 @@ def test_no_block_is_larger_for_more_triplets() -> None:
     assert max(sizes) <= 4 * pair_scores.BLOCK
 
 
-def test_each_draw_is_the_command_with_its_seed() -> None:
+def test_each_draw_equals_its_seed() -> None:
     drawn = sentprobe.gate("bow?dim=8", contrasts=["role"], n=30, draws=2, seed=3)
     assert [result.seed for result in drawn.draws] == [3, 13]
     assert drawn.draws[1] == sentprobe.gate("bow?dim=8", contrasts=["role"], n=30, seed=13).draws[0]
 
 
-def test_the_threshold_of_a_distance_is_the_greatest_that_passes() -> None:
+def test_distance_threshold_is_greatest_that_passes() -> None:
     chosen = sentprobe.gate("bow?dim=8", contrasts=["role"], n=60, measure="euclid").draws[0]
     assert chosen.threshold > 0
     same = sentprobe.gate("bow?dim=8", contrasts=["role"], n=60, measure="euclid", threshold=chosen.threshold)

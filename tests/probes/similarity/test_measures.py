@@ -58,7 +58,7 @@ BAGS: dict[str, Any] = {"sum": np.sum, "mean": np.mean, "max": np.max, "norm": l
 
 @given(SAME_WORDS, st.sampled_from([*BAGS]), st.integers(0, 1000))
 @examples(40)
-def test_whatever_a_bag_of_words_computes_is_right_on_exactly_half(contrast: str, pooling: str, seed: int) -> None:
+def test_any_bag_is_half_right(contrast: str, pooling: str, seed: int) -> None:
     def bag(text: str) -> Sequence[float]:
         words = np.array([word_vector(word, seed) for word in text.split()])
         vector: list[float] = BAGS[pooling](words, axis=0).tolist()
@@ -77,14 +77,14 @@ def test_whatever_a_bag_of_words_computes_is_right_on_exactly_half(contrast: str
             assert (measures.accuracy, measures.paired) == (0.0, 0.0)
 
 
-def test_of_the_encoder_bow_too() -> None:
+def test_encoder_bow_is_half_right() -> None:
     result = measure_made(make_encoder("bow"), "negation")
     assert {measures.accuracy for measures in result.find_by_group(FORM).values()} == {0.5}
     assert {measures.accuracy for measures in result.find_by_group(ANCHOR).values()} == {0.0}
 
 
 @pytest.mark.parametrize("contrast", ["role", "tense"])
-def test_an_encoder_of_zeros_ties_everywhere(contrast: str) -> None:
+def test_encoder_of_zeros_ties_everywhere(contrast: str) -> None:
     result = measure_made(FunctionEncoder(lambda _: [0.0] * 4), contrast)
     for score in result.scores:
         assert (score.measured.accuracy, score.measured.paired) == (0.5, 0.25)
@@ -102,7 +102,7 @@ def meaning_vector(text: str) -> Sequence[float]:
 
 
 @pytest.mark.parametrize("contrast", ["role", "modifier", "number"])
-def test_an_encoder_of_meaning_is_right_everywhere(contrast: str) -> None:
+def test_encoder_of_meaning_is_right(contrast: str) -> None:
     result = measure_made(FunctionEncoder(meaning_vector), contrast)
     for score in result.scores:
         if score.nearness is not ms.Nearness.DOT:
@@ -134,7 +134,7 @@ def test_margins_by_hand() -> None:
     assert margins[0] == pytest.approx(hard, abs=1e-6)
 
 
-def test_both_directions() -> None:
+def test_answers_in_both_directions() -> None:
     """The mirror: from the negative in the anchor's form to the one in the positive's."""
     triplet = make_sides(0.0, 0.2, 0.5, 0.1)
     answers = ms.score_triplets(triplet, triplet, FORM, ms.Nearness.COSINE)
@@ -174,7 +174,7 @@ def test_whitened_vectors_have_no_correlations(seed: int, dim: int) -> None:
     assert covariance == pytest.approx(np.eye(whitened.shape[1]), abs=1e-2)
 
 
-def test_fewer_sentences_than_dimensions_are_not_whitened() -> None:
+def test_too_few_sentences_are_not_whitened() -> None:
     assert ms.fit_whitening(np.eye(8, dtype=np.float32)) is None
 
 

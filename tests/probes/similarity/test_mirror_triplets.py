@@ -38,7 +38,7 @@ def build_dataset(task: str) -> ProbeDataset:
 
 
 @pytest.mark.parametrize("task", ["SemRole", "Order", "Negation"])
-def test_the_anchors_are_the_test_sentences(task: str) -> None:
+def test_anchors_are_the_test_sentences(task: str) -> None:
     """Each answer is of the sentence of the item that it names, in order."""
     data = build_dataset(task)
     items = data.splits[Split.TEST]
@@ -54,7 +54,7 @@ def test_the_anchors_are_the_test_sentences(task: str) -> None:
 
 
 @pytest.mark.parametrize("task", ["SemRole", "Order", "Negation"])
-def test_the_positive_means_the_same_and_the_mirror_does_not(task: str) -> None:
+def test_positive_keeps_meaning_unlike_mirror(task: str) -> None:
     material = build_mirror_material(build_dataset(task), english(), TripletSampling())
     for texts in zip(*material.columns, strict=True):
         anchor, positive, negative, hard = (parse(text, english())[0] for text in texts)
@@ -66,7 +66,7 @@ def test_the_positive_means_the_same_and_the_mirror_does_not(task: str) -> None:
 
 
 @pytest.mark.parametrize("task", ["SemRole", "Negation"])
-def test_a_bag_of_words_is_right_on_exactly_half(task: str) -> None:
+def test_bag_of_words_is_half_right(task: str) -> None:
     material = build_mirror_material(build_dataset(task), english(), TripletSampling())
     bow = make_encoder("bow")
     result = measure_encoder(bow, material, bow.encode(material.sentences), None)
@@ -79,7 +79,7 @@ def test_a_bag_of_words_is_right_on_exactly_half(task: str) -> None:
 
 
 @pytest.mark.parametrize("contrast", ["role", "tense"])
-def test_the_other_voice_is_that_of_drawn_triplets(contrast: str) -> None:
+def test_other_voice_equals_drawn_triplets(contrast: str) -> None:
     """Events are turned here as the columns of drafts are."""
     triplets = TripletSpace(english(), contrast).sample(60, seed=1)
     rows = zip(build_events(triplets, TripletSide.ANCHOR), triplets.list_strata(), strict=True)
@@ -102,7 +102,7 @@ def make_dataset(*entries: tuple[str, str, int]) -> ProbeDataset:
     )  # fmt: skip
 
 
-def test_by_hand() -> None:
+def test_mirror_triplets_by_hand() -> None:
     """The clause of the verb that is asked about is turned; if it has no other voice, another."""
     data = make_dataset(
         ("the man that helped the lawyer slept", "sleep", 1),
@@ -146,12 +146,12 @@ def test_by_hand() -> None:
         (("the men help the lawyer", "help", 1), ("the lawyer help the men", "help", 0)),
     ],
 )  # fmt: skip
-def test_what_is_no_mirror_pair(entries: tuple[tuple[str, str, int], ...]) -> None:
+def test_items_without_mirrors_are_refused(entries: tuple[tuple[str, str, int], ...]) -> None:
     with pytest.raises(NoMirrorError, match="mine: no test items are mirror pairs"):
         build_mirror_material(make_dataset(*entries), english(), TripletSampling())
 
 
-def test_turned_sentences_are_of_the_same_words() -> None:
+def test_turned_sentences_keep_words() -> None:
     """ "is not helping" and "is helping" may change places, "does not help" and "helps" may not."""
     entries = (
         ("the man that is not helped by the lawyer is sleeping", "help", 0),

@@ -48,7 +48,7 @@ def test_doubtful_labels_are_counted(tmp_path: Path) -> None:
     assert "Own pairs: 1 pair with both labels, same=1 and same=0, such as 'a b', 'b a'.\n" in notes
 
 
-def test_generated_pairs_have_the_same_figures_as_ones_own(tmp_path: Path) -> None:
+def test_generated_pairs_equal_own_pairs(tmp_path: Path) -> None:
     expected = sentprobe.gate("bow?dim=8", contrasts=["tense"], n=60, threshold=0.8).draws[0].rates[0]
     (rates,) = sentprobe.gate("bow?dim=8", pairs=write_triplets_as_pairs(tmp_path), threshold=0.8).draws[0].rates
     assert (rates.false_hits, rates.misses, rates.auc, rates.eer, rates.pairs) == (
@@ -56,9 +56,7 @@ def test_generated_pairs_have_the_same_figures_as_ones_own(tmp_path: Path) -> No
     )  # fmt: skip
 
 
-def test_blocks_do_not_change_the_figures_and_halves_do_not_share_a_text(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_halves_share_no_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_triplets_as_pairs(tmp_path)
     expected = sentprobe.gate("bow?dim=8", pairs=path, contrasts=["role"], n=40)
     monkeypatch.setattr(pair_scores, "BLOCK", 7)
@@ -67,7 +65,7 @@ def test_blocks_do_not_change_the_figures_and_halves_do_not_share_a_text(
     assert rates.pairs == rates.same_pairs < 60
 
 
-def test_generated_pairs_are_as_long_as_ones_own_and_disagreements_are_told(tmp_path: Path) -> None:
+def test_generated_pairs_have_own_lengths(tmp_path: Path) -> None:
     rows = [(f"the man helped the dog{i}", f"the dog{i} was helped by the man", 1) for i in range(30)]
     path = write_pairs(tmp_path, [*rows, *((f"the cat saw the bird{i}", "it rains", 0) for i in range(30))])
     reporter = Mock(spec=SilentReporter)
@@ -89,7 +87,7 @@ def test_generated_pairs_are_as_long_as_ones_own_and_disagreements_are_told(tmp_
     assert len(figures.to_records()) == 5
 
 
-def test_no_generated_sentence_is_as_short_as_one_word(tmp_path: Path) -> None:
+def test_one_word_texts_have_no_sentences(tmp_path: Path) -> None:
     path = write_pairs(tmp_path, [("x", "x", 1), ("x", "y", 0)])
     figures = sentprobe.gate("bow?dim=8", pairs=path, threshold=1, contrasts=["role"])
     assert figures.draws[0].generated == ()
@@ -98,7 +96,7 @@ def test_no_generated_sentence_is_as_short_as_one_word(tmp_path: Path) -> None:
 
 @given(st.lists(st.integers(1, 15), min_size=1, max_size=9))
 @examples(10)
-def test_selected_triplets_have_the_lengths_and_at_most_their_shares(lengths: list[int]) -> None:
+def test_selected_triplets_have_given_lengths(lengths: list[int]) -> None:
     counts = Counter(lengths)
     selected = pair_scores.select_lengths(TripletSpace(english(), "noun"), 40, counts, seed=0)
     found = Counter(len(text.split()) for text in selected.render_texts(SIDES[0]))
@@ -106,7 +104,7 @@ def test_selected_triplets_have_the_lengths_and_at_most_their_shares(lengths: li
     assert all(found[length] <= 40 * count / len(lengths) + 1 for length, count in counts.items())
 
 
-def test_the_sentence_and_the_records(tmp_path: Path) -> None:
+def test_sentence_and_the_records(tmp_path: Path) -> None:
     figures = sentprobe.gate("bow?dim=8", pairs=write_pairs(tmp_path, [("x", "x", 1), ("x", "y", 0)]), threshold=1)
     assert str(figures) == (
         "At a cosine of 1.0000, where 100.0% of paraphrases pass, 0.0% of pairs with different meanings pass, too."
@@ -163,7 +161,7 @@ def predict_logits(folder: Path, firsts: list[str], seconds: list[str]) -> np.nd
     return np.asarray(output, dtype=np.float64)
 
 
-def test_one_output_is_averaged_over_both_orders(tmp_path: Path) -> None:
+def test_single_output_averages_both_orders(tmp_path: Path) -> None:
     folder = save_cross_encoder(tmp_path / "one", ("score",))
     (scores,) = load_cross_encoder(parse_spec(f"ce:{folder}")).score_columns(FIRSTS, SECONDS)
     logits = [predict_logits(folder, FIRSTS, SECONDS), predict_logits(folder, SECONDS, FIRSTS)]
@@ -172,14 +170,14 @@ def test_one_output_is_averaged_over_both_orders(tmp_path: Path) -> None:
     assert abs(logits[0] - logits[1]).max() > 1e-3
 
 
-def test_of_three_classes_the_score_is_the_probability_of_entailment(tmp_path: Path) -> None:
+def test_three_classes_score_entailment(tmp_path: Path) -> None:
     folder = save_cross_encoder(tmp_path / "nli", ("contradiction", "Entailment", "neutral"))
     (scores,) = load_cross_encoder(parse_spec(f"ce:{folder}")).score_columns(FIRSTS, SECONDS)
     logits = np.exp([predict_logits(folder, FIRSTS, SECONDS), predict_logits(folder, SECONDS, FIRSTS)])
     assert scores == pytest.approx((logits[..., 1] / logits.sum(axis=-1)).mean(axis=0), abs=2e-6)
 
 
-def test_a_gate_of_a_cross_encoder(tmp_path: Path) -> None:
+def test_gate_of_a_cross_encoder(tmp_path: Path) -> None:
     folder = save_cross_encoder(tmp_path / "one", ("score",))
     figures = sentprobe.gate(f"ce:{folder}?batch=8&name=tiny", contrasts=["role"], n=50)
     assert (figures.draws[0].scorer, figures.draws[0].measure) == ("tiny", "score")
@@ -221,7 +219,7 @@ def test_gate_refuses_bad_models(arguments: dict[str, Any], message: str) -> Non
         sentprobe.gate(**arguments, contrasts=["role"], n=20)
 
 
-def test_a_function_of_pairs_that_counts_shared_words() -> None:
+def test_function_may_count_shared_words() -> None:
     def count_shared(pairs: list[tuple[str, str]]) -> list[int]:
         return [len(set(first.split()) & set(second.split())) for first, second in pairs]
 

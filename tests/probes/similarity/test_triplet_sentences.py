@@ -33,7 +33,7 @@ def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return file
 
 
-def test_what_was_drawn_is_read(path: Path) -> None:
+def test_drawn_triplets_are_read(path: Path) -> None:
     sampled, read = SampledTriplets(SPACE, DRAWING), read_triplets(path)
     assert is_triplet_file(path)
     assert [*map(tuple, read.columns)] == [*map(tuple, sampled.columns)]
@@ -87,7 +87,7 @@ def test_files_that_are_damaged(tmp_path: Path) -> None:
         read_triplets(path)
 
 
-def test_what_is_needed_is_named(tmp_path: Path) -> None:
+def test_missing_columns_are_named(tmp_path: Path) -> None:
     lines = tmp_path / "t.jsonl"
     lines.write_text(json.dumps({"anchor": "a", "positive": "b", "negative": "c"}), "utf-8")
     columns = tmp_path / "t.parquet"

@@ -41,7 +41,7 @@ def make_page_table(*records: object, **style: bool) -> PageTable:
 ORDER = [make_sample_result(name, "Order", n, 500, 500, 500) for name, n in (("a", 500), ("b", 690))]
 
 
-def test_a_cell_says_its_interval_its_control_and_its_group() -> None:
+def test_cell_has_interval_control_and_group() -> None:
     ((_, row),) = make_page_table(*ORDER).parts
     (cell,) = row.cells
     assert (cell.text, cell.value, cell.shade, cell.group) == ("69.0", 69.0, 0.38, 1)
@@ -59,18 +59,18 @@ def test_intervals_are_not_said_twice() -> None:
     assert row.cells[0].interval == ""
 
 
-def test_below_the_last_row_stands_what_is_to_be_above() -> None:
+def test_last_row_names_controls() -> None:
     words = replace(make_sample_result("a", "Content1Probe", 900, 500, 500, 880), mirrored=False)
     assert make_page_table(*ORDER, words).controls == ("chance 50.0", "words 88.0")
 
 
-def test_controls_are_a_part_of_their_own() -> None:
+def test_controls_are_separate_part() -> None:
     parts = make_page_table(*ORDER, all_rows=True).parts
     assert len(parts) > 1
     assert all(cell.shade is None for row in parts[1] for cell in row.cells)
 
 
-def test_a_layer_keeps_the_name_of_its_model() -> None:
+def test_layer_keeps_name_of_model() -> None:
     (rows,) = make_page_table(*LAYERS).parts
     assert [(row.label, row.of, row.heading) for row in rows] == [
         ("hf:m", "", True),
@@ -84,14 +84,14 @@ def test_a_layer_keeps_the_name_of_its_model() -> None:
 CONTROL_CHARACTERS = "\u202e\a\x1b"
 
 
-def test_a_report_page_has_no_control_characters() -> None:
+def test_report_page_escapes_control_characters() -> None:
     first, second = (replace(r, encoder=f"{r.encoder}{CONTROL_CHARACTERS}", command=CONTROL_CHARACTERS) for r in ORDER)
     page = build_report_page(Results((first, second)))
     assert {*CONTROL_CHARACTERS}.isdisjoint(page)
     assert r"a\u202e\x07\x1b" in page
 
 
-def test_a_gate_page_has_no_control_characters(tmp_path: Path) -> None:
+def test_gate_page_escapes_control_characters(tmp_path: Path) -> None:
     rows = [f"the man{CONTROL_CHARACTERS} slept {n},the man {n} slept,{n % 2}" for n in range(40)]
     (tmp_path / "pairs.csv").write_text("\n".join(["a,b,same", *rows]), "utf-8")
     gate = sentprobe.gate("bow?dim=8", contrasts=["role"], n=40, pairs=tmp_path / "pairs.csv")
@@ -143,7 +143,7 @@ def test_cues_stand_beside_the_best_encoder() -> None:
     assert audit.lines[-1] == "The seed of the classifiers is 3."
 
 
-def test_a_leak_stands_at_the_top() -> None:
+def test_leak_stands_at_the_top() -> None:
     audits = [make_audit("Order", "aaaa", leaks=True), make_audit("SemRole", "bbbb")]
     page_part = build_page_audits(TWO, audits)
     leak = "Order: LEAK: length and probe gives 62.0%, where chance is 50.0%."
@@ -157,7 +157,7 @@ def test_a_leak_stands_at_the_top() -> None:
     assert page.index("<h2>What surface cues") < page.index("<h2>How to reproduce the results</h2>")
 
 
-def test_an_audit_of_other_data_is_left_out_in_words() -> None:
+def test_audit_of_other_data_is_omitted() -> None:
     page_part = build_page_audits(TWO, [make_audit("Order", "cccc"), make_audit("Tense", "dddd")])
     assert (page_part.audits, page_part.picture.panels, page_part.legend) == ((), (), ())
     assert page_part.lead == "There is no audit of the data of these results."
@@ -168,7 +168,7 @@ def test_an_audit_of_other_data_is_left_out_in_words() -> None:
     )
 
 
-def test_of_draws_each_dataset_is_named_with_its_seed() -> None:
+def test_audits_are_named_by_seed() -> None:
     draws = Results((make_result("bow", "Order", 600, "a"), make_result("bow", "Order", 600, "b", 10)))
     audits = [make_audit("Order", "b"), make_audit("Order", "a"), make_audit("Order", "b")]
     page_part = build_page_audits(draws, audits)
@@ -189,7 +189,7 @@ def test_hostile_names_are_text() -> None:
     assert "The audit of &lt;/script&gt;" in page
 
 
-def test_without_audits_the_page_says_nothing_of_them() -> None:
+def test_page_without_audits_omits_section() -> None:
     assert "surface cues" not in build_report_page(TWO)
 
 
@@ -218,7 +218,7 @@ def list_mistakes(*records: Result, **columns: tuple[str, ...]) -> list[PageMist
 
 @examples(40)
 @given(results(), st.data())
-def test_each_wrong_item_is_counted_in_one_structure(result: Result, data: st.DataObject) -> None:
+def test_wrong_items_are_counted_by_structure(result: Result, data: st.DataObject) -> None:
     result = replace(result, layer=None)
     total = result.scores[Condition.PROBE].total
     names = data.draw(st.tuples(*[st.sampled_from(["transitive", "transitive-rc"])] * total))
@@ -229,13 +229,13 @@ def test_each_wrong_item_is_counted_in_one_structure(result: Result, data: st.Da
     assert all(len(part.shown) == min(1, part.wrong) for part in page_part.parts)
 
 
-def test_without_structures_there_are_a_few_examples() -> None:
+def test_mistakes_without_structures_are_few() -> None:
     (page_part,) = list_mistakes(make_sample_result("bow", "Order", 600))
     assert [len(part.shown) for part in page_part.parts] == [ITEMS_WITHOUT_STRUCTURES]
     assert page_part.title == "bow on Order: 400 of 1000 test items"
 
 
-def test_of_draws_the_first_of_layers_none_and_not_of_all_encoders() -> None:
+def test_mistakes_are_of_first_encoders() -> None:
     records = [make_sample_result(f"bow?dim={n}", "Order", 600) for n in range(MAX_ENCODERS + 2)]
     again = replace(records[0], seed=10)
     layer = replace(make_sample_result("hf:m?layer=1", "Order", 600), layer=1)
@@ -243,7 +243,7 @@ def test_of_draws_the_first_of_layers_none_and_not_of_all_encoders() -> None:
     assert [page_part.of for page_part in page_parts] == records[:MAX_ENCODERS]
 
 
-def test_on_the_page_sentences_are_text_and_probe_words_marked() -> None:
+def test_page_marks_probe_words_in_sentences() -> None:
     record = make_sample_result("bow", "Order", 600)
     page = build_report_page(Results((record,)), items=[make_table(record)])
     assert "<h2>Incorrect answers</h2>" in page

@@ -73,7 +73,7 @@ def page_state(seen: Seen) -> dict[str, Any]:
     return seen.message
 
 
-def test_nothing_is_complained_of_or_asked_for(seen: Seen, page_state: dict[str, Any]) -> None:
+def test_browser_reports_no_complaints_or_requests(seen: Seen, page_state: dict[str, Any]) -> None:
     assert seen.complaints == []
     assert page_state["requests"] == 0
 
@@ -100,18 +100,18 @@ def test_hostile_names_are_text(page_state: dict[str, Any]) -> None:
     assert HOSTILE in page_state["first"]
 
 
-def test_a_narrow_window_shows_it(page_state: dict[str, Any]) -> None:
+def test_narrow_window_shows_it(page_state: dict[str, Any]) -> None:
     assert page_state["width"] == 400
     assert page_state["overflow"] <= 0
 
 
-def test_a_table_that_is_too_wide_says_so_at_its_edge(page_state: dict[str, Any]) -> None:
+def test_wide_table_shows_its_edge(page_state: dict[str, Any]) -> None:
     assert page_state["more"] > 0
     assert page_state["edge"] == "local, scroll"  # at the end, what scrolls along covers the shadow
     assert page_state["moved"] == [page_state["more"], 0]  # names stay where they are
 
 
-def test_the_script_that_the_page_allows_is_its_own(tmp_path: Path) -> None:
+def test_page_allows_only_its_script(tmp_path: Path) -> None:
     as_it_is = see(build_page(), tmp_path)
     assert as_it_is.complaints == []
     assert as_it_is.dom.count('title="Sort by this column"') == 3

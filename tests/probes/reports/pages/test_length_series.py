@@ -55,7 +55,7 @@ def test_every_length_is_in_one_bin(length: int) -> None:
     assert sum(length in length_bin for length_bin in BINS) == 1
 
 
-def test_the_bins_are_those_of_the_length_task() -> None:
+def test_bins_are_those_of_length_task() -> None:
     assert "AdiLength" in TASKS
     assert [(length_bin.shortest, length_bin.longest) for length_bin in BINS[1:-1]] == list(ADI_BINS)
     assert [str(length_bin) for length_bin in BINS] == [
@@ -64,7 +64,7 @@ def test_the_bins_are_those_of_the_length_task() -> None:
 
 
 @given(results(), st.sampled_from(Lengths))
-def test_accuracies_by_length_make_up_the_accuracy(result: Result, by: Lengths) -> None:
+def test_lengths_add_up_to_accuracy(result: Result, by: Lengths) -> None:
     points = accuracy_by_length(result, by=by)
     assert [point.bin for point in points] == list(find_bins(result.lengths, by))
     assert sum(point.count for point in points) == len(result.lengths)
@@ -73,7 +73,7 @@ def test_accuracies_by_length_make_up_the_accuracy(result: Result, by: Lengths) 
 
 
 @given(results())
-def test_accuracy_of_a_length_is_counted_by_hand(result: Result) -> None:
+def test_accuracy_of_length_by_hand(result: Result) -> None:
     seeds = result.scores[Condition.PROBE].seeds
     for point in accuracy_by_length(result, by=Lengths.TOKENS):
         right_answers = [
@@ -98,7 +98,7 @@ values = st.lists(st.tuples(st.integers(1, 80), st.floats(0, 100)), min_size=1, 
 
 
 @given(values, st.sampled_from(Lengths))
-def test_norms_put_together_are_those_of_all_sentences(pairs: list[tuple[int, float]], by: Lengths) -> None:
+def test_norms_are_merged_over_sentences(pairs: list[tuple[int, float]], by: Lengths) -> None:
     lengths, norms = zip(*pairs, strict=True)
     norms_by_bin = summarize_norms(lengths, np.array(norms))
     result = replace(make_sample_result("bow", "order", 500), norms=norms_by_bin)
@@ -111,7 +111,7 @@ def test_norms_put_together_are_those_of_all_sentences(pairs: list[tuple[int, fl
         assert point.deviation == pytest.approx(pstdev(here), abs=1e-4)
 
 
-def test_a_run_keeps_lengths_and_the_norms_of_vectors_as_they_are() -> None:
+def test_run_keeps_lengths_and_norms() -> None:
     data = make_learnable_dataset(size=40)
     encoder = make_encoder("bow?dim=8")
     (record,) = run([data], [encoder], preset=FAST, controls=False).records
@@ -132,7 +132,7 @@ def make_results() -> Results:
     return Results((short, long))
 
 
-def test_table() -> None:
+def test_table_of_lengths() -> None:
     (grid,) = build_series_grids(make_results())
     assert format_grid(grid, TableFormat.TEXT).splitlines() == [
         "order, tokens  test items    bow   long  sentences   norm of bow",
@@ -144,7 +144,7 @@ def test_table() -> None:
     assert grid.rows[0].cells[1].text == "100.0 [51.0, 100.0]"
 
 
-def test_records() -> None:
+def test_records_of_lengths() -> None:
     records = series_records(make_results())
     assert len({tuple(record) for record in records}) == 1
     assert [(r["encoder"], r["series"], r["shortest"], r["count"], r["mean"]) for r in records] == [
@@ -157,7 +157,7 @@ def test_records() -> None:
     ]
 
 
-def test_report_has_the_plot_and_says_what_it_is() -> None:
+def test_report_has_captioned_plot() -> None:
     page = build_report_page(make_results())
     title = "<h2>Accuracy and norm by sentence length</h2>"
     assert title in page
@@ -205,7 +205,7 @@ def test_plot_on_the_command_line(command: Command, folder: Path, tmp_path: Path
     assert "table 2 of 2, seed 5" in out
 
 
-def test_mistakes(command: Command, folder: Path, tmp_path: Path) -> None:
+def test_show_refuses_bad_lengths(command: Command, folder: Path, tmp_path: Path) -> None:
     code, _, err = command("show", folder, "--by-length", "bin")
     assert (code, "'bin' (did you mean 'bins'?); known: bins, tokens" in err) == (2, True)
     prepare_directory(tmp_path / "old")

@@ -102,12 +102,12 @@ def add_control_task(result: Result) -> Result:
         ),
     ],
 )
-def test_it_says_what_was_done(change: Callable[[Result], Result], passage: str) -> None:
+def test_methods_state_what_was_done(change: Callable[[Result], Result], passage: str) -> None:
     assert passage in make_single_result(change)
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda each: each.name)
-def test_the_figures_of_each_preset_are_there(preset: Preset) -> None:
+def test_figures_of_presets_are_stated(preset: Preset) -> None:
     passage = make_single_result(lambda result: replace(result, preset=preset))
     assert f"{preset.max_epochs:,}" in passage
     assert f"{preset.tolerance:g}" in passage
@@ -130,7 +130,7 @@ def test_several_tables_have_a_paragraph_each() -> None:
 
 @examples(40)
 @given(st.lists(any_results(), min_size=1, max_size=3))
-def test_what_is_cited_is_in_the_bibtex_and_nothing_else(records: list[Result]) -> None:
+def test_bibtex_has_exactly_cited_works(records: list[Result]) -> None:
     reviewable = tuple(replace(result, majority=max(0.01, result.majority)) for result in records)
     for style in (TableFormat.TEXT, TableFormat.MARKDOWN, TableFormat.LATEX):
         assert write_methods_text(Results(reviewable), style)

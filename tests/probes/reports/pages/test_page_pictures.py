@@ -26,7 +26,7 @@ def line_panels(picture: ResultPicture) -> list[LinePanel]:
     return [panel for panel in picture.panels if isinstance(panel, LinePanel)]
 
 
-def test_a_dot_for_each_encoder_on_each_task() -> None:
+def test_task_picture_has_dot_per_encoder() -> None:
     words = make_sample_result("a", "Content1Probe", 900, 500, 500, 880)
     results = Results((make_sample_result("a", "Order", 900), make_sample_result("b", "Order", 600), words))
     picture = draw_task_picture(results, compute_standings(results))
@@ -78,7 +78,7 @@ def test_draws_are_one_line() -> None:
     assert line.points[1].high > 40
 
 
-def test_of_many_encoders_the_best_are_drawn() -> None:
+def test_length_picture_shows_best_encoders() -> None:
     many = [make_result(f"e{n}", 500 + 10 * n) for n in range(MAX_LINES + 2)]
     (picture,) = draw_length_pictures(Results(tuple(many)), Lengths.BINS)
     assert [name for name, _ in picture.legend] == [f"e{n}" for n in range(2, MAX_LINES + 2)]
@@ -97,7 +97,7 @@ def make_placed(layer: int, position: str, right: int, *, family: str) -> Result
     (["hf:m?part=mlp&pool=verb", "hf:m?part=mlp&pool=agent.rel"], "hf:m?part=mlp"),
     (["hf:m?pool=verb&part=mlp", "hf:m?pool=agent.rel&part=mlp"], "hf:m?part=mlp"),
 ])  # fmt: skip
-def test_a_cell_for_each_layer_and_position(names: list[str], model: str) -> None:
+def test_position_picture_has_cell_per_layer(names: list[str], model: str) -> None:
     verb, determiner = names
     records = [make_placed(0, "verb", 500, family=verb), make_placed(2, "verb", 700, family=verb),
                make_placed(2, "agent.rel", 1000, family=determiner)]  # fmt: skip

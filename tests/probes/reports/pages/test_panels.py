@@ -27,7 +27,7 @@ heights = st.lists(st.floats(0, 200), max_size=8).map(sorted)
 
 @examples(60)
 @given(ends=st.tuples(numbers, numbers), value=numbers, count=st.integers(2, 8))
-def test_a_scale_stays_between_its_ends(ends: tuple[float, float], value: float, count: int) -> None:
+def test_scale_stays_between_its_ends(ends: tuple[float, float], value: float, count: int) -> None:
     assume(ends[1] - ends[0] > 1e-3)
     scale = Scale(low=ends[0], high=ends[1], start=40, end=340)
     assert (scale.locate(ends[0]), scale.locate(ends[1])) == (40, 340)
@@ -37,7 +37,7 @@ def test_a_scale_stays_between_its_ends(ends: tuple[float, float], value: float,
     assert all(ends[0] - 1e-6 <= float(text) <= ends[1] + 1e-6 for _, text in ticks)
 
 
-def test_a_logarithmic_scale() -> None:
+def test_logarithmic_scale() -> None:
     scale = Scale(low=1, high=100, start=0, end=10, logarithmic=True)
     assert scale.compute_ticks() == [(0, "1"), (5, "10"), (10, "100")]
     assert (scale.locate(0), scale.locate(-3), scale.locate(1000)) == (0, 0, 10)
@@ -61,7 +61,7 @@ def test_names_are_moved_spread_heights(before: list[float]) -> None:
 
 @examples(40)
 @given(values=st.lists(st.floats(0, 100), min_size=1))
-def test_the_floor_is_a_round_number_below_all(values: list[float]) -> None:
+def test_floor_is_round_number_below_values(values: list[float]) -> None:
     floor = compute_floor(values)
     assert floor % 10 == 0
     assert 0 <= floor <= 90
@@ -80,19 +80,19 @@ def test_rows_are_below_each_other() -> None:
     assert max(middles) < dots("a", "b", "c").bottom
 
 
-def test_a_long_name_keeps_its_end() -> None:
+def test_long_name_keeps_its_end() -> None:
     panel = dots("st:" + "x" * 50 + "/minilm")
     label = panel.shorten_label(panel.rows[0])
     assert len(label) == 21
     assert label.endswith("/minilm")
 
 
-def test_up_to_four_lines_have_their_names_beside_them() -> None:
+def test_up_to_four_lines_are_labelled() -> None:
     assert build_legend(number_marks("abcd")) == ()
     assert build_legend(number_marks("abcde")) == tuple(zip("abcde", range(5), strict=True))
 
 
-def test_names_stand_at_the_ends_of_their_lines() -> None:
+def test_labels_stand_at_line_ends() -> None:
     lines = tuple(
         Line(name=name, mark=0, points=tuple(LinePoint(x=x, y=y, low=y, high=y) for x, y in ((0, 50), (1, end))))
         for name, end in (("low", 60), ("high", 90))

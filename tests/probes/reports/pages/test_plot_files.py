@@ -36,12 +36,12 @@ def find_texts(picture: ResultPicture) -> list[str]:
     return ["".join(node.itertext()) for node in root.iter("{http://www.w3.org/2000/svg}text")]
 
 
-def test_any_name_is_text() -> None:
+def test_hostile_name_is_text() -> None:
     picture = ResultPicture(title=HOSTILE, caption=HOSTILE, panels=(dot_panel(HOSTILE),))
     assert find_texts(picture).count(HOSTILE) == 3
 
 
-def test_colours_are_those_of_the_page_and_no_variables() -> None:
+def test_colours_are_those_of_the_page() -> None:
     page = load_template("page.css").render()
     light = dict(re.findall(r"--(\w+): ([^;]+);", page.partition("}")[0]))
     assert {name: light[name] for name in plot_files.COLOURS} == plot_files.COLOURS
@@ -68,7 +68,7 @@ def test_panels_are_in_rows(number: int, columns: list[int]) -> None:
 
 
 @pytest.mark.parametrize(("suffix", "start"), [(".png", b"\x89PNG"), (".pdf", b"%PDF")])
-def test_converted(suffix: str, start: bytes) -> None:
+def test_plots_are_converted(suffix: str, start: bytes) -> None:
     pytest.importorskip("vl_convert")
     svg = plot_files.render_svg(ResultPicture(title=HOSTILE, caption="", panels=(line_panel("a", "b"),)))
     assert plot_files.convert_svg(svg, suffix).startswith(start)
@@ -107,7 +107,7 @@ def test_accuracy_by_size_of_the_probe() -> None:
     assert (panel.named, panel.references, picture.legend) == (True, (50,), ())
 
 
-def test_seeds_are_a_mean_and_a_deviation() -> None:
+def test_seeds_are_mean_and_deviation() -> None:
     seeds = make_sample_result("a", "Order", 800, seeds=3)
     some = add_readings(seeds, Condition.PORTIONS, {4: 500, 40: 600}, {4: 510, 40: 700}, {4: 520, 40: 800})
     fewer = add_readings(make_sample_result("b", "Order", 800), Condition.PORTIONS, {2: 400, 4: 450, 40: 500})
@@ -120,7 +120,7 @@ def test_seeds_are_a_mean_and_a_deviation() -> None:
     assert first.points[0].x == second.points[1].x == log2(4)
 
 
-def test_panels_are_by_task_and_of_many_encoders_the_best_are_drawn() -> None:
+def test_panels_show_best_encoders_by_task() -> None:
     curve = {4: 500, 8: 900}
     many = [
         add_readings(make_sample_result(f"e{n}", task, 500 + 10 * n), Condition.PORTIONS, curve)
@@ -161,5 +161,5 @@ def test_cut_vectors_are_a_line() -> None:
         ("a\n, 3 dims", 3, "a\n"),
     ],
 )
-def test_the_whole_of_cut_vectors(name: str, dim: int, full_name: str) -> None:
+def test_width_is_stripped_from_name(name: str, dim: int, full_name: str) -> None:
     assert strip_width(make_cut_result(name, dim, 500)) == full_name

@@ -98,7 +98,7 @@ def test_seeds_and_intervals() -> None:
     assert cell.text == "90.1 ± 1.9 [88.1, 91.8]"
 
 
-def test_other_widths_have_rows_of_their_own() -> None:
+def test_other_widths_have_own_rows() -> None:
     wide = replace(sample("wide", "order", 551, 510), dim=9)
     labels = [row.label for row in build_grid(Results((*SAMPLE.records, wide)), style=ALL_ROWS).rows]
     assert labels[3:5] == ["random sentences, dim 3", "random sentences, dim 9"]
@@ -127,7 +127,7 @@ def test_each_setting_has_its_table() -> None:
 
 
 @given(st.permutations([sample("bow", "order", 500, seeds=n) for n in (1, 3, 2)]))
-def test_of_what_is_there_twice_the_fuller_is_kept(records: list) -> None:  # type: ignore[type-arg]
+def test_fuller_of_two_results_is_kept(records: list) -> None:  # type: ignore[type-arg]
     (table,) = split_settings(Results(tuple(records)))
     (record,) = table.records
     assert len(record.scores[Condition.PROBE].seeds) == 3
@@ -176,7 +176,7 @@ def test_no_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
         SAMPLE.to_frame()
 
 
-def test_notes_and_titles_in_markdown_show_what_is_meant() -> None:
+def test_markdown_escapes_names() -> None:
     name, shown = "bow?name=a*b*c_<b>", r"bow?name=a\*b\*c\_\<b>"
     assert format_notes(f"classifier of {name}\n", TableFormat.MARKDOWN).strip() == (f"- classifier of {shown}")
     assert format_title(name, TableFormat.MARKDOWN) == f"**{shown}**\n\n"
@@ -187,7 +187,7 @@ def test_notes_and_titles_in_markdown_show_what_is_meant() -> None:
 
 
 @pytest.mark.parametrize(("items", "text"), [(49, "51.0 [37.5, 64.4] (49 items)"), (50, "50.0")])
-def test_a_figure_of_few_items_has_its_interval(items: int, text: str) -> None:
+def test_figure_of_few_items_has_interval(items: int, text: str) -> None:
     score = make_score([make_seed_score([item % 2 == 0 for item in range(items)])], ())
     result = replace(sample("bow", "ObjNum", 1), scores={Condition.PROBE: score})
     ((cell,),) = (row.cells for row in build_grid(Results((result,))).rows)
@@ -224,7 +224,7 @@ def test_published_tasks_are_known() -> None:
     assert (kinds.count(PublishedKind.BOUND), kinds.count(PublishedKind.BASELINE)) == (1, 5)
 
 
-def test_chance_of_conneau_is_their_majority_vote() -> None:
+def test_conneau_chance_is_their_majority_vote() -> None:
     (table,) = find_tables(["Tense"])
     (row,) = (row for row in table.rows if row.name == "Majority vote")
     assert row.accuracies == table.chance
@@ -240,11 +240,11 @@ def test_chance_of_conneau_is_their_majority_vote() -> None:
         ("AdiOrder-permuted", "skip-thought (Adi et al. 2017)"),
     ],
 )
-def test_rows_say_whose_they_are_and_what_they_are(task: str, label: str) -> None:
+def test_published_rows_name_paper_and_kind(task: str, label: str) -> None:
     assert label in [row.label for table in find_tables([task]) for row in table.rows]
 
 
-def test_rows_of_all_papers_stand_below_and_none_is_best() -> None:
+def test_published_rows_are_below_and_unmarked() -> None:
     tasks = ["SemRole", "Tense", "AdiOrder"]
     results = Results(tuple(make_sample_result("bow", task, 600) for task in tasks))
     first, *below = build_grid(results, style=SHOWN).rows
@@ -257,7 +257,7 @@ def test_rows_of_all_papers_stand_below_and_none_is_best() -> None:
     assert not any(cell.best for row in below for cell in row.cells)
 
 
-def test_lines_cite_the_paper_and_name_classifier_and_chance() -> None:
+def test_published_notes_cite_paper_and_chance() -> None:
     (line,) = describe_published_tables(["Tense", "WC"])
     assert re.search(
         r"^Published rows: Conneau, .* table 2, section 4; .* preset conneau, 100,000 training and "
@@ -270,7 +270,7 @@ def test_lines_cite_the_paper_and_name_classifier_and_chance() -> None:
     assert "chance 50.0 on all" in lines
 
 
-def test_a_run_of_other_tasks_is_told_that_there_are_none() -> None:
+def test_other_tasks_have_no_published_rows() -> None:
     results = Results((make_sample_result("bow", "mine", 600),))
     assert len(build_grid(results, style=SHOWN).rows) == 1
     assert describe_all(results, style=SHOWN).endswith(
@@ -342,7 +342,7 @@ def differ(first: Result, second: Result) -> bool:
 
 
 @given(st.lists(RECORDS, max_size=12))
-def test_tables_are_those_of_a_comparison_of_all_pairs(records: list[Result]) -> None:
+def test_tables_equal_comparison_of_all_pairs(records: list[Result]) -> None:
     tables = split_single_draws(Results(tuple(records)))
     assert [table.records for table in tables] == split_by_pairs(records)
 

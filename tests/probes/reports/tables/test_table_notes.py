@@ -47,7 +47,7 @@ def test_summaries_of_notes(stored_text: SnapshotAssertion) -> None:
     assert "\n".join(lines) == stored_text
 
 
-def test_the_command_prints_all_notes_when_asked(tmp_path: Path, command: Command) -> None:
+def test_command_prints_all_notes(tmp_path: Path, command: Command) -> None:
     run = write_run(tmp_path / "run", sample("bow", "Order", 690, 490, 505, 500, mirrored=True))
     short, complete = command("show", run)[1], command("show", run, "--notes")[1]
     assert short.endswith(f"\nAll notes: probe show {run} --notes\n")
@@ -56,7 +56,7 @@ def test_the_command_prints_all_notes_when_asked(tmp_path: Path, command: Comman
     assert "All notes:" not in complete
 
 
-def test_notes_are_refused_where_there_are_none(tmp_path: Path, command: Command) -> None:
+def test_notes_without_table_are_refused(tmp_path: Path, command: Command) -> None:
     run = write_run(tmp_path / "run", sample("bow", "Order", 690))
     for more in (("-f", "csv"), ("--by-length", "bins")):
         code, out, err = command("show", run, "--notes", *more)
@@ -110,14 +110,14 @@ ODD = replace(FACTS, vocabulary="x, sampling y", sampling="")
 @example(
     ((ODD, "a"), (FACTS, "b")), ((replace(ODD, vocabulary="x", sampling="y, sampling not stated"), "a"), (FACTS, "b"))
 )
-def test_no_two_tables_of_different_data_have_the_same_lines(
+def test_different_data_have_different_lines(
     first: tuple[tuple[DataFacts | None, str], ...], second: tuple[tuple[DataFacts | None, str], ...]
 ) -> None:
     assert (first == second) == (describe_all(make_table(*first)) == describe_all(make_table(*second)))
 
 
 @given(tables, facts_and_digests, st.sampled_from([each.name for each in fields(DataFacts)]))
-def test_a_single_thing_that_differs_shows(
+def test_each_changed_fact_shows(
     one: tuple[tuple[DataFacts | None, str], ...], replacement: tuple[DataFacts | None, str], name: str
 ) -> None:
     (mine, digest), second = one
@@ -131,7 +131,7 @@ def test_a_single_thing_that_differs_shows(
     )
 
 
-def test_what_is_not_known_is_not_recorded() -> None:
+def test_unknown_facts_are_not_recorded() -> None:
     value = json.loads(format_result(make_result("Order", (FACTS, "a" * 64))))
     assert value["data"]["train"] == 4000
     assert value["data"]["sampling"] == "mirror"

@@ -57,7 +57,7 @@ def test_text_is_table_with_notes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert max(map(len, str(BOTH).splitlines())) <= 60
 
 
-def test_no_word_is_broken_at_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_words_are_whole_at_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     tasks = [f"ATaskOfLongName{n}" for n in range(9)]
     name = "hf:bert-base-uncased?layer=10&pool=mean"
@@ -102,13 +102,13 @@ def test_best_figure_has_star_or_bold() -> None:
         ("All", "a{b", "label 'a{b': use letters, digits and the signs : . + / - _"),
     ],
 )
-def test_a_caption_that_cannot_be(caption: str | None, label: str | None, message: str) -> None:
+def test_caption_that_cannot_be(caption: str | None, label: str | None, message: str) -> None:
     with pytest.raises(UsageError, match=f"^{re.escape(message)}$"):
         BOTH.to_latex(caption=caption, label=label)
 
 
 @pytest.mark.parametrize("form", [(), ("--format", "text")])
-def test_a_file_has_stars(tmp_path: Path, command: Command, form: tuple[str, ...]) -> None:
+def test_file_has_stars(tmp_path: Path, command: Command, form: tuple[str, ...]) -> None:
     path = write_run(tmp_path / "run", *BOTH.records)
     _, printed, _ = command("show", path, *form)
     assert command("show", path, *form, "--out", tmp_path / "table.txt")[0] == 0
@@ -119,7 +119,7 @@ def test_a_file_has_stars(tmp_path: Path, command: Command, form: tuple[str, ...
         assert bow.index("50.0") == best.index("69.0")
 
 
-def test_a_notebook_shows_the_table_the_best_in_bold() -> None:
+def test_notebook_marks_best_in_bold() -> None:
     page = BOTH._repr_html_()
     tags = TagChecker()
     tags.feed(page)
@@ -130,7 +130,7 @@ def test_a_notebook_shows_the_table_the_best_in_bold() -> None:
 
 
 @given(name=st.text(st.characters(blacklist_categories=("C", "Z")), min_size=1))
-def test_a_notebook_shows_every_name_as_it_is(name: str) -> None:
+def test_notebook_shows_any_name(name: str) -> None:
     results = Results((make_sample_result(name, "Order", 500, mirrored=True),))
     tags = TagChecker()
     tags.feed(results._repr_html_())
@@ -138,7 +138,7 @@ def test_a_notebook_shows_every_name_as_it_is(name: str) -> None:
     assert name in tags.texts
 
 
-def test_runs_of_two_settings_are_two_tables() -> None:
+def test_settings_have_separate_tables() -> None:
     other_record = replace(make_sample_result("bow", "Order", 500, mirrored=True), seed=7)
     both = Results((*BOTH.records, other_record))
     for text in (str(both), both.to_markdown(), both.to_latex(), both._repr_html_()):
@@ -182,7 +182,7 @@ def find_figures(records: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
     return {record["condition"]: {key: record[key] for key in keys if not pd.isna(record[key])} for record in records}
 
 
-def test_records_frame_and_csv_have_the_figures_of_methods() -> None:
+def test_records_have_figures_of_methods() -> None:
     results = add_all_methods()
     frame = results.to_frame().to_dict("records")
     for records in (results.to_records(), frame, join_records(results, ())):
@@ -197,7 +197,7 @@ def test_records_frame_and_csv_have_the_figures_of_methods() -> None:
 
 @examples(40)
 @given(st.tuples(*[st.integers(0, 1000)] * 2), st.floats(0, 1e5), st.floats(0, 1))
-def test_tables_show_the_figures_of_the_records(correct: tuple[int, ...], bits: float, control: float) -> None:
+def test_method_tables_show_figures_of_records(correct: tuple[int, ...], bits: float, control: float) -> None:
     results = add_all_methods(correct=correct, bits=bits, control=control)
     shown: dict[str, str] = {}
     for _, grid, _ in build_method_tables(results):
@@ -208,7 +208,7 @@ def test_tables_show_the_figures_of_the_records(correct: tuple[int, ...], bits: 
         assert shown[figure.heading] == f"{figure.scale * values[figure.key]:.{figure.decimals}f}"
 
 
-def test_every_view_of_results_has_the_tables_of_methods() -> None:
+def test_every_view_has_method_tables() -> None:
     results = add_all_methods()
     for text in (results.to_markdown(), results.to_latex(), str(results), results._repr_html_()):
         for title in ("control task, Order", "description length, Order", "complexity, Order"):
@@ -216,7 +216,7 @@ def test_every_view_of_results_has_the_tables_of_methods() -> None:
     assert "description length" not in Results((make_sample_result("bow", "Order", 600),)).to_markdown()
 
 
-def test_a_row_without_a_probe_of_as_many_portions_is_empty() -> None:
+def test_row_without_portions_is_empty() -> None:
     records = (add_portions("bow?dim=1", 4, 8), add_portions("bow?dim=2", 2, 4, 8))
     shown = {title: grid for title, grid, _ in build_method_tables(Results(records))}
     rows = shown["accuracy by training items, Order"].rows
@@ -226,7 +226,7 @@ def test_a_row_without_a_probe_of_as_many_portions_is_empty() -> None:
     }
 
 
-def test_on_the_page_a_note_stands_once_below_the_tables_that_it_is_of() -> None:
+def test_page_states_note_once_below_tables() -> None:
     one = add_portions("bow", 4, 8)
     page = build_report_page(Results((one, replace(one, task="SemRole"))))
     tables = [page.index(f"<h3>Description length, {task}</h3>") for task in ("Order", "SemRole")]
