@@ -42,15 +42,15 @@ def test_units_needed_give_sign_test_power(better: float, worse: float, level: f
     assert compute_sign_test_power(needed, better, worse, level) == pytest.approx(TARGET_POWER, abs=0.03)
 
 
-@pytest.mark.parametrize(("effect", "draws"), [(2.0, 5), (1.0, 3), (0.5, 20), (3.0, 10), (1.5, 2)])
-@pytest.mark.parametrize(("level", "prior"), [(0.05, 0.0), (0.001, 0.0), (0.05, 3.5)])
+@pytest.mark.parametrize(("effect", "draws"), [(2.0, 5), (1.0, 3), (0.5, 20), (3.0, 10), (1.5, 2), (0.5, 2), (0.3, 30)])
+@pytest.mark.parametrize(("level", "prior"), [(0.05, 0.0), (0.001, 0.0), (0.0001, 0.0), (0.05, 3.5)])
 def test_t_test_power_is_scipys(effect: float, draws: int, level: float, prior: float) -> None:
     freedom, shift = draws - 1 + prior, effect * draws**0.5
-    critical = student.ppf(1 - level / 2, freedom)
+    critical = student.isf(level / 2, freedom)
     below = np.nan_to_num(nct.cdf(-critical, freedom, shift))  # SciPy may return nan for large effects
     expected = nct.sf(critical, freedom, shift) + below
     power = compute_t_test_power(effect, draws, level=level, prior_freedom=prior)
-    assert power == pytest.approx(expected, abs=1e-4)
+    assert power == pytest.approx(expected, rel=1e-4, abs=1e-7)
 
 
 def test_draws_needed_are_the_fewest() -> None:
@@ -83,13 +83,6 @@ def test_power_is_symmetric(better: float, worse: float, level: float) -> None:
 def test_more_draws_have_more_power(effect: float, draws: int, level: float) -> None:
     fewer, more = (compute_t_test_power(effect, n, level=level) for n in (draws, draws + 1))
     assert level * 0.99 <= fewer <= more + 1e-9 <= 1 + 2e-9
-
-
-@pytest.mark.parametrize(("effect", "draws", "level"), [(0.5, 2, 0.001), (1, 3, 0.05), (0.3, 30, 0.0001)])
-def test_power_is_noncentral_t(effect: float, draws: int, level: float) -> None:
-    critical, shift = student.isf(level / 2, draws - 1), effect * draws**0.5
-    outside = nct.sf(critical, draws - 1, shift) + nct.cdf(-critical, draws - 1, shift)
-    assert compute_t_test_power(effect, draws, level=level) == pytest.approx(outside, rel=1e-4)
 
 
 def test_no_difference_is_never_told() -> None:

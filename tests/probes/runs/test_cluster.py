@@ -20,7 +20,6 @@ from sentprobe.common.engines import Engine, EngineChoice, EngineError, InlineEx
 from sentprobe.common.errors import SentprobeError, UsageError
 from sentprobe.common.screen import SilentReporter
 from sentprobe.common.specs import Spec
-from sentprobe.probes.classifier import fit as trainer
 from sentprobe.probes.classifier.presets import find_preset
 from sentprobe.probes.encoders import kinds as encoder_kinds
 from sentprobe.probes.encoders.encoder import Vectors
@@ -115,20 +114,12 @@ def test_probe_words_with_vectors(words: str, monkeypatch: pytest.MonkeyPatch) -
     assert drop_seconds(away) == drop_seconds(here)
 
 
-def test_shared_controls_are_trained_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    trained = []
-    fit = trainer.fit
-
-    def spying(*args: Any, **kwargs: Any) -> Any:
-        trained.append(kwargs["seeds"])
-        return fit(*args, **kwargs)
-
+def test_shared_controls_are_trained_once(fits: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> None:
     patch_engine(RemoteExecutor(), monkeypatch)
-    monkeypatch.setattr(trainer, "fit", spying)
     run(DATASETS[:1], SPECS, preset=FAST, **CLUSTER_OPTIONS)
     # The probe and random probes of three encoders; random sentences, bags of words, and words and positions of two
     # widths; no sentence and fixed positions.
-    assert len(trained) == 3 * 2 + 2 * 3 + 2
+    assert len(fits) == 3 * 2 + 2 * 3 + 2
 
 
 def test_cluster_resumes_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

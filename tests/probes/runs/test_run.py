@@ -12,7 +12,6 @@ from helpers.strategies.probe_strategies import CountingEncoder, make_learnable_
 
 from sentprobe.common.errors import UsageError
 from sentprobe.common.screen import SilentReporter
-from sentprobe.probes.classifier import fit as trainer
 from sentprobe.probes.classifier.presets import find_preset
 from sentprobe.probes.datasets.dataset import Indices, Items, ProbeDataset, Split
 from sentprobe.probes.encoders.cache import Cache
@@ -30,20 +29,6 @@ DATASETS = [make_learnable_dataset(name="one", size=40), make_learnable_dataset(
 
 def make_bow(dim: int = 8) -> Any:
     return make_encoder(f"bow?dim={dim}", seed=0)
-
-
-@pytest.fixture
-def trained(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, tuple[int, ...]]]:
-    """The task size and seeds of each fit."""
-    seen = []
-    fit = trainer.fit
-
-    def spying(*args: Any, **kwargs: Any) -> Any:
-        seen.append((len(kwargs["train"]), tuple(kwargs["seeds"])))
-        return fit(*args, **kwargs)
-
-    monkeypatch.setattr(trainer, "fit", spying)
-    return seen  # type: ignore[return-value]
 
 
 def test_run_writes_what_it_returns(tmp_path: Path) -> None:
@@ -104,7 +89,7 @@ def test_each_sentence_is_encoded_once(tmp_path: Path) -> None:
     assert sorted(encoder.encoded_texts) == sorted({text for data in DATASETS for text in data.sentences})
 
 
-def test_controls_of_a_width_are_shared(trained: list[tuple[int, tuple[int, ...]]]) -> None:
+def test_controls_of_a_width_are_shared(fits: list[dict[str, Any]]) -> None:
     results = run(
         DATASETS[:1], [CountingEncoder(make_bow()), CountingEncoder(make_bow(), name="other"), make_bow(9)], preset=FAST
     )
@@ -114,7 +99,7 @@ def test_controls_of_a_width_are_shared(trained: list[tuple[int, tuple[int, ...]
     no_sentence = {record.scores[Condition.NO_SENTENCE] for record in results.records}
     assert len(no_sentence) == 1
     # All, then probe and random probes, then four: the probe of bow?dim=9 is the control's.
-    assert len(trained) == len(USUAL_CONDITIONS) + 2 + 4
+    assert len(fits) == len(USUAL_CONDITIONS) + 2 + 4
     assert wider.scores[Condition.PROBE] == wider.scores[Condition.BAG_OF_WORDS]
 
 

@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 from sentprobe.common.errors import ResultsError, SentprobeError
 from sentprobe.common.scratch import hold_lock
 from sentprobe.common.specs import parse_pair, parse_spec
-from sentprobe.probes.classifier import fit as trainer
 from sentprobe.probes.classifier.presets import find_preset, override
 from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.results import store
@@ -68,23 +67,14 @@ def test_only_missing_work_is_done(tmp_path: Path) -> None:
     assert drop_seconds(both) == drop_seconds(run(DATASETS, [make_counting_encoder()], preset=FAST))
 
 
-@pytest.fixture
-def seeds_trained(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
-    seen = []
-    fit = trainer.fit
-
-    def spying(*args: Any, **kwargs: Any) -> Any:
-        seen.append(tuple(kwargs["seeds"]))
-        return fit(*args, **kwargs)
-
-    monkeypatch.setattr(trainer, "fit", spying)
-    return seen
+def list_seeds(fits: list[dict[str, Any]]) -> list[tuple[int, ...]]:
+    return [tuple(call["seeds"]) for call in fits]
 
 
-def test_missing_seeds_are_added(tmp_path: Path, seeds_trained: list[tuple[int, ...]]) -> None:
+def test_missing_seeds_are_added(tmp_path: Path, fits: list[dict[str, Any]]) -> None:
     run(DATASETS[:1], [make_counting_encoder()], preset=FAST, out=tmp_path, seeds=2)
     run(DATASETS[:1], [make_counting_encoder()], preset=FAST, out=tmp_path, seeds=3)
-    assert seeds_trained == [(0, 1)] * CONDITIONS + [(2,)] * CONDITIONS
+    assert list_seeds(fits) == [(0, 1)] * CONDITIONS + [(2,)] * CONDITIONS
     (result,) = read_results(tmp_path).records
     for score in result.scores.values():
         assert [seed_score.seed for seed_score in score.seeds] == [0, 1, 2]
@@ -123,28 +113,28 @@ def test_changed_versions_are_kept_with_seed(tmp_path: Path, monkeypatch: pytest
     assert second.provenance.versions["numpy"] == "9"
 
 
-def test_fewer_seeds_come_from_the_folder(tmp_path: Path, seeds_trained: list[tuple[int, ...]]) -> None:
+def test_fewer_seeds_come_from_the_folder(tmp_path: Path, fits: list[dict[str, Any]]) -> None:
     run(DATASETS[:1], [make_counting_encoder()], preset=FAST, out=tmp_path, seeds=3)
     before = read_files(tmp_path)
-    seeds_trained.clear()
+    fits.clear()
     result = run(DATASETS[:1], [make_counting_encoder()], preset=FAST, out=tmp_path, seeds=1).records[0]
-    assert (seeds_trained, len(result.scores[Condition.PROBE].seeds)) == ([], 1)
+    assert (fits, len(result.scores[Condition.PROBE].seeds)) == ([], 1)
     assert read_files(tmp_path) == before
 
 
-def test_missing_controls_are_added(tmp_path: Path, seeds_trained: list[tuple[int, ...]]) -> None:
+def test_missing_controls_are_added(tmp_path: Path, fits: list[dict[str, Any]]) -> None:
     run(DATASETS[:1], [make_counting_encoder()], preset=FAST, out=tmp_path, controls=False)
     results = run(DATASETS[:1], [make_counting_encoder()], preset=FAST, out=tmp_path)
-    assert len(seeds_trained) == CONDITIONS
+    assert len(fits) == CONDITIONS
     assert drop_seconds(results) == drop_seconds(run(DATASETS[:1], [make_counting_encoder()], preset=FAST))
 
 
-def test_shared_controls_are_not_trained_again(tmp_path: Path, seeds_trained: list[tuple[int, ...]]) -> None:
+def test_shared_controls_are_not_trained_again(tmp_path: Path, fits: list[dict[str, Any]]) -> None:
     """The second encoder is as wide as the first: five of its sanity runs are there already."""
     run(DATASETS[:1], [make_counting_encoder()], preset=FAST, out=tmp_path)
-    seeds_trained.clear()
+    fits.clear()
     results = run(DATASETS[:1], [make_counting_encoder("other")], preset=FAST, out=tmp_path, seeds=2)
-    assert sorted(seeds_trained) == [(0, 1), (0, 1), (1,), (1,), (1,), (1,), (1,)]
+    assert sorted(list_seeds(fits)) == [(0, 1), (0, 1), (1,), (1,), (1,), (1,), (1,)]
     alone = run(DATASETS[:1], [make_counting_encoder("other")], preset=FAST, seeds=2)
     shared_scores, separate_scores = results.records[0].scores, alone.records[0].scores
     assert {c: s.accuracy for c, s in shared_scores.items()} == pytest.approx(
@@ -152,10 +142,10 @@ def test_shared_controls_are_not_trained_again(tmp_path: Path, seeds_trained: li
     )
 
 
-def test_force_does_all_again(tmp_path: Path, seeds_trained: list[tuple[int, ...]]) -> None:
+def test_force_does_all_again(tmp_path: Path, fits: list[dict[str, Any]]) -> None:
     first = run(DATASETS[:1], [make_counting_encoder()], preset=FAST, out=tmp_path)
     second = run(DATASETS[:1], [make_counting_encoder()], preset=FAST, out=tmp_path, force=True)
-    assert len(seeds_trained) == 2 * CONDITIONS
+    assert len(fits) == 2 * CONDITIONS
     assert drop_seconds(first) == drop_seconds(second)
 
 

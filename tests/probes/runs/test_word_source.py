@@ -13,7 +13,6 @@ from helpers.in_process import Command
 from helpers.strategies.probe_strategies import CountingEncoder, make_learnable_dataset
 
 from sentprobe.common.errors import UsageError
-from sentprobe.probes.classifier import fit as trainer
 from sentprobe.probes.classifier.presets import find_preset
 from sentprobe.probes.datasets.dataset import Items
 from sentprobe.probes.encoders.encoder import EncoderError
@@ -48,35 +47,25 @@ def drop_seconds(results: Results) -> list[Any]:
     return [replace(record, seconds={}, source="") for record in results.records]
 
 
-@pytest.fixture
-def word_vectors(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """The word vectors of each fit."""
-    seen = []
-    fit = trainer.fit
-
-    def spying(*args: Any, **kwargs: Any) -> Any:
-        seen.append(kwargs["word_vectors"])
-        return fit(*args, **kwargs)
-
-    monkeypatch.setattr(trainer, "fit", spying)
-    return seen
+def list_word_vectors(fits: list[dict[str, Any]]) -> list[Any]:
+    return [call["word_vectors"] for call in fits]
 
 
-def test_encoder_itself_encodes_the_words(word_vectors: list[Any]) -> None:
+def test_encoder_itself_encodes_the_words(fits: list[dict[str, Any]]) -> None:
     encoder = CountingEncoder(make_bow())
     (record,) = run([DATA], [encoder], preset=FAST, probe_vectors="encoder").records
     assert set(DATA.probe_words) <= set(encoder.encoded_texts)
     expected = make_bow().encode(DATA.probe_words)
-    assert len(word_vectors) == len(USUAL_CONDITIONS)
-    for vectors in word_vectors:
+    assert len(fits) == len(USUAL_CONDITIONS)
+    for vectors in list_word_vectors(fits):
         np.testing.assert_array_equal(vectors, expected)
     assert record.probe_vectors == "encoder"
     assert record.probe_fingerprint
 
 
-def test_other_encoder_encodes_words_for_all(word_vectors: list[Any]) -> None:
+def test_other_encoder_encodes_words_for_all(fits: list[dict[str, Any]]) -> None:
     results = run([DATA], [make_bow(8), make_bow(9)], preset=FAST, probe_vectors="bow?dim=5&seed=3")
-    for vectors in word_vectors:
+    for vectors in list_word_vectors(fits):
         np.testing.assert_array_equal(vectors, make_encoder("bow?dim=5&seed=3").encode(DATA.probe_words))
     assert {record.probe_vectors for record in results.records} == {"bow?dim=5&seed=3"}
     assert len({record.probe_fingerprint for record in results.records}) == 1
@@ -89,11 +78,11 @@ def test_encoder_at_hand() -> None:
 
 
 @pytest.mark.parametrize("kind", ["lstm", "bilstm-max", "gated-conv", "gru-bi"])
-def test_words_are_input_embeddings_of_encoder(word_vectors: list[Any], kind: str) -> None:
+def test_words_are_input_embeddings_of_encoder(fits: list[dict[str, Any]], kind: str) -> None:
     encoder = make_encoder(f"{kind}?dim=5&hidden=4", seed=2)
     results = run([DATA], [encoder], preset=FAST, probe_vectors="encoder", controls=False)
     expected = make_encoder("bow?dim=5", seed=2).encode(DATA.probe_words)
-    for vectors in word_vectors:
+    for vectors in list_word_vectors(fits):
         np.testing.assert_array_equal(vectors, expected)
     assert [record.input_words for record in results.records] == [True]
     assert f"Word vectors of {encoder.name}: its input embeddings." in describe_all(results)
@@ -127,10 +116,10 @@ def test_word_vectors_are_cut_to_width() -> None:
         np.testing.assert_array_equal(vectors, full_vectors[:, :width])
 
 
-def test_one_hot_is_the_default(word_vectors: list[Any]) -> None:
+def test_one_hot_is_the_default(fits: list[dict[str, Any]]) -> None:
     (record,) = run([DATA], [make_bow()], preset=FAST).records
-    assert len(word_vectors) == len(USUAL_CONDITIONS) - 1  # bow is what the bag of words is, and stands for both
-    assert all(vectors is None for vectors in word_vectors)
+    assert len(fits) == len(USUAL_CONDITIONS) - 1  # bow is what the bag of words is, and stands for both
+    assert all(vectors is None for vectors in list_word_vectors(fits))
     assert (record.probe_vectors, record.probe_fingerprint) == ("one-hot", "")
     assert Results((record,)).to_records()[0]["probe_vectors"] == "one-hot"
 
@@ -160,11 +149,11 @@ def test_representations_are_kept_apart(tmp_path: Path) -> None:
     assert make_file_name(replace(one_hot, probe_vectors="")) == make_file_name(one_hot)  # as it ever was
 
 
-def test_run_goes_on(tmp_path: Path, word_vectors: list[Any]) -> None:
+def test_run_goes_on(tmp_path: Path, fits: list[dict[str, Any]]) -> None:
     run([DATA], [make_bow()], preset=FAST, out=tmp_path, probe_vectors="encoder")
-    before = len(word_vectors)
+    before = len(fits)
     run([DATA], [make_bow()], preset=FAST, out=tmp_path, probe_vectors="encoder")
-    assert len(word_vectors) == before
+    assert len(fits) == before
     both = run([DATA], [make_bow()], preset=FAST, out=tmp_path, probe_vectors="encoder", seeds=2)
     assert drop_seconds(both) == drop_seconds(run([DATA], [make_bow()], preset=FAST, probe_vectors="encoder", seeds=2))
 
