@@ -33,6 +33,7 @@ from sentprobe.probes.audits.cue_audit import (
 from sentprobe.probes.audits.cue_classifiers import (
     Classifier,
     ModelScore,
+    Trial,
     TrialItems,
     sample_units,
     score_answers,
@@ -106,11 +107,6 @@ def test_bound_is_that_of_best_function(data: ProbeDataset) -> None:
         exact_bound = compute_bound(data, Split.TRAIN, key)
         assert exact_bound.best == max(right), cue
         assert (exact_bound.total, exact_bound.groups) == (len(items), len(groups))
-
-
-def test_unknown_expected_cue_is_refused() -> None:
-    with pytest.raises(UsageError, match="no cue 'bag-of-word' \\(did you mean 'bag-of-words'"):
-        audit(make_skewed_dataset(0.5, size=40), expect=["bag-of-word"])  # type: ignore[list-item]
 
 
 @given(datasets())
@@ -268,26 +264,21 @@ def test_validation_split_decides_the_choice() -> None:
     assert chosen == [Classifier.BOOSTING, Classifier.LINEAR]
 
 
-def test_many_labels_use_linear_model() -> None:
+def try_on(train: TrialItems, test: TrialItems) -> Trial:
+    return try_classifiers(train, test, validation=None, seed=0, strict=0.99)
+
+
+def test_few_or_many_labels_are_allowed() -> None:
+    """Training items of one label, too few units to hold any out, and more labels than boosting takes."""
+    one_label = make_items([{"a": 1.0}] * 4, [1] * 4, [0, 1, 2, 3])
+    assert try_on(one_label, make_items([{"b": 1.0}] * 2, [0, 1], [0, 1])).score.accuracy == 0.5
+    few_units = make_items([{"a": 1.0}, {"b": 1.0}, {"a": 1.0}], [0, 1, 0], [0, 1, 2])
+    trial = try_on(few_units, few_units)
+    assert (trial.chosen, [*trial.scores]) == (Classifier.LINEAR, [*Classifier])
     labels = list(range(30)) * 4
-    features = [{f"word {label}": 1.0} for label in labels]
-    items = make_items(features, labels, list(range(120)))
-    trial = try_classifiers(items, items, validation=None, seed=0, strict=0.99)
-    assert list(trial.scores) == [Classifier.LINEAR]
-    assert trial.score.accuracy == 1
-
-
-def test_single_label_in_training_is_allowed() -> None:
-    items = make_items([{"a": 1.0}] * 4, [1] * 4, [0, 1, 2, 3])
-    trial = try_classifiers(items, make_items([{"b": 1.0}] * 2, [0, 1], [0, 1]), validation=None, seed=0, strict=0.99)
-    assert trial.score.accuracy == 0.5
-
-
-def test_too_few_units_are_allowed() -> None:
-    items = make_items([{"a": 1.0}, {"b": 1.0}, {"a": 1.0}], [0, 1, 0], [0, 1, 2])
-    trial = try_classifiers(items, items, validation=None, seed=0, strict=0.99)
-    assert trial.chosen is Classifier.LINEAR
-    assert list(trial.scores) == list(Classifier)
+    many_labels = make_items([{f"word {label}": 1.0} for label in labels], labels, list(range(120)))
+    trial = try_on(many_labels, many_labels)
+    assert ([*trial.scores], trial.score.accuracy) == ([Classifier.LINEAR], 1)
 
 
 def test_mirror_pairs_predict_fitted_result() -> None:
@@ -357,14 +348,19 @@ def test_agreeing_answers_are_counted() -> None:
 
 
 def test_audit_round_trips_through_json() -> None:
-    result = audit_task("Order")
-    value = to_json(result)
-    assert value["format"] == "sentprobe-audit 1"
-    assert value["leaks"] == []
-    assert audit_from_json(value) == result
+    for result, has_probe_words in (
+        (audit_task("Order"), True),
+        (audit(make_dataset("mine", predictive=False), cues=[Cue.LENGTH]), False),
+    ):
+        value = to_json(result)
+        assert (value["format"], value["leaks"]) == ("sentprobe-audit 1", [])
+        assert value["probe_words"] is has_probe_words
+        assert audit_from_json(value) == result
 
 
-def test_no_processes_are_too_few() -> None:
+def test_audit_refuses_bad_options() -> None:
+    with pytest.raises(UsageError, match="no cue 'bag-of-word' \\(did you mean 'bag-of-words'"):
+        audit(make_skewed_dataset(0.5, size=40), expect=["bag-of-word"])  # type: ignore[list-item]
     with pytest.raises(UsageError, match="jobs must be positive"):
         audit_all([make_learnable_dataset(size=20)], jobs=0)
 
@@ -539,13 +535,6 @@ def test_report_explains_both_kinds() -> None:
     text = render(both, style=TableFormat.MARKDOWN)
     assert "- bag of words: a classifier sees how often each word occurs.\n" in text
     assert "- bag of words and probe: a classifier sees how often each word occurs, whether" in text
-
-
-def test_absence_of_probe_words_round_trips() -> None:
-    result = audit(make_dataset("mine", predictive=False), cues=[Cue.LENGTH])
-    value = to_json(result)
-    assert value["probe_words"] is False
-    assert audit_from_json(value) == result
 
 
 def test_written_audit_keeps_baselines(tmp_path: Path, command: Command) -> None:

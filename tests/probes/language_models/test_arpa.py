@@ -183,15 +183,11 @@ def test_only_ascii_blanks_separate_words() -> None:
     assert {("\u3000",): (-0.9, 0.0), ("<unk>",): (-1.0, 0.0), ("the", "man"): (-0.2, 0.0)}.items() <= entries.items()
 
 
-def test_model_without_unknown_words(tmp_path: Path) -> None:
+def test_model_is_refused_when_scoring(tmp_path: Path) -> None:
     path = tmp_path / "lm.arpa"
     path.write_text(ARPA.replace("-1.0\t<unk>\n", "").replace("ngram 1=6", "ngram 1=5"))
     with pytest.raises(SentprobeError, match="lacks the word 'dog', and has no entry <unk>"):
         load(path).score(["the dog"], SilentReporter())
-
-
-def test_probability_above_1_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "lm.arpa"
     path.write_text(ARPA.replace("man\t-0.125", "man\t1.5"))  # 1.5 - 0.9 > 0
     with pytest.raises(SentprobeError, match=r"lm\.arpa gives a word of 'the man sleeps' a probability above 1"):
         load(path).score(["the man sleeps"], SilentReporter())

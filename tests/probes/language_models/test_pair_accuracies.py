@@ -203,7 +203,9 @@ def test_pairs_with_swapped_sentences_are_counted() -> None:
     assert "the same" not in notes
 
 
-def test_sentence_score_has_no_token_score() -> None:
+def test_missing_scores_are_refused() -> None:
+    with pytest.raises(SentprobeError, match="wordless scores no token of 'good 0'"):
+        score_pairs(WordlessModel(), make_pairs(1), ScoreKind.SENTENCE, SilentReporter())
     with pytest.raises(SentprobeError, match="--score token needs one for each word"):
         measure(lambda texts: [0.0 for _ in texts], ScoreKind.TOKEN)
 
@@ -220,11 +222,6 @@ class WordlessModel:
     def score(self, texts: Sequence[str], reporter: Reporter, _: object = None) -> list[TokenScores]:
         reporter.advance(len(texts))
         return [TokenScores([])] * len(texts)
-
-
-def test_model_without_tokens_is_refused() -> None:
-    with pytest.raises(SentprobeError, match="wordless scores no token of 'good 0'"):
-        score_pairs(WordlessModel(), make_pairs(1), ScoreKind.SENTENCE, SilentReporter())
 
 
 def test_other_field_has_figures_by_value() -> None:

@@ -70,20 +70,22 @@ def test_lines_that_are_no_triplets(lines: list[Any], message: str, tmp_path: Pa
     assert message in str(caught.value)
 
 
-def test_files_that_are_damaged(tmp_path: Path) -> None:
-    path = tmp_path / "t.jsonl"
-    path.write_text(json.dumps(make_line()) + "\n{", "utf-8")
-    with pytest.raises(FormatError, match=r"t\.jsonl: line 2: "):
-        read_triplets(path)
-    path.write_text("", "utf-8")
-    with pytest.raises(FormatError, match="it has none"):
-        read_triplets(path)
-    path = tmp_path / "t.parquet"
-    path.write_bytes(b"PAR1")
-    with pytest.raises(FormatError, match=r"t\.parquet: not a Parquet file that can be read"):
-        read_triplets(path)
-    pq.write_table(pa.Table.from_pylist([make_line()]), path)  # as JSONL has it, with "tokens"
-    with pytest.raises(FormatError, match=r"t\.parquet: "):
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("t.jsonl", json.dumps(make_line()).encode() + b"\n{", r"t\.jsonl: line 2: "),
+        ("t.jsonl", b"", "it has none"),
+        ("t.parquet", b"PAR1", r"t\.parquet: not a Parquet file that can be read"),
+        ("t.parquet", None, r"t\.parquet: "),  # as JSONL has it, with "tokens"
+    ],
+)
+def test_damaged_file_is_refused(name: str, content: bytes | None, message: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    if content is None:
+        pq.write_table(pa.Table.from_pylist([make_line()]), path)
+    else:
+        path.write_bytes(content)
+    with pytest.raises(FormatError, match=message):
         read_triplets(path)
 
 

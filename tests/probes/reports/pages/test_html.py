@@ -51,12 +51,9 @@ def test_cell_has_interval_control_and_group() -> None:
         "19.0 points above its control (chance 50.0)",
         "group 1 of 2: not significantly worse than the best",
     )
-
-
-def test_intervals_are_not_said_twice() -> None:
     ((row, _),) = make_page_table(*ORDER, intervals=True).parts
     assert "[" in row.cells[0].text
-    assert row.cells[0].interval == ""
+    assert row.cells[0].interval == ""  # it is not said twice
 
 
 def test_last_row_names_controls() -> None:
@@ -84,21 +81,18 @@ def test_layer_keeps_name_of_model() -> None:
 CONTROL_CHARACTERS = "\u202e\a\x1b"
 
 
-def test_report_page_escapes_control_characters() -> None:
+def test_pages_escape_control_characters(tmp_path: Path) -> None:
     first, second = (replace(r, encoder=f"{r.encoder}{CONTROL_CHARACTERS}", command=CONTROL_CHARACTERS) for r in ORDER)
-    page = build_report_page(Results((first, second)))
-    assert {*CONTROL_CHARACTERS}.isdisjoint(page)
-    assert r"a\u202e\x07\x1b" in page
-
-
-def test_gate_page_escapes_control_characters(tmp_path: Path) -> None:
     rows = [f"the man{CONTROL_CHARACTERS} slept {n},the man {n} slept,{n % 2}" for n in range(40)]
     (tmp_path / "pairs.csv").write_text("\n".join(["a,b,same", *rows]), "utf-8")
     gate = sentprobe.gate("bow?dim=8", contrasts=["role"], n=40, pairs=tmp_path / "pairs.csv")
-    page = build_gate_page(gate, command=f"probe gate bow --pairs {CONTROL_CHARACTERS}", intervals=False)
-    assert {*CONTROL_CHARACTERS}.isdisjoint(page)
-    assert r"the man\u202e\x07\x1b slept" in page
-    assert r"probe gate bow --pairs \u202e\x07\x1b" in page
+    gate_page = build_gate_page(gate, command=f"probe gate bow --pairs {CONTROL_CHARACTERS}", intervals=False)
+    for page, texts in (
+        (build_report_page(Results((first, second))), [r"a\u202e\x07\x1b"]),
+        (gate_page, [r"the man\u202e\x07\x1b slept", r"probe gate bow --pairs \u202e\x07\x1b"]),
+    ):
+        assert {*CONTROL_CHARACTERS}.isdisjoint(page)
+        assert all(text in page for text in texts)
 
 
 def make_result(encoder: str, task: str, right: int, fingerprint: str, seed: int = 0) -> Result:
