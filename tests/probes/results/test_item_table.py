@@ -121,21 +121,15 @@ def test_columns_that_changed_are_kept_anew(tmp_path: Path) -> None:
         assert {*table.columns["genre"]} == {genre}
 
 
-def test_head_that_is_no_json(tmp_path: Path) -> None:
-    table = make_item_table(make_learnable_dataset(size=40))
-    path = kept.write_item_table(table, tmp_path)
-    stored_table = pq.read_table(path)
-    for head in (b"{", b"[]", b'{"format": "sentprobe-test-items 9"}'):
-        pq.write_table(stored_table.replace_schema_metadata({"sentprobe": head}), path)
-        with pytest.raises(ResultsError, match="not an item table of sentprobe"):
-            kept.read_item_table(tmp_path, task=table.task, fingerprint=table.fingerprint)
-
-
-@pytest.mark.parametrize("damage", [b"", b"PAR1", b"x" * 99])
+@pytest.mark.parametrize("damage", [b"", b"PAR1", b"x" * 99, b"{", b"[]", b'{"format": "sentprobe-test-items 9"}'])
 def test_damaged_items_are_named(tmp_path: Path, damage: bytes) -> None:
+    """The file is damaged, or its head is no JSON of this version."""
     table = make_item_table(make_learnable_dataset(size=40))
     path = kept.write_item_table(table, tmp_path)
-    path.write_bytes(damage)
+    if damage[:1] in (b"{", b"["):
+        pq.write_table(pq.read_table(path).replace_schema_metadata({"sentprobe": damage}), path)
+    else:
+        path.write_bytes(damage)
     with pytest.raises(ResultsError, match=r"not an item table of sentprobe .*; remove it"):
         kept.read_item_table(tmp_path, task=table.task, fingerprint=table.fingerprint)
 
