@@ -1,11 +1,14 @@
-"""The audit: exact bounds, classifiers, verdicts; on planted cues and on real tasks."""
+"""The audit: exact bounds, classifiers, verdicts; on planted cues, on real tasks and on natural text."""
 
 from dataclasses import replace
 from functools import cache
 from itertools import product
+from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
+from helpers.in_process import Command
 from helpers.oracles.compeval_checks import dataset
 from helpers.shared import SHARED, needs_shared
 from helpers.strategies.probe_strategies import datasets, make_learnable_dataset, to_items
@@ -30,16 +33,20 @@ from sentprobe.probes.audits.cue_audit import (
 from sentprobe.probes.audits.cue_classifiers import (
     Classifier,
     ModelScore,
+    Trial,
     TrialItems,
     sample_units,
     score_answers,
     try_classifiers,
 )
 from sentprobe.probes.datasets.dataset import Card, Items, ProbeDataset, Split
-from sentprobe.probes.datasets.formats import read_datasets
+from sentprobe.probes.datasets.formats import read_dataset, read_datasets, write_dataset
 from sentprobe.probes.datasets.known_task import Cue
 from sentprobe.probes.encoders.baselines import FIRST_SECOND_LAST, compute_place_bound
+from sentprobe.probes.natural.datasets import TASKS
+from sentprobe.probes.natural.natural_task import TaskGroup
 from sentprobe.probes.results.data_facts import SplitOverlap
+from sentprobe.probes.runs.suites import explain_expected_cue, explain_inverted_cue, find_preset_name
 from sentprobe.probes.statistics import Interval, wilson
 
 
@@ -84,7 +91,7 @@ def make_skewed_dataset(share: float, *, size: int = 500) -> ProbeDataset:
 
 
 @given(datasets())
-def test_no_function_of_a_cue_is_right_more_often_than_its_bound_and_one_is_as_often(data: ProbeDataset) -> None:
+def test_bound_is_that_of_best_function(data: ProbeDataset) -> None:
     for cue, key in KEYS.items():
         items = data.splits[Split.TRAIN]
         cue_values = [
@@ -102,13 +109,8 @@ def test_no_function_of_a_cue_is_right_more_often_than_its_bound_and_one_is_as_o
         assert (exact_bound.total, exact_bound.groups) == (len(items), len(groups))
 
 
-def test_there_must_be_a_cue_of_the_name_that_is_expected() -> None:
-    with pytest.raises(UsageError, match="no cue 'bag-of-word' \\(did you mean 'bag-of-words'"):
-        audit(make_skewed_dataset(0.5, size=40), expect=["bag-of-word"])  # type: ignore[list-item]
-
-
 @given(datasets())
-def test_what_knows_more_has_no_lower_bound(data: ProbeDataset) -> None:
+def test_more_knowledge_raises_the_bound(data: ProbeDataset) -> None:
     for split, items in data.splits.items():
         shares = [compute_bound(data, split, KEYS[cue]).share for cue in (Cue.PROBE, Cue.LENGTH, Cue.BAG)]
         assert shares == sorted(shares)
@@ -116,7 +118,7 @@ def test_what_knows_more_has_no_lower_bound(data: ProbeDataset) -> None:
 
 
 @pytest.mark.parametrize("name", ["Order", "SemRole", "Negation"])
-def test_mirror_pairs_bound_the_bag_of_words_to_exactly_half(name: str) -> None:
+def test_mirror_pairs_bound_bag_to_half(name: str) -> None:
     for split in (Split.TRAIN, Split.TEST):
         exact_bound = compute_bound(dataset(name, "compeval"), split, KEYS[Cue.BAG])
         assert 2 * exact_bound.best == exact_bound.total
@@ -135,7 +137,7 @@ def test_our_tasks_leak_nothing(name: str) -> None:
     assert result.structures == {"parsed": len(dataset(name, "compeval").sentences), "skeleton": 0}
 
 
-def test_a_cue_that_the_task_is_about_is_expected_and_said_to_be() -> None:
+def test_cue_of_the_task_is_expected() -> None:
     words = audit_task("Content1Probe")
     assert get_accuracy(words, Cue.BAG) > 0.95
     assert get_verdict(words, Cue.BAG) is Verdict.EXPECTED
@@ -145,7 +147,7 @@ def test_a_cue_that_the_task_is_about_is_expected_and_said_to_be() -> None:
     assert get_verdict(order, Cue.POSITION) is Verdict.EXPECTED
 
 
-def test_fixed_positions_are_a_cue_with_an_exact_bound() -> None:
+def test_fixed_positions_have_exact_bound() -> None:
     data, result = dataset("Order", "compeval"), audit_task("Order")
     places = list_audited_places(data)
     assert {*FIRST_SECOND_LAST} <= {*places}
@@ -157,7 +159,7 @@ def test_fixed_positions_are_a_cue_with_an_exact_bound() -> None:
     assert Cue.PLACES not in audit_task("Content1Probe").bounds
 
 
-def test_a_word_at_a_fixed_place_that_gives_the_answer_is_a_leak() -> None:
+def test_telling_word_at_place_is_leak() -> None:
     data = make_skewed_dataset(0.5)
     texts = list(data.sentences)
     for items in data.splits.values():
@@ -170,14 +172,14 @@ def test_a_word_at_a_fixed_place_that_gives_the_answer_is_a_leak() -> None:
     assert [finding.cue for finding in result.leaks] == [Cue.PLACES]
 
 
-def test_a_mirror_pair_counts_once() -> None:
+def test_mirror_pair_counts_once() -> None:
     finding = audit_task("Order").find(Cue.BAG)
     assert finding is not None
     units = audit_task("Order").units
     assert finding.score.interval == wilson(units / 2, units)
 
 
-def test_the_probe_word_alone_giving_sixty_percent_is_found() -> None:
+def test_telling_probe_word_is_leak() -> None:
     result = audit(make_skewed_dataset(0.6), cues=[Cue.PROBE, Cue.LENGTH, Cue.TEMPLATE])
     finding = result.find(Cue.PROBE)
     assert finding is not None
@@ -188,7 +190,7 @@ def test_the_probe_word_alone_giving_sixty_percent_is_found() -> None:
     assert format_verdict_lines(result)[0].startswith("planted: LEAK: probe only gives 60.0%")
 
 
-def test_a_cue_that_is_turned_round_in_test_is_below_chance() -> None:
+def test_reversed_cue_is_below_chance() -> None:
     data = make_skewed_dataset(0.7, size=200)
     test = data.splits[Split.TEST]
     reversed_data = replace(data, splits={**data.splits, Split.TEST: Items(test.rows, test.probes, 1 - test.targets)})
@@ -198,7 +200,7 @@ def test_a_cue_that_is_turned_round_in_test_is_below_chance() -> None:
     assert any("training and test disagree" in line for line in format_verdict_lines(result))
 
 
-def test_below_the_commonest_label_is_chance_where_labels_are_not_balanced() -> None:
+def test_skewed_labels_allow_below_chance() -> None:
     generator = np.random.default_rng(0)
     texts = tuple(f"{' '.join(generator.choice(list('abcdefgh'), 6))} x{i}" for i in range(1200))
     targets = generator.choice(5, size=1200, p=[0.4, 0.15, 0.15, 0.15, 0.15]).tolist()
@@ -230,7 +232,7 @@ def make_exclusive_or_items(size: int, *, seed: int) -> TrialItems:
     return TrialItems(features, pairs.sum(axis=1) % 2, np.arange(size))
 
 
-def test_the_classifier_is_chosen_by_what_it_does_on_items_held_out() -> None:
+def test_classifier_is_chosen_on_training_items() -> None:
     train = make_exclusive_or_items(300, seed=0)
     trial = try_classifiers(train, make_exclusive_or_items(200, seed=1), validation=None, seed=0, strict=0.99)
     assert trial.chosen is Classifier.BOOSTING
@@ -240,7 +242,7 @@ def test_the_classifier_is_chosen_by_what_it_does_on_items_held_out() -> None:
 
 @given(st.lists(st.integers(0, 1), min_size=40, max_size=40))
 @examples(5)
-def test_the_labels_of_the_test_items_have_no_part_in_the_choice(labels: list[int]) -> None:
+def test_choice_ignores_test_labels(labels: list[int]) -> None:
     train, test = make_exclusive_or_items(80, seed=0), make_exclusive_or_items(40, seed=1)
     relabelled = replace(test, targets=np.array(labels))
     first, second = (
@@ -249,7 +251,7 @@ def test_the_labels_of_the_test_items_have_no_part_in_the_choice(labels: list[in
     assert first.chosen is second.chosen
 
 
-def test_a_validation_split_makes_the_choice_where_there_is_one() -> None:
+def test_validation_split_decides_the_choice() -> None:
     train = make_exclusive_or_items(300, seed=0)
     validation = make_exclusive_or_items(100, seed=2)
     reversed_validation = replace(validation, targets=1 - validation.targets)
@@ -262,29 +264,24 @@ def test_a_validation_split_makes_the_choice_where_there_is_one() -> None:
     assert chosen == [Classifier.BOOSTING, Classifier.LINEAR]
 
 
-def test_many_labels_are_left_to_the_linear_model() -> None:
+def try_on(train: TrialItems, test: TrialItems) -> Trial:
+    return try_classifiers(train, test, validation=None, seed=0, strict=0.99)
+
+
+def test_few_or_many_labels_are_allowed() -> None:
+    """Training items of one label, too few units to hold any out, and more labels than boosting takes."""
+    one_label = make_items([{"a": 1.0}] * 4, [1] * 4, [0, 1, 2, 3])
+    assert try_on(one_label, make_items([{"b": 1.0}] * 2, [0, 1], [0, 1])).score.accuracy == 0.5
+    few_units = make_items([{"a": 1.0}, {"b": 1.0}, {"a": 1.0}], [0, 1, 0], [0, 1, 2])
+    trial = try_on(few_units, few_units)
+    assert (trial.chosen, [*trial.scores]) == (Classifier.LINEAR, [*Classifier])
     labels = list(range(30)) * 4
-    features = [{f"word {label}": 1.0} for label in labels]
-    items = make_items(features, labels, list(range(120)))
-    trial = try_classifiers(items, items, validation=None, seed=0, strict=0.99)
-    assert list(trial.scores) == [Classifier.LINEAR]
-    assert trial.score.accuracy == 1
+    many_labels = make_items([{f"word {label}": 1.0} for label in labels], labels, list(range(120)))
+    trial = try_on(many_labels, many_labels)
+    assert ([*trial.scores], trial.score.accuracy) == ([Classifier.LINEAR], 1)
 
 
-def test_training_items_of_one_label_are_no_error() -> None:
-    items = make_items([{"a": 1.0}] * 4, [1] * 4, [0, 1, 2, 3])
-    trial = try_classifiers(items, make_items([{"b": 1.0}] * 2, [0, 1], [0, 1]), validation=None, seed=0, strict=0.99)
-    assert trial.score.accuracy == 0.5
-
-
-def test_too_few_units_to_hold_any_out_are_no_error() -> None:
-    items = make_items([{"a": 1.0}, {"b": 1.0}, {"a": 1.0}], [0, 1, 0], [0, 1, 2])
-    trial = try_classifiers(items, items, validation=None, seed=0, strict=0.99)
-    assert trial.chosen is Classifier.LINEAR
-    assert list(trial.scores) == list(Classifier)
-
-
-def test_what_mirror_pairs_settle_is_what_fitting_gives() -> None:
+def test_mirror_pairs_predict_fitted_result() -> None:
     generator = np.random.default_rng(0)
     pairs = generator.integers(0, 5, 60).tolist()
     features = [{f"look {look}": 1.0} for look in pairs for _ in range(2)]
@@ -301,7 +298,7 @@ def test_what_mirror_pairs_settle_is_what_fitting_gives() -> None:
 
 
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=60), st.integers(1, 60), st.integers(0, 9))
-def test_a_sample_has_whole_units_and_keeps_the_limit(units: list[int], limit: int, seed: int) -> None:
+def test_sample_has_whole_units(units: list[int], limit: int, seed: int) -> None:
     items = make_items([{}] * len(units), list(range(len(units))), units)
     sampled = sample_units(items, limit=limit, seed=seed)
     assert len(sampled.targets) <= max(limit, 0) or len(units) <= limit
@@ -310,7 +307,7 @@ def test_a_sample_has_whole_units_and_keeps_the_limit(units: list[int], limit: i
     assert np.array_equal(sample_units(items, limit=limit, seed=seed).targets, sampled.targets)
 
 
-def test_the_interval_of_independent_items_is_wilsons() -> None:
+def test_interval_of_single_items_is_wilsons() -> None:
     items = make_items([{}] * 4, [0, 0, 1, 1], [0, 1, 2, 3])
     result = score_answers(np.array([0, 1, 1, 1]), items, strict=0.99)
     assert (result.correct, result.total, result.accuracy) == (3, 4, 0.75)
@@ -319,21 +316,21 @@ def test_the_interval_of_independent_items_is_wilsons() -> None:
 
 
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_an_audit_is_the_same_again_in_any_number_of_processes(jobs: int) -> None:
+def test_audit_is_equal_in_any_processes(jobs: int) -> None:
     data = [make_learnable_dataset(size=60), make_skewed_dataset(0.6, size=60)]
     cues = (Cue.BAG, Cue.POSITION)
     audits = [audit(data_, cues=cues, seed=4) for data_ in data]
     assert audit_all(data, cues=cues, seed=4, jobs=jobs) == audits
 
 
-def test_little_work_takes_one_process_and_much_at_most_one_for_each_core() -> None:
+def test_number_of_processes_follows_work() -> None:
     data = make_learnable_dataset(size=60)
     assert count_processes([data]) == 1
     assert count_processes([]) == 1
     assert count_processes([data] * 100_000) == count_cores()
 
 
-def test_how_often_the_answer_is_the_commonest_of_the_sentence() -> None:
+def test_agreeing_answers_are_counted() -> None:
     counted = replace(make_learnable_dataset(size=60), name="SubjNum")
     tests = len(counted.splits[Split.TEST])
     counted = replace(counted, card=Card("SubjNum", counts={"test agreeing": tests // 4, "test tied": tests // 2}))
@@ -350,20 +347,25 @@ def test_how_often_the_answer_is_the_commonest_of_the_sentence() -> None:
     assert "redundancy" not in str(without_counts)
 
 
-def test_an_audit_goes_through_json_and_back() -> None:
-    result = audit_task("Order")
-    value = to_json(result)
-    assert value["format"] == "sentprobe-audit 1"
-    assert value["leaks"] == []
-    assert audit_from_json(value) == result
+def test_audit_round_trips_through_json() -> None:
+    for result, has_probe_words in (
+        (audit_task("Order"), True),
+        (audit(make_dataset("mine", predictive=False), cues=[Cue.LENGTH]), False),
+    ):
+        value = to_json(result)
+        assert (value["format"], value["leaks"]) == ("sentprobe-audit 1", [])
+        assert value["probe_words"] is has_probe_words
+        assert audit_from_json(value) == result
 
 
-def test_no_processes_are_too_few() -> None:
+def test_audit_refuses_bad_options() -> None:
+    with pytest.raises(UsageError, match="no cue 'bag-of-word' \\(did you mean 'bag-of-words'"):
+        audit(make_skewed_dataset(0.5, size=40), expect=["bag-of-word"])  # type: ignore[list-item]
     with pytest.raises(UsageError, match="jobs must be positive"):
         audit_all([make_learnable_dataset(size=20)], jobs=0)
 
 
-def test_the_report_says_what_was_found_in_each_format() -> None:
+def test_report_states_bounds_in_each_format() -> None:
     audits = [audit_task("Order"), audit_task("Content1Probe")]
     text, markdown = (render(audits, style=s) for s in (TableFormat.TEXT, TableFormat.MARKDOWN))
     for report in (text, markdown):
@@ -374,7 +376,7 @@ def test_the_report_says_what_was_found_in_each_format() -> None:
     assert markdown.count("\n| bag of words and probe | ") == 2
 
 
-def test_a_bound_that_is_nearly_everything_is_not_rounded_to_it() -> None:
+def test_nearly_full_bound_is_not_rounded() -> None:
     entries = [(row, [0], row % 2) for row in range(4000)]
     conflicting = [*entries, (0, [0], 1)]
     data = ProbeDataset(
@@ -406,7 +408,7 @@ def test_a_bound_that_is_nearly_everything_is_not_rounded_to_it() -> None:
 
 @needs_shared
 @pytest.mark.slow  # four cues of thousands of items, with boosting
-def test_the_published_datasets() -> None:
+def test_published_datasets() -> None:
     cues = (Cue.PROBE, Cue.BAG, Cue.POSITION, Cue.TEMPLATE)
     order, sr = audit_all(read_datasets(SHARED / "compeval" / "published"), cues=cues, jobs=2)
     assert (order.task, sr.task) == ("order", "sr")
@@ -422,3 +424,126 @@ def test_the_published_datasets() -> None:
         # Each test sentence is there once with each label.
         assert get_accuracy(result, Cue.TEMPLATE) == 0.5
         assert result.structures["skeleton"] == 0
+
+
+PLAIN_CUES = (Cue.LENGTH, Cue.BAG, Cue.NGRAMS, Cue.TEMPLATE)
+"""The cues of a dataset without probe words."""
+
+BALANCED_CUES = {
+    "SentLen": (),
+    "WC": (),
+    "TreeDepth": (Cue.LENGTH,),
+    "TopConst": (),
+    "BShift": (Cue.LENGTH, Cue.BAG),
+    "Tense": (),
+    "SubjNum": (),
+    "ObjNum": (),
+    "SOMO": (Cue.LENGTH, Cue.TEMPLATE),
+    "CoordInv": (Cue.LENGTH,),
+}
+"""The cues that the definition of a task rules out."""
+
+FILES = (
+    "sentence_length",
+    "word_content",
+    "tree_depth",
+    "top_constituents",
+    "bigram_shift",
+    "past_present",
+    "subj_number",
+    "obj_number",
+    "odd_man_out",
+    "coordination_inversion",
+)
+
+
+@pytest.mark.parametrize("name", BALANCED_CUES)
+def test_natural_tasks_expect_their_cues(name: str) -> None:
+    assert tuple(cue for cue in PLAIN_CUES if not explain_expected_cue(name, cue)) == BALANCED_CUES[name]
+
+
+def test_natural_tasks_have_file_names() -> None:
+    assert all(task.may_answer for task in TASKS.values())
+    for task, file in zip(BALANCED_CUES, FILES, strict=True):
+        for name in (file, file.replace("_", ""), file.upper()):
+            assert all(explain_expected_cue(name, cue) == explain_expected_cue(task, cue) for cue in Cue)
+            assert all(explain_inverted_cue(name, cue) == explain_inverted_cue(task, cue) for cue in Cue)
+        assert find_preset_name(file) == find_preset_name(task) == "conneau"
+
+
+def test_usual_order_is_expected() -> None:
+    assert explain_expected_cue("AdiOrder", Cue.PROBE)
+    assert not explain_expected_cue("AdiOrder-permuted", Cue.PROBE)
+    assert not explain_expected_cue("AdiOrder-random", Cue.BAG)
+    assert not explain_expected_cue("AdiOrder", Cue.SENTENCE)
+    other_names = (task.name for task in TASKS.values() if task.suite is not TaskGroup.CONNEAU)
+    assert not any(explain_expected_cue(name, Cue.PROBE) for name in other_names if not name.startswith("AdiOrder"))
+
+
+def make_dataset(name: str, *, predictive: bool, reversed_in_test: bool = False) -> ProbeDataset:
+    """Sentences without probe words; a word tells the label, or in test the other one."""
+    rng = Random(0)
+    texts: list[str] = []
+    splits = {}
+    for split, size in ((Split.TRAIN, 300), (Split.TEST, 200)):
+        rows: list[tuple[int, list[int], int]] = []
+        for place in range(size):
+            label = place % 2
+            sign = label ^ (reversed_in_test and split is Split.TEST) if predictive else rng.randrange(2)
+            words = [f"w{rng.randrange(40)}" for _ in range(6)]
+            texts.append(" ".join([*words, f"x{len(texts)}", ("red", "blue")[sign]]))
+            rows.append((len(texts) - 1, [], label))
+        splits[split] = to_items(rows)
+    card = Card(name)
+    return ProbeDataset(name=name, sentences=tuple(texts), labels=("O", "C"), probe_words=(), splits=splits, card=card)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected_verdict"),
+    [("SOMO", Verdict.EXPECTED), ("odd_man_out", Verdict.EXPECTED), ("BShift", Verdict.LEAK), ("mine", Verdict.LEAK)],
+)
+def test_telling_word_is_judged_by_task(name: str, expected_verdict: Verdict) -> None:
+    result = audit(make_dataset(name, predictive=True), cues=[Cue.BAG])
+    assert get_verdict(result, Cue.BAG) is expected_verdict
+    assert bool(result.leaks) == (expected_verdict is Verdict.LEAK)
+
+
+def test_reversed_cue_states_its_reason() -> None:
+    for name, reason in (("SOMO", "no replacement of training"), ("BShift", "training and test dis")):
+        result = audit(make_dataset(name, predictive=True, reversed_in_test=True), cues=[Cue.BAG])
+        assert get_verdict(result, Cue.BAG) is Verdict.BELOW
+        assert reason in explain_inverted_cue(name, Cue.BAG)
+        assert any(f"below chance: bag of words gives 0.0% ({reason}" in x for x in format_verdict_lines(result))
+
+
+def test_report_omits_absent_probe_words() -> None:
+    result = audit(make_dataset("SOMO", predictive=True), cues=PLAIN_CUES)
+    for style in (TableFormat.TEXT, TableFormat.MARKDOWN, TableFormat.JSON):
+        text = render([result], style=style)
+        assert "probe word" not in text
+        assert "and probe" not in text
+    text = render([result], style=TableFormat.MARKDOWN)
+    assert "- length: a classifier sees the number of tokens.\n" in text
+    assert "| bag of words | 100.0 |" in text
+    assert "SOMO: no leak found" in text
+
+
+def test_report_explains_both_kinds() -> None:
+    both = [
+        audit(data, cues=[Cue.BAG]) for data in (make_dataset("mine", predictive=True), make_learnable_dataset(size=60))
+    ]
+    text = render(both, style=TableFormat.MARKDOWN)
+    assert "- bag of words: a classifier sees how often each word occurs.\n" in text
+    assert "- bag of words and probe: a classifier sees how often each word occurs, whether" in text
+
+
+def test_written_audit_keeps_baselines(tmp_path: Path, command: Command) -> None:
+    data = make_dataset("SOMO", predictive=True)
+    baselines = {"baselines": {"majority": 0.5}}
+    write_dataset(replace(data, card=replace(data.card, audit=baselines)), tmp_path / "SOMO")
+    code, out, err = command(*("audit", tmp_path / "SOMO", "--write", "--strict", "--jobs", 1))
+    assert code == 0, err
+    assert "expected: bag of words gives 100.0% (the new word fits" in out
+    stored = read_dataset(tmp_path / "SOMO").card.audit
+    assert stored["baselines"] == baselines["baselines"]
+    assert audit_from_json(stored).task == "SOMO"

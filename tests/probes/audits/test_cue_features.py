@@ -49,7 +49,7 @@ items = st.builds(make_item, sentences, words, words)
 
 
 @given(items, st.randoms(use_true_random=False))
-def test_the_bag_of_words_and_the_length_do_not_know_the_order(cue_item: CueItem, random: np.random.Generator) -> None:
+def test_bag_and_length_ignore_order(cue_item: CueItem, random: np.random.Generator) -> None:
     tokens = list(cue_item.tokens)
     random.shuffle(tokens)
     shuffled = CueItem(tuple(tokens), cue_item.probes, cue_item.forms)
@@ -58,7 +58,7 @@ def test_the_bag_of_words_and_the_length_do_not_know_the_order(cue_item: CueItem
 
 
 @given(items)
-def test_the_position_does_not_know_words_nor_which_the_probe_words_are(cue_item: CueItem) -> None:
+def test_position_ignores_words(cue_item: CueItem) -> None:
     forms = frozenset().union(*cue_item.forms)
     names = {form: form * 9 for form in forms}
     renamed = CueItem(
@@ -70,20 +70,20 @@ def test_the_position_does_not_know_words_nor_which_the_probe_words_are(cue_item
 
 
 @given(items, words, words)
-def test_sentence_and_template_do_not_know_the_probe_words(cue_item: CueItem, first: str, second: str) -> None:
+def test_sentence_and_template_ignore_probe_words(cue_item: CueItem, first: str, second: str) -> None:
     with_other_probes = CueItem(cue_item.tokens, (first, second), (frozenset({first}), frozenset({second})))
     for cue in (Cue.SENTENCE, Cue.TEMPLATE):
         assert compute_features(cue, cue_item) == compute_features(cue, with_other_probes)
 
 
 @given(datasets())
-def test_every_cue_has_numbers_for_every_item(data: ProbeDataset) -> None:
+def test_cues_give_finite_numbers(data: ProbeDataset) -> None:
     for cue in list_cues(data):
         for cue_item in build_cue_items(data, data.splits[Split.TEST], LEXICON):
             assert all(np.isfinite(value) for value in compute_features(cue, cue_item).values())
 
 
-def test_a_probe_word_is_found_by_its_forms_or_as_it_stands() -> None:
+def test_probe_word_is_found_by_form() -> None:
     cue_item = make_item("the zork helped the women", "help", "woman")
     assert cue_item.find_positions(0) == [2]
     assert cue_item.find_positions(1) == [4]
@@ -101,14 +101,14 @@ def test_position_by_hand() -> None:
     assert compute_features(Cue.POSITION, make_item("the man slept", "dance"))["0 absent"] == 1
 
 
-def test_ngrams_know_the_neighbours_of_a_probe_word() -> None:
+def test_ngrams_include_neighbours_of_probe_word() -> None:
     features = compute_features(Cue.NGRAMS, make_item("the man is not helping the women", "help"))
     assert features["marked not <0>"] == 1
     assert features["is not"] == 1
     assert features["is not & probe 0 is help"] == 1
 
 
-def test_without_probe_words_there_are_five_cues() -> None:
+def test_items_without_probe_words_have_cues() -> None:
     dataset_ = ProbeDataset(
         name="toy",
         sentences=("a b", "b a"),
@@ -124,14 +124,14 @@ def find_structure(text: str) -> tuple[str, ...]:
     return Structures(LEXICON).find_features(tuple(text.split()))
 
 
-def test_sentences_that_differ_in_words_only_have_one_structure() -> None:
+def test_structure_ignores_words() -> None:
     first = find_structure("the man that is helping the women does not sleep")
     assert first == find_structure("the lawyer that is calling the doctors does not dance")
     assert first != find_structure("the lawyer that called the doctors does not dance")
     assert "main.agent aspect prog" in first
 
 
-def test_other_sentences_have_a_skeleton_and_both_kinds_are_counted() -> None:
+def test_unparsed_sentences_have_skeletons() -> None:
     structures = Structures(LEXICON)
     for text in ("the man slept", "the man slept", "Quickly , rain fell on it !"):
         structures.find_features(tuple(text.split()))
@@ -141,7 +141,7 @@ def test_other_sentences_have_a_skeleton_and_both_kinds_are_counted() -> None:
     assert find_structure("rain fell on towns .") == find_structure("snow lay on roads .")
 
 
-def test_expectations_are_by_the_name_of_the_dataset_whatever_its_case() -> None:
+def test_expected_cues_ignore_case_of_name() -> None:
     assert explain_expected_cue("ORDER", Cue.POSITION)
     assert not explain_expected_cue("order", Cue.BAG)
     assert not explain_expected_cue("my own task", Cue.NGRAMS)
@@ -150,7 +150,7 @@ def test_expectations_are_by_the_name_of_the_dataset_whatever_its_case() -> None
     assert explain_expected_cue("sr", Cue.NGRAMS) == explain_expected_cue("SemRole", Cue.NGRAMS) != ""
 
 
-def test_sentences_of_one_sequence_of_word_classes_have_the_structure_that_a_parse_gives() -> None:
+def test_shared_structures_equal_those_of_parses() -> None:
     texts = dataset("SemRole", "compeval").sentences[:60]
     shared = Structures(LEXICON)
     for text in texts:

@@ -58,7 +58,7 @@ def test_back_off_by_hand(tmp_path: Path) -> None:
     assert scores.compute_score(ScoreKind.CRITICAL, (8, 14)) == pytest.approx(-1.025 * math.log(10), abs=1e-5)
 
 
-def test_words_as_in_the_treebank_unknown_words_and_compressed_files(tmp_path: Path) -> None:
+def test_words_are_tokenized_as_treebank(tmp_path: Path) -> None:
     path = tmp_path / "lm.arpa.gz"
     path.write_bytes(gzip.compress(ARPA.encode()))
     upper, lower, odd = load(path), load(path, "?lower=yes"), load(path)
@@ -81,7 +81,7 @@ NUMBERS = st.tuples(st.floats(-5, -2), st.floats(-1, 1))  # no sum is above 0
     st.dictionaries(NGRAMS, NUMBERS, max_size=20),
     st.lists(st.sampled_from("abcd"), min_size=1, max_size=6),
 )
-def test_scores_are_those_of_the_recursive_definition(
+def test_scores_follow_recursive_definition(
     single: dict[tuple[str, ...], tuple[float, float]],
     several: dict[tuple[str, ...], tuple[float, float]],
     words: list[str],
@@ -136,7 +136,7 @@ DAMAGED: list[tuple[str, str]] = [
 
 
 @pytest.mark.parametrize(("text", "message"), DAMAGED, ids=range(len(DAMAGED)))
-def test_a_damaged_model_is_refused_with_its_line(text: str, message: str, tmp_path: Path) -> None:
+def test_damaged_model_is_refused_with_line(text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "lm.arpa"
     path.write_text(text)
     with pytest.raises(SentprobeError, match=message) as caught:
@@ -165,7 +165,7 @@ def damage(text: str, data: st.DataObject) -> str:
 
 
 @given(st.lists(st.text("abc ", min_size=1).filter(str.strip), min_size=1, max_size=8), st.data())
-def test_a_damaged_model_is_refused_or_gives_the_same_scores(texts: list[str], data: st.DataObject) -> None:
+def test_random_damage_is_refused_or_harmless(texts: list[str], data: st.DataObject) -> None:
     text = "".join(train_ngrams(texts, order=3, words=9))
     words = frozenset({"<s>", "</s>", "<unk>", "a", "b", "c"})
     damaged = damage(text, data)
@@ -177,21 +177,17 @@ def test_a_damaged_model_is_refused_or_gives_the_same_scores(texts: list[str], d
         assert entries == parse_arpa(text.splitlines(keepends=True), words)
 
 
-def test_other_blanks_than_ascii_are_parts_of_words_and_capital_unk_is_unk() -> None:
+def test_only_ascii_blanks_separate_words() -> None:
     text = ARPA.replace("<unk>", "<UNK>").replace("sleeps", "\u3000").replace("the man", "the  man \r")
     entries, _ = parse_arpa(text.splitlines(keepends=True), {"\u3000", "<unk>", "the", "man"})
     assert {("\u3000",): (-0.9, 0.0), ("<unk>",): (-1.0, 0.0), ("the", "man"): (-0.2, 0.0)}.items() <= entries.items()
 
 
-def test_a_model_without_unknown_words(tmp_path: Path) -> None:
+def test_model_is_refused_when_scoring(tmp_path: Path) -> None:
     path = tmp_path / "lm.arpa"
     path.write_text(ARPA.replace("-1.0\t<unk>\n", "").replace("ngram 1=6", "ngram 1=5"))
     with pytest.raises(SentprobeError, match="lacks the word 'dog', and has no entry <unk>"):
         load(path).score(["the dog"], SilentReporter())
-
-
-def test_a_probability_above_1_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "lm.arpa"
     path.write_text(ARPA.replace("man\t-0.125", "man\t1.5"))  # 1.5 - 0.9 > 0
     with pytest.raises(SentprobeError, match=r"lm\.arpa gives a word of 'the man sleeps' a probability above 1"):
         load(path).score(["the man sleeps"], SilentReporter())

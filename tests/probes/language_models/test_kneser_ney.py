@@ -52,9 +52,7 @@ class SlowModel:
 
 @settings(max_examples=30)
 @given(TEXTS, st.integers(1, 8), st.lists(st.sampled_from("abcd"), max_size=3))
-def test_probabilities_are_those_of_the_definition_and_sum_to_one(
-    texts: list[str], order: int, words: list[str]
-) -> None:
+def test_probabilities_follow_definition_and_sum(texts: list[str], order: int, words: list[str]) -> None:
     entries, read_order = parse_arpa(train_ngrams(texts, order=order, words=10), NAMES)
     order = min(order, max(len(text.split()) + 2 for text in texts))
     assert read_order == order  # at most that of the longest sentence
@@ -67,7 +65,7 @@ def test_probabilities_are_those_of_the_definition_and_sum_to_one(
         assert isclose(sum(2.718281828459045**share for share in shares.values()), 1, abs_tol=1e-5)
 
 
-def test_rare_words_and_reserved_words_are_unknown() -> None:
+def test_rare_and_reserved_words_are_unknown() -> None:
     entries, order = parse_arpa(train_ngrams(["a a <unk> b", "a <s> a"], order=2, words=1), NAMES)
     single = [ngram for ngram in entries if len(ngram) == 1]
     assert (order, single) == (2, [("<s>",), ("</s>",), ("<unk>",), ("a",)])

@@ -79,7 +79,7 @@ def test_baselines_are_chance_or_word_frequencies(columns: list[tuple[float, ...
 
 
 @given(COLUMNS)
-def test_comparisons_are_paired_tests_on_each_paradigm(columns: list[tuple[float, ...]]) -> None:
+def test_comparisons_are_paired_tests(columns: list[tuple[float, ...]]) -> None:
     results = make_results(columns)
     for comparison in results.comparisons:
         answers = [
@@ -105,7 +105,7 @@ def test_repeated_pairs_are_one_unit() -> None:
     assert record["accuracy_high"] - record["accuracy_low"] > 0.4
 
 
-def test_the_table_and_its_notes() -> None:
+def test_table_and_its_notes() -> None:
     results = make_results([(-1.0, -2.0, -1.0, -1.0)] * 8)
     (_, grid, notes), (_, compared, tests) = results.build_tables(intervals=True)
     assert grid.header == ("paradigm", "pairs", "chance", "unigram", "x", "y")
@@ -129,7 +129,7 @@ def measure(function: Callable[[list[str]], Any], kind: ScoreKind = ScoreKind.SE
     return PairResults(pairs, kind, [scores])
 
 
-def test_functions_return_a_number_for_a_sentence_or_for_each_word() -> None:
+def test_functions_score_sentences_or_words() -> None:
     import torch
 
     requests: list[list[str]] = []
@@ -167,7 +167,7 @@ def fill(value: object, texts: list[str]) -> list[object]:
     return [value for _ in texts]
 
 
-def test_sums_that_overflow_are_refused_with_the_pair() -> None:
+def test_overflowing_sums_are_refused() -> None:
     with pytest.raises(SentprobeError, match=NOT_FINITE):
         measure(lambda texts: [[1e308] * len(text.split()) for text in texts])
     for kind in (ScoreKind.TOKEN, ScoreKind.CRITICAL):
@@ -195,7 +195,7 @@ def test_functions_that_return_no_scores(function: Callable[[list[str]], Any], m
         measure(function)
 
 
-def test_pairs_with_either_sentence_as_good_are_counted() -> None:
+def test_pairs_with_swapped_sentences_are_counted() -> None:
     pairs = [SentencePair("a", "b"), SentencePair("b", "a"), SentencePair("b", "a"), SentencePair("a", "c")]
     scores = PairScores("m", (1.0,) * 4, (0.0,) * 4)
     notes = next(PairResults(pairs, ScoreKind.SENTENCE, [scores]).build_tables(intervals=False))[2]
@@ -203,7 +203,9 @@ def test_pairs_with_either_sentence_as_good_are_counted() -> None:
     assert "the same" not in notes
 
 
-def test_a_number_for_a_sentence_has_no_other_score() -> None:
+def test_missing_scores_are_refused() -> None:
+    with pytest.raises(SentprobeError, match="wordless scores no token of 'good 0'"):
+        score_pairs(WordlessModel(), make_pairs(1), ScoreKind.SENTENCE, SilentReporter())
     with pytest.raises(SentprobeError, match="--score token needs one for each word"):
         measure(lambda texts: [0.0 for _ in texts], ScoreKind.TOKEN)
 
@@ -222,12 +224,7 @@ class WordlessModel:
         return [TokenScores([])] * len(texts)
 
 
-def test_a_model_that_scores_no_token_of_a_text() -> None:
-    with pytest.raises(SentprobeError, match="wordless scores no token of 'good 0'"):
-        score_pairs(WordlessModel(), make_pairs(1), ScoreKind.SENTENCE, SilentReporter())
-
-
-def test_another_field_has_a_figure_for_each_value() -> None:
+def test_other_field_has_figures_by_value() -> None:
     values = ["0", "2", "", "10", "2", "0"]
     pairs = [SentencePair(f"good {i}", "bad", "p", "q", columns={"n": v} if v else {}) for i, v in enumerate(values)]
     scores = [

@@ -1,4 +1,4 @@
-"""Scores of language models in a results folder: round trips, reuse, damaged files."""
+"""Scores of language models in a results folder, and the methods paragraph about them."""
 
 import json
 from dataclasses import replace
@@ -7,14 +7,18 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
 
 from sentprobe.common.errors import ResultsError, UsageError
 from sentprobe.common.screen import SilentReporter
 from sentprobe.common.specs import Spec
+from sentprobe.common.tables import TableFormat
 from sentprobe.probes.language_models import pair_results as pr
-from sentprobe.probes.language_models.pair_accuracies import PairScores
+from sentprobe.probes.language_models.pair_accuracies import PairResults, PairScores
+from sentprobe.probes.language_models.pair_results import METHOD_PAPERS, write_pair_methods, write_pair_paragraph
 from sentprobe.probes.language_models.scorers import ScoreKind, ScoringMethod, load_language_model
 from sentprobe.probes.language_models.sentence_pairs import SentencePair
+from sentprobe.probes.reports.references import list_keys
 from sentprobe.probes.results.result import Provenance
 
 NUMBERS = st.floats(-1e6, 1e6)
@@ -24,7 +28,7 @@ ARPA = "\\data\\\nngram 1=4\n\n\\1-grams:\n-1 <s>\n-1 </s>\n-1 <unk>\n{} sleep\n
 
 
 @given(st.lists(st.tuples(NUMBERS, NUMBERS, TEXTS), min_size=1, max_size=6), TEXTS, st.sampled_from(ScoreKind))
-def test_a_result_is_read_as_written(columns: list[tuple[float, float, str]], name: str, kind: ScoreKind) -> None:
+def test_result_is_read_as_written(columns: list[tuple[float, float, str]], name: str, kind: ScoreKind) -> None:
     good, bad, texts = zip(*columns, strict=True)
     unknown = tuple(" ".join(text.split()) for text in texts)
     provenance = Provenance(name, {"python": "3"}, "cpu")
@@ -60,7 +64,7 @@ def test_pairs_are_read_as_written(pairs: list[SentencePair]) -> None:
         ("more", 1),
     ],
 )  # fmt: skip
-def test_a_damaged_result_is_refused(tmp_path: Path, field: str, value: object) -> None:
+def test_damaged_result_is_refused(tmp_path: Path, field: str, value: object) -> None:
     path = measure(tmp_path, Spec("ngram", str(write_arpa(tmp_path))))[1]
     text = path.read_text()
     pr.parse_lm_result(text, source="x")
@@ -86,7 +90,7 @@ def measure(folder: Path, spec: Spec) -> tuple[PairScores, Path, list[str]]:
     return scores, path, results.reused
 
 
-def test_scores_are_reused_until_the_model_or_their_file_changes(tmp_path: Path) -> None:
+def test_scores_are_reused_until_changes(tmp_path: Path) -> None:
     spec = Spec("ngram", str(write_arpa(tmp_path)))
     scores, path, reused = measure(tmp_path, spec)
     assert reused == []
@@ -102,7 +106,7 @@ def test_scores_are_reused_until_the_model_or_their_file_changes(tmp_path: Path)
     assert changed.good[0] < scores.good[0]
 
 
-def test_pairs_that_are_missing_or_changed_are_refused(tmp_path: Path) -> None:
+def test_missing_or_changed_pairs_are_refused(tmp_path: Path) -> None:
     measure(tmp_path, Spec("ngram", str(write_arpa(tmp_path))))
     (table,) = pr.read_pair_tables([tmp_path / "run"])
     assert [*table.pairs] == [PAIR]
@@ -116,7 +120,7 @@ def test_pairs_that_are_missing_or_changed_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("line", ["{}", "[]", "3", '{"sentence_good": "a", "sentence_bad": ""}', "{"])
-def test_stored_lines_that_are_no_pairs_are_refused_with_the_line(tmp_path: Path, line: str) -> None:
+def test_bad_stored_lines_are_refused(tmp_path: Path, line: str) -> None:
     _, result_path, _ = measure(tmp_path, Spec("ngram", str(write_arpa(tmp_path))))
     (path,) = (tmp_path / "run" / "lm").glob("*.jsonl")
     text = path.read_text() + line + "\n"
@@ -130,7 +134,7 @@ def test_stored_lines_that_are_no_pairs_are_refused_with_the_line(tmp_path: Path
         pr.read_pair_tables([tmp_path / "run"])
 
 
-def test_models_of_several_folders_share_a_table(tmp_path: Path) -> None:
+def test_models_of_folders_share_a_table(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         measure(tmp_path / name, Spec("ngram", str(write_arpa(tmp_path)), (("name", "m"),)))
@@ -145,3 +149,31 @@ def test_models_of_several_folders_share_a_table(tmp_path: Path) -> None:
         pr.match_tables(first, other_kind)
     with pytest.raises(UsageError, match="x has no two language models on the same pairs"):
         pr.match_models(first, None, source="x")
+
+
+PAIRS = [SentencePair(f"a{i} b", f"b a{i}", "ab"[i % 2], "order", str(i)) for i in range(4)]
+MASKED = PairScores(
+    "bert", (1.0, 1.0, 1.0, 0.0), (0.0, 0.0, 1.0, 1.0), ("", "a1 b", "", "b"), ScoringMethod.MASKED,
+    "hf:bert?name=bert", "read from x.jsonl", Provenance("probe lm", {"python": "3", "torch": "2"}, "cuda"),
+)  # fmt: skip
+
+
+def write(*scores: PairScores, kind: ScoreKind = ScoreKind.SENTENCE) -> str:
+    return write_pair_methods([PairResults(PAIRS, kind, scores)], TableFormat.TEXT)
+
+
+def test_methods_of_language_models(stored_text: SnapshotAssertion) -> None:
+    """Of one model, of two on changed words, and of many paradigms."""
+    ngram = replace(MASKED, model="5-gram", method=ScoringMethod.NGRAM, spec="", unknown=(), provenance=None)
+    pairs = [SentencePair(f"a{i} b", f"b a{i}", f"p{i}") for i in range(13)]
+    many = PairResults(pairs, ScoreKind.TOKEN, [PairScores("x", (1.0,) * 13, (0.0,) * 13)])
+    texts = (write(MASKED), write(MASKED, ngram, kind=ScoreKind.CRITICAL), write_pair_methods([many], TableFormat.TEXT))
+    assert "\n".join(texts).replace(". ", ".\n") == stored_text
+
+
+@given(st.sampled_from(ScoringMethod), st.sampled_from(ScoreKind), st.text(st.characters(codec="utf-8"), max_size=8))
+def test_each_method_and_name_is_described(method: ScoringMethod, kind: ScoreKind, name: str) -> None:
+    table = PairResults(PAIRS, kind, [replace(MASKED, method=method, model=f"m{name}")])
+    assert {*METHOD_PAPERS.get(method, ())} <= {*list_keys(write_pair_paragraph(table))}
+    for style in (TableFormat.TEXT, TableFormat.MARKDOWN, TableFormat.LATEX):
+        assert write_pair_methods([table], style).count("we scored minimal pairs") == 1

@@ -1,17 +1,26 @@
-"""Files of minimal pairs, changed words, and the unigram model."""
+"""Files of minimal pairs: changed words, the unigram model, distance and attractors of agreement."""
 
 import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sentprobe.common.errors import SentprobeError
+from sentprobe.common.values import parse_json
+from sentprobe.generator.pairs.minimal_pairs import build_pair_spaces, format_pair_lines, sample_pairs
+from sentprobe.generator.sentences.parse import parse
+from sentprobe.generator.sentences.realize import realize
+from sentprobe.generator.sentences.sentence_records import to_json
+from sentprobe.lexicon import english, german
+from sentprobe.probes.generated.assemble import ProbedEvent, build_event_columns
 from sentprobe.probes.language_models.sentence_pairs import (
     SentencePair,
     answer_by_frequency,
+    build_pair,
     compare_scores,
+    describe_agreement,
     number_units,
     read_pairs,
 )
@@ -28,7 +37,7 @@ BLIMP = {
 
 
 @given(WORDS, WORDS, SPACES)
-def test_a_region_is_all_that_differs_and_is_never_empty(good: list[str], bad: list[str], space: str) -> None:
+def test_region_is_all_that_differs(good: list[str], bad: list[str], space: str) -> None:
     pair = SentencePair(space.join(good), space.join(bad))
     for text, other, (start, end) in zip(
         (pair.good, pair.bad), (pair.bad, pair.good), pair.find_regions(), strict=True
@@ -51,13 +60,13 @@ def test_a_region_is_all_that_differs_and_is_never_empty(good: list[str], bad: l
         ("same here", "same here", ("here", "here")),
     ],
 )
-def test_the_changed_words(good: str, bad: str, words: tuple[str, str]) -> None:
+def test_changed_words_by_hand(good: str, bad: str, words: tuple[str, str]) -> None:
     first, second = SentencePair(good, bad).find_regions()
     assert (good[slice(*first)], bad[slice(*second)]) == words
 
 
 @given(st.lists(st.tuples(WORDS, st.randoms(use_true_random=False)), min_size=1, max_size=20))
-def test_word_frequencies_tell_nothing_where_words_are_the_same(cases: list[tuple[list[str], object]]) -> None:
+def test_frequencies_are_at_chance_for_permutations(cases: list[tuple[list[str], object]]) -> None:
     pairs = []
     for words, random in cases:
         shuffled = [*words]
@@ -69,7 +78,7 @@ def test_word_frequencies_tell_nothing_where_words_are_the_same(cases: list[tupl
 
 
 @given(st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=12))
-def test_the_unigram_model_reads_the_other_half(cases: list[tuple[list[str], list[str]]]) -> None:
+def test_unigram_model_reads_other_half(cases: list[tuple[list[str], list[str]]]) -> None:
     pairs = [SentencePair(" ".join(good), " ".join(bad)) for good, bad in cases]
     units = number_units(pairs)
     answers = answer_by_frequency(pairs, units)
@@ -87,7 +96,7 @@ def test_the_unigram_model_reads_the_other_half(cases: list[tuple[list[str], lis
             assert answers[:, place].tolist() == [products[0] > products[1]] * 2
 
 
-def test_ties_count_half() -> None:
+def test_tied_scores_count_half() -> None:
     assert compare_scores([1, 2, 3], [2, 2, 2]).mean() == 0.5
 
 
@@ -136,3 +145,54 @@ def test_paths_that_have_no_pairs(tmp_path: Path) -> None:
         with pytest.raises(SentprobeError) as caught:
             read_pairs([path])
         assert caught.value.exit_code == 2
+
+
+def sample(uid: str, count: int, seed: int) -> list[SentencePair]:
+    spaces = build_pair_spaces(english(), [uid], vocabulary="everyday")
+    return [build_pair(parse_json(line)) for line in format_pair_lines(sample_pairs(spaces, count, seed=seed))]
+
+
+@pytest.mark.parametrize(
+    ("uid", "start", "expected"),
+    [
+        (
+            "distractor_agreement_relative_clause",
+            "the photographer that the landlords were not photographing is",
+            ("6", "1"),
+        ),
+        (
+            "distractor_agreement_by_phrase_exchange",
+            "the soldiers that would not be watched by the waitress scream",
+            ("8", "1"),
+        ),
+        ("subject_verb_agreement_auxiliary", "the barbers are not deceiving the inspector", ("0", "0")),
+        ("transitive", "the driver was not encouraging the girl", None),
+        ("double_modal", "the mayors must be sleeping", None),
+    ],
+)
+def test_agreement_by_hand(uid: str, start: str, expected: tuple[str, str] | None) -> None:
+    columns = next(pair.columns for pair in sample(uid, 1, 0) if pair.good.startswith(start))
+    assert (columns.get("distance"), columns.get("attractors")) == (expected or (None, None))
+
+
+@settings(max_examples=20)
+@given(
+    st.sampled_from(["distractor_agreement_relative_clause", "distractor_agreement_by_phrase"]), st.integers(0, 10**6)
+)
+def test_attractors_are_those_of_test_items(uid: str, seed: int) -> None:
+    (pair,) = sample(uid, 1, seed)
+    (event, *_) = parse(pair.good, english())
+    noun = english().find(pair.good.split()[1])[0][0].lemma
+    columns = build_event_columns(ProbedEvent(event, [noun, event.predicate or ""], language=english().language))
+    verb = next(
+        place for place, words in enumerate(zip(pair.good.split(), pair.bad.split(), strict=True)) if len({*words}) > 1
+    )
+    assert pair.columns["distance"] == str(verb - 2)  # the subject is the second word
+    assert pair.columns["attractors"] == columns["attractors"]
+
+
+def test_german_relative_pronoun_is_its_noun() -> None:
+    good, bad = "die Kinder , die den Arzt sehen , schlafen", "die Kinder , die den Arzt sieht , schlafen"
+    (event,) = parse(good, german())
+    tokens = to_json(realize(event, german()))["tokens"]
+    assert describe_agreement(good, bad, tokens) == {"distance": "4", "attractors": "1"}

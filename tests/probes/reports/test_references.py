@@ -26,7 +26,7 @@ def test_citation_cff_says_the_same(key: str, place: int) -> None:
     assert (reference.doi, reference.url) == (cited.get("doi", ""), cited.get("url", ""))
 
 
-def test_a_paper_has_one_label() -> None:
+def test_paper_has_one_label() -> None:
     tasks = [task for task in list_tasks() if task.suite != "universal"]  # its rules are no paper's
     labels = {find_reference(OF_PRESETS[task.classifier]).label for task in tasks}
     assert labels == {paper.removeprefix("after ") for suite, paper in PAPERS.items() if suite != "universal"}
@@ -37,7 +37,7 @@ def test_a_paper_has_one_label() -> None:
         assert OF_PRESETS[table.classifier] == table.reference.key
 
 
-def test_each_preset_of_a_paper_has_one() -> None:
+def test_each_preset_has_a_paper() -> None:
     assert {preset.name for preset in PRESETS} == {*OF_PRESETS, "logreg"}
 
 
@@ -49,7 +49,7 @@ def parse_entries(text: str) -> dict[str, dict[str, str]]:
     return entries_by_key
 
 
-def test_bibtex_has_everything_and_nothing_that_latex_would_obey() -> None:
+def test_bibtex_is_complete_and_escaped() -> None:
     entries_by_key = parse_entries(write_bibliography(read_references(), version=""))
     assert list(entries_by_key) == list(read_references())
     for key, fields in entries_by_key.items():
@@ -64,7 +64,7 @@ def test_bibtex_has_everything_and_nothing_that_latex_would_obey() -> None:
     assert entries_by_key["ettinger2018"]["pages"] == "1790--1801"
 
 
-def test_the_software_is_cited_with_its_version() -> None:
+def test_software_is_cited_with_version() -> None:
     assert parse_entries(write_bibliography(["sentprobe"], version="0.1.0")) == {
         "sentprobe": {"title": "sentprobe", "author": "{The sentprobe developers}", "note": "Version 0.1.0"}
     }

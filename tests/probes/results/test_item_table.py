@@ -26,7 +26,7 @@ from sentprobe.probes.runs.run import run
 
 @examples(12)
 @given(datasets_with_columns())
-def test_what_is_kept_is_read_back(data: ProbeDataset) -> None:
+def test_item_table_is_read_as_written(data: ProbeDataset) -> None:
     table = make_item_table(data)
     with TemporaryDirectory() as name:
         kept.write_item_table(table, Path(name))
@@ -40,7 +40,7 @@ def test_what_is_kept_is_read_back(data: ProbeDataset) -> None:
     assert dict(items.columns).items() <= dict(back.columns).items()
 
 
-def test_items_of_the_generator_have_events_and_those_of_others_have_not() -> None:
+def test_generated_items_have_events() -> None:
     generated = make_item_table(build_task("Order", train=56, test=28))
     assert all(generated.events)
     assert {*EVENT_COLUMNS} <= {*generated.columns}
@@ -61,7 +61,7 @@ def test_items_of_the_generator_have_events_and_those_of_others_have_not() -> No
 
 @needs_shared
 @pytest.mark.parametrize("name", ["order", "sr"])
-def test_the_published_items_have_events(name: str) -> None:
+def test_published_items_have_events(name: str) -> None:
     table = make_item_table(read_dataset(SHARED / "compeval" / "published" / name))
     assert len(table) == 1000
     assert all(table.events)
@@ -74,7 +74,7 @@ def run_baseline(out: Path, data: ProbeDataset) -> Results:
     return read_results(out)
 
 
-def test_a_run_keeps_its_items_and_adds_them_where_they_are_missing(tmp_path: Path) -> None:
+def test_run_adds_missing_items(tmp_path: Path) -> None:
     data = make_learnable_dataset(size=60)
     (result,) = run_baseline(tmp_path, data).records
     path = kept.find_item_table(tmp_path, task=data.name, fingerprint=data.fingerprint())
@@ -97,7 +97,7 @@ def test_a_run_keeps_its_items_and_adds_them_where_they_are_missing(tmp_path: Pa
     assert path.read_bytes() == before
 
 
-def test_a_suite_that_is_finished_gets_the_items_that_it_lacks(tmp_path: Path) -> None:
+def test_finished_suite_gets_missing_items(tmp_path: Path) -> None:
     def run_suite() -> Results:
         options = {"tasks": "Order", "train": 56, "test": 28, "out": tmp_path}
         return run("compeval", "majority", **options)  # type: ignore[arg-type]
@@ -121,27 +121,21 @@ def test_columns_that_changed_are_kept_anew(tmp_path: Path) -> None:
         assert {*table.columns["genre"]} == {genre}
 
 
-def test_a_head_that_is_no_json(tmp_path: Path) -> None:
-    table = make_item_table(make_learnable_dataset(size=40))
-    path = kept.write_item_table(table, tmp_path)
-    stored_table = pq.read_table(path)
-    for head in (b"{", b"[]", b'{"format": "sentprobe-test-items 9"}'):
-        pq.write_table(stored_table.replace_schema_metadata({"sentprobe": head}), path)
-        with pytest.raises(ResultsError, match="not an item table of sentprobe"):
-            kept.read_item_table(tmp_path, task=table.task, fingerprint=table.fingerprint)
-
-
-@pytest.mark.parametrize("damage", [b"", b"PAR1", b"x" * 99])
+@pytest.mark.parametrize("damage", [b"", b"PAR1", b"x" * 99, b"{", b"[]", b'{"format": "sentprobe-test-items 9"}'])
 def test_damaged_items_are_named(tmp_path: Path, damage: bytes) -> None:
+    """The file is damaged, or its head is no JSON of this version."""
     table = make_item_table(make_learnable_dataset(size=40))
     path = kept.write_item_table(table, tmp_path)
-    path.write_bytes(damage)
+    if damage[:1] in (b"{", b"["):
+        pq.write_table(pq.read_table(path).replace_schema_metadata({"sentprobe": damage}), path)
+    else:
+        path.write_bytes(damage)
     with pytest.raises(ResultsError, match=r"not an item table of sentprobe .*; remove it"):
         kept.read_item_table(tmp_path, task=table.task, fingerprint=table.fingerprint)
 
 
 @pytest.mark.parametrize("change", [{"targets": np.array([7])}, {"marks": ((9,),)}, {"columns": {"genre": (None,)}}])
-def test_items_that_we_do_not_write(tmp_path: Path, change: dict[str, object]) -> None:
+def test_invalid_items_are_refused(tmp_path: Path, change: dict[str, object]) -> None:
     data = kept.ItemTable(
         task="toy",
         fingerprint="f" * 64,

@@ -118,7 +118,7 @@ def test_refused_result(text: str, message: str) -> None:
     assert str(caught.value).startswith("broken.json: ")
 
 
-def test_a_result_with_portions_is_read() -> None:
+def test_result_with_portions_is_read() -> None:
     seed_score = parse_result(format_portions("4 8", INFORMATION)).scores[Condition.PORTIONS].seeds[0]
     assert [reading.at for reading in seed_score.readings] == [4, 8]
     assert len(seed_score.information) == 1000

@@ -1,7 +1,7 @@
 """Each check finds the run with its fault; a sound run has no finding."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -37,17 +37,24 @@ def list_keys(findings: Sequence[ClaimFinding]) -> list[FindingKey]:
     return [(finding.check, finding.severity, finding.encoder) for finding in findings]
 
 
-def join_text(findings: Sequence[ClaimFinding]) -> str:
-    return "\n".join(chain.from_iterable((e.problem, *e.figures, e.advice) for e in findings))
+def change_poor(change: Callable[[Result], Result]) -> Results:
+    return change_encoder(change, encoder="poor")
+
+
+def stop_probes(condition: Condition, last: int) -> Callable[[Result], Result]:
+    """Return a change after which probes up to a seed did not converge."""
+    return lambda result: change_probes(
+        result, lambda probe: replace(probe, converged=probe.seed > result.seed + last), condition
+    )
 
 
 def join_runs(*runs: Results) -> Results:
     return Results(tuple(chain.from_iterable(run.records for run in runs)))
 
 
-def test_a_sound_run_has_no_finding() -> None:
-    assert review_results(SOUND).findings == ()
-    assert not review_results(SOUND).has_severe_finding
+def test_sound_run_has_no_finding() -> None:
+    review = review_results(SOUND)
+    assert (review.findings, review.has_severe_finding) == ((), False)
 
 
 CONDITIONS = [Condition.RANDOM_SENTENCES, Condition.BAG_OF_WORDS, Condition.NO_SENTENCE]
@@ -55,7 +62,7 @@ CONDITIONS = [Condition.RANDOM_SENTENCES, Condition.BAG_OF_WORDS, Condition.NO_S
 
 @pytest.mark.parametrize("condition", CONDITIONS)
 @pytest.mark.parametrize(("right", "severity"), [(650, SEVERE), (350, WARNING)])
-def test_a_control_that_fails(condition: Condition, right: int, severity: Severity) -> None:
+def test_control_that_fails(condition: Condition, right: int, severity: Severity) -> None:
     run = join_runs(GOOD, make_draws("poor", 700, 704, 694))
     draws = [make_draw(record.encoder, int(1000 * record.accuracy), seed=record.seed,
                    control_counts={condition: right if record.seed == 10 else 500})
@@ -67,7 +74,7 @@ def test_a_control_that_fails(condition: Condition, right: int, severity: Severi
     assert f"{right / 10:.1f}, {'above' if right > 500 else 'below'} chance" in figure
 
 
-def test_a_control_of_one_encoder_names_it() -> None:
+def test_control_of_one_encoder_names_it() -> None:
     draw = make_draw("poor", 700, control_counts={Condition.RANDOM_PROBES: 650})
     (finding,) = find_by("controls", Results((draw, make_draw("good", 950))))
     assert finding.encoder == "poor"
@@ -77,11 +84,61 @@ def drop_controls(result: Result) -> Result:
     return replace(result, scores={Condition.PROBE: result.scores[Condition.PROBE]})
 
 
-def test_no_controls() -> None:
-    findings = review_results(change_encoder(drop_controls, encoder="poor")).findings
-    assert list_keys(findings) == [("controls", SEVERE, "poor")]
-    baseline = change_encoder(lambda result: replace(drop_controls(result), dim=0), encoder="poor")
+def change_data(result: Result) -> Result:
+    return replace(result, dataset_fingerprint=f"{result.dataset_fingerprint}, changed")
+
+
+LATER = Provenance("", {"torch": "2.14.0"}, "cpu")
+FAULTS: list[tuple[Callable[[Result], Result], FindingKey, str]] = [
+    (drop_controls, ("controls", SEVERE, "poor"), "There are no controls"),
+    (lambda e: e.select_seeds([e.seed]), ("repetitions", NOTE, "poor"), "means over 1 or 2 probes"),
+    (stop_probes(Condition.PROBE, 1), ("convergence", SEVERE, "poor"), "on Order: 6 of 6 probes stopped at 700 epochs"),
+    (
+        stop_probes(Condition.PROBE, 0),
+        ("convergence", WARNING, "poor"),
+        "on Order: 3 of 6 probes stopped at 700 epochs",
+    ),
+    (
+        stop_probes(Condition.RANDOM_PROBES, 1),
+        ("convergence", NOTE, "poor"),
+        "on Order: 6 of 6 probes stopped at 700 ep",
+    ),
+    (lambda e: replace(e, truncated=e.seed), ("cut", WARNING, "poor"), "20 of 5,000 different sentences"),
+    (round_probes, ("machines", WARNING, ""), "float32: good\nbfloat16: poor"),
+    (lambda e: replace(e, device="cuda"), ("machines", NOTE, ""), "cpu: good\ncuda: poor"),
+    (
+        lambda e: replace(e, versions={"torch": "2.14.0"}),
+        ("machines", NOTE, ""),
+        "torch 2.13.0: good\ntorch 2.14.0: poor",
+    ),
+    (
+        lambda e: change_probes(e, lambda s: replace(s, provenance=LATER), Condition.PROBE),
+        ("machines", NOTE, ""),
+        "torch 2.13.0: good, poor\ntorch 2.14.0: poor",
+    ),
+    (change_data, ("data", SEVERE, ""), "versions of the data"),
+    (lambda e: replace(e, preset=find_preset("senteval")), ("data", SEVERE, ""), "classifiers"),
+    (lambda e: replace(e, notes=("a reservation",)), ("data", NOTE, ""), "The data card says: a reservation"),
+]
+
+
+@pytest.mark.parametrize(("change", "key", "text"), FAULTS)
+def test_fault_of_one_encoder_is_found(change: Callable[[Result], Result], key: FindingKey, text: str) -> None:
+    findings = review_results(change_poor(change)).findings
+    assert list_keys(findings) == [key]
+    assert text in "\n".join((findings[0].problem, *findings[0].figures))
+
+
+def test_faults_of_all_encoders() -> None:
+    (finding,) = review_results(Results(tuple(map(round_probes, SOUND.records)))).findings
+    assert list_keys([finding]) == [("machines", NOTE, "")]
+    again = join_runs(SOUND, Results(tuple(map(change_data, SOUND.records))))
+    assert list_keys(review_results(again).findings) == [("data", NOTE, "")]
+    baseline = change_poor(lambda result: replace(drop_controls(result), dim=0))
     assert find_by("controls", baseline) == []
+    assert not review_results(change_poor(lambda result: replace(result, truncated=None))).findings
+    unknown = find_by("data", change_poor(lambda result: replace(result, data=None)))
+    assert any("not recorded" in text for finding in unknown for text in (finding.problem, *finding.figures))
 
 
 def allow_words(result: Result) -> Result:
@@ -91,7 +148,7 @@ def allow_words(result: Result) -> Result:
 
 @pytest.mark.parametrize(("task", "severity"), [("Tense", SEVERE), ("Content1Probe", NOTE)])
 @pytest.mark.parametrize("right", [695, 800])
-def test_a_bag_of_words_that_knows_as_much(task: str, severity: Severity, right: int) -> None:
+def test_bag_of_words_tells_as_much(task: str, severity: Severity, right: int) -> None:
     poor = make_draws("poor", 700, 704, 694, task=task, control_counts={Condition.BAG_OF_WORDS: right})
     good = make_draws("good", 950, 956, 948, task=task, control_counts={Condition.BAG_OF_WORDS: 695})
     run = Results(tuple(map(allow_words, join_runs(good, poor).records)))
@@ -101,49 +158,48 @@ def test_a_bag_of_words_that_knows_as_much(task: str, severity: Severity, right:
     assert f"poor: 69.9, bag of words: {right / 10:.1f}; difference " in finding.figures[0]
 
 
-def test_the_bag_of_words_itself_is_not_held_against_itself() -> None:
+def test_bow_is_not_compared_with_itself() -> None:
     draws = make_draws("bow", 700, 700, 700, task="Tense", control_counts={Condition.BAG_OF_WORDS: 700})
     assert find_by("words", Results(tuple(map(allow_words, draws.records)))) == []
 
 
-@pytest.mark.parametrize("right", [695, 800])
-def test_fixed_positions_that_tell_as_much(right: int) -> None:
-    counts = {Condition.FIXED_POSITIONS: right}
-    runs = join_runs(
-        make_draws("good", 950, 956, 948, control_counts=counts),
-        make_draws("poor", 700, 704, 694, control_counts=counts),
-    )
-    (finding,) = review_results(runs).findings
-    assert list_keys([finding]) == [("positions", SEVERE, "poor")]
-    assert f"poor: 69.9, fixed positions: {right / 10:.1f}; difference " in finding.figures[0]
-    assert "last token" not in finding.problem
-    pooled = Results(tuple(replace(record, position="last", layer=0) for record in runs.records))
-    assert "poor pools the last token, which at layer 0 is the last word" in find_by("positions", pooled)[0].problem
-
-
 @pytest.mark.parametrize(
-    ("name", "condition"), [("positions", Condition.FIXED_POSITIONS), ("order", Condition.WORDS_AND_POSITIONS)]
+    ("condition", "right", "task", "key", "problem"),
+    [
+        (Condition.FIXED_POSITIONS, 695, "Order", ("positions", SEVERE, "poor"), ""),
+        (Condition.FIXED_POSITIONS, 800, "Order", ("positions", SEVERE, "poor"), ""),
+        (Condition.WORDS_AND_POSITIONS, 800, "SemRole", ("order", WARNING, "poor"), "is significantly better."),
+        (
+            Condition.WORDS_AND_POSITIONS,
+            800,
+            "Order",
+            ("order", NOTE, "poor"),
+            "An average of random vectors of each word at its position is significantly better, and the task is about "
+            "the order of words.",
+        ),
+    ],
 )
-def test_an_encoder_at_chance_claims_nothing_that_positions_could_tell(name: str, condition: Condition) -> None:
-    assert find_by(name, make_draws("poor", 500, 510, 490, control_counts={condition: 700})) == []
-
-
-@pytest.mark.parametrize(
-    ("task", "severity", "reason"),
-    [("SemRole", WARNING, "."), ("Order", NOTE, ", and the task is about the order of words.")],
-)
-def test_words_with_positions_that_tell_as_much(task: str, severity: Severity, reason: str) -> None:
-    counts = {Condition.WORDS_AND_POSITIONS: 800}
+def test_control_that_tells_as_much(condition: Condition, right: int, task: str, key: FindingKey, problem: str) -> None:
+    counts = {condition: right}
     runs = join_runs(
         make_draws("good", 950, 956, 948, task=task, control_counts=counts),
         make_draws("poor", 700, 704, 694, task=task, control_counts=counts),
     )
     (finding,) = review_results(runs).findings
-    assert list_keys([finding]) == [("order", severity, "poor")]
-    assert finding.problem == (
-        f"An average of random vectors of each word at its position is significantly better{reason}"
-    )
-    assert "poor: 69.9, words and positions: 80.0; difference " in finding.figures[0]
+    assert list_keys([finding]) == [key]
+    assert finding.problem.endswith(problem)
+    assert f"poor: 69.9, {condition.replace('-', ' ')}: {right / 10:.1f}; difference " in finding.figures[0]
+    if condition is Condition.FIXED_POSITIONS:
+        assert "last token" not in finding.problem
+        pooled = Results(tuple(replace(record, position="last", layer=0) for record in runs.records))
+        assert "poor pools the last token, which at layer 0 is the last word" in find_by(key[0], pooled)[0].problem
+
+
+@pytest.mark.parametrize(
+    ("name", "condition"), [("positions", Condition.FIXED_POSITIONS), ("order", Condition.WORDS_AND_POSITIONS)]
+)
+def test_encoder_at_chance_claims_nothing(name: str, condition: Condition) -> None:
+    assert find_by(name, make_draws("poor", 500, 510, 490, control_counts={condition: 700})) == []
 
 
 def test_probe_words_that_tell_as_much() -> None:
@@ -157,7 +213,7 @@ def test_probe_words_that_tell_as_much() -> None:
     assert findings[1].figures == ("no sentence: 70.0, chance 50.0; p = 0.004 (t-test over draws, Holm)",)
 
 
-def test_a_figure_that_is_not_significantly_above_chance() -> None:
+def test_figure_not_above_chance_is_found() -> None:
     run = join_runs(GOOD, make_draws("poor", 540, 620, 700))
     (finding,) = review_results(run).findings
     assert list_keys([finding]) == [("chance", WARNING, "poor")]
@@ -170,7 +226,7 @@ def test_a_figure_that_is_not_significantly_above_chance() -> None:
     assert review_results(join_runs(GOOD, make_draws("poor", 500, 500, 500))).findings == ()
 
 
-def test_the_best_is_not_told_apart() -> None:
+def test_best_is_not_told_apart() -> None:
     run = join_runs(SOUND, make_draws("other", 940, 956, 949))
     (finding,) = review_results(run).findings
     assert list_keys([finding]) == [("noise", WARNING, "good")]
@@ -180,7 +236,7 @@ def test_the_best_is_not_told_apart() -> None:
     assert "draws give 80% power (this run: 3)" in figure
 
 
-def test_of_one_draw_it_says_how_many_items_would_tell() -> None:
+def test_single_draw_states_items_needed() -> None:
     run = Results((make_draw("good", 700), make_draw("other", 699)))
     (finding,) = find_by("noise", run)
     assert "but not significantly: the difference from the only other encoder is not significant at " in finding.problem
@@ -189,7 +245,7 @@ def test_of_one_draw_it_says_how_many_items_would_tell() -> None:
     assert find_by("noise", Results((make_draw("good", 700), make_draw("other", 700)))) == []
 
 
-def test_an_encoder_is_not_held_against_itself_cut() -> None:
+def test_variants_are_not_compared() -> None:
     variants = Results((make_draw("a", 700), make_draw("a, 8 dims", 699), make_draw("a, int8", 698)))
     assert find_by("noise", variants) == []
     (finding,) = find_by("noise", Results((*variants.records, make_draw("b", 699))))
@@ -214,42 +270,13 @@ def test_repetitions() -> None:
     assert advised(baselines) == []
 
 
-def test_fewer_probes_for_one_than_for_others() -> None:
-    run = change_encoder(lambda result: result.select_seeds([result.seed]), encoder="poor")
-    (finding,) = review_results(run).findings
-    assert list_keys([finding]) == [("repetitions", NOTE, "poor")]
-    assert "means over 1 or 2 probes" in finding.problem
-
-
-@pytest.mark.parametrize(
-    ("condition", "last", "severity"),
-    [(Condition.PROBE, 1, SEVERE), (Condition.PROBE, 0, WARNING), (Condition.RANDOM_PROBES, 1, NOTE)],
-)
-def test_probes_that_did_not_converge(condition: Condition, last: int, severity: Severity) -> None:
-    def ended(result: Result) -> Result:
-        return change_probes(result, lambda e: replace(e, converged=e.seed > result.seed + last), condition)
-
-    (finding,) = review_results(change_encoder(ended, encoder="poor")).findings
-    assert list_keys([finding]) == [("convergence", severity, "poor")]
-    assert finding.figures[0].endswith(f"on Order: {6 if last else 3} of 6 probes stopped at 700 epochs")
-
-
-def test_a_control_that_may_know_and_did_not_converge() -> None:
+def test_unconverged_informative_control_is_found() -> None:
     def ended(result: Result) -> Result:
         changed = change_probes(result, lambda e: replace(e, converged=False), Condition.BAG_OF_WORDS)
         return allow_words(changed)
 
     findings = find_by("convergence", Results(tuple(map(ended, SOUND.records))))
     assert [finding.severity for finding in findings] == [WARNING]
-
-
-def test_sentences_that_were_cut() -> None:
-    run = change_encoder(lambda result: replace(result, truncated=result.seed), encoder="poor")
-    (finding,) = review_results(run).findings
-    assert list_keys([finding]) == [("cut", WARNING, "poor")]
-    assert finding.figures == ("20 of 5,000 different sentences",)
-    assert finding.draw == "20"
-    assert not review_results(change_encoder(lambda result: replace(result, truncated=None), encoder="poor")).findings
 
 
 @pytest.mark.parametrize(
@@ -274,48 +301,6 @@ def test_vectors_that_were_cut(name: str, command: str, lost: str) -> None:
     assert [finding.figures for finding in findings] == ([(f"{name}: {lost}",)] if lost else [])
 
 
-def test_precision() -> None:
-    (finding,) = review_results(change_encoder(round_probes, encoder="poor")).findings
-    assert list_keys([finding]) == [("machines", WARNING, "")]
-    assert finding.figures == ("float32: good", "bfloat16: poor")
-    (finding,) = review_results(Results(tuple(map(round_probes, SOUND.records)))).findings
-    assert list_keys([finding]) == [("machines", NOTE, "")]
-
-
-def test_devices_and_versions() -> None:
-    (finding,) = review_results(change_encoder(lambda result: replace(result, device="cuda"), encoder="poor")).findings
-    assert list_keys([finding]) == [("machines", NOTE, "")]
-    assert finding.figures == ("cpu: good", "cuda: poor")
-    newer = change_encoder(lambda result: replace(result, versions={"torch": "2.14.0"}), encoder="poor")
-    (finding,) = review_results(newer).findings
-    assert finding.figures == ("torch 2.13.0: good", "torch 2.14.0: poor")
-    later = Provenance("", {"torch": "2.14.0"}, "cpu")
-    added = change_encoder(
-        lambda e: change_probes(e, lambda s: replace(s, provenance=later), Condition.PROBE), encoder="good"
-    )
-    assert find_by("machines", added)[0].figures[1] == "torch 2.14.0: good"
-
-
-def change_data(result: Result) -> Result:
-    return replace(result, dataset_fingerprint=f"{result.dataset_fingerprint}, changed")
-
-
-def test_another_version_of_the_data() -> None:
-    (finding,) = review_results(change_encoder(change_data, encoder="poor")).findings
-    assert list_keys([finding]) == [("data", SEVERE, "")]
-    assert "versions of the data" in finding.problem
-    assert [figure.rpartition(": ")[2] for figure in finding.figures] == ["good", "poor"]
-    again = join_runs(SOUND, Results(tuple(map(change_data, SOUND.records))))
-    assert list_keys(review_results(again).findings) == [("data", NOTE, "")]
-
-
-def test_another_classifier() -> None:
-    preset = find_preset("senteval")
-    (finding,) = review_results(change_encoder(lambda result: replace(result, preset=preset), encoder="poor")).findings
-    assert list_keys([finding]) == [("data", SEVERE, "")]
-    assert "classifiers" in finding.problem
-
-
 def test_two_encoders_of_one_name() -> None:
     def other_model(result: Result) -> Result:
         if result.seed:
@@ -327,7 +312,7 @@ def test_two_encoders_of_one_name() -> None:
     assert findings[0].figures == ("one", "two")
 
 
-def test_a_draw_that_is_not_finished_is_no_other_version() -> None:
+def test_unfinished_draw_is_named() -> None:
     """It is unfinished, and so are draws that only some encoders have."""
     (finding,) = find_by("data", Results(SOUND.records[:-1]))
     assert finding.severity is WARNING
@@ -339,47 +324,31 @@ def test_a_draw_that_is_not_finished_is_no_other_version() -> None:
     ]  # fmt: skip
 
 
-def test_data_of_which_little_is_known() -> None:
-    unknown = change_encoder(lambda result: replace(result, data=None), encoder="good")
-    assert "not recorded" in join_text(find_by("data", unknown))
-    noted = change_encoder(lambda result: replace(result, notes=("validation has its pairs",)), encoder="good")
-    (finding,) = review_results(noted).findings
-    assert list_keys([finding]) == [("data", NOTE, "")]
-    assert finding.problem == "The data card says: validation has its pairs"
-
-
-def test_the_severe_come_first_and_of_several_tables_each_is_named() -> None:
+def test_findings_name_their_tables() -> None:
     run = join_runs(SOUND, Results((replace(make_draw("x", 510, seed=3), preset=find_preset("adi")),)))
     findings = review_results(run).findings
-    assert [finding.severity for finding in findings] == sorted(
-        (finding.severity for finding in findings), key=[*Severity].index
-    )
+    severities = [finding.severity for finding in findings]
+    assert severities == sorted(severities, key=[*Severity].index)
     assert {finding.table for finding in findings if finding.check == "chance"} == {"table 2 of 2, seed 3"}
-
-
-def test_what_is_so_of_two_tables_is_said_once() -> None:
     preset = find_preset("senteval")
     twice = [e for result in SOUND.records[::3] for e in (result, replace(result, preset=preset))]
     (finding,) = find_by("repetitions", Results(tuple(twice)))
     assert finding.table == "table 1 of 2 and table 2 of 2"
 
 
-def test_the_page_has_a_row_for_each_check_and_says_why() -> None:
+def test_page_has_row_for_each_check() -> None:
     page = (ROOT / "docs" / "check.md").read_text("utf-8")
     rows = re.findall(r"^`([\w-]+)` \| ([^|]*) \|", page, re.MULTILINE)
     assert rows[: len(CHECKS)] == [(check.name, check.asks) for check in CHECKS]
     assert [name for name, _ in rows[len(CHECKS) :]] == [*PAIR_CHECKS]
     notes = re.findall(r"^- \*\*([\w-]+)\*\*: ", page, re.MULTILINE)
     assert notes == [name for name, _ in rows[: len(CHECKS)] if name in notes]
-
-
-def test_names_of_checks_are_told_apart() -> None:
     assert len({check.name for check in CHECKS}) == len({check.asks for check in CHECKS}) == len(CHECKS)
 
 
 @examples(40)
 @given(st.lists(any_results(), min_size=1, max_size=3))
-def test_whatever_the_results_are_they_are_reviewed(records: list[Result]) -> None:
+def test_any_results_can_be_reviewed(records: list[Result]) -> None:
     reviewable = (replace(result, majority=max(0.01, result.majority)) for result in records)
     for finding in review_results(Results(tuple(reviewable))).findings:
         assert finding.problem and finding.advice

@@ -12,7 +12,6 @@ from helpers.strategies.probe_strategies import CountingEncoder, make_learnable_
 
 from sentprobe.common.errors import UsageError
 from sentprobe.common.screen import SilentReporter
-from sentprobe.probes.classifier import fit as trainer
 from sentprobe.probes.classifier.presets import find_preset
 from sentprobe.probes.datasets.dataset import Indices, Items, ProbeDataset, Split
 from sentprobe.probes.encoders.cache import Cache
@@ -32,20 +31,6 @@ def make_bow(dim: int = 8) -> Any:
     return make_encoder(f"bow?dim={dim}", seed=0)
 
 
-@pytest.fixture
-def trained(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, tuple[int, ...]]]:
-    """The task size and seeds of each fit."""
-    seen = []
-    fit = trainer.fit
-
-    def spying(*args: Any, **kwargs: Any) -> Any:
-        seen.append((len(kwargs["train"]), tuple(kwargs["seeds"])))
-        return fit(*args, **kwargs)
-
-    monkeypatch.setattr(trainer, "fit", spying)
-    return seen  # type: ignore[return-value]
-
-
 def test_run_writes_what_it_returns(tmp_path: Path) -> None:
     out = tmp_path / "new" / "run"
     results = run(DATASETS, [make_bow(8), make_bow(9)], preset=FAST, seed=3, seeds=2, out=out, command="probe")
@@ -62,7 +47,7 @@ def test_run_writes_what_it_returns(tmp_path: Path) -> None:
     assert set(record.seconds) == {"encoding", *map(str, USUAL_CONDITIONS)}
 
 
-def test_run_records_what_it_was_asked_for(tmp_path: Path) -> None:
+def test_run_records_its_request(tmp_path: Path) -> None:
     run(DATASETS, [make_bow(8), make_bow(9)], preset=FAST, out=tmp_path, controls=False)
     requested = read_requested_results(tmp_path)
     assert {name: entry["conditions"] for name, entry in requested.items()} == {
@@ -74,7 +59,7 @@ def test_run_records_what_it_was_asked_for(tmp_path: Path) -> None:
     assert sorted(conditions) == [1, 1, len(USUAL_CONDITIONS), len(USUAL_CONDITIONS)]
 
 
-def test_the_answers_are_kept() -> None:
+def test_answers_are_kept() -> None:
     record = run(DATASETS[:1], [make_bow()], preset=FAST).records[0]
     for score in record.scores.values():
         for seed_score in score.seeds:
@@ -82,7 +67,7 @@ def test_the_answers_are_kept() -> None:
             assert len(seed_score.items()) == seed_score.total == len(DATASETS[0].splits[Split.TEST])
 
 
-def test_same_seed_same_bytes_but_for_seconds() -> None:
+def test_equal_seeds_give_equal_bytes() -> None:
     def run_once() -> list[str]:
         results = run(DATASETS, [make_bow()], preset=FAST, seed=1, seeds=2)
         return [format_result(replace(record, seconds={})) for record in results.records]
@@ -90,7 +75,7 @@ def test_same_seed_same_bytes_but_for_seconds() -> None:
     assert run_once() == run_once()
 
 
-def test_a_result_does_not_depend_on_the_rest_of_the_run() -> None:
+def test_result_is_independent_of_other_results() -> None:
     alone = run(DATASETS[1:], [CountingEncoder(make_bow())], preset=FAST, seed=1).records[0]
     among = run(DATASETS, [make_bow(), CountingEncoder(make_bow())], preset=FAST, seed=1).records[3]
     assert replace(alone, seconds={}) == replace(among, seconds={})
@@ -104,7 +89,7 @@ def test_each_sentence_is_encoded_once(tmp_path: Path) -> None:
     assert sorted(encoder.encoded_texts) == sorted({text for data in DATASETS for text in data.sentences})
 
 
-def test_controls_of_equal_width_are_trained_once(trained: list[tuple[int, tuple[int, ...]]]) -> None:
+def test_controls_of_a_width_are_shared(fits: list[dict[str, Any]]) -> None:
     results = run(
         DATASETS[:1], [CountingEncoder(make_bow()), CountingEncoder(make_bow(), name="other"), make_bow(9)], preset=FAST
     )
@@ -114,11 +99,11 @@ def test_controls_of_equal_width_are_trained_once(trained: list[tuple[int, tuple
     no_sentence = {record.scores[Condition.NO_SENTENCE] for record in results.records}
     assert len(no_sentence) == 1
     # All, then probe and random probes, then four: the probe of bow?dim=9 is the control's.
-    assert len(trained) == len(USUAL_CONDITIONS) + 2 + 4
+    assert len(fits) == len(USUAL_CONDITIONS) + 2 + 4
     assert wider.scores[Condition.PROBE] == wider.scores[Condition.BAG_OF_WORDS]
 
 
-def test_how_many_sentences_were_cut_is_kept(tmp_path: Path) -> None:
+def test_number_of_cut_sentences_is_kept(tmp_path: Path) -> None:
     class Short:
         name = "short"
 
@@ -164,7 +149,7 @@ def test_progress_is_reported_to_the_end() -> None:
     ]
 
 
-def test_sanity_runs_are_at_chance_and_the_probe_is_not() -> None:
+def test_controls_are_at_chance_unlike_probe() -> None:
     preset = replace(find_preset("ettinger"), max_epochs=60)
     result = run([make_learnable_dataset(size=500)], [make_bow(40)], preset=preset).records[0]
     assert result.accuracy > 0.8
@@ -173,7 +158,7 @@ def test_sanity_runs_are_at_chance_and_the_probe_is_not() -> None:
         assert result.majority in wilson(score.correct, score.total, confidence=0.999)
 
 
-def test_random_probes_are_words_of_their_slot_in_training() -> None:
+def test_random_probes_come_from_their_slot() -> None:
     probes = np.array([[0, 3], [1, 2], [1, 3], [0, 2]])
     train = Items(np.arange(4), probes, np.array([0, 1, 0, 1]))
     test = Items(np.arange(300) % 4, probes[np.arange(300) % 4], np.arange(300) % 2)
@@ -185,7 +170,7 @@ def test_random_probes_are_words_of_their_slot_in_training() -> None:
         assert {tuple(pair) for pair in items.probes.tolist()} == {(0, 2), (0, 3), (1, 2), (1, 3)}
 
 
-def test_without_probe_words_there_are_no_random_ones_nor_only_they() -> None:
+def test_tasks_without_probe_words_lack_controls() -> None:
     data = DATASETS[0]
     bare = {split: Items(items.rows, [], items.targets) for split, items in data.splits.items()}  # type: ignore[arg-type]
     data = replace(data, probe_words=(), splits=bare)
@@ -194,7 +179,7 @@ def test_without_probe_words_there_are_no_random_ones_nor_only_they() -> None:
     assert set(results.records[0].scores) == set(USUAL_CONDITIONS) - missing
 
 
-def test_validation_is_set_aside_where_the_preset_needs_it() -> None:
+def test_validation_is_split_off_if_needed() -> None:
     preset = replace(find_preset("adi"), max_epochs=2)
     result = run(DATASETS[:1], [make_bow(4)], preset=preset, seeds=2).records[0]
     for score in result.scores.values():
@@ -212,7 +197,7 @@ class Opposite:
         return np.full(len(data.splits[Split.TEST]), seed % 2)
 
 
-def test_a_baseline_answers_by_itself(tmp_path: Path) -> None:
+def test_baseline_answers_by_itself(tmp_path: Path) -> None:
     recorder = Recorder([])
     results = run(DATASETS, [Opposite()], preset=FAST, seeds=2, out=tmp_path / "run", reporter=recorder)
     assert recorder.steps == [["run baseline first label", 2, 2]]
@@ -223,7 +208,7 @@ def test_a_baseline_answers_by_itself(tmp_path: Path) -> None:
     assert (both[0] != both[1]).all()
 
 
-def test_an_encoder_that_is_a_layer() -> None:
+def test_encoder_that_is_a_layer() -> None:
     layer = CountingEncoder(make_bow(4))
     layer.layer, layer.family = 3, "bert"  # type: ignore[attr-defined]
     record = run(DATASETS[:1], [layer], preset=FAST).records[0]
@@ -248,7 +233,7 @@ def test_width_changes_between_batches(monkeypatch: pytest.MonkeyPatch) -> None:
         run(DATASETS, [Widening()], preset=FAST)
 
 
-def test_the_same_thing_twice_or_nothing() -> None:
+def test_repeated_or_missing_input_is_refused() -> None:
     encoder = make_bow(4)
     with pytest.raises(UsageError, match="encoder 'bow\\?dim=4' is given twice"):
         run(DATASETS, [encoder, encoder], preset=FAST)
@@ -281,7 +266,7 @@ def test_values_show_themselves_in_a_line() -> None:
     assert repr(results.records[0]).startswith("Result(task='toy', encoder='majority', accuracy=0.")
 
 
-def test_two_encoders_of_one_name_are_refused_before_anything_is_made(tmp_path: Path) -> None:
+def test_encoders_of_one_name_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="encoder 'bow' is given twice"):
         run(DATASETS, ["bow", make_encoder("bow", seed=0)], preset=FAST, out=tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -59,7 +59,7 @@ RESULTS = Results(
 )
 
 
-def test_a_matrix_by_hand() -> None:
+def test_matrix_by_hand() -> None:
     (matrix, notes), (losses, loss_notes) = build_language_tables(RESULTS, CellStyle())
     assert matrix.header == ("Tense", "trained on", "tested on de", "tested on fr")
     texts = {(row.label, *(cell.text.split(" [")[0] for cell in row.cells)) for row in matrix.rows}
@@ -74,7 +74,7 @@ def test_a_matrix_by_hand() -> None:
     assert loss_notes[-1].startswith("2 of 2 differences are significant")
 
 
-def test_a_probe_at_chance_in_its_own_language_is_marked() -> None:
+def test_probe_at_own_chance_is_marked() -> None:
     """French is at chance in French (52 of 100), so that 70 in German is no transfer; German keeps its figures."""
     results = Results(
         tuple(
@@ -92,7 +92,7 @@ def test_a_probe_at_chance_in_its_own_language_is_marked() -> None:
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans(), st.booleans()), min_size=4, max_size=60))
-def test_losses_are_mcnemars_tests_of_the_same_items(answers: list[tuple[bool, bool, bool]]) -> None:
+def test_losses_are_mcnemar_tests(answers: list[tuple[bool, bool, bool]]) -> None:
     in_language, *across = (list(side) for side in zip(*answers, strict=True))
     results = Results(
         tuple(
@@ -127,7 +127,7 @@ def test_ordinary_results_have_their_table() -> None:
     assert [*build_language_tables(Results((plain,)), CellStyle())] == []
 
 
-def test_the_page_and_the_methods_name_the_languages() -> None:
+def test_page_and_methods_name_languages() -> None:
     page = build_report_page(RESULTS)
     assert "<th>tested on fr</th>" in page.replace(' scope="col"', "")
     assert "90.0 [82.6, 94.5]" in page
