@@ -109,7 +109,7 @@ def test_head_of_readme_and_changelog_are_short() -> None:
 
 
 @pytest.mark.parametrize("record", sorted((ROOT / "docs" / "decisions").glob("0*.md")), ids=lambda page: page.stem)
-def test_a_decision_is_one_page(record: Path) -> None:
+def test_decision_is_one_page(record: Path) -> None:
     text = record.read_text("utf-8")
     assert count_words(record) <= 300
     assert re.findall(r"^\*\*(\w+)\.\*\*", text, re.MULTILINE) == ["Context", "Decision", "Consequences"]
@@ -183,7 +183,7 @@ def test_index_links_pages_by_title(name: str) -> None:
     }
 
 
-def test_the_reference_has_each_public_name_once() -> None:
+def test_reference_has_each_public_name_once() -> None:
     directives = r"^\.\. auto\w+:: sentprobe\.(\w+)$"
     named = re.findall(directives, (DOCS / "api.md").read_text("utf-8"), re.MULTILINE)
     assert Counter(named) == Counter(dir(sentprobe))
@@ -191,7 +191,7 @@ def test_the_reference_has_each_public_name_once() -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not find_spec("sphinx"), reason="Sphinx is not installed: make docs")
-def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
+def test_site_builds_without_a_warning(tmp_path: Path) -> None:
     command = [executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-c", "docs"]
     done = run([*command, "-d", tmp_path / "trees", ".", tmp_path / "site"], cwd=ROOT, check=False)
     assert done.returncode == 0
@@ -224,7 +224,7 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("line", COMMANDS)
-def test_a_command_can_be_pasted(line: str) -> None:
+def test_command_can_be_pasted(line: str) -> None:
     program, name, *arguments = shlex.split(line)
     assert name in cli.COMMANDS[program]
     cli.load_command(program, name).make_context(name, arguments)
@@ -297,7 +297,7 @@ def read_code_cells() -> list[dict[str, Any]]:
     return [cell for cell in book["cells"] if cell["cell_type"] == "code"]
 
 
-def test_the_cells_of_the_notebook_compile() -> None:
+def test_cells_of_the_notebook_compile() -> None:
     for cell in read_code_cells():
         compile("".join(cell["source"]), cell["id"], "exec")
 
@@ -356,7 +356,7 @@ def check_output(words: list[str], shown: str, run_program: Command) -> None:
     assert is_same_output(shown, out), out
 
 
-def test_the_first_step(run_program: Command) -> None:
+def test_first_step(run_program: Command) -> None:
     check_output(*GENERATE, run_program)
 
 

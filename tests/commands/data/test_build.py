@@ -161,7 +161,7 @@ OWN = DATA / "compeval" / "own.toml"
 
 
 @pytest.mark.parametrize(("vocabulary", "code"), [("own", 0), ("own small", 2)])
-def test_the_vocabulary_of_an_own_lexicon(tmp_path: Path, vocabulary: str, code: int, command: Command) -> None:
+def test_vocabulary_of_an_own_lexicon(tmp_path: Path, vocabulary: str, code: int, command: Command) -> None:
     """Without --vocabulary it is the only one there is; of several one must be named."""
     words, *named = OWN.read_text("utf-8").split("[vocabulary.")
     selected = [name for name in named if name.partition("]")[0] in vocabulary.split()]
@@ -205,7 +205,7 @@ SMALL_LEXICONS = {
 
 @pytest.mark.parametrize("sampling", ["mirror", "paper"])
 @pytest.mark.parametrize("text", SMALL_LEXICONS.values(), ids=SMALL_LEXICONS)
-def test_a_lexicon_too_small_for_any_task(tmp_path: Path, command: Command, text: str, sampling: str) -> None:
+def test_lexicon_too_small_for_any_task(tmp_path: Path, command: Command, text: str, sampling: str) -> None:
     (tmp_path / "l.toml").write_text(text, "utf-8")
     where = ("--lexicon", tmp_path / "l.toml", "-o", tmp_path / "out")
     code, stdout, stderr = command("build", "compeval", "--sampling", sampling, *where)
@@ -215,7 +215,7 @@ def test_a_lexicon_too_small_for_any_task(tmp_path: Path, command: Command, text
 
 
 @pytest.mark.parametrize("fmt", ["directory", "hub", "csv"])
-def test_an_interrupted_build_leaves_no_old_readme(
+def test_interrupted_build_leaves_no_old_readme(
     fmt: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
     line = ("build", "compeval", "--format", fmt, "--out", tmp_path, "--test", 4, "--task", "Order")

@@ -56,7 +56,7 @@ def test_embed_a_text_file(no_cache: bool, tmp_path: Path, command: Command) -> 
 
 
 @pytest.mark.parametrize("format_", VectorFormat)
-def test_the_file_stands_for_the_encoder(format_: VectorFormat, tmp_path: Path, command: Command) -> None:
+def test_file_stands_for_the_encoder(format_: VectorFormat, tmp_path: Path, command: Command) -> None:
     """Equal vectors give equal results: a probe sees nothing else of an encoder."""
     data = make_learnable_dataset(size=60)
     write_dataset(data, tmp_path / "toy")
@@ -76,7 +76,7 @@ def test_datasets_in_every_format(form: str, tmp_path: Path) -> None:
     assert sorted(read_sentences(str(path))) == sorted(data.sentences)
 
 
-def test_a_directory_of_datasets(tmp_path: Path) -> None:
+def test_directory_of_datasets(tmp_path: Path) -> None:
     both = [make_learnable_dataset(name=name, seed=seed, size=40) for seed, name in enumerate(("one", "two"))]
     for data in both:
         write_dataset(data, tmp_path / "data" / data.name)

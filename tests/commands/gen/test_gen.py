@@ -241,7 +241,7 @@ def test_allow(gen: Gen) -> None:
     assert plain < stative < both
 
 
-def test_a_configuration_of_the_published_generator(gen: Gen, tmp_path: Path) -> None:
+def test_configuration_of_the_published_generator(gen: Gen, tmp_path: Path) -> None:
     path = tmp_path / "c.json"
     path.write_text(
         '{"constraints": {"needEv": {"name": "help", "tense": "past"},'
@@ -259,7 +259,7 @@ def test_a_configuration_of_the_published_generator(gen: Gen, tmp_path: Path) ->
     assert "intransitive" in gen("--config", path, "-t", "intransitive").err
 
 
-def test_a_lexicon_of_ones_own(gen: Gen, tmp_path: Path) -> None:
+def test_lexicon_of_ones_own(gen: Gen, tmp_path: Path) -> None:
     path = tmp_path / "my.toml"
     path.write_text("[noun]\nwolf = {}\n[intransitive]\nhowl = {}\n", encoding="utf-8")
     done = gen("--lexicon", path, "-v", "all", "-t", "intransitive", "--count")
@@ -522,7 +522,7 @@ FULL_DEVICE = Path("/dev/full")
 
 @pytest.mark.skipif(not FULL_DEVICE.is_char_device(), reason="there is no /dev/full here")
 @pytest.mark.parametrize("arguments", [("-n", "5"), ("--count",), ("parse", GOOD), ("templates",)])
-def test_a_full_device(arguments: tuple[str, ...]) -> None:
+def test_full_device(arguments: tuple[str, ...]) -> None:
     with FULL_DEVICE.open("w") as full:
         done = command(*arguments, stdout=full)
     assert done.returncode == 1
@@ -531,7 +531,7 @@ def test_a_full_device(arguments: tuple[str, ...]) -> None:
 
 @pytest.mark.skipif(not FULL_DEVICE.is_char_device(), reason="there is no /dev/full here")
 @pytest.mark.parametrize("fmt", ALL_FORMATS)
-def test_a_full_device_as_a_file(gen: Gen, fmt: str) -> None:
+def test_full_device_as_a_file(gen: Gen, fmt: str) -> None:
     done = gen("-n", "5", "--out", FULL_DEVICE, "--format", fmt)
     assert done.code == 1
     assert "/dev/full: cannot write it: " in done.err

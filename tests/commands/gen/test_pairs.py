@@ -52,7 +52,7 @@ def test_lines_of_json_with_both_sentences_annotated(gen: Gen) -> None:
             assert (again.tokens, again.tree) == (sentence.tokens, sentence.tree)
 
 
-def test_a_file_is_as_its_suffix_says(gen: Gen, tmp_path: Path) -> None:
+def test_file_is_as_its_suffix_says(gen: Gen, tmp_path: Path) -> None:
     lines, table = tmp_path / "deep" / "a.jsonl", tmp_path / "a.parquet"
     for out in (lines, table):
         assert gen("pairs", "-c", "tense", "-n", "30", "--seed", "4", "-o", str(out)).code == 0
@@ -70,7 +70,7 @@ def test_a_file_is_as_its_suffix_says(gen: Gen, tmp_path: Path) -> None:
             assert {name: one[name] for name in second["tokens"]} == second["tokens"]
 
 
-def test_the_same_seed_gives_the_same_bytes(gen: Gen, tmp_path: Path) -> None:
+def test_same_seed_gives_the_same_bytes(gen: Gen, tmp_path: Path) -> None:
     for suffix in (".jsonl", ".parquet"):
         files = [tmp_path / f"{name}{suffix}" for name in "ab"]
         for out in files:
@@ -266,7 +266,7 @@ def test_bad_size_makes_no_folder(gen: Gen, tmp_path: Path) -> None:
     assert not out.parent.exists()
 
 
-def test_a_lexicon_without_passive_verbs(gen: Gen, tmp_path: Path) -> None:
+def test_lexicon_without_passive_verbs(gen: Gen, tmp_path: Path) -> None:
     files = tmp_path / "my.toml"
     files.write_text("[noun]\njudge = {}\n[intransitive]\nsleep = {}\n", encoding="utf-8")
     done = gen("pairs", "-c", "role", "--lexicon", str(files))
@@ -385,7 +385,7 @@ def test_only_paraphrase_has_meaning_of_query(gen: Gen, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("contrast", CONTRASTS)
-def test_a_set_of_each_contrast(contrast: str, gen: Gen, tmp_path: Path) -> None:
+def test_set_of_each_contrast(contrast: str, gen: Gen, tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     words = ("retrieval", "-c", contrast, "-v", choose_contrast_vocabulary(contrast))
     for folder in (first, second):

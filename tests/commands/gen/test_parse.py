@@ -58,7 +58,7 @@ def test_too_long_sentence_is_a_failure(gen: Gen) -> None:
     assert done.err == "gen: <stdin>:1: longer than 10,000 bytes, the longest sentence that is parsed\n"
 
 
-def test_a_huge_line_ends_the_reading(gen: Gen) -> None:
+def test_huge_line_ends_the_reading(gen: Gen) -> None:
     done = gen("parse", "--format", "text", stdin=f"{GOOD}\n{'x' * (MAX_LINE + 1)}\n".encode())
     assert (done.code, done.lines) == (1, [GOOD])
     assert done.err == "gen: <stdin>: line 2: longer than 1,048,576 bytes\n"
@@ -109,7 +109,7 @@ def test_apostrophes_are_read_as_straight_ones(gen: Gen, word: str) -> None:
     assert strict.code == (word != "did n't")
 
 
-def test_a_question_mark_is_for_questions(gen: Gen) -> None:
+def test_question_mark_is_for_questions(gen: Gen) -> None:
     done = gen("parse", "the man slept ?", "did the man sleep?", "the man slept!", "--format", "text")
     assert (done.code, done.lines) == (1, ["did the man sleep", "the man slept"])
     assert done.err.startswith("gen: sentence 1: the question mark ends a sentence that is not a question\n")
@@ -131,7 +131,7 @@ def test_failing_sentence_is_named_once(gen: Gen) -> None:
     assert "sentence 2: the sentence ends after token 0" in two
 
 
-def test_a_file_in_place_of_a_sentence(gen: Gen, tmp_path: Path) -> None:
+def test_file_in_place_of_a_sentence(gen: Gen, tmp_path: Path) -> None:
     path = tmp_path / "my sentences.txt"
     path.write_text(f"{GOOD}\n", encoding="utf-8")
     done = gen("parse", GOOD, path)

@@ -239,7 +239,7 @@ def test_geometry_comparison_is_shown(
     assert command("compare", run, "-f", "csv")[1].startswith("first,second,contrast,kind,")
 
 
-def test_a_tie_counts_half(command: Command, tmp_path: Path) -> None:
+def test_tie_counts_half(command: Command, tmp_path: Path) -> None:
     """Ties against one right and one wrong in a unit: no unit is better."""
     run = write_geometry_folder(
         tmp_path / "run",
@@ -314,7 +314,7 @@ def test_two_runs(command: Command, tmp_path: Path) -> None:
     assert read_records(command, f"{one}#a", alone)[0]["difference"] == 1.0
 
 
-def test_a_deterministic_encoder_whatever_the_seed(command: Command, tmp_path: Path) -> None:
+def test_deterministic_encoder_whatever_the_seed(command: Command, tmp_path: Path) -> None:
     """Of sentences that were read, the seed is of weights alone: one draw each can be compared."""
     one = write_geometry_folder(tmp_path / "one", make_geometry_result("a", material="m", dataset="d"))
     other_folder = write_geometry_folder(

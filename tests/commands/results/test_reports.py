@@ -36,7 +36,7 @@ def sound(tmp_path: Path) -> Path:
     return write_run(tmp_path / "sound", *SOUND.records)
 
 
-def test_a_run_without_a_fault(sound: Path, command: Command) -> None:
+def test_run_without_a_fault(sound: Path, command: Command) -> None:
     assert command("check", sound) == (0, "0 severe, 0 warnings, 0 notes, by 16 checks\n", "")
     assert command("check", sound, "-f", "json") == (0, "[]\n", "")
 
@@ -171,13 +171,13 @@ def test_records(run: Path, scores: Path, command: Command) -> None:
     assert [record["p"] for record in read] == [str(record["uncorrected_p"]) for record in records]
 
 
-def test_the_same_seed_gives_the_same_bytes(run: Path, scores: Path, command: Command) -> None:
+def test_same_seed_gives_the_same_bytes(run: Path, scores: Path, command: Command) -> None:
     arguments = ("correlate", run, "--with", scores, "-f", "markdown")
     assert command(*arguments)[1] == command(*arguments)[1]
     assert command(*arguments, "--seed", 1)[0] == 0
 
 
-def test_a_folder_of_mteb(run: Path, tmp_path: Path, command: Command) -> None:
+def test_folder_of_mteb(run: Path, tmp_path: Path, command: Command) -> None:
     root = tmp_path / "mteb" / "results"
     for model, score in (("bow", 0.1), ("models__mini", 0.2), ("lstm", 0.3), ("conv", 0.4)):
         folder = root / model / "rev"
@@ -229,7 +229,7 @@ def test_correlate_uses_one_of_several_tables(run: Path, scores: Path, tmp_path:
     assert command(*line, "--table", 2)[0] == 0
 
 
-def test_the_heat_map(run: Path, scores: Path, tmp_path: Path, command: Command) -> None:
+def test_heat_map(run: Path, scores: Path, tmp_path: Path, command: Command) -> None:
     path = tmp_path / "heat.svg"
     assert command("correlate", run, "--with", scores, "--plot", path)[0] == 0
     first = path.read_bytes()
@@ -257,7 +257,7 @@ def test_overlapping_runs_count_once(run: Path, scores: Path, tmp_path: Path, co
     assert command("correlate", run, copy, "--with", scores, "-f", "csv")[1] == alone
 
 
-def test_a_score_of_few_encoders_is_named(tmp_path: Path, command: Command) -> None:
+def test_score_of_few_encoders_is_named(tmp_path: Path, command: Command) -> None:
     names = [f"e{n}" for n in range(12)]
     run = write_run(tmp_path / "run", *(make_sample_result(e, "Order", 500 + n) for n, e in enumerate(names)))
     lines = [f"{name},{n},{n if n < 3 else ''}" for n, name in enumerate(names)]
@@ -276,7 +276,7 @@ def test_report(first: Path, tmp_path: Path, command: Command) -> None:
     assert "http" not in out.read_text("utf-8").replace("http-equiv", "")
 
 
-def test_the_short_name(first: Path, working_folder: Path, command: Command) -> None:
+def test_short_name(first: Path, working_folder: Path, command: Command) -> None:
     for options in ((), ("--intervals", "--all-rows"), ("--by-length", "tokens", "--published")):
         _, page, _ = command("show", first, "-f", "html", *options)
         assert command("report", first, *options) == (0, "report: report.html\n", "")
@@ -285,7 +285,7 @@ def test_the_short_name(first: Path, working_folder: Path, command: Command) -> 
     assert (working_folder / "other.htm").exists()
 
 
-def test_an_audit_is_on_the_page(first: Path, tmp_path: Path, command: Command) -> None:
+def test_audit_is_on_the_page(first: Path, tmp_path: Path, command: Command) -> None:
     audit = write_audit_file(tmp_path / "audit.json", make_audit(leaks=True))
     out = tmp_path / "report.html"
     assert command("report", first, "--audit", audit, "--out", out) == (0, f"report: {out}\n", "")
@@ -328,7 +328,7 @@ def test_report_shows_commands_to_repeat(tmp_path: Path, command: Command) -> No
     assert any(line.startswith("# vectors of bow rm: ") for line in lines)
 
 
-def test_the_report_has_each_classifier_once(first: Path, tmp_path: Path, command: Command) -> None:
+def test_report_has_each_classifier_once(first: Path, tmp_path: Path, command: Command) -> None:
     changed = override(find_preset("ettinger"), [("batch", "64")])
     again = write_run(tmp_path / "again", make_sample_result("bow", "Order", 600))
     other_run = write_run(tmp_path / "other", replace(make_sample_result("bow", "Order", 600), preset=changed))
@@ -352,7 +352,7 @@ def test_baselines_alone_name_no_classifier(style: str, tmp_path: Path, command:
 
 
 @pytest.mark.parametrize("style", ["text", "markdown", "latex", "html"])
-def test_a_run_without_sanity_runs_says_so(style: str, tmp_path: Path, command: Command) -> None:
+def test_run_without_sanity_runs_says_so(style: str, tmp_path: Path, command: Command) -> None:
     run = write_run(tmp_path / "run", make_sample_result("bow", "Order", 600))
     out = command("show", run, "-f", style, "--notes")[1]
     assert "No controls were run (--no-controls), so nothing tests these figures" in out
@@ -389,7 +389,7 @@ def test_plot_of_layers(tmp_path: Path, command: Command) -> None:
     assert "<?xml" not in page
 
 
-def test_a_plot_is_of_one_setting(tmp_path: Path, command: Command) -> None:
+def test_plot_is_of_one_setting(tmp_path: Path, command: Command) -> None:
     run = write_run(tmp_path / "run", *LAYERS)
     other_run = write_run(tmp_path / "other", *(replace(result, seed=1) for result in LAYERS))
     plot = tmp_path / "plot.svg"

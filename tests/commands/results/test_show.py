@@ -98,7 +98,7 @@ def test_tables_of_other_seeds_say_so(first: Path, tmp_path: Path, command: Comm
     assert "table 2 of 2, seed 7\n" in out
 
 
-def test_a_table_for_each_setting(first: Path, tmp_path: Path, command: Command) -> None:
+def test_table_for_each_setting(first: Path, tmp_path: Path, command: Command) -> None:
     other_result = replace(make_sample_result("bow", "Order", 600), dataset_fingerprint="1")
     _, stdout, _ = command("show", first, write_run(tmp_path / "other", other_result), "--notes")
     assert stdout.count("classifier: ") == 2
@@ -118,7 +118,7 @@ def test_records_and_file_of_text(first: Path, command: Command, tmp_path: Path)
 
 
 @pytest.mark.parametrize("suffix", ["md", "tex", "csv", "json", "html", "TEX", "txt"])
-def test_the_suffix_says_the_format(suffix: str, first: Path, command: Command, tmp_path: Path) -> None:
+def test_suffix_says_the_format(suffix: str, first: Path, command: Command, tmp_path: Path) -> None:
     named = {"md": "markdown", "tex": "latex", "txt": "text"}
     out, expected = tmp_path / f"table.{suffix}", tmp_path / "wanted"
     assert command("show", first, "-o", out)[0] == 0
@@ -287,7 +287,7 @@ def read(path: Path) -> Any:
     return json.loads(path.read_text("utf-8"))
 
 
-def test_the_files_of_a_run(run: Path, tmp_path: Path, command: Command) -> None:
+def test_files_of_a_run(run: Path, tmp_path: Path, command: Command) -> None:
     for encoder in ENCODERS[:2]:
         write_geometry(make_geometry_result(encoder, "role"), run)
     out = tmp_path / "out"
@@ -487,7 +487,7 @@ def test_check_and_methods_describe_language_models(command: Command, scored: Pa
     assert command("methods", scored, "-f", "latex")[1].count("we scored minimal pairs") == 2
 
 
-def test_the_same_command_scores_no_sentence_again(command: Command, scored: Path) -> None:
+def test_same_command_scores_no_sentence_again(command: Command, scored: Path) -> None:
     make_gpt2(Path("gpt2"))
     first = command("lm", "hf:gpt2", *PAIRS, "--out", scored)
     again = command("lm", "hf:gpt2", *PAIRS, "--out", scored)

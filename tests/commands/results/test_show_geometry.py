@@ -189,7 +189,7 @@ def test_draws_of_weights_are_joined(command: Command, tmp_path: Path) -> None:
     assert "geometry, table 2 of 2: 4 triplets of compeval, all, seed 10" in stdout
 
 
-def test_the_same_sentences_in_each_draw(command: Command, tmp_path: Path) -> None:
+def test_same_sentences_in_each_draw(command: Command, tmp_path: Path) -> None:
     """Of a dataset that was read, other weights alone are drawn: the interval is Wilson's."""
     drawn = [
         make_geometry_result(
@@ -231,7 +231,7 @@ def test_sentences_of_tasks_have_own_table(command: Command, tmp_path: Path) -> 
     assert "A bag of words is at 50.0 in the positive's form and at 0.0 in the anchor's: Order, " in (stdout)
 
 
-def test_the_page(distances: Path, command: Command, tmp_path: Path) -> None:
+def test_page(distances: Path, command: Command, tmp_path: Path) -> None:
     write_result(make_sample_result("bow", "Order", 600), distances)
     out = tmp_path / "report.html"
     assert command("show", distances, "-f", "html", "-o", out)[:2] == (0, "")
@@ -272,7 +272,7 @@ def test_hostile_names_are_escaped(command: Command, tmp_path: Path) -> None:
     assert r"\<script>" in command("show", run, "-f", "markdown")[1]
 
 
-def test_a_dataset_may_have_any_name(command: Command, tmp_path: Path) -> None:
+def test_dataset_may_have_any_name(command: Command, tmp_path: Path) -> None:
     """Its results stay in their folder, and its name is text wherever it is shown."""
     name = "../../<i>x</i>\x1b[2J"
     run = write_geometry_folder(tmp_path / "run", make_geometry_result("bow", name, dataset="d"))
@@ -285,7 +285,7 @@ def test_a_dataset_may_have_any_name(command: Command, tmp_path: Path) -> None:
     assert "\x1b" not in command("show", run)[1]
 
 
-def test_the_plot(distances: Path, command: Command, tmp_path: Path) -> None:
+def test_plot(distances: Path, command: Command, tmp_path: Path) -> None:
     plots = [tmp_path / name for name in ("dots.svg", "again.svg")]
     for plot in plots:
         assert command("show", distances, "--plot", plot)[0] == 0
@@ -294,7 +294,7 @@ def test_the_plot(distances: Path, command: Command, tmp_path: Path) -> None:
     assert ElementTree.fromstring(svg).tag.endswith("svg")
 
 
-def test_a_dot_for_each_kind_of_negative() -> None:
+def test_dot_for_each_kind_of_negative() -> None:
     table = (
         make_geometry_result("bow", "tense", form="22222220"),
         make_geometry_result("bow"),

@@ -142,7 +142,7 @@ def test_records_say_the_step(trained: Path, command: Command) -> None:
     assert {record["step"] for record in read} == {"3", "20", "100"}
 
 
-def test_the_page_has_table_and_plot(trained: Path, command: Command) -> None:
+def test_page_has_table_and_plot(trained: Path, command: Command) -> None:
     page = check_success(command("show", trained, "-f", "html"))
     tags = TagChecker()
     tags.feed(page)
@@ -179,7 +179,7 @@ def test_axis_is_epoch_without_steps() -> None:
         find_axis(curve(make_step_result(3, 500), make_step_result(None, 500, epoch=2.0)))
 
 
-def test_a_plot_is_of_one_training(tmp_path: Path, command: Command) -> None:
+def test_plot_is_of_one_training(tmp_path: Path, command: Command) -> None:
     run = write_run(tmp_path / "run", *twice(500), *twice(510, family="other"))
     plot = tmp_path / "plot.svg"
     code, _, stderr = command("show", run, "--plot", plot)

@@ -233,7 +233,7 @@ def test_damaged_model_is_left_to_loader(name: str, content: bytes, tmp_path: Pa
 
 
 @pytest.mark.skipif(find_spec("sentence_transformers") is None, reason="needs sentence-transformers")
-def test_a_large_model_is_not_loaded(tmp_path: Path, command: Command) -> None:
+def test_large_model_is_not_loaded(tmp_path: Path, command: Command) -> None:
     model = write_model(tmp_path / "model")
     unloaded = read_unloaded_model(parse_spec(f"st:{model}"))
     assert unloaded == UnloadedModel(f"st:{model}", 6, 20)

@@ -15,7 +15,7 @@ MODALS = ("can", "could", "may", "might", "must", "should", "will", "would", "sh
 ROLE = ("gate", "bow?dim=8", "-c", "role", "-n", "60", "--no-cache")
 
 
-def test_the_sentence_and_the_table(command: Command) -> None:
+def test_sentence_and_the_table(command: Command) -> None:
     shown = check_success(command(*ROLE, "-f", "markdown"))
     assert re.search(
         r"At a cosine of 0\.\d{4}, where \d+\.\d% of paraphrases pass, 100\.0% of pairs in which agent and patient "
@@ -84,7 +84,7 @@ def test_json_has_no_control_characters(command: Command) -> None:
     assert not {"\x9b", "\u202e"} & {*shown}
 
 
-def test_a_cascade_prints_its_cost(command: Command) -> None:
+def test_cascade_prints_its_cost(command: Command) -> None:
     shown = check_success(command(*ROLE, "--then", "bow?dim=4", "-c", "noun", "-f", "markdown"))
     assert re.search(r"At a cosine of \d\.\d{4}, then a cosine of -?\d\.\d{4}, where", shown)
     assert re.search(r"bow\?dim=8 scored 360 pairs, [\d,]+ per second\.\n.*bow\?dim=4 scored \d+ pairs, ", shown)

@@ -38,7 +38,7 @@ from sentprobe.probes.similarity.distance_results import read_geometry
 TINY = ("--n", "30", "--distractors", "2", "--no-cache")
 
 
-def test_the_table(command: Command, tmp_path: Path) -> None:
+def test_table(command: Command, tmp_path: Path) -> None:
     out = tmp_path / "results"
     arguments = ("geometry", "-e", "bow?dim=8", "-c", "role", "-c", "tense", *TINY, "-o", str(out))
     code, shown, err = command(*arguments)
@@ -99,7 +99,7 @@ def test_records_and_other_formats(command: Command) -> None:
     assert "bow?dim=8 & 50.0" in latex
 
 
-def test_an_encoder_of_zeros(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_encoder_of_zeros(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "zeros_only.py").write_text(
         "import numpy as np\ndef encode(sentences):\n    return np.zeros((len(sentences), 4), dtype=np.float32)\n"
     )
@@ -163,7 +163,7 @@ def test_by_group(command: Command, by: str) -> None:
     assert f"| {group} | 50.0 |" in shown
 
 
-def test_the_parts_stand_beside_the_mean(command: Command, uneven: str) -> None:
+def test_parts_stand_beside_the_mean(command: Command, uneven: str) -> None:
     """The lowest and the highest accuracy by the changed clause and the clause in the other voice."""
     arguments = ("geometry", "-e", uneven, "-c", "role", "-n", "400", "--distractors", "0", "--format")
     records = json.loads(command(*arguments, "json")[1])
@@ -391,7 +391,7 @@ def test_both_are_of_the_same_sentences(
     assert PROBED in page
 
 
-def test_the_probe_counts_on_the_anchors_alone(
+def test_probe_counts_on_the_anchors_alone(
     command: Command, sets: Path, tmp_path: Path, tasks: dict[str, ProbeDataset]
 ) -> None:
     """Right on just the items that are no anchors: 0.0; on just the anchors: 100.0."""

@@ -15,7 +15,7 @@ TINY = ("--train", "56", "--test", "28")
 SIDE = ("-v", "english", "--held-out", "0.3")
 
 
-def test_the_sentences_and_cards_of_a_suite(command: Command, tmp_path: Path) -> None:
+def test_sentences_and_cards_of_a_suite(command: Command, tmp_path: Path) -> None:
     sets = tmp_path / "sets"
     arguments = ("compeval", "--task", "SemRole", *TINY, *SIDE, "--held-out", "transitive-rc")
     shown = check_success(command("build", *arguments, "--out", str(sets)))
@@ -29,7 +29,7 @@ def test_the_sentences_and_cards_of_a_suite(command: Command, tmp_path: Path) ->
 
 
 @pytest.mark.slow
-def test_a_run_file_keeps_it(command: Command, tmp_path: Path) -> None:
+def test_run_file_keeps_it(command: Command, tmp_path: Path) -> None:
     out = tmp_path / "results"
     arguments = ("compeval", "-e", "bow?dim=4", "--task", "Order", *TINY, *SIDE, "--no-controls")
     short = ("--set", "max_epochs=1", "--no-cache")
@@ -81,7 +81,7 @@ def test_bad_request_is_refused(line: str, message: str, command: Command) -> No
     check_refusal(command(*line.split()), message)
 
 
-def test_a_task_without_such_structures_is_named(command: Command, tmp_path: Path) -> None:
+def test_task_without_such_structures_is_named(command: Command, tmp_path: Path) -> None:
     arguments = ("build", "compeval", *TINY, "-v", "english", "--held-out", "transitive")
     code, _, err = command(*arguments, "--out", str(tmp_path))
     assert code == 1

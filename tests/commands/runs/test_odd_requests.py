@@ -42,7 +42,7 @@ def test_huge_number_is_refused(line: str, message: str, command: Command) -> No
     assert len(outcome[2]) < 400
 
 
-def test_a_seed_in_python() -> None:
+def test_seed_in_python() -> None:
     with pytest.raises(ValueError, match="the seed must be at most"):
         make_run(seed=10**30)
 
@@ -105,7 +105,7 @@ def test_vectors_to_dev_null(tmp_path: Path, command: Command, fmt: str) -> None
 
 @pytest.mark.parametrize("line", [" " * 40_000 + "[", "[" + " " * 40_000, "[a" + " " * 40_000 + "b",
                                   '"' + '\\"' * 20_000, "x = '" * 10_000])  # fmt: skip
-def test_a_long_line_of_a_lexicon(line: str) -> None:
+def test_long_line_of_a_lexicon(line: str) -> None:
     """The look at its lines once took time as the cube of a line's length: it did not end."""
     with pytest.raises(LexiconError, match=r"^l\.toml:1: L010: a lexicon is a TOML file"):
         read_lexicon_text(line, "l.toml")

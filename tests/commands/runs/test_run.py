@@ -226,7 +226,7 @@ def test_little_work_starts_no_process(monkeypatch: pytest.MonkeyPatch, command:
 @pytest.mark.parametrize(
     ("arguments", "count"), [((), 4), (("--device", "cpu:0"), 4), (("--device", "cuda"), 1), (("--device", "auto"), 1)]
 )
-def test_a_gpu_has_one_training_process(
+def test_gpu_has_one_training_process(
     arguments: tuple[str, ...], count: int, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(_: EngineOptions, *, jobs: int, runs_small_work_inline: bool) -> None:
@@ -447,7 +447,7 @@ def test_each_target_is_looked_at_once(tmp_path: Path, command: Command, calls: 
     assert calls["load_lexicon"] == 0
 
 
-def test_a_table_is_looked_at_once(tmp_path: Path, command: Command, calls: Counter[str]) -> None:
+def test_table_is_looked_at_once(tmp_path: Path, command: Command, calls: Counter[str]) -> None:
     table = write_table(sample_rows()[:1200], tmp_path / "table").path
     calls.clear()
     task = ("--task", "BShift", "--train", "60", "--validation", "0", "--test", "20")

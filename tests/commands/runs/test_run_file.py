@@ -100,7 +100,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("text", "message"), WRONG.items())
-def test_a_wrong_key_or_value(tmp_path: Path, command: Command, text: str, message: str) -> None:
+def test_wrong_key_or_value(tmp_path: Path, command: Command, text: str, message: str) -> None:
     path = tmp_path / "run.toml"
     path.write_text(text)
     assert command("run", "--config", path) == (2, "", f"probe: {path}, {message}\n")
@@ -187,7 +187,7 @@ def test_user_may_trust_run_file(evil_file: Path, command: Command) -> None:
     assert Path("ran").exists()
 
 
-def test_a_run_file_cannot_trust_itself(evil_file: Path, command: Command) -> None:
+def test_run_file_cannot_trust_itself(evil_file: Path, command: Command) -> None:
     evil_file.write_text("trust = true\n")
     assert "there is no option 'trust'" in command("run", "compeval", "--config", "run.toml")[2]
 

@@ -231,7 +231,7 @@ def test_tables_without_language_are_refused(table: str, tmp_path: Path, command
     assert "build the tasks" not in err
 
 
-def test_a_run_without_any_task_says_why(table: str, command: Command) -> None:
+def test_run_without_any_task_says_why(table: str, command: Command) -> None:
     chosen = ("--task", "Tense", "--frequency-band", "4000-4001")
     code, out, err = command("run", "natural", table, *QUICK, *chosen, "--notes")
     assert (code, out) == (1, "")

@@ -93,7 +93,7 @@ def test_examples_are_of_existing_commands() -> None:
 
 
 @pytest.mark.parametrize(("name", "line"), SHOWN)
-def test_an_example_can_be_read(name: str, line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_example_can_be_read(name: str, line: str, monkeypatch: pytest.MonkeyPatch) -> None:
     program, *remaining = shlex.split(line)
     monkeypatch.setattr(sys, "argv", [program, *remaining])
     if remaining and remaining[0] in COMMANDS[program]:

@@ -84,7 +84,7 @@ probe()
 """
 
 
-def test_an_interruption_at_exit_has_no_traceback() -> None:
+def test_interruption_at_exit_has_no_traceback() -> None:
     line = [sys.executable, "-c", INTERRUPTED_AT_EXIT]
     done = subprocess.run(line, capture_output=True, text=True, env=ENVIRONMENT, check=False)
     assert (done.returncode, done.stdout) == (2, "")
@@ -165,7 +165,7 @@ def run_limited(
         (OSError(errno.ENOENT, "No such file or directory"), "No such file or directory"),
     ],
 )
-def test_the_message_of_a_failure(error: Exception, message: str) -> None:
+def test_message_of_a_failure(error: Exception, message: str) -> None:
     described = describe_failure(error)
     assert described is not None
     assert described.startswith(message)
@@ -202,7 +202,7 @@ CLOSE = "import os, sys; os.close(2); os.execv(sys.executable, [sys.executable, 
 
 
 @pytest.mark.parametrize("line", ["gen --template nope", "gen --nope", "gen --lexicon none.toml"])
-def test_a_closed_stderr_sends_errors_nowhere(tmp_path: Path, line: str) -> None:
+def test_closed_stderr_sends_errors_nowhere(tmp_path: Path, line: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", CLOSE, *line.split()], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, check=False
     )
@@ -226,7 +226,7 @@ print(open('a.txt', 'w').fileno() > 2, sys.stderr is not None)
 
 
 @pytest.mark.parametrize("line", ["gen -n 2 --out a.txt", "show run", f"{SMALL_RUN} -o run"])
-def test_a_deleted_working_folder_is_named(tmp_path: Path, line: str) -> None:
+def test_deleted_working_folder_is_named(tmp_path: Path, line: str) -> None:
     folder = tmp_path / "gone"
     folder.mkdir()
     done = run_limited(line, folder, prepare=folder.rmdir)

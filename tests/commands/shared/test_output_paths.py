@@ -67,7 +67,7 @@ def test_writing_option_is_an_output(name: str) -> None:
             assert option.name in OUTPUTS[name], option.name
 
 
-def test_the_walk_finds_outputs() -> None:
+def test_walk_finds_outputs() -> None:
     assert {"methods", "show", "correlate", "gen parse", "gen show", "agree"} <= {name for name, _ in FILE_OUTPUTS}
     assert len(FILE_OUTPUTS) > 20
 
@@ -427,9 +427,7 @@ def test_completion_begins_with_typed_text(typed: str, names: list[str]) -> None
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 @pytest.mark.parametrize("program", COMMANDS)
-def test_the_script_for_a_shell(
-    program: str, shell: str, monkeypatch: pytest.MonkeyPatch, run_program: Command
-) -> None:
+def test_script_for_a_shell(program: str, shell: str, monkeypatch: pytest.MonkeyPatch, run_program: Command) -> None:
     monkeypatch.setenv(f"_{program.upper()}_COMPLETE", f"source_{shell}")
     code, out, err = run_program(program)
     assert (code, err) == (0, "")
