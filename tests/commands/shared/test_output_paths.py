@@ -356,15 +356,23 @@ def test_help_and_switches_may_be_repeated(command: Command) -> None:
     assert (code, err) == (2, "probe: none: no such folder of results\n")
 
 
-def offered(line: str, monkeypatch: pytest.MonkeyPatch, run_program: Command) -> list[str]:
-    """Return what bash offers for the last word of *line*."""
-    program = line.partition(" ")[0]
-    monkeypatch.setenv(f"_{program.upper()}_COMPLETE", "complete_bash")
-    monkeypatch.setenv("COMP_WORDS", line)
-    monkeypatch.setenv("COMP_CWORD", str(len(line.split(" ")) - 1))
-    code, out, err = run_program(program)
-    assert (code, err) == (0, "")
-    return out.split()
+Complete = Callable[[str], list[str]]
+
+
+@pytest.fixture
+def complete(monkeypatch: pytest.MonkeyPatch, run_program: Command) -> Complete:
+    """A function that returns what bash offers for the last word of a line."""
+
+    def run(line: str) -> list[str]:
+        program = line.partition(" ")[0]
+        monkeypatch.setenv(f"_{program.upper()}_COMPLETE", "complete_bash")
+        monkeypatch.setenv("COMP_WORDS", line)
+        monkeypatch.setenv("COMP_CWORD", str(len(line.split(" ")) - 1))
+        code, out, err = run_program(program)
+        assert (code, err) == (0, "")
+        return out.split()
+
+    return run
 
 
 @pytest.mark.parametrize(
@@ -395,26 +403,26 @@ def offered(line: str, monkeypatch: pytest.MonkeyPatch, run_program: Command) ->
         ("probe embed data -e t", ["trained:", "tfidf"]),
     ],
 )
-def test_completion_offers_words(line: str, words: list[str], run_program: Command) -> None:
-    assert offered(line, run_program) == words
+def test_completion_offers_words(line: str, words: list[str], complete: Complete) -> None:
+    assert complete(line) == words
 
 
-def test_completion_offers_all_names(run_program: Command) -> None:
+def test_completion_offers_all_names(complete: Complete) -> None:
     for program, commands in COMMANDS.items():
-        assert offered(f"{program} ", run_program) == list(commands)
+        assert complete(f"{program} ") == list(commands)
     suites = {task.suite for task in list_tasks()} - {"compeval", "structure"}
-    tasks = offered("probe run compeval --task ", run_program)
+    tasks = complete("probe run compeval --task ")
     assert sorted(tasks) == sorted([*(task.name for task in list_tasks()), *suites])
-    assert offered("gen -t ", run_program) == list(list_template_names(deep=True))
-    assert offered("probe run compeval --device ", run_program) == list(DEVICES)
-    assert offered("probe run compeval --sampling ", run_program) == [*Sampling]
-    assert offered("probe build ", run_program) == list(SUITES)
-    vectors = offered("probe run compeval --probe-vectors ", run_program)
+    assert complete("gen -t ") == list(list_template_names(deep=True))
+    assert complete("probe run compeval --device ") == list(DEVICES)
+    assert complete("probe run compeval --sampling ") == [*Sampling]
+    assert complete("probe build ") == list(SUITES)
+    vectors = complete("probe run compeval --probe-vectors ")
     assert vectors[:2] == [ONE_HOT, ENCODER_WORDS]
-    assert offered("probe run compeval --preset ", run_program) == [preset.name for preset in PRESETS]
-    kinds = offered("probe run compeval -e ", run_program)
+    assert complete("probe run compeval --preset ") == [preset.name for preset in PRESETS]
+    kinds = complete("probe run compeval -e ")
     assert [word.rstrip(":") for word in kinds] == [kind.name for kind in ENCODERS]
-    for name in offered("probe build compeval --format ", run_program):
+    for name in complete("probe build compeval --format "):
         check_format(name)
 
 
