@@ -142,12 +142,14 @@ IN_A_RECORDED_FOLDER = {"table.py", "chunks.py"}
 
 
 def list_native_reads(tree: ast.AST) -> Iterator[ast.expr]:
-    """Yield the path in each call of a native reader."""
+    """Yield the path in each call of a native reader, but not of a function of the package with the same name."""
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    own = {alias.name for node in imports if (node.module or "").startswith("sentprobe") for alias in node.names}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call):
-            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-            owner = getattr(getattr(node.func, "value", None), "id", "pq")
-            if name in NATIVE_READERS and owner in ("pq", "pa"):
+        match node:
+            case ast.Call(ast.Attribute(ast.Name("pq" | "pa"), name)) if name in NATIVE_READERS:
+                yield node.args[0]
+            case ast.Call(ast.Name(name)) if name in NATIVE_READERS - own:
                 yield node.args[0]
 
 
