@@ -52,6 +52,19 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
 
 
 @pytest.fixture
+def run_program(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Run a program, which the first argument names, in this process; return exit code, stdout and stderr."""
+    return partial(run_command, monkeypatch=monkeypatch, capture=capsys)
+
+
+@pytest.fixture
+def working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The temporary folder of a test, which is the working folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
 def gen(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Gen:
     """Run ``gen`` in this process."""
     monkeypatch.setenv("COLUMNS", "200")

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import typer
-from helpers.in_process import run_command
+from helpers.in_process import Command
 from helpers.strategies.corpus_strategies import write_trees
 from helpers.strategies.probe_strategies import make_learnable_dataset, make_sample_result
 
@@ -30,202 +30,115 @@ from sentprobe.probes.results.store import prepare_directory, write_result
 QUICK = "--set max_epochs=1 --jobs 1 --no-cache"
 BOW = "--encoder bow?dim=4"
 
-WRONG_PATHS = [
+
+def expand_all(*lines: str) -> list[str]:
+    """Return lines with each of the texts in their braces, as a shell expands them."""
+    expanded = []
+    for line in lines:
+        head, _, rest = line.partition("{")
+        texts, _, tail = rest.partition("}")
+        expanded += [f"{head}{text}{tail}" for text in texts.split(",")]
+    return expanded
+
+
+WRONG_PATHS = expand_all(
     # A path that is not there, a folder for a file, a file for a folder, a folder that is not ours.
-    "gen --lexicon none.toml",
-    "gen --lexicon folder",
-    "gen --config none.json",
-    "gen --config folder",
-    "gen --out file/x.txt",
-    "gen --out folder --format text",
+    "gen --lexicon {none.toml,folder}",
+    "gen --config {none.json,folder}",
+    "gen --out {file/x.txt,folder --format text}",
     "gen templates --lexicon none.toml",
     "gen pairs -c role --lexicon none.toml",
-    "gen pairs -c role --out folder --format jsonl",
-    "gen pairs -c role --out file/x.jsonl",
+    "gen pairs -c role --out {folder --format jsonl,file/x.jsonl}",
     "gen minimal -p transitive --lexicon none.toml",
-    "gen minimal -p transitive --out folder --format jsonl",
-    "gen minimal -p transitive --out others --format lm-eval",
-    "gen minimal -p transitive --out file/x.jsonl",
+    "gen minimal -p transitive --out {folder --format jsonl,others --format lm-eval,file/x.jsonl}",
     "gen retrieval -c role --lexicon none.toml --out new",
-    "gen retrieval -c role -n 4 --out file",
-    "gen retrieval -c role -n 4 --out others",
-    "gen parse --file none.txt",
-    "gen parse --file folder",
-    "gen parse x --lexicon none.toml",
-    "gen parse x --out folder --format text",
-    "gen show help --lexicon none.toml",
-    "gen show help --svg none/x.svg",
-    "gen show help --svg folder",
-    "probe run none",
-    "probe run folder",
-    "probe run natural none",
-    "probe run natural folder",
-    "probe run natural file",
-    "probe run compeval --lexicon none.toml",
-    "probe run compeval --lexicon folder",
-    f"probe run data.jsonl {BOW} --out file",
-    f"probe run data.jsonl {BOW} --out file/x",
-    f"probe run data.jsonl {BOW} --out others",
-    "probe run data.jsonl --encoder bow:none.txt",
-    "probe run data.jsonl --encoder bow:folder",
-    "probe run data.jsonl --encoder bilstm-last:none.txt",
-    "probe run data.jsonl --encoder bilstm-max:none.txt",
-    "probe run data.jsonl --encoder gated-conv:none.txt",
+    "gen retrieval -c role -n 4 --out {file,others}",
+    "gen parse --file {none.txt,folder}",
+    "gen parse x {--lexicon none.toml,--out folder --format text}",
+    "gen show help {--lexicon none.toml,--svg none/x.svg,--svg folder}",
+    "probe run {none,folder,natural none,natural folder,natural file}",
+    "probe run compeval --lexicon {none.toml,folder}",
+    f"probe run data.jsonl {BOW} --out {{file,file/x,others}}",
+    "probe run data.jsonl --encoder {bow:none.txt,bow:folder,python:none}",
+    "probe run data.jsonl --encoder {bilstm-last:none.txt,bilstm-max:none.txt,gated-conv:none.txt}",
+    "probe run data.jsonl --encoder {skipthought:none,skipthought:folder,sdae:none.npz?dictionary=none.tsv}",
     "probe run data.jsonl --encoder infersent:none.pkl?version=1&vectors=none.txt",
-    "probe run data.jsonl --encoder skipthought:none",
-    "probe run data.jsonl --encoder skipthought:folder",
-    "probe run data.jsonl --encoder sdae:none.npz?dictionary=none.tsv",
-    "probe run data.jsonl --encoder file:none.npz",
-    "probe run data.jsonl --encoder file:none.safetensors",
-    "probe run data.jsonl --encoder file:none.parquet",
-    "probe run data.jsonl --encoder file:none.txt",
-    "probe run data.jsonl --encoder file:folder?format=npz",
-    "probe run data.jsonl --encoder file:folder?format=safetensors",
-    "probe run data.jsonl --encoder file:folder?format=parquet",
+    "probe run data.jsonl --encoder file:none.{npz,safetensors,parquet,txt}",
+    "probe run data.jsonl --encoder file:folder?format={npz,safetensors,parquet}",
+    "probe run data.jsonl --encoder file:vectors.npz?sentences={none.txt,folder}",
     "probe run data.jsonl --probe-vectors bow:none.txt",
-    "probe run data.jsonl --encoder file:vectors.npz?sentences=none.txt",
-    "probe run data.jsonl --encoder file:vectors.npz?sentences=folder",
-    "probe run data.jsonl --encoder python:none",
-    "probe show none",
-    "probe show folder",
-    "probe show file",
-    "probe show run --out none/x.txt",
-    "probe show run --out folder",
-    "probe show layers --plot none/x.svg",
-    "probe show layers --plot folder.svg",
-    "probe report none",
-    "probe report folder",
-    "probe report file",
-    "probe report run --out none/x.html",
-    "probe report run --out x.md",
-    "probe report run --audit none.json",
-    "probe report run --audit folder",
-    "probe show run --audit none.json",
-    "probe compare none",
-    "probe compare run --out none/x.md",
-    "probe compare folder",
-    "probe compare none#bow run",
-    "probe compare layers -o none/x.txt",
-    "probe compare layers -o folder",
-    "probe check none",
-    "probe check folder",
-    "probe check three --out none/x.md",
-    "probe check three -o folder --format json",
-    "probe methods none",
-    "probe methods folder",
-    "probe methods three --out none/x.md",
-    "probe methods three -o folder --format latex",
-    "probe methods three --bib none/x.bib",
-    "probe methods three --bib folder",
+    "probe show {none,folder,file}",
+    "probe show run {--out none/x.txt,--out folder,--audit none.json}",
+    "probe show layers --plot {none/x.svg,folder.svg}",
+    "probe report {none,folder,file}",
+    "probe report run {--out none/x.html,--out x.md,--audit none.json,--audit folder}",
+    "probe compare {none,folder,none#bow run,run --out none/x.md}",
+    "probe compare layers -o {none/x.txt,folder}",
+    "probe check {none,folder}",
+    "probe check three {--out none/x.md,-o folder --format json}",
+    "probe methods {none,folder}",
+    "probe methods three {--out none/x.md,-o folder --format latex,--bib none/x.bib,--bib folder}",
     "probe correlate none --with scores.csv",
-    "probe correlate three --with none.csv",
-    "probe correlate three --with folder",
-    "probe correlate three --with scores.csv --out none/x.md",
-    "probe correlate three --with scores.csv -o folder",
-    "probe correlate three --with scores.csv --plot none/x.svg",
-    "probe correlate three --with scores.csv --plot folder.svg",
-    f"probe embed none {BOW} --out x.npz",
-    f"probe embed folder {BOW} --out x.npz",
-    f"probe embed data.jsonl {BOW} --out none/x.npz",
-    f"probe embed data.jsonl {BOW} --out folder --format npz",
+    "probe correlate three --with {none.csv,folder}",
+    "probe correlate three --with scores.csv {--out none/x.md,-o folder,--plot none/x.svg,--plot folder.svg}",
+    f"probe embed {{none,folder}} {BOW} --out x.npz",
+    f"probe embed data.jsonl {BOW} --out {{none/x.npz,folder --format npz}}",
     "probe embed data.jsonl --encoder bow:none.txt --out x.npz",
-    "probe geometry --lexicon none.toml",
-    f"probe geometry {BOW} --no-cache -n 4 -c role -o file",
-    f"probe geometry {BOW} --no-cache -n 4 -c role -o file/x",
-    f"probe geometry {BOW} --no-cache -n 4 -c role -o others",
-    "probe geometry --encoder bow:none.txt -c role",
-    "probe gate bow --lexicon none.toml",
-    "probe gate bow --pairs none.csv",
-    "probe gate bow --pairs folder",
+    "probe geometry {--lexicon none.toml,--encoder bow:none.txt -c role}",
+    f"probe geometry {BOW} --no-cache -n 4 -c role -o {{file,file/x,others}}",
+    "probe gate bow {--lexicon none.toml,--pairs none.csv,--pairs folder}",
     "probe gate bow:none.txt -c role",
-    "probe gate bow -c role -n 40 --no-cache --out none/x.txt",
-    "probe gate bow -c role -n 40 --no-cache --out folder",
-    "probe lm ngram:none.arpa --pairs none.jsonl",
-    "probe lm ngram:none.arpa --pairs folder",
-    "probe lm ngram:none.arpa --pairs none.jsonl --out folder",
-    "probe lm ngram:none.arpa --pairs none.jsonl --scores folder",
-    "probe audit none",
-    "probe audit folder",
-    "probe audit data.jsonl --lexicon none.toml",
-    "probe audit data.jsonl --out none/x.txt",
-    "probe audit data.jsonl --out folder",
-    "probe build compeval --out file",
-    "probe build compeval --out file/x",
-    "probe build compeval --out x --lexicon none.toml",
-    "probe build natural none --out x",
-    "probe build natural folder --out x",
-    "probe build natural file --out x",
-    "probe build natural table --out file",
-    "probe analyze none.mrg --out x",
-    "probe analyze folder --out x",
-    "probe analyze trees.mrg --out file",
-    "probe analyze trees.mrg --out file/x",
-    "probe analyze trees.mrg --out others",
-    "probe analyze lines.txt --format text --parser none --punkt none --out x",
-    "probe analyze lines.txt --format text --parser none --punkt folder --out x",
-    "probe agree none table",
-    "probe agree table folder",
-    "probe agree table file",
-    "probe agree table table --disagreements none/x.jsonl",
-    "probe agree table table --disagreements folder",
-]
+    "probe gate bow -c role -n 40 --no-cache --out {none/x.txt,folder}",
+    "probe lm ngram:none.arpa --pairs {none.jsonl,folder,none.jsonl --out folder,none.jsonl --scores folder}",
+    "probe audit {none,folder}",
+    "probe audit data.jsonl {--lexicon none.toml,--out none/x.txt,--out folder}",
+    "probe build compeval --out {file,file/x,x --lexicon none.toml}",
+    "probe build natural {none --out x,folder --out x,file --out x,table --out file}",
+    "probe analyze {none.mrg,folder} --out x",
+    "probe analyze trees.mrg --out {file,file/x,others}",
+    "probe analyze lines.txt --format text --parser none --punkt {none,folder} --out x",
+    "probe agree {none table,table folder,table file}",
+    "probe agree table table --disagreements {none/x.jsonl,folder}",
+)
 
 WITH_EXTRAS = [
-    ("sentence_transformers", "probe run data.jsonl --encoder st:./none"),
-    ("sentence_transformers", "probe run data.jsonl --encoder st:./folder"),
-    ("sentence_transformers", "probe run data.jsonl --encoder st:./file"),
-    ("transformers", "probe run data.jsonl --encoder hf:./none"),
-    ("transformers", "probe run data.jsonl --encoder hf:./folder"),
+    *(("sentence_transformers", line) for line in expand_all("probe run data.jsonl --encoder st:./{none,folder,file}")),
+    *(("transformers", line) for line in expand_all("probe run data.jsonl --encoder hf:./{none,folder}")),
     ("bllipparser", "probe analyze lines.txt --format lines --parser bllip:none --punkt folder --out x"),
 ]
 
-WRONG_CONTENT = [
+WRONG_CONTENT = expand_all(
     "gen parse --file latin1.txt",
-    f"probe run file {BOW}",
-    f"probe run broken.jsonl {BOW}",
-    "probe run data.jsonl --encoder bow:broken.txt",
-    "probe run data.jsonl --encoder file:broken.npz",
-    "probe show broken",
-    "probe compare broken",
-    "probe check broken",
-    "probe methods broken",
+    f"probe run {{file,broken.jsonl}} {BOW}",
+    "probe run data.jsonl --encoder {bow:broken.txt,file:broken.npz}",
+    "probe {show,compare,check,methods} broken",
     "probe correlate three --with file",
-    "probe audit file",
-    "probe audit broken.jsonl",
+    "probe audit {file,broken.jsonl}",
     f"probe embed broken.jsonl {BOW} --out x.npz",
     "probe build natural broken-table --out x",
     "probe agree table broken-table",
-]
+)
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def place(working_folder: Path) -> Path:
     """A working directory with what the commands name; ``none`` is not there."""
-    monkeypatch.chdir(tmp_path)
     for folder in ("folder", "others", "folder.svg"):
-        (tmp_path / folder).mkdir()
-    (tmp_path / "others" / "thesis.tex").write_text("done")
-    (tmp_path / "file").write_text("nothing that is read here\n")
-    (tmp_path / "lines.txt").write_text("The man slept.\n")
-    (tmp_path / "latin1.txt").write_bytes(b"na\xefve\n")
+        (working_folder / folder).mkdir()
+    (working_folder / "others" / "thesis.tex").write_text("done")
+    (working_folder / "file").write_text("nothing that is read here\n")
+    (working_folder / "lines.txt").write_text("The man slept.\n")
+    (working_folder / "latin1.txt").write_bytes(b"na\xefve\n")
     for name in ("broken.jsonl", "broken.txt"):
-        (tmp_path / name).write_text('{"sentence": 1\n{\n')
-    write_dataset(make_learnable_dataset(name="one", size=40), tmp_path / "data.jsonl")
-    _make_vectors(tmp_path)
-    _make_tables(tmp_path)
-    _make_runs(tmp_path)
-    return tmp_path
-
-
-def _make_vectors(place: Path) -> None:
-    np.savez(place / "vectors.npz", vectors=np.ones((2, 3), dtype=np.float32))
-    (place / "broken.npz").write_bytes(b"PK\x03\x04 no more")
-
-
-def _make_tables(place: Path) -> None:
-    write_trees(place / "trees.mrg", [("men", "ran"), ("dogs", "ran")])
-    (place / "broken-table").mkdir()
-    (place / "broken-table" / HEAD_NAME).write_text("{")
+        (working_folder / name).write_text('{"sentence": 1\n{\n')
+    write_dataset(make_learnable_dataset(name="one", size=40), working_folder / "data.jsonl")
+    np.savez("vectors.npz", vectors=np.ones((2, 3), dtype=np.float32))
+    (working_folder / "broken.npz").write_bytes(b"PK\x03\x04 no more")
+    write_trees(working_folder / "trees.mrg", [("men", "ran"), ("dogs", "ran")])
+    (working_folder / "broken-table").mkdir()
+    (working_folder / "broken-table" / HEAD_NAME).write_text("{")
+    _make_runs(working_folder)
+    return working_folder
 
 
 def _make_runs(place: Path) -> None:
@@ -241,55 +154,47 @@ def _make_runs(place: Path) -> None:
     (place / "broken" / path.name).write_text(path.read_text()[:-9])
 
 
-def leave(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
-    """Run a command line; return its exit code and the last line of what it says."""
+def leave(line: str, run_program: Command) -> tuple[int, str]:
+    """Run a command line; return its exit code and the last line on stderr."""
     name, *arguments = shlex.split(line)
     if " table" in line:
         table = ("analyze", "trees.mrg", "--out", "table", "--jobs", "1")
-        run_command("probe", *table, monkeypatch=monkeypatch, capture=capsys)
+        run_program("probe", *table)
     if arguments[0] == "run" and "--set" not in arguments:
         arguments += QUICK.split()
-    code, _, stderr = run_command(name, *arguments, monkeypatch=monkeypatch, capture=capsys)
+    code, _, stderr = run_program(name, *arguments)
     return code, stderr.splitlines()[-1]
 
 
 @pytest.mark.usefixtures("place")
 @pytest.mark.parametrize("line", WRONG_PATHS)
-def test_a_wrong_path_is_bad_usage(
-    line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, stderr = leave(line, monkeypatch, capsys)
+def test_wrong_path_is_bad_usage(line: str, run_program: Command) -> None:
+    code, stderr = leave(line, run_program)
     assert (code, stderr.split(":")[0]) == (2, line.split(maxsplit=1)[0]), stderr
 
 
 @pytest.mark.usefixtures("place")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
 @pytest.mark.parametrize(("module", "line"), WITH_EXTRAS)
-def test_a_wrong_path_for_an_extra_is_bad_usage(
-    module: str, line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_wrong_path_of_extra_is_bad_usage(module: str, line: str, run_program: Command) -> None:
     if find_spec(module) is None:
         pytest.skip(f"{module} is not installed")
-    code, stderr = leave(line, monkeypatch, capsys)
+    code, stderr = leave(line, run_program)
     assert code == 2, stderr
 
 
 @pytest.mark.usefixtures("place")
 @pytest.mark.parametrize("line", WRONG_CONTENT)
-def test_wrong_content_is_not_bad_usage(
-    line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, stderr = leave(line, monkeypatch, capsys)
+def test_wrong_content_is_a_failure(line: str, run_program: Command) -> None:
+    code, stderr = leave(line, run_program)
     assert code == 1, stderr
 
 
 @pytest.mark.parametrize(
     "line", ["run d\udce9 -e majority --out o", "build compeval --out \udce9", "show \udce9", "\udce9"]
 )
-def test_a_word_that_is_not_utf8(
-    line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, stderr = leave(f"probe {line}", monkeypatch, capsys)
+def test_word_not_in_utf8_is_refused(line: str, run_program: Command) -> None:
+    code, stderr = leave(f"probe {line}", run_program)
     assert code == 2
     assert re.fullmatch(r"probe: 'd?\\xe9' is not UTF-8; rename it", stderr)
 
@@ -316,7 +221,7 @@ def _paths(command: Callable[..., Any]) -> Iterator[tuple[str, ...]]:
 
 
 @pytest.mark.parametrize("program", ["gen", "probe"])
-def test_every_path_is_in_the_table(program: str) -> None:
+def test_every_path_option_is_tried(program: str) -> None:
     actual = [(line, names) for line, value in _commands(program) for names in _paths(value)]
     assert len(actual) >= 5
     for line, names in actual:
@@ -325,8 +230,8 @@ def test_every_path_is_in_the_table(program: str) -> None:
 
 
 @pytest.mark.parametrize(("number", "code"), [(errno.EACCES, 2), (errno.EPERM, 2), (errno.ENOSPC, 1), (errno.EIO, 1)])
-def test_a_path_that_may_not_be_used(
-    number: int, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_exit_code_by_system_error(
+    number: int, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_program: Command
 ) -> None:
     """In every function that opens a file; a damaged disk is a failure, not bad usage."""
 
@@ -337,12 +242,12 @@ def test_a_path_that_may_not_be_used(
     monkeypatch.setattr("sentprobe.commands.build._check_kind", refuse)
     message = f"probe: {tmp_path}: {os.strerror(number)}\n"
     arguments = ("audit", str(tmp_path))
-    outcome = run_command("probe", *arguments, monkeypatch=monkeypatch, capture=capsys)
+    outcome = run_program("probe", *arguments)
     assert outcome == (code, "", message)
 
 
 @pytest.mark.parametrize("file", ["card.json", "items.parquet"])
-def test_a_file_of_a_dataset_that_may_not_be_read(file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_dataset_file_is_named(file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_dataset(make_learnable_dataset(size=40), tmp_path / "data")
     read_bytes = Path.read_bytes
 

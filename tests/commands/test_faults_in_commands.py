@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from helpers.faults import Watch, failing, interrupting, killing, terminating, watched
-from helpers.in_process import run_command
+from helpers.in_process import Command
 from helpers.strategies.corpus_strategies import read_contents
 
 from sentprobe.common import scratch
@@ -38,30 +38,25 @@ def group_files(folder: Path) -> dict[str, dict[str, bytes]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", [failing, interrupting, terminating, killing])
 @pytest.mark.parametrize("name", COMMANDS)
-def test_each_entry_is_the_old_or_the_new(
-    name: str,
-    fault: Callable[[int], Watch],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+def test_entry_is_old_or_new(
+    name: str, fault: Callable[[int], Watch], working_folder: Path, run_program: Command
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    out = tmp_path / "out"
+    out = working_folder / "out"
 
     def do(seed: int) -> int:
         scratch.remove_left_parts.cache_clear()  # as for another process
         program, *line = COMMANDS[name]
-        return run_command(str(program), *line, seed, monkeypatch=monkeypatch, capture=capsys)[0]
+        return run_program(str(program), *line, seed)[0]
 
     assert do(0) == 0
     old = group_files(out)
-    shutil.copytree(out, tmp_path / "old")
+    shutil.copytree(out, working_folder / "old")
     assert do(1) == 0
     new = group_files(out)
     assert old != new
     for number in numbers(1):
         shutil.rmtree(out)
-        shutil.copytree(tmp_path / "old", out)
+        shutil.copytree(working_folder / "old", out)
         seen: list[BaseException] = []
         with watched(out, record_exceptions(fault(number), seen)):
             try:

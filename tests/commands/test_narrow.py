@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from helpers.in_process import run_command
+from helpers.in_process import Command
 from helpers.runs.shown_runs import write_run
 from helpers.strategies.corpus_strategies import make_table
 from helpers.strategies.probe_strategies import make_learnable_dataset, make_sample_result
@@ -21,7 +21,7 @@ TASKS = tuple(task.name for task in list_known_tasks())[:15]
 NAMES = ("bow", "st:./all-MiniLM-L6-v2", "hf:bert-base-uncased?layer=10&pool=mean")
 
 
-def results() -> list[Result]:
+def make_results() -> list[Result]:
     """Three encoders, one with a long name, on fifteen tasks, with three seeds."""
     return [
         replace(make_sample_result(name, task, 600 + 9 * n, 500, 499, 590, seeds=3), dim=3 + n)
@@ -30,9 +30,9 @@ def results() -> list[Result]:
     ]
 
 
-def shown(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
-    monkeypatch.setenv("COLUMNS", "80")
-    code, out, _ = run_command(*shlex.split(line), monkeypatch=monkeypatch, capture=capsys)
+def run_readably(line: str, run_program: Command) -> str:
+    """Run a command at 80 columns; return its output, in which no text is cut and no line longer."""
+    code, out, _ = run_program(*shlex.split(line))
     assert code == 0
     assert "…" not in out
     short = out.replace(str(Path.cwd()), ".")  # how long a path is depends on the machine
@@ -53,14 +53,16 @@ COMMANDS = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _narrow_place(monkeypatch: pytest.MonkeyPatch, working_folder: Path) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    write_dataset(make_learnable_dataset(name="one", size=40), working_folder / "data.jsonl")
+
+
 @pytest.mark.parametrize("line", COMMANDS)
-def test_a_command_is_readable(
-    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    write_run(tmp_path / "run", *results())
-    write_dataset(make_learnable_dataset(name="one", size=40), tmp_path / "data.jsonl")
-    out = shown(line, monkeypatch, capsys)
+def test_tables_are_readable(line: str, run_program: Command) -> None:
+    write_run(Path("run"), *make_results())
+    out = run_readably(line, run_program)
     for text in COMMANDS[line]:
         assert re.search(rf"(?<![^\s│┃]){re.escape(text)}(?![^\s│┃.,:;])", out), text
 
@@ -86,17 +88,13 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("line", OTHERS)
-def test_what_other_commands_say_is_readable(
-    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_other_output_is_readable(line: str, monkeypatch: pytest.MonkeyPatch, run_program: Command) -> None:
     monkeypatch.setenv("SENTPROBE_CACHE", "cache")
     Path("old.txt").write_text("the man sleeps\n", "utf-8")
-    write_dataset(make_learnable_dataset(name="one", size=40), Path("data.jsonl"))
     for name, trees in (("gold", GOLD), ("parsed", PARSED)):
         Path(f"{name}.mrg").write_text(trees, "utf-8")
         make_table([Path(f"{name}.mrg")], Path(name))
-    out = shown(line, monkeypatch, capsys)
+    out = run_readably(line, run_program)
     assert " ".join(OTHERS[line].split()) in " ".join(out.split())
     words = {word for row in out.splitlines() for word in re.split(r"[\s│┃]+", row)}
     assert not {word for word in words if word.endswith("-") and len(word) > 1}

@@ -32,3 +32,22 @@ def probe(
 ) -> tuple[int, str, str]:
     """Run ``probe`` and return its exit code, stdout and stderr."""
     return run_command("probe", *arguments, monkeypatch=monkeypatch, capture=capsys)
+
+
+def check_refusal(
+    outcome: tuple[int, str, str], message: str, code: int = 2, *, program: str = "probe", progress: bool = False
+) -> None:
+    """Check that a command printed one error with *message* alone, or after lines of progress."""
+    exit_code, out, err = outcome
+    assert (exit_code, out) == (code, ""), outcome
+    last = err.splitlines(keepends=True)[-1]
+    assert progress or err.count("\n") == 1, err
+    assert last.startswith(f"{program}: "), err
+    assert message in last, err
+
+
+def check_success(outcome: tuple[int, str, str]) -> str:
+    """Check that a command succeeded; return what it printed."""
+    code, out, err = outcome
+    assert code == 0, err
+    return out

@@ -1,16 +1,21 @@
-"""The command ``probe build``: files, output and errors."""
+"""The commands ``probe build`` and ``probe audit``: output, files and errors."""
 
-import os
-import subprocess
+import json
 import sys
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
-from helpers.in_process import Command
+from helpers.in_process import Command, check_refusal, check_success
 from helpers.shared import DATA
+from helpers.strategies.probe_strategies import make_learnable_dataset
 
-from sentprobe.probes.datasets.dataset import Split
-from sentprobe.probes.datasets.formats import read_datasets
+from sentprobe.lexicon import english
+from sentprobe.probes.audits.audit_report import audit_from_json
+from sentprobe.probes.datasets.dataset import ProbeDataset, Size, Split
+from sentprobe.probes.datasets.formats import read_dataset, read_datasets, write_dataset
+from sentprobe.probes.datasets.known_task import Cue
+from sentprobe.probes.generated.assemble import build
 from sentprobe.probes.generated.tasks import TASKS
 
 TINY = ("--train", "56", "--test", "28")
@@ -20,8 +25,7 @@ def content(path: Path) -> dict[str, bytes]:
     return {str(file.relative_to(path)): file.read_bytes() for file in sorted(path.rglob("*")) if file.is_file()}
 
 
-def test_build_writes_all_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_build_writes_all_tasks(working_folder: Path, command: Command) -> None:
     request = ("build", "compeval", "--out", "sets", *TINY, "--validation", "28")
     code, stdout, stderr = command(*request)
     assert code == 0, stderr
@@ -37,108 +41,89 @@ def test_build_writes_all_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
         assert [len(part) for part in data.splits.values()] == [56, 28, 28]
         assert data.card.command == "probe " + " ".join(request)
         assert data.card.audit == {}
-    before = content(tmp_path / "sets")
+    before = content(working_folder / "sets")
     files = ("README.md", "card.json", "items.parquet", "sentences.parquet")
     splits = [f"parquet/{split}.parquet" for split in Split]
     expected = [f"{task}/{file}" for task in TASKS for file in (*files, *splits)]
     assert set(before) == {"README.md", *expected}
     assert command(*request)[0] == 0
-    assert content(tmp_path / "sets") == before
+    assert content(working_folder / "sets") == before
 
 
-@pytest.mark.parametrize(
-    ("name", "files"),
-    [
-        (
-            "jsonl",
-            [
-                "Content1Probe.card.json",
-                "Content1Probe.jsonl",
-                *(f"parquet/Content1Probe/{each}.parquet" for each in Split),
-            ],
-        ),
-        (
-            "published",
-            [
-                "Content1Probe/README.md",
-                "Content1Probe/card.json",
-                "Content1Probe/dev.txt",
-                *(f"Content1Probe/parquet/{each}.parquet" for each in Split),
-                "Content1Probe/test.txt",
-                "Content1Probe/train.txt",
-            ],
-        ),
+PARTS = [f"{split}.parquet" for split in Split]
+FILES = {
+    "jsonl": ["Content1Probe.card.json", "Content1Probe.jsonl", *(f"parquet/Content1Probe/{part}" for part in PARTS)],
+    "published": [
+        *(f"Content1Probe/{name}" for name in ("README.md", "card.json", "dev.txt", "test.txt", "train.txt")),
+        *(f"Content1Probe/parquet/{part}" for part in PARTS),
     ],
-)
+}
+
+
+@pytest.mark.parametrize(("name", "files"), FILES.items(), ids=FILES)
 def test_formats_and_options(tmp_path: Path, name: str, files: list[str], command: Command) -> None:
-    code, _, stderr = command(
-        "build", "compeval", "--task", "Content1Probe", "--vocabulary", "english", "--seed", "3",
-        "--train", "400", "--test", "40", "--validation", "20", "--sampling", "paper",
-        "--format", name, "--out", str(tmp_path / "new" / "sets"))  # fmt: skip
-    assert code == 0, stderr
+    check_success(
+        command(
+            "build",
+            "compeval",
+            "--task",
+            "Content1Probe",
+            "--vocabulary",
+            "english",
+            "--seed",
+            "3",
+            "--train",
+            "400",
+            "--test",
+            "40",
+            "--validation",
+            "20",
+            "--sampling",
+            "paper",
+            "--format",
+            name,
+            "--out",
+            str(tmp_path / "new" / "sets"),
+        )
+    )
     assert set(content(tmp_path / "new" / "sets")) == {"README.md", *files}
     (data,) = read_datasets(tmp_path / "new" / "sets")
     assert (data.card.sampling, data.card.seed, data.card.vocabulary) == ("paper", 3, "english")
     assert len(data.splits[Split.VALIDATION]) == 20
 
 
-BAD: list[tuple[list[str], str]] = [
-    (["compevl"], "there is no suite 'compevl' (did you mean 'compeval'?)"),
-    (["compeval", "--task", "Ordr"], "no compeval task 'Ordr' (did you mean 'Order'?)"),
-    (["compeval", "--task", "Order", "--task", "Order"], "task 'Order' is given twice"),
-    (["compeval", "--sampling", "papr"], "no sampling 'papr' (did you mean 'paper'?)"),
-    (["compeval", "--format", "jsnol"], "no format 'jsnol' of datasets (did you mean 'jsonl'?)"),
-    (["compeval", "--format", "senteval"], "which the format senteval cannot hold"),
-    (["compeval", "--train", "401"], "train items must be a positive multiple of 4"),
-    (["compeval", "--validation", "2"], "Content1Probe: the number of validation items must be"),
-    (["compeval", "--vocabulary", "engilsh"], "did you mean 'english'?"),
-    (["compeval", "--lexicon", "none.toml"], "none.toml: cannot read the lexicon: No"),
-    (["compeval", "--no-audit"], "--audit/--no-audit is for the suite natural, not for compeval"),
-    (["compeval", "--audit"], "--audit/--no-audit is for the suite natural, not for compeval"),
+BAD = [
+    ("compevl", "there is no suite 'compevl' (did you mean 'compeval'?)"),
+    ("compeval --task Ordr", "no compeval task 'Ordr' (did you mean 'Order'?)"),
+    ("compeval --task Order --task Order", "task 'Order' is given twice"),
+    ("compeval --sampling papr", "no sampling 'papr' (did you mean 'paper'?)"),
+    ("compeval --format jsnol", "no format 'jsnol' of datasets (did you mean 'jsonl'?)"),
+    ("compeval --format senteval", "which the format senteval cannot hold"),
+    ("compeval --train 401", "train items must be a positive multiple of 4"),
+    ("compeval --validation 2", "Content1Probe: the number of validation items must be"),
+    ("compeval --vocabulary engilsh", "did you mean 'english'?"),
+    ("compeval --lexicon none.toml", "none.toml: cannot read the lexicon: No"),
+    ("compeval --no-audit", "--audit/--no-audit is for the suite natural, not for compeval"),
+    ("compeval --audit", "--audit/--no-audit is for the suite natural, not for compeval"),
 ]
 
 
-@pytest.mark.parametrize(("arguments", "message"), BAD, ids=[text for _, text in BAD])
-def test_refused_request(arguments: list[str], message: str, tmp_path: Path, command: Command) -> None:
-    got, stdout, stderr = command(
-        "build", *arguments, "--out", str(tmp_path / "sets"))  # fmt: skip
-    last = stderr.splitlines()[-1]
-    assert (got, stdout) == (2, "")
-    assert last.startswith("probe: ")
-    assert message in last
-    assert "Traceback" not in stderr
+@pytest.mark.parametrize(("line", "message"), BAD, ids=[line for line, _ in BAD])
+def test_build_refuses(line: str, message: str, tmp_path: Path, command: Command) -> None:
+    check_refusal(command("build", *line.split(), "--out", tmp_path / "sets"), message, progress=True)
     assert not [*tmp_path.iterdir()]
 
 
-def test_what_is_in_the_way(tmp_path: Path, command: Command) -> None:
-    """It is seen before anything is built, and left alone."""
-    file = tmp_path / "file"
-    file.write_text("mine")
+def test_build_leaves_what_is_in_its_way(tmp_path: Path, command: Command) -> None:
+    (tmp_path / "file").write_text("mine")
     (tmp_path / "sets" / "Order").mkdir(parents=True)
     (tmp_path / "sets" / "Order" / "notes.txt").write_text("mine")
-    for out, code, message in (
-        (file, 2, "cannot write datasets there: File exists"),
-        (tmp_path / "sets", 2, "Order: is not empty and not a dataset of sentprobe"),
+    for name, message in (
+        ("file", "cannot write datasets there: File exists"),
+        ("sets", "Order: is not empty and not a dataset of sentprobe"),
     ):
-        got, _, stderr = command("build", "compeval", *TINY, "--out", str(out))
-        assert got == code
-        assert message in stderr
-        assert "Traceback" not in stderr
+        check_refusal(command("build", "compeval", *TINY, "--out", tmp_path / name), message)
     assert list(content(tmp_path)) == ["file", "sets/Order/notes.txt"]
-
-
-def test_help_is_light() -> None:
-    code = (
-        "import sys\nfrom sentprobe.cli import probe\n"
-        "try:\n    probe()\nexcept SystemExit:\n"
-        "    print({'torch', 'pyarrow', 'scipy', 'sklearn'} & {*sys.modules})"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, "build", "--help"],
-        capture_output=True, text=True, check=True, env=os.environ | {"COLUMNS": "200"},
-    )  # fmt: skip
-    assert "--sampling" in done.stdout
-    assert done.stdout.endswith("set()\n")
 
 
 KINDS = {
@@ -149,18 +134,16 @@ KINDS = {
 
 
 @pytest.mark.parametrize(("name", "message"), KINDS.items())
-def test_the_folder_of_another_command_is_refused(tmp_path: Path, name: str, message: str, command: Command) -> None:
+def test_build_refuses_folder_of_other_command(tmp_path: Path, name: str, message: str, command: Command) -> None:
     out = tmp_path / "sets"
     out.mkdir()
     (out / name).write_text('{"format": "sentprobe sentence model 1"}')
-    code, _, stderr = command("build", "compeval", *TINY, "-o", str(out))
-    assert code == 2
-    assert message in stderr
+    check_refusal(command("build", "compeval", *TINY, "-o", out), message)
     assert list(content(out)) == [name]
 
 
 @pytest.mark.parametrize("fmt", ["directory", "published"])
-def test_a_foreign_file_in_a_dataset_is_not_lost(tmp_path: Path, fmt: str, command: Command) -> None:
+def test_foreign_file_in_dataset_is_kept(tmp_path: Path, fmt: str, command: Command) -> None:
     request = ("build", "compeval", "--task", "Order", *TINY, "-f", fmt, "-o", str(tmp_path))
     assert command(*request)[0] == 0
     (tmp_path / "Order" / ".card.json.x1.part").write_text("{")
@@ -178,7 +161,7 @@ OWN = DATA / "compeval" / "own.toml"
 
 
 @pytest.mark.parametrize(("vocabulary", "code"), [("own", 0), ("own small", 2)])
-def test_the_vocabulary_of_an_own_lexicon(tmp_path: Path, vocabulary: str, code: int, command: Command) -> None:
+def test_vocabulary_of_an_own_lexicon(tmp_path: Path, vocabulary: str, code: int, command: Command) -> None:
     """Without --vocabulary it is the only one there is; of several one must be named."""
     words, *named = OWN.read_text("utf-8").split("[vocabulary.")
     selected = [name for name in named if name.partition("]")[0] in vocabulary.split()]
@@ -199,7 +182,7 @@ NO_ADVERB = "Negation: the vocabulary has 0 adverbs; holding some out takes at l
 
 
 @pytest.mark.parametrize("what", ["build", "run"])
-def test_what_can_be_built_is_and_the_rest_is_named(tmp_path: Path, command: Command, what: str) -> None:
+def test_impossible_task_is_named_and_rest_built(tmp_path: Path, command: Command, what: str) -> None:
     lexicon = tmp_path / "l.toml"
     words, _, _ = OWN.read_text("utf-8").partition("[adverb]")
     lexicon.write_text(words, "utf-8")
@@ -222,7 +205,7 @@ SMALL_LEXICONS = {
 
 @pytest.mark.parametrize("sampling", ["mirror", "paper"])
 @pytest.mark.parametrize("text", SMALL_LEXICONS.values(), ids=SMALL_LEXICONS)
-def test_a_lexicon_too_small_for_any_task(tmp_path: Path, command: Command, text: str, sampling: str) -> None:
+def test_lexicon_too_small_for_any_task(tmp_path: Path, command: Command, text: str, sampling: str) -> None:
     (tmp_path / "l.toml").write_text(text, "utf-8")
     where = ("--lexicon", tmp_path / "l.toml", "-o", tmp_path / "out")
     code, stdout, stderr = command("build", "compeval", "--sampling", sampling, *where)
@@ -232,7 +215,7 @@ def test_a_lexicon_too_small_for_any_task(tmp_path: Path, command: Command, text
 
 
 @pytest.mark.parametrize("fmt", ["directory", "hub", "csv"])
-def test_an_interrupted_build_leaves_no_old_readme(
+def test_interrupted_build_leaves_no_old_readme(
     fmt: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
     line = ("build", "compeval", "--format", fmt, "--out", tmp_path, "--test", 4, "--task", "Order")
@@ -250,3 +233,135 @@ def test_an_interrupted_build_leaves_no_old_readme(
     assert content(tmp_path)["README.md"] != first["README.md"]
     assert command("build", "compeval", "--format", fmt, "--out", tmp_path, "--task", "none")[0] == 2
     assert "README.md" in content(tmp_path)
+
+
+LEAKY = make_learnable_dataset(name="leaky", size=60)
+"""Whether the probe word is in the sentence: the bag of words gives it away."""
+
+
+@cache
+def order() -> ProbeDataset:
+    return build(TASKS["Order"], english(), size=Size(336, 112), seed=1)
+
+
+@pytest.fixture
+def probe(command: Command) -> Command:
+    """Run ``probe audit`` in this process."""
+    return partial(command, "audit")
+
+
+def saved(data: ProbeDataset, path: Path) -> Path:
+    write_dataset(data, path)
+    return path
+
+
+def test_audit_prints_verdict(tmp_path: Path, probe: Command) -> None:
+    out = check_success(probe(saved(order(), tmp_path / "Order"), "--jobs", 1))
+    assert "bound, bag of words and probe: train exactly 50.0%" in out
+    assert "Order: no leak found" in out
+
+
+def test_audits_are_written_into_cards(tmp_path: Path, probe: Command) -> None:
+    for data in (order(), LEAKY):
+        saved(data, tmp_path / data.name)
+    (tmp_path / "notes.md").write_text("not a dataset")
+    code, out, err = probe(tmp_path, "--format", "json", "--write", "--strict", "--jobs", 1)
+    assert code == 1
+    assert err.splitlines()[-1] == "probe: leaks in 1 of 2 datasets: leaky"
+    audits = {record["task"]: record for record in json.loads(out)}
+    for data in (order(), LEAKY):
+        again = read_dataset(tmp_path / data.name)
+        assert again.fingerprint() == data.fingerprint()
+        assert again.card.audit == audits[data.name]
+        assert audit_from_json(again.card.audit).fingerprint == data.fingerprint()
+    assert "bag-of-words" in audits["leaky"]["leaks"]
+
+
+def test_audit_is_written_to_file(tmp_path: Path, probe: Command) -> None:
+    out_file = tmp_path / "audit.md"
+    source = saved(LEAKY, tmp_path / "leaky.jsonl")
+    out = check_success(probe(source, "-f", "markdown", "-o", out_file, "--jobs", 1))
+    assert out.startswith("leaky: LEAK: bag of words and probe gives ")
+    assert out.endswith(f"audit: {out_file}\n")
+    assert "| bag of words and probe | " in out_file.read_text("utf-8")
+
+
+def test_unexpected_leak_is_a_failure(tmp_path: Path, probe: Command) -> None:
+    source = saved(LEAKY, tmp_path / "leaky.jsonl")
+    _, stderr, _ = probe(source, "--format", "json", "--jobs", 1)
+    leaks = json.loads(stderr)[0]["leaks"]
+    assert len(leaks) > 1
+    options = [part for cue in leaks for part in ("--expect", cue)]
+    code, out, err = probe(source, *options, "--strict", "--jobs", 1)
+    assert (code, err.count("leaks in")) == (0, 0)
+    assert "leaky: no leak found" in out
+    assert out.count("(you expect it)") == len(leaks)
+    code, out, err = probe(source, *options[:2], "--jobs", 1)
+    assert (code, err.splitlines()[-1]) == (1, "probe: leaks in 1 of 1 datasets: leaky")
+    assert "leaky: LEAK: " in out
+
+
+def test_expected_cue_not_found_is_named(tmp_path: Path, probe: Command) -> None:
+    source = saved(order(), tmp_path / "Order")
+    expect = ("--expect", "probe", "--expect", "position")
+    out = check_success(probe(source, *expect, "--format", "json", "--jobs", 1))
+    (record,) = json.loads(out)
+    assert (record["expect"], record["not_found"]) == (["probe", "position"], ["probe"])
+    assert audit_from_json(record).not_found == (Cue.PROBE,)
+    out = probe(source, *expect, "--jobs", 1)[1]
+    assert "  expected, but not found: probe only gives 50.0%\n" in out
+    assert "the task is about the order of words" in out
+
+
+SPLITS = ("train", "test")
+
+
+def test_expected_cue_not_tried_is_named(tmp_path: Path, probe: Command) -> None:
+    source = tmp_path / "unprobed.csv"
+    words = ("no", "yes")
+    rows = (f"{split}{n} {words[n % 2]},{n % 2},{split}" for split in SPLITS for n in range(60))
+    source.write_text("\n".join(["text,label,split", *rows]))
+    code, out, _ = probe(source, "--expect", "position", "--expect", "length", "--jobs", 1)
+    assert code == 1
+    assert "unprobed: LEAK: bag of words gives 100.0%" in out
+    assert "  expected, but not found: length gives 50.0%\n" in out
+    assert "  expected, but not tried here: position of the probe words\n" in out
+
+
+LACKING = "libgomp.so.1: cannot open shared object file: No such file or directory"
+
+
+def test_missing_openmp_is_named(tmp_path: Path, probe: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "lightgbm.py").write_text(f"raise OSError({LACKING!r})")
+    monkeypatch.delitem(sys.modules, "lightgbm", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    code, out, err = probe(saved(LEAKY, tmp_path / "leaky.jsonl"), "--jobs", 1)
+    assert (code, out) == (1, "")
+    assert err.splitlines()[-1] == (
+        "probe: LightGBM is installed, but cannot be loaded; it needs the OpenMP library of the "
+        f"system, libgomp (of macOS: libomp): {LACKING}"
+    )
+
+
+AUDIT_BAD = [
+    ("none", "there is no such file or directory"),
+    ("empty", "there is no dataset in it"),
+    ("leaky.jsonl --format jsn", "there is no format 'jsn' (did you mean 'json'?)"),
+    ("leaky.jsonl --read-as json", "there is no format 'json' of datasets"),
+    ("leaky.jsonl --jobs 0", "the number of jobs must be positive, not 0"),
+    ("leaky.jsonl --expect bag", "there is no cue 'bag'; known: probe, length, bag-of-"),
+    ("leaky.jsonl --expect n-gram", "there is no cue 'n-gram' (did you mean 'n-grams'?)"),
+    ("leaky.jsonl --write", "only a dataset in the format 'directory' has a card"),
+    ("leaky.jsonl --lexicon no.toml", "no.toml"),
+    ("leaky.jsonl --out no/audit.txt", "audit.txt: cannot write there"),
+    ("leaky.jsonl --out leaky.jsonl", "leaky.jsonl: is an input"),
+    (". --out empty/audit.txt", "lies inside ., which is read"),
+]
+
+
+@pytest.mark.parametrize(("line", "message"), AUDIT_BAD, ids=[line for line, _ in AUDIT_BAD])
+def test_audit_refuses(line: str, message: str, working_folder: Path, probe: Command) -> None:
+    before = saved(LEAKY, working_folder / "leaky.jsonl").read_bytes()
+    Path("empty").mkdir()
+    check_refusal(probe(*line.split()), message)
+    assert Path("leaky.jsonl").read_bytes() == before

@@ -1,24 +1,38 @@
-"""The command ``gen pairs``: the files of each format, and errors."""
+"""The commands ``gen pairs``, ``gen minimal`` and ``gen retrieval``: the files of each format, and errors."""
 
 import itertools
 import json
 import re
+import warnings
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import datasets
+import ir_measures
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
+import yaml
+from beir.datasets.data_loader import GenericDataLoader
 from helpers.encoders.model_files import packaged_model
-from helpers.gen_command import Gen
+from helpers.gen_command import Gen, Outcome
+from helpers.in_process import check_refusal
+from helpers.oracles.pairs_at_once import choose_contrast_vocabulary
 
 from sentprobe.generator.bulk.parquet import TableMaker
+from sentprobe.generator.events.meaning import has_same_meaning
+from sentprobe.generator.events.notation import read_event
 from sentprobe.generator.pairs import triplet_files
+from sentprobe.generator.pairs.contrasts import CONTRASTS
+from sentprobe.generator.pairs.paradigms import load_paradigms
 from sentprobe.generator.pairs.triplet_files import TripletFormat
 from sentprobe.generator.pairs.triplets import TripletSpace
+from sentprobe.generator.sentences.parse import parse
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.sentences.sentence_records import from_json
 from sentprobe.lexicon import english
+from sentprobe.probes.encoders.kinds import make_encoder
 
 SIDES = ("anchor", "positive", "negative", "hard_negative")
 NLI = ("--for", "training", "--nli")
@@ -38,7 +52,7 @@ def test_lines_of_json_with_both_sentences_annotated(gen: Gen) -> None:
             assert (again.tokens, again.tree) == (sentence.tokens, sentence.tree)
 
 
-def test_a_file_is_as_its_suffix_says(gen: Gen, tmp_path: Path) -> None:
+def test_file_is_as_its_suffix_says(gen: Gen, tmp_path: Path) -> None:
     lines, table = tmp_path / "deep" / "a.jsonl", tmp_path / "a.parquet"
     for out in (lines, table):
         assert gen("pairs", "-c", "tense", "-n", "30", "--seed", "4", "-o", str(out)).code == 0
@@ -56,7 +70,7 @@ def test_a_file_is_as_its_suffix_says(gen: Gen, tmp_path: Path) -> None:
             assert {name: one[name] for name in second["tokens"]} == second["tokens"]
 
 
-def test_the_same_seed_gives_the_same_bytes(gen: Gen, tmp_path: Path) -> None:
+def test_same_seed_gives_the_same_bytes(gen: Gen, tmp_path: Path) -> None:
     for suffix in (".jsonl", ".parquet"):
         files = [tmp_path / f"{name}{suffix}" for name in "ab"]
         for out in files:
@@ -64,9 +78,7 @@ def test_the_same_seed_gives_the_same_bytes(gen: Gen, tmp_path: Path) -> None:
         assert files[0].read_bytes() == files[1].read_bytes()
 
 
-def test_parquet_that_fails_half_way_is_closed_and_leaves_no_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_parquet_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     writers, built, tables, calls = [], pq.ParquetWriter, TableMaker.build_tables, itertools.count()
 
     def write(*arguments: Any, **options: Any) -> pq.ParquetWriter:
@@ -114,7 +126,7 @@ def test_modals_and_questions_need_no_option(gen: Gen, contrast: str) -> None:
 
 
 @pytest.mark.parametrize("contrast", ["recipient", "binding"])
-def test_recipients_and_adjectives_need_a_vocabulary_with_them(gen: Gen, contrast: str) -> None:
+def test_contrast_needs_vocabulary_with_its_words(gen: Gen, contrast: str) -> None:
     refused = gen("pairs", "-c", contrast)
     assert (refused.code, refused.out) == (2, "")
     assert re.search("vocabulary .*'everyday'.* has$", refused.err.strip())
@@ -146,7 +158,7 @@ def test_training_data(gen: Gen, tmp_path: Path, arguments: tuple[str, ...], nam
 
 
 @pytest.mark.slow
-def test_training_data_as_the_package_datasets_reads_it(gen: Gen, tmp_path: Path) -> None:
+def test_package_datasets_reads_training_data(gen: Gen, tmp_path: Path) -> None:
     datasets = pytest.importorskip("datasets")
     for arguments, names, count in TRAINED:
         out = tmp_path / f"{count}.parquet"
@@ -177,74 +189,283 @@ def test_losses_of_sentence_transformers_take_all_columns(gen: Gen, tmp_path: Pa
         assert 0 < value.item() < 5
 
 
-def test_what_is_refused_makes_no_folder(gen: Gen, tmp_path: Path) -> None:
+OF_NLI = "pairs --for training --nli"
+EXCLUSION = "retrieval -o set --kind exclusion"
+
+REFUSED = [
+    ("pairs -c rolle", "there is no contrast 'rolle' (did you mean 'role'?)"),
+    ("pairs -c role -t intransitive", "cannot have the contrast 'role': no clause of it"),
+    ("pairs -c modifier -t transitive", "needs a relative clause on the agent or"),
+    ("pairs -c role -t transitive -n 6721", "there are only 6720 different ones"),
+    ("pairs -c noun -n 250000001", "too many at once, at most 250,000,000"),
+    ("pairs -c role -n 0", "must be positive, not 0"),
+    ("pairs -c role -o a.txt", "no format goes with the suffix '.txt'"),
+    ("pairs -c role -f parquet", "Parquet cannot be written to standard output"),
+    ("pairs -c role -f xml", "there is no format 'xml'"),
+    ("pairs -c role -v compevall", "unknown vocabulary 'compevall'"),
+    ("pairs", "--contrast"),
+    ("pairs -c role --for trainig", "there is no use of pairs 'trainig' (did you mean"),
+    ("pairs -c role --nli", "--nli is a kind of training data: add --for training"),
+    (f"{OF_NLI} -c tense", "the contrast 'tense' has no pairs for --nli; use role or"),
+    (f"{OF_NLI} -c rolle", "there is no contrast 'rolle' (did you mean 'role'?)"),
+    (f"{OF_NLI} -c role -t intransitive", "cannot have the contrast 'role': no clause"),
+    (f"{OF_NLI} -c role -t transitive -n 3361", "only 3360 different ones"),
+    (f"{OF_NLI} -c role -n 0", "the number of groups of 8 pairs must be positive"),
+    ("pairs --for training -c role -f blimp", "--format blimp is minimal pairs; --for train"),
+    ("pairs --for training -c role -f parquet", "Parquet cannot be written to standard out"),
+    ("pairs --for training -c role -t transitive -n 6721", "only 6720 different ones"),
+    ("pairs -c role --hold-out 1.5", "--hold-out 1.5: the share of the words that is"),
+    ("pairs -c role --held-out 0", "--held-out 0: the share of the words that is held"),
+    ("pairs -c role --held-out 0.3 --hold-out 0.3", "give one of them"),
+    ("pairs -c role --hold-out 0.3", "leaves vocabulary 'compeval' no intransitive verb"),
+    ("pairs -c role --hold-out transitive-rc.agent", "hold all of transitive-rc out"),
+    ("pairs -c role --hold-out some", "there is no template 'some'"),
+    (
+        "pairs -c role -t transitive --hold-out transitive",
+        "'transitive' of --hold-out transitive cannot have the contrast 'role': all of its",
+    ),
+    (
+        "pairs -c role -t transitive --held-out 0.5 -n 1153",
+        "only 1152 different ones (contrast role; templates transitive; vocabulary compeval; --held-out 0.5)",
+    ),
+    ("minimal", "--list"),
+    ("minimal -p transitiv", "did you mean 'transitive'?"),
+    ("minimal -p ditransitive -v compeval", "no words for the paradigm 'ditransitive'"),
+    ("minimal -p transitive -n 0", "from 1 to"),
+    ("minimal -p transitive -v none", "unknown vocabulary 'none'"),
+    ("minimal -p all -v none", "unknown vocabulary 'none'"),
+    ("minimal -p transitive -f parquet", "standard output"),
+    ("minimal -p transitive -o pairs.txt", ".jsonl, .parquet or --format"),
+    ("minimal --list -o pairs.jsonl", "--list prints a table, and --out is for pairs"),
+    ("retrieval -o set -c rol", "did you mean 'role'"),
+    ("retrieval -o set -c modifier -t transitive", "cannot have the contrast 'modifier'"),
+    ("retrieval -o set -c role -n 0", "the number of triplets must be positive"),
+    ("retrieval -o set -c role -t transitive -n 100000", "different"),
+    ("retrieval -o set -c role --hold-out .3 --held-out .3", "give one of them"),
+    ("retrieval -o set -n 5", "a contrast is missing: give --contrast, or --kind exclusion"),
+    (f"{EXCLUSION} --language de", "--kind exclusion asks questions, which German lacks here"),
+    ("retrieval -o set --kind exclusions", "did you mean 'exclusion'"),
+    (f"{EXCLUSION} -c role", "leave out -c, -t and --mood"),
+    (f"{EXCLUSION} -t transitive", "leave out -c, -t and --mood"),
+    (f"{EXCLUSION} -v compeval", "1000 queries of the contrast exclusion"),
+    (f"{EXCLUSION} -v compeval --held-out .05 -n 1", "--held-out 0.05"),
+]
+
+
+@pytest.mark.parametrize(("line", "message"), REFUSED, ids=[line for line, _ in REFUSED])
+def test_bad_request_is_one_sentence(line: str, message: str, gen: Gen, working_folder: Path) -> None:
+    done = gen(*line.split())
+    check_refusal((done.code, done.out, done.err), message, program="gen")
+    assert not any(working_folder.iterdir())
+
+
+def test_bad_size_makes_no_folder(gen: Gen, tmp_path: Path) -> None:
     out = tmp_path / "new" / "a.jsonl"
     for arguments in ((), *(arguments for arguments, _, _ in TRAINED)):
-        assert gen("pairs", "-c", "role", "-n", "0", *arguments, "-o", str(out)).code == 2
+        assert gen("pairs", "-c", "role", "-n", "0", *arguments, "-o", out).code == 2
     assert not out.parent.exists()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("-c", "rolle"), "there is no contrast 'rolle' (did you mean 'role'?)"),
-        (("-c", "role", "-t", "intransitive"), "cannot have the contrast 'role': no clause of it"),
-        (("-c", "modifier", "-t", "transitive"), "needs a relative clause on the agent or"),
-        (("-c", "role", "-t", "transitive", "-n", "6721"), "there are only 6720 different ones"),
-        (("-c", "noun", "-n", "250000001"), "too many at once, at most 250,000,000"),
-        (("-c", "role", "-n", "0"), "must be positive, not 0"),
-        (("-c", "role", "-o", "a.txt"), "no format goes with the suffix '.txt'"),
-        (("-c", "role", "-f", "parquet"), "Parquet cannot be written to standard output"),
-        (("-c", "role", "-f", "xml"), "there is no format 'xml'"),
-        (("-c", "role", "-v", "compevall"), "unknown vocabulary 'compevall'"),
-        ((), "--contrast"),
-        (("-c", "role", "--for", "trainig"), "there is no use of pairs 'trainig' (did you mean"),
-        (("-c", "role", "--nli"), "--nli is a kind of training data: add --for training"),
-        ((*NLI, "-c", "tense"), "the contrast 'tense' has no pairs for --nli; use role or"),
-        ((*NLI, "-c", "rolle"), "there is no contrast 'rolle' (did you mean 'role'?)"),
-        ((*NLI, "-c", "role", "-t", "intransitive"), "cannot have the contrast 'role': no clause"),
-        ((*NLI, "-c", "role", "-t", "transitive", "-n", "3361"), "only 3360 different ones"),
-        ((*NLI, "-c", "role", "-n", "0"), "the number of groups of 8 pairs must be positive"),
-        ((*NLI[:2], "-c", "role", "-f", "blimp"), "--format blimp is minimal pairs; --for train"),
-        ((*NLI[:2], "-c", "role", "-f", "parquet"), "Parquet cannot be written to standard out"),
-        ((*NLI[:2], "-c", "role", "-t", "transitive", "-n", "6721"), "only 6720 different ones"),
-        (("-c", "role", "--hold-out", "1.5"), "--hold-out 1.5: the share of the words that is"),
-        (("-c", "role", "--held-out", "0"), "--held-out 0: the share of the words that is held"),
-        (("-c", "role", "--held-out", "0.3", "--hold-out", "0.3"), "give one of them"),
-        (("-c", "role", "--hold-out", "0.3"), "leaves vocabulary 'compeval' no intransitive verb"),
-        (("-c", "role", "--hold-out", "transitive-rc.agent"), "hold all of transitive-rc out"),
-        (("-c", "role", "--hold-out", "some"), "there is no template 'some'"),
-        (
-            ("-c", "role", "-t", "transitive", "--hold-out", "transitive"),
-            "'transitive' of --hold-out transitive cannot have the contrast 'role': all of its",
-        ),
-        (
-            ("-c", "role", "-t", "transitive", "--held-out", "0.5", "-n", "1153"),
-            "there are only 1152 different ones (contrast role; templates transitive; vocabulary "
-            "compeval; --held-out 0.5)",
-        ),
-    ],
-)
-def test_what_is_refused(gen: Gen, arguments: tuple[str, ...], message: str) -> None:
-    done = gen("pairs", *arguments)
-    assert done.code == 2
-    assert message in done.err
-    assert done.err.count("\n") == 1
-    assert done.out == ""
-
-
-def test_the_lexicon_is_not_written_over(gen: Gen, tmp_path: Path) -> None:
-    files = tmp_path / "my.toml"
-    files.write_text("[noun]\njudge = {}\n", encoding="utf-8")
-    done = gen("pairs", "-c", "role", "--lexicon", str(files), "-o", str(files), "-f", "jsonl")
-    assert done.code == 2
-    assert "is an input; the output needs another path" in done.err
-    assert files.read_text("utf-8") == "[noun]\njudge = {}\n"
-
-
-def test_a_lexicon_without_passive_verbs(gen: Gen, tmp_path: Path) -> None:
+def test_lexicon_without_passive_verbs(gen: Gen, tmp_path: Path) -> None:
     files = tmp_path / "my.toml"
     files.write_text("[noun]\njudge = {}\n[intransitive]\nsleep = {}\n", encoding="utf-8")
     done = gen("pairs", "-c", "role", "--lexicon", str(files))
     assert done.code == 2
     assert "vocabulary 'all' has no transitive verb, so no sentence of it has a passive" in done.err
+
+
+BLIMP = {
+    "sentence_good": str,
+    "sentence_bad": str,
+    "field": str,
+    "linguistics_term": str,
+    "UID": str,
+    "simple_LM_method": bool,
+    "one_prefix_method": bool,
+    "two_prefix_method": bool,
+    "lexically_identical": bool,
+    "pairID": str,
+}
+"""The fields of BLiMP's files, but for the words of its prefix methods."""
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def test_minimal_jsonl_has_fields_of_blimp(gen: Gen) -> None:
+    done = gen("minimal", "-p", "all", "-n", "3")
+    rows = [json.loads(line) for line in done.lines]
+    usual = [row for row in load_paradigms().values() if not row.on_request]
+    assert (done.code, done.err, len(rows)) == (0, "", 3 * len(usual))
+    for number, row in enumerate(rows):
+        assert {name: type(row[name]) for name in BLIMP} == BLIMP
+        assert [*row] == [*BLIMP, "critical", "annotation"]
+        assert row["pairID"] == str(number % 3)
+        assert row["annotation"]["text"] == row["sentence_good"]
+        good, bad = row["sentence_good"].split(), row["sentence_bad"].split()
+        assert row["lexically_identical"] == (sorted(good) == sorted(bad))
+        assert not (row["one_prefix_method"] and row["two_prefix_method"])
+        if row["one_prefix_method"]:
+            at = row["critical"] - 1
+            assert at > 0
+            assert good[:at] + good[at + 1 :] == bad[:at] + bad[at + 1 :]
+
+
+def test_parquet_has_the_same_pairs(gen: Gen, tmp_path: Path) -> None:
+    options = ("minimal", "-p", "passive_1", "-p", "transitive", "-n", "40", "--seed", "7")
+    for name in ("a.jsonl", "a.parquet"):
+        assert gen(*options, "-o", tmp_path / name).code == 0
+    rows = pq.read_table(tmp_path / "a.parquet").to_pylist()
+    assert [row | {"annotation": json.loads(row["annotation"])} for row in rows] == read_lines(tmp_path / "a.jsonl")
+
+
+def test_folder_for_the_harness_and_the_hub(gen: Gen, tmp_path: Path) -> None:
+    folder = tmp_path / "pairs"
+    options = ("minimal", "-p", "passive_1", "-p", "transitive", "-n", "5", "-f", "lm-eval", "-o", str(folder))
+    assert gen(*options).code == 0
+    group = yaml.safe_load((folder / "sentprobe_minimal.yaml").read_text("utf-8"))
+    template = yaml.safe_load((folder / "_template_yaml").read_text("utf-8"))
+    assert group["task"] == ["sentprobe_passive_1", "sentprobe_transitive"]
+    assert template["target_delimiter"] == ""  # else the harness scores a space in front of each sentence
+    assert template["doc_to_choice"] == "{{[sentence_good, sentence_bad]}}"
+    for uid in ("passive_1", "transitive"):
+        task = yaml.safe_load((folder / f"{uid}.yaml").read_text("utf-8"))
+        assert task["task"] == f"sentprobe_{uid}"
+        rows = read_lines(folder / task["dataset_kwargs"]["data_files"])
+        loaded = datasets.load_dataset(str(folder), uid, cache_dir=str(tmp_path / "cache"))["train"]
+        assert loaded.to_list() == rows
+        assert [*rows[0]] == [*BLIMP, "critical"]
+    assert gen(*options).code == 0  # the same files are already there
+    (folder / "passive_1.yaml").write_text("task: mine", "utf-8")
+    done = gen(*options)
+    assert (done.code, "not a new or empty folder" in done.err) == (2, True)
+
+
+def test_minimal_list_shows_examples_and_baselines(gen: Gen) -> None:
+    done = gen("minimal", "--list", "-v", "compeval")
+    assert done.code == 0
+    assert "animate_subject_exchange" not in done.out
+    for text in ("transitive", "same words", "frequency", "length", "50.0", "100.0"):
+        assert text in done.out
+    shown = gen("minimal", "--list", "-p", "passive_1").out
+    assert ("passive_1" in shown, "transitive" in shown) == (True, False)
+
+
+def load_beir(folder: Path) -> tuple[dict[str, dict[str, str]], dict[str, str], dict[str, dict[str, int]]]:
+    """Return corpus, queries and judgements as BEIR loads them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # the loader does not close its files
+        corpus, queries, qrels = GenericDataLoader(str(folder)).load(split="test")
+    return corpus, queries, qrels
+
+
+def test_query_has_paraphrase_and_negatives(gen: Gen, tmp_path: Path) -> None:
+    out = tmp_path / "set"
+    assert gen("retrieval", "-c", "negation", "-c", "role", "-n", "40", "--out", out) == Outcome(0, "", "")
+    corpus, queries, qrels = load_beir(out)
+    assert (len(queries), len(corpus), len({*queries})) == (80, 240, 80)
+    for name in queries:
+        assert qrels[name] == {f"{name}-positive": 1}
+        assert {f"{name}-negative", f"{name}-hard_negative"} <= {*corpus}
+    assert {document["title"] for document in corpus.values()} == {""}
+
+
+def test_only_paraphrase_has_meaning_of_query(gen: Gen, tmp_path: Path) -> None:
+    """In a tiny space, where triplets often share meanings."""
+    out = tmp_path / "set"
+    gen("retrieval", "-c", "role", "-c", "tense", "-t", "transitive", "-n", "40", "--out", out)
+    corpus, queries, qrels = load_beir(out)
+    lexicon = english()
+    documents = {name: parse(document["text"], lexicon)[0] for name, document in corpus.items()}
+    for name, text in queries.items():
+        event = parse(text, lexicon)[0]
+        same = {number for number, document in documents.items() if has_same_meaning(event, document)}
+        assert same == {*qrels[name]}
+
+
+@pytest.mark.parametrize("contrast", CONTRASTS)
+def test_set_of_each_contrast(contrast: str, gen: Gen, tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    words = ("retrieval", "-c", contrast, "-v", choose_contrast_vocabulary(contrast))
+    for folder in (first, second):
+        assert gen(*words, "-n", "12", "--seed", "3", "-o", folder).code == 0
+    files = [path.relative_to(first) for path in sorted(first.rglob("*")) if path.is_file()]
+    assert [path.as_posix() for path in files] == [
+        "README.md",
+        *("corpus.jsonl", "qrels/test.jsonl", "qrels/test.tsv", "queries.jsonl"),
+    ]
+    assert all((first / path).read_bytes() == (second / path).read_bytes() for path in files)
+
+
+def test_exclusion_queries(gen: Gen, tmp_path: Path) -> None:
+    out = tmp_path / "set"
+    assert gen("retrieval", "--kind", "exclusion", "-n", "30", "--out", out) == Outcome(0, "", "")
+    corpus, queries, qrels = load_beir(out)
+    assert (len(queries), len(corpus)) == (30, 90)
+    for name, text in queries.items():
+        assert text.startswith("who ")
+        assert " but " in text
+        assert qrels[name] == {f"{name}-positive": 1}
+        assert {f"{name}-both", f"{name}-exchanged"} <= {*corpus}
+
+
+@pytest.mark.parametrize("kind", [("-c", "role"), ("--kind", "exclusion")])
+def test_judgements_of_both_files_agree(kind: tuple[str, str], gen: Gen, tmp_path: Path) -> None:
+    """BEIR reads the one, MTEB the other."""
+    out = tmp_path / "set"
+    gen("retrieval", *kind, "-n", "7", "--out", out)
+    rows = map(json.loads, (out / "qrels" / "test.jsonl").read_text("utf-8").splitlines())
+    assert {row["query-id"]: {row["corpus-id"]: row["score"]} for row in rows} == load_beir(out)[2]
+
+
+def test_each_text_has_its_events(gen: Gen, tmp_path: Path) -> None:
+    out = tmp_path / "set"
+    gen("retrieval", "-c", "tense", "-c", "role", "-n", "9", "--out", out)
+    for name in ("queries", "corpus"):
+        for line in (out / f"{name}.jsonl").read_text("utf-8").splitlines():
+            record = json.loads(line)
+            (notation,) = record["metadata"]["events"]
+            assert read_event(notation) == parse(record["text"], english())[0]
+
+
+def test_bag_of_words_prefers_hard_negative(gen: Gen, tmp_path: Path) -> None:
+    out = tmp_path / "set"
+    gen("retrieval", "-c", "role", "-n", "30", "--out", out)
+    corpus, queries, _ = load_beir(out)
+    encoder = make_encoder("bow")
+    vectors = encoder.encode([document["text"] for document in corpus.values()])
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    for name, query in zip(queries, encoder.encode([*queries.values()]), strict=True):
+        best = [*corpus][int((vectors @ query).argmax())]
+        assert best == f"{name}-hard_negative"
+
+
+def test_ir_measures_equal_those_of_ranks(gen: Gen, tmp_path: Path) -> None:
+    out = tmp_path / "set"
+    gen("retrieval", "-c", "role", "-c", "noun", "-n", "30", "--out", out)
+    corpus, queries, qrels = load_beir(out)
+    scores = np.random.default_rng(0).random((len(queries), len(corpus)))
+    rankings = {query: dict(zip(corpus, row, strict=True)) for query, row in zip(queries, scores.tolist(), strict=True)}
+    relevant = [[*corpus].index(f"{query}-positive") for query in queries]
+    ranks = 1 + (scores > np.take_along_axis(scores, np.array(relevant)[:, None], axis=1)).sum(axis=1)
+    figures = ir_measures.calc_aggregate([ir_measures.nDCG @ 10, ir_measures.R @ 10], qrels, rankings)
+    assert figures[ir_measures.nDCG @ 10] == pytest.approx(np.where(ranks <= 10, 1 / np.log2(1 + ranks), 0).mean())
+    assert figures[ir_measures.R @ 10] == (ranks <= 10).mean() > 0
+
+
+@pytest.mark.parametrize("kind", [("-c", "noun"), ("--kind", "exclusion")])
+def test_held_out_words_are_disjoint(kind: tuple[str, str], gen: Gen, tmp_path: Path) -> None:
+    words = []
+    for option in ("--hold-out", "--held-out"):
+        out = tmp_path / option.strip("-")
+        gen("retrieval", *kind, "-v", "english", option, "0.3", "-n", "30", "--out", out)
+        annotated = [parse(text.partition(" but ")[0], english())[0] for text in load_beir(out)[1].values()]
+        words.append({event.predicate for event in annotated})
+    assert not words[0] & words[1]
+
+
+def test_retrieval_keeps_folder_with_files(gen: Gen, tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("x", encoding="utf-8")
+    done = gen("retrieval", "-c", "role", "-n", "5", "--out", tmp_path)
+    assert (done.code, "not a new or empty folder" in done.err) == (2, True)

@@ -23,7 +23,7 @@ def test_parse_arguments(gen: Gen) -> None:
     ]
 
 
-def test_parse_gives_the_annotation_that_generating_gives(gen: Gen, tmp_path: Path) -> None:
+def test_parse_equals_generated_annotation(gen: Gen, tmp_path: Path) -> None:
     path = tmp_path / "x.txt"
     gen("-n", "40", "--out", path, "--adverbs", "0-2")
     parsed = tmp_path / "x.conllu"
@@ -52,13 +52,13 @@ def test_failures_are_reported_and_the_rest_done(gen: Gen, tmp_path: Path, where
     assert two.startswith(f"gen: {name}4: token 1: expected ") and "not in the lexicon" in two
 
 
-def test_a_line_too_long_for_a_sentence_is_a_failure(gen: Gen) -> None:
+def test_too_long_sentence_is_a_failure(gen: Gen) -> None:
     done = gen("parse", "--format", "text", stdin=f"{'x ' * 6000}\n{GOOD}\n".encode())
     assert (done.code, done.lines) == (1, [GOOD])
     assert done.err == "gen: <stdin>:1: longer than 10,000 bytes, the longest sentence that is parsed\n"
 
 
-def test_a_huge_line_ends_the_reading(gen: Gen) -> None:
+def test_huge_line_ends_the_reading(gen: Gen) -> None:
     done = gen("parse", "--format", "text", stdin=f"{GOOD}\n{'x' * (MAX_LINE + 1)}\n".encode())
     assert (done.code, done.lines) == (1, [GOOD])
     assert done.err == "gen: <stdin>: line 2: longer than 1,048,576 bytes\n"
@@ -92,7 +92,7 @@ def test_empty_lines_are_passed_over(gen: Gen) -> None:
 TAKEN_OFF = "gen: normalized capitals, apostrophes or the final mark of {}\n"
 
 
-def test_capitals_and_a_final_stop_are_taken_off(gen: Gen) -> None:
+def test_capitals_and_stop_are_normalized(gen: Gen) -> None:
     done = gen("parse", "-f", "text", "The man slept.", "THE MAN SLEPT .", GOOD)
     assert (done.code, done.lines) == (0, [GOOD] * 3)
     assert done.err == TAKEN_OFF.format("2 sentences")
@@ -109,7 +109,7 @@ def test_apostrophes_are_read_as_straight_ones(gen: Gen, word: str) -> None:
     assert strict.code == (word != "did n't")
 
 
-def test_a_question_mark_is_for_questions(gen: Gen) -> None:
+def test_question_mark_is_for_questions(gen: Gen) -> None:
     done = gen("parse", "the man slept ?", "did the man sleep?", "the man slept!", "--format", "text")
     assert (done.code, done.lines) == (1, ["did the man sleep", "the man slept"])
     assert done.err.startswith("gen: sentence 1: the question mark ends a sentence that is not a question\n")
@@ -123,7 +123,7 @@ def test_strict_takes_them_for_mistakes(gen: Gen) -> None:
     assert "sentence 2: token 4: " in two and "not '.'" in two
 
 
-def test_a_sentence_that_fails_all_the_same_is_told_once(gen: Gen) -> None:
+def test_failing_sentence_is_named_once(gen: Gen) -> None:
     done = gen("parse", "The man sleep.", ".")
     assert (done.code, done.out) == (1, "")
     one, two = done.err.splitlines()
@@ -131,7 +131,7 @@ def test_a_sentence_that_fails_all_the_same_is_told_once(gen: Gen) -> None:
     assert "sentence 2: the sentence ends after token 0" in two
 
 
-def test_a_file_in_place_of_a_sentence(gen: Gen, tmp_path: Path) -> None:
+def test_file_in_place_of_a_sentence(gen: Gen, tmp_path: Path) -> None:
     path = tmp_path / "my sentences.txt"
     path.write_text(f"{GOOD}\n", encoding="utf-8")
     done = gen("parse", GOOD, path)
@@ -139,9 +139,6 @@ def test_a_file_in_place_of_a_sentence(gen: Gen, tmp_path: Path) -> None:
     assert done.err == f"gen: {path}: is a file; gen parse --file '{path}' reads it\n"
     long = gen("parse", "x" * 5000)
     assert long.code == 1 and "token 1: " in long.err
-
-
-# ------------------------------------------------------------------ show
 
 
 def test_show(gen: Gen, tmp_path: Path) -> None:

@@ -9,12 +9,13 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from helpers.in_process import Command
+from helpers.in_process import Command, check_refusal, check_success
 from helpers.runs.shown_geometry import add_nearness, make_geometry_result, write_geometry_folder
 from helpers.runs.shown_runs import TagChecker, parse_cells, write_run
 from helpers.strategies.probe_strategies import make_sample_result
 from hypothesis import given
 from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
 
 from sentprobe.probes.reports.pages.page_pictures import draw_contrast_picture
 from sentprobe.probes.reports.pages.panels import DotPanel
@@ -37,32 +38,26 @@ def distances(tmp_path: Path) -> Path:
     )
 
 
-def test_alone(distances: Path, command: Command) -> None:
-    code, stdout, stderr = command("show", distances)
+@pytest.mark.parametrize("style", ["text", "markdown", "latex"])
+def test_geometry_is_shown(style: str, distances: Path, command: Command, stored_text: SnapshotAssertion) -> None:
+    code, stdout, stderr = command("show", distances, "-f", style)
     assert (code, stderr) == (0, "")
-    cells = parse_cells(stdout)
-    assert stdout.startswith("geometry\n")
-    assert cells["", "encoder"] == ["role", "tense"]
+    assert stdout == stored_text
+    cells = parse_cells(command("show", distances)[1])
     form, anchor = (f"accuracy, negative in the {side}'s form" for side in ("positive", "anchor"))
-    assert cells[form, "bow"] == ["50.0", "87.5"]
-    assert cells[form, "lstm"] == ["87.5", "-"]
-    assert cells[anchor, "bow"] == ["0.0", "18.8"]
-    assert cells["paired, negative in the positive's form", "bow"] == ["25.0", "75.0"]
-    assert "4 triplets each and their mirrors, seed 0." in stdout
-    assert "ties count half" in stdout
+    assert (cells[form, "bow"], cells[anchor, "bow"]) == (["50.0", "87.5"], ["0.0", "18.8"])
 
 
 @pytest.mark.parametrize("program", ["show", "report", "compare"])
-def test_a_name_may_have_any_number_of_digits(program: str, tmp_path: Path, command: Command) -> None:
+def test_name_may_have_many_digits(program: str, tmp_path: Path, command: Command) -> None:
     names = (f"bow?dim=4&name=m{'9' * count}" for count in (3, 5000))
     folder = write_geometry_folder(tmp_path / "distances", *(make_geometry_result(name) for name in names))
     options = ["-o", tmp_path / "page.html"] if program == "report" else []
-    code, _, stderr = command(program, folder, *options)
-    assert code == 0, stderr
+    check_success(command(program, folder, *options))
 
 
 @given(st.sets(st.integers(0, 10**30), min_size=1), st.integers(0, 3))
-def test_names_are_in_the_order_of_their_numbers(numbers: set[int], zeros: int) -> None:
+def test_names_are_in_order_of_numbers(numbers: set[int], zeros: int) -> None:
     results = (make_geometry_result(f"m{'0' * zeros}{number}x") for number in numbers)
     (table,) = build_geometry_tables(results)
     assert [int(result.encoder[1:-1]) for result in table] == sorted(numbers)
@@ -79,21 +74,14 @@ def test_beside_probes(distances: Path, command: Command) -> None:
     assert command("show", run, distances)[1].count("encoder") == both.count("encoder")
 
 
-def test_records_of_papers_have_the_keys_of_all(distances: Path, command: Command) -> None:
+def test_published_records_have_same_keys(distances: Path, command: Command) -> None:
     write_result(make_sample_result("bow", "Order", 600), distances)
     records = json.loads(command("show", distances, "--published", "-f", "json")[1])
     assert len({tuple(record) for record in records}) == 1
     assert "published" in {record["condition"] for record in records}
 
 
-def test_every_format(distances: Path, command: Command, tmp_path: Path) -> None:
-    markdown = command("show", distances, "-f", "markdown")[1]
-    assert markdown.startswith("**geometry**\n\n| encoder | role | tense |\n")
-    assert "| bow | 50.0 | 87.5 |\n" in markdown
-    latex = command("show", distances, "-f", "latex", "--caption", "Near", "--label", "tab:near")[1]
-    assert latex.startswith("% geometry\n\\begin{table}\n")
-    assert "  \\label{tab:near}\n" in latex
-    assert "  bow & 50.0 & 87.5 \\\\\n" in latex
+def test_records_and_file(distances: Path, command: Command, tmp_path: Path) -> None:
     records = json.loads(command("show", distances, "-f", "json")[1])
     assert [(record["encoder"], record["contrast"], record["kind"]) for record in records] == [
         (encoder, contrast, kind)
@@ -106,7 +94,7 @@ def test_every_format(distances: Path, command: Command, tmp_path: Path) -> None
     assert [list(record) for record in read] == [list(record) for record in records]
     out = tmp_path / "table.md"
     assert command("show", distances, "-o", out)[:2] == (0, "")
-    assert out.read_text("utf-8") == markdown
+    assert out.read_text("utf-8") == command("show", distances, "-f", "markdown")[1]
 
 
 def test_records_of_both_have_the_same_keys(distances: Path, command: Command) -> None:
@@ -146,7 +134,7 @@ def test_several_folders_are_named(distances: Path, command: Command, tmp_path: 
     assert command("show", distances, distances)[1] == command("show", distances)[1]
 
 
-def test_what_is_not_comparable_is_another_table(command: Command, tmp_path: Path) -> None:
+def test_incomparable_results_have_own_table(command: Command, tmp_path: Path) -> None:
     """Other sizes, words and templates; another material of the same seed."""
     other_drawing = TripletSampling(n=4, vocabulary="english")
     deep = TripletSampling(n=4, templates=("transitive", "transitive-rc"))
@@ -184,7 +172,7 @@ def test_draws_are_one_table(command: Command, tmp_path: Path) -> None:
     assert "Student's t, for other draws" in stdout
 
 
-def test_draws_of_weights_are_joined_and_of_other_encoders_not(command: Command, tmp_path: Path) -> None:
+def test_draws_of_weights_are_joined(command: Command, tmp_path: Path) -> None:
     drawn = [
         make_geometry_result(name, seed=seed, encoder_seed=seed, encoder_fingerprint=f"{seed}")
         for name, seed in (("bow", 0), ("bow?seed=10", 10))
@@ -201,7 +189,7 @@ def test_draws_of_weights_are_joined_and_of_other_encoders_not(command: Command,
     assert "geometry, table 2 of 2: 4 triplets of compeval, all, seed 10" in stdout
 
 
-def test_the_same_sentences_in_each_draw(command: Command, tmp_path: Path) -> None:
+def test_same_sentences_in_each_draw(command: Command, tmp_path: Path) -> None:
     """Of a dataset that was read, other weights alone are drawn: the interval is Wilson's."""
     drawn = [
         make_geometry_result(
@@ -228,7 +216,7 @@ def test_the_same_sentences_in_each_draw(command: Command, tmp_path: Path) -> No
     assert "table 1 of 2: test sentences of SemRole, seed 0" in stdout
 
 
-def test_sentences_of_tasks_are_a_table_of_their_own(command: Command, tmp_path: Path) -> None:
+def test_sentences_of_tasks_have_own_table(command: Command, tmp_path: Path) -> None:
     """Datasets of different sizes share a table; drawn triplets have another."""
     run = write_geometry_folder(
         tmp_path / "run",
@@ -243,7 +231,7 @@ def test_sentences_of_tasks_are_a_table_of_their_own(command: Command, tmp_path:
     assert "A bag of words is at 50.0 in the positive's form and at 0.0 in the anchor's: Order, " in (stdout)
 
 
-def test_the_page(distances: Path, command: Command, tmp_path: Path) -> None:
+def test_page(distances: Path, command: Command, tmp_path: Path) -> None:
     write_result(make_sample_result("bow", "Order", 600), distances)
     out = tmp_path / "report.html"
     assert command("show", distances, "-f", "html", "-o", out)[:2] == (0, "")
@@ -284,7 +272,7 @@ def test_hostile_names_are_escaped(command: Command, tmp_path: Path) -> None:
     assert r"\<script>" in command("show", run, "-f", "markdown")[1]
 
 
-def test_a_dataset_may_have_any_name(command: Command, tmp_path: Path) -> None:
+def test_dataset_may_have_any_name(command: Command, tmp_path: Path) -> None:
     """Its results stay in their folder, and its name is text wherever it is shown."""
     name = "../../<i>x</i>\x1b[2J"
     run = write_geometry_folder(tmp_path / "run", make_geometry_result("bow", name, dataset="d"))
@@ -297,7 +285,7 @@ def test_a_dataset_may_have_any_name(command: Command, tmp_path: Path) -> None:
     assert "\x1b" not in command("show", run)[1]
 
 
-def test_the_plot(distances: Path, command: Command, tmp_path: Path) -> None:
+def test_plot(distances: Path, command: Command, tmp_path: Path) -> None:
     plots = [tmp_path / name for name in ("dots.svg", "again.svg")]
     for plot in plots:
         assert command("show", distances, "--plot", plot)[0] == 0
@@ -306,7 +294,7 @@ def test_the_plot(distances: Path, command: Command, tmp_path: Path) -> None:
     assert ElementTree.fromstring(svg).tag.endswith("svg")
 
 
-def test_a_dot_for_each_kind_of_negative() -> None:
+def test_dot_for_each_kind_of_negative() -> None:
     table = (
         make_geometry_result("bow", "tense", form="22222220"),
         make_geometry_result("bow"),
@@ -325,23 +313,26 @@ def test_a_dot_for_each_kind_of_negative() -> None:
     assert (dot.low, dot.high) == pytest.approx((100 * interval.low, 100 * interval.high))
 
 
-def test_refused(distances: Path, command: Command, tmp_path: Path) -> None:
-    two = write_geometry_folder(
-        tmp_path / "two", make_geometry_result("bow"), make_geometry_result("bow", n=9, material="a")
-    )
-    empty = write_geometry_folder(tmp_path / "empty")
-    cases = [
-        (("show", distances, "--by-length", "bins"), "--by-length is for probes"),
-        (("show", distances, "--published"), "--published is for probes"),
-        (("show", two, "--plot", tmp_path / "p.svg"), "there are 2 tables of geometry"),
-        (("show", distances, "--plot", tmp_path / "p.gif"), "the suffix of a plot must be one of .svg"),
-        (("show", empty), "empty: no results yet"),
-    ]
-    for arguments, message in cases:
-        code, stdout, stderr = command(*arguments)
-        assert (code, stdout) == (2, "")
-        assert message in stderr
-        assert len(stderr.splitlines()) == 1
+REFUSED = [
+    ("show distances --by-length bins", "--by-length is for probes"),
+    ("show distances --published", "--published is for probes"),
+    ("show two --plot p.svg", "there are 2 tables of geometry"),
+    ("show distances --plot p.gif", "the suffix of a plot must be one of .svg"),
+    ("show empty", "empty: no results yet"),
+    ("show distances --nearness cosin", "there is no nearness 'cosin' (did you mean 'cosine'?); known: cosine, dot"),
+    ("show distances --nearness whitened", "no result has whitened: there are more dimensions than sentences"),
+    ("show probes --nearness dot", "--nearness is for geometry, and there are no results of it"),
+    ("compare probes --nearness dot", "--nearness is for geometry, and there are no results of it"),
+]
+
+
+@pytest.mark.usefixtures("working_folder", "distances")
+@pytest.mark.parametrize(("line", "message"), REFUSED, ids=[line for line, _ in REFUSED])
+def test_bad_request_is_refused(line: str, message: str, command: Command) -> None:
+    write_geometry_folder(Path("two"), make_geometry_result("bow"), make_geometry_result("bow", n=9, material="a"))
+    write_geometry_folder(Path("empty"))
+    write_run(Path("probes"), make_sample_result("bow", "Order", 600))
+    check_refusal(command(*line.split()), message)
 
 
 @pytest.mark.parametrize("name", ["show", "compare"])
@@ -358,7 +349,7 @@ def test_refused(distances: Path, command: Command, tmp_path: Path) -> None:
         (("{", ""), "not a result of sentprobe"),
     ],
 )
-def test_a_damaged_file_is_named_in_one_sentence(
+def test_damaged_file_is_named(
     name: str, change: tuple[str, str], message: str, command: Command, tmp_path: Path
 ) -> None:
     old, new = change
@@ -366,11 +357,8 @@ def test_a_damaged_file_is_named_in_one_sentence(
     (path,) = (run / "geometry").iterdir()
     assert old in path.read_text("utf-8")
     path.write_text(path.read_text("utf-8").replace(old, new, 1), "utf-8")
-    code, stdout, stderr = command(name, run)
-    assert (code, stdout) == (1, "")
-    assert str(path) in stderr
-    assert message in stderr
-    assert len(stderr.splitlines()) == 1
+    check_refusal(command(name, run), message, 1)
+    assert str(path) in command(name, run)[2]
 
 
 def test_by_another_nearness(command: Command, tmp_path: Path) -> None:
@@ -391,28 +379,7 @@ def test_by_another_nearness(command: Command, tmp_path: Path) -> None:
     assert "by dot; ties" in page
 
 
-@pytest.mark.parametrize(
-    ("nearness", "message"),
-    [
-        ("cosin", "there is no nearness 'cosin' (did you mean 'cosine'?); known: cosine, dot"),
-        ("whitened", "no result has whitened: there are more dimensions than sentences"),
-    ],
-)
-def test_a_nearness_that_is_not_there(nearness: str, message: str, distances: Path, command: Command) -> None:
-    code, stdout, stderr = command("show", distances, "--nearness", nearness)
-    assert (code, stdout) == (2, "")
-    assert message in stderr
-
-
-def test_a_nearness_of_probes(command: Command, tmp_path: Path) -> None:
-    run = write_run(tmp_path / "run", make_sample_result("bow", "Order", 600))
-    for name in ("show", "compare"):
-        code, _, stderr = command(name, run, "--nearness", "dot")
-        assert code == 2
-        assert "--nearness is for geometry, and there are no results of it" in stderr
-
-
-def test_what_is_held_out_is_told(command: Command, tmp_path: Path) -> None:
+def test_held_out_structures_are_named(command: Command, tmp_path: Path) -> None:
     drawing = TripletSampling(n=4, held_out=("0.3", "transitive-rc"))
     run = write_geometry_folder(
         tmp_path / "run",

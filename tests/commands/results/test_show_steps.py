@@ -11,9 +11,10 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from helpers.in_process import Command
+from helpers.in_process import Command, check_refusal, check_success
 from helpers.runs.shown_runs import TagChecker, split_rows, write_run
 from helpers.strategies.probe_strategies import make_sample_result
+from syrupy.assertion import SnapshotAssertion
 
 import sentprobe
 from sentprobe.commands.shared.shown_results import read_distances
@@ -55,7 +56,7 @@ def trained(tmp_path: Path) -> Path:
     return write_run(tmp_path / "run", *STEPS)
 
 
-def test_a_row_for_each_step_and_a_part_for_each_kind(trained: Path, command: Command) -> None:
+def test_training_table_has_row_per_step(trained: Path, command: Command) -> None:
     code, stdout, stderr = command("show", trained)
     assert (code, stderr) == (0, "")
     assert stdout.startswith("mine in training\n")
@@ -78,7 +79,7 @@ def test_a_row_for_each_step_and_a_part_for_each_kind(trained: Path, command: Co
     assert "role, tense: the positive is nearer by cosine, in 8 triplets, chance 50.0" in stdout
 
 
-def test_what_is_in_no_training_has_its_table_first(tmp_path: Path, command: Command) -> None:
+def test_untrained_encoders_have_first_table(tmp_path: Path, command: Command) -> None:
     run = write_run(tmp_path / "run", make_sample_result("bow", "Order", 500), *STEPS)
     _, stdout, _ = command("show", run)
     records = split_rows(stdout)
@@ -87,7 +88,7 @@ def test_what_is_in_no_training_has_its_table_first(tmp_path: Path, command: Com
                          ["20", "0.5", "60.0"], ["100", "1", "70.0"]]  # fmt: skip
 
 
-def test_without_epochs_there_is_no_column_of_them(tmp_path: Path, command: Command) -> None:
+def test_epoch_column_needs_epochs(tmp_path: Path, command: Command) -> None:
     run = write_run(tmp_path / "run", make_step_result(5, 500), make_step_result(10, 600))
     assert split_rows(command("show", run)[1]) == [["step", "Order"], ["5", "50.0"], ["10", "60.0"]]
     run = write_run(tmp_path / "epochs", make_step_result(None, 500, epoch=1.0), make_step_result(None, 600, epoch=2.0))
@@ -106,7 +107,7 @@ def test_one_moment_is_no_curve(tmp_path: Path, command: Command) -> None:
     assert [row[1:] for row in split_rows(stdout)] == [["Order"], ["50.0"], ["51.0"]]
 
 
-def test_a_training_each_by_name_seed_and_folder(tmp_path: Path, command: Command) -> None:
+def test_trainings_differ_by_name_seed_folder(tmp_path: Path, command: Command) -> None:
     second, third = twice(510, family="other"), twice(520, seed=3)
     one = write_run(tmp_path / "one", *twice(500), *second, *third)
     two = write_run(tmp_path / "two", *twice(600))
@@ -119,18 +120,15 @@ def test_a_training_each_by_name_seed_and_folder(tmp_path: Path, command: Comman
     ]
 
 
-def test_other_data_of_the_same_task_has_a_column_of_its_own() -> None:
+def test_other_data_has_own_column() -> None:
     records = (make_step_result(5, 500), make_step_result(5, 600, dataset_fingerprint="other"))
     (curve,) = build_curves(records)
     assert [*group_columns(curve)] == ["Order", "Order (2)"]
 
 
 @pytest.mark.parametrize("style", ["markdown", "latex"])
-def test_other_formats(trained: Path, command: Command, style: str) -> None:
-    _, stdout, _ = command("show", trained, "-f", style)
-    sign = {"markdown": "| 20 | 0.5 | 60.0 |", "latex": r"  20 & 0.5 & 60.0 &"}
-    assert sign[style] in stdout
-    assert stdout.startswith({"markdown": "**mine in training**", "latex": "% mine in"}[style])
+def test_training_in_other_formats(style: str, learned: Path, command: Command, stored_text: SnapshotAssertion) -> None:
+    assert command("show", learned, "-f", style)[1] == stored_text
 
 
 def test_intervals(trained: Path, command: Command) -> None:
@@ -144,9 +142,8 @@ def test_records_say_the_step(trained: Path, command: Command) -> None:
     assert {record["step"] for record in read} == {"3", "20", "100"}
 
 
-def test_the_page_has_table_and_plot(trained: Path, command: Command) -> None:
-    code, page, _ = command("show", trained, "-f", "html")
-    assert code == 0
+def test_page_has_table_and_plot(trained: Path, command: Command) -> None:
+    page = check_success(command("show", trained, "-f", "html"))
     tags = TagChecker()
     tags.feed(page)
     assert not tags.open
@@ -155,7 +152,7 @@ def test_the_page_has_table_and_plot(trained: Path, command: Command) -> None:
     assert any(f"numpy {np.__version__}" in text for text in tags.texts)
 
 
-def test_a_plot_by_step(trained: Path, tmp_path: Path, command: Command) -> None:
+def test_plot_by_step_is_svg(trained: Path, tmp_path: Path, command: Command) -> None:
     plot = tmp_path / "plot.svg"
     assert command("show", trained, "--plot", plot)[0] == 0
     assert ElementTree.fromstring(plot.read_text("utf-8")).tag.endswith("svg")
@@ -176,13 +173,13 @@ def test_lines_are_in_order_of_the_steps(trained: Path) -> None:
     assert panel.x_label == "step"
 
 
-def test_over_epochs_where_a_step_is_not_known() -> None:
+def test_axis_is_epoch_without_steps() -> None:
     assert find_axis(curve(make_step_result(3, 500, epoch=1.0), make_step_result(None, 500, epoch=2.0))) == "epoch"
     with pytest.raises(sentprobe.UsageError, match="some of its results lack the step"):
         find_axis(curve(make_step_result(3, 500), make_step_result(None, 500, epoch=2.0)))
 
 
-def test_a_plot_is_of_one_training(tmp_path: Path, command: Command) -> None:
+def test_plot_is_of_one_training(tmp_path: Path, command: Command) -> None:
     run = write_run(tmp_path / "run", *twice(500), *twice(510, family="other"))
     plot = tmp_path / "plot.svg"
     code, _, stderr = command("show", run, "--plot", plot)
@@ -190,14 +187,13 @@ def test_a_plot_is_of_one_training(tmp_path: Path, command: Command) -> None:
     assert "there are 2 trainings (name, seed or folder), and a plot shows one" in stderr
 
 
-def test_a_damaged_file_is_named(trained: Path, command: Command) -> None:
-    path = next((trained / "geometry").iterdir())
-    path.write_text("{")
-    code, _, stderr = command("show", trained)
-    assert (code, str(path) in stderr) == (1, True)
+def test_damaged_file_is_named(trained: Path, learned: Path, command: Command) -> None:
+    for folder, path in ((trained, next((trained / "geometry").iterdir())), (learned, learned / CURVE_FILE)):
+        path.write_text("{")
+        check_refusal(command("show", folder), str(path), 1)
 
 
-def test_steps_are_in_order_where_they_are_compared(tmp_path: Path, command: Command) -> None:
+def test_compared_steps_are_in_order(tmp_path: Path, command: Command) -> None:
     run = write_run(tmp_path / "run", *STEPS)
     stdout = command("compare", run)[1]
     assert stdout.index("mine step 3") < stdout.index("mine step 20") < stdout.index("step 100")
@@ -213,9 +209,8 @@ def learned(tmp_path: Path) -> Path:
     return run
 
 
-def test_what_it_is_trained_to_do_stands_beside_what_probes_read(learned: Path, command: Command) -> None:
-    code, stdout, _ = command("show", learned)
-    assert code == 0
+def test_objective_is_shown_beside_probes(learned: Path, command: Command) -> None:
+    stdout = check_success(command("show", learned))
     assert split_rows(stdout) == [
         ["step", "epoch", "BLEU", "Order"],
         ["3", "0.1", "", "50.0"],
@@ -226,7 +221,7 @@ def test_what_it_is_trained_to_do_stands_beside_what_probes_read(learned: Path, 
     assert "BLEU: on held-out text." in stdout
 
 
-def test_it_has_a_panel_of_its_own(learned: Path, command: Command) -> None:
+def test_objective_has_a_panel(learned: Path, command: Command) -> None:
     (curve,) = build_curves(read_results(learned).records, (), read_learning_curves([learned]))
     panel = draw_training_picture(curve).panels[-1]
     assert isinstance(panel, LinePanel)
@@ -240,14 +235,8 @@ def test_it_has_a_panel_of_its_own(learned: Path, command: Command) -> None:
     assert "probe train lstm --out enc" in page
 
 
-def test_of_another_training_it_is_not_shown(tmp_path: Path, command: Command) -> None:
+def test_objective_of_other_training_is_hidden(tmp_path: Path, command: Command) -> None:
     run = write_run(tmp_path / "run", *STEPS)
     other_curve = TrainingCurve(family="other", seed=STEPS[0].seed, metric="BLEU")
     add_point(other_curve, LearningPoint(step=20, epoch=0.5, value=3.0, loss=2.0), run)
     assert "BLEU" not in command("show", run)[1]
-
-
-def test_damaged_validations_are_named(learned: Path, command: Command) -> None:
-    (learned / CURVE_FILE).write_text("{")
-    code, _, stderr = command("show", learned)
-    assert (code, str(learned / CURVE_FILE) in stderr) == (1, True)

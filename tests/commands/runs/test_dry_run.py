@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.in_process import Command
+from helpers.in_process import Command, check_success
 from helpers.strategies.probe_strategies import make_learnable_dataset
 from hypothesis import given
 from hypothesis import strategies as st
@@ -35,13 +35,12 @@ from sentprobe.probes.runs.targets import find_targets
 TINY = ("--task", "Order", "--train", "56", "--test", "28", "--set", "max_epochs=2", "--jobs", "1")
 
 
-def test_what_is_there_and_what_is_not(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dry_run_counts_results(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "180")
     out = tmp_path / "run"
     arguments = ("run", "compeval", *TINY, "--out", out)
     bow = ("-e", "bow?dim=8")
-    code, stdout, _ = command(*arguments, *bow, "--dry-run")
-    assert code == 0
+    stdout = check_success(command(*arguments, *bow, "--dry-run"))
     assert f"{len(USUAL_CONDITIONS)} probes: {', '.join(USUAL_CONDITIONS)}" in stdout
     assert "0 results found, 1 missing. Nothing was written.\nAbout " in stdout
     assert not out.exists()
@@ -59,9 +58,7 @@ def files_in(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_draws_are_counted_as_the_run_then_makes_them(
-    tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_dry_run_counts_draws(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "180")
     run = ("run", "compeval", *TINY, "-e", "bow?dim=8", "--no-controls", "--no-cache")
     out = ("--out", tmp_path / "run")
@@ -77,7 +74,7 @@ def test_draws_are_counted_as_the_run_then_makes_them(
     assert stdout.endswith("3 results found, 0 missing. Nothing was written.\n")
 
 
-def test_draws_of_datasets_that_are_read(tmp_path: Path, command: Command) -> None:
+def test_dry_run_counts_draws_of_datasets(tmp_path: Path, command: Command) -> None:
     write_dataset(make_learnable_dataset(name="one", size=40), tmp_path / "one")
     run = ("run", tmp_path / "one", "-e", "bow?dim=8", "--set", "max_epochs=2", "--jobs", 1)
     out = ("--no-controls", "--no-cache", "--out", tmp_path / "run")
@@ -87,7 +84,7 @@ def test_draws_of_datasets_that_are_read(tmp_path: Path, command: Command) -> No
     assert command(*run, *out, "--draws", 2)[2].endswith("1 result found, 1 made\n")
 
 
-def test_datasets_that_are_read(tmp_path: Path, command: Command) -> None:
+def test_dry_run_of_stored_dataset(tmp_path: Path, command: Command) -> None:
     write_dataset(make_learnable_dataset(name="one", size=40), tmp_path / "one")
     options = ("-e", "bow?dim=8", "--set", "max_epochs=2", "--jobs", "1", "--dry-run")
     code, stdout, stderr = command("run", tmp_path / "one", *options)
@@ -96,7 +93,7 @@ def test_datasets_that_are_read(tmp_path: Path, command: Command) -> None:
     assert {line.split(":")[0] for line in stderr.splitlines()} == {"measure the speed of encoders"}
 
 
-def test_a_folder_that_the_run_would_refuse(tmp_path: Path, command: Command) -> None:
+def test_dry_run_refuses_as_run_does(tmp_path: Path, command: Command) -> None:
     (tmp_path / "thesis.tex").touch()
     run = ("run", "compeval", *TINY, "-e", "bow?dim=8", "--out", tmp_path)
     refused = command(*run, "--dry-run")
@@ -141,7 +138,7 @@ def list_forecast_fits(request: RunRequest, monkeypatch: pytest.MonkeyPatch) -> 
         (("bow?dim=8",), {"preset": "adi", "controls": False}),
     ],
 )
-def test_planned_fits_are_those_of_the_run(
+def test_planned_fits_are_those_of_run(
     encoders: tuple[str, ...], training: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     request = make_request(*encoders, **training)
@@ -197,7 +194,7 @@ class WaitingEncoder:
         return np.zeros((len(sentences), 3), dtype=np.float32)
 
 
-def test_an_encoder_that_waits_is_timed_by_the_clock_on_the_wall() -> None:
+def test_waiting_encoder_is_timed_by_wall_clock() -> None:
     dim, seconds = measured_speed.measure_encoding(WaitingEncoder(), ["one", "two"], threads=None)
     assert dim == 3
     assert seconds >= 0.15 / measured_speed.SENTENCE_COUNTS[0]
@@ -229,14 +226,14 @@ def write_model(folder: Path, *, width: int = 6) -> Path:
         ("1_Pooling/config.json", b'{"word_embedding_dimension": "8"}'),
     ],
 )
-def test_a_damaged_model_is_left_to_its_loader(name: str, content: bytes, tmp_path: Path) -> None:
+def test_damaged_model_is_left_to_loader(name: str, content: bytes, tmp_path: Path) -> None:
     model = write_model(tmp_path / "model")
     (model / name).write_bytes(content)
     assert read_unloaded_model(parse_spec(f"st:{model}")) is None
 
 
 @pytest.mark.skipif(find_spec("sentence_transformers") is None, reason="needs sentence-transformers")
-def test_a_large_model_is_not_loaded(tmp_path: Path, command: Command) -> None:
+def test_large_model_is_not_loaded(tmp_path: Path, command: Command) -> None:
     model = write_model(tmp_path / "model")
     unloaded = read_unloaded_model(parse_spec(f"st:{model}"))
     assert unloaded == UnloadedModel(f"st:{model}", 6, 20)

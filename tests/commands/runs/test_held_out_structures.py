@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from helpers.in_process import Command
+from helpers.in_process import Command, check_refusal, check_success
 
 from sentprobe.probes.datasets.dataset import Split
 from sentprobe.probes.datasets.formats import read_dataset
@@ -15,11 +15,10 @@ TINY = ("--train", "56", "--test", "28")
 SIDE = ("-v", "english", "--held-out", "0.3")
 
 
-def test_the_sentences_and_cards_of_a_suite(command: Command, tmp_path: Path) -> None:
+def test_sentences_and_cards_of_a_suite(command: Command, tmp_path: Path) -> None:
     sets = tmp_path / "sets"
     arguments = ("compeval", "--task", "SemRole", *TINY, *SIDE, "--held-out", "transitive-rc")
-    code, shown, _ = command("build", *arguments, "--out", str(sets))
-    assert code == 0
+    shown = check_success(command("build", *arguments, "--out", str(sets)))
     note = "words and structures are those of --held-out 0.3 --held-out transitive-rc"
     assert f"SemRole: {note}" in shown
     data = read_dataset(sets / "SemRole")
@@ -30,7 +29,7 @@ def test_the_sentences_and_cards_of_a_suite(command: Command, tmp_path: Path) ->
 
 
 @pytest.mark.slow
-def test_a_run_file_keeps_it(command: Command, tmp_path: Path) -> None:
+def test_run_file_keeps_it(command: Command, tmp_path: Path) -> None:
     out = tmp_path / "results"
     arguments = ("compeval", "-e", "bow?dim=4", "--task", "Order", *TINY, *SIDE, "--no-controls")
     short = ("--set", "max_epochs=1", "--no-cache")
@@ -53,17 +52,17 @@ def test_geometry_draws_and_keeps_it(command: Command, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_geometry_of_a_suite_has_the_words_of_its_run(command: Command, tmp_path: Path) -> None:
+def test_geometry_of_suite_has_held_out_words(command: Command, tmp_path: Path) -> None:
     out = ("--out", str(tmp_path), "--no-cache", *SIDE)
     arguments = ("compeval", "-e", "bow?dim=4", "--task", "SemRole")
     assert command("run", *arguments, *out, "--no-controls", "--set", "max_epochs=1")[0] == 0
-    code, shown, _ = command("geometry", *arguments, *out)
-    assert code == 0
+    shown = check_success(command("geometry", *arguments, *out))
     assert "a probe on the same sentences" in shown
     (result,) = read_geometry(tmp_path)
     assert result.drawing.held_out == ("0.3",)
 
 
+@pytest.mark.usefixtures("working_folder")
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -77,18 +76,12 @@ def test_geometry_of_a_suite_has_the_words_of_its_run(command: Command, tmp_path
         ("run sets --held-out 0.3", "--held-out is for the suite compeval or structure, not for sets"),
     ],
 )
-def test_what_is_refused(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, message: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_bad_request_is_refused(line: str, message: str, command: Command) -> None:
     Path("sets").mkdir()
-    code, shown, err = command(*line.split())
-    assert (code, shown) == (2, "")
-    assert message in err
-    assert err.count("\n") == 1
+    check_refusal(command(*line.split()), message)
 
 
-def test_a_task_without_such_structures_is_named(command: Command, tmp_path: Path) -> None:
+def test_task_without_such_structures_is_named(command: Command, tmp_path: Path) -> None:
     arguments = ("build", "compeval", *TINY, "-v", "english", "--held-out", "transitive")
     code, _, err = command(*arguments, "--out", str(tmp_path))
     assert code == 1

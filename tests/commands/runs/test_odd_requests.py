@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.in_process import Command, run_command
+from helpers.in_process import Command, check_refusal
 
 from sentprobe.cli import probe
 from sentprobe.generator.bulk.generate import generate
@@ -19,34 +19,30 @@ from sentprobe.probes.runs.settings import make_run
 HUGE = "1" + "0" * 30
 
 
+@pytest.mark.usefixtures("working_folder")
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("line", "message"),
     [
-        (["run", "compeval", "-e", "bow", "--seed", HUGE], "the seed must be at most 4611686"),
-        (["run", "compeval", "-e", f"bow?seed={HUGE}"], "option seed=1000"),
-        (["run", "compeval", "-e", "bow", "--seeds", HUGE], "the number of seeds must be at most"),
-        (["run", "compeval", "-e", "bow", "--jobs", HUGE], "the number of jobs must be at most"),
-        (["run", "compeval", "-e", "bow", "--set", "hidden=10000000"], "hidden must be at most 1,0"),
-        (["run", "compeval", "-e", "bow", "--set", f"hidden={HUGE}"], "whole numbers from 0"),
-        (["run", "compeval", "-e", "bow", "--set", "hidden=" + "9" * 5000], "hidden=99"),
-        (["build", "compeval", "--out", "x", "--seed", HUGE], "the seed must be at most 4611686"),
-        (["embed", "compeval", "-e", "bow", "--out", "v.npz", "--seed", HUGE], "the seed must"),
-        (["audit", "none", "--seed", HUGE], "the seed must be at most 4611686"),
+        (f"run compeval -e bow --seed {HUGE}", "the seed must be at most 4611686"),
+        (f"run compeval -e bow?seed={HUGE}", "option seed=1000"),
+        (f"run compeval -e bow --seeds {HUGE}", "the number of seeds must be at most"),
+        (f"run compeval -e bow --jobs {HUGE}", "the number of jobs must be at most"),
+        ("run compeval -e bow --set hidden=10000000", "hidden must be at most 1,0"),
+        (f"run compeval -e bow --set hidden={HUGE}", "whole numbers from 0"),
+        (f"run compeval -e bow --set hidden={'9' * 5000}", "hidden=99"),
+        (f"build compeval --out x --seed {HUGE}", "the seed must be at most 4611686"),
+        (f"embed compeval -e bow --out v.npz --seed {HUGE}", "the seed must"),
+        (f"audit none --seed {HUGE}", "the seed must be at most 4611686"),
     ],
-    ids=lambda value: None if isinstance(value, str) else " ".join(value)[:60],
+    ids=lambda text: text[:60],
 )
-def test_numbers_beyond_all_bounds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command, arguments: list[str], message: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    code, out, err = command(*arguments)
-    assert (code, out) == (2, "")
-    assert message in err
-    assert err.count("\n") == 1
-    assert len(err) < 400
+def test_huge_number_is_refused(line: str, message: str, command: Command) -> None:
+    outcome = command(*line.split())
+    check_refusal(outcome, message)
+    assert len(outcome[2]) < 400
 
 
-def test_a_seed_in_python() -> None:
+def test_seed_in_python() -> None:
     with pytest.raises(ValueError, match="the seed must be at most"):
         make_run(seed=10**30)
 
@@ -61,11 +57,10 @@ def test_no_memory(monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
         raise MemoryError
 
     monkeypatch.setattr("sentprobe.commands.build._check_kind", full)
-    assert command("audit", "none") == (
-        1, "", "probe: not enough memory; reduce the size of the work\n"
-    )  # fmt: skip
+    assert command("audit", "none") == (1, "", "probe: not enough memory; reduce the size of the work\n")
 
 
+@pytest.mark.usefixtures("working_folder")
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -73,28 +68,23 @@ def test_no_memory(monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
         ("probe analyze - --format trees --out t", "standard input is closed; name a file of the corpus"),
     ],
 )
-def test_closed_standard_input(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], line: str, message: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_closed_standard_input(monkeypatch: pytest.MonkeyPatch, line: str, message: str, run_program: Command) -> None:
     monkeypatch.setattr(sys, "stdin", None)
     name, *arguments = line.split()
-    code, out, err = run_command(name, *arguments, monkeypatch=monkeypatch, capture=capsys)
+    code, out, err = run_program(name, *arguments)
     assert (code, out, err.splitlines()[-1]) == (2, "", f"{name}: {message}")
 
 
 @pytest.mark.parametrize("word", [b"\xff", b"caf\xe9", b"--\xff", b"\xed\xa0\x80"])
 @pytest.mark.parametrize("name", ["gen", "probe"])
-def test_arguments_that_are_not_utf8(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, word: bytes
-) -> None:
+def test_argument_not_in_utf8_is_refused(name: str, word: bytes, run_program: Command) -> None:
     arguments = os.fsdecode(word)
-    code, out, err = run_command(name, "show", arguments, monkeypatch=monkeypatch, capture=capsys)
+    code, out, err = run_program(name, "show", arguments)
     assert (code, out) == (2, "")
     assert err == f"{name}: {ascii(word)[1:]} is not UTF-8; rename it\n"
 
 
-def test_arguments_that_are_not_utf8_and_no_stderr(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_argument_not_in_utf8_without_stderr(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["probe", "show", "\udcff"])
     monkeypatch.setattr(sys, "stderr", None)
     monkeypatch.setattr(sys, "stdout", io.StringIO())
@@ -115,20 +105,20 @@ def test_vectors_to_dev_null(tmp_path: Path, command: Command, fmt: str) -> None
 
 @pytest.mark.parametrize("line", [" " * 40_000 + "[", "[" + " " * 40_000, "[a" + " " * 40_000 + "b",
                                   '"' + '\\"' * 20_000, "x = '" * 10_000])  # fmt: skip
-def test_a_long_line_of_a_lexicon(line: str) -> None:
+def test_long_line_of_a_lexicon(line: str) -> None:
     """The look at its lines once took time as the cube of a line's length: it did not end."""
     with pytest.raises(LexiconError, match=r"^l\.toml:1: L010: a lexicon is a TOML file"):
         read_lexicon_text(line, "l.toml")
 
 
-def test_an_interrupt_that_duckdb_sees_first() -> None:
+def test_interrupt_seen_by_duckdb() -> None:
     """It makes an error of its own of Ctrl-C, which is told as any other Ctrl-C."""
     duckdb = pytest.importorskip("duckdb")
     with pytest.raises(KeyboardInterrupt), queries._translate_errors():
         raise duckdb.InterruptException("INTERRUPT Error: Interrupted!")
 
 
-def test_an_interrupt_after_which_duckdb_can_do_nothing_more() -> None:
+def test_interrupt_leaves_duckdb_connection_busy() -> None:
     """Its connection still has the result of the query that was interrupted."""
     duckdb = pytest.importorskip("duckdb")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.in_process import Command
+from helpers.in_process import Command, check_refusal, check_success
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,7 +30,7 @@ def remove_times(results: Results) -> list[object]:
     ]  # fmt: skip
 
 
-def test_a_run_is_done_again_from_its_own_run_file(tmp_path: Path, command: Command) -> None:
+def test_run_file_repeats_run(tmp_path: Path, command: Command) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     assert command("run", "compeval", *TINY, "--out", first)[0] == 0
     settings = tomllib.loads((first / "run.toml").read_text("utf-8"))
@@ -43,15 +43,14 @@ def test_a_run_is_done_again_from_its_own_run_file(tmp_path: Path, command: Comm
     }  # fmt: skip
     code, _, err = command("run", "--config", first / "run.toml")
     assert (code, err) == (0, "1 result found\n")
-    code, out, _ = command("run", "--config", first / "run.toml", "--out", second)
-    assert code == 0
+    out = check_success(command("run", "--config", first / "run.toml", "--out", second))
     assert out.endswith(f"results: {second}\n")
     assert remove_times(read_results(first)) == remove_times(read_results(second))
     again = tomllib.loads((second / "run.toml").read_text("utf-8"))
     assert again == settings | {"out": str(second)}
 
 
-def test_the_run_file_is_of_the_last_run(tmp_path: Path, command: Command) -> None:
+def test_run_file_is_of_last_run(tmp_path: Path, command: Command) -> None:
     """Also of one that found all; after one from Python that made results there is none."""
     out = tmp_path / "run"
     small: dict[str, Any] = {"tasks": "Order", "train": 56, "test": 28, "seed": 3, "out": out,
@@ -101,7 +100,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("text", "message"), WRONG.items())
-def test_a_wrong_key_or_value(tmp_path: Path, command: Command, text: str, message: str) -> None:
+def test_wrong_key_or_value(tmp_path: Path, command: Command, text: str, message: str) -> None:
     path = tmp_path / "run.toml"
     path.write_text(text)
     assert command("run", "--config", path) == (2, "", f"probe: {path}, {message}\n")
@@ -118,12 +117,10 @@ def test_a_wrong_key_or_value(tmp_path: Path, command: Command, text: str, messa
         (b"seeds = 2", "Missing argument"),
     ],
 )
-def test_a_file_that_cannot_be_used(tmp_path: Path, command: Command, content: bytes | None, message: str) -> None:
+def test_unusable_file_is_refused(tmp_path: Path, command: Command, content: bytes | None, message: str) -> None:
     if content is not None:
         (tmp_path / "run.toml").write_bytes(content)
-    code, out, err = command("run", "--config", tmp_path / "run.toml")
-    assert (code, out) == (2, "")
-    assert message in err and len(err.splitlines()) == 1
+    check_refusal(command("run", "--config", tmp_path / "run.toml"), message)
 
 
 @given(
@@ -131,7 +128,7 @@ def test_a_file_that_cannot_be_used(tmp_path: Path, command: Command, content: b
         lambda value: value is not None
     )
 )
-def test_what_is_written_is_read(value: object) -> None:
+def test_written_value_is_read(value: object) -> None:
     assert tomllib.loads(f"key = {run_file._format_value(value)}")["key"] == value
 
 
@@ -154,17 +151,16 @@ REQUESTS = [
 
 
 @pytest.fixture
-def evil_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def evil_file(working_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("MY_KEY", "secret")
     monkeypatch.setattr(socket, "create_connection", lambda *_, **__: Path("ran").touch())
-    (tmp_path / "evil_module.py").write_text(MODULE)
-    return tmp_path / "run.toml"
+    (working_folder / "evil_module.py").write_text(MODULE)
+    return working_folder / "run.toml"
 
 
 @pytest.mark.parametrize("dry_run", [(), ("--dry-run",)])
 @pytest.mark.parametrize("case", REQUESTS)
-def test_a_run_file_runs_no_code_and_opens_no_connection(
+def test_run_file_runs_no_code(
     case: tuple[str, int, str, str], dry_run: tuple[str, ...], evil_file: Path, command: Command
 ) -> None:
     text, line, request_text, hint = case
@@ -178,7 +174,7 @@ def test_a_run_file_runs_no_code_and_opens_no_connection(
         assert hint in command("run", "--config", "run.toml", "--trust", *dry_run)[2]
 
 
-def test_the_user_may_trust_a_run_file_or_name_the_encoder(evil_file: Path, command: Command) -> None:
+def test_user_may_trust_run_file(evil_file: Path, command: Command) -> None:
     sizes = "task = 'Order'\ntrain = 56\ntest = 28\n"
     evil_file.write_text(f"targets = 'compeval'\nencoder = 'python:evil_module'\n{sizes}")
     line = ("run", "--config", "run.toml", "--dry-run", "--no-cache")
@@ -191,13 +187,13 @@ def test_the_user_may_trust_a_run_file_or_name_the_encoder(evil_file: Path, comm
     assert Path("ran").exists()
 
 
-def test_a_run_file_cannot_trust_itself(evil_file: Path, command: Command) -> None:
+def test_run_file_cannot_trust_itself(evil_file: Path, command: Command) -> None:
     evil_file.write_text("trust = true\n")
     assert "there is no option 'trust'" in command("run", "compeval", "--config", "run.toml")[2]
 
 
 @pytest.mark.parametrize("name", ["HOME", "MY_SECRET", "AWS_KEY_ID", "MY KEY", "KEY"])
-def test_a_key_is_in_a_variable_for_keys(name: str, evil_file: Path, command: Command) -> None:
+def test_key_variable_needs_a_key_name(name: str, evil_file: Path, command: Command) -> None:
     code, _, err = command("run", "compeval", "-e", f"{SERVER}&key_env={name}", "--task", "Order")
     assert code == 2
     assert f"openai: option key_env={name}: the name of a variable that ends in _KEY or _TOKEN is expected" in err

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.in_process import Command
+from helpers.in_process import Command, check_success
 from helpers.runs.natural_tables import sample_rows, write_table
 from helpers.strategies.probe_strategies import make_learnable_dataset, to_items
 
@@ -52,8 +52,7 @@ def built(table: str, tmp_path: Path, command: Command) -> Path:
     """A folder with BShift in our own format and in SentEval's."""
     for format_ in ("directory", "senteval"):
         chosen = ("--task", "BShift", "--no-audit", "--format", format_)
-        code, _, err = command("build", "natural", table, "-o", tmp_path, *SMALL, *chosen)
-        assert code == 0, err
+        check_success(command("build", "natural", table, "-o", tmp_path, *SMALL, *chosen))
     return tmp_path
 
 
@@ -61,24 +60,24 @@ def built(table: str, tmp_path: Path, command: Command) -> Path:
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
-def test_a_natural_task_has_the_classifier_of_its_paper(task: object) -> None:
+def test_natural_task_has_classifier_of_paper(task: object) -> None:
     suite, name = task.suite, task.name  # type: ignore[attr-defined]
     assert find_preset_name(name) == ("conneau" if suite in {TaskGroup.CONNEAU, TaskGroup.UNIVERSAL} else "adi")
 
 
-def test_other_datasets_have_that_of_ettinger() -> None:
+def test_other_datasets_have_ettinger() -> None:
     order = build(COMPEVAL["Order"], english(), size=Size(84, 28))
     assert USUAL_PRESET(order) == find_preset("ettinger")
     assert all(find_preset_name(name) == "ettinger" for name in (*COMPEVAL, "sr", "mine"))
 
 
-def test_the_task_of_the_card_comes_before_the_name() -> None:
+def test_card_comes_before_name() -> None:
     assert USUAL_PRESET(named("mine", task="SubjNum")).name == "conneau"
     assert USUAL_PRESET(named("AdiOrder", task="toy")).name == "adi"
     assert USUAL_PRESET(named("mine", task="toy")).name == "ettinger"
 
 
-def test_each_task_has_its_classifier_and_probe_words() -> None:
+def test_task_has_classifier_and_probe_words() -> None:
     data = [named(name) for name in ("WC", "AdiOrder", "bigram_shift", "mine")]
 
     def chosen(**options: Any) -> list[tuple[str, str]]:
@@ -93,7 +92,7 @@ def test_each_task_has_its_classifier_and_probe_words() -> None:
     assert chosen(preset=logreg) == [("logreg", words) for _, words in usual]
 
 
-def test_probe_words_of_adi_are_word_vectors_unless_one_hot_is_asked_for() -> None:
+def test_probe_words_of_adi_are_vectors() -> None:
     def words(**options: str) -> dict[str, str]:
         datasets = [named("mine"), named("AdiOrder")]
         records = run(datasets, ["bow?dim=4"], preset=briefly, controls=False, **options).records  # type: ignore[arg-type]
@@ -103,17 +102,16 @@ def test_probe_words_of_adi_are_word_vectors_unless_one_hot_is_asked_for() -> No
     assert words(probe_vectors="one-hot") == {"mine": "one-hot", "AdiOrder": "one-hot"}
 
 
-def test_a_run_from_python_has_it_too() -> None:
+def test_run_in_python_has_usual_classifiers() -> None:
     results = run([named("mine"), named("SOMO")], ["majority"])
     assert {r.task: r.preset.name for r in results.records} == {"mine": "ettinger", "SOMO": "conneau"}
     arguments = run([named("SOMO")], ["majority"], preset=find_preset("adi"))
     assert arguments.records[0].preset.name == "adi"
 
 
-def test_the_table_names_the_classifier_of_each_task(table: str, tmp_path: Path, command: Command) -> None:
+def test_table_names_classifier_of_task(table: str, tmp_path: Path, command: Command) -> None:
     chosen = ("--task", "SentLen", "--task", "AdiOrder", "--set", "max_epochs=7", *TRAINED)
-    code, out, err = command("run", "natural", table, "-o", tmp_path / "run", *QUICK, *chosen, "--notes")
-    assert code == 0, err
+    out = check_success(command("run", "natural", table, "-o", tmp_path / "run", *QUICK, *chosen, "--notes"))
     assert out.count("classifier: ") == 2
     assert out.index("SentLen") < out.index("classifier: conneau (")
     assert out.index("classifier: conneau (") < out.index("classifier: adi (")
@@ -124,22 +122,20 @@ def test_the_table_names_the_classifier_of_each_task(table: str, tmp_path: Path,
     }
 
 
-def test_the_columns_are_in_the_order_of_the_paper() -> None:
+def test_columns_are_in_order_of_paper() -> None:
     results = run([named(name) for name in ("BShift", "CoordInv", "SentLen", "WC")], ["majority"])
     assert sort_results(results).tasks == ("SentLen", "WC", "BShift", "CoordInv")
 
 
-def test_a_preset_that_is_asked_for_is_that_of_all_tasks(table: str, command: Command) -> None:
+def test_named_preset_is_for_all_tasks(table: str, command: Command) -> None:
     chosen = ("--task", "SentLen", "--task", "AdiOrder", "--preset", "logreg", *TRAINED)
-    code, out, err = command("run", "natural", table, *QUICK, *chosen, "--notes")
-    assert code == 0, err
+    out = check_success(command("run", "natural", table, *QUICK, *chosen, "--notes"))
     assert out.count("classifier: ") == out.count("classifier: logreg (") == 1
 
 
-def test_what_the_cards_note_is_printed_and_baselines_name_no_classifier(table: str, command: Command) -> None:
+def test_notes_of_cards_are_printed(table: str, command: Command) -> None:
     chosen = ("--task", "SentLen", "--task", "AdiOrder", "--preset", "logreg")
-    code, out, err = command("run", "natural", table, *QUICK, *chosen, "--notes")
-    assert code == 0, err
+    out = check_success(command("run", "natural", table, *QUICK, *chosen, "--notes"))
     assert "note: AdiOrder: scaled down: 60 train, 12 validation, 12 test items were" in out
     assert "Accuracy in % on 12 test items of SentLen, 8 of AdiOrder. Chance, " in out
     assert "classifier: " not in out
@@ -155,13 +151,10 @@ def test_what_the_cards_note_is_printed_and_baselines_name_no_classifier(table: 
         ("bigram_shift.txt", "mine.txt", "ettinger"),
     ],
 )
-def test_a_dataset_from_a_file_is_known_by_its_card_or_its_name(
-    old: str, new: str, preset: str, built: Path, command: Command
-) -> None:
+def test_card_or_name_chooses_classifier(old: str, new: str, preset: str, built: Path, command: Command) -> None:
     (built / old).rename(built / new)
     quick = ("-e", "bow?dim=4", "--set", "max_epochs=1", "--no-controls", "--jobs", 1)
-    code, out, err = command("run", built / new, *quick, "--no-cache", "--notes")
-    assert code == 0, err
+    out = check_success(command("run", built / new, *quick, "--no-cache", "--notes"))
     assert f"classifier: {preset} " in out
 
 
@@ -175,34 +168,30 @@ def test_a_dataset_from_a_file_is_known_by_its_card_or_its_name(
         ("BShift", "BShift", "bigram_shift"),
     ],
 )
-def test_a_task_may_be_called_as_its_published_file(
-    task: str, removed: str, found: str, built: Path, command: Command
-) -> None:
+def test_task_may_have_name_of_file(task: str, removed: str, found: str, built: Path, command: Command) -> None:
     if removed:
         (built / removed).rename(built.parent / f"{built.name}-{removed}")
     write_dataset(named("other"), built / "other")
     run = built.parent / f"{built.name}-run"
-    code, _, err = command("run", built, "--task", task, "-e", "majority", "-o", run)
-    assert code == 0, err
+    check_success(command("run", built, "--task", task, "-e", "majority", "-o", run))
     assert [result.task for result in read_results(run).records] == [found]
 
 
-def test_a_task_that_is_built_may_be_called_as_its_published_file(table: str, tmp_path: Path, command: Command) -> None:
+def test_built_task_may_have_name_of_file(table: str, tmp_path: Path, command: Command) -> None:
     arguments = ("--task", "sentence_length", "-e", "majority", "-o", tmp_path / "run")
     for _ in "ab":
-        code, _, err = command("run", "natural", table, *SMALL, *arguments)
-        assert code == 0, err
+        check_success(command("run", "natural", table, *SMALL, *arguments))
     assert [result.task for result in read_results(tmp_path / "run").records] == ["SentLen"]
 
 
-def test_a_value_that_the_classifier_cannot_have_is_refused_before_any_work(table: str, command: Command) -> None:
+def test_impossible_setting_is_refused_early(table: str, command: Command) -> None:
     chosen = ("--task", "SentLen", "--set", "optimizer=lbfgs")
     code, out, err = command("run", "natural", table, *QUICK, *chosen, "--notes")
     assert (code, out) == (2, "")
     assert "preset conneau: optimizer=lbfgs needs activation=none" in " ".join(err.split())
 
 
-def test_the_sanity_runs_speak_of_probe_words_only_where_there_are_some() -> None:
+def test_controls_name_probe_words_if_any() -> None:
     bare = ProbeDataset(
         name="toy",
         sentences=tuple(f"{word} sleeps {n}" for n in range(20) for word in "ab"),
@@ -224,7 +213,7 @@ def test_the_sanity_runs_speak_of_probe_words_only_where_there_are_some() -> Non
 # What cannot be built
 
 
-def test_the_other_tasks_are_run_and_what_was_left_out_is_named(table: str, tmp_path: Path, command: Command) -> None:
+def test_omitted_task_is_named(table: str, tmp_path: Path, command: Command) -> None:
     chosen = ("--task", "Tense", "--task", "SentLen", "--frequency-band", "4000-4001")
     code, out, err = command("run", "natural", table, "-o", tmp_path / "run", *QUICK, *chosen, "--notes")
     assert code == 1
@@ -234,7 +223,7 @@ def test_the_other_tasks_are_run_and_what_was_left_out_is_named(table: str, tmp_
     assert [result.task for result in read_results(tmp_path / "run").records] == ["SentLen"]
 
 
-def test_two_tables_without_languages_are_refused_before_any_work(table: str, tmp_path: Path, command: Command) -> None:
+def test_tables_without_language_are_refused(table: str, tmp_path: Path, command: Command) -> None:
     second = write_table(sample_rows()[:9], tmp_path / "other").path
     code, out, err = command("run", "natural", table, second, *QUICK)
     assert (code, out) == (2, "")
@@ -242,7 +231,7 @@ def test_two_tables_without_languages_are_refused_before_any_work(table: str, tm
     assert "build the tasks" not in err
 
 
-def test_a_run_without_any_task_says_why(table: str, command: Command) -> None:
+def test_run_without_any_task_says_why(table: str, command: Command) -> None:
     chosen = ("--task", "Tense", "--frequency-band", "4000-4001")
     code, out, err = command("run", "natural", table, *QUICK, *chosen, "--notes")
     assert (code, out) == (1, "")

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from helpers.in_process import Command
+from helpers.in_process import Command, check_refusal, check_success
 from helpers.trainings.train_command import WEIGHTS, Train, contents
 
 from sentprobe.common.errors import SentprobeError
@@ -20,24 +20,21 @@ from sentprobe.probes.similarity import distance_results as geometry
 pytest.importorskip("lightning_fabric", reason="the extra train is not installed")
 
 
-def test_who_looks_on_the_way_changes_nothing_and_has_a_curve(
-    train: Train, command: Command, triplets: Path, tmp_path: Path
-) -> None:
+def test_probing_changes_no_weights(train: Train, command: Command, triplets: Path, tmp_path: Path) -> None:
     arguments = ("lstm", "--objective", "contrastive", "--corpus", triplets, "-o")
     assert train(*arguments, tmp_path / "alone")[0] == 0
     code, _, err = train(*arguments, tmp_path / "seen", "--probe-every", 3, "-c", "role")
     assert code == 0
     assert err.count(" different words are not in the vocabulary of lstm contrastive") == 1
     assert contents(tmp_path / "seen", *WEIGHTS) == contents(tmp_path / "alone", *WEIGHTS)
-    code, out, _ = command("show", tmp_path / "seen" / "probes")
-    assert code == 0
+    out = check_success(command("show", tmp_path / "seen" / "probes"))
     assert "lstm contrastive in training" in out
     assert [line.split()[1] for line in out.splitlines() if line.startswith("│ ")][1:5] == list(
         "0234"
     )  # and the validation after the second
 
 
-def test_what_is_over_is_probed_where_that_is_asked_for_later(train: Train, triplets: Path, tmp_path: Path) -> None:
+def test_finished_training_is_probed_later(train: Train, triplets: Path, tmp_path: Path) -> None:
     enc = tmp_path / "enc"
     for objective in ("none", "contrastive"):
         corpus = triplets if objective == "contrastive" else triplets.with_suffix(".txt")
@@ -58,9 +55,7 @@ def test_what_is_over_is_probed_where_that_is_asked_for_later(train: Train, trip
 
 
 @pytest.mark.slow
-def test_tasks_are_probed_on_the_way_and_the_encoder_after(
-    train: Train, command: Command, triplets: Path, tmp_path: Path
-) -> None:
+def test_tasks_are_probed_during_and_after(train: Train, command: Command, triplets: Path, tmp_path: Path) -> None:
     enc = tmp_path / "enc"
     looks = ("--probe-every", "epoch", "--items", 200)
     arguments = ("bilstm-max", "--objective", "contrastive", "--corpus", triplets)
@@ -69,14 +64,11 @@ def test_tasks_are_probed_on_the_way_and_the_encoder_after(
     tasks = {record["task"] for record in records}
     assert tasks == {"Content1Probe", "Content2Probe", "SemRole", "Order", "Negation"}
     items = ("--task", "SemRole", "--train", 200, "--test", 100, "--no-cache")
-    code, out, _ = command("run", "compeval", "--encoder", enc, *items)
-    assert code == 0
+    out = check_success(command("run", "compeval", "--encoder", enc, *items))
     assert "SemRole" in out
 
 
-def test_a_look_that_is_interrupted_is_made_again(
-    train: Train, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_probing_is_repeated(train: Train, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     arguments = ("lstm", "--objective", "none", "--corpus", text, "-o", tmp_path / "enc")
     looks = (*arguments, "--probe-every", "epoch", "-c", "role")
     with monkeypatch.context() as patch:
@@ -90,9 +82,7 @@ def _fail(*_: object) -> None:
     raise SentprobeError("it is stopped here")
 
 
-def test_validations_are_kept_beside_what_is_looked_at(
-    train: Train, command: Command, triplets: Path, tmp_path: Path
-) -> None:
+def test_validations_are_kept_beside_probes(train: Train, command: Command, triplets: Path, tmp_path: Path) -> None:
     arguments = ("lstm", "--objective", "contrastive", "--corpus", triplets, "-o")
     looks = ("--probe-every", 2, "-c", "role")
     assert train(*arguments, tmp_path / "whole", *looks)[0] == 0
@@ -119,14 +109,11 @@ def datasets(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-def test_datasets_that_are_there_are_looked_at_beside_tasks_that_are_built(
-    train: Train, datasets: Path, triplets: Path, tmp_path: Path
-) -> None:
+def test_stored_and_built_tasks_are_probed(train: Train, datasets: Path, triplets: Path, tmp_path: Path) -> None:
     enc = tmp_path / "enc"
     arguments = ("lstm", "--objective", "contrastive", "--corpus", triplets, "-o", enc)
     looks = ("--probe-every", 2, "--task", datasets, "--task", "Content1Probe", "--items", 112)
-    code, _, err = train(*arguments, *looks)
-    assert code == 0, err
+    check_success(train(*arguments, *looks))
     actual = [*read_sound_results(enc / "probes")]
     tasks = ("SemRole", "Order", "Content1Probe")
     assert {(record.task, record.step) for record in actual} == {(task, step) for task in tasks for step in (0, 2, 4)}
@@ -140,7 +127,7 @@ def test_datasets_that_are_there_are_looked_at_beside_tasks_that_are_built(
     assert contents(enc, *WEIGHTS) == before
 
 
-def test_other_items_of_the_same_name_are_looked_at_anew(train: Train, triplets: Path, tmp_path: Path) -> None:
+def test_changed_dataset_is_probed_anew(train: Train, triplets: Path, tmp_path: Path) -> None:
     enc, data = tmp_path / "enc", tmp_path / "data"
     arguments = ("lstm", "--objective", "contrastive", "--corpus", triplets, "-o", enc)
     calls = []
@@ -153,7 +140,7 @@ def test_other_items_of_the_same_name_are_looked_at_anew(train: Train, triplets:
 
 
 @pytest.mark.slow
-def test_datasets_are_read_once_for_all_encoders(
+def test_datasets_are_read_once(
     train: Train, datasets: Path, triplets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[Path] = []
@@ -193,12 +180,9 @@ def places(datasets: Path, triplets: Path, tmp_path: Path) -> dict[str, Path]:
 
 
 @pytest.mark.parametrize(("line", "said"), BAD, ids=[line for line, _ in BAD])
-def test_what_cannot_be_looked_at_is_refused_before_a_text_is_read(
-    train: Train, places: dict[str, Path], tmp_path: Path, line: str, said: str
-) -> None:
+def test_bad_request_is_refused(train: Train, places: dict[str, Path], tmp_path: Path, line: str, said: str) -> None:
     words = [str(places.get(word, word)) for word in line.split()]
     arguments = ("lstm", "--objective", "contrastive", "--corpus", places["TRIPLETS"])
-    code, out, err = train(*arguments, "-o", tmp_path / "enc", "--probe-every", 2, *words)
-    assert (code, out) == (2, "")
-    assert said.replace("NOTHING", str(places["NOTHING"])) in err
+    outcome = train(*arguments, "-o", tmp_path / "enc", "--probe-every", 2, *words)
+    check_refusal(outcome, said.replace("NOTHING", str(places["NOTHING"])), progress=True)
     assert not (tmp_path / "enc").exists()

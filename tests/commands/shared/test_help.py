@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 import pytest
-from helpers.in_process import Command, run_command
+from helpers.in_process import Command, check_refusal
 
 from sentprobe.cli import COMMANDS, load_command
 from sentprobe.commands.shared.help import read_examples
@@ -20,24 +20,17 @@ SHOWN = [(name, line) for name, value in read_examples().items() for line, _ in 
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_help_begins_with_three_examples(
-    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_help_begins_with_examples_and_is_short(
+    name: str, monkeypatch: pytest.MonkeyPatch, run_program: Command
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     words = (*name.split(), "--help")
-    _, shown, _ = run_command(*words, monkeypatch=monkeypatch, capture=capsys)
+    _, shown, _ = run_program(*words)
     lines = [line for line in shown.splitlines() if line.strip()]
     assert lines[0].strip() == "Examples:"
     assert [lines[at].strip() for at in (1, 3, 5)] == [line for line, _ in read_examples()[name]]
     assert max(map(len, shown.splitlines())) <= 80
     assert "…" not in shown
-
-
-@pytest.mark.parametrize("name", EVERY)
-def test_help_is_no_wall(name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    words = (*name.split(), "--help")
-    _, shown, _ = run_command(*words, monkeypatch=monkeypatch, capture=capsys)
     assert len(shown.splitlines()) <= 62
     assert shown.count("\n\n\n") == 0
 
@@ -51,13 +44,11 @@ FOLDED = {
 
 
 @pytest.mark.parametrize("name", FOLDED)
-def test_what_help_folds_it_names_and_help_all_explains(
-    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_help_all_explains_folded_options(name: str, monkeypatch: pytest.MonkeyPatch, run_program: Command) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     run = (*name.split(),)
-    _, short, _ = run_command(*run, "--help", monkeypatch=monkeypatch, capture=capsys)
-    code, full_output, err = run_command(*run, "--help-all", monkeypatch=monkeypatch, capture=capsys)
+    _, short, _ = run_program(*run, "--help")
+    code, full_output, err = run_program(*run, "--help-all")
     assert (code, err) == (0, "")
     assert f"More options, explained by {name} --help-all:" in short
     assert "More options" not in full_output
@@ -75,47 +66,34 @@ def words_of_options(shown: str) -> set[str]:
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_every_option_is_in_the_help(
-    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_option_is_in_the_help(name: str, run_program: Command) -> None:
     program, *remaining = name.split()
     actual: Any = gen_itself() if name == "gen" else None
     if remaining:
         actual = load_command(program, remaining[0])
         actual = actual.commands[remaining[1]] if remaining[1:] else actual
-    _, shown, _ = run_command(program, *remaining, "--help", monkeypatch=monkeypatch, capture=capsys)
+    _, shown, _ = run_program(program, *remaining, "--help")
     declared = {max(item.opts, key=len) for item in getattr(actual, "params", ()) if item.opts}
     assert {text for text in declared if text.startswith("--")} <= words_of_options(shown)
 
 
-def test_what_was_added_is_in_the_help_of_a_run(command: Command) -> None:
-    _, shown, _ = command("run", "--help")
+@pytest.mark.parametrize("program", ["probe", "sentprobe"])
+def test_help_of_run_names_running_program(program: str, run_program: Command) -> None:
+    _, shown, _ = run_program(program, "run", "--help")
     added = "--draws --sources --intervals --all-rows --dry-run --config --device --help-all"
     assert set(added.split()) <= words_of_options(shown)
-    assert "See probe tasks." in " ".join(shown.split())
-
-
-def test_columns_are_where_they_take_the_fewest_lines(command: Command) -> None:
-    _, shown, _ = command("run", "--help")
+    assert f"as listed by {program} encoders" in shown
+    assert f"See {program} tasks." in " ".join(shown.split())
     assert "\n  -o, --out PATH          Results folder" in shown
     assert "\n      --controls / --no-controls\n                          Also train" in shown
 
 
-@pytest.mark.parametrize("program", ["probe", "sentprobe"])
-def test_help_names_commands_of_the_running_program(
-    program: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    _, shown, _ = run_command(program, "run", "--help", monkeypatch=monkeypatch, capture=capsys)
-    assert f"as listed by {program} encoders" in shown
-    assert f"See {program} tasks." in " ".join(shown.split())
-
-
-def test_no_example_is_of_a_command_that_is_not_there() -> None:
+def test_examples_are_of_existing_commands() -> None:
     assert sorted(read_examples()) == sorted(EVERY)
 
 
 @pytest.mark.parametrize(("name", "line"), SHOWN)
-def test_an_example_can_be_read(name: str, line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_example_can_be_read(name: str, line: str, monkeypatch: pytest.MonkeyPatch) -> None:
     program, *remaining = shlex.split(line)
     monkeypatch.setattr(sys, "argv", [program, *remaining])
     if remaining and remaining[0] in COMMANDS[program]:
@@ -149,15 +127,7 @@ def gen_itself() -> Any:
         ("encoders --format", "Option '--format' requires an argument. See probe encoders --help."),
     ],
 )
-def test_a_line_that_cannot_be_read_is_refused_in_one_line(line: str, said: str, command: Command) -> None:
-    code, out, err = command(*line.split())
-    assert (code, out) == (2, "")
-    assert err.startswith(f"probe: {said}")
-    assert err.endswith(" --help.\n")
-    assert err.count("\n") == 1
-
-
-def test_no_arguments_show_the_help(command: Command) -> None:
-    code, out, err = command()
-    assert (code, err) == (2, "")
-    assert "Examples:" in out
+def test_bad_line_is_refused_in_one_line(line: str, said: str, command: Command) -> None:
+    outcome = command(*line.split())
+    check_refusal(outcome, f"probe: {said}")
+    assert outcome[2].endswith(" --help.\n")

@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
-from helpers.in_process import run_command
+from helpers.in_process import Command
 from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
@@ -62,7 +62,7 @@ def name_open_file(number: int, name: str, folder: Path) -> Path:
     st.tuples(st.binary(max_size=20), st.binary(max_size=20)),
 )
 @examples(60)
-def test_an_open_file_is_written_as_the_system_writes_it(
+def test_open_file_is_written_like_os(
     tmp_path_factory: pytest.TempPathFactory, name: str, flags: int, position: int, contents: tuple[bytes, bytes]
 ) -> None:
     folder = tmp_path_factory.mktemp("place")
@@ -89,7 +89,7 @@ def test_an_open_file_is_written_as_the_system_writes_it(
     st.booleans(),
 )
 @examples(60)
-def test_no_open_file_that_is_an_input_is_written(
+def test_open_input_is_not_written(
     tmp_path_factory: pytest.TempPathFactory, name: str, flags: int, order: str, is_standard_input: bool
 ) -> None:
     folder = tmp_path_factory.mktemp("place")
@@ -117,7 +117,7 @@ def test_no_open_file_that_is_an_input_is_written(
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_names_no_open_file_that_can_be_written(name: str, tmp_path: Path) -> None:
+def test_unwritable_descriptor_is_refused(name: str, tmp_path: Path) -> None:
     reading, writing = os.pipe()
     try:
         with pytest.raises(UsageError, match=READ_ONLY):
@@ -132,14 +132,14 @@ def test_what_names_no_open_file_that_can_be_written(name: str, tmp_path: Path) 
         write_atomically(path, "new")
 
 
-def test_paths_that_name_no_open_file(tmp_path: Path) -> None:
+def test_path_without_descriptor(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "1").touch()
     for path in (tmp_path / "loop", tmp_path / "1", "/dev/null", "/proc/self/fd/x", "/dev/fd", ""):
         assert find_descriptor(Path(path)) is None
 
 
-def test_an_open_folder_is_a_folder(tmp_path: Path) -> None:
+def test_open_folder_is_a_folder(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     with opening(tmp_path / "out", os.O_RDONLY) as number, guarding_inputs():
         with atomic_folder(Path(f"/dev/fd/{number}")) as folder:
@@ -149,16 +149,14 @@ def test_an_open_folder_is_a_folder(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["new"]
 
 
-def test_a_socket_is_written() -> None:
+def test_socket_is_written() -> None:
     first, second = socket.socketpair()
     with first, second:
         write_atomically(Path(f"/dev/fd/{first.fileno()}"), "new")
         assert second.recv(10) == b"new"
 
 
-def test_an_imported_module_is_an_input_by_the_name_of_its_open_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_imported_module_is_an_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "module_of_open_files.py").write_text("number = 1\n")
     monkeypatch.syspath_prepend(tmp_path)
     importlib.import_module("module_of_open_files")
@@ -172,8 +170,23 @@ def test_an_imported_module_is_an_input_by_the_name_of_its_open_file(
 
 PAIR = '{"sentence_good": "a b", "sentence_bad": "a c", "UID": "u", "linguistics_term": "t", "pairID": "0"}\n'
 ARPA = "\\data\\\nngram 1=3\n\n\\1-grams:\n-1 a\n-1 b\n-1 <unk>\n\n\\end\\\n"
+INPUTS = {
+    "a.arpa": ARPA,
+    "p.jsonl": PAIR,
+    "p.csv": "a,b,same\nthe man slept,the man slept,1\nthe man slept,the men slept,0\n",
+    "s.txt": "the man slept\n",
+    "vectors.txt": "the 1 2\nman 3 4\nmen 5 6\nslept 7 8\n",
+}
+
+
+def write_inputs() -> None:
+    for name, text in INPUTS.items():
+        Path(name).write_text(text)
+
+
 LM = ("probe", "lm", "ngram:a.arpa", "--pairs")
 GATE = ("probe", "gate", "bow:vectors.txt", "--pairs", "p.csv", "--threshold", "0.5", "-f", "text", "-o")
+PARSE = ("gen", "parse", "--format", "jsonl", "--file")
 READ = os.O_RDONLY
 IS_STDIN = "is standard input; the output needs another path"
 IS_INPUT = "is an input; the output needs another path"
@@ -185,37 +198,20 @@ OVERWRITING: dict[str, tuple[tuple[str, ...], str, int, int, str]] = {
     "stdout of lm": ((*LM, "p.jsonl", "-o", "/dev/stdout"), "p.jsonl", 1, os.O_WRONLY | os.O_APPEND, IS_INPUT),
     "gate": ((*GATE, "/dev/fd/57"), "p.csv", 57, READ, READ_ONLY),
     "gate that appends": ((*GATE, "/dev/fd/57"), "p.csv", 57, os.O_WRONLY | os.O_APPEND, IS_INPUT),
-    "parse": (
-        ("gen", "parse", "--file", "/dev/stdin", "--format", "jsonl", "--out", "/dev/stdin"),
-        *("s.txt", 0, READ, READ_ONLY),
-    ),
-    "parse to stdout": (
-        ("gen", "parse", "--file", "s.txt", "--format", "jsonl", "--out", "/dev/stdout"),
-        *("s.txt", 1, os.O_WRONLY | os.O_APPEND, IS_INPUT),
-    ),
+    "parse": ((*PARSE, "/dev/stdin", "--out", "/dev/stdin"), "s.txt", 0, READ, READ_ONLY),
+    "parse to stdout": ((*PARSE, "s.txt", "--out", "/dev/stdout"), "s.txt", 1, os.O_WRONLY | os.O_APPEND, IS_INPUT),
 }
 
 
 @pytest.mark.parametrize("case", OVERWRITING)
-def test_every_file_stays(
-    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    contents = {
-        "a.arpa": ARPA,
-        "p.jsonl": PAIR,
-        "p.csv": "a,b,same\nthe man slept,the man slept,1\nthe man slept,the men slept,0\n",
-        "s.txt": "the man slept\n",
-        "vectors.txt": "the 1 2\nman 3 4\nmen 5 6\nslept 7 8\n",
-    }
-    for name, text in contents.items():
-        Path(name).write_text(text)
+def test_open_inputs_stay(case: str, working_folder: Path, run_program: Command) -> None:
+    write_inputs()
     (program, *line), name, number, flags, said = OVERWRITING[case]
     with opening(Path(name), flags, number):
-        code, out, err = run_command(program, *line, monkeypatch=monkeypatch, capture=capsys)
+        code, out, err = run_program(program, *line)
     assert (code, out) == (2, "")
     assert err.splitlines()[-1] == f"{program}: {line[-1]}: {said}"
-    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == contents
+    assert {path.name: path.read_text() for path in working_folder.iterdir()} == INPUTS
 
 
 GEN = ("gen", "--n", "3", "--format", "jsonl", "--out")
@@ -228,40 +224,34 @@ APPENDING: dict[str, tuple[tuple[str, ...], str]] = {
 }
 
 
+@pytest.mark.usefixtures("working_folder")
 @pytest.mark.parametrize("path", ["/dev/stdout", "/dev/fd/57", "/proc/self/fd/57"])
 @pytest.mark.parametrize("case", APPENDING)
-def test_an_open_file_gets_what_a_named_file_gets(
-    case: str, path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("a.arpa").write_text(ARPA)
-    Path("p.jsonl").write_text(PAIR)
+def test_open_file_equals_named_file(case: str, path: str, run_program: Command) -> None:
+    write_inputs()
     Path("old").write_text("old\n")
     (program, *line), name = APPENDING[case]
-    assert run_command(program, *line, name, monkeypatch=monkeypatch, capture=capsys)[0] == 0
+    assert run_program(program, *line, name)[0] == 0
     with opening(Path("old"), os.O_WRONLY | os.O_APPEND, 1 if path == "/dev/stdout" else 57):
-        assert run_command(program, *line, path, monkeypatch=monkeypatch, capture=capsys)[:2] == (0, "")
+        assert run_program(program, *line, path)[:2] == (0, "")
     written = Path("old").read_bytes()
     assert written == b"old\n" + Path(name).read_bytes()
     assert len(written) > 10
 
 
-def test_an_open_file_is_one_output(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("a.arpa").write_text(ARPA)
-    Path("p.jsonl").write_text(PAIR)
+@pytest.mark.usefixtures("working_folder")
+def test_open_file_is_one_output(run_program: Command) -> None:
+    write_inputs()
     Path("old").write_text("old\n")
     with opening(Path("old"), os.O_WRONLY | os.O_APPEND, 57):
         for second in ("/dev/fd/57", "old"):
             line = (*LM[1:], "p.jsonl", "-f", "csv", "-o", "/dev/fd/57", "--scores", second)
             said = f"probe: {second}: is the path of --out and of --scores; give each its own\n"
-            assert run_command("probe", *line, monkeypatch=monkeypatch, capture=capsys) == (2, "", said)
+            assert run_program("probe", *line) == (2, "", said)
     assert Path("old").read_text() == "old\n"
 
 
-def test_what_is_printed_stays_in_order(tmp_path: Path) -> None:
+def test_printed_text_stays_in_order(tmp_path: Path) -> None:
     script = """
 import sys
 from pathlib import Path

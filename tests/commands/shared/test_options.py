@@ -15,7 +15,7 @@ from sentprobe.probes.runs.suite_options import (
 )
 
 
-def test_a_command_gets_the_instance_of_each_group() -> None:
+def test_command_gets_each_option_group() -> None:
     got: list[object] = []
 
     @expand_option_groups
@@ -33,7 +33,7 @@ def test_a_command_gets_the_instance_of_each_group() -> None:
     assert got == ["x", NaturalOptions(words=3), ItemOptions(sampling="paper", test=7), 1]
 
 
-def test_an_option_is_of_the_suites_of_its_group() -> None:
+def test_option_belongs_to_suites() -> None:
     assert SUITES_BY_PARAMETER["band"] == SUITES_BY_PARAMETER["audit"] == ("natural",)
     assert SUITES_BY_PARAMETER["lexicon"] == CompevalOptions.SUITES
     given = {name: f"--{name}" for name in ("seed", "train", "lexicon")}
