@@ -203,7 +203,7 @@ def first_line(error: BaseException) -> str:
 
 
 _LACKING_ARGUMENTS = re.compile(r"missing \d+ required [\w-]+(?: [\w-]+)? arguments?: (.*)")
-_UNEXPECTED_ARGUMENT = re.compile(r"unexpected keyword argument ('.*')")
+_UNEXPECTED_ARGUMENT = re.compile(r"unexpected keyword argument ('[^']*')")
 
 
 def describe_damage(error: Exception) -> str:
@@ -211,6 +211,8 @@ def describe_damage(error: Exception) -> str:
 
     >>> describe_damage(KeyError("tokens")), describe_damage(AttributeError("'int' object has no attribute 'split'"))
     ("the key 'tokens' is missing", "a value has another type than expected: 'int' object has no attribute 'split'")
+    >>> describe_damage(TypeError("f() got an unexpected keyword argument 'steps'. Did you mean 'step'?"))
+    "the key 'steps' is not expected"
     """
     text = first_line(error)
     if isinstance(error, KeyError):

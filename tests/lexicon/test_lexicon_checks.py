@@ -1,4 +1,4 @@
-"""Every error code of a lexicon file, with its line and message, and limits on what is read."""
+"""Every error code of a lexicon file, with its line and message, and limits on sizes."""
 
 import pickle
 from pathlib import Path

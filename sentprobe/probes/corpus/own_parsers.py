@@ -168,10 +168,11 @@ class CorenlpParser:
             )  # fmt: skip
         except TimeoutError:
             raise TimeoutError(f"the CoreNLP server took over {self.timeout} seconds") from None
-        except (DecodeError, InvalidHeader, ProtocolError) as error:
-            raise ValueError(f"{NOT_AS_EXPECTED}: {describe_failure(error, has_key=has_key)}") from None
         except HTTPError as error:
-            raise ParserError(f"no CoreNLP server answers at {self.url}; {HOW_TO_START}") from error
+            is_answer = isinstance(error, DecodeError | InvalidHeader | ProtocolError)
+            if not is_answer or isinstance(error.args[-1], ConnectionError):  # closed without an answer: it is gone
+                raise ParserError(f"no CoreNLP server answers at {self.url}; {HOW_TO_START}") from error
+            raise ValueError(f"{NOT_AS_EXPECTED}: {describe_failure(error, has_key=has_key)}") from None
         if 300 <= answer.status < 400:
             raise ParserError(f"{self.url}: {describe_refusal(answer, has_key=has_key)}")
         if answer.status != 200:
@@ -215,11 +216,12 @@ def load_corenlp(spec: Spec) -> CorenlpParser:
     options = replace_options(CorenlpOptions(), spec.options, owner="corenlp")
     if options.timeout <= 0:
         raise UsageError(f"corenlp: option timeout={options.timeout}: must be above 0")
-    url = (spec.argument or URL).rstrip("/")
+    named_url = (spec.argument or URL).rstrip("/")
+    url = named_url.rpartition("@")[2]  # without a password, which no message may repeat
     try:
-        parts = parse_url(url)
+        parts = parse_url(named_url)
         password = dict(make_headers(basic_auth=unquote(parts.auth))) if parts.auth else {}
-        url = parts._replace(auth=None).url
+        url = parts._replace(auth=None).url if parts.auth else named_url
         pool = make_connection_pool(url, size=1)
         answer = send_in_time(pool, "GET", f"{url}/live", headers=password, seconds=LIVE_TIMEOUT, max_bytes=0)
     except (HTTPError, TimeoutError, ValueError) as error:

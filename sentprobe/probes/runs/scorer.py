@@ -13,6 +13,7 @@ from sentprobe.common.errors import ArgumentTypeError, UsageError, check_seed, c
 from sentprobe.common.screen import SilentReporter
 from sentprobe.common.specs import COMPEVAL, check_distinct
 from sentprobe.generator.pairs.triplets import TripletSpace
+from sentprobe.generator.spaces.templates import parse_side
 from sentprobe.lexicon.read import english
 from sentprobe.probes.classifier.presets import find_preset
 from sentprobe.probes.datasets.dataset import ENCODER_WORDS, ProbeDataset
@@ -310,6 +311,7 @@ def _make_geometry(settings: ScoreSettings) -> tuple[SampledTriplets, ...]:
 
 
 def _build_datasets(settings: ScoreSettings) -> Iterator[ProbeDataset]:
+    parse_side(settings.held_out, held_out=True)  # wrong values are refused, also if all tasks are datasets
     options = CompevalOptions(vocabulary=settings.vocabulary, held_out=[*settings.held_out])
     items = ItemOptions(train=settings.train, test=settings.test)
     for task in settings.tasks:

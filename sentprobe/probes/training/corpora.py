@@ -139,7 +139,7 @@ class Triplets:
 
 @dataclass(frozen=True, slots=True)
 class Trees:
-    """Sentences and, for each sentence, its tree as one line of symbols (:func:`.constituents.linearise`)."""
+    """Sentences and, for each sentence, its tree as one line of symbols (:func:`.running_text.linearise`)."""
 
     sentences: tuple[str, ...]
     trees: tuple[str, ...]

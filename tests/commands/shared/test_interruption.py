@@ -190,7 +190,7 @@ def test_too_few_file_handles(tmp_path: Path, handles: int) -> None:
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="macOS has no limit of the address space")
 def test_too_little_memory(tmp_path: Path) -> None:
-    """The numbers of so many sentences alone fill four gigabytes."""
+    """The numbers of these sentences alone fill four gigabytes."""
     line = "gen --template transitive-rc -n 500000000 --out sentences.txt"
     done = run_limited(line, tmp_path, limits={resource.RLIMIT_AS: 1_000_000 * 1024})
     assert (done.returncode, done.stdout) == (1, "")

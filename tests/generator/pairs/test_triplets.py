@@ -330,7 +330,7 @@ def test_triplet_of_anchor_by_hand(
 
 
 def test_patient_and_recipient_are_exchanged() -> None:
-    """In `everyday`, what is given is a thing: only agent and recipient are exchanged."""
+    """In `everyday`, the patient of a giving verb is a thing: only agent and recipient are exchanged."""
     places = [
         {stratum.place for stratum in TripletSpace(lexicon, "recipient", vocabulary=name).strata}
         for lexicon, name in ((english(), "everyday"), (read_lexicon_text(SMALL, "my"), "all"))

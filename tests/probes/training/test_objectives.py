@@ -1,4 +1,4 @@
-"""Objectives that generate text: what they learn, their items, and what is held out."""
+"""Objectives that generate text: their texts, items and held-out parts."""
 
 import sys
 from collections.abc import Callable, Sequence

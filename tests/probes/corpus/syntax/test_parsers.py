@@ -433,11 +433,26 @@ def test_an_answer_of_corenlp_ends_in_time(answer: str, monkeypatch: pytest.Monk
     monkeypatch.setattr(own_parsers, "LIVE_TIMEOUT", 2.0)
     with start_endless_server((LIVE, b""), sent) as (url, _):
         parser = load_parser(f"corenlp:{url}?timeout=1")
-        with pytest.raises(TimeoutError if sent[1] else ValueError, match=r"took over 1 seconds|not as expected"):
+        with pytest.raises(TimeoutError if sent[1] else ParserError, match=r"took over 1 seconds|no CoreNLP server"):
             parser.parse_text("Men ran.")
     if not sent[0].endswith(b"\r\n\r\n"):  # else the head is complete
         with start_endless_server(sent, (b"", b"")) as (url, _), pytest.raises(ParserError, match="no CoreNLP server"):
             load_parser(f"corenlp:{url}")
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("localhost:9", "localhost:9"),
+        ("http://user:secret@localhost:99999", "localhost:99999"),
+        ("http://user:se/cret@localhost:9", "localhost:9"),
+        ("http://user:p\u20acsecret@localhost:9", "localhost:9"),
+    ],
+)
+def test_unreachable_corenlp_is_named_without_password(url: str, shown: str) -> None:
+    with pytest.raises(ParserError, match=f"^no CoreNLP server answers at (http://)?{shown}; ") as caught:
+        load_parser(f"corenlp:{url}")
+    assert "cret" not in str(caught.value)
 
 
 @skip_unless_installed("corenlp")
