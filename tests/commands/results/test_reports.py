@@ -430,7 +430,7 @@ REFUSED = [
     (
         "report run --audit a.json",
         1,
-        "a.json: not the output of probe audit --format json (the key 'format' is missing)\n",
+        "not the output of probe audit --format json (the key 'format' is missing)\n",
     ),
     ("show run --audit a.json", 2, "--audit is for the page: add --format html\n"),
     ("show run --audit a.json --by label", 2, "--audit and --by cannot be combined: omit one of them\n"),
