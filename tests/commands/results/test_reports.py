@@ -427,11 +427,7 @@ REFUSED = [
     ("correlate run", 2, "--with"),
     ("correlate run more --with scores.csv", 2, "two results of bow on Order"),
     ("report run --out report.md", 2, "report.md: a report is an .html file; probe show writes other formats\n"),
-    (
-        "report run --audit a.json",
-        1,
-        "not the output of probe audit --format json (the key 'format' is missing)\n",
-    ),
+    ("report run --audit a.json", 1, "not the output of probe audit --format json (the key 'format' is missing)\n"),
     ("show run --audit a.json", 2, "--audit is for the page: add --format html\n"),
     ("show run --audit a.json --by label", 2, "--audit and --by cannot be combined: omit one of them\n"),
 ]
