@@ -187,7 +187,7 @@ def _find_replaced_words(left: EventMeaning, right: EventMeaning) -> Iterator[tu
 def _compare_nouns(left: Mapping[str, NounMeaning], right: Mapping[str, NounMeaning]) -> Iterator[Property]:
     if any(left[noun][:2] != right[noun][:2] for noun in left.keys() & right.keys()):
         yield Property.NUMBER
-    adjectives = [{noun: meaning[2] for noun, meaning in nouns.items()} for nouns in (left, right)]
+    adjectives = [{noun: meaning[2] for noun, meaning in nouns.items() if meaning[2]} for nouns in (left, right)]
     if adjectives[0] != adjectives[1]:
         same_words = sorted(chain(*adjectives[0].values())) == sorted(chain(*adjectives[1].values()))
         yield Property.BINDING if same_words else Property.ADJECTIVE
