@@ -36,6 +36,7 @@ PORT = 18_990
 MASKS = (
     (re.compile(rb"[^\n]*\xe2\x94\x81 [^\n]*\d:\d\d:\d\d\n"), b""),  # a progress bar
     (re.compile(rb"[\d.,]+ seconds, [\d.,]+ sentences a second"), b"some seconds"),
+    (re.compile(rb"(?:, [\d.,]+ per second)? in [\d:]+(?: s| min)?\n"), b" in some time\n"),  # progress in a file
     (re.compile(rb'("(?:seconds|waited)": )(\{[^}]*\}|[\d.e-]+|null)'), rb"\1some"),
     (re.compile(rb",[\d.e-]+,cpu,"), b",some,cpu,"),  # the same in CSV
     (re.compile(rb", [\d,]+ tokens/s"), b""),
