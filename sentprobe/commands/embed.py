@@ -241,9 +241,7 @@ class SentenceFormat(StrEnum):
 @opt.expand_option_groups
 def sentences(
     context: typer.Context,
-    targets: Annotated[
-        list[str], typer.Argument(metavar="SUITE|PATH...", help="compeval, structure, natural TABLE... or datasets.")
-    ],
+    targets: opt.TargetsArgument,
     out: opt.InsteadOfStdoutOption = None,
     format_: Annotated[
         str | None, opt.build_format_option(("text (a sentence per line)", "jsonl"), opt.DEFAULT_FORMAT_HELP)

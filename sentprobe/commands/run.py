@@ -37,9 +37,7 @@ app = typer.Typer(add_completion=False)
 @opt.expand_option_groups
 def run(
     context: typer.Context,
-    targets: Annotated[
-        list[str], typer.Argument(metavar="SUITE|PATH...", help="compeval, structure, natural TABLE... or datasets.")
-    ],
+    targets: opt.TargetsArgument,
     encoder: opt.EncodersOption = None,
     task: opt.TaskOption = None,
     out: opt.ResultsOption = None,

@@ -89,6 +89,9 @@ InsteadOfStdoutOption = Annotated[
 RunsArgument = Annotated[
     list[Path], typer.Argument(metavar="RUN...", help="Results folders, as written by probe run --out.")
 ]
+TargetsArgument = Annotated[
+    list[str], typer.Argument(metavar="SUITE|PATH...", help="compeval, structure, natural TABLE... or datasets.")
+]
 TABLE_FORMATS = ("text", "markdown", "latex", "csv", "json")
 TableFormatOption = Annotated[str, build_format_option(TABLE_FORMATS)]
 DEFAULT_FORMAT_HELP = "Default: by the suffix of --out, else text."

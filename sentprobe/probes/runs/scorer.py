@@ -65,6 +65,7 @@ class ScoreSettings:
         for kind, names in (("contrast", self.contrasts), ("task", list_task_names(self.tasks))):
             if names:
                 check_distinct(kind, names)
+        parse_side(self.held_out, held_out=True)
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -311,7 +312,6 @@ def _make_geometry(settings: ScoreSettings) -> tuple[SampledTriplets, ...]:
 
 
 def _build_datasets(settings: ScoreSettings) -> Iterator[ProbeDataset]:
-    parse_side(settings.held_out, held_out=True)  # wrong values are refused, also if all tasks are datasets
     options = CompevalOptions(vocabulary=settings.vocabulary, held_out=[*settings.held_out])
     items = ItemOptions(train=settings.train, test=settings.test)
     for task in settings.tasks:
