@@ -17,7 +17,7 @@ from sentprobe.probes.classifier.presets import find_preset
 from sentprobe.probes.classifier.probe import Preset
 from sentprobe.probes.datasets.formats import read_dataset, recognise
 from sentprobe.probes.mteb import make_geometry_task, make_probing_task
-from sentprobe.probes.runs.settings import Run, make_run
+from sentprobe.probes.runs.settings import Run
 from sentprobe.probes.similarity.triplet_sentences import is_triplet_file, read_triplets
 
 __all__ = ["tasks"]
@@ -42,12 +42,12 @@ def tasks(
     Raises:
         MissingError: mteb is not installed.
         UnusableError: the installed mteb is too old.
-        UsageError: a folder has no tasks, or two tasks have the same name; see also ``make_run``.
+        UsageError: a folder has no tasks, two tasks have the same name, or a number or the device is impossible.
         DatasetError, FormatError: a dataset or a triplet file is damaged.
     """
     need_mteb()
     require_libraries("torch")
-    run = make_run(seed=seed, seeds=seeds, controls=controls, device=device)
+    run = Run(seed=seed, seeds=seeds, controls=controls, device=device).check()
     chosen = find_preset(preset) if isinstance(preset, str) else preset
     tasks_by_name: dict[str, Any] = {}
     for path in map(Path, folders):

@@ -116,7 +116,7 @@ def run(
     from sentprobe.probes.encoders.kinds import USUAL_ENCODERS, check_installed, parse_encoders
     from sentprobe.probes.natural.selection import merge_scaled_notes
     from sentprobe.probes.runs.controls import parse_word_source
-    from sentprobe.probes.runs.settings import RunRequest, find_methods, make_run
+    from sentprobe.probes.runs.settings import Run, RunRequest, find_methods
     from sentprobe.probes.runs.suites import build_failure_error
     from sentprobe.probes.runs.targets import find_targets
 
@@ -145,7 +145,7 @@ def run(
         encoders=specs,
         probe_vectors=words,
         preset=classifier,
-        run=make_run(
+        run=Run(
             seed=seed,
             seeds=seeds,
             draws=draws,
@@ -161,7 +161,7 @@ def run(
             threads=threads or 1,
             encoding_threads=threads,
             machines=machines,
-        ),
+        ).check(),
     )
     if dry_run:
         from sentprobe.probes.runs.forecast import make_forecast

@@ -381,7 +381,7 @@ def make_probing_task(data: ProbeDataset, path: Path, *, run: Run, preset: Prese
         "settings": run,
         "preset": preset,
         "samples_per_label": max(Counter(data.splits[Split.TRAIN].targets.tolist()).values()),
-        "n_experiments": len(run.seeds),
+        "n_experiments": run.seeds,
         "__doc__": metadata.description,
     }
     return type(metadata.name, (ProbingTask, AbsTaskClassification), attributes)(seed=run.seed)

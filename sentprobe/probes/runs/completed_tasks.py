@@ -325,5 +325,5 @@ class ResultStore:
 
     def collect_results(self, results: Iterable[Result], notes: Iterable[str] = ()) -> CompletedTasks:
         """Return the completed tasks: *results* with only the scores of this run's seeds, and each note once."""
-        selected_results = Results(tuple(result.select_seeds(self._run.seeds) for result in results))
+        selected_results = Results(tuple(result.select_seeds(self._run.probe_seeds) for result in results))
         return CompletedTasks(selected_results, self.reused, tuple(dict.fromkeys(notes)))

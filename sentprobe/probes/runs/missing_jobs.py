@@ -71,7 +71,7 @@ def find_missing_seeds(
     missing = {}
     for condition in conditions:
         seed_scores = result.scores[condition].seeds if condition in result.scores else ()
-        if seeds := tuple(sorted(set(run.seeds) - {seed_score.seed for seed_score in seed_scores})):
+        if seeds := tuple(sorted(set(run.probe_seeds) - {seed_score.seed for seed_score in seed_scores})):
             missing[condition] = seeds
     return missing
 

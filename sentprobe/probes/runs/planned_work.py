@@ -140,7 +140,7 @@ def plan_all(encoders: Sequence[Encoder | Baseline], tasks: Sequence[Task], *, r
     """Return the plan of the draw *run* without earlier results: all seeds are missing."""
     return {
         (encoder.name, task.name): dict.fromkeys(
-            missing_jobs.find_conditions(encoder, probe_words=bool(task.data.slots), run=run), run.seeds
+            missing_jobs.find_conditions(encoder, probe_words=bool(task.data.slots), run=run), run.probe_seeds
         )
         for encoder in encoders
         for task in tasks
@@ -162,7 +162,7 @@ def plan_missing(
         return {
             (request.encoder, request.task.name): missing_jobs.find_missing_seeds(stored, request.conditions, run=run)
             if (stored := stored_results.get(request.recipe))
-            else dict.fromkeys(request.conditions, run.seeds)
+            else dict.fromkeys(request.conditions, run.probe_seeds)
             for request in requests
         }
     data = find_datasets(targets, command=run.command, reporter=reporter).datasets

@@ -27,7 +27,7 @@ from sentprobe.probes.runs.cluster import check_sendable, run_on_cluster
 from sentprobe.probes.runs.completed_tasks import make_item_table
 from sentprobe.probes.runs.controls import make_word_source
 from sentprobe.probes.runs.runner import run_tasks
-from sentprobe.probes.runs.settings import Run, RunRequest, find_methods, make_run
+from sentprobe.probes.runs.settings import Run, RunRequest, find_methods
 from sentprobe.probes.runs.suite_options import CompevalOptions, ItemOptions, NaturalOptions
 from sentprobe.probes.runs.suites import ClassifierChoice, warn_left_out
 from sentprobe.probes.runs.targets import DatasetsArgument, Targets, find_datasets, find_targets
@@ -145,13 +145,13 @@ def run(
         encoders=sources,
         probe_vectors=probe_vectors,
         preset=find_preset(preset) if isinstance(preset, str) else preset,
-        run=make_run(
+        run=Run(
             seed=seed,
             seeds=seeds,
             draws=draws,
             controls=controls,
             methods=find_methods(methods, control_task=control_task),
-            out=out,
+            out=None if out is None else Path(out),
             force=force,
             cache=cache,
             command=command,
@@ -159,7 +159,7 @@ def run(
             threads=threads,
             encoding_threads=encoding_threads,
             machines=machines,
-        ),
+        ).check(),
     )
     with show_bars(show=progress and reporter is None) as bar:
         outcome = execute_request(request, reporter=reporter or bar)
@@ -292,7 +292,7 @@ def find_finished_outcome(
         return None
     existing = [results.get(request.recipe) for request in requests]
     finished = [
-        result.select_seeds(run.seeds)
+        result.select_seeds(run.probe_seeds)
         for result, request in zip(existing, requests, strict=True)
         if result is not None and not missing_jobs.find_missing_seeds(result, request.conditions, run=run)
     ]

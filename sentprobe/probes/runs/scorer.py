@@ -25,7 +25,7 @@ from sentprobe.probes.results.result import Result
 from sentprobe.probes.results.store import prepare_directory
 from sentprobe.probes.runs.job_vectors import Embedding
 from sentprobe.probes.runs.runner import run_tasks
-from sentprobe.probes.runs.settings import Run, make_run
+from sentprobe.probes.runs.settings import Run
 from sentprobe.probes.runs.suite_options import CompevalOptions, ItemOptions
 from sentprobe.probes.runs.suites import make_compeval
 from sentprobe.probes.runs.task import Task, list_task_names, make_tasks
@@ -158,10 +158,8 @@ class Scorer:
             vocabulary=vocabulary,
             held_out=(held_out,) if isinstance(held_out, str) else tuple(held_out),
         )
-        if self._settings.tasks:
-            self._run = make_run(seed=seed, controls=False, out=out, force=True)
-        else:  # the run's settings are not checked, since the check needs PyTorch
-            self._run = Run(seed=seed, out=None if out is None else Path(out))
+        run = Run(seed=seed, controls=False, out=None if out is None else Path(out), force=True)
+        self._run = run.check() if self._settings.tasks else run  # the check needs PyTorch
         self._triplets, self._tasks, self._rows = _build_material(self._settings)
         if self._run.out is not None:
             prepare_directory(self._run.out)

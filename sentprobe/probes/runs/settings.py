@@ -25,11 +25,12 @@ ONE_PROCESS = EngineChoice(jobs=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """The settings of a run, which :func:`make_run` checks."""
+    """The settings of a run, which :meth:`check` checks."""
 
     seed: int = 0
-    """The seed of random vectors and words, and of the choice of validation items."""
-    seeds: tuple[int, ...] = (0,)
+    """The seed of random vectors and words, of the choice of validation items, and of the first probe."""
+    seeds: int = 1
+    """The number of probes under each condition."""
     draws: int = 1
     controls: bool = True
     methods: tuple[Condition, ...] = ()
@@ -39,7 +40,7 @@ class Run:
     cache: Cache | None = field(default=None, compare=False)
     command: str = ""
     text: str = ""
-    device: str = "cpu"
+    device: str = CPU
     threads: int | None = 1
     encoding_threads: int | None = None
     """The number of PyTorch threads for encoding sentences, before training."""
@@ -47,19 +48,42 @@ class Run:
     """The engine on which probes are trained and, on a cluster, sentences are encoded."""
 
     @property
+    def probe_seeds(self) -> tuple[int, ...]:
+        """The seeds of the probes: *seed* and the numbers after it."""
+        return tuple(range(self.seed, self.seed + self.seeds))
+
+    @property
     def kept_note(self) -> str:
         """The part of an error message that says whether the results so far are stored."""
         return KEPT_MESSAGE if self.out else "use --out to keep results and resume a run"
 
+    def check(self) -> "Run":
+        """Return the settings with the device that ``auto`` stands for. Raises UsageError or MissingError."""
+        check_whole("seed", self.seed)
+        check_seed(self.seed)
+        for name in ("seeds", "draws", "threads"):
+            check_count(name, getattr(self, name))
+        check_count("threads", self.encoding_threads)
+        if self.draws > 1 and self.seeds > DRAW_SEED_STEP:
+            raise UsageError(
+                f"{self.seeds} seeds: in several draws there are at most {DRAW_SEED_STEP} probes each, "
+                f"since the seeds of two draws are {DRAW_SEED_STEP} apart"
+            )
+        require_libraries("torch")
+        if self.device == CPU:
+            return self
+        from sentprobe.probes.classifier.devices import find_device
+
+        return replace(self, device=find_device(self.device))
+
     def iterate_draws(self) -> Iterator["Run"]:
         """Yield the settings of each draw, whose seeds are DRAW_SEED_STEP above those of the draw before.
 
-        >>> [(draw.seed, draw.seeds) for draw in make_run(seeds=2, draws=2).iterate_draws()]
+        >>> [(draw.seed, draw.probe_seeds) for draw in Run(seeds=2, draws=2).iterate_draws()]
         [(0, (0, 1)), (10, (10, 11))]
         """
         for offset in range(0, self.draws * DRAW_SEED_STEP, DRAW_SEED_STEP):
-            seeds = tuple(seed + offset for seed in self.seeds)
-            yield replace(self, seed=self.seed + offset, seeds=seeds, draws=1)
+            yield replace(self, seed=self.seed + offset, draws=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,58 +97,6 @@ class RunRequest:
     preset: ClassifierChoice | None = None
     """The classifier; None: the classifier of each task's paper."""
     run: Run = field(default_factory=Run)
-
-
-def make_run(
-    *,
-    seed: int = 0,
-    seeds: int = 1,
-    draws: int = 1,
-    controls: bool = True,
-    methods: Sequence[Condition] = (),
-    out: Path | str | None = None,
-    force: bool = False,
-    wait: float = WAIT_SECONDS,
-    cache: Cache | None = None,
-    command: str = "",
-    text: str = "",
-    device: str = "cpu",
-    threads: int | None = 1,
-    encoding_threads: int | None = None,
-    machines: EngineChoice = ONE_PROCESS,
-) -> Run:
-    """Check the settings and return them as a run. Raises UsageError or ArgumentTypeError."""
-    check_whole("seed", seed)
-    check_seed(seed)
-    for name, count in (("seeds", seeds), ("draws", draws), ("threads", threads), ("threads", encoding_threads)):
-        check_count(name, count)
-    if draws > 1 and seeds > DRAW_SEED_STEP:
-        raise UsageError(
-            f"{seeds} seeds: in several draws there are at most {DRAW_SEED_STEP} probes each, "
-            f"since the seeds of two draws are {DRAW_SEED_STEP} apart"
-        )
-    require_libraries("torch")
-    if device != CPU:
-        from sentprobe.probes.classifier.devices import find_device
-
-        device = find_device(device)
-    return Run(
-        seed=seed,
-        seeds=tuple(range(seed, seed + seeds)),
-        draws=draws,
-        controls=controls,
-        methods=tuple(method for method in METHODS if method in methods),
-        out=None if out is None else Path(out),
-        force=force,
-        wait=wait,
-        cache=cache,
-        command=command,
-        text=text,
-        device=device,
-        threads=threads,
-        encoding_threads=encoding_threads,
-        machines=machines,
-    )
 
 
 class MethodName(StrEnum):

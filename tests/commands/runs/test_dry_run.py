@@ -28,7 +28,7 @@ from sentprobe.probes.runs import forecast, planned_work
 from sentprobe.probes.runs import forecast as measured_speed
 from sentprobe.probes.runs.planned_work import EncoderFacts, PlannedFit, UnloadedModel, read_unloaded_model
 from sentprobe.probes.runs.run import execute_request
-from sentprobe.probes.runs.settings import Run, RunRequest, make_run
+from sentprobe.probes.runs.settings import Run, RunRequest
 from sentprobe.probes.runs.suite_options import ItemOptions
 from sentprobe.probes.runs.targets import find_targets
 
@@ -111,7 +111,7 @@ def make_request(*encoders: str, train: int = 56, preset: str = "ettinger", **tr
     targets = find_targets(["compeval"], tasks=list(TASKS), items=items)
     specs = [parse_spec(encoder) for encoder in encoders]
     quick = override(find_preset(preset), [("max_epochs", "1")])
-    return RunRequest(targets=targets, encoders=specs, preset=quick, run=make_run(**training))
+    return RunRequest(targets=targets, encoders=specs, preset=quick, run=Run(**training))
 
 
 def list_forecast_fits(request: RunRequest, monkeypatch: pytest.MonkeyPatch) -> list[PlannedFit]:
@@ -164,7 +164,7 @@ def test_time_is_proportional_to_probes_and_passes(items: int, dim: int, probes:
     one = PlannedFit(shape=shape, preset=find_preset("ettinger"), items=items, validation=0, probes=1, passes=passes)
     several = replace(one, probes=probes)
     assert several.operations == pytest.approx(probes * one.operations)
-    run = make_run()
+    run = Run()
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(measured_speed, "_time_short_fit", lambda *_: (0.0, 0.5))
         actual = measured_speed.measure_training([one, several, replace(one, passes=2 * passes)], run)
@@ -175,7 +175,7 @@ def test_time_is_proportional_to_probes_and_passes(items: int, dim: int, probes:
 def test_every_preset_has_a_short_fit(preset: Preset) -> None:
     shape = BankShape(dim=12, slots=2, words=5, labels=3, word_dim=4)
     fit = PlannedFit(shape=shape, preset=preset, items=90, validation=9, probes=1, passes=10.0)
-    assert 0 < measured_speed.measure_training([fit], make_run()) < math.inf
+    assert 0 < measured_speed.measure_training([fit], Run()) < math.inf
 
 
 @given(st.sampled_from(PRESETS), st.sampled_from(Condition), st.integers(1, 10**5), st.booleans())

@@ -14,7 +14,7 @@ from sentprobe.generator.bulk.generate import generate
 from sentprobe.lexicon import LexiconError
 from sentprobe.lexicon.read import read_lexicon_text
 from sentprobe.probes.corpus import queries
-from sentprobe.probes.runs.settings import make_run
+from sentprobe.probes.runs.settings import Run
 
 HUGE = "1" + "0" * 30
 
@@ -44,7 +44,7 @@ def test_huge_number_is_refused(line: str, message: str, command: Command) -> No
 
 def test_seed_in_python() -> None:
     with pytest.raises(ValueError, match="the seed must be at most"):
-        make_run(seed=10**30)
+        Run(seed=10**30).check()
 
 
 def test_more_sentences_than_there_is_memory_for(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ from sentprobe.probes.results.result import USUAL_CONDITIONS
 from sentprobe.probes.results.store import MARKER, lock_directory, read_results
 from sentprobe.probes.runs import suites
 from sentprobe.probes.runs.run import execute_request
-from sentprobe.probes.runs.settings import RunRequest, make_run
+from sentprobe.probes.runs.settings import Run, RunRequest
 from sentprobe.probes.runs.suite_options import ItemOptions
 from sentprobe.probes.runs.targets import find_targets
 
@@ -115,7 +115,7 @@ def test_several_processes_give_the_same_numbers() -> None:
             targets=targets,
             encoders=[parse_spec("bow?dim=8")],
             preset=preset,
-            run=make_run(seeds=2, machines=EngineChoice(jobs=jobs)),
+            run=Run(seeds=2, machines=EngineChoice(jobs=jobs)),
         )
         for jobs in (1, 2)
     )

@@ -23,7 +23,7 @@ from sentprobe.probes.reports.tables.table_notes import describe_all
 from sentprobe.probes.results.store import read_results
 from sentprobe.probes.runs.controls import WordSource
 from sentprobe.probes.runs.run import run
-from sentprobe.probes.runs.settings import make_run
+from sentprobe.probes.runs.settings import Run
 from sentprobe.probes.runs.suites import USUAL_PRESET, find_preset_name
 from sentprobe.probes.runs.task import make_tasks
 
@@ -81,7 +81,7 @@ def test_task_has_classifier_and_probe_words() -> None:
     data = [named(name) for name in ("WC", "AdiOrder", "bigram_shift", "mine")]
 
     def chosen(**options: Any) -> list[tuple[str, str]]:
-        tasks = make_tasks(data, run=make_run(), **options)
+        tasks = make_tasks(data, run=Run(), **options)
         return [(task.preset.name, task.words.name) for task in tasks]
 
     usual = [("conneau", "one-hot"), ("adi", "encoder"), ("conneau", "one-hot"), ("ettinger", "one-hot")]

@@ -15,7 +15,7 @@ from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.results.store import read_results, write_result
 from sentprobe.probes.runs import completed_tasks
 from sentprobe.probes.runs import run as runs
-from sentprobe.probes.runs.settings import make_run
+from sentprobe.probes.runs.settings import Run
 from sentprobe.probes.runs.suite_options import CompevalOptions, ItemOptions
 from sentprobe.probes.runs.suites import PresetChoice, make_compeval
 from sentprobe.probes.runs.targets import Targets, find_targets
@@ -120,7 +120,7 @@ def find_recipes(**changes: Any) -> set[str]:
     encoders = completed_tasks.build_encoders_with_files(parse_spec("bow?dim=8"), seed=0)
     preset = changes.pop("preset", None)
     words = changes.pop("words", None)
-    run = make_run(**changes)
+    run = Run(**changes)
     return {
         request.recipe
         for request in completed_tasks.find_requests(targets, encoders, run=run, preset=preset, words=words)

@@ -27,7 +27,7 @@ from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Provena
 from sentprobe.probes.results.store import MARKER, make_file_name, read_results, write_result
 from sentprobe.probes.runs import missing_jobs, runner
 from sentprobe.probes.runs.run import execute_request, run
-from sentprobe.probes.runs.settings import RunRequest, make_run
+from sentprobe.probes.runs.settings import Run, RunRequest
 from sentprobe.probes.runs.suite_options import ItemOptions
 from sentprobe.probes.runs.targets import find_targets
 
@@ -222,9 +222,7 @@ def run_here(out: Path | None) -> Results:
     """Run the same as SAME in this process."""
     targets = find_targets(["compeval"], items=ItemOptions(train=56, test=28))
     preset = override(find_preset("ettinger"), [parse_pair(text) for text in OVERRIDES])
-    request = RunRequest(
-        targets=targets, encoders=[parse_spec("bow?dim=30")], preset=preset, run=make_run(seeds=2, out=out)
-    )
+    request = RunRequest(targets=targets, encoders=[parse_spec("bow?dim=30")], preset=preset, run=Run(seeds=2, out=out))
     return execute_request(request).results
 
 
