@@ -4,10 +4,9 @@ The command ``probe audit``: measure how accurately surface cues alone predict t
 """
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,22 +14,12 @@ from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.help import CommandWithTaskList, map_given_options
 from sentprobe.commands.shared.interruption import report_interruption
 from sentprobe.commands.shared.output_paths import OUTPUT_FILE, OUTPUT_FOLDER
-from sentprobe.commands.shared.table_output import find_table_format
+from sentprobe.commands.shared.table_output import find_caption, find_table_format, write_tables
 from sentprobe.common import specs
 from sentprobe.common.errors import SentprobeError, UsageError, require_libraries
-from sentprobe.common.files import atomic_path
 from sentprobe.common.inputs import describe_folder, is_table
 from sentprobe.common.processes import check_count
-from sentprobe.common.screen import (
-    Reporter,
-    has_width,
-    make_console,
-    print_message,
-    print_place,
-    print_table,
-    print_text,
-    show_bars,
-)
+from sentprobe.common.screen import Reporter, print_message, print_place, print_table, print_text, show_bars
 from sentprobe.common.settings import Repeatable
 from sentprobe.common.specs import GENERATED, NATURAL, SUITES, choose_member
 from sentprobe.common.tables import TableFormat, build_empty_table
@@ -52,7 +41,6 @@ if TYPE_CHECKING:
 
     Located = tuple[Path, ProbeDataset]
 
-STYLES = ("text", "markdown", "json")
 _WITH_CARD = "directory"
 """The dataset format whose ``card.json`` can store an audit."""
 
@@ -61,9 +49,10 @@ class LeakError(SentprobeError):
     """Error of --strict and --expect: a surface cue that should be uninformative predicts labels above chance."""
 
 
+@opt.expand_option_groups
 def audit(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Datasets, or folders of datasets.")],
-    format_: Annotated[str, opt.build_format_option(STYLES)] = "text",
+    format_: Annotated[str | None, opt.build_format_option(opt.TABLE_FORMATS, opt.DEFAULT_FORMAT_HELP)] = None,
     out: Annotated[
         Path | None, opt.build_out_option(f"File to write; {opt.REPLACED} Only verdicts are then printed."), OUTPUT_FILE
     ] = None,
@@ -91,6 +80,8 @@ def audit(
     jobs: Annotated[
         int | None, opt.build_jobs_option("Default: 1 for small datasets, else up to one per core.")
     ] = None,
+    *,
+    latex: opt.LatexOptions,
 ) -> None:
     """Measure the accuracy of surface cues, and report cues that leak the answer.
 
@@ -100,11 +91,12 @@ def audit(
     from sentprobe.probes.datasets.known_task import Cue
 
     require_libraries("sklearn", "lightgbm")
-    style = find_table_format(format_, None, subject="an audit", allowed=[*map(TableFormat, STYLES)])
+    style = find_table_format(format_, out, subject="an audit")
+    caption = find_caption(latex, style)
     expected = [choose_member(Cue, name, what="cue") for name in expect or ()]
     if read_as is not None:
         formats.check_format(read_as)
-    from sentprobe.probes.audits.audit_report import format_verdict_lines, print_audits, render
+    from sentprobe.probes.audits import audit_report as report
     from sentprobe.probes.audits.cue_audit import audit_all, count_processes
 
     check_count("jobs", jobs)
@@ -113,23 +105,21 @@ def audit(
     located = [located_dataset for path in paths for located_dataset in _locate(path, read_as)]
     if write:
         _check_cards(located)
-    # Opened before the work, so that a wrong path fails at once.
-    with nullcontext() if out is None else atomic_path(out) as file:
-        datasets = [data for _, data in located]
-        words = None
-        if lexicon is not None:
-            words = load_lexicon(lexicon, find_built_in(datasets[0].card.language).language.code)
-        jobs = jobs or count_processes(datasets)
-        with show_bars() as reporter:
-            audits = audit_all(datasets, expect=expected, seed=seed, lexicon=words, jobs=jobs, reporter=reporter)
-        if file is None and style is TableFormat.TEXT and has_width():
-            print_audits(audits, make_console())
-        elif file is None:
-            print(render(audits, style=style), end="")
-        else:
-            file.write_text(render(audits, style=style), encoding="utf-8", newline="\n")
-            print_text("\n".join(line for dataset_audit in audits for line in format_verdict_lines(dataset_audit)))
-            print_place(f"audit: {out}")
+    datasets = [data for _, data in located]
+    words = None
+    if lexicon is not None:
+        words = load_lexicon(lexicon, find_built_in(datasets[0].card.language).language.code)
+    jobs = jobs or count_processes(datasets)
+    with show_bars() as reporter:
+        audits = audit_all(datasets, expect=expected, seed=seed, lexicon=words, jobs=jobs, reporter=reporter)
+
+    def make_records() -> list[dict[str, Any]]:
+        return [*map(report.to_json, audits)] if style is TableFormat.JSON else report.to_cue_records(audits)
+
+    write_tables(report.build_audit_tables(audits), make_records, style, out=out, caption=caption)
+    if out is not None:
+        print_text("\n".join(line for dataset_audit in audits for line in report.format_verdict_lines(dataset_audit)))
+        print_place(f"audit: {out}")
     if write:
         _write_cards(located, audits)
     leaking = [dataset_audit.task for dataset_audit in audits if dataset_audit.is_leaky]

@@ -14,7 +14,7 @@ from sentprobe.commands.shared.table_output import find_caption, find_table_form
 from sentprobe.common.errors import ResultsError, UsageError, format_count
 from sentprobe.common.screen import print_message
 from sentprobe.common.specs import choose_member
-from sentprobe.common.tables import Grid
+from sentprobe.common.tables import ShownTable
 
 if TYPE_CHECKING:
     from sentprobe.probes.language_models.pair_results import PairTables
@@ -66,7 +66,7 @@ class RunComparisons:
     geometry: "tuple[distances.GeometryComparison, ...]" = ()
     language_models: "PairTables" = ()
 
-    def tables(self, correction: "Correction") -> Iterator[tuple[str, Grid, str]]:
+    def tables(self, correction: "Correction") -> Iterator[ShownTable]:
         """Yield (empty title, cells, notes) for each table. The notes name the *correction* of p-values."""
         from sentprobe.probes.reports import comparisons
         from sentprobe.probes.reports import distance_comparisons as distances

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sentprobe.common.errors import UsageError, escape_control_characters, split_lines
 from sentprobe.common.values import format_json
@@ -34,6 +34,8 @@ class GridCell:
 
     text: str
     best: bool = False
+    style: str = ""
+    """How the text looks on a terminal, such as ``bold red``; in other formats it looks like any text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,12 @@ class Grid:
 
     header: tuple[str, ...]
     rows: tuple[GridRow, ...]
+    left: frozenset[int] = frozenset({0})
+    """The columns whose texts are left-aligned; others are right-aligned."""
+
+
+ShownTable: TypeAlias = tuple[str, Grid, str]
+"""A table as (title, grid, notes below it)."""
 
 
 def add_stars(grid: Grid) -> Grid:
@@ -76,11 +84,12 @@ def build_rich_table(grid: Grid) -> "Table":
     """Return a table for the terminal, in which best cells are bold and have a star."""
     from rich.text import Text
 
-    table = build_empty_table(grid.header)
+    table = build_empty_table(grid.header, left=grid.left)
     for section in _split_sections(add_stars(grid)):
         for row in section:
             cells = (
-                Text(escape_control_characters(cell.text), style="bold" if cell.best else "") for cell in row.cells
+                Text(escape_control_characters(cell.text), style="bold" if cell.best else cell.style)
+                for cell in row.cells
             )
             table.add_row(Text(escape_control_characters(row.label)), *cells, end_section=row is section[-1])
     return table
@@ -150,11 +159,12 @@ def format_grid(grid: Grid, style: TableFormat, caption: Caption = NO_CAPTION) -
 
 
 def format_notes(text: str, style: TableFormat) -> str:
-    """Return the notes below a table: plain lines, a list in Markdown, or comments in LaTeX."""
+    """Return the notes below a table: plain lines, or the non-empty lines as a list (Markdown) or comments (LaTeX)."""
+    lines = [line for line in split_lines(text) if line]
     if style is TableFormat.LATEX:
-        return "".join(f"% {line}\n" for line in split_lines(text))
+        return "".join(f"% {line}\n" for line in lines)
     if style is TableFormat.MARKDOWN:
-        return "\n" + "".join(f"- {escape_markdown(line.strip())}\n" for line in split_lines(text))
+        return "\n" + "".join(f"- {escape_markdown(line.strip())}\n" for line in lines)
     return escape_control_characters(text)
 
 
@@ -164,6 +174,16 @@ def format_title(text: str, style: TableFormat) -> str:
     if not text or style is TableFormat.LATEX:
         return "".join(f"% {line}\n" for line in split_lines(text))
     return f"**{escape_markdown(text)}**\n\n" if style is TableFormat.MARKDOWN else f"{text}\n"
+
+
+def format_tables(tables: Sequence[ShownTable], style: TableFormat, *, caption: Caption = NO_CAPTION) -> str:
+    """Return tables with their titles and notes as one text in a format."""
+    return "\n".join(
+        format_title(title, style)
+        + format_grid(grid, style, caption.add_number(number, len(tables)))
+        + format_notes(notes, style)
+        for number, (title, grid, notes) in enumerate(tables, 1)
+    )
 
 
 def _split_sections(grid: Grid) -> list[list[GridRow]]:
@@ -177,7 +197,7 @@ def _format_plain(grid: Grid) -> str:
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "".join(
         "  ".join(
-            text.rjust(width) if place else text.ljust(width)
+            text.ljust(width) if place in grid.left else text.rjust(width)
             for place, (text, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip() + "\n"
         for line in lines
@@ -189,21 +209,12 @@ def _format_markdown(grid: Grid) -> str:
         text = escape_markdown(cell.text)
         return f"**{text}**" if cell.best else text
 
-    return format_markdown_table(
+    lines = [
         [escape_markdown(text) for text in grid.header],
-        ([escape_markdown(row.label), *map(format_cell, row.cells)] for row in grid.rows),
-    )
-
-
-def format_markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, left: Collection[int] = ()) -> str:
-    """Return a Markdown table; the first column and the columns *left* are left-aligned, others right."""
-
-    def line(texts: Sequence[str]) -> str:
-        return f"| {' | '.join(texts)} |\n"
-
-    places = range(len(header))
-    rule = ["---" if place == 0 or place in left else "---:" for place in places]
-    return "".join(map(line, [header, rule, *rows]))
+        ["---" if place in grid.left else "---:" for place in range(len(grid.header))],
+        *([escape_markdown(row.label), *map(format_cell, row.cells)] for row in grid.rows),
+    ]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def escape_markdown(text: str) -> str:
@@ -225,7 +236,7 @@ def _format_latex(grid: Grid) -> str:
         for section in _split_sections(grid)
         for row in (None, *section)
     ]
-    columns = "l" + "r" * (len(grid.header) - 1)
+    columns = "".join("l" if place in grid.left else "r" for place in range(len(grid.header)))
     head = line([escape_latex(text) for text in grid.header])
     return f"\\begin{{tabular}}{{{columns}}}\n  \\toprule\n{head}{''.join(parts)}  \\bottomrule\n\\end{{tabular}}\n"
 

@@ -11,6 +11,7 @@ from sentprobe.common import tables as tw
 from sentprobe.common.errors import SentprobeError, UsageError
 from sentprobe.common.screen import print_message
 from sentprobe.common.specs import Lengths
+from sentprobe.common.tables import ShownTable, format_tables
 from sentprobe.probes.language_models.pair_results import PairTables, name_pair_tables, read_pair_tables
 from sentprobe.probes.reports import comparisons, item_parts
 from sentprobe.probes.reports.comparisons import EncoderResults
@@ -20,14 +21,7 @@ from sentprobe.probes.reports.tables.distance_report import build_geometry_secti
 from sentprobe.probes.reports.tables.main_table import to_published_records
 from sentprobe.probes.reports.tables.table_notes import SHORT, NoteStyle
 from sentprobe.probes.reports.tables.training_curves import Curve, build_curve_tables, separate_training_curves
-from sentprobe.probes.reports.tables.view import (
-    ShownTable,
-    build_method_tables,
-    build_sections,
-    choose_notes,
-    to_method_records,
-)
-from sentprobe.probes.reports.tables.view import to_text as write_sections
+from sentprobe.probes.reports.tables.view import build_method_tables, build_sections, choose_notes, to_method_records
 from sentprobe.probes.results.item_table import ItemTable, has_held_out, has_items, read_item_tables
 from sentprobe.probes.results.records import TrainingCurve
 from sentprobe.probes.results.result import Results
@@ -166,7 +160,7 @@ def format_results(results: Results, view: View, fmt: tw.TableFormat) -> str:
             pair_provenances=[provenance for table in view.pair_tables for provenance in table.provenances],
         )
     view = replace(view, notes=choose_notes(fmt, view.notes))
-    return write_sections(list(build_tables(results, view)), fmt, caption=view.caption)
+    return format_tables(list(build_tables(results, view)), fmt, caption=view.caption)
 
 
 def build_tables(results: Results, view: View) -> Iterator[ShownTable]:

@@ -10,7 +10,7 @@ from sentprobe.common.errors import UsageError, format_count, suggest
 from sentprobe.common.files import write_atomically
 from sentprobe.common.inputs import check_output
 from sentprobe.common.screen import print_message, print_table, print_text
-from sentprobe.common.tables import Caption, TableFormat, build_caption
+from sentprobe.common.tables import Caption, ShownTable, TableFormat, build_caption
 
 SUFFIXES = {
     "": TableFormat.TEXT,
@@ -76,7 +76,7 @@ def find_caption(options: LatexOptions, style: TableFormat) -> Caption:
     return build_caption(options.caption, options.label, dashes="--")
 
 
-def print_tables(tables: Iterable[tuple[str, tw.Grid, str]]) -> None:
+def print_tables(tables: Iterable[ShownTable]) -> None:
     """Print tables in the terminal, each with its title and notes."""
     for title, grid, notes in tables:
         print_text(tw.format_title(title, TableFormat.TEXT), end="")
@@ -85,7 +85,7 @@ def print_tables(tables: Iterable[tuple[str, tw.Grid, str]]) -> None:
 
 
 def write_tables(
-    tables: Iterable[tuple[str, tw.Grid, str]],
+    tables: Iterable[ShownTable],
     make_records: Callable[[], Sequence[Mapping[str, Any]]],
     style: TableFormat,
     *,
@@ -97,14 +97,12 @@ def write_tables(
     - tables: title, table and notes of each
     - make_records: called for CSV and JSON only
     """
-    from sentprobe.probes.reports.tables.view import to_text
-
     if style in FLAT:
         print_or_write(tw.format_records(make_records(), style), out)
     elif style is TableFormat.TEXT and out is None:
         print_tables(tables)
     else:
-        print_or_write(to_text([*tables], style, caption=caption), out)
+        print_or_write(tw.format_tables([*tables], style, caption=caption), out)
 
 
 def print_or_write(text: str, out: Path | None, *, wrapped: bool = False) -> None:

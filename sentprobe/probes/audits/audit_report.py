@@ -1,17 +1,12 @@
-"""Audits as text, Markdown or JSON. An audit has the accuracies of cues, upper bounds on accuracies, and a verdict."""
+"""Audits as tables and records. An audit has the accuracies of cues, upper bounds on accuracies, and a verdict."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.text import Text
-
-from sentprobe.common import tables as tw
 from sentprobe.common.errors import FormatError, SentprobeError, describe_damage, path_error
-from sentprobe.common.screen import print_lines, print_table
+from sentprobe.common.tables import Grid, GridCell, GridRow, ShownTable
 from sentprobe.common.values import check_record, parse_json
 from sentprobe.probes.audits.cue_audit import CONFIDENCE, FORMAT, Audit, Bound, Finding, Verdict
 from sentprobe.probes.audits.cue_classifiers import Classifier, ModelScore, Trial
@@ -48,6 +43,25 @@ def to_json(audit: Audit) -> dict[str, Any]:
         "structures": dict(audit.structures),
         **({} if audit.agreeing is None else {"agreeing": audit.agreeing}),
     }
+
+
+def to_cue_records(audits: Sequence[Audit]) -> list[dict[str, Any]]:
+    """Return a dictionary of scalar values for each dataset and cue, with the accuracy of the chosen classifier."""
+    records = []
+    for audit in audits:
+        data = {"task": audit.task, "fingerprint": audit.fingerprint, "seed": audit.seed, "chance": audit.chance}
+        data |= {"test_units": audit.units} | {name: getattr(audit.overlap, name) for name in OVERLAPS}
+        for finding in audit.findings:
+            values = _finding_to_json(finding, probed=audit.probed)
+            scores, bounds = finding.trial.scores, audit.bounds.get(finding.cue, {})
+            values |= _score_to_json(finding.score)
+            for name in ("interval", "strict_interval"):
+                values[f"{name}_low"], values[f"{name}_high"] = values.pop(name)
+            values |= {str(kind): scores[kind].accuracy if kind in scores else None for kind in Classifier}
+            values |= {f"bound_{split}": bounds[split].share if split in bounds else None for split in Split}
+            del values["scores"]
+            records.append(data | {"majority": audit.majority.accuracy} | values)
+    return records
 
 
 def _score_to_json(score: ModelScore) -> dict[str, Any]:
@@ -98,22 +112,11 @@ def format_notes(audit: Audit) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def render(audits: Sequence[Audit], *, style: tw.TableFormat = tw.TableFormat.TEXT) -> str:
-    """Return audits as text, Markdown or JSON."""
-    if style is tw.TableFormat.JSON:
-        return tw.format_records(list(map(to_json, audits)), style)
-    if style is tw.TableFormat.MARKDOWN:
-        parts = []
-        for audit in audits:
-            rows = ([tw.escape_markdown(text) for text in row] for row, _ in build_cue_rows(audit))
-            body = tw.format_markdown_table(HEADER, rows, left=[len(HEADER) - 1])
-            parts.append(
-                f"## {tw.escape_markdown(format_title(audit))}\n\n{body}{tw.format_notes(format_notes(audit), style)}"
-            )
-        return "\n".join(parts) + tw.format_notes(format_legend(audits), style)
-    with StringIO() as text:
-        print_audits(audits, Console(file=text, width=120))
-        return "".join(f"{line.rstrip()}\n" for line in text.getvalue().splitlines())
+def build_audit_tables(audits: Sequence[Audit]) -> Iterator[ShownTable]:
+    """Yield the table of each audit; notes end with an empty line, and those of the last table with the legend."""
+    for number, audit in enumerate(audits, 1):
+        legend = format_legend(audits) if number == len(audits) else ""
+        yield format_title(audit), build_cue_grid(audit), f"{format_notes(audit)}\n{legend}"
 
 
 def format_legend(audits: Sequence[Audit]) -> str:
@@ -173,19 +176,27 @@ def format_title(audit: Audit) -> str:
     return f"{audit.task} ({counts} items{units}; chance {_format_percent(audit.chance)}%)"
 
 
-def build_cue_rows(audit: Audit) -> Iterator[tuple[tuple[str, ...], Finding | None]]:
-    """Yield each row of the table with the columns ``HEADER``, and the finding on its cue; the majority row is first.
-
-    The finding of the majority row is None.
-    """
-    majority, blanks = audit.majority, ("",) * len(Classifier)
-    yield ("majority", _format_percent(majority.accuracy), majority.interval.format_percent(), *blanks, ""), None
+def build_cue_grid(audit: Audit) -> Grid:
+    """Build the table of an audit: the majority baseline, then a row for each cue."""
+    blanks = (GridCell(""),) * (len(Classifier) + 1)
+    rows = [GridRow("majority", "", (*_build_score_cells(audit.majority), *blanks))]
     for finding in audit.findings:
-        scores = [finding.trial.scores.get(kind) for kind in Classifier]
-        title, percent = CUES[finding.cue].get_title(probed=audit.probed), _format_percent(finding.score.accuracy)
-        percents = ("" if score is None else _format_percent(score.accuracy) for score in scores)
-        interval = finding.score.interval.format_percent()
-        yield (title, percent, interval, *percents, str(finding.verdict)), finding
+        scores = finding.trial.scores
+        classifiers = [
+            GridCell(
+                _format_percent(scores[kind].accuracy) if kind in scores else "",
+                style="bold" if kind is finding.trial.chosen else "",
+            )
+            for kind in Classifier
+        ]
+        verdict = GridCell(str(finding.verdict), style=_STYLES[finding.verdict])
+        title = CUES[finding.cue].get_title(probed=audit.probed)
+        rows.append(GridRow(title, "", (*_build_score_cells(finding.score), *classifiers, verdict)))
+    return Grid(HEADER, tuple(rows), left=frozenset({0, len(HEADER) - 1}))
+
+
+def _build_score_cells(score: ModelScore) -> tuple[GridCell, GridCell]:
+    return GridCell(_format_percent(score.accuracy)), GridCell(score.interval.format_percent())
 
 
 def _format_bound(bound: Bound) -> str:
@@ -198,22 +209,6 @@ def _format_bound(bound: Bound) -> str:
 
 def _format_percent(share: float) -> str:
     return f"{100 * share:.1f}"
-
-
-def print_audits(audits: Sequence[Audit], console: Console) -> None:
-    """Print the tables, notes and legend of audits; a terminal shows colours."""
-    for audit in audits:
-        table = tw.build_empty_table(HEADER, left=[len(HEADER) - 1])
-        table.title, table.title_justify = format_title(audit), "left"
-        for row, finding in build_cue_rows(audit):
-            cells = [Text(cell) for cell in row]
-            if finding is not None:
-                cells[-1].stylize(_STYLES[finding.verdict])
-                cells[3 + list(Classifier).index(finding.trial.chosen)].stylize("bold")  # after cue, accuracy, interval
-            table.add_row(*cells)
-        print_table(table, console)
-        print_lines(format_notes(audit), console)
-    print_lines(format_legend(audits).removesuffix("\n"), console)
 
 
 def read_audits(path: Path) -> tuple[Audit, ...]:

@@ -1,7 +1,7 @@
 """The audit of a dataset: classifiers that see only a surface cue, exact bounds, and a verdict on each cue."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
@@ -17,6 +17,7 @@ from sentprobe.common.errors import ArgumentTypeError, require_libraries
 from sentprobe.common.processes import check_count, count_cores
 from sentprobe.common.screen import Reporter, SilentReporter, show_bars
 from sentprobe.common.specs import choose_member
+from sentprobe.common.tables import ShownTable, TableFormat, format_tables
 from sentprobe.lexicon import Lexicon
 from sentprobe.lexicon.read import find_built_in
 from sentprobe.probes.audits.cue_classifiers import ModelScore, Trial, TrialItems, score_answers, try_classifiers
@@ -150,8 +151,9 @@ class Audit:
 
     def __str__(self) -> str:
         # Found by name, since its module imports this one.
-        render: Callable[[Sequence[Audit]], str] = resolve_name("sentprobe.probes.audits.audit_report:render")
-        return render([self]).rstrip("\n")
+        build: Callable[[Sequence[Audit]], Iterator[ShownTable]]
+        build = resolve_name("sentprobe.probes.audits.audit_report:build_audit_tables")
+        return format_tables([*build([self])], TableFormat.TEXT).rstrip("\n")
 
     @property
     def leaks(self) -> tuple[Finding, ...]:

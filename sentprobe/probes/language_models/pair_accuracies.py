@@ -18,7 +18,7 @@ from sentprobe.common.errors import FormatError, UsageError, format_count, sugge
 from sentprobe.common.reading import parse_number
 from sentprobe.common.screen import Reporter, shorten
 from sentprobe.common.specs import Spec, check_distinct, read_options
-from sentprobe.common.tables import Grid, GridCell, GridRow, escape_formula, format_csv_row
+from sentprobe.common.tables import Grid, GridCell, GridRow, ShownTable, escape_formula, format_csv_row
 from sentprobe.common.values import group_by
 from sentprobe.probes.datasets.records import read_table_rows
 from sentprobe.probes.encoders.encoder import EncoderError
@@ -387,7 +387,7 @@ class PairResults:
             for (group, (a, first), (b, second)), test, (sign_p, t_p) in zip(cases, tests, corrected, strict=True)
         ]  # fmt: skip
 
-    def build_tables(self, *, intervals: bool) -> Iterator[tuple[str, Grid, str]]:
+    def build_tables(self, *, intervals: bool) -> Iterator[ShownTable]:
         """Yield title, table and notes for accuracies and, if models are compared, for comparisons."""
         yield "", *self.build_accuracy_grid(intervals=intervals)
         if self.comparisons:

@@ -1,6 +1,8 @@
 """The commands ``probe build`` and ``probe audit``: output, files and errors."""
 
+import csv
 import json
+import re
 import sys
 from functools import cache, partial
 from pathlib import Path
@@ -286,6 +288,31 @@ def test_audit_is_written_to_file(tmp_path: Path, probe: Command) -> None:
     assert "| bag of words and probe | " in out_file.read_text("utf-8")
 
 
+@pytest.mark.parametrize("suffix", ["txt", "md", "tex", "csv", "json"])
+def test_suffix_chooses_format_of_audit(suffix: str, tmp_path: Path, probe: Command) -> None:
+    sources = [saved(data, tmp_path / data.name) for data in (order(), LEAKY)]
+    check_success(probe(*sources, "-o", tmp_path / f"audit.{suffix}", "--jobs", 1))
+    written = (tmp_path / f"audit.{suffix}").read_text("utf-8")
+    if suffix == "json":
+        assert [audit_from_json(record).task for record in json.loads(written)] == ["Order", "leaky"]
+    elif suffix == "csv":
+        records = {(row["task"], row["cue"]): row for row in csv.DictReader(written.splitlines())}
+        assert records["Order", "bag-of-words"]["bound_test"] == "0.5"
+        assert records["leaky", "bag-of-words"]["verdict"] == "leak"
+    else:
+        titles, row = [f"{task} (" for task in ("Order", "leaky")], "bag of words and probe"
+        assert [sum(title in line for line in written.splitlines()) for title in titles] == [1, 1]
+        assert len(re.findall(rf"^[ |]*{row} *[|&]? +[\d.]+", written, re.MULTILINE)) == 2
+        assert written.count("leak: the cue is above chance") == 1
+
+
+def test_audit_has_latex_caption(tmp_path: Path, probe: Command) -> None:
+    source = saved(order(), tmp_path / "Order")
+    latex = ("--format", "latex", "--caption", "Cues of Order", "--label", "tab:cues")
+    out = check_success(probe(source, *latex, "--jobs", 1))
+    assert "  \\caption{Cues of Order}\n  \\label{tab:cues}\n\\begin{tabular}{lrrrrl}\n" in out
+
+
 def test_unexpected_leak_is_a_failure(tmp_path: Path, probe: Command) -> None:
     source = saved(LEAKY, tmp_path / "leaky.jsonl")
     _, stderr, _ = probe(source, "--format", "json", "--jobs", 1)
@@ -347,6 +374,9 @@ AUDIT_BAD = [
     ("none", "there is no such file or directory"),
     ("empty", "there is no dataset in it"),
     ("leaky.jsonl --format jsn", "there is no format 'jsn' (did you mean 'json'?)"),
+    ("leaky.jsonl --format html", "an audit has no format 'html'"),
+    ("leaky.jsonl --out leaky.jsonl", "leaky.jsonl: no format has the suffix '.jsonl'"),
+    ("leaky.jsonl --caption Cues", "--caption is for --format latex, not for text"),
     ("leaky.jsonl --read-as json", "there is no format 'json' of datasets"),
     ("leaky.jsonl --jobs 0", "the number of jobs must be positive, not 0"),
     ("leaky.jsonl --expect bag", "there is no cue 'bag'; known: probe, length, bag-of-"),
@@ -354,7 +384,7 @@ AUDIT_BAD = [
     ("leaky.jsonl --write", "only a dataset in the format 'directory' has a card"),
     ("leaky.jsonl --lexicon no.toml", "no.toml"),
     ("leaky.jsonl --out no/audit.txt", "audit.txt: cannot write there"),
-    ("leaky.jsonl --out leaky.jsonl", "leaky.jsonl: is an input"),
+    ("leaky.jsonl --format json --out leaky.jsonl", "leaky.jsonl: is an input"),
     (". --out empty/audit.txt", "lies inside ., which is read"),
 ]
 

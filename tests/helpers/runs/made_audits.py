@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from sentprobe.common.tables import TableFormat
+from sentprobe.common.values import format_json
 from sentprobe.probes.audits import cue_audit as au
-from sentprobe.probes.audits.audit_report import render
+from sentprobe.probes.audits.audit_report import to_json
 from sentprobe.probes.audits.cue_classifiers import Classifier, ModelScore, Trial
 from sentprobe.probes.datasets.dataset import Split
 from sentprobe.probes.datasets.known_task import Cue
@@ -46,5 +46,5 @@ def make_audit(task: str = "Order", fingerprint: str = "0", *, leaks: bool = Fal
 
 
 def write_audit_file(path: Path, *audits: au.Audit) -> Path:
-    path.write_text(render(audits, style=TableFormat.JSON), "utf-8")
+    path.write_text(format_json(list(map(to_json, audits))), "utf-8")
     return path

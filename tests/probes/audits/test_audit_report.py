@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 from helpers.runs.made_audits import make_audit, write_audit_file
+from rich.text import Text
 
 from sentprobe.common.errors import FormatError, UsageError
-from sentprobe.probes.audits.audit_report import read_audits
+from sentprobe.common.tables import build_rich_table
+from sentprobe.probes.audits.audit_report import build_cue_grid, read_audits
 
 AuditChange = Callable[[list[Any]], object]
 
@@ -17,6 +19,13 @@ AuditChange = Callable[[list[Any]], object]
 def test_audits_are_read_back(tmp_path: Path) -> None:
     audits = (make_audit(), make_audit("SemRole", "1", leaks=True))
     assert read_audits(write_audit_file(tmp_path / "audit.json", *audits)) == audits
+
+
+def test_terminal_marks_leak_and_chosen_classifier() -> None:
+    table = build_rich_table(build_cue_grid(make_audit(leaks=True)))
+    styles = [[str(cell.style) for cell in column.cells if isinstance(cell, Text)] for column in table.columns]
+    assert styles[-1] == ["", "", "bold red", ""]
+    assert styles[-2] == ["", "bold", "bold", "bold"]
 
 
 def test_file_that_is_not_there(tmp_path: Path) -> None:

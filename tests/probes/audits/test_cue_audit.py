@@ -1,5 +1,6 @@
 """The audit: exact bounds, classifiers, verdicts; on planted cues, on real tasks and on natural text."""
 
+import json
 from dataclasses import replace
 from functools import cache
 from itertools import product
@@ -18,8 +19,8 @@ from hypothesis import strategies as st
 
 from sentprobe.common.errors import UsageError
 from sentprobe.common.processes import count_cores
-from sentprobe.common.tables import TableFormat
-from sentprobe.probes.audits.audit_report import audit_from_json, format_verdict_lines, render, to_json
+from sentprobe.common.tables import WRITERS, TableFormat, format_tables
+from sentprobe.probes.audits.audit_report import audit_from_json, build_audit_tables, format_verdict_lines, to_json
 from sentprobe.probes.audits.cue_audit import (
     KEYS,
     Audit,
@@ -367,7 +368,7 @@ def test_audit_refuses_bad_options() -> None:
 
 def test_report_states_bounds_in_each_format() -> None:
     audits = [audit_task("Order"), audit_task("Content1Probe")]
-    text, markdown = (render(audits, style=s) for s in (TableFormat.TEXT, TableFormat.MARKDOWN))
+    text, markdown = (format_tables([*build_audit_tables(audits)], s) for s in (TableFormat.TEXT, TableFormat.MARKDOWN))
     for report in (text, markdown):
         assert "bound, bag of words and probe: train exactly 50.0%" in report
         assert "Order: no leak found" in report
@@ -401,9 +402,9 @@ def test_nearly_full_bound_is_not_rounded() -> None:
         bounds={Cue.BAG: {split: compute_bound(data, split, KEYS[Cue.BAG]) for split in data.splits}},
         structures={"parsed": 0, "skeleton": 4000},
     )
-    text = render([result], style=TableFormat.MARKDOWN)
+    text = format_tables([*build_audit_tables([result])], TableFormat.MARKDOWN)
     assert "train under 100% (4000 groups); test 100% (excludes nothing)" in text
-    assert text.startswith("## a\\_toy\\|\\[x] (4001 train, 20 test items; chance 50.0%)\n\n| cue |")
+    assert text.startswith("**a\\_toy\\|\\[x] (4001 train, 20 test items; chance 50.0%)**\n\n| cue |")
 
 
 @needs_shared
@@ -518,11 +519,11 @@ def test_reversed_cue_states_its_reason() -> None:
 
 def test_report_omits_absent_probe_words() -> None:
     result = audit(make_dataset("SOMO", predictive=True), cues=PLAIN_CUES)
-    for style in (TableFormat.TEXT, TableFormat.MARKDOWN, TableFormat.JSON):
-        text = render([result], style=style)
+    tables = [*build_audit_tables([result])]
+    for text in (*(format_tables(tables, style) for style in WRITERS), json.dumps(to_json(result))):
         assert "probe word" not in text
         assert "and probe" not in text
-    text = render([result], style=TableFormat.MARKDOWN)
+    text = format_tables(tables, TableFormat.MARKDOWN)
     assert "- length: a classifier sees the number of tokens.\n" in text
     assert "| bag of words | 100.0 |" in text
     assert "SOMO: no leak found" in text
@@ -532,7 +533,7 @@ def test_report_explains_both_kinds() -> None:
     both = [
         audit(data, cues=[Cue.BAG]) for data in (make_dataset("mine", predictive=True), make_learnable_dataset(size=60))
     ]
-    text = render(both, style=TableFormat.MARKDOWN)
+    text = format_tables([*build_audit_tables(both)], TableFormat.MARKDOWN)
     assert "- bag of words: a classifier sees how often each word occurs.\n" in text
     assert "- bag of words and probe: a classifier sees how often each word occurs, whether" in text
 

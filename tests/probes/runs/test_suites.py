@@ -77,9 +77,9 @@ def test_dataset_or_path_can_be_audited(tmp_path: Path, command: Command) -> Non
     sentprobe.write_dataset(data, tmp_path / "one")
     audit = sentprobe.audit(data)
     assert sentprobe.audit(tmp_path / "one") == audit == sentprobe.audit(str(tmp_path / "one"))
-    code, out, err = command("audit", tmp_path / "one", "--jobs", "1")
+    code, _, err = command("audit", tmp_path / "one", "--jobs", "1", "--out", tmp_path / "audit.txt")
     assert code == 0, err
-    assert out.rstrip("\n") == str(audit)
+    assert (tmp_path / "audit.txt").read_text("utf-8").rstrip("\n") == str(audit)
 
 
 def test_progress_is_shown_when_asked_for(capfd: pytest.CaptureFixture[str]) -> None:

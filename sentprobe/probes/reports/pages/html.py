@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from sentprobe.common.errors import format_count, split_lines
 from sentprobe.common.specs import Lengths
-from sentprobe.common.tables import Grid, GridCell, GridRow
+from sentprobe.common.tables import Grid, GridCell, GridRow, ShownTable
 from sentprobe.probes.classifier.presets import format_preset_name
 from sentprobe.probes.reports import table_findings as tf
 from sentprobe.probes.reports.control_verdicts import ControlRun
@@ -32,7 +32,7 @@ from sentprobe.probes.reports.tables.notes import (
 from sentprobe.probes.reports.tables.part_tables import build_structure_tables, index_by_fingerprint
 from sentprobe.probes.reports.tables.table_notes import DIGEST_LENGTH
 from sentprobe.probes.reports.tables.training_curves import Curve, build_curve_tables
-from sentprobe.probes.reports.tables.view import ShownTable, build_method_tables, divide_by_setting, load_template
+from sentprobe.probes.reports.tables.view import build_method_tables, divide_by_setting, load_template
 from sentprobe.probes.results.control import CONTROLS
 from sentprobe.probes.results.draws import find_missing_cells
 from sentprobe.probes.results.item_table import ItemTable

@@ -151,12 +151,11 @@ def _draw_audits(results: Results, audits: Sequence[Audit], names: Mapping[str, 
 
 
 def _build_page_audit(audit: Audit, name: str) -> PageAudit:
-    rows = (GridRow(cue, "", tuple(map(GridCell, cells))) for (cue, *cells), _ in audit_report.build_cue_rows(audit))
     return PageAudit(
         verdict=audit_report.format_verdict_lines(replace(audit, task=name))[0],
         is_leaky=audit.is_leaky,
         title=audit_report.format_title(audit),
-        grid=Grid(audit_report.HEADER, tuple(rows)),
+        grid=audit_report.build_cue_grid(audit),
         lines=(*split_lines(audit_report.format_notes(audit)), f"The seed of the classifiers is {audit.seed}."),
     )
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from sentprobe.common.tables import ShownTable
 from sentprobe.common.values import group_by
 from sentprobe.probes.classifier.presets import format_preset_name
 from sentprobe.probes.reports.figures import compute_figure
 from sentprobe.probes.reports.item_parts import select_items
 from sentprobe.probes.reports.tables.main_table import format_figure
-from sentprobe.probes.reports.tables.view import ShownTable
 from sentprobe.probes.results.result import Condition, Result, Results
 from sentprobe.probes.results.store import find_identity
 from sentprobe.probes.runs.suites import list_known_tasks

@@ -3,14 +3,13 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from sentprobe.common.tables import Grid, GridCell, GridRow
+from sentprobe.common.tables import Grid, GridCell, GridRow, ShownTable
 from sentprobe.probes.datasets.dataset import STRUCTURE
 from sentprobe.probes.reports import item_parts as division
 from sentprobe.probes.reports.control_verdicts import name_control
 from sentprobe.probes.reports.figures import compute_figure
 from sentprobe.probes.reports.tables.main_table import CellStyle, describe_differences, format_figure, split_settings
 from sentprobe.probes.reports.tables.notes import format_range
-from sentprobe.probes.reports.tables.view import ShownTable
 from sentprobe.probes.results.control import CONTROLS, WORD_CONTROLS
 from sentprobe.probes.results.item_table import ItemTable, has_held_out
 from sentprobe.probes.results.records import identify_result

@@ -6,10 +6,9 @@ from itertools import chain, count
 from typing import TypeAlias
 
 from sentprobe.common.errors import UsageError
-from sentprobe.common.tables import Grid, GridCell, GridRow
+from sentprobe.common.tables import Grid, GridCell, GridRow, ShownTable
 from sentprobe.common.values import group_by
 from sentprobe.generator.pairs.contrasts import CONTRASTS
-from sentprobe.probes.reports.tables.view import ShownTable
 from sentprobe.probes.results.records import TrainingCurve
 from sentprobe.probes.results.result import Condition, Result, Results
 from sentprobe.probes.similarity.distance_results import ALL_TRIPLETS, GeometryResult

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from io import StringIO
 from statistics import mean, stdev
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
@@ -17,7 +17,7 @@ from markupsafe import Markup
 from sentprobe.common import tables as tw
 from sentprobe.common.errors import escape_control_characters, split_lines
 from sentprobe.common.screen import split_table, wrap
-from sentprobe.common.tables import Grid, GridCell, GridRow
+from sentprobe.common.tables import Grid, GridCell, GridRow, ShownTable
 from sentprobe.common.values import group_by
 from sentprobe.probes.reports.tables import main_table
 from sentprobe.probes.reports.tables.language_tables import build_language_tables, split_by_language
@@ -63,7 +63,7 @@ class MethodTable:
     note: str
 
 
-def build_method_tables(results: Results) -> Iterator[tuple[str, Grid, str]]:
+def build_method_tables(results: Results) -> Iterator[ShownTable]:
     """Yield a table, as (title, grid, note), for each method and each task with results of this method."""
     tables = split_settings(results)
     for title, setting in zip(describe_differences(tables), tables, strict=True):
@@ -194,8 +194,6 @@ def to_method_records(results: Results) -> list[dict[str, Any]]:
 
 WIDTH = 200
 """The width of a text table in characters if the width of the terminal is unknown."""
-ShownTable: TypeAlias = tuple[str, tw.Grid, str]
-"""A table as (title, grid, notes below it)."""
 EMPTY_TEXT = "no results"
 
 
@@ -246,7 +244,7 @@ def show_results(
         Console(file=page, width=width, color_system=None).print(RenderedResults(results))
         return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
     tables = _build_all_tables(results, style, choose_notes(fmt, COMPLETE if notes else SHORT))
-    return to_text([*tables], fmt, caption=caption)
+    return tw.format_tables([*tables], fmt, caption=caption)
 
 
 def _build_all_tables(results: Results, style: main_table.CellStyle, notes: NoteStyle = SHORT) -> Iterator[ShownTable]:
@@ -257,16 +255,6 @@ def _build_all_tables(results: Results, style: main_table.CellStyle, notes: Note
 def choose_notes(fmt: tw.TableFormat, notes: NoteStyle) -> NoteStyle:
     """Return *notes*; for LaTeX, return the style with all notes, because notes are LaTeX comments."""
     return COMPLETE if fmt is tw.TableFormat.LATEX else notes
-
-
-def to_text(tables: Sequence[ShownTable], fmt: tw.TableFormat, *, caption: tw.Caption = tw.NO_CAPTION) -> str:
-    """Return tables with their titles and notes as one text in a format."""
-    return "\n".join(
-        tw.format_title(title, fmt)
-        + tw.format_grid(grid, fmt, caption.add_number(number, len(tables)))
-        + tw.format_notes(notes, fmt)
-        for number, (title, grid, notes) in enumerate(tables, 1)
-    )
 
 
 @dataclass(frozen=True, slots=True)
