@@ -190,8 +190,9 @@ def describe_agreement(agreement: "table_agreement.TableAgreement", tables: tupl
 
 def _list_tasks_needing(need: str) -> str:
     """Return the names of Conneau et al.'s tasks with TableNeed[*need*]. For "TREE", include tasks with CLAUSES."""
+    from sentprobe.common.specs import TaskGroup
     from sentprobe.probes.natural.datasets import TASKS
-    from sentprobe.probes.natural.natural_task import TableNeed, TaskGroup
+    from sentprobe.probes.natural.natural_task import TableNeed
 
     needs = {TableNeed[need]} | ({TableNeed.CLAUSES} if need == "TREE" else set())
     chosen = [task for task in TASKS.values() if task.suite is TaskGroup.CONNEAU and task.need in needs]

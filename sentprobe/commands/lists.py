@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sentprobe.commands.shared.table_output import find_table_format
-from sentprobe.common import specs
 from sentprobe.common.screen import print_table, print_text
 from sentprobe.common.specs import COMPEVAL, STRUCTURE
 from sentprobe.common.tables import TableFormat, build_empty_table
@@ -113,6 +112,8 @@ def tasks(as_json: Annotated[bool, typer.Option("--json", help="Print JSON with 
     """List the tasks: question, classes, number of items, and paper."""
     from rich.text import Text
 
+    from sentprobe.lexicon.languages import LANGUAGES
+
     listed = list_tasks()
     if as_json:
         print(json.dumps([asdict(task) for task in listed], indent=2))
@@ -130,6 +131,6 @@ def tasks(as_json: Annotated[bool, typer.Option("--json", help="Print JSON with 
         print_table(table)
         if suite == "adi-controls":
             print_text("permuted: the tokens of s are in random order; random: s consists of random words.")
-        for code in specs.LANGUAGES:
+        for code in LANGUAGES:
             if missing := [task.name for task in chosen if task.languages and code not in task.languages]:
                 print_text(f"--language {code} lacks {', '.join(missing)}.")

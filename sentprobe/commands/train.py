@@ -24,7 +24,9 @@ from sentprobe.common.processes import check_count, limit_threads, make_workers
 from sentprobe.common.screen import print_message, print_place, print_text
 from sentprobe.common.settings import MACHINE
 from sentprobe.common.specs import check_distinct, choose_member
+from sentprobe.probes.encoders.architecture import DEFAULT_LAYERS
 from sentprobe.probes.training.objective_options import ObjectiveOptions
+from sentprobe.probes.training.objectives import OBJECTIVES
 
 if TYPE_CHECKING:
     from sentprobe.probes.runs.encoder_training import ProbingPlan, TrainingPlan, TrainingReport
@@ -48,12 +50,11 @@ def train(
     architecture: Annotated[
         list[str],
         typer.Argument(
-            metavar="ARCHITECTURE",
-            help=f"{specs.enumerate_names(specs.ARCHITECTURES)}; for probe lm: lstm-lm or ngram.",
+            metavar="ARCHITECTURE", help=f"{specs.enumerate_names([*DEFAULT_LAYERS])}; for probe lm: lstm-lm or ngram."
         ),
     ],
     out: Annotated[Path, opt.build_out_option("Folder, new or to resume; ngram: ARPA file."), OUTPUT_FOLDER],
-    objective: Annotated[str | None, typer.Option(help=f"{specs.enumerate_names(specs.OBJECTIVES)}.")] = None,
+    objective: Annotated[str | None, typer.Option(help=f"{specs.enumerate_names([*OBJECTIVES])}.")] = None,
     seed: Annotated[int, opt.build_seed_option("weights, batches, probes")] = 0,
     seeds: Annotated[int, typer.Option(help="Number of encoders with different seeds.")] = 1,
     *,
@@ -132,7 +133,7 @@ def _choose_objective(architectures: list[str], objective: str | None) -> tuple[
             f"{specs.LSTM_LM} already means lstm with next-word: leave out --objective and other architectures"
         )
     if objective is None:
-        raise UsageError(f"--objective is missing: {specs.enumerate_names(specs.OBJECTIVES)}")
+        raise UsageError(f"--objective is missing: {specs.enumerate_names([*OBJECTIVES])}")
     return architectures, objective
 
 

@@ -1,8 +1,8 @@
 """Encoder specs such as ``bow:glove.txt.gz?dim=50``, and dataclasses whose fields are read from ``key=value``.
 
-Names that options accept, listed here so that ``--help`` need not import NumPy.
+Names that options accept: enums, and the names in tables whose modules import NumPy, which ``--help`` must not import.
 
-A test compares them with the modules that define the tasks, contrasts, presets and so on.
+A test compares the latter with the modules that define the tasks, contrasts, presets and so on.
 
 Lengths of sentences in tokens, and their bins.
 """
@@ -289,8 +289,6 @@ NATURAL_TASKS = (
     *("AdiContent-permuted", "AdiContent-random", "AdiOrder-permuted", "AdiOrder-random"),
 )
 
-TASK_GROUPS = ("conneau", "adi", "universal", "adi-controls")
-
 CONTRASTS = (
     *("role", "recipient", "modifier", "binding", "negation", "polarity", "tense"),
     *("aspect", "modality", "mood", "number", "noun", "verb", "adverb"),
@@ -307,18 +305,48 @@ ITEM_COLUMNS = (
 )
 
 LANGUAGES = ("en", "de")
-VOCABULARIES = ("english", "compeval", "structure", "everyday", "published")
 MOODS = ("statement", "question", "order")
-SAMPLINGS = ("mirror", "paper")
+VOCABULARIES = ("english", "compeval", "structure", "everyday", "published")
 PRESETS = ("ettinger", "adi", "conneau", "senteval", "logreg")
-METHODS = ("mdl", "sample-efficiency", "v-information", "complexity")
-ARCHITECTURES = ("lstm", "bilstm-last", "bilstm-max", "gated-conv", "gru-uni", "gru-bi", "cbow")
 LSTM_LM, NGRAM = LANGUAGE_MODELS = ("lstm-lm", "ngram")
 
-OBJECTIVES = (
-    *("none", "autoencoder", "denoising", "skipthought", "nmt"),
-    *("seq2tree", "nli", "meaning", "contrastive", "next-word"),
-)
+
+class TaskGroup(StrEnum):
+    """A suite of natural-text tasks."""
+
+    CONNEAU = "conneau"
+    """The ten tasks of Conneau et al. 2018, the default suite."""
+    ADI = "adi"
+    """The three tasks of Adi et al. 2017."""
+    UNIVERSAL = "universal"
+    """Tasks whose labels come from Universal Dependencies."""
+    CONTROLS = "adi-controls"
+    """The tasks of Adi et al. 2017 on permuted sentences and on sentences of random words."""
+
+
+class Sampling(StrEnum):
+    """How the items of a suite are sampled.
+
+    - MIRROR: balanced. Tasks of compeval have mirror pairs where possible. In the tasks of Adi et al., neither the
+      frequencies of labels nor single words predict the answer
+    - PAPER: as in the published datasets of Ettinger et al. 2018, or as described by Adi et al. 2017, section 3.1
+    """
+
+    MIRROR = "mirror"
+    PAPER = "paper"
+
+
+class MethodName(StrEnum):
+    """A value of ``--method``: a measure for which probes are trained in addition to the main probes."""
+
+    MDL = "mdl"
+    """Minimum description length: the codelength of the labels in bits (Voita & Titov 2020)."""
+    SAMPLE_EFFICIENCY = "sample-efficiency"
+    """The accuracy as a function of the number of training items, and the area under this curve."""
+    V_INFORMATION = "v-information"
+    """The information about the labels that a probe can use, in bits (Xu et al. 2020)."""
+    COMPLEXITY = "complexity"
+    """The accuracies of a linear probe and of probes with ever wider hidden layers."""
 
 
 class SplitSizes(NamedTuple):

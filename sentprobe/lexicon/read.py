@@ -8,9 +8,8 @@ from pathlib import Path
 from sentprobe.common.errors import UsageError, escape_control_characters
 from sentprobe.common.files import find_cache_directory
 from sentprobe.common.reading import open_input
-from sentprobe.common.specs import LANGUAGES
 from sentprobe.lexicon.draft import Draft, make_draft, make_synonyms, make_vocabularies
-from sentprobe.lexicon.languages import find_language
+from sentprobe.lexicon.languages import LANGUAGES, find_language
 from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.lexicon.languages.german import GERMAN
 from sentprobe.lexicon.languages.language import Language

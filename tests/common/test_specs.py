@@ -10,17 +10,12 @@ from sentprobe.generator.pairs.contrasts import CONTRASTS
 from sentprobe.lexicon import english
 from sentprobe.lexicon.languages import LANGUAGES
 from sentprobe.probes.classifier.presets import PRESETS
-from sentprobe.probes.datasets.dataset import Sampling
 from sentprobe.probes.datasets.formats import check_format
-from sentprobe.probes.encoders.architecture import DEFAULT_LAYERS
 from sentprobe.probes.generated.held_out_pairs import STRUCTURES
 from sentprobe.probes.generated.tasks import STRUCTURE_TASKS
 from sentprobe.probes.generated.tasks import TASKS as COMPEVAL_TASKS
 from sentprobe.probes.natural.datasets import TASKS as NATURAL_TASKS
-from sentprobe.probes.natural.natural_task import TaskGroup
 from sentprobe.probes.reports.tables.part_tables import COLUMN_TEXTS
-from sentprobe.probes.runs.settings import MethodName
-from sentprobe.probes.training.objectives import OBJECTIVES
 
 
 @pytest.mark.parametrize(
@@ -29,15 +24,10 @@ from sentprobe.probes.training.objectives import OBJECTIVES
         (specs.COMPEVAL_TASKS, COMPEVAL_TASKS),
         (specs.STRUCTURE_TASKS, STRUCTURE_TASKS),
         (specs.NATURAL_TASKS, NATURAL_TASKS),
-        (specs.TASK_GROUPS, TaskGroup),
         (specs.CONTRASTS, CONTRASTS),
         (specs.STRUCTURES, STRUCTURES),
         (specs.ITEM_COLUMNS, COLUMN_TEXTS),
-        (specs.SAMPLINGS, Sampling),
         (specs.PRESETS, (preset.name for preset in PRESETS)),
-        (specs.METHODS, MethodName),
-        (specs.ARCHITECTURES, DEFAULT_LAYERS),
-        (specs.OBJECTIVES, OBJECTIVES),
         (specs.MOODS, Mood),
         (specs.LANGUAGES, LANGUAGES),
     ],

@@ -184,7 +184,7 @@ class CommandWithTaskList(HelpfulCommand):
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help, which ends with the names of tasks and task groups."""
         natural_tasks = [name for name in specs.NATURAL_TASKS if "-" not in name and name not in specs.UNIVERSAL_TASKS]
-        task_lists = (specs.COMPEVAL_TASKS, specs.STRUCTURE_TASKS, natural_tasks, specs.TASK_GROUPS)
+        task_lists = (specs.COMPEVAL_TASKS, specs.STRUCTURE_TASKS, natural_tasks, specs.TaskGroup)
         compeval, structure, natural, groups = map(", ".join, task_lists)
         self.epilog = (
             f"Tasks of compeval: {compeval}; structure: {structure}; natural: {natural}; task groups: {groups}. "

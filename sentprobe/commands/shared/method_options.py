@@ -50,7 +50,7 @@ class MethodOptions:
     ] = False
     method: Annotated[
         list[str] | None,
-        declare_option(METHODS, help=f"Also apply a method: {names.enumerate_names(names.METHODS)}; repeatable."),
+        declare_option(METHODS, help=f"Also apply a method: {names.enumerate_names([*names.MethodName])}; repeatable."),
     ] = None
 
     def resolve_encoders(self, specs: Sequence[Spec]) -> "list[EncoderSource]":

@@ -7,7 +7,9 @@ import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum, auto
+from functools import partial
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, get_args
 
 from sentprobe.common import specs
@@ -34,6 +36,12 @@ def _list_encoder_specs() -> Iterable[str]:
     return [f"{kind.name}:" if kind.argument is SpecArgument.REQUIRED else kind.name for kind in ENCODERS]
 
 
+def _list_architectures() -> Iterable[str]:
+    from sentprobe.probes.encoders.architecture import DEFAULT_LAYERS
+
+    return (*DEFAULT_LAYERS, *specs.LANGUAGE_MODELS)
+
+
 def _list_templates() -> Iterable[str]:
     from sentprobe.generator.spaces.templates import list_template_names
 
@@ -53,20 +61,20 @@ _complete_encoder = build_completer(_list_encoder_specs)
 _complete_template = build_completer(_list_templates)
 
 COMPLETERS: Mapping[str, Completer] = {
-    "architecture": build_completer(lambda: (*specs.ARCHITECTURES, *specs.LANGUAGE_MODELS)),
+    "architecture": build_completer(_list_architectures),
     "contrast": build_completer(lambda: specs.CONTRASTS),
     "device": build_completer(lambda: DEVICES),
     **dict.fromkeys(("encoder", "then"), _complete_encoder),
     **dict.fromkeys(("template", "held_out", "hold_out"), _complete_template),
     "hold_out_structure": build_completer(lambda: specs.STRUCTURES),
-    "method": build_completer(lambda: specs.METHODS),
+    "method": build_completer(lambda: specs.MethodName),
     "mood": build_completer(lambda: specs.MOODS),
-    "objective": build_completer(lambda: specs.OBJECTIVES),
+    "objective": build_completer(partial(resolve_name, "sentprobe.probes.training.objectives:OBJECTIVES")),
     "probe_vectors": build_completer(_list_probe_vectors),
-    "sampling": build_completer(lambda: specs.SAMPLINGS),
+    "sampling": build_completer(lambda: specs.Sampling),
     **dict.fromkeys(("suite", "targets"), complete_suite),
     "task": build_completer(
-        lambda: (*specs.COMPEVAL_TASKS, *specs.STRUCTURE_TASKS, *specs.NATURAL_TASKS, *specs.TASK_GROUPS)
+        lambda: (*specs.COMPEVAL_TASKS, *specs.STRUCTURE_TASKS, *specs.NATURAL_TASKS, *specs.TaskGroup)
     ),
     "vocabulary": build_completer(lambda: specs.VOCABULARIES),
 }

@@ -17,18 +17,6 @@ class CardError(SentprobeError):
     """The card in a dataset's file is malformed."""
 
 
-class Sampling(StrEnum):
-    """How the items of a suite are sampled.
-
-    - MIRROR: balanced. Tasks of compeval have mirror pairs where possible. In the tasks of Adi et al., neither the
-      frequencies of labels nor single words predict the answer
-    - PAPER: as in the published datasets of Ettinger et al. 2018, or as described by Adi et al. 2017, section 3.1
-    """
-
-    MIRROR = "mirror"
-    PAPER = "paper"
-
-
 @dataclass(frozen=True, slots=True)
 class Card:
     """A description of a dataset's origin. It has no date: repeating a command yields the same card."""

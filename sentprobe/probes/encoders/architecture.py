@@ -1,6 +1,6 @@
-"""The architecture of a network: its kind and its sizes. This module does not import PyTorch.
+"""The architecture of a network: its kind and its sizes. This module imports neither NumPy nor PyTorch.
 
-Read and write config.json in the folder of a trained sentence model. This module does not import PyTorch.
+Read and write config.json in the folder of a trained sentence model.
 """
 
 import json
@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 from sentprobe.common.errors import FormatError, SentprobeError, UsageError, folder_part_error, suggest
 from sentprobe.common.inputs import record_input
 from sentprobe.common.values import check_record, parse_json
-from sentprobe.probes.encoders.encoder import EncoderError
 
 DEFAULT_LAYERS: Mapping[str, int] = {
     "lstm": 1,
@@ -98,6 +97,8 @@ Value = TypeVar("Value")
 
 def read_part(path: Path, parse: Callable[[bytes], Value]) -> Value:
     """Read a file in a sentence model's folder, and parse its content. Raises UsageError or EncoderError."""
+    from sentprobe.probes.encoders.encoder import EncoderError
+
     try:
         return parse(path.read_bytes())
     except OSError as error:

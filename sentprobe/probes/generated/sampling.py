@@ -9,11 +9,12 @@ from random import Random
 
 from sentprobe.common.errors import UsageError
 from sentprobe.common.processes import find_memory_size
+from sentprobe.common.specs import Sampling
 from sentprobe.generator.bulk.drawn_texts import get_text_renderer
 from sentprobe.generator.spaces.constraints import Choices
 from sentprobe.generator.spaces.profile import Profile
 from sentprobe.lexicon import Kind, Lexicon
-from sentprobe.probes.datasets.dataset import Sampling, Split, TooFewError
+from sentprobe.probes.datasets.dataset import Split, TooFewError
 from sentprobe.probes.generated import held_out_pairs
 from sentprobe.probes.generated.held_out_pairs import Structure, get_trained_part, list_test_parts
 from sentprobe.probes.generated.items import (

@@ -11,13 +11,13 @@ from functools import partial
 from itertools import combinations
 from random import Random
 
-from sentprobe.common.specs import ADI_BINS
+from sentprobe.common.specs import ADI_BINS, TaskGroup
 from sentprobe.probes.datasets.dataset import ENCODER_WORDS, Split
 from sentprobe.probes.datasets.known_task import ABOUT_ORDER, ABOUT_WORDS, Cue, Reasons, give_reason
 from sentprobe.probes.datasets.records import Entry
 from sentprobe.probes.natural import selection
 from sentprobe.probes.natural.changed_sentences import is_word
-from sentprobe.probes.natural.natural_task import NaturalTask, TaskGroup
+from sentprobe.probes.natural.natural_task import NaturalTask
 from sentprobe.probes.natural.surface_tasks import ABOUT_LENGTH, HOW_LONG, format_bins, select_length_classes
 
 LABELS = ("FALSE", "TRUE")

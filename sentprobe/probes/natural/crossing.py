@@ -13,7 +13,7 @@ from itertools import product
 from random import Random
 
 from sentprobe.common.errors import UsageError, find_versions, suggest
-from sentprobe.common.specs import NATURAL, check_distinct
+from sentprobe.common.specs import NATURAL, TaskGroup, check_distinct
 from sentprobe.probes.corpus.queries import Corpus, open_corpus
 from sentprobe.probes.corpus.table import Table
 from sentprobe.probes.datasets.dataset import Card, ProbeDataset, Split, TooFewError
@@ -21,7 +21,7 @@ from sentprobe.probes.datasets.known_task import name_in_languages
 from sentprobe.probes.datasets.records import Entry, build_dataset
 from sentprobe.probes.natural import selection
 from sentprobe.probes.natural.datasets import NaturalRecipe, add_baselines, check_natural_size, select_items
-from sentprobe.probes.natural.natural_task import NaturalTask, TaskGroup
+from sentprobe.probes.natural.natural_task import NaturalTask
 from sentprobe.probes.natural.parsed_tasks import OTHER
 from sentprobe.probes.natural.surface_tasks import WORD_CONTENT
 

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from sentprobe.common.errors import UsageError, find_versions, suggest
-from sentprobe.common.specs import NATURAL, NATURAL_SIZES
+from sentprobe.common.specs import NATURAL, NATURAL_SIZES, Sampling, TaskGroup
 from sentprobe.probes.corpus.queries import MEMORY, THREADS, Corpus, open_corpus
 from sentprobe.probes.corpus.table import Table
-from sentprobe.probes.datasets.dataset import Card, ProbeDataset, Sampling, Size, Split, TooFewError
+from sentprobe.probes.datasets.dataset import Card, ProbeDataset, Size, Split, TooFewError
 from sentprobe.probes.datasets.known_task import find_task_name
 from sentprobe.probes.datasets.records import build_dataset
 from sentprobe.probes.natural import changed_sentences, parsed_tasks, surface_tasks, universal_tasks
 from sentprobe.probes.natural.adi_tasks import ADI_CONTENT, ADI_LENGTH, ADI_ORDER
-from sentprobe.probes.natural.natural_task import NaturalTask, TableNeed, TaskGroup
+from sentprobe.probes.natural.natural_task import NaturalTask, TableNeed
 from sentprobe.probes.natural.selection import NaturalSettings, Selection, SelectionRequest
 from sentprobe.probes.statistics import wilson
 

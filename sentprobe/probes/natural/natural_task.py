@@ -5,21 +5,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
 
+from sentprobe.common.specs import TaskGroup
 from sentprobe.probes.datasets.known_task import Cue, KnownTask
 from sentprobe.probes.natural.selection import Selection, SelectionRequest
-
-
-class TaskGroup(StrEnum):
-    """A suite of natural-text tasks."""
-
-    CONNEAU = "conneau"
-    """The ten tasks of Conneau et al. 2018, the default suite."""
-    ADI = "adi"
-    """The three tasks of Adi et al. 2017."""
-    UNIVERSAL = "universal"
-    """Tasks whose labels come from Universal Dependencies."""
-    CONTROLS = "adi-controls"
-    """The tasks of Adi et al. 2017 on permuted sentences and on sentences of random words."""
 
 
 class TableNeed(StrEnum):

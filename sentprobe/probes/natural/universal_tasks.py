@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from sentprobe.common.specs import TaskGroup
 from sentprobe.probes.datasets.dataset import TooFewError
 from sentprobe.probes.datasets.known_task import Cue, Redundancy, give_reason
 from sentprobe.probes.natural import natural_task as nt
@@ -57,7 +58,7 @@ def _make_feature_task(name: str, role: str, feature: str) -> nt.NaturalTask:
     word = "main verb" if role == "verb" else f"{role} of the main clause"
     return nt.NaturalTask(
         name=name,
-        suite=nt.TaskGroup.UNIVERSAL,
+        suite=TaskGroup.UNIVERSAL,
         question_text=f"which {feature} feature does the {word} of s have?",
         classes=f"the values of {feature}",
         select_items=partial(select_feature, role=role, feature=feature),
@@ -70,7 +71,7 @@ def _make_feature_task(name: str, role: str, feature: str) -> nt.NaturalTask:
 TASKS = (
     nt.NaturalTask(
         name="DepDepth",
-        suite=nt.TaskGroup.UNIVERSAL,
+        suite=TaskGroup.UNIVERSAL,
         question_text="how many dependencies lead from the root to the deepest word?",
         classes="3 to 5",
         select_items=partial(
@@ -84,7 +85,7 @@ TASKS = (
     ),
     nt.NaturalTask(
         name="TopDeps",
-        suite=nt.TaskGroup.UNIVERSAL,
+        suite=TaskGroup.UNIVERSAL,
         question_text="which relations do the root's dependents have, in their order?",
         classes="the 19 most frequent sequences, OTHER",
         select_items=partial(parsed_tasks.select_top_constituents, answer=ORDER_SQL),
@@ -96,7 +97,7 @@ TASKS = (
     _make_feature_task("VerbMood", "verb", "Mood"),
     nt.NaturalTask(
         name="Voice",
-        suite=nt.TaskGroup.UNIVERSAL,
+        suite=TaskGroup.UNIVERSAL,
         question_text="is the main clause of s active or passive?",
         classes="Act, Pass",
         select_items=select_voice,

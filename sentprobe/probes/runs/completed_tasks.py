@@ -11,7 +11,7 @@ from itertools import islice
 from typing import NamedTuple, TypeAlias
 
 from sentprobe.common.errors import digest_code, find_versions
-from sentprobe.common.specs import Spec, count_tokens
+from sentprobe.common.specs import Spec, TaskGroup, count_tokens
 from sentprobe.generator.sentences.parse import ParseError, parse
 from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.lexicon.read import find_built_in
@@ -28,7 +28,7 @@ from sentprobe.probes.encoders.kinds import (
 )
 from sentprobe.probes.generated.assemble import EVENT_COLUMNS, ProbedEvent, build_event_columns
 from sentprobe.probes.generated.tasks import CompevalTask
-from sentprobe.probes.natural.natural_task import NaturalTask, TaskGroup
+from sentprobe.probes.natural.natural_task import NaturalTask
 from sentprobe.probes.results import store
 from sentprobe.probes.results.item_table import LABEL, LENGTH, ItemTable, find_item_table, write_item_table
 from sentprobe.probes.results.result import Condition, Result, Results

@@ -34,7 +34,8 @@ from sentprobe.probes.similarity import distance_results as geometry
 from sentprobe.probes.training import checkpoint, corpora, devices_and_precision, loop, objectives, running_text
 from sentprobe.probes.training.corpora import sample_meanings
 from sentprobe.probes.training.objective_options import EVENTS, ObjectiveOptions
-from sentprobe.probes.training.objectives import READERS, ObjectiveKind, TextKind
+from sentprobe.probes.training.objectives import ObjectiveKind, TextKind
+from sentprobe.probes.training.pair_texts import read_nli, read_parallel, read_triplets
 from sentprobe.probes.training.schedule import TrainingState, ValidationPoint
 from sentprobe.probes.training.text_filters import SKIP_GRAM, TextOptions, learn_skip_gram, learn_vocabulary
 
@@ -326,6 +327,15 @@ def _train_encoder(
     training_store = loop.TrainingStore(plan.out, identity, save, partial(_write_validation, plan))
     state = loop.train(prepared, plan.settings, training_store, probe_model=score_point, reporter=reporter)
     return TrainingReport(plan.out, state, state.find_end_reason(plan.settings.limits), was_finished=False)
+
+
+READERS: Mapping[TextKind, Callable[..., corpora.LearnedTexts]] = {
+    TextKind.SENTENCES: running_text.read_sentences,
+    TextKind.PARALLEL: read_parallel,
+    TextKind.NLI: read_nli,
+    TextKind.TRIPLETS: read_triplets,
+    TextKind.TREES: running_text.read_trees,
+}
 
 
 def read_texts(plan: TrainingPlan) -> Any:

@@ -118,7 +118,7 @@ def run(
     - erase: paths of datasets without probe words; for each of these datasets, vectors from which the
       dataset's labels are erased are also probed
     - control_task, methods: further probes of the unchanged vectors of each encoder: see
-      :class:`sentprobe.probes.runs.settings.MethodName`
+      :class:`sentprobe.common.specs.MethodName`
 
     A sentence that is in several datasets is encoded once per encoder. Controls that depend only on the width of the
     vectors are run once for all encoders of that width.

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from pathlib import Path
 
 from sentprobe.common.engines import KEPT_MESSAGE, EngineChoice
 from sentprobe.common.errors import UsageError, check_seed, check_whole, require_libraries
 from sentprobe.common.processes import check_count
-from sentprobe.common.specs import Spec, choose_member
+from sentprobe.common.specs import MethodName, Spec, choose_member
 from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.encoders.encoder import Encoder
 from sentprobe.probes.encoders.kinds import EncoderSource
@@ -97,19 +96,6 @@ class RunRequest:
     preset: ClassifierChoice | None = None
     """The classifier; None: the classifier of each task's paper."""
     run: Run = field(default_factory=Run)
-
-
-class MethodName(StrEnum):
-    """A value of ``--method``: a measure for which probes are trained in addition to the main probes."""
-
-    MDL = "mdl"
-    """Minimum description length: the codelength of the labels in bits (Voita & Titov 2020)."""
-    SAMPLE_EFFICIENCY = "sample-efficiency"
-    """The accuracy as a function of the number of training items, and the area under this curve."""
-    V_INFORMATION = "v-information"
-    """The information about the labels that a probe can use, in bits (Xu et al. 2020)."""
-    COMPLEXITY = "complexity"
-    """The accuracies of a linear probe and of probes with ever wider hidden layers."""
 
 
 METHOD_CONDITIONS = {

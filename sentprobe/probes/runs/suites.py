@@ -14,7 +14,7 @@ from typing import ClassVar, TypeAlias
 from sentprobe.common.errors import ArgumentTypeError, SentprobeError, UsageError, require_libraries
 from sentprobe.common.inputs import describe_folder, is_table
 from sentprobe.common.screen import Reporter, show_bars
-from sentprobe.common.specs import COMPEVAL, NATURAL, OptionPair, check_distinct, choose_member
+from sentprobe.common.specs import COMPEVAL, NATURAL, OptionPair, Sampling, TaskGroup, check_distinct, choose_member
 from sentprobe.generator.spaces.profile import Profile, load_profile
 from sentprobe.generator.spaces.templates import SplitSide, parse_side
 from sentprobe.lexicon.languages.language import Language
@@ -23,7 +23,7 @@ from sentprobe.lexicon.read import choose_vocabulary, load_lexicon
 from sentprobe.probes.classifier.presets import find_preset, override
 from sentprobe.probes.classifier.probe import Preset
 from sentprobe.probes.corpus.table import Table, open_table
-from sentprobe.probes.datasets.dataset import ONE_HOT, ProbeDataset, Sampling, Size, TooFewError
+from sentprobe.probes.datasets.dataset import ONE_HOT, ProbeDataset, Size, TooFewError
 from sentprobe.probes.datasets.known_task import Cue, KnownTask, Reasons, Redundancy, find_task_name, remove_languages
 from sentprobe.probes.generated.assemble import build
 from sentprobe.probes.generated.held_out_pairs import Structure, find_structure
@@ -31,7 +31,7 @@ from sentprobe.probes.generated.tasks import SUITE_TASKS, CompevalTask, check_si
 from sentprobe.probes.natural.crossing import Crossing, build_crossed_datasets, make_crossing
 from sentprobe.probes.natural.datasets import TASKS as NATURAL_TASKS
 from sentprobe.probes.natural.datasets import NaturalRecipe, build_datasets, check_natural_size, find_tasks
-from sentprobe.probes.natural.natural_task import NaturalTask, TableNeed, TaskGroup
+from sentprobe.probes.natural.natural_task import NaturalTask, TableNeed
 from sentprobe.probes.natural.selection import DEPTHS, NaturalSettings, parse_band, parse_depths
 from sentprobe.probes.runs.suite_options import CompevalOptions, ItemOptions, NaturalOptions
 

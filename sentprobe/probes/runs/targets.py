@@ -10,14 +10,13 @@ from typing import TypeAlias
 from sentprobe.common.errors import ArgumentTypeError, UsageError, suggest
 from sentprobe.common.inputs import is_table
 from sentprobe.common.screen import Reporter
-from sentprobe.common.specs import GENERATED, NATURAL, SUITES, TASK_GROUPS, check_distinct
+from sentprobe.common.specs import GENERATED, NATURAL, SUITES, TaskGroup, check_distinct
 from sentprobe.probes.corpus.table import open_table
 from sentprobe.probes.datasets.dataset import ProbeDataset, TooFewError
 from sentprobe.probes.datasets.formats import read_datasets
 from sentprobe.probes.encoders.kinds import is_encoder
 from sentprobe.probes.generated.tasks import SUITE_TASKS
 from sentprobe.probes.natural.datasets import TASKS as NATURAL_TASKS
-from sentprobe.probes.natural.natural_task import TaskGroup
 from sentprobe.probes.runs import suites
 from sentprobe.probes.runs.suite_options import CompevalOptions, ItemOptions, NaturalOptions, reject_unused_options
 from sentprobe.probes.runs.suites import to_own_name
@@ -241,6 +240,6 @@ def missing_table_error(command: str) -> UsageError:
 
 def unknown_suite_error(name: str, *, why: str = "") -> UsageError:
     """Return the error for the unknown suite *name*; *why* extends the message."""
-    if name in TASK_GROUPS:
+    if name in list(TaskGroup):
         return UsageError(f"the tasks of {name} are in the suite natural: name natural and the table of a corpus")
     return UsageError(f"there is no suite {name!r}{suggest(name, SUITES)}{why}; the suites are: {', '.join(SUITES)}")

@@ -152,6 +152,9 @@ class Trees:
         return format_count(len(self), "tree")
 
 
+LearnedTexts: TypeAlias = Sentences | SentencePairs | NliPairs | Triplets | Trees
+
+
 @dataclass(frozen=True, slots=True)
 class Meanings:
     """Sentences, and for each sentence the notation of its event, with spaces added by :func:`split_notation`."""

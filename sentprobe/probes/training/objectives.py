@@ -1,24 +1,20 @@
-"""The training objectives by name, such as ``nli``; the texts that an objective needs, and its options."""
+"""The training objectives by name, such as ``nli``; the kind of texts that an objective needs, and its options.
+
+This module does not import PyTorch.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from sentprobe.common.errors import UsageError, suggest
-from sentprobe.probes.training import corpora
 from sentprobe.probes.training.objective_options import ObjectiveOptions
-from sentprobe.probes.training.pair_texts import read_nli, read_parallel, read_triplets
-from sentprobe.probes.training.running_text import read_sentences, read_trees
 
 if TYPE_CHECKING:
     from sentprobe.probes.encoders.models.trained import SentenceModel
     from sentprobe.probes.training.objective import PreparedObjective
-
-LearnedTexts: TypeAlias = (
-    corpora.Sentences | corpora.SentencePairs | corpora.NliPairs | corpora.Triplets | corpora.Trees
-)
 
 
 class TextKind(StrEnum):
@@ -31,15 +27,6 @@ class TextKind(StrEnum):
     TREES = "trees"
     EVENTS = "events"
     """Random sentences of the generator, with their events; no file is read."""
-
-
-READERS: Mapping[TextKind, Callable[..., LearnedTexts]] = {
-    TextKind.SENTENCES: read_sentences,
-    TextKind.PARALLEL: read_parallel,
-    TextKind.NLI: read_nli,
-    TextKind.TRIPLETS: read_triplets,
-    TextKind.TREES: read_trees,
-}
 
 
 @dataclass(frozen=True, slots=True)

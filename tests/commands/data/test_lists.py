@@ -11,12 +11,12 @@ from helpers.runs.natural_tables import sample_rows, write_table
 
 import sentprobe
 from sentprobe.commands.lists import PAPERS, describe_extra, list_tasks
+from sentprobe.common.specs import TaskGroup
 from sentprobe.probes.datasets.formats import read_dataset
 from sentprobe.probes.encoders.kinds import ENCODERS
 from sentprobe.probes.generated.tasks import STRUCTURE_TASKS
 from sentprobe.probes.generated.tasks import TASKS as COMPEVAL
 from sentprobe.probes.natural.datasets import TASKS as NATURAL
-from sentprobe.probes.natural.natural_task import TaskGroup
 
 EVERY = [*COMPEVAL, *STRUCTURE_TASKS, *NATURAL]
 

@@ -9,6 +9,7 @@ from helpers.in_process import Command, check_success
 from helpers.runs.natural_tables import sample_rows, write_table
 from helpers.strategies.probe_strategies import make_learnable_dataset, to_items
 
+from sentprobe.common.specs import TaskGroup
 from sentprobe.lexicon import english
 from sentprobe.probes.classifier.presets import find_preset, override
 from sentprobe.probes.classifier.probe import Preset
@@ -17,7 +18,6 @@ from sentprobe.probes.datasets.formats import write_dataset
 from sentprobe.probes.generated.assemble import build
 from sentprobe.probes.generated.tasks import TASKS as COMPEVAL
 from sentprobe.probes.natural.datasets import TASKS
-from sentprobe.probes.natural.natural_task import TaskGroup
 from sentprobe.probes.reports.tables.main_table import sort_results
 from sentprobe.probes.reports.tables.table_notes import describe_all
 from sentprobe.probes.results.store import read_results

@@ -30,10 +30,10 @@ from sentprobe.commands.shared.output_paths import (
 from sentprobe.common.errors import UsageError
 from sentprobe.common.files import atomic_path, write_atomically
 from sentprobe.common.inputs import README_HEAD, declare_output, guarding_inputs, manage_folder, record_input
-from sentprobe.common.specs import DEVICES, SUITES
+from sentprobe.common.specs import DEVICES, SUITES, Sampling
 from sentprobe.generator.spaces.templates import list_template_names
 from sentprobe.probes.classifier.presets import PRESETS
-from sentprobe.probes.datasets.dataset import ENCODER_WORDS, ONE_HOT, Sampling
+from sentprobe.probes.datasets.dataset import ENCODER_WORDS, ONE_HOT
 from sentprobe.probes.datasets.formats import check_format
 from sentprobe.probes.encoders.kinds import ENCODERS
 from sentprobe.probes.results.store import prepare_directory

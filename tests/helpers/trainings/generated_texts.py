@@ -17,8 +17,7 @@ from sentprobe.generator.spaces.space import Space
 from sentprobe.lexicon import english
 from sentprobe.probes.corpus.trees import read_tree
 from sentprobe.probes.training import corpora
-from sentprobe.probes.training.corpora import Meanings, split_notation
-from sentprobe.probes.training.objectives import LearnedTexts
+from sentprobe.probes.training.corpora import LearnedTexts, Meanings, split_notation
 from sentprobe.probes.training.running_text import linearise
 
 _Space = TypeVar("_Space", bound=TripletSpace)

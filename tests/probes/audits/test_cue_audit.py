@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from sentprobe.common.errors import UsageError
 from sentprobe.common.processes import count_cores
+from sentprobe.common.specs import TaskGroup
 from sentprobe.common.tables import WRITERS, TableFormat, format_tables
 from sentprobe.probes.audits.audit_report import audit_from_json, build_audit_tables, format_verdict_lines, to_json
 from sentprobe.probes.audits.cue_audit import (
@@ -45,7 +46,6 @@ from sentprobe.probes.datasets.formats import read_dataset, read_datasets, write
 from sentprobe.probes.datasets.known_task import Cue
 from sentprobe.probes.encoders.baselines import FIRST_SECOND_LAST, compute_place_bound
 from sentprobe.probes.natural.datasets import TASKS
-from sentprobe.probes.natural.natural_task import TaskGroup
 from sentprobe.probes.results.data_facts import SplitOverlap
 from sentprobe.probes.runs.suites import explain_expected_cue, explain_inverted_cue, find_preset_name
 from sentprobe.probes.statistics import Interval, wilson

@@ -18,9 +18,9 @@ from hypothesis import given
 from sklearn.metrics import cohen_kappa_score
 
 from sentprobe.common.errors import SentprobeError
+from sentprobe.common.specs import TaskGroup
 from sentprobe.probes.corpus.table import AnalysisRecipe, Table
 from sentprobe.probes.natural.datasets import TASKS, NaturalRecipe
-from sentprobe.probes.natural.natural_task import TaskGroup
 from sentprobe.probes.natural.selection import FrequencyBand, NaturalSettings
 from sentprobe.probes.natural.table_agreement import (
     AgreementCounts,

@@ -19,10 +19,10 @@ from sentprobe.probes.classifier.probe import Precision
 from sentprobe.probes.encoders.architecture import Architecture
 from sentprobe.probes.runs.encoder_training import TrainingPlan
 from sentprobe.probes.training import devices_and_precision, loop
-from sentprobe.probes.training.corpora import Meanings
+from sentprobe.probes.training.corpora import LearnedTexts, Meanings
 from sentprobe.probes.training.objective import Validation
 from sentprobe.probes.training.objective_options import ObjectiveOptions
-from sentprobe.probes.training.objectives import OBJECTIVES, LearnedTexts
+from sentprobe.probes.training.objectives import OBJECTIVES
 from sentprobe.probes.training.schedule import Limits, OptimizerKind, OptimizerSettings, StepInterval
 
 pytest.importorskip("lightning_fabric")

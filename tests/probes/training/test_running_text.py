@@ -19,8 +19,9 @@ from nltk.tree import Tree as NltkTree
 from sentprobe.common.errors import SentprobeError, UsageError
 from sentprobe.probes.corpus.table import AnalysisRecipe
 from sentprobe.probes.corpus.trees import read_tree
+from sentprobe.probes.runs.encoder_training import READERS
 from sentprobe.probes.training.corpora import Sentences
-from sentprobe.probes.training.objectives import READERS, TextKind
+from sentprobe.probes.training.objectives import TextKind
 from sentprobe.probes.training.pair_texts import read_parallel
 from sentprobe.probes.training.running_text import SentenceFiles, linearise, read_sentences, read_trees
 from sentprobe.probes.training.text_filters import TextOptions
