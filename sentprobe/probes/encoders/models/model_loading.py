@@ -2,13 +2,14 @@
 
 import os
 import re
+import sys
 import threading
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from traceback import walk_tb
@@ -19,8 +20,9 @@ from sentprobe.common.errors import SentprobeError, UsageError, digest_folder, f
 from sentprobe.common.inputs import record_input
 from sentprobe.common.processes import call_in_time
 from sentprobe.common.reading import check_archive
-from sentprobe.common.values import BadSyntaxError, parse_json
+from sentprobe.common.values import parse_json
 from sentprobe.probes.encoders.encoder import EncoderError, digest
+from sentprobe.probes.encoders.models.model_folders import check_configurations, compute_max_parameters, count_weights
 
 HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
 """The form of a model's name on the Hugging Face hub: ``model`` or ``organisation/model``."""
@@ -241,26 +243,6 @@ def count_none_truncated(sentences: Sequence[str]) -> int:  # noqa: ARG001
     return 0
 
 
-MAX_MODULES = 10_000
-"""Maximum number of layers, attention heads, experts or labels that a configuration may declare."""
-SMALL_MODEL = 2**24
-"""A model may declare at most this number of parameters plus PARAMETERS_PER_BYTE for each byte of its files."""
-PARAMETERS_PER_BYTE = 8
-"""Maximum number of parameters in a byte of a file: a weight has at least one bit."""
-
-_MODULE_COUNTS = (
-    *("num_hidden_layers", "num_layers", "n_layer", "n_layers", "encoder_layers", "decoder_layers"),
-    *("num_decoder_layers", "num_encoder_layers", "num_hidden_groups", "inner_group_num", "num_attention_heads"),
-    *("num_heads", "n_head", "n_heads", "num_experts", "num_local_experts", "n_routed_experts", "num_labels"),
-)
-_LAYER_COUNTS = ("num_hidden_layers", "num_layers", "n_layer", "n_layers", "encoder_layers")
-_WIDTHS = ("hidden_size", "d_model", "n_embd", "dim", "hidden_dim", "in_features")
-_INNER_WIDTHS = ("intermediate_size", "d_ff", "ffn_dim", "encoder_ffn_dim", "n_inner", "out_features")
-_WORD_WIDTHS = ("embedding_size", "word_embed_proj_dim", "d_embed")
-_POSITIONS = ("max_position_embeddings", "n_positions", "n_ctx")
-_COMPUTED_POSITIONS = ("rope", "rotary", "relative", "alibi", "sinusoidal")
-
-
 SENTENCE_TRANSFORMERS = ("SentenceTransformer", "CrossEncoder")
 """The classes that the package sentence-transformers loads; all others are loaded by transformers."""
 
@@ -268,16 +250,16 @@ SENTENCE_TRANSFORMERS = ("SentenceTransformer", "CrossEncoder")
 def load_from_folder(kind: str, directory: Path, **settings: Any) -> Any:
     """Load a configuration, tokenizer or model. No code in the folder is run, and the user is not asked.
 
-    All models of ``hf:``, ``st:``, ``ce:`` and ``probe lm`` are loaded here. The configurations are checked before
-    anything is loaded, and afterwards that each weight came from the files. Raises ValueError, or an error of the
-    library.
+    All models of ``hf:``, ``st:``, ``ce:`` and ``probe lm`` are loaded here, without connections. The configurations
+    are checked before anything is loaded, and afterwards that each weight came from the files. Raises ValueError, or
+    an error of the library.
 
     - kind: name of a class of transformers or sentence-transformers, such as ``AutoConfig``
     - settings: further arguments of the class or its ``from_pretrained``
     """
     check_configurations(directory)
     # PyTorch ignores the checksums of these files, which are read where there is no safetensors file.
-    for path in sorted(directory.rglob("pytorch_model*.bin")) if kind != "AutoTokenizer" else ():
+    for path in sorted(directory.rglob("*.bin")) if kind != "AutoTokenizer" else ():
         if not any(path.parent.glob("*.safetensors")):
             try:
                 check_archive(path)
@@ -288,10 +270,71 @@ def load_from_folder(kind: str, directory: Path, **settings: Any) -> Any:
     needs_pooler = kind == "CrossEncoder" or any(
         b"pooler_output" in path.read_bytes() for path in directory.rglob("sentence_*_config.json")
     )
-    with _check_loaded_weights(needs_pooler=needs_pooler):
-        if kind in SENTENCE_TRANSFORMERS:
-            return getattr(import_module("sentence_transformers"), kind)(str(directory), **safe, **settings)
-        return getattr(import_module("transformers"), kind).from_pretrained(directory, **safe, **settings)
+    if kind in SENTENCE_TRANSFORMERS:
+        load = getattr(import_module("sentence_transformers"), kind)
+    else:
+        load = getattr(import_module("transformers"), kind).from_pretrained
+    with _check_loaded_weights(needs_pooler=needs_pooler), _limit_parameters(directory), _refuse_requests():
+        return load(str(directory), **safe, **settings)
+
+
+SMALL_WEIGHTS = 4096
+"""A model may be built from at most this number of weights plus BUILT_PER_WEIGHT for each weight in its files."""
+BUILT_PER_WEIGHT = 8
+"""Maximum of built weights for a weight in a file: one may be replaced, or belong to a decoder that has no file."""
+
+
+@contextmanager
+def _limit_parameters(directory: Path) -> Iterator[None]:
+    """Stop a model while it is built if it has many more parameters than its files hold. Raises ValueError there."""
+    from torch.nn.modules.module import register_module_parameter_registration_hook
+
+    thread, total, arrays = threading.get_ident(), 0, 0
+    max_total = compute_max_parameters(directory)
+    max_arrays = SMALL_WEIGHTS + BUILT_PER_WEIGHT * count_weights(directory)
+
+    def count(module: object, name: str, parameter: Any) -> None:  # noqa: ARG001
+        nonlocal total, arrays
+        if threading.get_ident() == thread and parameter is not None:
+            total, arrays = total + parameter.numel(), arrays + 1
+            if total > max_total or arrays > max_arrays:
+                raise ValueError("its configuration asks for many more weights than its files have")
+
+    handle = register_module_parameter_registration_hook(count)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+_REFUSED_EVENTS = {
+    **dict.fromkeys(("socket.connect", "socket.getaddrinfo", "socket.gethostbyname"), "opens a connection"),
+    "pickle.find_class": "imports what a pickle names",
+}
+"""Python's audit events that no folder may cause. PyTorch's reader of mere weights does not cause that of pickles."""
+_IN_FOLDER = threading.local()
+"""Has the attribute ``is_loading`` while the thread loads a model from a folder."""
+
+
+@contextmanager
+def _refuse_requests() -> Iterator[None]:
+    """Refuse connections of this thread, and pickles that name a class or function, whatever the libraries ask for."""
+    _install_audit_hook()
+    _IN_FOLDER.is_loading = True
+    try:
+        yield
+    finally:
+        _IN_FOLDER.is_loading = False
+
+
+@cache
+def _install_audit_hook() -> None:
+    sys.addaudithook(_refuse_event)  # Python cannot remove it
+
+
+def _refuse_event(event: str, arguments: object) -> None:  # noqa: ARG001
+    if event in _REFUSED_EVENTS and getattr(_IN_FOLDER, "is_loading", False):
+        raise ValueError(f"loading it {_REFUSED_EVENTS[event]}, which the folder of a model may not ask for")
 
 
 def load_pretrained(
@@ -390,106 +433,8 @@ def _is_in_undeclared_layer(weight: str, model: Any) -> bool:
     return False
 
 
-def check_configurations(directory: Path) -> None:
-    """Check the sizes and the names of code in the configurations of a model. Raises ValueError.
-
-    The files of the model must be able to hold all declared parameters. Names of code, which libraries import and
-    call, must name layers of PyTorch or modules of sentence-transformers. Lists of files and modules must name those in
-    the folder.
-    """
-    file_sizes = [path.stat().st_size for path in directory.rglob("*") if path.is_file()]
-    limit = SMALL_MODEL + PARAMETERS_PER_BYTE * sum(file_sizes)
-    patterns = ("*config.json", "modules.json", "*.safetensors.index.json", "*.bin.index.json")
-    for path in sorted(path for pattern in patterns for path in directory.rglob(pattern)):
-        try:
-            content = parse_json(path.read_bytes())
-        except BadSyntaxError as error:
-            raise ValueError(f"{path.name}: {error}") from None
-        if path.name.endswith(".index.json"):
-            table = content.get("weight_map") if isinstance(content, dict) else None
-            if not isinstance(table, dict) or not table:
-                raise ValueError(f"{path.name}: weight_map is not an object from weights to the files that hold them")
-            for file in table.values():
-                _check_path(file, name=path.name)
-            continue  # its keys are names of weights
-        for config in _find_objects(content):
-            _check_config(config, name=path.name, limit=limit)
-            _check_code_names(config, name=path.name)
-            if path.name == "modules.json":
-                _check_path(config.get("path", ""), name=path.name)
-
-
-_MODULE_NAME = r"sentence_transformers(\.\w+)*\.(models|modules)(\.\w+)*\.[A-Z]\w*"
-_SAFE_NAMES = (
-    (re.compile(".*(activation|act_fn).*"), re.compile(r"torch\.nn\.(modules\.(activation|linear)\.)?[A-Z]\w*")),
-    (re.compile("types?"), re.compile(_MODULE_NAME)),
-    (re.compile(".*(attn_implementation|experts_implementation|kernel).*"), re.compile(r"(?!)")),
-)
-"""Pairs of patterns: keys whose value may name code, and the names that may be imported.
-
-Attention may be implemented by a kernel of the hub (``organisation/name``), which is downloaded and run.
-"""
-_CODE_NAME = re.compile(r"[./:]")
-"""Part of each dotted name (``os.system``), repository of the hub and name with a colon, but of no word (``gelu``)."""
-
-
-def _check_code_names(config: Mapping[str, Any], *, name: str) -> None:
-    for key, value in config.items():
-        for key_pattern, safe_names in _SAFE_NAMES:
-            texts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
-            for text in texts if key_pattern.fullmatch(key) else ():
-                if isinstance(text, str) and _CODE_NAME.search(text) and not safe_names.fullmatch(text):
-                    raise ValueError(f"{name} names code ({key}: {text}), which is not run")
-
-
-def _check_path(path: object, *, name: str) -> None:
-    if not isinstance(path, str) or Path(path).is_absolute() or ".." in Path(path).parts:
-        raise ValueError(f"{name} names the file {path}, which is not in the model's folder")
-
-
 def read_architectures(directory: Path) -> list[str]:
     """Return the names of classes for which a model's config.json says that it has weights. Raises ValueError."""
     config = parse_json((directory / "config.json").read_bytes())
     names = config.get("architectures") if isinstance(config, dict) else None
     return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
-
-
-def _find_objects(value: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield a JSON object and all objects nested in it, since a part of a model may have its own configuration."""
-    if isinstance(value, dict):
-        yield value
-    if isinstance(value, dict | list):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from _find_objects(part)
-
-
-def _check_config(config: Mapping[str, Any], *, name: str, limit: int) -> None:
-    for key in _LAYER_COUNTS:
-        if type(config.get(key)) is int and config[key] < 1:
-            raise ValueError(f"{name} asks for {key}={config[key]}, and at least 1 is expected")
-    for key in _MODULE_COUNTS:
-        if (count := _read_size(config, (key,))) > MAX_MODULES:
-            raise ValueError(f"{name} asks for {key}={count:,}, and at most {MAX_MODULES:,} are built")
-    if (count := _count_parameters(config)) > limit:
-        raise ValueError(f"{name} asks for {count:,} parameters or more, which its files cannot hold")
-
-
-def _count_parameters(config: Mapping[str, Any]) -> int:
-    """Return a lower bound on the number of parameters that a configuration declares.
-
-    >>> _count_parameters({"hidden_size": 384, "vocab_size": 30522, "num_hidden_layers": 6})
-    11722752
-    """
-    width = _read_size(config, _WIDTHS, default=1)
-    has_position_vectors = not any(word in key for key in config for word in _COMPUTED_POSITIONS)
-    # The layers of ALBERT, which has this key, share weights: their number sets no lower bound.
-    layers = 0 if "num_hidden_groups" in config else _read_size(config, _LAYER_COUNTS)
-    rows = layers + _read_size(config, _INNER_WIDTHS) + _read_size(config, ("type_vocab_size",))
-    words = _read_size(config, ("vocab_size",)) + has_position_vectors * _read_size(config, _POSITIONS)
-    return words * _read_size(config, _WORD_WIDTHS, default=width) + rows * width
-
-
-def _read_size(config: Mapping[str, Any], keys: tuple[str, ...], *, default: int = 0) -> int:
-    """Return the first positive whole number that *config* has under one of *keys*, or else *default*."""
-    values = (config.get(key) for key in keys)
-    return next((value for value in values if type(value) is int and value > 0), default)

@@ -3,6 +3,8 @@
 import ast
 import builtins
 import json
+import os
+import socket
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -18,8 +20,8 @@ from sentprobe.common.errors import SentprobeError
 from sentprobe.common.specs import parse_spec
 from sentprobe.probes.encoders.encoder import EncoderError
 from sentprobe.probes.encoders.kinds import make_encoder
-from sentprobe.probes.encoders.models import model_loading
-from sentprobe.probes.encoders.models.model_loading import check_configurations
+from sentprobe.probes.encoders.models import model_folders
+from sentprobe.probes.encoders.models.model_folders import check_configurations
 from sentprobe.probes.language_models.scorers import load_language_model
 from sentprobe.probes.similarity.pair_scores import load_cross_encoder
 
@@ -63,6 +65,17 @@ HOSTILE: dict[str, dict[str, Any]] = {
     },
     "kernel of the hub": {"config.json": BERT | {"attn_implementation": "evil/kernel"}},
     "nested kernel": {"config.json": BERT | {"text_config": {"_attn_implementation": "evil/kernel:attention"}}},
+    "activation of a cross-encoder": {
+        "config.json": BERT,
+        "config_sentence_transformers.json": {"model_type": "CrossEncoder", "activation_fn": RUN_PROGRAM},
+    },
+    "tokenizer of a module": {"config.json": BERT, "wordembedding_config.json": {"tokenizer_class": "json.load"}},
+    "method": {
+        "config.json": BERT,
+        "sentence_bert_config.json": {
+            "modality_config": {"text": {"method": "push_to_hub", "method_output_name": "logits"}}
+        },
+    },
     "adapter": {"config.json": BERT, "adapter_config.json": {"auto_mapping": {"parent_library": "evil_code"}}},
     "architectures": {"config.json": BERT | {"architectures": 5}},
 }
@@ -107,7 +120,7 @@ def test_no_code_of_a_model_runs(case: str, kind: str, tmp_path: Path, monkeypat
 @pytest.mark.parametrize("case", sorted({*HOSTILE} - LEFT_TO_LIBRARIES))
 def test_a_name_of_code_is_refused_before_anything_is_loaded(case: str, tmp_path: Path) -> None:
     write_model(tmp_path, HOSTILE[case])
-    with pytest.raises(ValueError, match=r"config.json|modules.json") as caught:
+    with pytest.raises(ValueError, match=r"^\w*(config|modules|config_sentence_transformers)\.json ") as caught:
         check_configurations(tmp_path)
     assert str(caught.value).endswith("which is not run")
 
@@ -124,7 +137,7 @@ EVIL_NAMES = ["evil_code.X ", "evil_code.X\t", "evil_code.X\n", "evil_code.X\u00
 )
 def test_no_spelling_of_a_name_of_code_is_accepted(key: str, name: str, nest: Callable[[str], Any]) -> None:
     with pytest.raises(ValueError, match="names code"):
-        model_loading._check_code_names({key: nest(name)}, name="config.json")
+        model_folders._check_code_names({key: nest(name)}, name="config.json")
 
 
 FILES_ELSEWHERE: list[tuple[object, str]] = [
@@ -150,6 +163,121 @@ def test_weights_outside_a_model_are_refused(kind: str, table: object, message: 
         LOADERS[kind](tmp_path / "model")
     assert f"cannot load the model {tmp_path}/model: model.safetensors.index.json" in str(caught.value)
     assert message in str(caught.value)
+
+
+ARGUMENTS = ["model_args", "model_kwargs", "processor_kwargs", "processor_args", "tokenizer_args", "config_kwargs",
+             "config_args"]  # fmt: skip
+FORBIDDEN_SETTINGS = [("weights_only", False), ("trust_remote_code", True), ("gguf_file", "x.gguf"),
+                      ("state_dict", {}), ("torch_dtype", "load"), ("dtype", {"": "float16"}),
+                      ("attn_implementation", "evil/kernel"), ("padding", ["a"]), ("subfolder", "..")]  # fmt: skip
+
+
+@pytest.mark.parametrize("key", ARGUMENTS)
+@pytest.mark.parametrize(("option", "value"), FORBIDDEN_SETTINGS)
+@pytest.mark.parametrize("file", ["sentence_bert_config.json", "0_Transformer/sentence_roberta_config.json"])
+def test_only_plain_settings_are_arguments(file: str, option: str, value: object, key: str, tmp_path: Path) -> None:
+    write_model(tmp_path, {file: {key: {option: value}}})
+    with pytest.raises(ValueError, match=rf"^{Path(file).name} (sets {option} to .* in {key}|names code)") as caught:
+        check_configurations(tmp_path)
+    assert "\n" not in str(caught.value)
+    settings = {"dtype": "bfloat16", "torch_dtype": "torch.float16", "attn_implementation": "sdpa", "max_length": 64}
+    write_model(tmp_path, {file: {key: settings}})
+    check_configurations(tmp_path)
+    write_model(tmp_path, {file: {key: "weights_only"}})
+    with pytest.raises(ValueError, match=rf"{key} is not an object of settings"):
+        check_configurations(tmp_path)
+
+
+OTHER_MODELS = [
+    ("sentence_bert_config.json", {"tokenizer_name_or_path": "evil/repo"}, "tokenizer_name_or_path"),
+    ("config.json", BERT | {"backbone": "evil/repo", "use_pretrained_backbone": True}, "backbone"),
+    ("config.json", BERT | {"vision_config": {"backbone": "evil"}}, "backbone"),
+    ("adapter_config.json", {"base_model_name_or_path": "evil/repo"}, "base_model_name_or_path"),
+    (
+        "processor_config.json",
+        {"audio_tokenizer": {"audio_tokenizer_name_or_path": "evil/repo"}},
+        "audio_tokenizer_name_or_path",
+    ),
+]
+
+
+@pytest.mark.parametrize("kind", ["hf", "st", "ce"])
+@pytest.mark.parametrize(("file", "content", "key"), OTHER_MODELS)
+def test_another_model_is_not_read(kind: str, file: str, content: dict[str, Any], key: str, tmp_path: Path) -> None:
+    pytest.importorskip("sentence_transformers")
+    write_model(tmp_path, {"config.json": BERT, file: content})
+    with pytest.raises(EncoderError, match=rf"{file} asks for another model \({key}: evil(/repo)?\), and only files"):
+        LOADERS[kind](tmp_path)
+
+
+def test_files_that_a_tokenizer_or_configuration_names_are_in_the_folder(tmp_path: Path) -> None:
+    outside = tmp_path / "secret.txt"
+    outside.write_text("x")
+    named = [
+        ("tokenizer_config.json", {"vocab_file": str(outside)}),
+        ("special_tokens_map.json", {"vocab_file": str(outside)}),
+        ("tokenizer_config.json", {"sp_model_kwargs": {"model_file": str(outside)}}),
+        ("config.json", {"configuration_files": ["../config.4.0.0.json"]}),
+        ("config.json", {"configuration_files": ["config.4.0.0.json.txt"]}),
+        ("tokenizer_config.json", {"fast_tokenizer_files": ["/tokenizer.4.0.0.json"]}),
+        ("config.json", {"transformers_weights": "../model.safetensors"}),
+        ("router_config.json", {"types": {"../other": "sentence_transformers.models.Dense"}}),
+    ]
+    for place, (file, content) in enumerate(named):
+        write_model(tmp_path / str(place), {file: content})
+        with pytest.raises(ValueError, match=rf"^{file} names the file \S+.* which is not (in|a JSON file of) the"):
+            check_configurations(tmp_path / str(place))
+    ordinary = {"tokenizer_file": "/home/author/none.json", "vocab_file": None}
+    write_model(tmp_path / "model", {"tokenizer_config.json": ordinary, "data.json": {}})
+    (tmp_path / "model" / "data.json").write_text("{}\n{}")  # no library reads it
+    check_configurations(tmp_path / "model")
+
+
+@pytest.mark.parametrize("kind", ["hf", "st"])
+def test_pickles_have_no_code_even_if_a_library_allows_it(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    pytest.importorskip("sentence_transformers")
+    monkeypatch.chdir(tmp_path)
+    folder = save_model(tmp_path / "model", kind)
+    from safetensors.torch import load_file
+
+    torch.save(load_file(folder / "model.safetensors") | {"evil": EvilObject()}, folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({key: config[key] for key in config if "dtype" not in key}))
+    load = torch.load
+    monkeypatch.setattr(torch, "load", lambda *files, **options: load(*files, **options | {"weights_only": False}))
+    with pytest.raises(EncoderError, match="its weights are a pickle that is damaged or has code, which is not run"):
+        LOADERS[kind](folder)
+    assert not (tmp_path / "evil_ran").exists()
+    torch.load(folder / "pytorch_model.bin")  # other code may read what it trusts
+    assert (tmp_path / "evil_ran").exists()
+
+
+class EvilObject:
+    def __reduce__(self) -> tuple[Callable[[str], int], tuple[str]]:
+        return os.system, ("touch evil_ran",)
+
+
+@pytest.mark.parametrize("kind", ["hf", "st", "ce"])
+def test_loading_opens_no_connection(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    transformers = pytest.importorskip("transformers")
+    pytest.importorskip("sentence_transformers")
+    folder = save_model(tmp_path, kind)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        load = vars(transformers.AutoConfig)["from_pretrained"].__func__
+
+        def connect_and_load(cls: Any, *arguments: Any, **options: Any) -> Any:
+            socket.create_connection(server.getsockname()).close()
+            return load(cls, *arguments, **options)
+
+        monkeypatch.setattr(transformers.AutoConfig, "from_pretrained", classmethod(connect_and_load))
+        with pytest.raises(EncoderError, match="loading it opens a connection, which the folder of a model may not"):
+            LOADERS[kind](folder)
+        socket.create_connection(server.getsockname()).close()
 
 
 @pytest.mark.parametrize("path", ["../other", "/other", "a/../../other", 5])
