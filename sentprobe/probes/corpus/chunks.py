@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from sentprobe.common.errors import FormatError, SentprobeError, UsageError, first_line, get_own_version
+from sentprobe.common.errors import FormatError, SentprobeError, UsageError, first_line, format_count, get_own_version
 from sentprobe.common.files import atomic_path
 from sentprobe.common.values import check_record, parse_json
 from sentprobe.probes.corpus.parsers import NO_PARSER, Parser, ParserError, ParserOutcome, load_parser
@@ -225,11 +225,23 @@ def _parse_batch(parser: Parser, sentences: Sequence[Sequence[str]]) -> Sequence
         return []
     outcomes = _parse_guarded(lambda: parser.parse(sentences), count=len(sentences))
     # With another number of outcomes, it is unknown which sentence each of them belongs to.
-    if len(outcomes) == len(sentences):
-        return outcomes
-    if len(sentences) == 1:
-        return outcomes or ["the parser returned no parse"]
-    return [outcome for tokens in sentences for outcome in _parse_batch(parser, [tokens])]
+    if len(outcomes) == len(sentences) and not any(map(_has_other_words, outcomes, sentences)):
+        return [
+            outcome if isinstance(outcome, str) else replace(outcome, tokens=outcome.tokens or tuple(tokens))
+            for outcome, tokens in zip(outcomes, sentences, strict=True)
+        ]
+    if len(sentences) > 1:
+        return [outcome for tokens in sentences for outcome in _parse_batch(parser, [tokens])]
+    if len(outcomes) != 1:
+        return [f"the parser returned {format_count(len(outcomes), 'parse') if outcomes else 'no parse'}"]
+    return ["the parser returned a parse of other words"]
+
+
+def _has_other_words(outcome: ParserOutcome, tokens: Sequence[str]) -> bool:
+    """Return whether a parse has other words than the sentence. If it has only a tree, build_row compares them."""
+    if isinstance(outcome, str) or not outcome.tokens:
+        return False
+    return [*map(unescape_word, outcome.tokens)] != [*map(unescape_word, tokens)]
 
 
 def _parse_guarded(parse: Callable[[], Sequence[ParserOutcome]], *, count: int) -> Sequence[ParserOutcome]:

@@ -106,6 +106,9 @@ def _build_row_from_tree(parsed: ParsedSentence, tree: Tree | str) -> Row:
         tree = read_tree(tree)
     if parsed.tokens and len(parsed.tokens) != len(tree.words):
         raise RowError(f"{len(parsed.tokens)} tokens, but the tree has {len(tree.words)} words")
+    for token, word in zip(map(unescape_word, parsed.tokens), tree.words, strict=False):
+        if token != word:
+            raise RowError(f"the token {token!r} is {word!r} in the tree")
     clause = find_main_clause(replace(tree, words=_straighten_words(tree.words)))
     tree = replace(tree, words=_restore_written(parsed, tree.words))
     row = _make_row(parsed, tree.words, tree.tags, clause)

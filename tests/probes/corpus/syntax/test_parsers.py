@@ -20,6 +20,7 @@ from helpers.strategies.corpus_strategies import make_table, read_rows
 from sentprobe.common.errors import UsageError, format_install
 from sentprobe.common.specs import Spec, parse_spec
 from sentprobe.probes.corpus import chunks, own_parsers, parsers
+from sentprobe.probes.corpus.own_parsers import CorenlpParser
 from sentprobe.probes.corpus.parsers import PARSERS, ParserError, ParserKind, ParserOutcome, find_parser, load_parser
 from sentprobe.probes.corpus.sources import RecordFields
 from sentprobe.probes.corpus.table import AnalysisRecipe, make_recipe
@@ -370,6 +371,53 @@ def test_wrong_answer_of_a_corenlp_server(
 ) -> None:
     with pytest.raises(ValueError, match=f"the CoreNLP server's answer is not as expected: {message}"):
         load_parser(f"corenlp:{server[0]}/").parse_text(answer)
+
+
+@skip_unless_installed("corenlp")
+@pytest.mark.filterwarnings("ignore")
+def test_each_sentence_gets_the_parse_of_its_own_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server divides a sentence, skips another one, and has other words in the tree of a third."""
+    import urllib3
+
+    divided, skipped, renamed = "Fido", "Rex", "Bo"
+
+    def answer(self: object, text: str, properties: object) -> list[dict[str, Any]]:  # noqa: ARG001
+        sentences: list[dict[str, Any]] = []
+        for line in text.split("\n"):
+            words = line.split()
+            tokens = [{"index": place, "word": word, "pos": "NN"} for place, word in enumerate(words, 1)]
+            leaves = ["Al" if word == renamed else word for word in words]
+            tree = f"(ROOT (NP {' '.join(f'(NN {leaf})' for leaf in leaves)}))"
+            times = 2 if words[0] == divided else 0 if words[0] == skipped else 1
+            sentences += [{"tokens": tokens, "parse": tree}] * times
+        return sentences
+
+    monkeypatch.setattr(CorenlpParser, "_request", answer)
+    parser = CorenlpParser("CoreNLP", "http://127.0.0.1", 1, urllib3.PoolManager())
+    monkeypatch.setattr(parsers, "PARSERS", (ParserKind("corenlp", "urllib3", lambda _: parser),))
+    file = tmp_path / "a.tok"
+    file.write_text('Fido slept\ndogs ( slept )\nRex slept\ncats " slept\nBo slept\n')
+    table = make_table([file], tmp_path / "out", recipe=AnalysisRecipe(parser="corenlp"))
+    assert [(row["place"], row["text"]) for row in read_rows(table)] == [(1, "dogs ( slept )"), (3, 'cats " slept')]
+    assert read_failures(tmp_path / "out") == [
+        (1, "the parser returned 2 parses"),
+        (3, "the parser returned no parse"),
+        (5, "the token 'Bo' is 'Al' in the tree"),
+    ]
+    file.write_text("Fido slept\nRex slept\ncats slept\n")  # as many parses as sentences
+    table = make_table([file], tmp_path / "again", recipe=AnalysisRecipe(parser="corenlp"))
+    assert [(row["place"], row["text"]) for row in read_rows(table)] == [(2, "cats slept")]
+    assert [line for line, _ in read_failures(tmp_path / "again")] == [1, 2]
+
+
+@pytest.mark.usefixtures("fake")
+def test_a_parse_of_other_words_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Fake, "parse", lambda _, sentences: [ParsedSentence(tokens=("a", "b")) for _ in sentences])
+    file = tmp_path / "a.tok"
+    file.write_text("a b\nc d\n")
+    table = make_table([file], tmp_path / "out", recipe=AnalysisRecipe(parser="fake"))
+    assert [row["text"] for row in read_rows(table)] == ["a b"]
+    assert read_failures(tmp_path / "out") == [(2, "the parser returned a parse of other words")]
 
 
 @skip_unless_installed("corenlp")
