@@ -320,7 +320,8 @@ def find_request(text: str) -> ForeignRequest | None:
         case "openai":
             from sentprobe.probes.encoders.models.endpoints import OpenAIOptions, find_key_variable
 
-            sends_key = find_key_variable(read_options(spec, OpenAIOptions()))
+            plain, _ = split_options(spec, *STORAGE_OPTION_NAMES, ERASE)
+            sends_key = find_key_variable(read_options(plain, OpenAIOptions()))
             return ForeignRequest.KEY if sends_key else ForeignRequest.CONNECTION
         case "st" | "hf":
             return None if _is_stored(spec) else ForeignRequest.CONNECTION

@@ -146,6 +146,11 @@ REQUESTS = [
     ('encoder = "hf:evil/model"\n', 2, "encoder hf:evil/model opens a connection", ADD_TRUST),
     (f'encoder = "{SERVER}"\n', 2, f"encoder {SERVER} opens a connection", ADD_TRUST),
     (f'encoder = "{SERVER}&key_env=MY_KEY"\n', 2, f"encoder {SERVER}&key_env=MY_KEY {SENDS}", ONLY_HERE),
+    *(
+        (f'encoder = "{SERVER}&{option}"\n', 2, f"encoder {SERVER}&{option} opens a connection", ADD_TRUST)
+        for option in ("dims=2", "quantize=int8", "erase=sets/Order", "dims=2&quantize=int8")
+    ),
+    ('encoder = "openai:m?dims=2"\n', 2, f"encoder openai:m?dims=2 {SENDS}", ONLY_HERE),
     ('encoder = "openai:m"\n', 2, f"encoder openai:m {SENDS}", ONLY_HERE),
 ]
 
