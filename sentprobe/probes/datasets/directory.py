@@ -15,7 +15,15 @@ from sentprobe.common.inputs import describe_folder, manage_folder, to_input_pat
 from sentprobe.common.values import BadSyntaxError, format_json, parse_json
 from sentprobe.probes.datasets import hub
 from sentprobe.probes.datasets.dataset import Card, DatasetError, Indices, Items, ProbeDataset, Split
-from sentprobe.probes.datasets.records import PROBES, Entry, build_dataset, check_columns, is_text_list, write_lines
+from sentprobe.probes.datasets.records import (
+    PROBES,
+    Entry,
+    build_dataset,
+    check_columns,
+    is_text_list,
+    iterate_entries,
+    write_lines,
+)
 
 CARD = "card.json"
 FORMAT_PREFIX = "sentprobe-"
@@ -97,13 +105,16 @@ def read_format_name(path: Path) -> str:
 
 
 def write_card_file(data: ProbeDataset, path: Path, *, fmt: str) -> None:
-    """Write card.json: the card, name, labels, probe words and fingerprint."""
+    """Write card.json: the card, name, labels, probe words, and the fingerprint of the dataset as it will be read."""
+    as_read = data
+    if fmt != FORMAT:  # the files have items only, whose order numbers the sentences and probe words
+        as_read = build_dataset(iterate_entries(data), name=data.name, source=str(path), labels=data.labels)
     value = {
         "format": fmt,
         "name": data.name,
         "labels": list(data.labels),
         "probe_words": list(data.probe_words),
-        "fingerprint": data.fingerprint(),
+        "fingerprint": as_read.fingerprint(),
         "card": data.card.to_json(),
     }
     write_lines([format_json(value, indent=2)], path)
@@ -130,9 +141,20 @@ def read_card_file(directory: Path, *, fmt: str) -> dict[str, Any]:
 
 
 def build_from_card(card_file: Mapping[str, Any], items: Iterable[Entry], path: Path) -> ProbeDataset:
-    """Build the dataset of the items read from *path*, with the name, card and labels in *card_file*."""
+    """Build the dataset of the items read from *path*, with the name, card and labels in *card_file*.
+
+    Raises DatasetError if *card_file* has the fingerprint of another dataset.
+    """
     name, card, labels = card_file["name"], card_file["card"], card_file["labels"]
-    return build_dataset(items, name=name, source=str(path), card=card, labels=labels)
+    data = build_dataset(items, name=name, source=str(path), card=card, labels=labels)
+    if "fingerprint" in card_file and data.fingerprint() != card_file["fingerprint"]:
+        is_for_hub = card_file["format"].startswith(f"{FORMAT_PREFIX}hub")
+        advice = "" if is_for_hub else f", or remove {CARD} if you changed them yourself"
+        raise DatasetError(
+            f"{path}: the items are not those that {CARD} was written for (fingerprints differ): write the dataset "
+            f"again{advice}"
+        )
+    return data
 
 
 FORMAT = "sentprobe-dataset 1"

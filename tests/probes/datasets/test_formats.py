@@ -464,6 +464,43 @@ def test_damaged_directory_is_refused(tmp_path: Path, damage: Callable[[Path], o
     check_refused(path, message.format(path), format="directory")
 
 
+def rotate_labels(path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(path)
+    labels = table["label"].to_pylist()
+    place = table.column_names.index("label")
+    pq.write_table(table.set_column(place, "label", pa.array(labels[1:] + labels[:1])), path)
+
+
+CHANGES: list[tuple[str, str, Callable[[Path], object]]] = [
+    ("hub", "test.parquet", rotate_labels),
+    ("hub", "validation.parquet", Path.unlink),
+    *((fmt, file, lambda path: path.write_text("".join(path.read_text().splitlines(keepends=True)[:-2])))
+      for fmt, file in (("published", "test.txt"), ("splits", "test.jsonl"), ("splits", "train.jsonl"))),
+    ("published", "dev.txt", Path.unlink),
+    ("splits", "test.jsonl", lambda path: path.write_text(path.read_text().replace('"FALSE"', '"TRUE"', 1))),
+    ("published", "train.txt", lambda path: path.write_text("\n".join(reversed(path.read_text().splitlines())))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("fmt", "file", "change"), CHANGES)
+def test_changed_items_are_refused(tmp_path: Path, fmt: str, file: str, change: Callable[[Path], object]) -> None:
+    data = make_learnable_dataset(size=40)
+    data = replace(data, splits=dict(data.splits) | {Split.VALIDATION: data.splits[Split.TEST]})
+    data = replace(data, sentences=(*data.sentences, "an unused sentence"))
+    write_dataset(data, tmp_path / "data", format=fmt)
+    assert list_texts(read_dataset(tmp_path / "data")) == list_texts(data)
+    change(tmp_path / "data" / file)
+    with pytest.raises(DatasetError, match=r"data: the items are not those that card.json was written for") as caught:
+        read_dataset(tmp_path / "data")
+    assert "\n" not in str(caught.value)
+    if fmt != "hub":
+        (tmp_path / "data" / "card.json").unlink()
+        read_dataset(tmp_path / "data")
+
+
 def test_unknown_format_and_path_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is no such file or directory"):
         read_dataset(tmp_path / "none")
