@@ -40,6 +40,11 @@ def check_configurations(directory: Path) -> None:
     - Arguments for loading the model must be plain settings, such as a number format.
     - No key may ask for another model, or for files that are not in the folder.
     """
+    for path in directory.rglob("*"):
+        if path.is_symlink() and path.is_dir():  # its files would not be checked
+            raise ValueError(
+                f"{path.relative_to(directory)} is a link to a folder, and only files of the folder are read"
+            )
     limit, weights = compute_max_parameters(directory), count_weights(directory)
     for path in sorted(directory.rglob("*.json")):
         if path.name in _VOCABULARIES or not path.is_file():

@@ -233,6 +233,14 @@ def test_files_that_a_tokenizer_or_configuration_names_are_in_the_folder(tmp_pat
     check_configurations(tmp_path / "model")
 
 
+def test_links_to_folders_are_refused(tmp_path: Path) -> None:
+    write_model(tmp_path / "model", {"config.json": BERT})
+    write_model(tmp_path / "other", {"config.json": {"activation_function": RUN_PROGRAM}})
+    (tmp_path / "model" / "1_Dense").symlink_to("../other", target_is_directory=True)
+    with pytest.raises(ValueError, match=r"^1_Dense is a link to a folder, and only files of the folder are read"):
+        check_configurations(tmp_path / "model")
+
+
 @pytest.mark.parametrize("kind", ["hf", "st"])
 def test_pickles_have_no_code_even_if_a_library_allows_it(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
