@@ -32,14 +32,7 @@ from sentprobe.probes.classifier.devices import choose_precision
 from sentprobe.probes.classifier.fit import MAX_WEIGHTS
 from sentprobe.probes.classifier.presets import BankShape, GridPoint, find_preset, list_grid_points, override
 from sentprobe.probes.classifier.probe import Preset
-from sentprobe.probes.classifier.probe_bank import (
-    Bank,
-    BankDesign,
-    compute_gradients,
-    compute_logits,
-    make_bank,
-    scale_to_tensor,
-)
+from sentprobe.probes.classifier.probe_bank import Bank, BankDesign, compute_logits, make_bank, scale_to_tensor
 from sentprobe.probes.classifier.training import (
     ITEM_ORDER_SEED,
     BankUpdater,
@@ -48,8 +41,9 @@ from sentprobe.probes.classifier.training import (
     TrainingProgress,
     ValidationCheck,
     evaluate_probes,
-    generate_passes,
+    generate_orders,
     prepare_items,
+    run_pass,
 )
 from sentprobe.probes.datasets.dataset import Items, ProbeDataset, Split
 from sentprobe.probes.encoders.cache import Cache
@@ -112,9 +106,9 @@ def train_watched_probes(
     ]
     active, dropout = list(probes), Dropout(points, device)
     generator = np.random.default_rng(ITEM_ORDER_SEED)
-    for batches in generate_passes(len(material.train), size=preset.batch, generator=generator, device=device):
+    for order in generate_orders(len(material.train), generator=generator, device=device):
         start = time.process_time()
-        losses = _run_pass(updates, material.train, batches, dropout)
+        losses = run_pass(updates, material.train, order, dropout=dropout)
         seconds = (time.process_time() - start) / len(active)
         for place, (probe, loss) in enumerate(zip(active, losses, strict=True)):
             probe.seconds += seconds
@@ -126,21 +120,6 @@ def train_watched_probes(
             updates.keep_probes(stay)
             active = [active[place] for place in stay]
     return probes
-
-
-def _run_pass(
-    updates: BankUpdater, items: PreparedItems, batches: Sequence[torch.Tensor], dropout: Dropout
-) -> list[float]:
-    bank = updates.bank
-    total = torch.zeros(len(bank.points))
-    for places in batches:
-        inputs, targets = items.make_batch(places, labels=bank.design.shape.labels)
-        masks = dropout.sample_masks(bank.points, len(places))
-        losses = compute_gradients(bank, inputs, targets, masks=masks, into=updates.gradient)
-        updates.step()
-        total += losses * len(places)
-    mean_losses: list[float] = (total / len(items)).tolist()
-    return mean_losses
 
 
 def _record_ended_rules(probe: WatchedProbe, loss: float, bank: Bank, place: int, material: Material) -> None:
@@ -157,8 +136,8 @@ def _record_ended_rules(probe: WatchedProbe, loss: float, bank: Bank, place: int
 
 def _describe_probe(bank: Bank, probe: WatchedProbe, course: TrainingProgress, material: Material) -> dict[str, object]:
     items = material.test
-    parts = [compute_logits(bank, inputs)[0] for inputs, _ in items.split_batches(2048, labels=2)]
-    probabilities = torch.log_softmax(torch.cat(parts), dim=1)[:, 1].exp()
+    parts = [compute_logits(bank, inputs)[0] for inputs, _ in items.split_batches(2048)]
+    probabilities = torch.log_softmax(torch.cat(parts, dim=1), dim=0)[1].exp()
     return {
         "passes": course.epochs,
         "loss": course.loss,

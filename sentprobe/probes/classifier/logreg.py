@@ -1,4 +1,7 @@
-"""Multinomial logistic regression, fitted by SciPy's L-BFGS (Liu & Nocedal 1989)."""
+"""Multinomial logistic regression, fitted by SciPy's L-BFGS (Liu & Nocedal 1989).
+
+A one-hot probe word times the weight matrix is one row of the matrix, which is looked up.
+"""
 
 from dataclasses import dataclass, replace
 
@@ -7,11 +10,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from sentprobe.probes.classifier.devices import add_word_contributions, compute_word_gradients
 from sentprobe.probes.classifier.presets import BankShape, GridPoint
-from sentprobe.probes.classifier.probe import Penalty, Precision, Preset
+from sentprobe.probes.classifier.probe import Penalty, Preset
 from sentprobe.probes.classifier.probe_bank import Bank, BankDesign, Doubles
-from sentprobe.probes.classifier.training import PreparedItems
+from sentprobe.probes.classifier.training import PreparedItems, ProbeWords
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class LogregObjective:
         sentence, words, bias = self.split_weights(weights)
         sums = self._table @ sentence
         sums = (sums if self._indices is None else sums[self._indices]) + bias  # (n, columns)
-        add_word_contributions(self._items.words, words, precision=Precision.FLOAT32, into=sums)
+        add_word_contributions(self._items.words, words, into=sums)
         sums = sums.double()  # the line search needs a precise loss
         compute_loss = _compute_binary_loss if self.columns == 1 else _compute_multinomial_loss
         loss, error = compute_loss(sums, self._items.targets)
@@ -67,7 +69,7 @@ class LogregObjective:
         gradient = torch.zeros_like(weights)
         sentence_gradient, word_gradient, bias_gradient = self.split_weights(gradient)  # views of *gradient*
         bias_gradient += error.sum(dim=0)
-        compute_word_gradients(self._items.words, error, precision=Precision.FLOAT32, into=word_gradient)
+        compute_word_gradients(self._items.words, error, into=word_gradient)
         if self._indices is not None:
             # A sentence's vector is in the table once, so the errors of its items are added first.
             distinct = error.new_zeros(len(self._table), error.shape[1])
@@ -82,6 +84,30 @@ class LogregObjective:
         if not self._penalizes_biases:
             weights[-self.columns :] = 0
         return self._l2 / 2 * float(weights @ weights), self._l2 * weights
+
+
+def add_word_contributions(words: ProbeWords, weights: Tensor, *, into: Tensor) -> None:
+    """Add item i's probe-word vector times *weights*, (word rows, neurons), to row i of *into*, (b, neurons)."""
+    if words.lexicon is None:
+        for slot in words.numbers.unbind(dim=1):
+            into += functional.embedding(slot, weights)
+        return
+    weights_by_slot = torch.split(weights, words.lexicon.shape[1])  # one empty part without slots
+    for (vectors, indices), slot_weights in zip(words.distinct_words, weights_by_slot, strict=False):
+        into += functional.embedding(indices, vectors @ slot_weights)
+
+
+def compute_word_gradients(words: ProbeWords, delta: Tensor, *, into: Tensor) -> None:
+    """Write d loss / d word weights to *into*, (word rows, units). *delta*: d loss / d pre-activations, (b, units)."""
+    if words.lexicon is None:
+        into.zero_()
+        for slot in words.numbers.unbind(dim=1):
+            into.index_add_(0, slot, delta)
+        return
+    gradients_by_slot = torch.split(into, words.lexicon.shape[1])
+    for (vectors, indices), slot_gradients in zip(words.distinct_words, gradients_by_slot, strict=False):
+        sums = delta.new_zeros(len(vectors), delta.shape[1]).index_add_(0, indices, delta)
+        torch.mm(vectors.T, sums, out=slot_gradients)
 
 
 def _compute_binary_loss(sums: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
@@ -126,18 +152,14 @@ def _find_columns(point: GridPoint, dim: int) -> slice:
 
 
 def _to_bank(objective: LogregObjective, flat: Tensor, point: GridPoint, design: BankDesign) -> Bank:
-    device = objective.device
-    part, words, bias = objective.split_weights(flat.to(device, torch.float32))
-    sentence = part.new_zeros(design.shape.dim, part.shape[1])
-    sentence[_find_columns(point, design.shape.dim)] = part
-    small = torch.cat([words, bias[None]])
+    device, shape = objective.device, design.shape
+    sentence, words, bias = objective.split_weights(flat.to(device, torch.float32))
+    hidden = sentence.new_zeros(objective.columns, shape.columns)
+    hidden[:, _find_columns(point, shape.dim)] = sentence.T
+    hidden[:, shape.dim : shape.inputs] = words.T
+    hidden[:, shape.inputs] = bias
     # A softmax over the logits 0 and s gives the second label the probability sigmoid(s).
     if objective.columns == 1:
-        sentence, small = (torch.cat([torch.zeros_like(x), x], dim=1) for x in (sentence, small))
-    return Bank(
-        points=(point,),
-        design=design,
-        sentence=sentence.T.contiguous(),
-        small=small,
-        output_biases=torch.empty(1, 0, device=device),
-    )
+        hidden = torch.cat([torch.zeros_like(hidden), hidden])
+    empty = hidden.new_empty(0, len(hidden)), hidden.new_empty(1, 0)
+    return Bank((point,), design, hidden, *empty)

@@ -220,6 +220,9 @@ def set_hidden_widths(preset: cl.Preset) -> cl.Preset:
     return replace(preset, hidden=HIDDEN_WIDTHS, linear_from=0)
 
 
+COLUMN_MULTIPLE = 32
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BankShape:
     """Input and output sizes that all probes of a bank share; a bank holds the weights of probes trained together."""
@@ -243,6 +246,14 @@ class BankShape:
     def inputs(self) -> int:
         """Width of the whole input: sentence vector and probe words."""
         return self.dim + self.word_rows
+
+    @property
+    def columns(self) -> int:
+        """Number of columns of an input matrix: the inputs, a 1 for the bias, and zeros up to a multiple of 32.
+
+        Products in bfloat16 are slow if the width is no such multiple.
+        """
+        return -(-(self.inputs + 1) // COLUMN_MULTIPLE) * COLUMN_MULTIPLE
 
     def is_linear(self, preset: cl.Preset) -> bool:
         """Return whether probes with *preset* lack a hidden layer. Some presets omit it for tasks with many labels."""

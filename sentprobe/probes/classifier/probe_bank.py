@@ -1,5 +1,8 @@
 """Banks of probes: many probes on the same vectors, trained together. Their first layers form one matrix.
 
+One product computes the first layers of all probes, with their probe words and biases. Units are rows and items are
+columns, so that both factors of the gradient's product, which takes most time, are contiguous.
+
 Gradients are computed without autograd: for dozens of small probes, its graph would take longer than the arithmetic.
 
 Scale sentence vectors by float64 statistics of the training sentences. Each sentence counts once.
@@ -8,6 +11,7 @@ Scale sentence vectors by float64 statistics of the training sentences. Each sen
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -16,7 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from sentprobe.probes.classifier.devices import ProbeWords, add_word_contributions, compute_word_gradients, multiply
+from sentprobe.probes.classifier.devices import multiply
 from sentprobe.probes.classifier.presets import BankShape, GridPoint
 from sentprobe.probes.classifier.probe import Activation, Masking, Precision, Scaling, WeightInitialization
 from sentprobe.probes.datasets.dataset import Indices
@@ -119,14 +123,6 @@ SCALINGS: Mapping[Scaling, Callable[[Vectors, Indices], ScalePart]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class BatchInputs:
-    """The inputs of b items: sentence vectors, (b, dim), in the precision of the first layer, and probe words."""
-
-    vectors: Tensor
-    words: ProbeWords
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BankDesign:
     """The settings that all probes of a bank share."""
@@ -138,26 +134,26 @@ class BankDesign:
     """Precision of the products in the first layer; those in the output layer are always float32."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Bank:
     """The weights of P probes. The hidden units of all probes are numbered; probe p has those in ``segments[p]``.
 
-    - sentence: weights of the sentence vector, (units, dim) float32
-    - small: the units' other weights, (word_rows + 1 + labels, units) float32. The first ``word_rows`` rows have the
-      weights of probe words, the next row has the hidden biases, and the last rows have the output weights
+    - hidden: the units' weights of the input, (units, columns) float32: of the sentence vector, of the probe words, the
+      bias, and zeros
+    - output: output weights, (labels, units) float32
     - output_biases: (P, labels) float32
 
-    Without a hidden layer, a probe's units are its outputs, one for each label. In ``small``, the row of the hidden
-    biases then has the output biases, and there are no output weights. ``output_biases`` is empty, (P, 0).
+    Without a hidden layer, a probe's units are its outputs, one for each label; then ``output``, (0, units), and
+    ``output_biases``, (P, 0), are empty.
     """
 
     points: tuple[GridPoint, ...]
     design: BankDesign
-    sentence: Tensor
-    small: Tensor
+    hidden: Tensor
+    output: Tensor
     output_biases: Tensor
 
-    @property
+    @cached_property
     def segments(self) -> tuple[slice, ...]:
         """A slice for each probe: the indices of its hidden units or, without a hidden layer, of its output units."""
         widths = (point.hidden or self.design.shape.labels for point in self.points)
@@ -169,21 +165,16 @@ class Bank:
         return self.output_biases.shape[1] == 0
 
     @property
-    def bias_row(self) -> int:
-        """Index of the row of ``small`` with the hidden biases."""
-        return self.design.shape.word_rows
-
-    @property
-    def word_weights(self) -> Tensor:
-        """The weights of the probe words, (word_rows, units), a view of ``small``."""
-        return self.small[: self.bias_row]
+    def hidden_biases(self) -> Tensor:
+        """The biases of the hidden units, (units,), a view of ``hidden``."""
+        return self.hidden[:, self.design.shape.inputs]
 
     def list_weights(self) -> tuple[Tensor, Tensor, Tensor]:
-        return self.sentence, self.small, self.output_biases
+        return self.hidden, self.output, self.output_biases
 
-    def replace_weights(self, sentence: Tensor, small: Tensor, output_biases: Tensor) -> "Bank":
+    def replace_weights(self, hidden: Tensor, output: Tensor, output_biases: Tensor) -> "Bank":
         """Return a bank of the same probes with other values, such as gradients, in place of the weights."""
-        return Bank(self.points, self.design, sentence, small, output_biases)
+        return Bank(self.points, self.design, hidden, output, output_biases)
 
     def make_zeros(self) -> "Bank":
         return self.replace_weights(*map(torch.zeros_like, self.list_weights()))
@@ -194,8 +185,8 @@ class Bank:
         return Bank(
             tuple(self.points[index] for index in indices),
             self.design,
-            torch.cat([self.sentence[segment] for segment in segments]),
-            torch.cat([self.small[:, segment] for segment in segments], dim=1),
+            torch.cat([self.hidden[segment] for segment in segments]),
+            torch.cat([self.output[:, segment] for segment in segments], dim=1),
             self.output_biases[list(indices)],
         )
 
@@ -220,13 +211,14 @@ def _sample_weights(
         return torch.empty(rows, columns).uniform_(-bound, bound, generator=generator)
 
     first_fans = {"fan_in": shape.inputs, "fan_out": width}
-    sentence = sample_uniform(width, shape.dim, **first_fans)
-    words = sample_uniform(shape.word_rows + 1, width, **first_fans)
+    hidden = torch.zeros(width, shape.columns)
+    hidden[:, : shape.dim] = sample_uniform(width, shape.dim, **first_fans)
+    hidden[:, shape.dim : shape.inputs + 1] = sample_uniform(shape.word_rows + 1, width, **first_fans).T
     if not point.hidden:
-        return sentence, words, torch.empty(1, 0)
+        return hidden, torch.empty(0, width), torch.empty(1, 0)
     output_fans = {"fan_in": width, "fan_out": shape.labels}
     output = sample_uniform(shape.labels, width, **output_fans)
-    return sentence, torch.cat([words, output]), sample_uniform(1, shape.labels, **output_fans)
+    return hidden, output, sample_uniform(1, shape.labels, **output_fans)
 
 
 INITIAL_BOUNDS: Mapping[WeightInitialization, Callable[[int, int], float]] = {
@@ -235,27 +227,28 @@ INITIAL_BOUNDS: Mapping[WeightInitialization, Callable[[int, int], float]] = {
 }
 
 Masks = Mapping[int, Tensor]
-"""By index of the probe: the dropout factors of its hidden units, (b, width), each 0 or 1 / (1 - dropout)."""
+"""By index of the probe: the dropout factors of its hidden units, (width, b), each 0 or 1 / (1 - dropout)."""
 
 
-def compute_logits(bank: Bank, inputs: BatchInputs) -> Tensor:
-    """Return the logits of all P probes for b items, without dropout, (P, b, labels)."""
+def compute_logits(bank: Bank, inputs: Tensor) -> Tensor:
+    """Return the logits of all P probes for b items, without dropout, (P, labels, b). *inputs*: (b, columns)."""
     return _compute_output(bank, _compute_hidden(bank, inputs, masks={})[1])
 
 
-def compute_gradients(bank: Bank, inputs: BatchInputs, targets: Tensor, *, masks: Masks, into: Bank) -> Tensor:
+def compute_gradients(bank: Bank, inputs: Tensor, targets: Tensor, *, masks: Masks, into: Bank) -> Tensor:
     """Write the gradients of each probe's loss to *into*; return the losses (mean cross-entropy), (P,).
 
-    - targets: the one-hot label of each item, (b, labels)
+    - inputs: the inputs of b items, (b, columns)
+    - targets: the one-hot label of each item, (labels, b)
     - masks: the dropout factors of probes with dropout
     """
     activations, hidden = _compute_hidden(bank, inputs, masks=masks)
-    scores = functional.log_softmax(_compute_output(bank, hidden), dim=2)  # (P, b, labels)
-    losses = -(scores * targets).sum(dim=(1, 2)) / len(targets)
+    scores = functional.log_softmax(_compute_output(bank, hidden), dim=1)  # (P, labels, b)
+    losses = -(scores * targets).sum(dim=(1, 2)) / len(inputs)
     # The gradient of the mean cross-entropy with respect to the logits is (softmax - one-hot) / b.
-    error = scores.exp_().sub_(targets).div_(len(targets))  # (P, b, labels)
+    error = scores.exp_().sub_(targets).div_(len(inputs))  # (P, labels, b)
     if bank.is_linear:
-        delta = error.transpose(0, 1).reshape(len(targets), -1)  # (b, units)
+        delta = error.flatten(0, 1)  # (units, b)
     else:
         delta = _backpropagate_output(bank, error, hidden, into=into)
         # Both factors are elementwise, so this order is right for dropout before and after the activation.
@@ -264,19 +257,13 @@ def compute_gradients(bank: Bank, inputs: BatchInputs, targets: Tensor, *, masks
             torch.ops.aten.threshold_backward.grad_input(delta, activations, 0, grad_input=delta)
         else:
             torch.ops.aten.sigmoid_backward.grad_input(delta, activations, grad_input=delta)
-    torch.sum(delta, dim=0, out=into.small[bank.bias_row])
-    precision = bank.design.precision
-    compute_word_gradients(inputs.words, delta, precision=precision, into=into.word_weights)
-    multiply(delta.T, inputs.vectors, precision=precision, out=into.sentence)
+    multiply(delta, inputs, precision=bank.design.precision, out=into.hidden)
     return losses
 
 
-def _compute_hidden(bank: Bank, inputs: BatchInputs, *, masks: Masks) -> tuple[Tensor, Tensor]:
-    """Return the hidden activations, (b, units), and the output layer's input: the activations after any dropout."""
-    precision = bank.design.precision
-    sums = multiply(inputs.vectors, bank.sentence.T, precision=precision)  # (b, units)
-    sums += bank.small[bank.bias_row]
-    add_word_contributions(inputs.words, bank.word_weights, precision=precision, into=sums)
+def _compute_hidden(bank: Bank, inputs: Tensor, *, masks: Masks) -> tuple[Tensor, Tensor]:
+    """Return the hidden activations, (units, b), and the output layer's input: the activations after any dropout."""
+    sums = multiply(bank.hidden, inputs.T, precision=bank.design.precision)  # (units, b)
     if bank.is_linear:
         return sums, sums
     if bank.design.masking is Masking.BEFORE:
@@ -289,28 +276,25 @@ def _compute_hidden(bank: Bank, inputs: BatchInputs, *, masks: Masks) -> tuple[T
 
 
 def _apply_masks(bank: Bank, units: Tensor, masks: Masks) -> Tensor:
-    segments = bank.segments
     for index, mask in masks.items():
-        units[:, segments[index]] *= mask
+        units[bank.segments[index]] *= mask
     return units
 
 
 def _compute_output(bank: Bank, hidden: Tensor) -> Tensor:
     if bank.is_linear:
-        return hidden.view(len(hidden), len(bank.points), -1).transpose(0, 1)
-    weights = bank.small[bank.bias_row + 1 :]  # (labels, units)
-    output = hidden.new_empty(len(bank.points), len(hidden), len(weights))
+        return hidden.view(len(bank.points), -1, hidden.shape[1])
+    logits = hidden.new_empty(len(bank.points), len(bank.output), hidden.shape[1])
     # One product per probe, since probes differ in width.
     for index, segment in enumerate(bank.segments):
-        torch.mm(hidden[:, segment], weights[:, segment].T, out=output[index])
-    return output.add_(bank.output_biases[:, None])
+        torch.addmm(bank.output_biases[index, :, None], bank.output[:, segment], hidden[segment], out=logits[index])
+    return logits
 
 
 def _backpropagate_output(bank: Bank, error: Tensor, hidden: Tensor, *, into: Bank) -> Tensor:
-    first_output_row = bank.bias_row + 1
     delta = torch.empty_like(hidden)
     for index, segment in enumerate(bank.segments):
-        torch.mm(error[index], bank.small[first_output_row:, segment], out=delta[:, segment])
-        torch.mm(error[index].T, hidden[:, segment], out=into.small[first_output_row:, segment])
-    torch.sum(error, dim=1, out=into.output_biases)
+        torch.mm(bank.output[:, segment].T, error[index], out=delta[segment])
+        torch.mm(error[index], hidden[segment].T, out=into.output[:, segment])
+    torch.sum(error, dim=2, out=into.output_biases)
     return delta

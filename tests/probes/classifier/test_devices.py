@@ -16,17 +16,13 @@ from helpers.strategies.probe_strategies import make_learnable_dataset
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
-from torch import Tensor
 
 from sentprobe.common.errors import UsageError
 from sentprobe.common.specs import DEVICES
 from sentprobe.probes.classifier import devices
 from sentprobe.probes.classifier.devices import (
-    ProbeWords,
-    add_word_contributions,
     check_device,
     choose_precision,
-    compute_word_gradients,
     find_device,
     has_fast_bfloat16,
     multiply,
@@ -147,54 +143,6 @@ def test_precision_follows_instruction_set(
         assert devices.choose_precision(Precision.AUTO, device=torch.device("cpu")).value == precision.value
     finally:
         devices.has_fast_bfloat16.cache_clear()
-
-
-layer_sizes = st.integers(1, 5)
-
-
-@st.composite
-def layers(draw: st.DrawFn) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Return words (b, slots), a lexicon (words, dim), weights and a gradient of the sums."""
-    items, slots, words, dim, units = (draw(layer_sizes) for _ in range(5))
-    generator = torch.Generator().manual_seed(draw(st.integers(0, 99)))
-    numbers = torch.randint(words, (items, slots), generator=generator)
-
-    def normal(*shape: int) -> Tensor:
-        return torch.randn(*shape, generator=generator, dtype=torch.float64)
-
-    return numbers, normal(words, dim), normal(slots * dim, units), normal(items, units)
-
-
-@given(layers())
-@settings(deadline=None)
-def test_word_sums_equal_autograd(layer: tuple[Tensor, Tensor, Tensor, Tensor]) -> None:
-    words, lexicon, weights, delta = layer
-    weights.requires_grad_()
-    expected = lexicon[words].flatten(1) @ weights
-    (expected * delta).sum().backward()  # type: ignore[no-untyped-call]
-    sums = torch.zeros_like(delta)
-    gradients = torch.full_like(weights, 7.0)
-    with torch.no_grad():
-        add_word_contributions(ProbeWords(words, lexicon), weights, precision=Precision.FLOAT32, into=sums)
-        compute_word_gradients(ProbeWords(words, lexicon), delta, precision=Precision.FLOAT32, into=gradients)
-    torch.testing.assert_close(sums, expected.detach())
-    torch.testing.assert_close(gradients, weights.grad)
-
-
-@given(layers())
-@settings(deadline=None)
-def test_one_hot_is_identity_as_vectors(layer: tuple[Tensor, Tensor, Tensor, Tensor]) -> None:
-    words, lexicon, _, delta = layer
-    count, slots = len(lexicon), words.shape[1]
-    weights = torch.randn(slots * count, delta.shape[1], dtype=torch.float64)
-    rows = words + count * torch.arange(slots)
-    results = []
-    for numbers, vectors in ((rows, None), (words, torch.eye(count, dtype=torch.float64))):
-        sums, gradient = torch.zeros_like(delta), torch.empty_like(weights)
-        add_word_contributions(ProbeWords(numbers, vectors), weights, precision=Precision.FLOAT32, into=sums)
-        compute_word_gradients(ProbeWords(numbers, vectors), delta, precision=Precision.FLOAT32, into=gradient)
-        results.append((sums, gradient))
-    torch.testing.assert_close(results[0], results[1])
 
 
 DATA = make_learnable_dataset(size=120)

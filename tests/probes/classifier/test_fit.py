@@ -23,7 +23,6 @@ from hypothesis import strategies as st
 
 from sentprobe.common.errors import SentprobeError, UsageError
 from sentprobe.probes.classifier import probe as said
-from sentprobe.probes.classifier.devices import ProbeWords
 from sentprobe.probes.classifier.fit import Fit, derive_member_seeds, fit, fit_portions, fit_widths
 from sentprobe.probes.classifier.presets import (
     MIN_UPDATES,
@@ -44,7 +43,7 @@ from sentprobe.probes.classifier.probe import (
     StopCriterion,
     WeightInitialization,
 )
-from sentprobe.probes.classifier.probe_bank import Bank, BankDesign, BatchInputs, compute_logits, make_bank
+from sentprobe.probes.classifier.probe_bank import Bank, BankDesign, compute_logits, make_bank
 from sentprobe.probes.classifier.training import predict, prepare_items
 from sentprobe.probes.datasets.dataset import Indices, Items, ProbeDataset, Split
 from sentprobe.probes.encoders.encoder import Vectors
@@ -267,8 +266,8 @@ def make_constant_bank(shares: Sequence[float]) -> Bank:
     """A linear probe that gives these probabilities for all vectors."""
     point = GridPoint(seed=0, hidden=0, dropout=0.0, l2=0.0)
     bank = make_bank([point], DESIGN, start=WeightInitialization.GLOROT, device=torch.device("cpu"))
-    bank.sentence.zero_()
-    bank.small[bank.bias_row] = torch.log(torch.tensor(shares))
+    bank.hidden.zero_()
+    bank.hidden_biases[:] = torch.log(torch.tensor(shares))
     return bank
 
 
@@ -288,8 +287,8 @@ def test_average_predicts_by_mean(seeds: list[int]) -> None:
     table = torch.randn(40, 4, generator=torch.Generator().manual_seed(0))
     items = prepare_items(table, make_items([0] * 40), SHAPE)
     banks = [make_bank([point], design, start=WeightInitialization.GLOROT, device=cpu) for point in points]
-    inputs = BatchInputs(table, ProbeWords(torch.zeros((40, 0), dtype=torch.int64), None))
-    exact = [np.exp(compute_logits(bank, inputs)[0].double().numpy()) for bank in banks]
+    inputs, _ = items.make_batch(torch.arange(40))
+    exact = [np.exp(compute_logits(bank, inputs)[0].T.double().numpy()) for bank in banks]
     shares = sum(exponentials / exponentials.sum(axis=1, keepdims=True) for exponentials in exact)
     assert predict(banks, items).tolist() == np.argmax(shares, axis=1).tolist()
 

@@ -5,15 +5,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from helpers.thoroughness import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import Tensor
 
 from sentprobe.common.errors import UsageError
 from sentprobe.probes.classifier.fit import Fit, fit, fit_portions
+from sentprobe.probes.classifier.logreg import add_word_contributions, compute_word_gradients
 from sentprobe.probes.classifier.presets import find_preset, override
 from sentprobe.probes.classifier.probe import Penalty, Preset, Scaling, StopCriterion, compute_compression
 from sentprobe.probes.classifier.probe_bank import scale_to_tensor
+from sentprobe.probes.classifier.training import ProbeWords
 from sentprobe.probes.datasets.dataset import Items
 from sentprobe.probes.encoders.encoder import Vectors
 
@@ -169,3 +173,51 @@ def test_many_classes_are_compressed(seed: int) -> None:
 def test_chosen_scaling_needs_lbfgs() -> None:
     with pytest.raises(UsageError, match=r"^preset ettinger: scaling=chosen needs optimizer=lbfgs$"):
         override(find_preset("ettinger"), [("scaling", "chosen")])
+
+
+layer_sizes = st.integers(1, 5)
+
+
+@st.composite
+def layers(draw: st.DrawFn) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Return words (b, slots), a lexicon (words, dim), weights and a gradient of the sums."""
+    items, slots, words, dim, units = (draw(layer_sizes) for _ in range(5))
+    generator = torch.Generator().manual_seed(draw(st.integers(0, 99)))
+    numbers = torch.randint(words, (items, slots), generator=generator)
+
+    def normal(*shape: int) -> Tensor:
+        return torch.randn(*shape, generator=generator, dtype=torch.float64)
+
+    return numbers, normal(words, dim), normal(slots * dim, units), normal(items, units)
+
+
+@given(layers())
+@settings(deadline=None)
+def test_word_sums_equal_autograd(layer: tuple[Tensor, Tensor, Tensor, Tensor]) -> None:
+    words, lexicon, weights, delta = layer
+    weights.requires_grad_()
+    expected = lexicon[words].flatten(1) @ weights
+    (expected * delta).sum().backward()  # type: ignore[no-untyped-call]
+    sums = torch.zeros_like(delta)
+    gradients = torch.full_like(weights, 7.0)
+    with torch.no_grad():
+        add_word_contributions(ProbeWords(words, lexicon), weights, into=sums)
+        compute_word_gradients(ProbeWords(words, lexicon), delta, into=gradients)
+    torch.testing.assert_close(sums, expected.detach())
+    torch.testing.assert_close(gradients, weights.grad)
+
+
+@given(layers())
+@settings(deadline=None)
+def test_one_hot_is_identity_as_vectors(layer: tuple[Tensor, Tensor, Tensor, Tensor]) -> None:
+    words, lexicon, _, delta = layer
+    count, slots = len(lexicon), words.shape[1]
+    weights = torch.randn(slots * count, delta.shape[1], dtype=torch.float64)
+    rows = words + count * torch.arange(slots)
+    results = []
+    for numbers, vectors in ((rows, None), (words, torch.eye(count, dtype=torch.float64))):
+        sums, gradient = torch.zeros_like(delta), torch.empty_like(weights)
+        add_word_contributions(ProbeWords(numbers, vectors), weights, into=sums)
+        compute_word_gradients(ProbeWords(numbers, vectors), delta, into=gradient)
+        results.append((sums, gradient))
+    torch.testing.assert_close(results[0], results[1])

@@ -2,6 +2,7 @@
 
 import tracemalloc
 from dataclasses import replace
+from random import Random
 
 import numpy as np
 import pytest
@@ -11,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from sentprobe.probes.classifier.devices import ProbeWords
 from sentprobe.probes.classifier.presets import BankShape, GridPoint, find_preset, list_grid_points
 from sentprobe.probes.classifier.probe import (
     Activation,
@@ -29,13 +29,20 @@ from sentprobe.probes.classifier.probe_bank import (
     SCALINGS,
     Bank,
     BankDesign,
-    BatchInputs,
     compute_gradients,
     compute_logits,
     make_bank,
     scale_to_tensor,
 )
-from sentprobe.probes.classifier.training import ITEM_ORDER_SEED, Dropout, generate_passes, prepare_items, train_points
+from sentprobe.probes.classifier.training import (
+    ITEM_ORDER_SEED,
+    Dropout,
+    PreparedItems,
+    ProbeWords,
+    generate_orders,
+    prepare_items,
+    train_points,
+)
 from sentprobe.probes.datasets.dataset import Items
 from sentprobe.probes.encoders.encoder import Vectors
 
@@ -72,7 +79,7 @@ def banks(draw: st.DrawFn) -> Bank:
     return bank.replace_weights(*(weights.double() for weights in bank.list_weights()))
 
 
-def random_inputs(shape: BankShape, size: int, *, seed: int) -> tuple[BatchInputs, Tensor]:
+def random_items(shape: BankShape, size: int, *, seed: int) -> PreparedItems:
     generator = torch.Generator().manual_seed(seed)
     vectors = torch.randn(size, shape.dim, generator=generator, dtype=torch.float64)
     words = torch.randint(shape.words, (size, shape.slots), generator=generator)
@@ -83,44 +90,42 @@ def random_inputs(shape: BankShape, size: int, *, seed: int) -> tuple[BatchInput
     else:
         words = words + shape.words * torch.arange(shape.slots)
     targets = torch.randint(shape.labels, (size,), generator=generator)
-    hots = nn.functional.one_hot(targets, shape.labels).double()
-    return BatchInputs(vectors, ProbeWords(words, lexicon)), hots
+    return PreparedItems(shape, vectors, torch.randperm(size, generator=generator), ProbeWords(words, lexicon), targets)
 
 
-def plain_logits(bank: Bank, inputs: BatchInputs, mask: Tensor | None = None) -> Tensor:
-    """Logits of the first probe by PyTorch's modules on one-hot inputs."""
+def plain_logits(bank: Bank, items: PreparedItems, mask: Tensor | None = None) -> Tensor:
+    """Logits of the first probe by PyTorch's modules on one-hot inputs, (n, labels)."""
     shape = bank.design.shape
-    if inputs.words.lexicon is None:
-        hots = torch.zeros(len(inputs.vectors), shape.slots * shape.words, dtype=torch.float64)
-        words = hots.scatter_(1, inputs.words.numbers, 1.0)
+    if items.words.lexicon is None:
+        hots = torch.zeros(len(items), shape.slots * shape.words, dtype=torch.float64)
+        words = hots.scatter_(1, items.words.numbers, 1.0)
     else:
-        words = inputs.words.lexicon[inputs.words.numbers].flatten(1)
-    weights = torch.cat([bank.sentence.T, bank.small[: bank.bias_row]])
-    sums = torch.cat([inputs.vectors, words], dim=1) @ weights
-    sums = sums + bank.small[bank.bias_row]
+        words = items.words.lexicon[items.words.numbers].flatten(1)
+    inputs = torch.cat([items.table[items.rows].double(), words], dim=1)
+    sums = nn.functional.linear(inputs, bank.hidden[:, : shape.inputs], bank.hidden_biases)
     if bank.is_linear:
         return sums
-    factors = torch.ones_like(sums) if mask is None else mask
+    factors = torch.ones_like(sums) if mask is None else mask.T
     before = bank.design.masking is Masking.BEFORE
     sums = sums * factors if before else sums
     hidden = torch.relu(sums) if bank.design.activation is Activation.RELU else torch.sigmoid(sums)
     hidden = hidden if before else hidden * factors
-    return hidden @ bank.small[bank.bias_row + 1 :].T + bank.output_biases[0]
+    return nn.functional.linear(hidden, bank.output, bank.output_biases[0])
 
 
 @given(banks(), st.integers(1, 9), st.integers(0, 99))
 @settings(deadline=None)
 def test_gradients_are_those_of_autograd(bank: Bank, size: int, seed: int) -> None:
-    inputs, targets = random_inputs(bank.design.shape, size, seed=seed)
+    items = random_items(bank.design.shape, size, seed=seed)
+    ((inputs, targets),) = items.split_batches(size)
     masks = {place: mask.double() for place, mask in Dropout(bank.points, CPU).sample_masks(bank.points, size).items()}
     into = bank.make_zeros()
-    losses = compute_gradients(bank, inputs, targets, masks=masks, into=into)
+    losses = compute_gradients(bank, inputs, targets.double(), masks=masks, into=into)
     for place in range(len(bank.points)):
         alone, gradient_bank = bank.select_probes([place]), into.select_probes([place])
         for weights in alone.list_weights():
             weights.requires_grad_()
-        expected = plain_logits(alone, inputs, masks.get(place))
-        loss = -(torch.log_softmax(expected, dim=1) * targets).sum() / size
+        loss = nn.functional.cross_entropy(plain_logits(alone, items, masks.get(place)), items.targets)
         loss.backward()  # type: ignore[no-untyped-call]
         torch.testing.assert_close(losses[place], loss.detach())
         for weights, gradient in zip(alone.list_weights(), gradient_bank.list_weights(), strict=True):
@@ -131,10 +136,21 @@ def test_gradients_are_those_of_autograd(bank: Bank, size: int, seed: int) -> No
 @given(banks(), st.integers(1, 9), st.integers(0, 99))
 @settings(deadline=None)
 def test_logits_are_those_of_single_probes(bank: Bank, size: int, seed: int) -> None:
-    inputs, _ = random_inputs(bank.design.shape, size, seed=seed)
-    all_logits = compute_logits(bank, inputs)
+    items = random_items(bank.design.shape, size, seed=seed)
+    all_logits = compute_logits(bank, items.make_batch(torch.arange(size))[0])
     for place in range(len(bank.points)):
-        torch.testing.assert_close(all_logits[place], plain_logits(bank.select_probes([place]), inputs))
+        torch.testing.assert_close(all_logits[place].T, plain_logits(bank.select_probes([place]), items))
+
+
+@given(banks(), st.integers(1, 9), st.integers(1, 4), st.randoms(use_true_random=False))
+@settings(deadline=None)
+def test_batches_are_parts_of_all_items(bank: Bank, size: int, batch: int, random: Random) -> None:
+    items = random_items(bank.design.shape, size, seed=0)
+    order = torch.tensor(random.sample(range(size), size))
+    inputs, targets = zip(*items.split_batches(batch, order=order), strict=True)
+    assert [*map(len, inputs)] == [*map(len, torch.split(order, batch))]
+    assert torch.equal(torch.cat(inputs), items.make_batch(torch.arange(size))[0][order])
+    assert torch.equal(torch.cat(targets, dim=1).argmax(dim=0), items.targets[order])
 
 
 def sample_items(*, slots: int, labels: int, size: int = 60) -> tuple[Tensor, Items]:
@@ -206,19 +222,19 @@ def test_updates_equal_plain_loop(penalty: Penalty, optimizer: Optimizer) -> Non
         maker = torch.optim.Adam if optimizer is Optimizer.ADAM else torch.optim.Adagrad
         plain = maker(weights, lr=preset.learning_rate, eps=preset.epsilon)
         generator = np.random.default_rng(ITEM_ORDER_SEED)
-        batches = generate_passes(len(items), size=preset.batch, generator=generator, device=CPU)
+        orders = generate_orders(len(items), generator=generator, device=CPU)
         for _ in range(preset.max_epochs):
-            for chosen in next(batches):
-                inputs, targets = prepared.make_batch(chosen, labels=2)
-                double = BatchInputs(inputs.vectors.double(), inputs.words)
-                scores = torch.log_softmax(plain_logits(bank, double), dim=1)
+            for chosen in torch.split(next(orders), preset.batch):
+                words = ProbeWords(prepared.words.numbers[chosen])
+                batch = replace(prepared, rows=prepared.rows[chosen], words=words, targets=prepared.targets[chosen])
                 squares = sum((value**2).sum() for value in weights)
                 share = 1
                 if penalty is Penalty.PER_BATCH:
-                    squares = squares - (bank.small[bank.bias_row] ** 2).sum()
+                    squares = squares - (bank.hidden_biases**2).sum()
                     squares = squares - (bank.output_biases**2).sum()
                     share = preset.batch
-                loss = -(scores * targets).sum() / len(targets) + point.l2 / 2 / share * squares
+                loss = nn.functional.cross_entropy(plain_logits(bank, batch), batch.targets)
+                loss = loss + point.l2 / 2 / share * squares
                 plain.zero_grad()
                 loss.backward()  # type: ignore[no-untyped-call]
                 plain.step()
@@ -226,13 +242,10 @@ def test_updates_equal_plain_loop(penalty: Penalty, optimizer: Optimizer) -> Non
             torch.testing.assert_close(mine, its.detach().float(), rtol=1e-3, atol=1e-4)
 
 
-@given(st.integers(1, 50), st.integers(1, 60), st.integers(0, 99))
-def test_pass_has_every_item_once(count: int, size: int, seed: int) -> None:
-    generator = np.random.default_rng(seed)
-    batches = next(generate_passes(count, size=size, generator=generator, device=CPU))
-    assert sorted(torch.cat(batches).tolist()) == list(range(count))
-    assert all(len(batch) == size for batch in batches[:-1])
-    assert 0 < len(batches[-1]) <= size
+@given(st.integers(1, 50), st.integers(0, 99))
+def test_pass_has_every_item_once(count: int, seed: int) -> None:
+    orders = generate_orders(count, generator=np.random.default_rng(seed), device=CPU)
+    assert all(sorted(next(orders).tolist()) == list(range(count)) for _ in range(3))
 
 
 def test_masks_keep_mean_and_share() -> None:
@@ -241,7 +254,7 @@ def test_masks_keep_mean_and_share() -> None:
     assert sorted(masks) == [1, 2]
     for place, mask in masks.items():
         rate = grid[place].dropout
-        assert mask.shape == (500, 100)
+        assert mask.shape == (100, 500)
         assert torch.unique(mask).tolist() == pytest.approx([0.0, 1 / (1 - rate)])
         assert float((mask == 0).double().mean()) == pytest.approx(rate, abs=0.01)
 
