@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from sentprobe.probes.statistics import Correction
 
 
+MAX_ROWS = 200
+"""Maximum number of differences between probes that are all printed."""
+
+
 @opt.expand_option_groups
 def compare(
     runs: Annotated[
@@ -41,6 +45,13 @@ def compare(
     table: opt.TableOption = None,
     nearness: opt.NearnessOption = "cosine",
     *,
+    all_pairs: Annotated[
+        bool,
+        typer.Option(
+            "--all-pairs",
+            help=f"Print all differences, also above {MAX_ROWS}: else those from the best and the next better encoder.",
+        ),
+    ] = False,
     latex: opt.LatexOptions,
 ) -> None:
     """Compare encoders on each task: differences, intervals, paired tests.
@@ -55,7 +66,9 @@ def compare(
     corrected = choose_member(Correction, correction, what="correction")
     chosen_nearness = choose_member(Nearness, nearness, what="nearness")
     run_comparisons = compare_runs(runs, correction=corrected, against=against, table=table, nearness=chosen_nearness)
-    write_tables(run_comparisons.tables(corrected), run_comparisons.to_records, style, out=out, caption=caption)
+    max_rows = None if all_pairs or out is not None else MAX_ROWS
+    tables = run_comparisons.tables(corrected, max_rows=max_rows)
+    write_tables(tables, run_comparisons.to_records, style, out=out, caption=caption)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +79,24 @@ class RunComparisons:
     geometry: "tuple[distances.GeometryComparison, ...]" = ()
     language_models: "PairTables" = ()
 
-    def tables(self, correction: "Correction") -> Iterator[ShownTable]:
-        """Yield (empty title, cells, notes) for each table. The notes name the *correction* of p-values."""
+    def tables(self, correction: "Correction", *, max_rows: int | None) -> Iterator[ShownTable]:
+        """Yield (empty title, cells, notes) for each table. The notes name the *correction* of p-values.
+
+        - max_rows: if more differences between probes were computed, only the main ones are rows; None: all
+        """
         from sentprobe.probes.reports import comparisons
         from sentprobe.probes.reports import distance_comparisons as distances
 
         if self.probes:
             notes = comparisons.describe_comparisons(self.probes, correction=correction)
-            yield "", comparisons.build_comparison_grid(self.probes), notes
+            shown: Sequence[Comparison] = self.probes
+            if max_rows is not None and len(self.probes) > max_rows:
+                shown = comparisons.select_main_comparisons(self.probes)
+                notes += (
+                    f"Shown: {len(shown):,} of {len(self.probes):,} differences, each encoder from the best on its "
+                    "task and from the next better one; --all-pairs prints all, and files have all.\n"
+                )
+            yield "", comparisons.build_comparison_grid(shown), notes
         if self.geometry:
             notes = distances.describe_geometry_comparisons(self.geometry, correction=correction)
             yield "", distances.build_geometry_comparison_grid(self.geometry), notes

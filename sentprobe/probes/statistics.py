@@ -295,29 +295,57 @@ def compare_items(first: NDArray[np.bool_], second: NDArray[np.bool_], units: Se
     - first, second: whether each item is answered correctly, (seeds, n) bool; the numbers of seeds may differ
     - units: (n,), unit number of each item; if empty, each item is a unit of its own
 
-    An observation is an encoder's accuracy on one unit, over all seeds. The sign test (exact binomial test) counts the
-    units in which the first encoder is better and those in which the second is; it ignores ties. For one seed and
-    units of one item, it is McNemar's exact test (McNemar 1947). The t-test is paired over units, as in Adi et al.
-    2017, appendix III. The interval of the difference in accuracy allows for units of unequal size. It uses Student's t
-    with (number of units) - 1 degrees of freedom. Raises UsageError if the numbers of items differ or are zero.
+    See :func:`compare_unit_sums`. Raises UsageError if the numbers of items differ or are zero.
     """
     if first.shape[1] != second.shape[1] or not first.size or not second.size:
         raise UsageError(f"{first.shape[1]} and {second.shape[1]} items cannot be paired")
+    (sums, sizes), (other_sums, _) = (sum_by_unit(right.sum(axis=0), units) for right in (first, second))
+    (comparison,) = compare_unit_sums([(sums, len(first))], [(other_sums, len(second))], sizes)
+    return comparison
+
+
+def compare_unit_sums(
+    first: Sequence[tuple[Floats, int]], second: Sequence[tuple[Floats, int]], sizes: Floats
+) -> list[PairedComparison]:
+    """Compare pairs of encoders whose probes were tested on the same items.
+
+    - first, second: for each pair, an encoder's number of correct answers in each unit, (units,), summed over seeds,
+      and its number of seeds
+    - sizes: the number of items of each unit, (units,)
+
+    An observation is an encoder's accuracy on one unit, over all seeds. The sign test (exact binomial test) counts the
+    units in which the first encoder is better and those in which the second is; it ignores ties. For one seed and
+    units of one item, it is McNemar's exact test (McNemar 1947). The t-test is paired over units, as in Adi et al.
+    2017, appendix III. The interval of the difference in accuracy allows for units of unequal size (it is that of a
+    ratio, see :func:`design_effect`). It uses Student's t with (number of units) - 1 degrees of freedom.
+    """
+    first_sums, second_sums = (np.stack([sums for sums, _ in side]) for side in (first, second))
+    seeds, other_seeds = (np.array([[count] for _, count in side]) for side in (first, second))
     # Each encoder's sums are multiplied by the other's number of seeds: integers, so that ties are exact.
-    scale = len(first) * len(second)
-    first_sums, sizes = sum_by_unit(first.sum(axis=0) * len(second), units)
-    second_sums, _ = sum_by_unit(second.sum(axis=0) * len(first), units)
-    wins, losses = int((first_sums > second_sums).sum()), int((first_sums < second_sums).sum())
-    differences = (first_sums - second_sums) / scale
-    difference = float((first_sums.sum() - second_sums.sum()) / scale / sizes.sum())
-    return PairedComparison(
-        difference=difference,
-        interval=_paired_interval(differences, sizes, difference),
-        wins=wins,
-        losses=losses,
-        sign_p=compute_sign_test(wins, losses),
-        t_p=_t_test(differences / sizes),
+    gains = first_sums * other_seeds - second_sums * seeds  # (pairs, units)
+    wins, losses = (gains > 0).sum(axis=1), (gains < 0).sum(axis=1)
+    count, total = len(sizes), float(sizes.sum())
+    differences = gains / (seeds * other_seeds)
+    mean_differences = gains.sum(axis=1) / (seeds * other_seeds)[:, 0] / total
+    half_widths = np.full(len(gains), 2.0)
+    if count > 1:
+        squares = ((differences - mean_differences[:, np.newaxis] * sizes) ** 2).sum(axis=1)
+        half_widths = student_quantile(0.95, count - 1) * (np.sqrt(squares * count / (count - 1)) / total)
+    figures = (
+        mean_differences,
+        np.maximum(-1.0, mean_differences - half_widths),
+        np.minimum(1.0, mean_differences + half_widths),
+        wins,
+        losses,
+        compute_sign_tests(wins, losses),
+        compute_t_tests(differences / sizes),
     )
+    return [
+        PairedComparison(
+            difference=difference, interval=Interval(low, high), wins=won, losses=lost, sign_p=sign_p, t_p=t_p
+        )
+        for difference, low, high, won, lost, sign_p, t_p in zip(*(values.tolist() for values in figures), strict=True)
+    ]
 
 
 def compare_draws(first: Sequence[float], second: Sequence[float], *, items: int) -> PairedComparison:
@@ -342,7 +370,7 @@ def compare_draws(first: Sequence[float], second: Sequence[float], *, items: int
         wins=wins,
         losses=losses,
         sign_p=compute_sign_test(wins, losses),
-        t_p=_t_test(differences, min_spread=1 / items),
+        t_p=float(compute_t_tests(differences[np.newaxis], min_spread=1 / items)[0]),
     )
 
 
@@ -360,27 +388,22 @@ def compute_sign_tests(wins: NDArray[np.int64], losses: NDArray[np.int64]) -> Fl
     return np.asarray(np.minimum(1.0, p_values), np.float64)
 
 
-def _t_test(differences: Floats, *, min_spread: float = 0.0) -> float:
-    """Return the p-value of the paired t-test. A standard deviation below *min_spread* is replaced by *min_spread*.
+def compute_t_tests(differences: Floats, *, min_spread: float = 0.0) -> Floats:
+    """Return the p-values of paired t-tests, (tests,), of (tests, n) differences.
 
-    With fewer than two differences or a mean of 0, p is 1. Otherwise, if all are equal and *min_spread* is 0, p is 0.
+    A standard deviation below *min_spread* is replaced by *min_spread*. With fewer than two differences or a mean of 0,
+    p is 1. Otherwise, if all are equal and *min_spread* is 0, p is 0.
     """
-    count, mean = len(differences), abs(float(differences.mean()))
-    if count < 2 or mean == 0:
-        return 1.0
-    # Rounding may give equal differences a tiny standard deviation, and so a huge t.
-    spread = max(min_spread, float(differences.std(ddof=1)) if np.ptp(differences) else 0.0)
-    return two_sided_t_p_value(mean / spread * sqrt(count), count - 1) if spread else 0.0
+    from scipy.special import stdtr
 
-
-def _paired_interval(differences: Floats, sizes: Floats, difference: float) -> Interval:
-    count, total = len(differences), sizes.sum()
+    count, means = differences.shape[1], np.abs(differences.mean(axis=1))
     if count < 2:
-        return Interval(-1.0, 1.0)
-    # The standard error of a ratio (see design_effect), since units differ in size.
-    spread = np.sqrt(((differences - difference * sizes) ** 2).sum() * count / (count - 1)) / total
-    half_width = float(student_quantile(0.95, count - 1) * spread)
-    return Interval(max(-1.0, difference - half_width), min(1.0, difference + half_width))
+        return np.ones(len(differences))
+    # Rounding may give equal differences a tiny standard deviation, and so a huge t.
+    spreads = np.where(np.ptp(differences, axis=1) > 0, differences.std(axis=1, ddof=1), 0.0)
+    spreads = np.maximum(min_spread, spreads)
+    t = np.divide(means * sqrt(count), spreads, out=np.full_like(means, np.inf), where=spreads > 0)
+    return np.asarray(np.where(means > 0, 2 * stdtr(count - 1, -t), 1.0), np.float64)
 
 
 def correct_p_values(p_values: Sequence[float], method: Correction) -> list[float]:

@@ -23,6 +23,7 @@ from sentprobe.probes.statistics import (
     chance_interval,
     compare_draws,
     compare_items,
+    compare_unit_sums,
     compute_sign_test,
     compute_sign_tests,
     correct_p_values,
@@ -175,6 +176,17 @@ def test_swapped_sides_change_the_sign(case: tuple[Any, Any, list[int]]) -> None
     assert forward.difference == pytest.approx(-backward.difference)
     assert forward.interval.low == pytest.approx(-backward.interval.high)
     assert forward.difference == pytest.approx(first.mean() - second.mean())
+
+
+@given(st.integers(2, 30), st.integers(1, 5), st.integers(1, 3), st.integers(0, 99))
+def test_pairs_together_equal_pairs_alone(count: int, pairs: int, seeds: int, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    units = generator.integers(0, 9, count).tolist()
+    sides = [[generator.random((seeds + side, count)) < 0.7 for _ in range(pairs)] for side in (0, 1)]
+    sizes = sum_by_unit(np.ones(count), units)[1]
+    first, second = ([(sum_by_unit(a.sum(axis=0), units)[0], len(a)) for a in side] for side in sides)
+    alone = [compare_items(a, b, units) for a, b in zip(*sides, strict=True)]
+    assert compare_unit_sums(first, second, sizes) == alone
 
 
 @given(paired_answers())

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
-from statistics import mean
+from itertools import chain, pairwise
+from statistics import fmean
 from typing import Any
 
 from sentprobe.common.errors import ResultsError, UsageError, format_count, suggest
@@ -87,8 +87,8 @@ class Comparison(TestedDifference):
     def accuracies(self) -> tuple[float, float]:
         """The mean accuracies over the draws: first encoder in the first condition, second encoder in the second."""
         a, b = self.conditions
-        first = mean(result.scores[a].accuracy for result, _ in self.matched)
-        return first, mean(result.scores[b].accuracy for _, result in self.matched)
+        first = fmean(result.scores[a].accuracy for result, _ in self.matched)
+        return first, fmean(result.scores[b].accuracy for _, result in self.matched)
 
 
 def group_by_encoder(
@@ -235,6 +235,28 @@ def match_draws(first: Sequence[Result], second: Sequence[Result]) -> paired_tes
     return tuple((a, b) for a in first for b in second if a.seed == b.seed)
 
 
+def select_main_comparisons(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """Return, for each task, the comparisons of every encoder with the best one and with the next better one.
+
+    The number of all pairs grows with the square of the number of encoders; of these, with the number alone.
+    """
+    accuracies: dict[str, dict[str, float]] = {}
+    for comparison in comparisons:
+        by_encoder, sides = accuracies.setdefault(comparison.first.task, {}), _name_sides(comparison)
+        if not by_encoder.keys() >= {*sides}:
+            by_encoder.update(zip(sides, comparison.accuracies, strict=True))
+    wanted = set()
+    for task, by_encoder in accuracies.items():
+        ranking = sorted(by_encoder, key=lambda name: -by_encoder[name])
+        pairs = chain(((ranking[0], name) for name in ranking[1:]), pairwise(ranking))
+        wanted |= {(task, frozenset(pair)) for pair in pairs}
+    return [c for c in comparisons if (c.first.task, frozenset(_name_sides(c))) in wanted]
+
+
+def _name_sides(comparison: Comparison) -> tuple[str, str]:
+    return comparison.first.encoder, comparison.second_name
+
+
 def build_comparison_grid(comparisons: Sequence[Comparison]) -> Grid:
     """Build a table with one row per comparison; significant differences are bold."""
     rows = []
@@ -314,10 +336,11 @@ def describe_comparisons(comparisons: Sequence[Comparison], *, correction: Corre
     """Return the notes below a table of comparisons: the tests, and the number of significant differences."""
     has_units = any(comparison.first.units for comparison in comparisons)
     units = "units (items that belong together count as one)" if has_units else "items"
-    presets = {result.preset for comparison in comparisons for result in (comparison.first, comparison.second)}
+    results = {id(result): result for comparison in comparisons for result in (comparison.first, comparison.second)}
+    presets = {result.preset for result in results.values()}
     warning = "The classifiers differ: differences may come from the classifiers instead of the encoders."
     notes = [warning] if len(presets) > 1 else []
-    notes.append(describe_excluded_pairs((c.first.encoder, c.second_name) for c in comparisons))
+    notes.append(describe_excluded_pairs(map(_name_sides, comparisons)))
     most = max((comparison.draws for comparison in comparisons), default=0)
     fewer = [c for c in comparisons if c.draws < most]
     text = ", ".join(f"{c.first.encoder} - {c.second_name} on {c.first.task} ({c.draws})" for c in fewer)

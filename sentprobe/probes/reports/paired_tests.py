@@ -249,17 +249,41 @@ def compare_matched_results(
     pairs = [*zip(matches, conditions, strict=True)]
     gains = [_build_gains(matched, pair) for matched, pair in pairs if len(matched) > 1]
     tests = iter(zip(gains, compute_shared_t_tests(gains), strict=True))
-    comparisons: list[st.PairedComparison] = []
-    for matched, pair in pairs:
-        if len(matched) > 1:
-            comparisons.append(_compare_draws(matched, pair, *next(tests)))
-            continue
-        first, second = (
-            np.array([seed.items() for seed in result.scores[condition].seeds])  # (seeds, items)
-            for result, condition in zip(matched[0], pair, strict=True)
-        )
-        comparisons.append(st.compare_items(first, second, matched[0][0].units))
-    return comparisons
+    over_units = iter(_compare_units([(*matched[0], *pair) for matched, pair in pairs if len(matched) == 1]))
+    return [
+        _compare_draws(matched, pair, *next(tests)) if len(matched) > 1 else next(over_units) for matched, pair in pairs
+    ]
+
+
+def _compare_units(pairs: Sequence[tuple[Result, Result, Condition, Condition]]) -> list[st.PairedComparison]:
+    """Return the comparison over units of each pair of results, given each result's condition."""
+    sums: dict[tuple[int, Condition, int], tuple[st.Floats, int]] = {}
+
+    def sum_right_answers(result: Result, condition: Condition, units: tuple[int, ...]) -> tuple[st.Floats, int]:
+        key = id(result), condition, id(units)
+        if key not in sums:  # an encoder is in many pairs
+            seeds = result.scores[condition].seeds
+            right = np.sum([seed.items() for seed in seeds], axis=0)
+            sums[key] = st.sum_by_unit(right, units)[0], len(seeds)
+        return sums[key]
+
+    comparisons: dict[int, st.PairedComparison] = {}
+    # Results from files share their tuple of units (store._parse_numbers), so its identity groups them.
+    for numbers in group_by(
+        range(len(pairs)), lambda number: (id(pairs[number][0].units), pairs[number][0].task)
+    ).values():
+        result, _, condition, _ = pairs[numbers[0]]
+        sizes = st.sum_by_unit(np.ones(result.scores[condition].total), result.units)[1]
+        for start in range(0, len(numbers), PAIRS_AT_ONCE):
+            part = [pairs[number] for number in numbers[start : start + PAIRS_AT_ONCE]]
+            first = [sum_right_answers(a, condition, result.units) for a, _, condition, _ in part]
+            second = [sum_right_answers(b, condition, result.units) for _, b, _, condition in part]
+            comparisons |= zip(numbers[start:], st.compare_unit_sums(first, second, sizes), strict=False)
+    return [comparisons[number] for number in range(len(pairs))]
+
+
+PAIRS_AT_ONCE = 64
+"""Number of pairs that are compared together; more would not fit into the processor's cache."""
 
 
 def _build_gains(matched: MatchedResults, conditions: ConditionPair) -> DrawGains:

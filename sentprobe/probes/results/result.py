@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from pkgutil import resolve_name
-from statistics import mean, stdev
+from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -118,7 +118,7 @@ class Score:
     @property
     def accuracy(self) -> float:
         """The mean accuracy over the seeds."""
-        return mean(seed_score.accuracy for seed_score in self.seeds)
+        return fmean(seed_score.accuracy for seed_score in self.seeds)
 
     @property
     def spread(self) -> float | None:

@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 from dataclasses import replace
+from itertools import pairwise
 from math import comb
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,23 @@ def test_one_of_several_tables(tmp_path: Path, command: Command) -> None:
         assert [record["first_accuracy"] for record in json.loads(out)] == [0.599 + table / 1000]
     both = command("compare", f"{run}#bow", f"{run}#lstm", "--table", 2, "-f", "json")
     assert json.loads(both[1])[0]["first_accuracy"] == 0.601
+
+
+def test_many_pairs_are_printed_in_part(tmp_path: Path, command: Command) -> None:
+    """Of 21 encoders: each against the best, enc7, and against the next better one."""
+    correct = {f"enc{number}": 500 + 7 * number % 150 for number in range(21)}
+    run = write_run(tmp_path / "run", *(make_sample_result(name, "Order", right) for name, right in correct.items()))
+    pairs = command("compare", run, "-f", "csv")[1].splitlines()[1:]
+    assert len(pairs) == 210
+    ranking = sorted(correct, key=lambda name: -correct[name])
+    expected = {frozenset((ranking[0], name)) for name in ranking[1:]} | {*map(frozenset, pairwise(ranking))}
+    out = check_success(command("compare", run))
+    assert {frozenset(re.findall(r"enc\d+", row)) for row in out.splitlines() if " - enc" in row} == expected
+    assert "Corrected for 210 comparisons" in out
+    assert "Shown: 39 of 210 differences, each encoder from the best on its task" in out
+    assert check_success(command("compare", run, "--all-pairs")).count(" - enc") == 210
+    check_success(command("compare", run, "-o", tmp_path / "all.md"))
+    assert (tmp_path / "all.md").read_text().count(" - enc") == 210
 
 
 SIGNIFICANT = "1 of 1 differences is significant (p (sign) < 0.05; {})."

@@ -444,9 +444,9 @@ def count_calls(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, work: C
     function = getattr(module, name)
     calls: list[str] = []
 
-    def call(*arguments: Any) -> Any:
+    def call(*arguments: Any, **named: Any) -> Any:
         calls.append(name)
-        return function(*arguments)
+        return function(*arguments, **named)
 
     with monkeypatch.context() as patch:
         patch.setattr(module, name, call)
@@ -459,8 +459,8 @@ def test_review_work_grows_with_encoders(monkeypatch: pytest.MonkeyPatch) -> Non
     for encoders in (10, 40):
         records = (make_sample_result(f"e{n}", "Tense", 600 + n, 500, 500, 550) for n in range(encoders))
         results = Results(tuple(records))
-        calls = count_calls(monkeypatch, statistics, "compare_items", partial(review_results, results))
-        assert calls == 2 * encoders - 1
+        tests = count_calls(monkeypatch, statistics, "PairedComparison", partial(review_results, results))
+        assert tests == 2 * encoders - 1
 
 
 def test_numbers_are_checked_in_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
