@@ -56,6 +56,7 @@ COMMANDS: dict[str, Mapping[str, tuple[str, str]]] = {
         "show": ("show:show", "Print the tables of one or more runs."),
         "report": ("reports:report", "Write one or more runs as an HTML page with tables, controls and plots."),
         "compare": ("compare:compare", "Compare encoders on each task: differences, intervals, paired tests."),
+        "verify": ("verify:verify", "Repeat a run, or compare two, and say which figures are equal, and why not."),
         "check": ("reports:check", "List problems that weaken claims about results, and how to fix them."),
         "methods": ("reports:methods", "Write a paragraph for the methods section of a paper, and its BibTeX."),
         "correlate": ("reports:correlate", "Correlate probing accuracy with other scores of the encoders."),

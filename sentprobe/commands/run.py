@@ -123,7 +123,8 @@ def run(
     machines = where.find_machines(
         jobs=_choose_job_count(device, threads) if jobs is None else jobs, runs_small_work_inline=jobs is None
     )
-    specs = methods.resolve_encoders(parse_encoders(encoder or USUAL_ENCODERS))
+    context.params["encoder"] = encoder = encoder or list(USUAL_ENCODERS)  # the run file names them, too
+    specs = methods.resolve_encoders(parse_encoders(encoder))
     if machines.scheduler is None:
         check_installed((spec for spec in specs if isinstance(spec, Spec)), "torch")
     else:  # the workers of the cluster make the encoders

@@ -74,6 +74,7 @@ WRONG_PATHS = expand_all(
     "probe report run {--out none/x.html,--out x.md,--audit none.json,--audit folder}",
     "probe compare {none,folder,none#bow run,run --out none/x.md}",
     "probe compare layers -o {none/x.txt,folder}",
+    "probe verify {none,folder,run none,run folder,run run --out none/x.csv,run run --out folder}",
     "probe check {none,folder}",
     "probe check three {--out none/x.md,-o folder --format json}",
     "probe methods {none,folder}",

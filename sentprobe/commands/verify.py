@@ -1,0 +1,65 @@
+"""The command ``probe verify``: repeat a run, or compare two, figure by figure."""
+
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated
+
+import typer
+
+from sentprobe.commands.shared import options as opt
+from sentprobe.commands.shared.run_file import TRUST_HELP
+from sentprobe.commands.shared.table_output import find_table_format, write_tables
+from sentprobe.common.errors import SentprobeError, UsageError
+from sentprobe.common.screen import print_text
+from sentprobe.common.tables import TableFormat
+
+
+def verify(
+    run: Annotated[Path, typer.Argument(help="Results folder, as written by probe run --out.")],
+    other: Annotated[
+        Path | None, typer.Argument(metavar="[OTHER]", help="A second results folder. Default: RUN is repeated here.")
+    ] = None,
+    format_: Annotated[str | None, opt.build_format_option(opt.TABLE_FORMATS, opt.DEFAULT_FORMAT_HELP)] = None,
+    out: opt.OutFileOption = None,
+    *,
+    trust: Annotated[bool, typer.Option("--trust", help=TRUST_HELP)] = False,
+) -> None:
+    """Repeat a run, or compare two, and say which figures are equal, and why not.
+
+    The table has the figures that are not equal; CSV and JSON have all. The exit code is 1 if a figure is different or
+    missing.
+    """
+    from sentprobe.probes.reports import verification
+    from sentprobe.probes.results.store import read_results
+
+    style = find_table_format(format_, out, subject="a verification")
+    first = read_results(run)
+    if other is not None:
+        second = read_results(other)
+    else:
+        with TemporaryDirectory(prefix="sentprobe-verify-") as temporary:
+            _repeat_run(run, Path(temporary, "again"), trust=trust)
+            second = read_results(Path(temporary, "again"))
+    figures = verification.verify_results(first, second)
+    grid, notes = verification.build_verification_grid(figures), verification.describe_verification(figures)
+    if style is TableFormat.TEXT and out is None and not grid.rows:
+        print_text(notes, end="")
+    else:
+        write_tables([("", grid, notes)], lambda: verification.to_verification_records(figures), style, out=out)
+    if {verification.FigureVerdict.DIFFERENT, verification.FigureVerdict.MISSING} & {
+        figure.verdict for figure in figures
+    }:
+        raise typer.Exit(1)
+
+
+def _repeat_run(run: Path, out: Path, *, trust: bool) -> None:
+    """Run the command of a results folder again. Raises UsageError without its run file, SentprobeError if it fails."""
+    run_file = run / "run.toml"
+    if not run_file.is_file():
+        raise UsageError(f"{run}: has no run.toml, which probe run --out writes; name a second results folder")
+    words = ["run", "--config", str(run_file), "--out", str(out), "--no-cache", *(["--trust"] if trust else [])]
+    again = subprocess.run([sys.executable, "-m", "sentprobe", *words], stdout=subprocess.DEVNULL, check=False)
+    if again.returncode:
+        raise SentprobeError(f"{run}: cannot be repeated: probe run failed with exit code {again.returncode}")

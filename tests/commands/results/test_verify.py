@@ -1,0 +1,112 @@
+"""The command ``probe verify``: a run repeated, and two runs compared figure by figure."""
+
+import csv
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from helpers.in_process import Command, check_refusal, check_success
+from helpers.runs.shown_runs import write_run
+from helpers.strategies.probe_strategies import make_sample_result
+
+from sentprobe.probes.results.result import Condition, Result, make_score
+
+RESULT = make_sample_result("bow", "Order", 700, 500, 510, mirrored=True)
+
+
+def answer(result: Result, correct: int) -> Result:
+    """Return a result whose main probes have other answers, with the same inputs."""
+    other = make_sample_result(result.encoder, result.task, correct, mirrored=True)
+    return replace(result, scores={**result.scores, Condition.PROBE: other.scores[Condition.PROBE]})
+
+
+def read_probe(command: Command, *words: object) -> tuple[int, dict[str, str]]:
+    code, out, _ = command("verify", *words, "-f", "csv")
+    rows = list(csv.DictReader(out.splitlines()))
+    return code, next(row for row in rows if row["figure"] == "probe")
+
+
+def test_copies_are_equal(tmp_path: Path, command: Command) -> None:
+    runs = [write_run(tmp_path / name, RESULT) for name in "ab"]
+    figures = len(RESULT.scores)
+    assert check_success(command("verify", *runs)) == f"{figures} figures: {figures} equal.\n"
+    records = json.loads(check_success(command("verify", *runs, "-f", "json")))
+    assert [record["verdict"] for record in records] == ["equal"] * figures
+    assert {record["first_accuracy"] == record["second_accuracy"] for record in records} == {True}
+
+
+CHANGES: dict[str, tuple[Callable[[Result], Result], str, str]] = {
+    "data": (lambda r: replace(r, dataset_fingerprint="feedbeef00"), "different", "data (digests "),
+    "encoder": (lambda r: replace(r, encoder_fingerprint="feedbeef00"), "different", "encoder (digests "),
+    "classifier": (
+        lambda r: replace(r, preset=replace(r.preset, batch=7, max_epochs=3)),
+        "different",
+        "batch 200 and 7; max_epochs 700 and 3",
+    ),
+    "few answers": (lambda r: answer(r, 698), "within rounding", "nothing that is recorded (another processor?)"),
+    "version": (lambda r: replace(answer(r, 698), versions={"torch": "9.9"}), "within rounding", "torch None and 9.9"),
+    "device": (lambda r: replace(answer(r, 698), device="cuda"), "within rounding", "device cpu and cuda"),
+    "many answers": (lambda r: answer(r, 300), "different", "nothing that is recorded (another processor?)"),
+    "seed": (
+        lambda r: replace(
+            r, scores={c: make_score([replace(s, seed=5) for s in v.seeds], r.units) for c, v in r.scores.items()}
+        ),
+        "different",
+        "seeds ",
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "verdict", "reason"), CHANGES.values(), ids=CHANGES)
+def test_reason_is_named(
+    change: Callable[[Result], Result], verdict: str, reason: str, tmp_path: Path, command: Command
+) -> None:
+    runs = write_run(tmp_path / "a", RESULT), write_run(tmp_path / "b", change(RESULT))
+    code, row = read_probe(command, *runs)
+    assert (row["verdict"], code) == (verdict, int(verdict == "different"))
+    assert reason in row["differs"]
+    _, back = read_probe(command, *reversed(runs))
+    assert back["verdict"] == verdict
+    assert (back["first_accuracy"], back["second_accuracy"]) == (row["second_accuracy"], row["first_accuracy"])
+
+
+def test_missing_result_is_one_row(tmp_path: Path, command: Command) -> None:
+    first = write_run(tmp_path / "a", RESULT, make_sample_result("lstm", "Order", 600))
+    code, out, _ = command("verify", first, write_run(tmp_path / "b", RESULT))
+    assert code == 1
+    assert [row.split("│")[4].strip() for row in out.splitlines() if "lstm" in row] == ["all"]
+    assert "only in A" in out
+
+
+def test_result_with_same_inputs_is_found_first(tmp_path: Path, command: Command) -> None:
+    """Of two results of an encoder on other data, each is compared with its own."""
+    other = replace(answer(RESULT, 400), dataset_fingerprint="feedbeef00")
+    runs = [write_run(tmp_path / "a", RESULT, other), write_run(tmp_path / "b", other, RESULT)]
+    assert "different" not in check_success(command("verify", *runs))
+
+
+def test_run_is_repeated(tmp_path: Path, command: Command) -> None:
+    run = tmp_path / "run"
+    words = "compeval --task Content1Probe -e bow?dim=4 --train 60 --test 40 --set max_epochs=3 --jobs 1"
+    check_success(command("run", *words.split(), "--out", run))
+    assert check_success(command("verify", run)) == "7 figures: 7 equal.\n"
+    (run / "run.toml").write_text((run / "run.toml").read_text().replace("max_epochs=3", "max_epochs=2"))
+    code, row = read_probe(command, run)
+    assert (code, row["verdict"], row["differs"]) == (1, "different", "max_epochs 3 and 2")
+
+
+def test_stranger_needs_trust(tmp_path: Path, command: Command) -> None:
+    run = write_run(tmp_path / "run", RESULT)
+    (run / "run.toml").write_text('targets = ["compeval"]\nencoder = ["python:evil"]\n')
+    check_refusal(command("verify", run), f"{run}: cannot be repeated: probe run failed with exit code 2", 1)
+
+
+def test_folder_without_run_file_is_refused(tmp_path: Path, command: Command) -> None:
+    run = write_run(tmp_path / "run", RESULT)
+    (run / "run.toml").unlink(missing_ok=True)
+    check_refusal(
+        command("verify", run), f"{run}: has no run.toml, which probe run --out writes; name a second results folder"
+    )
+    check_refusal(command("verify", run, tmp_path / "none"), f"{tmp_path / 'none'}: no such folder of results")
