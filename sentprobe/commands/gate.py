@@ -1,5 +1,6 @@
 """The command ``probe gate``: how often a similarity threshold errs (false hits and misses)."""
 
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -8,7 +9,7 @@ import typer
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.help import map_given_options
 from sentprobe.commands.shared.table_output import find_table_format, print_or_write, write_tables
-from sentprobe.common.errors import UsageError
+from sentprobe.common.errors import UsageError, suggest
 from sentprobe.common.files import find_cache_directory
 from sentprobe.common.processes import check_count, limit_threads
 from sentprobe.common.reading import parse_number
@@ -37,11 +38,15 @@ def gate(
         ),
     ] = "95%",
     max_false_hits: Annotated[
-        str | None, typer.Option(metavar="SHARE", help="Exit with 1 if a contrast has more false hits.")
+        list[str] | None,
+        typer.Option(
+            metavar="[NAME=]SHARE",
+            help="Exit with 1 if a contrast or kind (NAME) may exceed it (95% interval); repeatable.",
+        ),
     ] = None,
     contrast: opt.ContrastsOption = None,
     pairs: Annotated[
-        Path | None, typer.Option(metavar="CSV", help="Also measure your pairs (columns a, b, same=0/1).")
+        Path | None, typer.Option(metavar="CSV", help="Also measure your pairs (columns a, b, same=0/1, kind).")
     ] = None,
     n: Annotated[int, typer.Option("--n", "-n", help="Number of triplets for each contrast.")] = 400,
     draws: Annotated[int, typer.Option(help="Repetitions with new triplets and weights.")] = 1,
@@ -65,6 +70,7 @@ def gate(
     A false hit is a pair of sentences that passes the threshold but differs in meaning; a miss is a paraphrase that
     does not pass. A pair is the anchor of a triplet (see gen pairs) and its paraphrase, or the anchor and a negative.
     """
+    from sentprobe.generator.pairs.contrasts import CONTRASTS
     from sentprobe.probes.encoders.cache import Cache
     from sentprobe.probes.similarity import gate_tables as tables
     from sentprobe.probes.similarity.gate_run import gate as measure
@@ -75,7 +81,7 @@ def gate(
         "text" if is_junit else format_, out, subject="gate", allowed=[*TableFormat], also=[JUNIT]
     )
     kept_share = parse_share(keep, "--keep")
-    accepted = None if max_false_hits is None else parse_share(max_false_hits, "--max-false-hits")
+    limits = parse_limits(max_false_hits or (), names=None if pairs else contrast or [*CONTRASTS])
     given_options = map_given_options(context).values()
     if threshold is not None and then is None and "--keep" in given_options:
         raise UsageError("--threshold and --keep: give one of them")
@@ -104,8 +110,9 @@ def gate(
             cache=Cache(find_cache_directory()) if cache else None,
             reporter=reporter,
         )
+    tables.check_limits(result, limits)
     if is_junit:
-        print_or_write(tables.format_junit(result, accepted), out)
+        print_or_write(tables.format_junit(result, limits), out)
     elif style is TableFormat.HTML:
         from sentprobe.probes.reports.pages.page_parts import build_gate_page
 
@@ -113,8 +120,28 @@ def gate(
     else:
         table = (str(result), tables.build_gate_grid(result, intervals=intervals), tables.format_gate_notes(result))
         write_tables([table], result.to_records, style, out=out)
-    if accepted is not None:
-        tables.check_false_hits(result, accepted)
+    tables.check_false_hits(result, limits)
+
+
+def parse_limits(texts: Sequence[str], *, names: Collection[str] | None) -> dict[str, float]:
+    """Convert limits such as ``5%`` (of all) and ``negation=1%`` to shares by name; the name of all is "".
+
+    - names: the known contrasts; None: names are checked when the pairs have been read
+
+    >>> parse_limits(["5%", "negation=1%"], names=None)
+    {'': 0.05, 'negation': 0.01}
+    """
+    limits: dict[str, float] = {}
+    for text in texts:
+        name, mark, share = text.rpartition("=")
+        name = name.strip()
+        if mark and (not name or (names is not None and name not in names)):
+            known = suggest(name, names or ())
+            raise UsageError(f"--max-false-hits {text}: no contrast {name!r} is measured{known}")
+        if name in limits:
+            raise UsageError(f"--max-false-hits {text}: {name or 'a limit for all'} is given twice")
+        limits[name] = parse_share(share, "--max-false-hits")
+    return limits
 
 
 def parse_share(text: str, option: str) -> float:

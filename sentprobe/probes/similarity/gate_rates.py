@@ -22,6 +22,8 @@ class GateRates:
 
     contrast: str
     form: str
+    kind: str = ""
+    """The kind of the user's pairs; empty for pairs of all kinds and for generated pairs."""
     example: tuple[str, str]
     false_hits: float
     """The share of the pairs with different meanings that pass the threshold."""
@@ -47,12 +49,12 @@ class GateRates:
 
     @property
     def subject(self) -> str:
-        """The contrast, or "own pairs" for pairs from a file."""
-        return self.contrast or OWN_PAIRS
+        """The contrast, or "own pairs" and their kind for pairs from a file."""
+        return self.contrast or (f"{OWN_PAIRS}, {self.kind}" if self.kind else OWN_PAIRS)
 
     @property
     def name(self) -> str:
-        """The contrast and the form of the negatives, or "own pairs" for pairs from a file."""
+        """The contrast and the form of the negatives, or "own pairs" and their kind for pairs from a file."""
         return f"{self.contrast} ({self.form})" if self.contrast else self.subject
 
 
@@ -84,6 +86,8 @@ class GateDraw:
     rates: tuple[GateRates, ...]
     generated: tuple[GateRates, ...] = ()
     """If *rates* are of the user's pairs, the rates of generated pairs with the same lengths; else empty."""
+    left_out: tuple[str, ...] = ()
+    """The kinds of the user's pairs that have no pair of different meaning in the measured half."""
     stages: tuple[GateStage, ...] = ()
     """The two scorers of a cascade; empty for a single scorer."""
 
@@ -102,13 +106,16 @@ def measure_gate(
 
     If *threshold* is None, the function chooses a threshold on one half of the units, so that the share *keep* of
     paraphrases passes, and measures the rates on the other half. With a *threshold*, it measures them on all units.
-    In both cases, it measures all *generated* pairs.
+    In both cases, it measures all *generated* pairs. A kind of the user's pairs without any in that half is left out.
 
     Raises:
         UsageError: a half of the units lacks pairs with the same meaning or with different meanings.
     """
     halves = [[_select_units(pairs, remainder) for pairs in scored] for remainder in (0, 1)]
     chosen, measured = halves if threshold is None else (scored, scored)
+    left_out = tuple(pairs.kind for pairs in measured if pairs.kind and not len(pairs.different_scores))
+    measured = [pairs for pairs in measured if pairs.kind not in left_out]
+    chosen = [pairs for pairs in chosen if not pairs.kind]
     for pairs in (*chosen, *measured):
         if not (len(pairs.same_scores) and len(pairs.different_scores)):
             raise UsageError(
@@ -126,6 +133,7 @@ def measure_gate(
         kept=float((_join_paraphrases(measured) >= limit).mean()),
         rates=tuple(_measure_pairs(pairs, limit) for pairs in measured),
         generated=tuple(_measure_pairs(pairs, limit) for pairs in generated),
+        left_out=left_out,
     )
 
 
@@ -148,7 +156,7 @@ def _select_units(pairs: ScoredPairs, remainder: int) -> ScoredPairs:
 
 def _join_paraphrases(scored: Sequence[ScoredPairs]) -> Floats:
     """Return the scores of all paraphrases. The two ScoredPairs of a contrast share paraphrases, which count once."""
-    return np.concatenate([*{pairs.contrast: pairs.same_scores for pairs in scored}.values()])
+    return np.concatenate([*{pairs.contrast: pairs.same_scores for pairs in scored if not pairs.kind}.values()])
 
 
 def choose_threshold(scores: Floats, keep: float) -> float:
@@ -179,6 +187,7 @@ def _measure_pairs(pairs: ScoredPairs, threshold: float) -> GateRates:
     return GateRates(
         contrast=pairs.contrast,
         form=pairs.form,
+        kind=pairs.kind,
         example=pairs.example,
         false_hits=float(is_hit.mean()),
         false_hits_interval=accuracy_interval(is_hit, pairs.different_units.tolist()),

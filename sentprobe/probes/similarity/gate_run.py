@@ -121,7 +121,7 @@ class PairSource:
         self, scorer: pair_scores.PairScorer, threshold: float | None = None, *, seed: int, reporter: Reporter
     ) -> GateDraw:
         """Measure the rates of a scorer in one draw; if *threshold* is None, choose one."""
-        own_scores = [] if self.own_pairs is None else [pair_scores.score_own_pairs(scorer, self.own_pairs)]
+        own_scores = [] if self.own_pairs is None else pair_scores.score_own_pairs(scorer, self.own_pairs)
         triplet_sets = [
             space.sample(self.n, seed=seed)
             if self.lengths is None

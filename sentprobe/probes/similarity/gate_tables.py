@@ -1,13 +1,13 @@
 """The output of ``probe gate``: a sentence, a table with notes, records, and JUnit XML."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import ceil
 from statistics import mean
-from typing import Any
+from typing import Any, TypeAlias
 from xml.etree import ElementTree as ET
 
-from sentprobe.common.errors import SentprobeError, escape_control_characters, format_count
+from sentprobe.common.errors import SentprobeError, UsageError, escape_control_characters, format_count, suggest
 from sentprobe.common.tables import Grid, GridCell, GridRow
 from sentprobe.common.values import group_by
 from sentprobe.generator.pairs.contrasts import CONTRASTS
@@ -38,6 +38,8 @@ class GateResults:
         worst = max(self.list_cells(), key=lambda draws: _average(draws, "false_hits"))
         contrast = CONTRASTS.get(worst[0].contrast)
         negatives = f"pairs in which {contrast.summary}" if contrast else "pairs with different meanings"
+        if worst[0].kind:
+            negatives = f"pairs of the kind {worst[0].kind}"
         stages = [*zip(*(draw.stages for draw in self.draws), strict=True)] or [self.draws]
         limits = ", then ".join(
             f"a {MEASURE_NAMES.get(draws[0].measure, draws[0].measure)} of "
@@ -123,7 +125,8 @@ def format_gate_notes(results: GateResults) -> str:
         if at_threshold := sum(rates.at_threshold for rates in draws):
             pairs = format_count(at_threshold, "pair")
             notes += [f"{draws[0].name}: {pairs} exactly at the threshold, counted as passing."]
-    return "".join(f"{note}\n" for note in (*notes, *(f"Left out: {reason}." for reason in results.left_out)))
+    left_out = [*results.left_out, *(f"the kind {kind} has no pair in the measured half" for kind in draw.left_out)]
+    return "".join(f"{note}\n" for note in (*notes, *(f"Left out: {reason}." for reason in left_out)))
 
 
 def _describe_own_pairs(draw: GateDraw) -> list[str]:
@@ -167,22 +170,45 @@ def _describe_generated(draw: GateDraw) -> list[str]:
     return notes
 
 
-def find_exceeding(results: GateResults, max_false_hits: float) -> list[tuple[str, float]]:
-    """Return (name, rate) for each kind of negatives whose rate of false hits, averaged over draws, is too high."""
-    rates = ((draws[0].name, _average(draws, "false_hits")) for draws in results.list_cells())
-    return [(name, share) for name, share in rates if share > max_false_hits]
+Limits: TypeAlias = Mapping[str, float]
+"""The greatest accepted rate of false hits (0 to 1) by contrast or kind; the name "" stands for all others."""
 
 
-def check_false_hits(results: GateResults, max_false_hits: float) -> None:
-    """Raise FalseHitsError, which names the contrasts, if any rate of false hits is above the maximum."""
-    if exceeding := find_exceeding(results, max_false_hits):
-        listed = ", ".join(f"{name} {100 * share:.1f}%" for name, share in exceeding)
-        raise FalseHitsError(f"more false hits than {100 * max_false_hits:g}%: {listed}")
+def check_limits(results: GateResults, limits: Limits) -> None:
+    """Raise UsageError for the limit of a contrast or kind that was not measured."""
+    measured = dict.fromkeys(draws[0].kind or draws[0].contrast for draws in results.list_cells())
+    for name in limits:
+        if name and name not in measured:
+            known = f"{suggest(name, measured)}; known: {', '.join(filter(None, measured)) or 'none'}"
+            raise UsageError(f"--max-false-hits {name}: no such contrast or kind{known}")
 
 
-def format_junit(results: GateResults, max_false_hits: float | None) -> str:
-    """Return JUnit XML. A test case is one kind of negatives. It fails if the rate of false hits is too high."""
-    exceeding = {} if max_false_hits is None else dict(find_exceeding(results, max_false_hits))
+def find_exceeding(results: GateResults, limits: Limits) -> dict[str, str]:
+    """Return, by the name of a kind of negatives, why its rate of false hits may be too high.
+
+    The upper end of the 95% interval is compared with the limit, so that few pairs cannot pass by chance.
+    """
+    exceeding = {}
+    for draws in results.list_cells():
+        limit = limits.get(draws[0].kind or draws[0].contrast, limits.get(""))
+        values = [rates.false_hits for rates in draws]
+        interval = draws[0].false_hits_interval if len(draws) == 1 else estimate_over_draws(values).interval
+        if limit is not None and interval.high > limit:
+            figures = f"{100 * mean(values):.1f}% [{100 * interval.low:.1f}, {100 * interval.high:.1f}]"
+            exceeding[draws[0].name] = f"{figures}, of at most {100 * limit:g}%"
+    return exceeding
+
+
+def check_false_hits(results: GateResults, limits: Limits) -> None:
+    """Raise FalseHitsError, which names the contrasts and kinds, if any rate of false hits may be above its limit."""
+    if exceeding := find_exceeding(results, limits):
+        listed = "; ".join(f"{name} {figures}" for name, figures in exceeding.items())
+        raise FalseHitsError(f"more false hits than accepted (the upper end of the 95% interval counts): {listed}")
+
+
+def format_junit(results: GateResults, limits: Limits) -> str:
+    """Return JUnit XML. A test case is one kind of negatives. It fails if the rate of false hits may be too high."""
+    exceeding = find_exceeding(results, limits)
     cells = results.list_cells()
     counts = {"tests": str(len(cells)), "failures": str(len(exceeding)), "errors": "0"}
     suites = ET.Element("testsuites", counts)
@@ -193,7 +219,7 @@ def format_junit(results: GateResults, max_false_hits: float | None) -> str:
         false_hits, misses = (100 * _average(draws, field) for field in ("false_hits", "misses"))
         figures = f"false hits {false_hits:.1f}%, misses {misses:.1f}%"
         if name in exceeding:
-            message = f"{figures}; at most {100 * (max_false_hits or 0):g}% false hits are accepted"
+            message = f"{figures}; false hits {exceeding[name]} (the upper end of the 95% interval counts)"
             example = " / ".join(draws[0].example)
             ET.SubElement(case, "failure", message=message, type=FalseHitsError.__name__).text = example
         ET.SubElement(case, "system-out").text = figures

@@ -109,6 +109,8 @@ class ScoredPairs:
     """The contrast of the negatives; empty for a user's pairs."""
     form: str
     """Whether the negatives have the form of the anchor or of the positive; empty for a user's pairs."""
+    kind: str = ""
+    """The kind that a user's pairs have in their file; empty for pairs of all kinds and for generated pairs."""
     example: tuple[str, str]
     """The shortest pair with different meanings."""
     same_scores: Floats
@@ -159,35 +161,55 @@ def score_triplets(scorer: PairScorer, triplets: TripletSet, reporter: Reporter)
 
 
 COLUMNS = ("a", "b", "same")
+KIND_COLUMNS = ("kind", "contrast")
+"""Names of a column by which the rates of a user's pairs are broken down."""
 
 
-def score_own_pairs(scorer: PairScorer, path: Path) -> ScoredPairs:
-    """Score the pairs in a user's file; pairs with the same first text are one unit."""
-    scores, units, labels = [], [], []
-    examples: list[tuple[str, str]] = []
-    nearest: list[ScoredPair] = []
+def score_own_pairs(scorer: PairScorer, path: Path) -> list[ScoredPairs]:
+    """Score the pairs in a user's file; pairs with the same first text are one unit.
+
+    The first ScoredPairs has all pairs. If the file has a column of kinds, each kind with pairs of different meaning
+    has its own, with the kind's paraphrases or, if it has none, with all paraphrases.
+    """
+    scores, units, labels, kinds = [], [], [], []
+    examples: dict[str, list[tuple[str, str]]] = {"": []}
+    nearest: dict[str, list[ScoredPair]] = {"": []}
     pairs = _read_pairs(path)
     while block := [*islice(pairs, BLOCK)]:
-        firsts, seconds, same = map(list, zip(*block, strict=True))
+        firsts, seconds, same, block_kinds = map(list, zip(*block, strict=True))
         (block_scores,) = scorer.score_columns(firsts, seconds)
         scores.append(block_scores)
-        # Pairs with the same meaning are scored -inf here, so that they are no false hits.
-        nearest = _find_nearest(nearest, np.where(same, -np.inf, block_scores), firsts, seconds)
+        for kind in {"", *block_kinds}:
+            # Pairs with the same meaning are scored -inf here, so that they are no false hits.
+            is_negative = np.array([not s and kind in ("", k) for s, k in zip(same, block_kinds, strict=True)])
+            negative_scores = np.where(is_negative, block_scores, -np.inf)
+            nearest[kind] = _find_nearest(nearest.get(kind, []), negative_scores, firsts, seconds)
+            negatives = [block[row][:2] for row in np.flatnonzero(is_negative).tolist()]
+            examples[kind] = find_shortest([*examples.get(kind, ()), *negatives])
         units += [hash_words([text]) for text in firsts]
         labels += same
-        examples = find_shortest([*examples, *((first, second) for first, second, is_same in block if not is_same)])
+        kinds += block_kinds
+    all_scores, all_units, all_kinds = np.concatenate(scores), np.array(units, np.int64), np.array(kinds, object)
     is_same = np.array(labels, dtype=np.bool_)
-    all_scores, all_units = np.concatenate(scores), np.array(units, np.int64)
-    return ScoredPairs(
-        contrast="",
-        form="",
-        example=examples[0],
-        same_scores=all_scores[is_same],
-        different_scores=all_scores[~is_same],
-        same_units=all_units[is_same],
-        different_units=all_units[~is_same],
-        nearest=nearest,
-    )
+    scored = []
+    for kind in ("", *sorted(examples.keys() - {""})):
+        of_kind = (all_kinds == kind) | (not kind)
+        paraphrases = is_same & of_kind if (is_same & of_kind).any() else is_same
+        if examples[kind]:
+            scored.append(
+                ScoredPairs(
+                    contrast="",
+                    form="",
+                    kind=kind,
+                    example=examples[kind][0],
+                    same_scores=all_scores[paraphrases],
+                    different_scores=all_scores[~is_same & of_kind],
+                    same_units=all_units[paraphrases],
+                    different_units=all_units[~is_same & of_kind],
+                    nearest=nearest[kind],
+                )
+            )
+    return scored
 
 
 SURPLUS = 10
@@ -204,7 +226,7 @@ def count_lengths(path: Path) -> tuple[Counter[int], tuple[str, ...]]:
     lengths: Counter[int] = Counter()
     labels: dict[tuple[str, ...], set[bool]] = {}
     identical = 0
-    for first, second, is_same in _read_pairs(path):
+    for first, second, is_same, _ in _read_pairs(path):
         lengths[len(first.split())] += 1
         labels.setdefault(tuple(sorted((first, second))), set()).add(is_same)
         identical += first == second
@@ -240,9 +262,13 @@ def select_lengths(space: TripletSpace, n: int, lengths: Counter[int], *, seed: 
     return triplets.select(np.array(positions, np.int64))
 
 
-def _read_pairs(path: Path) -> Iterator[tuple[str, str, bool]]:
+def _read_pairs(path: Path) -> Iterator[tuple[str, str, bool, str]]:
+    """Yield the texts a and b of each pair, whether they mean the same, and the kind, which may be empty."""
     rows = read_table_rows(path)
     header = [name.strip().casefold() for name in next(rows, ("", []))[1]]
+    kind_columns = [column for column, name in enumerate(header) if name in KIND_COLUMNS]
+    if len(kind_columns) > 1:
+        raise FormatError(f"{path}: two columns name the kind; one of {' and '.join(KIND_COLUMNS)} is expected")
     for name in COLUMNS:
         if header.count(name) != 1:
             state = "given twice" if name in header else "missing"
@@ -255,7 +281,7 @@ def _read_pairs(path: Path) -> Iterator[tuple[str, str, bool]]:
             raise FormatError(f"{where}: a text is empty")
         if label not in ("0", "1"):
             raise FormatError(f"{where}: same is {label!r}; 1 (the same meaning) or 0 is expected")
-        yield first, second, label == "1"
+        yield first, second, label == "1", "".join(row[column].strip() for column in kind_columns)
 
 
 def find_shortest(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -11,6 +11,8 @@ import pytest
 from helpers.in_process import Command, check_refusal, check_success
 from helpers.shared import ROOT
 
+from sentprobe.generator.pairs.drafts import hash_words
+
 MODALS = ("can", "could", "may", "might", "must", "should", "will", "would", "shall")
 ROLE = ("gate", "bow?dim=8", "-c", "role", "-n", "60", "--no-cache")
 
@@ -45,8 +47,71 @@ def test_too_many_false_hits_are_a_failure(command: Command) -> None:
     code, shown, err = command(*ROLE, "--max-false-hits", "5%")
     assert code == 1
     assert "paraphrases pass" in shown
-    assert re.search(r"^probe: more false hits than 5%: role \(anchor\) 100\.0%, role \(form\) \d+\.\d%$", err, re.M)
+    interval = r"\[\d+\.\d, \d+\.\d\], of at most 5%"
+    expected = rf"role \(anchor\) 100\.0% {interval}; role \(form\) \d+\.\d% {interval}$"
+    assert "(the upper end of the 95% interval counts)" in err
+    assert re.search(rf"^probe: more false hits than accepted .*: {expected}", err, re.M)
     assert command(*ROLE, "--threshold", "1", "--max-false-hits", "1.0")[0] == 0
+
+
+KINDS = """a,b,same,kind
+turn on dark mode,enable dark mode,1,
+how do I pay,how can I pay,1,
+does it work on Monday,does it work on Friday,0,date
+does it work on Sunday,does it work on Friday,0,date
+do you ship it,sell three melons,0,entity
+"""
+TWO_KINDS = ("gate", "bow?dim=20", "--pairs", "pairs.csv", "--threshold", "0.5", "-c", "role", "-n", "20")
+
+
+@pytest.mark.usefixtures("working_folder")
+@pytest.mark.parametrize("column", ["kind", "contrast"])
+def test_kinds_of_own_pairs_have_rows(column: str, command: Command) -> None:
+    Path("pairs.csv").write_text(KINDS.replace("kind", column, 1), encoding="utf-8")
+    records = json.loads(command(*TWO_KINDS, "-f", "json")[1])
+    rates = {record["kind"]: (record["pairs"], record["false_hits"], record["same_pairs"]) for record in records[:3]}
+    assert rates == {"": (3, pytest.approx(2 / 3), 2), "date": (2, 1.0, 2), "entity": (1, 0.0, 2)}
+    shown = command(*TWO_KINDS)[1]
+    assert "100.0% of pairs of the kind date pass, too" in shown.replace("\n", " ")
+    assert "own pairs, entity: do you ship it / sell three melons" in shown
+
+
+@pytest.mark.usefixtures("working_folder")
+@pytest.mark.parametrize(
+    ("limits", "code", "named"),
+    [
+        (["100%"], 0, []),
+        (["100%", "date=99%"], 1, ["own pairs, date"]),
+        (["date=100%", "80%"], 1, ["own pairs"]),
+        (["entity=79%"], 1, ["own pairs, entity"]),
+        (["entity=80%"], 0, []),
+    ],
+)
+def test_each_kind_has_its_limit(limits: list[str], code: int, named: list[str], command: Command) -> None:
+    """One entity of one: from 0.0 to 79.3%."""
+    Path("pairs.csv").write_text(KINDS, encoding="utf-8")
+    options = [word for limit in limits for word in ("--max-false-hits", limit)]
+    outcome = command(*TWO_KINDS, *options)
+    assert outcome[0] == code
+    assert re.findall(r"(own pairs(?:, \w+)?) \d", outcome[2]) == named
+    cases = ET.fromstring(command(*TWO_KINDS, *options, "-f", "junit")[1]).iter("testcase")
+    assert [case.get("name") for case in cases if case.find("failure") is not None] == named
+
+
+@pytest.mark.usefixtures("working_folder")
+def test_kind_without_measured_pair_is_named(command: Command) -> None:
+    """The threshold is chosen on the units with an even number and measured on those with an odd one."""
+    rows = [f"text {n} {'x' if same else 'y'},text {n} z,{same},many" for n in range(80) for same in (0, 1)]
+    by_half = {
+        hash_words([text]) % 2: text for text in ("rare one", "rare two", "rare three", "rare four", "rare five")
+    }
+    for half, text in by_half.items():
+        Path("pairs.csv").write_text("\n".join(["a,b,same,kind", *rows, f"{text},q r t,0,rare"]), encoding="utf-8")
+        shown = check_success(command("gate", "bow?dim=8", "--pairs", "pairs.csv", "-c", "role", "-n", "20"))
+        is_left_out = "Left out: the kind rare has no pair in the measured half." in shown
+        assert is_left_out == (half == 0)
+        assert ("own pairs, rare: " in shown) == (half == 1)
+    assert {*by_half} == {0, 1}
 
 
 def test_junit(command: Command, tmp_path: Path) -> None:
@@ -139,6 +204,8 @@ def test_own_pairs(command: Command, tmp_path: Path) -> None:
         ("--keep 105%", "--keep 105%: a share from 0% to 100% is expected, such as 5% or 0.05"),
         ("--keep 0_5%", "--keep 0_5%: a share from 0% to 100% is expected"),
         ("--max-false-hits few", "--max-false-hits few: a share from 0% to 100% is expected"),
+        ("--max-false-hits rol=5%", "--max-false-hits rol=5%: no contrast 'rol' is measured (did you mean 'role'?)"),
+        ("--max-false-hits 5% --max-false-hits 6%", "--max-false-hits 6%: a limit for all is given twice"),
         ("--threshold 0.8 --keep 90%", "--threshold and --keep: give one of them"),
         ("--threshold 2", "the threshold 2 is outside the range of the cosine, -1 to 1"),
         ("--format xml", "there is no format 'xml'"),
