@@ -66,7 +66,7 @@ def compare(
     corrected = choose_member(Correction, correction, what="correction")
     chosen_nearness = choose_member(Nearness, nearness, what="nearness")
     run_comparisons = compare_runs(runs, correction=corrected, against=against, table=table, nearness=chosen_nearness)
-    max_rows = None if all_pairs or out is not None else MAX_ROWS
+    max_rows = None if all_pairs or against is not None or out is not None else MAX_ROWS
     tables = run_comparisons.tables(corrected, max_rows=max_rows)
     write_tables(tables, run_comparisons.to_records, style, out=out, caption=caption)
 

@@ -4,16 +4,19 @@ import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.run_file import TRUST_HELP
 from sentprobe.commands.shared.table_output import find_table_format, write_tables
-from sentprobe.common.errors import SentprobeError, UsageError
+from sentprobe.common.errors import SentprobeError, UsageError, format_count
 from sentprobe.common.screen import print_text
 from sentprobe.common.tables import TableFormat
+
+if TYPE_CHECKING:
+    from sentprobe.probes.results.result import Results
 
 
 def verify(
@@ -28,22 +31,25 @@ def verify(
 ) -> None:
     """Repeat a run, or compare two, and say which figures are equal, and why not.
 
-    The table has the figures that are not equal; CSV and JSON have all. The exit code is 1 if a figure is different or
-    missing.
+    The answers of the probes are compared. The table has the figures that are not equal; CSV and JSON have all. The
+    exit code is 1 if a figure is different or missing.
     """
     from sentprobe.probes.reports import verification
     from sentprobe.probes.results.store import read_results
 
     style = find_table_format(format_, out, subject="a verification")
-    first = read_results(run)
+    first, notes = read_results(run), ""
     if other is not None:
         second = read_results(other)
     else:
         with TemporaryDirectory(prefix="sentprobe-verify-") as temporary:
             _repeat_run(run, Path(temporary, "again"), trust=trust)
             second = read_results(Path(temporary, "again"))
+        first, notes = _select_repeated(first, second)
     figures = verification.verify_results(first, second)
-    grid, notes = verification.build_verification_grid(figures), verification.describe_verification(figures)
+    if not figures:
+        raise UsageError(f"{run}: has no results of probes")
+    grid, notes = verification.build_verification_grid(figures), verification.describe_verification(figures) + notes
     if style is TableFormat.TEXT and out is None and not grid.rows:
         print_text(notes, end="")
     else:
@@ -52,6 +58,16 @@ def verify(
         figure.verdict for figure in figures
     }:
         raise typer.Exit(1)
+
+
+def _select_repeated(first: "Results", second: "Results") -> "tuple[Results, str]":
+    """Return the results of cells that were repeated, and a note on others: of earlier runs into the same folder."""
+    from sentprobe.probes.results.result import Results
+
+    repeated = tuple(record for record in first.records if record.cell in second.records_by_cell)
+    others = len(first.records) - len(repeated)
+    note = f"Not repeated: {format_count(others, 'result')} of other runs; run.toml is of the last.\n" if others else ""
+    return Results(repeated), note
 
 
 def _repeat_run(run: Path, out: Path, *, trust: bool) -> None:

@@ -258,6 +258,10 @@ def compare_matched_results(
 def _compare_units(pairs: Sequence[tuple[Result, Result, Condition, Condition]]) -> list[st.PairedComparison]:
     """Return the comparison over units of each pair of results, given each result's condition."""
     sums: dict[tuple[int, Condition, int], tuple[st.Floats, int]] = {}
+    counts = [(a.scores[c].total, b.scores[d].total) for a, b, c, d in pairs]
+    for count, other_count in counts:
+        if count != other_count:
+            raise UsageError(f"{count} and {other_count} items cannot be paired")
 
     def sum_right_answers(result: Result, condition: Condition, units: tuple[int, ...]) -> tuple[st.Floats, int]:
         key = id(result), condition, id(units)
@@ -269,11 +273,10 @@ def _compare_units(pairs: Sequence[tuple[Result, Result, Condition, Condition]])
 
     comparisons: dict[int, st.PairedComparison] = {}
     # Results from files share their tuple of units (store._parse_numbers), so its identity groups them.
-    for numbers in group_by(
-        range(len(pairs)), lambda number: (id(pairs[number][0].units), pairs[number][0].task)
-    ).values():
-        result, _, condition, _ = pairs[numbers[0]]
-        sizes = st.sum_by_unit(np.ones(result.scores[condition].total), result.units)[1]
+    groups = group_by(range(len(pairs)), lambda number: (id(pairs[number][0].units), counts[number][0]))
+    for numbers in groups.values():
+        result = pairs[numbers[0]][0]
+        sizes = st.sum_by_unit(np.ones(counts[numbers[0]][0]), result.units)[1]
         for start in range(0, len(numbers), PAIRS_AT_ONCE):
             part = [pairs[number] for number in numbers[start : start + PAIRS_AT_ONCE]]
             first = [sum_right_answers(a, condition, result.units) for a, _, condition, _ in part]

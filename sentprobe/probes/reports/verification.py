@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from itertools import chain, zip_longest
+from itertools import chain, groupby, zip_longest
 from typing import Any, TypeAlias
 
 from sentprobe.common.errors import format_count
@@ -147,10 +147,11 @@ def _list_changed_machines(a: Result, b: Result, condition: Condition) -> list[s
 def build_verification_grid(figures: Sequence[VerifiedFigure]) -> Grid:
     """Build a table of the figures that are not equal, by encoder."""
     shown = [figure for figure in figures if figure.verdict is not FigureVerdict.EQUAL]
-    by_result = sorted(group_by(shown, lambda figure: figure.place[:3]).items())
+    by_pair = [[*group] for _, group in groupby(shown, key=lambda figure: [*map(id, figure.pair)])]
+    by_pair.sort(key=lambda group: group[0].place[:3])
     rows = []
     # A result that is missing as a whole has one row.
-    for figure in chain.from_iterable(group[:1] if None in group[0].pair else group for _, group in by_result):
+    for figure in chain.from_iterable(group[:1] if None in group[0].pair else group for group in by_pair):
         encoder, task, seed, what = figure.place
         what = "all" if None in figure.pair else what
         cells = (task, str(seed), what, *map(_format_accuracy, figure.accuracies), figure.verdict.value)

@@ -114,7 +114,14 @@ def measure_gate(
     halves = [[_select_units(pairs, remainder) for pairs in scored] for remainder in (0, 1)]
     chosen, measured = halves if threshold is None else (scored, scored)
     left_out = tuple(pairs.kind for pairs in measured if pairs.kind and not len(pairs.different_scores))
-    measured = [pairs for pairs in measured if pairs.kind not in left_out]
+    # A kind without paraphrases of its own is measured beside all paraphrases.
+    measured = [
+        replace(pairs, same_scores=measured[0].same_scores, same_units=measured[0].same_units)
+        if pairs.kind and not len(pairs.same_scores)
+        else pairs
+        for pairs in measured
+        if pairs.kind not in left_out
+    ]
     chosen = [pairs for pairs in chosen if not pairs.kind]
     for pairs in (*chosen, *measured):
         if not (len(pairs.same_scores) and len(pairs.different_scores)):

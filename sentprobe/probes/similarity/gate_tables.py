@@ -178,6 +178,8 @@ def check_limits(results: GateResults, limits: Limits) -> None:
     """Raise UsageError for the limit of a contrast or kind that was not measured."""
     measured = dict.fromkeys(draws[0].kind or draws[0].contrast for draws in results.list_cells())
     for name in limits:
+        if name in results.draws[0].left_out:
+            raise UsageError(f"--max-false-hits {name}: this kind has no pair in the measured half; give --threshold")
         if name and name not in measured:
             known = f"{suggest(name, measured)}; known: {', '.join(filter(None, measured)) or 'none'}"
             raise UsageError(f"--max-false-hits {name}: no such contrast or kind{known}")
@@ -192,9 +194,13 @@ def find_exceeding(results: GateResults, limits: Limits) -> dict[str, str]:
     for draws in results.list_cells():
         limit = limits.get(draws[0].kind or draws[0].contrast, limits.get(""))
         values = [rates.false_hits for rates in draws]
-        interval = draws[0].false_hits_interval if len(draws) == 1 else estimate_over_draws(values).interval
-        if limit is not None and interval.high > limit:
-            figures = f"{100 * mean(values):.1f}% [{100 * interval.low:.1f}, {100 * interval.high:.1f}]"
+        # Draws that agree do not tell how far the choice of their pairs may err.
+        intervals = [rates.false_hits_interval for rates in draws]
+        intervals += [estimate_over_draws(values).interval] if len(draws) > 1 else []
+        high = max(interval.high for interval in intervals)
+        if limit is not None and high > limit:
+            low = min(interval.low for interval in intervals)
+            figures = f"{100 * mean(values):.1f}% [{100 * low:.1f}, {100 * high:.1f}]"
             exceeding[draws[0].name] = f"{figures}, of at most {100 * limit:g}%"
     return exceeding
 

@@ -169,7 +169,7 @@ def score_own_pairs(scorer: PairScorer, path: Path) -> list[ScoredPairs]:
     """Score the pairs in a user's file; pairs with the same first text are one unit.
 
     The first ScoredPairs has all pairs. If the file has a column of kinds, each kind with pairs of different meaning
-    has its own, with the kind's paraphrases or, if it has none, with all paraphrases.
+    has its own.
     """
     scores, units, labels, kinds = [], [], [], []
     examples: dict[str, list[tuple[str, str]]] = {"": []}
@@ -194,7 +194,6 @@ def score_own_pairs(scorer: PairScorer, path: Path) -> list[ScoredPairs]:
     scored = []
     for kind in ("", *sorted(examples.keys() - {""})):
         of_kind = (all_kinds == kind) | (not kind)
-        paraphrases = is_same & of_kind if (is_same & of_kind).any() else is_same
         if examples[kind]:
             scored.append(
                 ScoredPairs(
@@ -202,9 +201,9 @@ def score_own_pairs(scorer: PairScorer, path: Path) -> list[ScoredPairs]:
                     form="",
                     kind=kind,
                     example=examples[kind][0],
-                    same_scores=all_scores[paraphrases],
+                    same_scores=all_scores[is_same & of_kind],
                     different_scores=all_scores[~is_same & of_kind],
-                    same_units=all_units[paraphrases],
+                    same_units=all_units[is_same & of_kind],
                     different_units=all_units[~is_same & of_kind],
                     nearest=nearest[kind],
                 )

@@ -67,6 +67,9 @@ def test_many_pairs_are_printed_in_part(tmp_path: Path, command: Command) -> Non
     assert "Corrected for 210 comparisons" in out
     assert "Shown: 39 of 210 differences, each encoder from the best on its task" in out
     assert check_success(command("compare", run, "--all-pairs")).count(" - enc") == 210
+    others = [make_sample_result(f"other{number}", "Order", 600) for number in range(200)]
+    many = write_run(tmp_path / "many", *others, make_sample_result("enc", "Order", 600))
+    assert check_success(command("compare", many, "--against", "enc")).count(" - enc") == 200
     check_success(command("compare", run, "-o", tmp_path / "all.md"))
     assert (tmp_path / "all.md").read_text().count(" - enc") == 210
 

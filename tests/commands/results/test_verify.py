@@ -12,6 +12,7 @@ from helpers.runs.shown_runs import write_run
 from helpers.strategies.probe_strategies import make_sample_result
 
 from sentprobe.probes.results.result import Condition, Result, make_score
+from sentprobe.probes.results.store import write_result
 
 RESULT = make_sample_result("bow", "Order", 700, 500, 510, mirrored=True)
 
@@ -72,6 +73,25 @@ def test_reason_is_named(
     assert (back["first_accuracy"], back["second_accuracy"]) == (row["second_accuracy"], row["first_accuracy"])
 
 
+def test_geometry_alone_is_refused(tmp_path: Path, command: Command) -> None:
+    run = write_run(tmp_path / "run")
+    check_refusal(command("verify", run, run), f"{run}: has no results of probes")
+
+
+def test_sizes_and_missing_data_are_told_apart(tmp_path: Path, command: Command) -> None:
+    """One encoder on two versions of a task, of other sizes: one of them is in one run only."""
+    small = replace(make_sample_result("bow", "Order", 300, total=500), dataset_fingerprint="feedbeef00")
+    first = write_run(tmp_path / "a", RESULT, small)
+    code, out, _ = command("verify", first, write_run(tmp_path / "b", RESULT))
+    assert code == 1
+    assert out.count("missing") == 2  # in the row, and in the count below
+    others = [
+        answer(RESULT, 699),
+        replace(make_sample_result("bow", "Order", 301, total=500), dataset_fingerprint="feedbeef00"),
+    ]
+    assert "2 within rounding" in check_success(command("verify", first, write_run(tmp_path / "c", *others)))
+
+
 def test_missing_result_is_one_row(tmp_path: Path, command: Command) -> None:
     first = write_run(tmp_path / "a", RESULT, make_sample_result("lstm", "Order", 600))
     code, out, _ = command("verify", first, write_run(tmp_path / "b", RESULT))
@@ -92,6 +112,10 @@ def test_run_is_repeated(tmp_path: Path, command: Command) -> None:
     words = "compeval --task Content1Probe -e bow?dim=4 --train 60 --test 40 --set max_epochs=3 --jobs 1"
     check_success(command("run", *words.split(), "--out", run))
     assert check_success(command("verify", run)) == "7 figures: 7 equal.\n"
+    write_result(RESULT, run)
+    again = check_success(command("verify", run))
+    assert "7 figures: 7 equal." in again
+    assert "Not repeated: 1 result of other runs" in again
     (run / "run.toml").write_text((run / "run.toml").read_text().replace("max_epochs=3", "max_epochs=2"))
     code, row = read_probe(command, run)
     assert (code, row["verdict"], row["differs"]) == (1, "different", "max_epochs 3 and 2")

@@ -99,6 +99,25 @@ def test_each_kind_has_its_limit(limits: list[str], code: int, named: list[str],
 
 
 @pytest.mark.usefixtures("working_folder")
+def test_draws_that_agree_prove_nothing(command: Command) -> None:
+    """One pair without a false hit in each draw: from 0.0 to 79.3%, however many draws."""
+    Path("pairs.csv").write_text(KINDS, encoding="utf-8")
+    for draws in ("1", "3"):
+        code, _, err = command(*TWO_KINDS, "--draws", draws, "--max-false-hits", "entity=50%")
+        assert (code, "own pairs, entity 0.0% [0.0, 79.3], of at most 50%" in err) == (1, True)
+
+
+@pytest.mark.usefixtures("working_folder")
+def test_kind_takes_paraphrases_of_its_half(command: Command) -> None:
+    """The only paraphrase of a kind is in the half that sets the threshold."""
+    rows = [f"text {n} {'x' if same else 'y'},text {n} z,{same},many" for n in range(80) for same in (0, 1)]
+    text = next(t for t in ("one", "two", "three", "four") if hash_words([t]) % 2 == 0)
+    rare = [f"{text},{text} again,1,rare", *(f"rare {n},rare {n} not,0,rare" for n in range(12))]
+    Path("pairs.csv").write_text("\n".join(["a,b,same,kind", *rows, *rare]), encoding="utf-8")
+    assert "own pairs, rare: " in check_success(command("gate", "bow?dim=8", "--pairs", "pairs.csv", "-c", "role"))
+
+
+@pytest.mark.usefixtures("working_folder")
 def test_kind_without_measured_pair_is_named(command: Command) -> None:
     """The threshold is chosen on the units with an even number and measured on those with an odd one."""
     rows = [f"text {n} {'x' if same else 'y'},text {n} z,{same},many" for n in range(80) for same in (0, 1)]
@@ -111,6 +130,10 @@ def test_kind_without_measured_pair_is_named(command: Command) -> None:
         is_left_out = "Left out: the kind rare has no pair in the measured half." in shown
         assert is_left_out == (half == 0)
         assert ("own pairs, rare: " in shown) == (half == 1)
+        limited = command("gate", "bow?dim=8", "--pairs", "pairs.csv", "-c", "role", "--max-false-hits", "rare=50%")
+        assert (
+            "--max-false-hits rare: this kind has no pair in the measured half; give --threshold" in limited[2]
+        ) == (half == 0)
     assert {*by_half} == {0, 1}
 
 

@@ -107,15 +107,17 @@ def make_seed_score(right: Sequence[bool], *, seed: int = 0, epochs: int = 1) ->
     )
 
 
-def make_sample_result(encoder: str, task: str, *correct: int, mirrored: bool = False, seeds: int = 1) -> Result:
-    """A result with the given numbers of 1000 test items correct, by condition.
+def make_sample_result(
+    encoder: str, task: str, *correct: int, mirrored: bool = False, seeds: int = 1, total: int = 1000
+) -> Result:
+    """A result with the given numbers of *total* test items correct, by condition.
 
     With more seeds, each next one has one more correct. Mirrored: neighbours are a unit.
     """
-    units = tuple(item // 2 for item in range(1000)) if mirrored else ()
+    units = tuple(item // 2 for item in range(total)) if mirrored else ()
     scores = {
         condition: make_score(
-            (make_seed_score([item < count + seed for item in range(1000)], seed=seed) for seed in range(seeds)), units
+            (make_seed_score([item < count + seed for item in range(total)], seed=seed) for seed in range(seeds)), units
         )
         for condition, count in zip(Condition, correct, strict=False)
     }

@@ -19,6 +19,7 @@ from sentprobe.probes.reports.comparisons import compare_encoders, describe_comp
 from sentprobe.probes.reports.paired_tests import (
     EXCLUDED_PAIRS_NOTE,
     DrawGains,
+    compare_matched_results,
     compute_shared_t_tests,
     compute_unit_variance,
     count_independent_gains,
@@ -28,8 +29,8 @@ from sentprobe.probes.reports.paired_tests import (
     share_variances,
     strip_reductions,
 )
-from sentprobe.probes.results.result import Results
-from sentprobe.probes.statistics import Correction, correct_p_values, sum_by_unit
+from sentprobe.probes.results.result import Condition, Results
+from sentprobe.probes.statistics import Correction, compare_items, correct_p_values, sum_by_unit
 
 accuracies = st.integers(0, 1000).map(lambda count: count / 1000)
 
@@ -55,6 +56,31 @@ def tables(draw: st.DrawFn) -> list[DrawGains]:
         for task in range(tasks)
         for a, b in combinations(encoders, 2)
     ]
+
+
+def test_pairs_of_several_sizes_are_told_apart() -> None:
+    """More pairs than are compared at once, of two sizes, with and without units, and of several seeds."""
+    pairs = [
+        tuple(
+            make_sample_result(
+                name, "Order", 3 * n + len(name), 4 * n, mirrored=n % 3 == 0, seeds=seeds, total=300 + n % 2
+            )
+            for name, seeds in (("a", 1 + n % 2), ("bbb", 2))
+        )
+        for n in range(90)
+    ]
+    sides = [(Condition.PROBE, Condition.PROBE), (Condition.PROBE, Condition.RANDOM_SENTENCES)]
+    conditions = [sides[n % 5 == 0] for n in range(90)]
+    compared = compare_matched_results([((a, b),) for a, b in pairs], conditions)
+    for (a, b), sides_of_pair, comparison in zip(pairs, conditions, compared, strict=True):
+        first, second = (
+            np.array([seed.items() for seed in result.scores[condition].seeds])
+            for result, condition in zip((a, b), sides_of_pair, strict=True)
+        )
+        assert comparison == compare_items(first, second, a.units)
+        assert comparison.difference == pytest.approx(first.mean() - second.mean())
+    with pytest.raises(UsageError, match="300 and 301 items cannot be paired"):
+        compare_matched_results([((pairs[0][0], pairs[1][0]),)], conditions[:1])
 
 
 @given(st.lists(accuracies, min_size=2, max_size=6), st.sampled_from([0.0, 1e-5, 1e-3]))

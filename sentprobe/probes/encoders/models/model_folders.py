@@ -157,6 +157,8 @@ def _check_arguments(config: Mapping[str, Any], *, name: str) -> None:
                 is_plain = isinstance(value, str) and _DTYPE.fullmatch(value) is not None
             elif isinstance(value, str):
                 is_plain = _CODE_NAME.search(value) is None
+            if option == "trust_remote_code" and value is False:
+                continue
             if option not in _SETTINGS or not is_plain:
                 raise ValueError(f"{name} sets {option} to {value!r:.80} in {key}, which the folder of a model may not")
 
