@@ -23,7 +23,9 @@ JUNIT = "junit"
 @opt.expand_option_groups
 def gate(
     context: typer.Context,
-    encoder: Annotated[str, typer.Argument(metavar="ENCODER", help="Encoder, or ce:MODEL for a cross-encoder.")],
+    encoder: Annotated[
+        str, typer.Argument(metavar="ENCODER", help="Encoder or its path, or ce:MODEL for a cross-encoder.")
+    ],
     then: Annotated[
         str | None, typer.Option(metavar="ENCODER", help="Second encoder, for the pairs that pass the first.")
     ] = None,

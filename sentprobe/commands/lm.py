@@ -31,7 +31,7 @@ def lm(
         typer.Argument(
             metavar="MODEL...",
             help="hf:MODEL (causal or masked), ngram:FILE, a folder written by probe train lstm-lm, "
-            "python:MODULE:FUNCTION, or scores:CSV.",
+            "python:MODULE:FUNCTION, or scores:CSV. A path or a name on the hub may stand alone.",
         ),
     ],
     pairs: Annotated[

@@ -114,8 +114,10 @@ def check_requests(context: typer.Context, *, trust: bool) -> None:
         if source is None or source.name != "DEFAULT_MAP":
             continue
         from sentprobe.probes.encoders.kinds import ForeignRequest, find_request
+        from sentprobe.probes.runs.controls import list_word_source_kinds
 
-        request = ForeignRequest.CONNECTION if key == "scheduler" else find_request(text)
+        kinds = list_word_source_kinds() if key == "probe-vectors" else ()
+        request = ForeignRequest.CONNECTION if key == "scheduler" else find_request(text, kinds)
         if request is ForeignRequest.KEY:
             raise UsageError(
                 f"{place}: {key} {text} {request}, which only the command line may ask for: --{key} {text}"

@@ -7,8 +7,9 @@ Convert what a Python caller passes as encoders (specs, models, functions, lists
 
 import hashlib
 import inspect
+import logging
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
@@ -20,7 +21,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from sentprobe.common.errors import ArgumentTypeError, UsageError, require_libraries, suggest
 from sentprobe.common.specs import Spec, check_names, parse_spec, read_options, replace_options
-from sentprobe.probes.encoders.architecture import is_model_folder
+from sentprobe.probes.encoders.bare_specs import complete_spec
 from sentprobe.probes.encoders.encoder import (
     Baseline,
     Encoder,
@@ -43,6 +44,8 @@ from sentprobe.probes.encoders.variants import (
     make_stored_encoders,
     split_options,
 )
+
+log = logging.getLogger(__name__)
 
 
 class SpecArgument(StrEnum):
@@ -206,13 +209,26 @@ USUAL_ENCODERS = ("bow", "bilstm-max?hidden=256")
 """Specs of the encoders that a run probes by default."""
 
 
-def read_spec(text: str) -> Spec:
-    """Parse the spec of an encoder. The path of a trained encoder's folder is read as ``trained:PATH``."""
-    spec = parse_spec(text)
-    path = f"{spec.kind}:{spec.argument}" if spec.argument else spec.kind
-    if spec.kind in {kind.name for kind in ENCODERS} or not is_model_folder(Path(path)):
-        return spec
-    return Spec("trained", path, spec.options)
+def read_spec(text: str, kinds: Collection[str] = ()) -> Spec:
+    """Parse a spec; log how a path or a hub name without a kind is read. Raises UsageError.
+
+    - kinds: the accepted kinds; empty: those of encoders
+    """
+    spec, reason = _complete_spec(text, kinds)
+    if reason:
+        log.warning("%s is read as %s: %s", text, spec, reason)
+    return spec
+
+
+def _complete_spec(text: str, kinds: Collection[str]) -> tuple[Spec, str]:
+    spec, encoder_kinds = parse_spec(text), list_kind_names()
+    is_kind = spec.kind in (*encoder_kinds, *kinds)
+    return (spec, "") if is_kind else complete_spec(spec, kinds or encoder_kinds)
+
+
+def list_kind_names() -> list[str]:
+    """Return the names of the encoder kinds, in the order in which the help lists them."""
+    return [kind.name for kind in ENCODERS]
 
 
 def make_encoders(spec: Spec | str, *, seed: int = 0) -> list[Encoder | Baseline]:
@@ -272,24 +288,17 @@ def find_kind(spec: Spec | str, *other_kinds: str) -> EncoderKind:
     parsed = read_spec(spec) if isinstance(spec, str) else spec
     kinds = {kind.name: kind for kind in ENCODERS}
     if parsed.kind not in kinds:
-        raise _unknown_encoder_error(parsed, [*kinds, *other_kinds])
+        names = [*kinds, *other_kinds]
+        hint = "" if parsed.argument else f"; a model on the Hugging Face hub is written st:{parsed.kind}"
+        raise UsageError(
+            f"unknown encoder {parsed.kind!r}{suggest(parsed.kind, names)}; known: {', '.join(names)}{hint}"
+        )
     kind = kinds[parsed.kind]
     if kind.argument is SpecArgument.REQUIRED and not parsed.argument:
         raise UsageError(f"encoder {kind.name!r} wants an argument, as in {kind.example}")
     if kind.argument is SpecArgument.NONE and parsed.argument:
         raise UsageError(f"encoder {kind.name!r} takes no argument, but has {parsed.argument!r}")
     return kind
-
-
-def _unknown_encoder_error(spec: Spec, names: Sequence[str]) -> UsageError:
-    path = Path(f"{spec.kind}:{spec.argument}" if spec.argument else spec.kind)
-    if path.is_dir():
-        model_folders = sorted(folder.name for folder in path.iterdir() if is_model_folder(folder))
-        inside = f"; it contains {', '.join(model_folders)}: name one of them" if model_folders else ""
-        return UsageError(f"{path}: not the folder of an encoder that probe train wrote{inside}")
-    if "/" in spec.kind:
-        return UsageError(f"{path}: there is no such folder")
-    return UsageError(f"unknown encoder {spec.kind!r}{suggest(spec.kind, names)}; known: {', '.join(names)}")
 
 
 def parse_encoders(texts: Sequence[str]) -> list[Spec]:
@@ -309,11 +318,14 @@ class ForeignRequest(StrEnum):
     KEY = "sends a key of yours over a connection"
 
 
-def find_request(text: str) -> ForeignRequest | None:
-    """Return what the spec of an encoder, or of the vectors of probe words, asks for; None if it reads files only."""
+def find_request(text: str, kinds: Collection[str] = ()) -> ForeignRequest | None:
+    """Return what the spec of an encoder, or of the vectors of probe words, asks for; None if it reads files only.
+
+    *kinds* are those with which the command reads the spec; see :func:`read_spec`.
+    """
     if not text.partition("?")[0].partition(":")[0]:
         return None  # not a spec, which the command reports
-    spec = read_spec(text)
+    spec, _ = _complete_spec(text, kinds)
     match spec.kind:
         case "python":
             return ForeignRequest.CODE

@@ -149,14 +149,15 @@ _LOADERS = {
 
 def parse_models(texts: Sequence[str]) -> list[Spec]:
     """Parse the specs of language models, such as "hf:gpt2" or a trained model's folder. Raises UsageError."""
-    specs = [read_spec(text) for text in texts]
+    kinds = (SCORES, *_LOADERS)
+    specs = [read_spec(text, kinds) for text in texts]
     check_names(specs)
     for spec in specs:
         if spec.kind == SCORES and not spec.argument:
             raise UsageError(f"{SCORES}: needs a file")
-        if spec.kind not in (SCORES, *_LOADERS) or not spec.argument:
+        if spec.kind not in kinds or not spec.argument:
             raise UsageError(
-                f"unknown language model {str(spec)!r}{suggest(spec.kind, (SCORES, *_LOADERS))}; known: "
+                f"unknown language model {str(spec)!r}{suggest(spec.kind, kinds)}; known: "
                 "hf:MODEL, ngram:FILE, python:MODULE:FUNCTION, scores:FILE, or the folder of probe train lstm-lm"
             )
     return specs

@@ -67,13 +67,18 @@ def find_base_encoder(encoder: Encoder) -> Encoder:
     return encoder
 
 
+def list_word_source_kinds() -> list[str]:
+    """Return the accepted kinds of a source of probe word vectors."""
+    return [ONE_HOT, ENCODER_WORDS, *kinds.list_kind_names()]
+
+
 def parse_word_source(text: str) -> Spec | str:
     """Parse a source of probe word vectors: ``one-hot``, ``encoder``, or the spec of an encoder. Raises UsageError."""
     if text in (ONE_HOT, ENCODER_WORDS):
         return text
-    names = [ONE_HOT, ENCODER_WORDS, *(kind.name for kind in kinds.ENCODERS)]
+    names = list_word_source_kinds()
     name = text.partition("?")[0].partition(":")[0]
-    spec = kinds.read_spec(text) if name else None
+    spec = kinds.read_spec(text, names) if name else None
     if spec is None or spec.kind not in names:
         raise UsageError(
             f"unknown probe vectors {text!r}{suggest(name, names)}; "

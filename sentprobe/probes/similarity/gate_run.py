@@ -17,7 +17,14 @@ from sentprobe.lexicon import Lexicon, english
 from sentprobe.lexicon.read import choose_vocabulary
 from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.encoders.encoder import Encoder
-from sentprobe.probes.encoders.kinds import EncoderArgument, find_kind, make_encoder, read_spec, resolve_encoders
+from sentprobe.probes.encoders.kinds import (
+    EncoderArgument,
+    find_kind,
+    list_kind_names,
+    make_encoder,
+    read_spec,
+    resolve_encoders,
+)
 from sentprobe.probes.similarity import pair_scores
 from sentprobe.probes.similarity.gate_rates import Cascade, GateDraw, check_threshold, measure_gate
 from sentprobe.probes.similarity.gate_tables import GateResults
@@ -86,13 +93,14 @@ def gate(
         mood=mood,
         held_out=held_out,
     )
+    first_model, second_model = map(_read_model, (model, then))
     results: list[GateDraw] = []
     for draw_seed in range(seed, seed + DRAW_STEP * draws, DRAW_STEP):
-        scorer = _build_scorer(model, draw_seed, nearness, cache, score)
+        scorer = _build_scorer(first_model, draw_seed, nearness, cache, score)
         if threshold is not None:
             check_threshold(threshold, scorer.measure)
         if then is not None:
-            scorer = Cascade(scorer, _build_scorer(then, draw_seed, nearness, cache))
+            scorer = Cascade(scorer, _build_scorer(second_model, draw_seed, nearness, cache))
         measure_pairs = partial(pair_source.measure, scorer, seed=draw_seed, reporter=reporter or SilentReporter())
         result = measure_pairs(threshold)
         if isinstance(scorer, Cascade):
@@ -184,6 +192,11 @@ def prepare_pairs(
     )
 
 
+def _read_model(model: object) -> object:
+    """Return the spec that a text states; anything else unchanged."""
+    return read_spec(model, [*list_kind_names(), CROSS_ENCODER]) if isinstance(model, str) else model
+
+
 def _build_scorer(
     model: object, seed: int, nearness: Nearness, cache: Cache | None, score: PairFunction | None = None
 ) -> pair_scores.PairScorer:
@@ -191,11 +204,10 @@ def _build_scorer(
         raise UsageError("give either a model or a score function")
     if score is not None:
         return PairModel(score, name=getattr(score, "__name__", "score"))
-    spec = read_spec(model) if isinstance(model, str) else model
-    if isinstance(spec, Spec):
-        if spec.kind == CROSS_ENCODER:
-            return load_cross_encoder(spec)
-        find_kind(spec, CROSS_ENCODER)
+    if isinstance(model, Spec):
+        if model.kind == CROSS_ENCODER:
+            return load_cross_encoder(model)
+        find_kind(model, CROSS_ENCODER)
     source, *further_models = resolve_encoders(model)
     if further_models:
         raise UsageError(f"{1 + len(further_models)} models; one is expected here")

@@ -240,7 +240,7 @@ def test_own_pairs(command: Command, tmp_path: Path) -> None:
         ("--out none/x.xml", "none/x.xml: cannot write there: there is no directory none"),
         ("--nearness cosin", "(did you mean 'cosine'?); known: cosine, dot, euclid\n"),
         ("--then boww", "(did you mean 'bow'?); known: bow, lstm"),
-        ("--then boww", "tfidf, ce\n"),
+        ("--then boww", "tfidf, ce;"),
         ("--mood quest", "there is no mood 'quest' (did you mean 'question'?)"),
         ("-c mood --mood question", "the contrast 'mood' is impossible where all sentences are questions"),
         ("-c modifier --mood order", "no order of it has another form and the contrast"),

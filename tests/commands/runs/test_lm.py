@@ -50,6 +50,17 @@ def test_models_of_each_kind_in_one_table(command: Command, pairs: Path) -> None
     assert json.loads(again) == records
 
 
+def test_paths_need_no_kind(command: Command, pairs: Path, caplog: pytest.LogCaptureFixture) -> None:
+    make_gpt2(Path("gpt2"))
+    options = ("--pairs", pairs, "-f", "json", "--scores", "s.csv")
+    shown = check_success(command("lm", "./gpt2", *options))
+    reason = "./gpt2 is read as hf:./gpt2: a folder with the config.json of a transformers model"
+    assert [record.getMessage() for record in caplog.records] == [reason]
+    assert check_success(command("lm", "hf:./gpt2", *options)) == shown
+    shown_scores = check_success(command("lm", "s.csv", *options[:4]))
+    assert shown_scores == check_success(command("lm", "scores:s.csv", *options[:4]))
+
+
 def test_stored_scores_give_the_same_table(command: Command, pairs: Path) -> None:
     options = ("--pairs", pairs, "-f", "json")
     models = ("python:lm_scores:score", "python:lm_scores:flip")
@@ -173,7 +184,10 @@ def test_accuracy_by_attractors(command: Command, pairs: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        ("gpt2 --pairs pairs.jsonl", 2, "unknown language model 'gpt2'; known: hf:MODEL, ngram:FILE, python:"),
+        ("st:gpt2 --pairs pairs.jsonl", 2, "unknown language model 'st:gpt2'; known: hf:MODEL, ngram:FILE, python:"),
+        ("bow --pairs pairs.jsonl", 2, "unknown language model 'bow'; known: hf:MODEL, ngram:FILE, python:"),
+        ("./gpt2 --pairs pairs.jsonl", 2, "gpt2: there is no such file or folder"),
+        ("pairs.jsonl --pairs pairs.jsonl", 2, "write ngram:pairs.jsonl or scores:pairs.jsonl"),
         ("ngrams:x --pairs pairs.jsonl", 2, "unknown language model 'ngrams:x' (did you mean 'ngram'?)"),
         ("hf: --pairs pairs.jsonl", 2, "unknown language model 'hf'"),
         ("scores: --pairs pairs.jsonl", 2, "scores: needs a file"),

@@ -1,5 +1,6 @@
 """The run file: it holds every option, and repeats a run."""
 
+import json
 import socket
 import sys
 import tomllib
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.encoders.model_files import tiny_model
 from helpers.in_process import Command, check_refusal, check_success
 from hypothesis import given
 from hypothesis import strategies as st
@@ -143,6 +145,10 @@ REQUESTS = [
     ('probe-vectors = "python:evil_module"\n', 2, "probe-vectors python:evil_module runs code", ADD_TRUST),
     ('engine = "dask"\nscheduler = "tcp://a:1"\n', 3, "scheduler tcp://a:1 opens a connection", ADD_TRUST),
     ('encoder = "st:evil/model"\n', 2, "encoder st:evil/model opens a connection", ADD_TRUST),
+    ('encoder = "evil/model"\n', 2, "encoder evil/model opens a connection", ADD_TRUST),
+    ('encoder = "evil-model?dim=4"\n', 2, "encoder evil-model?dim=4 opens a connection", ADD_TRUST),
+    ('encoder = "encoder"\n', 2, "encoder encoder opens a connection", ADD_TRUST),
+    ('probe-vectors = "evil/model"\n', 2, "probe-vectors evil/model opens a connection", ADD_TRUST),
     ('encoder = "hf:evil/model"\n', 2, "encoder hf:evil/model opens a connection", ADD_TRUST),
     (f'encoder = "{SERVER}"\n', 2, f"encoder {SERVER} opens a connection", ADD_TRUST),
     (f'encoder = "{SERVER}&key_env=MY_KEY"\n', 2, f"encoder {SERVER}&key_env=MY_KEY {SENDS}", ONLY_HERE),
@@ -190,6 +196,31 @@ def test_user_may_trust_run_file(evil_file: Path, command: Command) -> None:
     sys.modules.pop("evil_module")
     assert command(*line, "--trust")[0] == 0
     assert Path("ran").exists()
+
+
+def test_run_file_may_name_local_folder(evil_file: Path, command: Command) -> None:
+    """A recognised folder is read as by its whole spec: no code in it runs, whatever its configuration asks for."""
+    folder = tiny_model(evil_file.parent / "model", kind="Bert")
+    line = ("run", "--config", "run.toml", "--no-controls", "--set", "max_epochs=1", "--no-cache", "--out")
+    settings = "targets = 'compeval'\ntask = 'Order'\ntrain = 56\ntest = 28\nprobe-vectors = 'one-hot'\n"
+    evil_file.write_text(f"{settings}encoder = './model'\n")
+    check_success(command(*line, "bare"))
+    evil_file.write_text(f"{settings}encoder = 'hf:./model'\n")
+    check_success(command(*line, "whole"))
+    assert Path("bare/run.toml").read_text().replace('"bare"', '"whole"') == Path("whole/run.toml").read_text()
+    assert read_results(Path("bare")).encoders == read_results(Path("whole")).encoders == ("hf:./model",)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "evil_module.py").write_text(MODULE)
+    code_map = {"AutoModel": "evil_module.Model", "AutoConfig": "evil_module.Config"}
+    (folder / "config.json").write_text(json.dumps(config | {"model_type": "evil", "auto_map": code_map}))
+    messages = []
+    for spec in ("./model", "hf:./model"):
+        evil_file.write_text(f"{settings}encoder = '{spec}'\n")
+        code, _, err = command(*line, "evil")
+        messages.append(err.splitlines()[-1])
+        assert code == 1
+    assert messages[0] == messages[1]
+    assert not Path("ran").exists()
 
 
 def test_run_file_cannot_trust_itself(evil_file: Path, command: Command) -> None:

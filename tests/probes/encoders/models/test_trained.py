@@ -352,11 +352,14 @@ def test_other_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     for seed in (0, 1):
         save_trained_encoder(tmp_path / "both" / f"seed{seed}", seed=seed)
     (tmp_path / "empty").mkdir()
-    reason = "not the folder of an encoder that probe train wrote"
+    reason = (
+        "not the folder of a model: probe train did not write it, and it has neither modules.json nor a config.json "
+        "with architectures or model_type"
+    )
     for spec, message in {
         "both/": f"both: {reason}; it contains seed0, seed1: name one of them",
         "empty": f"empty: {reason}",
-        "nosuch/": "nosuch: there is no such folder",
+        "nosuch/": "nosuch: there is no such file or folder",
     }.items():
         with pytest.raises(UsageError) as caught:
             make_encoder(spec)
