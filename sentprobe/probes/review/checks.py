@@ -207,6 +207,7 @@ CHECKS = (
     ClaimCheck("seeds", "are all seeds of the series there?", training_checks.find_chosen_seeds),
     ClaimCheck("convergence", "did the training of the probes converge?", training_checks.find_unconverged),
     ClaimCheck("cut", "were sentences or vectors cut?", training_checks.find_cut_input),
+    ClaimCheck("last-token", "do layers see more than the last token?", training_checks.find_last_token_layers),
     ClaimCheck("repeated", "are the test sentences new to the probes?", training_checks.find_repeated_sentences),
     ClaimCheck("machines", "do the rows share device, precision and versions?", find_machine_differences),
     ClaimCheck("data", "do all figures share data and classifier?", find_version_differences, sees_all_results=True),

@@ -53,16 +53,9 @@ def find_bag_of_words_ties(table: Results) -> Iterator[ClaimFinding]:
 def find_fixed_position_ties(table: Results) -> Iterator[ClaimFinding]:
     """Find encoders above chance, but not significantly better than the words at fixed places, such as the last."""
     for task, compared in _find_above_chance(table, Condition.FIXED_POSITIONS):
-        last = [c.first.encoder for c in compared if c.first.position == "last"]
         yield ClaimFinding(
             severity=Severity.SEVERE,
-            problem=f"Random vectors of the words at fixed places are {_describe_outcome(compared)}."
-            + (
-                f" {', '.join(last)} pools the last token, which at layer 0 is the last word: a curve over layers may "
-                "begin with that word."
-                if last
-                else ""
-            ),
+            problem=f"Random vectors of the words at fixed places are {_describe_outcome(compared)}.",
             figures=tuple(describe_against_control(comparison) for comparison in compared),
             advice="Claim nothing about structure or meaning, or use a task in which no fixed place tells the answer.",
             task=task,

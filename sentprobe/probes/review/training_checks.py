@@ -8,6 +8,7 @@ from dataclasses import astuple
 from pathlib import Path
 
 from sentprobe.common.errors import ResultsError
+from sentprobe.common.values import group_by
 from sentprobe.probes.datasets.known_task import Cue
 from sentprobe.probes.reports.control_verdicts import compute_effective_items
 from sentprobe.probes.reports.paired_tests import find_reductions, find_requested_spec
@@ -227,6 +228,24 @@ def find_cut_input(table: Results) -> Iterator[ClaimFinding]:
             advice="Mention this beside the encoder's name, and claim nothing about the unreduced vectors.",
             encoder=", ".join(reduced),
         )
+
+
+def find_last_token_layers(table: Results) -> Iterator[ClaimFinding]:
+    """Find models of which several layers are probed at the last token, which at low layers is little but a word."""
+    pooled = [record for record in table.records if record.layer is not None and record.position == "last"]
+    for family, records in group_by(pooled, lambda record: record.family).items():
+        layers = sorted({record.layer for record in records if record.layer is not None})
+        if len(layers) > 1:
+            yield ClaimFinding(
+                severity=Severity.NOTE,
+                problem="The vectors are states of the last token: figures at low layers tell the last word, and at "
+                "layer 0 nothing else.",
+                figures=(f"layers {layers[0]} to {layers[-1]}",),
+                advice="Say so, or average over all tokens with the encoder's option pool=mean; probe compare "
+                "--against 'fixed positions' tests each layer against the words alone.",
+                task=", ".join(dict.fromkeys(record.task for record in records)),
+                encoder=family,
+            )
 
 
 def find_repeated_sentences(table: Results) -> Iterator[ClaimFinding]:

@@ -57,6 +57,25 @@ def test_sound_run_has_no_finding() -> None:
     assert (review.findings, review.has_severe_finding) == ((), False)
 
 
+def test_layers_at_last_token_are_noted() -> None:
+    def place(position: str, *layers: int) -> Results:
+        runs = [make_draws(f"m, layer {layer}", 700 + layer, 704, 694).records for layer in layers]
+        return Results(
+            tuple(
+                replace(record, layer=layer, position=position, family="m")
+                for layer, records in zip(layers, runs, strict=True)
+                for record in records
+            )
+        )
+
+    (finding,) = find_by("last-token", join_runs(place("last", 0, 1, 3), GOOD))
+    assert (finding.severity, finding.encoder, finding.task) == (NOTE, "m", "Order")
+    assert finding.problem.startswith("The vectors are states of the last token: figures at low layers tell the last w")
+    assert finding.figures == ("layers 0 to 3",)
+    assert "pool=mean" in finding.advice
+    assert find_by("last-token", join_runs(place("mean", 0, 1), place("last", 3), GOOD)) == []
+
+
 CONDITIONS = [Condition.RANDOM_SENTENCES, Condition.BAG_OF_WORDS, Condition.NO_SENTENCE]
 
 
@@ -189,10 +208,6 @@ def test_control_that_tells_as_much(condition: Condition, right: int, task: str,
     assert list_keys([finding]) == [key]
     assert finding.problem.endswith(problem)
     assert f"poor: 69.9, {condition.replace('-', ' ')}: {right / 10:.1f}; difference " in finding.figures[0]
-    if condition is Condition.FIXED_POSITIONS:
-        assert "last token" not in finding.problem
-        pooled = Results(tuple(replace(record, position="last", layer=0) for record in runs.records))
-        assert "poor pools the last token, which at layer 0 is the last word" in find_by(key[0], pooled)[0].problem
 
 
 @pytest.mark.parametrize(

@@ -263,9 +263,18 @@ class LayerStore:
         self._stored: dict[str, Vectors] = {}  # (places, dim) each
 
     def list_notes(self, pool: str) -> tuple[str, ...]:
-        """Return notes for the user on sentences that reach the token limit or lack the token that *pool* names."""
+        """Return notes for the user on layers that see little but the last word, and on cut or unsuitable sentences.
+
+        A sentence is cut at the token limit; it is unsuitable if it lacks the token that *pool* names.
+        """
         texts, limit = self.model.truncated_candidates, self.model.limit
         notes = []
+        has_layers = len({place.layer for place in self._places}) > 1
+        if pool == Pooling.LAST and has_layers and _is_causal(self.model.model.config):
+            notes.append(
+                f"{self.model.name} is a causal model, and its vectors are states of the last token: figures at low "
+                "layers tell the last word, and at layer 0 nothing else; pool=mean averages over all tokens"
+            )
         if texts:
             notes.append(
                 f"{len(texts)} sentences have {limit} tokens or more; later tokens were not read, as in {min(texts)!r}"

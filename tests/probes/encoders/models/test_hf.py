@@ -29,6 +29,7 @@ from sentprobe.probes.encoders.encoder import (
     Encoder,
     EncoderError,
     Vectors,
+    collect_notes,
     count_truncated_sentences,
     get_capabilities,
 )
@@ -146,6 +147,15 @@ def test_encoder_half_of_t5_is_read(tmp_path: Path) -> None:
 def test_causal_models_pool_last_token(kind: str, pool: str, tmp_path: Path) -> None:
     path = tiny_model(tmp_path, kind=kind)
     default, explicit = load(f"hf:{path}"), load(f"hf:{path}?pool={pool}")
+    assert default.capabilities.notes == ()
+    by_layer = {place: make_encoders(f"hf:{path}?layer=all{place}") for place in ("", "&pool=mean", "&pool=last")}
+    notes = {place: {*collect_notes(layers)} for place, layers in by_layer.items()}
+    note = (
+        f"{path} is a causal model, and its vectors are states of the last token: figures at low layers tell the last "
+        "word, and at layer 0 nothing else; pool=mean averages over all tokens"
+    )
+    expected = {note} if kind in ("GPT2", "Llama") else set()
+    assert notes == {"": expected, "&pool=mean": set(), "&pool=last": expected}
     assert (default.place.pool, default.fingerprint) == (pool, explicit.fingerprint)
     np.testing.assert_array_equal(default.encode(TEXTS), explicit.encode(TEXTS))
 
