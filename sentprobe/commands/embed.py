@@ -24,6 +24,7 @@ from sentprobe.common.errors import FormatError, UsageError, escape_control_char
 from sentprobe.common.files import find_cache_directory, make_parent_folder, write_atomically
 from sentprobe.common.processes import check_count, limit_threads
 from sentprobe.common.reading import open_lines
+from sentprobe.common.scratch import make_scratch_folder
 from sentprobe.common.screen import (
     Reporter,
     SilentReporter,
@@ -135,7 +136,7 @@ def embed(
         str, typer.Argument(metavar="DATASET", help="Dataset, folder of datasets, text file, or compeval.")
     ],
     encoder: Annotated[str, typer.Option("--encoder", "-e", help="Encoder, as listed by probe encoders.")],
-    out: Annotated[Path, opt.build_out_option(f"File to write: .npz, .npy, ...; {opt.REPLACED}"), OUTPUT_FILE],
+    out: Annotated[Path | None, opt.build_out_option(f"File to write: .npz, .npy, ...; {opt.REPLACED}"), OUTPUT_FILE],
     format_: Annotated[
         str | None,
         typer.Option(
@@ -159,7 +160,9 @@ def embed(
 
     spec = read_spec(encoder)
     find_kind(spec)
-    vector_format = find_format(out, format_)
+    if out is None and format_ is None:
+        raise UsageError("--out - is standard output, which has no suffix: choose the format by --format, such as npz")
+    vector_format = find_format(out or Path("-"), format_)
     check_output_file(out)
     check_count("threads", threads)
     cache = None if no_cache else Cache(find_cache_directory())
@@ -173,8 +176,13 @@ def embed(
             vectors = encode(built_encoder, sentences, cache=cache, reporter=reporter)
         for note in get_capabilities(built_encoder).notes:
             print_message(note)
-        write_vectors(out, sentences, vectors, format=vector_format)
-    print_place(f"{out}: {len(sentences)} sentences, vectors of width {vectors.shape[1]}")
+        with make_scratch_folder() as folder:  # in a pipe, NumPy could not find its position
+            write_vectors(out or folder / "vectors", sentences, vectors, format=vector_format)
+            if out is None:
+                sys.stdout.buffer.write((folder / "vectors").read_bytes())
+                sys.stdout.flush()
+    if out is not None:
+        print_place(f"{out}: {len(sentences)} sentences, vectors of width {vectors.shape[1]}")
 
 
 def read_sentences(source: str, *, seed: int = 0, command: str = "", reporter: Reporter | None = None) -> list[str]:

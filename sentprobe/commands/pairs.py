@@ -5,19 +5,23 @@ The command ``gen minimal``: minimal pairs for language models.
 The command ``gen retrieval``: queries, and similar documents of which one has the meaning of the query.
 """
 
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sentprobe.commands.gen import PROGRESS_THRESHOLD
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.output_paths import OUTPUT_FILE, OUTPUT_FOLDER, build_completer
 from sentprobe.common.errors import UsageError
 from sentprobe.common.files import make_parent_folder
+from sentprobe.common.screen import show_bars
 from sentprobe.common.settings import HELD_OUT, Repeatable
 from sentprobe.common.specs import choose_member
 from sentprobe.generator.events.event import Mood
@@ -27,6 +31,7 @@ from sentprobe.lexicon.read import choose_vocabulary, load_lexicon
 from sentprobe.probes.runs.suite_options import describe_vocabulary
 
 if TYPE_CHECKING:
+    from sentprobe.common.screen import Reporter
     from sentprobe.generator.pairs import triplet_files
     from sentprobe.generator.pairs.minimal_pairs import MinimalPair, MinimalPairSpace
     from sentprobe.generator.pairs.translated_rows import Translator
@@ -158,7 +163,13 @@ HoldOutOption = Annotated[
 @opt.expand_option_groups
 def pairs(
     contrast: Annotated[
-        str, typer.Option("--contrast", "-c", help=f"Property in which a negative differs: {opt.CONTRASTS}.")
+        list[str],
+        typer.Option(
+            "--contrast",
+            "-c",
+            help=f"Property in which a negative differs: {opt.CONTRASTS}; repeatable. Several get equal shares of the "
+            "triplets, or those that role=2 and polarity=1 state.",
+        ),
     ],
     n: Annotated[int, typer.Option("--n", "-n", help="Number of triplets (--nli: of groups of 8 pairs).")] = 10,
     seed: Annotated[int, opt.build_seed_option("the sample")] = 0,
@@ -182,6 +193,7 @@ def pairs(
     format_: Annotated[
         str | None, opt.build_format_option(("jsonl", "parquet", "blimp"), "Default: by the suffix.")
     ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
     *,
     source: opt.TripletOptions,
     mood: opt.MoodOption = None,
@@ -196,7 +208,7 @@ def pairs(
     The format blimp has the positive as sentence_good and the negative as sentence_bad; both are grammatical.
     """
     from sentprobe.generator.pairs import triplet_files
-    from sentprobe.generator.pairs.inference_pairs import NliSpace
+    from sentprobe.generator.pairs.inference_pairs import PAIRS_PER_GROUP, NliSpace
     from sentprobe.generator.pairs.triplets import TripletSpace
 
     style = triplet_files.find_pair_format(triplet_files.TripletFormat, format_, out)
@@ -211,26 +223,77 @@ def pairs(
         raise UsageError("--nli is for statements: leave out --mood")
     vocabulary = source.vocabulary or choose_vocabulary(words, "compeval")
     has_columns = is_training or style is triplet_files.TripletFormat.JSONL
-    translator = make_translator(words, translate, contrast, can_translate=has_columns and not nli and mood is None)
-    space = (NliSpace if nli else partial(TripletSpace, mood=mood))(
+    shares = parse_shares(contrast)
+    translator = make_translator(words, translate, shares, can_translate=has_columns and not nli and mood is None)
+    build_space = partial(
+        NliSpace if nli else partial(TripletSpace, mood=mood),
         translator.restrict(vocabulary) if translator else words,
-        contrast,
         vocabulary=vocabulary,
         templates=source.template or ("all",),
         side=side,
     )
+    spaces = [build_space(name) for name in shares]
     if count:
-        print(space.count())
+        print(sum(space.count() for space in spaces))
         return
+    sizes = _divide_by_shares(n, [*shares.values()])
+    for space, size in zip(spaces, sizes, strict=True):
+        space.check_count(size)
     if out is not None:
-        space.check_count(n)
         make_parent_folder(out)
-    rows = _build_rows(space, n, seed, style, is_training=is_training, translator=translator)
-    if out is None:
-        sys.stdout.writelines(rows)
-        sys.stdout.flush()
-    else:
-        triplet_files.write_rows(out, rows)
+    rows = chain.from_iterable(
+        _build_rows(space, size, seed, style, is_training=is_training, translator=translator)
+        for space, size in zip(spaces, sizes, strict=True)
+    )
+    with show_bars(show=not quiet and n >= PROGRESS_THRESHOLD) as reporter:
+        reporter.begin("write the triplets", n * (PAIRS_PER_GROUP if nli else 1))
+        reported_rows = _report_rows(rows, reporter)
+        if out is None:
+            sys.stdout.writelines(reported_rows)
+            sys.stdout.flush()
+        else:
+            triplet_files.write_rows(out, reported_rows)
+
+
+def parse_shares(texts: Iterable[str]) -> dict[str, int]:
+    """Return the contrasts, each with its share, which is 1 unless stated. Raises UsageError.
+
+    >>> parse_shares(["role=2", "polarity"])
+    {'role': 2, 'polarity': 1}
+    """
+    from sentprobe.generator.pairs.contrasts import find_contrast
+
+    shares: dict[str, int] = {}
+    for text in texts:
+        name, equals, share = text.partition("=")
+        if find_contrast(name).name in shares:
+            raise UsageError(f"the contrast {name!r} is given twice; give it once, with a larger --n or share")
+        if equals and not re.fullmatch("[1-9][0-9]{0,8}", share):
+            raise UsageError(f"--contrast {text}: a whole number from 1 is expected after =, as in {name}=2")
+        shares[name] = int(share or 1)
+    return shares
+
+
+def _divide_by_shares(n: int, shares: Sequence[int]) -> list[int]:
+    """Divide *n* by *shares*, rounded down; the first shares get what remains. Raises UsageError if one gets nothing.
+
+    >>> _divide_by_shares(10, [1, 1, 1]), _divide_by_shares(9, [2, 1])
+    ([4, 3, 3], [6, 3])
+    """
+    if len(shares) == 1:
+        return [n]
+    sizes = [n * share // sum(shares) for share in shares]
+    for place in range(n - sum(sizes)):
+        sizes[place] += 1
+    if 0 in sizes and n > 0:
+        raise UsageError(f"--n {n} is too few: each of the {len(shares)} contrasts needs at least one")
+    return sizes
+
+
+def _report_rows(rows: Iterable[Any], reporter: "Reporter") -> Iterator[Any]:
+    for row in rows:
+        reporter.advance(1 if isinstance(row, str) else row.num_rows)
+        yield row
 
 
 def _build_rows(
@@ -259,7 +322,7 @@ def _build_rows(
 
 
 def make_translator(
-    words: "Lexicon", language: str | None, contrast: str, *, can_translate: bool
+    words: "Lexicon", language: str | None, contrasts: Iterable[str], *, can_translate: bool
 ) -> "Translator | None":
     """Return a translator from English into *language*, or None if *language* is None. Raises UsageError."""
     from sentprobe.generator.pairs.contrasts import find_contrast
@@ -272,8 +335,9 @@ def make_translator(
     target = load_lexicon(None, language)
     if words.language is not ENGLISH or target.language is ENGLISH:
         raise UsageError("--translate translates from English into another language, such as de")
-    if reason := UNTRANSLATED.get(find_contrast(contrast).name):
-        raise UsageError(f"the contrast {contrast!r} is impossible with --translate: {reason}")
+    for contrast in contrasts:
+        if reason := UNTRANSLATED.get(find_contrast(contrast).name):
+            raise UsageError(f"the contrast {contrast!r} is impossible with --translate: {reason}")
     return Translator(words, target)
 
 

@@ -86,7 +86,7 @@ PAGE = Path("report.html")
 def report(
     context: typer.Context,
     runs: opt.RunsArgument,
-    out: Annotated[Path, opt.build_out_option(f"HTML file to write; {opt.REPLACED}"), OUTPUT_FILE] = PAGE,
+    out: Annotated[Path | None, opt.build_out_option(f"HTML file to write; {opt.REPLACED}"), OUTPUT_FILE] = PAGE,
     intervals: opt.IntervalsOption = False,
     sources: opt.SourcesOption = False,
     all_rows: opt.AllRowsOption = False,
@@ -101,7 +101,7 @@ def report(
     """
     from sentprobe.commands.show import show
 
-    if out.suffix.lower() not in (".html", ".htm"):
+    if out is not None and out.suffix.lower() not in (".html", ".htm"):
         raise UsageError(f"{out}: a report is an .html file; probe show writes other formats")
     defaults = {parameter.name: parameter.default for parameter in signature(show).parameters.values()}
     arguments = dict(
@@ -118,7 +118,8 @@ def report(
         audits=audits,
     )
     show(**defaults | arguments)
-    print_place(f"report: {out}")
+    if out is not None:
+        print_place(f"report: {out}")
 
 
 @opt.expand_option_groups

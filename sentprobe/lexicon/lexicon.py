@@ -124,6 +124,10 @@ class Lexicon:
         """
         return self._by_form.get(form_text, ())
 
+    def list_forms(self) -> list[str]:
+        """Return the spellings of all forms, each once."""
+        return [*self._by_form]
+
 
 @lru_cache(maxsize=16)  # renderers are cached by lexicon, which is compared by identity
 def restrict_to_one_sort(lexicon: Lexicon, vocabulary: str) -> Lexicon:

@@ -9,6 +9,7 @@ from sentprobe.commands.shared.options import declare_option
 from sentprobe.common.settings import FIX, VARY, Repeatable
 from sentprobe.generator.events.event import Aspect, Mood, Number, Polarity, Role, Tense, Voice
 from sentprobe.lexicon import Flag
+from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.lexicon.words import VERB_FLAGS
 
 MUST = "Required and forbidden content (repeatable)"
@@ -17,6 +18,7 @@ OUTPUT = "Output"
 
 content_option, feature_option, word_option = (partial(declare_option, panel) for panel in (MUST, FIX, VARY))
 """Functions that declare an option in the ``--help`` panel MUST, FIX or VARY."""
+aspect_option = partial(feature_option, metavar=f"[{'|'.join(ENGLISH.aspects)}]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,11 +42,11 @@ class FeatureOptions:
     reflexive: Annotated[Role | None, feature_option(help="Role of himself, herself or themselves.")] = None
     tense: Annotated[Tense | None, feature_option(help="Tense of main clauses.")] = None
     voice: Annotated[Voice | None, feature_option(help="Voice of main clauses.")] = None
-    aspect: Annotated[Aspect | None, feature_option(help="Aspect of main clauses.")] = None
+    aspect: Annotated[Aspect | None, aspect_option(help="Aspect of main clauses; in German simple or perf.")] = None
     polarity: Annotated[Polarity | None, feature_option(help="Polarity of main clauses.")] = None
     rc_tense: Annotated[Tense | None, feature_option(help="Tense of relative clauses.")] = None
     rc_voice: Annotated[Voice | None, feature_option(help="Voice of relative clauses.")] = None
-    rc_aspect: Annotated[Aspect | None, feature_option(help="Aspect of relative clauses.")] = None
+    rc_aspect: Annotated[Aspect | None, aspect_option(help="Aspect of relative clauses.")] = None
     rc_polarity: Annotated[Polarity | None, feature_option(help="Polarity of relative clauses.")] = None
     number: Annotated[Number | None, feature_option(help="Number of all nouns.")] = None
 

@@ -15,7 +15,12 @@ from typing import Any, ClassVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from sentprobe.commands.shared.output_paths import check_output_paths, find_longest_name, reject_repeated_options
+from sentprobe.commands.shared.output_paths import (
+    check_output_paths,
+    find_longest_name,
+    find_standard_output,
+    reject_repeated_options,
+)
 from sentprobe.common import specs
 from sentprobe.common.screen import wrap
 from sentprobe.common.settings import CLASSIFIER, HELD_OUT, MACHINE, METHODS, NATURAL_TEXT
@@ -88,6 +93,7 @@ class FoldedHelp:
         remaining_args: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
         if not ctx.resilient_parsing:
             reject_repeated_options(self, ctx, original_args)
+            find_standard_output(self, ctx.params)
             check_output_paths(self, ctx.params)
         return remaining_args
 

@@ -118,6 +118,19 @@ def find_outputs(command: Any) -> dict[str, Output]:
     return {p.name: kind for p in parameters for kind in get_args(p.annotation) if isinstance(kind, Output)}
 
 
+STDOUT = Path("-")
+
+
+def find_standard_output(command: Any, values: dict[str, Any]) -> None:
+    """Set ``--out -``, which means standard output, to None; raise UsageError if the command writes a folder."""
+    option_names = {parameter.name: find_longest_name(parameter) for parameter in command.params}
+    for name, kind in find_outputs(command).items():
+        if values[name] == STDOUT and option_names[name] == "--out":
+            if kind is OUTPUT_FOLDER:
+                raise UsageError("--out -: a folder is expected, and - is standard output")
+            values[name] = None
+
+
 def check_output_paths(command: Any, values: Mapping[str, Any]) -> None:
     """Raise UsageError if an output replaces another, an input read so far, or a file of a results or data folder.
 

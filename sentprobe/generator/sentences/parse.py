@@ -7,7 +7,7 @@ from itertools import product
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from sentprobe.common.errors import SentprobeError
+from sentprobe.common.errors import SentprobeError, suggest
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.events.checks import check_licenses, select_licensed
 from sentprobe.generator.sentences.realize import (
@@ -238,8 +238,13 @@ def _build_error(parser: "_Parser", lexicon: Lexicon) -> ParseError:
         return ParseError(f"the sentence ends after token {at}, expected {expected}", position=at + 1)
     token = parser.tokens[at]
     is_known = bool(lexicon.find(token)) or token in lexicon.language.function_words
-    note = "" if is_known else " (not in the lexicon)"
+    note = "" if is_known else f" (not in the lexicon){_suggest_form(token, lexicon)}"
     return ParseError(f"token {at + 1}: expected {expected}, not {token!r}{note}", position=at + 1)
+
+
+@lru_cache(maxsize=16_384)  # a file may have a word often
+def _suggest_form(token: str, lexicon: Lexicon) -> str:
+    return suggest(token, lexicon.list_forms())
 
 
 _Match = tuple[str, tuple[str, ...], str, tuple[tuple[str, ParsedPhrase], ...], str]

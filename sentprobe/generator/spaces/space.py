@@ -263,7 +263,7 @@ class Space:
             if event.mood not in (Mood.STATEMENT, *self.choices.moods):
                 return f"the required event {write_event(event)} needs --mood {event.mood.value}"
         rules = [*iterate_rules(self.words, self.lexicon, self.choices, self.constraints, is_detailed=True)]
-        where = f"in the templates {', '.join(self.templates)}"
+        where = "in all templates" if self.templates == ("all",) else f"in the templates {', '.join(self.templates)}"
         if not self.words.determiners:
             return "none of the determiners goes with nouns of that number"
         if self.profile is not None and next(_count_boxes(self.layouts, rules), None) is not None:
@@ -295,7 +295,7 @@ class Space:
                     return f"vocabulary {self.vocabulary!r} has no {frame.value} verb{others}"
             return f"the vocabulary has too few words for any sentence {where}"
         if len(culprits) == 1:
-            return f"{culprits[0].text} is impossible {where}"
+            return f"no sentence {where} satisfies this: {culprits[0].text}"
         return f"{culprits[0].text} and {culprits[1].text} contradict each other {where}"
 
     def _widen_choices(self) -> Iterator[tuple[str, tuple[Layout, ...]]]:

@@ -307,6 +307,8 @@ BAD_REQUESTS = [
     ("--tense future", "Invalid value for '--tense'"),
     ("--tence past", "No such option: --tence"),
     ("tempates", "tempates"),
+    ("--aspect perf", "gen: English has no aspect 'perf', only simple and prog"),
+    ("minimal -p transitiv", "there is no paradigm 'transitiv' (did you mean 'transitive'?)"),
     ("--negator no", "gen: there is no negator 'no'"),
     ("--determiner teh", "unknown determiner 'teh' (did you mean 'the'?)"),
     (
@@ -536,3 +538,10 @@ def test_full_device_as_a_file(gen: Gen, fmt: str) -> None:
     assert done.code == 1
     assert "/dev/full: cannot write it: " in done.err
     assert FULL_DEVICE.is_char_device()
+
+
+def test_help_names_aspects_of_english(gen: Gen) -> None:
+    text = " ".join(gen("--help-all").out.split())
+    assert "--aspect [simple|prog] Aspect of main clauses; in German simple or perf." in text
+    assert "--rc-aspect [simple|prog] " in text
+    assert gen("--language", "de", "--aspect", "perf", "-n", "1").code == 0

@@ -20,6 +20,7 @@ from helpers.gen_command import Gen, Outcome
 from helpers.in_process import check_refusal
 from helpers.oracles.pairs_at_once import choose_contrast_vocabulary
 
+from sentprobe.commands import pairs
 from sentprobe.generator.bulk.parquet import TableMaker
 from sentprobe.generator.events.meaning import has_same_meaning
 from sentprobe.generator.events.notation import read_event
@@ -50,6 +51,69 @@ def test_lines_of_json_with_both_sentences_annotated(gen: Gen) -> None:
             assert sentence.text == record[side]
             again = realize(sentence.event, english(), id=sentence.id)
             assert (again.tokens, again.tree) == (sentence.tokens, sentence.tree)
+
+
+@pytest.mark.parametrize(
+    ("names", "n", "counts"),
+    [
+        (["role", "polarity"], 5, {"role": 3, "polarity": 2}),
+        (["role=2", "polarity=1"], 9, {"role": 6, "polarity": 3}),
+        (["tense=3", "number"], 8, {"tense": 6, "number": 2}),
+    ],
+)
+def test_several_contrasts_have_shares(
+    names: list[str], n: int, counts: dict[str, int], gen: Gen, tmp_path: Path
+) -> None:
+    line = ["pairs", *(word for name in names for word in ("-c", name)), "-n", str(n), "--seed", "2"]
+    records = [json.loads(text) for text in gen(*line).lines]
+    assert Counter(record["contrast"] for record in records) == counts
+    assert len({record["id"] for record in records}) == n
+    for name, size in counts.items():
+        alone = gen("pairs", "-c", name, "-n", str(size), "--seed", "2")
+        assert [json.loads(text) for text in alone.lines] == [row for row in records if row["contrast"] == name]
+    for options in ((), ("--for", "training")):
+        assert gen(*line, *options, "-o", str(tmp_path / "a.parquet")).code == 0
+        rows = pq.read_table(tmp_path / "a.parquet").to_pylist()
+        assert Counter(row["positive"] for row in rows) == Counter(record["positive"] for record in records)
+    assert {*rows[0]} == {"anchor", "positive", "negative"}  # trainers read every column
+    count = int(gen(*line, "--count").out)
+    assert count == sum(int(gen("pairs", "-c", name, "--count").out) for name in counts)
+
+
+def test_several_contrasts_of_nli_and_translations(gen: Gen) -> None:
+    done = gen("pairs", "-c", "role", "-c", "negation", "-n", "3", *NLI)
+    assert (done.code, len(done.lines)) == (0, 24)
+    done = gen("pairs", "-c", "role", "-c", "number", "-n", "4", "--translate", "de")
+    assert [json.loads(line)["contrast"] for line in done.lines] == ["role", "role", "number", "number"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("-c role -c role", "the contrast 'role' is given twice; give it once, with a larger --n or share"),
+        ("-c role=0", "--contrast role=0: a whole number from 1 is expected after =, as in role=2"),
+        ("-c role= -c tense", "--contrast role=: a whole number from 1 is expected"),
+        ("-c role=1.5", "--contrast role=1.5: a whole number from 1 is expected"),
+        ("-c rle=2", "there is no contrast 'rle' (did you mean 'role'?)"),
+        ("-c role -c tense -n 1", "--n 1 is too few: each of the 2 contrasts needs at least one"),
+        ("-c role=9 -c tense -n 5", "--n 5 is too few"),
+        ("-c role -c tense -n 0", "the number of triplets must be positive, not 0"),
+        ("-c role -c binding", "the contrast 'binding' needs adjectives"),
+        ("-c role -c modality --translate de", "the contrast 'modality' is impossible with --translate"),
+    ],
+)
+def test_bad_shares_are_refused(arguments: str, message: str, gen: Gen) -> None:
+    done = gen("pairs", *arguments.split())
+    check_refusal((done.code, done.out, done.err), message, program="gen")
+
+
+def test_quiet_shows_no_progress(gen: Gen, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pairs, "PROGRESS_THRESHOLD", 4)
+    line = ("pairs", "-c", "role", "-n", "5")
+    assert "write the triplets: 5 of 5" in gen(*line).err
+    assert (gen(*line, "-q").err, gen(*line, "--quiet").lines) == ("", gen(*line).lines)
+    assert "write the triplets: 32 of 32" in gen("pairs", "-c", "role", "-n", "4", *NLI).err
+    assert gen("pairs", "-c", "role", "-n", "3").err == ""
 
 
 def test_file_is_as_its_suffix_says(gen: Gen, tmp_path: Path) -> None:

@@ -115,6 +115,15 @@ def test_question_mark_is_for_questions(gen: Gen) -> None:
     assert done.err.startswith("gen: sentence 1: the question mark ends a sentence that is not a question\n")
 
 
+def test_misspelled_word_has_a_suggestion(gen: Gen) -> None:
+    one, two, three = gen("parse", "the lawer slept", "the lawyer sleept", "xqzw slept").err.splitlines()
+    assert one.endswith("not 'lawer' (not in the lexicon) (did you mean 'lawyer'?)")
+    assert two.endswith("not 'sleept' (not in the lexicon) (did you mean 'slept'?)")
+    assert three.endswith("not 'xqzw' (not in the lexicon)")
+    (german,) = gen("parse", "--language", "de", "der Mannn schlief").err.splitlines()
+    assert german.endswith("not 'Mannn' (not in the lexicon) (did you mean 'Mann'?)")
+
+
 def test_strict_takes_them_for_mistakes(gen: Gen) -> None:
     done = gen("parse", "--strict", "-f", "text", "The man slept", "the man slept .", GOOD)
     assert (done.code, done.lines) == (1, [GOOD])

@@ -1,6 +1,7 @@
 """Outputs that are inputs, lie in a folder of results or coincide; options given twice; shell completion."""
 
 import ast
+import inspect
 import os
 import re
 import subprocess
@@ -24,6 +25,7 @@ from sentprobe.commands.shared.output_paths import (
     OUTPUT_FILE,
     check_output_paths,
     find_outputs,
+    find_standard_output,
     list_single_valued_options,
     reject_repeated_options,
 )
@@ -455,3 +457,62 @@ def test_completion_imports_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stderr == ""
+
+
+OUT_OPTIONS = [(name, kind) for name, outputs in OUTPUTS.items() for out, kind in outputs.items() if out == "out"]
+
+
+@pytest.mark.parametrize(("name", "kind"), OUT_OPTIONS)
+def test_dash_is_standard_output(name: str, kind: output_paths.Output) -> None:
+    """It is read where all commands parse their words, so no command writes a file of this name."""
+    values: dict[str, Any] = dict.fromkeys(inspect.signature(EVERY[name].callback).parameters)
+    values["out"] = Path("-")
+    if kind is OUTPUT_FILE:
+        find_standard_output(EVERY[name], values)
+        assert values["out"] is None
+    else:
+        with pytest.raises(UsageError, match=r"^--out -: a folder is expected, and - is standard output$"):
+            find_standard_output(EVERY[name], values)
+
+
+def run_in_pipe(*arguments: str) -> bytes:
+    """Run a command of ``sentprobe`` in a process of its own; return its standard output, bytes of which may be any."""
+    code = "from sentprobe.cli import sentprobe; sentprobe()"
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, check=False)
+    assert (done.returncode, Path("-").exists()) == (0, False), done.stderr
+    return done.stdout
+
+
+@pytest.mark.usefixtures("working_folder")
+def test_dash_gives_the_bytes_of_a_file() -> None:
+    Path("s.txt").write_text("the man slept\nthe doctor slept\n")
+    for line in (("gen", "-n", "3"), ("gen", "pairs", "-c", "role"), ("gen", "minimal", "-p", "transitive"),
+                 ("gen", "parse", "the man slept", "-f", "jsonl"), ("gate", "bow?dim=4", "-c", "role", "-f", "json"),
+                 ("embed", "s.txt", "-e", "bow?dim=4", "--format", "npy"),
+                 ("embed", "s.txt", "-e", "bow?dim=4", "--format", "lookup")):  # fmt: skip
+        suffix = line[-1] if line[-2] in ("-f", "--format") else "txt" if line[1] == "-n" else "jsonl"
+        shown = run_in_pipe(*line, "--out", "-")
+        run_in_pipe(*line, "-o", f"out.{suffix}")
+        written = Path(f"out.{suffix}").read_bytes()
+        if line[0] != "gate":  # which says how fast it was
+            assert shown == written
+        assert len(shown) > 20
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("gen -n 1 -f parquet", "Parquet cannot be written to standard output; name a file with --out"),
+        ("gen minimal -p transitive -f lm-eval", "the format lm-eval cannot be written to standard output"),
+        ("run compeval", "--out -: a folder is expected, and - is standard output"),
+        ("gen retrieval -c role", "--out -: a folder is expected, and - is standard output"),
+        ("embed compeval -e bow", "--out - is standard output, which has no suffix: choose the format by --format"),
+    ],
+)
+def test_dash_is_refused_where_nothing_can_be_printed(line: str, message: str, working_folder: Path) -> None:
+    code = "from sentprobe.cli import sentprobe; sentprobe()"
+    arguments = [sys.executable, "-c", code, *line.split(), "-o", "-"]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert [*working_folder.iterdir()] == []
