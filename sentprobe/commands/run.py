@@ -123,8 +123,7 @@ def run(
     machines = where.find_machines(
         jobs=_choose_job_count(device, threads) if jobs is None else jobs, runs_small_work_inline=jobs is None
     )
-    context.params["encoder"] = encoder = encoder or list(USUAL_ENCODERS)  # the run file names them, too
-    parsed_encoders = parse_encoders(encoder)
+    parsed_encoders = parse_encoders(encoder or USUAL_ENCODERS)
     specs = methods.resolve_encoders(parsed_encoders)
     if machines.scheduler is None:
         check_installed((spec for spec in specs if isinstance(spec, Spec)), "torch")
@@ -132,8 +131,8 @@ def run(
         require_libraries("torch", "distributed")
     conditions = find_methods(methods.method or (), control_task=methods.control_task)
     words = None if probe_vectors is None else parse_word_source(probe_vectors)
-    # The run file that is written names encoders by their whole specs.
-    context.params |= {"encoder": encoder and [*map(str, parsed_encoders)], "probe_vectors": words and str(words)}
+    # The run file that is written names all encoders, also the usual ones, by their whole specs.
+    context.params |= {"encoder": [*map(str, parsed_encoders)], "probe_vectors": words and str(words)}
     parsed_targets = find_targets(
         targets,
         tasks=task or (),
