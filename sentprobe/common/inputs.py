@@ -138,11 +138,29 @@ def record_input(path: Path) -> None:
     if _guard is None or _is_managed(path) or not (identity := _identify(path)):
         return
     if path.is_dir():
+        with os.scandir(path) as entries:  # libraries may open what is in it without Python
+            for entry in entries:
+                with suppress(OSError):
+                    _check_special_file(entry.path, entry.stat().st_mode)
         _guard.folders.setdefault(identity, path)
     else:
         _guard.files.setdefault(identity, "an input")
     for output in _guard.outputs:
         check_output(output)
+
+
+def _check_special_file(path: str, mode: int) -> None:
+    """Raise UsageError for a pipe, device or socket that neither the command line names nor the system provides.
+
+    In the folder of a stranger, reading a pipe would never begin, and reading a device would never end.
+    """
+    is_special = not stat.S_ISREG(mode) and not stat.S_ISDIR(mode) and not path.startswith(_SYSTEM_FOLDERS)
+    if _guard is not None and is_special and not any(path in word for word in sys.argv):
+        _guard.refusal = UsageError(f"{path}: is a pipe or a device, and a file is expected")
+        raise _guard.refusal
+
+
+_SYSTEM_FOLDERS = ("/dev/", "/proc/", "/sys/")
 
 
 def to_input_path(path: Path) -> str:
@@ -264,7 +282,10 @@ def _record_open(event: str, arguments: tuple[Any, ...]) -> None:
         status = os.stat(path)  # noqa: PTH116
     except (OSError, ValueError):
         return
-    if not stat.S_ISREG(status.st_mode) or _is_managed(Path(os.fsdecode(path))):
+    if not stat.S_ISREG(status.st_mode):
+        _check_special_file(os.fsdecode(path), status.st_mode)
+        return
+    if _is_managed(Path(os.fsdecode(path))):
         return
     identity = status.st_dev, status.st_ino
     _guard.files.setdefault(identity, "an input")

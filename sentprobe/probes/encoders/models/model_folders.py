@@ -45,6 +45,8 @@ def check_configurations(directory: Path) -> None:
             raise ValueError(
                 f"{path.relative_to(directory)} is a link to a folder, and only files of the folder are read"
             )
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise ValueError(f"{path.relative_to(directory)} is a pipe or a device, and a file is expected")
     limit, weights = compute_max_parameters(directory), count_weights(directory)
     for path in sorted(directory.rglob("*.json")):
         if path.name in _VOCABULARIES or not path.is_file():

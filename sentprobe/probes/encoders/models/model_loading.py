@@ -20,7 +20,7 @@ from sentprobe.common.errors import SentprobeError, UsageError, digest_folder, f
 from sentprobe.common.inputs import record_input
 from sentprobe.common.processes import call_in_time
 from sentprobe.common.reading import check_archive
-from sentprobe.common.values import parse_json
+from sentprobe.common.values import BadSyntaxError, parse_json
 from sentprobe.probes.encoders.encoder import EncoderError, digest
 from sentprobe.probes.encoders.models.model_folders import check_configurations, compute_max_parameters, count_weights
 
@@ -435,6 +435,9 @@ def _is_in_undeclared_layer(weight: str, model: Any) -> bool:
 
 def read_architectures(directory: Path) -> list[str]:
     """Return the names of classes for which a model's config.json says that it has weights. Raises ValueError."""
-    config = parse_json((directory / "config.json").read_bytes())
+    try:
+        config = parse_json((directory / "config.json").read_bytes())
+    except BadSyntaxError as error:
+        raise ValueError(f"config.json: {error}") from None
     names = config.get("architectures") if isinstance(config, dict) else None
     return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
