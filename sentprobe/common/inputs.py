@@ -12,7 +12,7 @@ Folders that sentprobe recognises by a file in them: results, tables of corpora,
 import os
 import stat
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
@@ -83,7 +83,8 @@ _MAX_LINKS = 40
 class _Guard:
     """The files and folders that a command reads, its outputs, and the folders that it manages."""
 
-    def __init__(self) -> None:
+    def __init__(self, command_line: Sequence[str]) -> None:
+        self.command_line = command_line
         self.files: dict[FileIdentity, str] = {}
         """For each file that was read: the words for it in messages."""
         self.folders: dict[FileIdentity, Path] = {}
@@ -97,11 +98,14 @@ class _Guard:
 
 
 @contextmanager
-def guarding_inputs() -> Iterator[None]:
-    """Record what is read in the ``with`` block, and refuse outputs that would replace it."""
+def guarding_inputs(command_line: Sequence[str] = ()) -> Iterator[None]:
+    """Record what is read in the ``with`` block, and refuse outputs that would replace it.
+
+    Pipes and devices are read only if a word of the *command_line* names them.
+    """
     global _guard  # noqa: PLW0603 - an audit hook cannot be removed, and has no arguments
     _install_hook()
-    _guard = _Guard()
+    _guard = _Guard(command_line)
     with suppress(OSError):  # standard input is closed
         status = os.fstat(0)
         if stat.S_ISREG(status.st_mode):
@@ -155,7 +159,7 @@ def _check_special_file(path: str, mode: int) -> None:
     In the folder of a stranger, reading a pipe would never begin, and reading a device would never end.
     """
     is_special = not stat.S_ISREG(mode) and not stat.S_ISDIR(mode) and not path.startswith(_SYSTEM_FOLDERS)
-    if _guard is not None and is_special and not any(path in word for word in sys.argv):
+    if _guard is not None and is_special and not any(path in word for word in _guard.command_line):
         _guard.refusal = UsageError(f"{path}: is a pipe or a device, and a file is expected")
         raise _guard.refusal
 

@@ -170,11 +170,11 @@ def _describe_generated(draw: GateDraw) -> list[str]:
     return notes
 
 
-Limits: TypeAlias = Mapping[str, float]
+HitLimits: TypeAlias = Mapping[str, float]
 """The greatest accepted rate of false hits (0 to 1) by contrast or kind; the name "" stands for all others."""
 
 
-def check_limits(results: GateResults, limits: Limits) -> None:
+def check_limits(results: GateResults, limits: HitLimits) -> None:
     """Raise UsageError for the limit of a contrast or kind that was not measured."""
     measured = dict.fromkeys(draws[0].kind or draws[0].contrast for draws in results.list_cells())
     for name in limits:
@@ -185,7 +185,7 @@ def check_limits(results: GateResults, limits: Limits) -> None:
             raise UsageError(f"--max-false-hits {name}: no such contrast or kind{known}")
 
 
-def find_exceeding(results: GateResults, limits: Limits) -> dict[str, str]:
+def find_exceeding(results: GateResults, limits: HitLimits) -> dict[str, str]:
     """Return, by the name of a kind of negatives, why its rate of false hits may be too high.
 
     The upper end of the 95% interval is compared with the limit, so that few pairs cannot pass by chance.
@@ -205,14 +205,14 @@ def find_exceeding(results: GateResults, limits: Limits) -> dict[str, str]:
     return exceeding
 
 
-def check_false_hits(results: GateResults, limits: Limits) -> None:
+def check_false_hits(results: GateResults, limits: HitLimits) -> None:
     """Raise FalseHitsError, which names the contrasts and kinds, if any rate of false hits may be above its limit."""
     if exceeding := find_exceeding(results, limits):
         listed = "; ".join(f"{name} {figures}" for name, figures in exceeding.items())
         raise FalseHitsError(f"more false hits than accepted (the upper end of the 95% interval counts): {listed}")
 
 
-def format_junit(results: GateResults, limits: Limits) -> str:
+def format_junit(results: GateResults, limits: HitLimits) -> str:
     """Return JUnit XML. A test case is one kind of negatives. It fails if the rate of false hits may be too high."""
     exceeding = find_exceeding(results, limits)
     cells = results.list_cells()
