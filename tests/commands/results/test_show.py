@@ -460,7 +460,7 @@ def test_probes_and_language_models_share_a_folder(command: Command, scored: Pat
         write_result(make_sample_result(encoder, "order", 500), scored)
     shown = command("show", scored)[1]
     assert shown.index("bow") < shown.index("language models")
-    assert command("check", scored)[1].endswith("by 22 checks\n")
+    assert command("check", scored)[1].endswith("by 23 checks\n")
     text = command("methods", scored)[1]
     assert text.index("we probed") < text.index("we scored minimal pairs") < text.index("@misc{sentprobe,\n")
     assert text.count("@misc") == text.count("@article{wilson1927") == 1

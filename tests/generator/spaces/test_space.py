@@ -444,13 +444,16 @@ CONTRADICTIONS = [
     ),
     (
         Constraints(required=(read_event("sleep[intransitive]"),)),
-        "the required event sleep[intransitive] is impossible",
+        "no sentence in the templates transitive satisfies this: the required event sleep[intransitive]",
     ),
     (
         Constraints(required=(read_event("*(agent: * rc *)"),), required_words=("man",)),
-        "the required event *(agent: * rc *) is impossible",
+        "no sentence in the templates transitive satisfies this: the required event *(agent: * rc *)",
     ),
-    (Constraints(forbidden=(Event(),)), "the forbidden event * is impossible"),
+    (
+        Constraints(forbidden=(Event(),)),
+        "no sentence in the templates transitive satisfies this: the forbidden event *",
+    ),
     (Constraints(required=(read_event("*(agent: man)"), read_event("*(patient: man)"))), "contradict each other"),
     (Constraints(required_words=("help", "admire")), "contradict each other"),
     (
