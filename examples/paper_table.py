@@ -1,10 +1,10 @@
 """A table for a paper: several draws, the table in LaTeX, and the significant differences.
 
-The sizes are small, so that the example is quick; leave out `train` and `test` for a real study.
+The sizes are small, so that the example takes less than a minute; leave out `train` and `test` for a real study.
 
 Prints:
 
-    Order: bilstm-last?hidden=32 60.4, bilstm-max?hidden=32 50.0: may be equal (p = 0.052)
+    Order: bilstm-last?hidden=32 65.1, bilstm-max?hidden=32 51.0: differ (p = 0.008)
 """
 
 from pathlib import Path
@@ -16,8 +16,8 @@ results = sentprobe.run(
     "compeval",
     ["bilstm-last?hidden=32", "bilstm-max?hidden=32"],
     tasks="Order",
-    train=400,
-    test=112,
+    train=1200,
+    test=400,
     draws=3,
     preset=preset,
     out="results",
