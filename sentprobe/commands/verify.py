@@ -3,7 +3,6 @@
 import subprocess
 import sys
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,6 +11,7 @@ from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.run_file import TRUST_HELP
 from sentprobe.commands.shared.table_output import find_table_format, write_tables
 from sentprobe.common.errors import SentprobeError, UsageError, format_count
+from sentprobe.common.scratch import make_scratch_folder
 from sentprobe.common.screen import print_text
 from sentprobe.common.tables import TableFormat
 
@@ -42,9 +42,9 @@ def verify(
     if other is not None:
         second = read_results(other)
     else:
-        with TemporaryDirectory(prefix="sentprobe-verify-") as temporary:
-            _repeat_run(run, Path(temporary, "again"), trust=trust)
-            second = read_results(Path(temporary, "again"))
+        with make_scratch_folder() as folder:
+            _repeat_run(run, folder / "again", trust=trust)
+            second = read_results(folder / "again")
         first, notes = _select_repeated(first, second)
     figures = verification.verify_results(first, second)
     if not figures:
@@ -54,10 +54,8 @@ def verify(
         print_text(notes, end="")
     else:
         write_tables([("", grid, notes)], lambda: verification.to_verification_records(figures), style, out=out)
-    if {verification.FigureVerdict.DIFFERENT, verification.FigureVerdict.MISSING} & {
-        figure.verdict for figure in figures
-    }:
-        raise typer.Exit(1)
+    good = (verification.FigureVerdict.EQUAL, verification.FigureVerdict.ROUNDING)
+    raise typer.Exit(0 if all(figure.verdict in good for figure in figures) else 1)
 
 
 def _select_repeated(first: "Results", second: "Results") -> "tuple[Results, str]":

@@ -10,6 +10,7 @@ from sentprobe.common.settings import FIX, VARY, Repeatable
 from sentprobe.generator.events.event import Aspect, Mood, Number, Polarity, Role, Tense, Voice
 from sentprobe.lexicon import Flag
 from sentprobe.lexicon.languages.english import ENGLISH
+from sentprobe.lexicon.languages.german import GERMAN
 from sentprobe.lexicon.words import VERB_FLAGS
 
 MUST = "Required and forbidden content (repeatable)"
@@ -42,7 +43,9 @@ class FeatureOptions:
     reflexive: Annotated[Role | None, feature_option(help="Role of himself, herself or themselves.")] = None
     tense: Annotated[Tense | None, feature_option(help="Tense of main clauses.")] = None
     voice: Annotated[Voice | None, feature_option(help="Voice of main clauses.")] = None
-    aspect: Annotated[Aspect | None, aspect_option(help="Aspect of main clauses; in German simple or perf.")] = None
+    aspect: Annotated[
+        Aspect | None, aspect_option(help=f"Aspect of main clauses; in German {' or '.join(GERMAN.aspects)}.")
+    ] = None
     polarity: Annotated[Polarity | None, feature_option(help="Polarity of main clauses.")] = None
     rc_tense: Annotated[Tense | None, feature_option(help="Tense of relative clauses.")] = None
     rc_voice: Annotated[Voice | None, feature_option(help="Voice of relative clauses.")] = None

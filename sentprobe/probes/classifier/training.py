@@ -108,7 +108,7 @@ class PreparedItems:
         words = self.words.numbers.index_select(0, item_numbers)
         positions = torch.arange(size, device=item_numbers.device)
         inputs = self.table.new_zeros(size, shape.columns)
-        torch.index_select(self.table, 0, self.rows.index_select(0, item_numbers), out=inputs[:, : shape.dim])
+        inputs[:, : shape.dim] = self.table.index_select(0, self.rows.index_select(0, item_numbers))
         inputs[:, shape.inputs] = 1
         if self.words.lexicon is None:
             first_cells = shape.columns * positions + shape.dim
@@ -213,16 +213,15 @@ class BankUpdater:
     """Optimizer that changes the weights in ``bank`` in place; it reads their gradients from ``gradient``."""
 
     def __init__(self, bank: Bank, preset: Preset, *, items: int) -> None:
-        self._preset = preset
+        self.preset = preset
         self._items = items
-        self.batch = preset.batch
         self._set_bank(bank, [bank.make_zeros() for _ in range(MOMENTS[preset.optimizer])], steps=0)
 
     def _set_bank(self, bank: Bank, moments: Sequence[Bank], *, steps: float) -> None:
         self.bank = bank
         self.gradient = bank.make_zeros()
         self._moments = moments
-        divisor = min(self._preset.batch, self._items) if self._preset.penalty is Penalty.PER_BATCH else 1
+        divisor = min(self.preset.batch, self._items) if self.preset.penalty is Penalty.PER_BATCH else 1
         l2 = torch.tensor([point.l2 / divisor for point in bank.points])
         widths = torch.tensor([segment.stop - segment.start for segment in bank.segments])
         self._has_penalty = any(point.l2 for point in bank.points)
@@ -246,7 +245,7 @@ class BankUpdater:
         if self._has_penalty:
             self._add_penalty()
         for block in self._blocks:
-            block.update(self._preset)
+            block.update(self.preset)
 
     def keep_probes(self, indices: Sequence[int]) -> None:
         """Drop all probes, and their optimizer state, except those with these indices."""
@@ -259,7 +258,7 @@ class BankUpdater:
         bank, gradient = self.bank, self.gradient
         # The units of all penalties are columns of ``output``, so no single ``weight_decay`` fits its block.
         gradient.output.addcmul_(bank.output, self._unit_l2.expand_as(bank.output))
-        if self._preset.penalty is Penalty.DECAY:
+        if self.preset.penalty is Penalty.DECAY:
             gradient.output_biases.addcmul_(bank.output_biases, self._probe_l2[:, None].expand_as(bank.output_biases))
         else:
             # As in scikit-learn, biases have no penalty: what PyTorch will add to theirs is taken away here.
@@ -370,7 +369,7 @@ def run_pass(updater: BankUpdater, items: PreparedItems, order: Tensor, *, dropo
     """Update the weights once for each batch of the items in *order*; return each probe's mean loss of the pass."""
     bank = updater.bank
     total = torch.zeros(len(bank.points), device=items.table.device)
-    for inputs, targets in items.split_batches(updater.batch, order=order):
+    for inputs, targets in items.split_batches(updater.preset.batch, order=order):
         masks = dropout.sample_masks(bank.points, len(inputs))
         losses = compute_gradients(bank, inputs, targets, masks=masks, into=updater.gradient)
         updater.step()

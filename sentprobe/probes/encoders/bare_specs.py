@@ -1,9 +1,8 @@
 """Specs without a kind: a path, whose content shows the kind, or the name of a model on the Hugging Face hub."""
 
-import gzip
 import lzma
 import zlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -15,19 +14,22 @@ from sentprobe.common.specs import Spec, enumerate_names
 from sentprobe.common.values import parse_json
 from sentprobe.probes.encoders.architecture import CONFIG_FILE, is_model_folder
 from sentprobe.probes.encoders.models.model_loading import HUB_NAME
+from sentprobe.probes.encoders.vector_formats import OPENERS, SUFFIXES
 
 MAX_SAMPLE = 1 << 20
 """Maximum number of bytes of a file that are read to recognise it."""
+_READ_SUFFIXES = (".npz", ".txt", ".tsv")
 KINDS_BY_SUFFIX: Mapping[str, str] = {
-    **dict.fromkeys((".npy", ".parquet", ".safetensors"), "file"),
+    **{suffix: "file" for suffix in SUFFIXES if suffix not in _READ_SUFFIXES},
     **dict.fromkeys((".vec", ".bin"), "bow"),
     ".arpa": "ngram",
     ".csv": "scores",
 }
-"""The kind of a file whose suffix says enough. The content of files .npz, .txt and .tsv is looked at."""
-FILE_SUFFIXES = (*KINDS_BY_SUFFIX, ".npz", ".txt", ".tsv", ".gz", ".xz", ".json", ".jsonl", ".pkl", ".pt", ".toml")
+"""The kind of a file whose suffix says enough. The content of files with one of _READ_SUFFIXES is looked at."""
+FILE_SUFFIXES = (*KINDS_BY_SUFFIX, *_READ_SUFFIXES, *OPENERS, ".json", ".jsonl", ".pkl", ".pt", ".toml")
 """Endings of the names of files, and never of a model on the hub."""
 SKIP_THOUGHT_TABLES = ("utable.npy", "btable.npy")
+"""As in models/published.py, which imports PyTorch."""
 
 
 def complete_spec(spec: Spec, kinds: Collection[str]) -> tuple[Spec, str]:
@@ -92,13 +94,14 @@ def _read_object(path: Path) -> dict[str, Any]:
 
 
 def _recognise_file(path: Path, name: str, kinds: Collection[str]) -> tuple[str, str]:
-    suffix = (Path(path.stem) if path.suffix in (".gz", ".xz") else path).suffix.lower()
+    suffix = (Path(path.stem) if path.suffix in OPENERS else path).suffix.lower()
     kind = ""
     if path.is_file():  # a pipe can be read only once
-        is_text = suffix in (".txt", ".tsv")
-        kind = _recognise_text(path) if is_text else KINDS_BY_SUFFIX.get(suffix, "")
-        if suffix == ".npz" and _has_vectors(path):
-            kind = "file"
+        kind = KINDS_BY_SUFFIX.get(suffix, "")
+        if suffix == ".npz":
+            kind = "file" if _has_vectors(path) else ""
+        elif suffix in _READ_SUFFIXES:
+            kind = _recognise_text(path)
     if kind in kinds:
         return kind, f"a file of {FILE_KINDS[kind]}"
     other_archive = "bow" if suffix == ".npz" else "sdae"
@@ -115,13 +118,11 @@ FILE_KINDS: Mapping[str, str] = {
 }
 """The content of files, by the kind that reads them."""
 
-_OPENERS: Mapping[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
-
 
 def _recognise_text(path: Path) -> str:
     """Return ``file`` for a line of id, sentence and vector; ``bow`` for a word and its vector; "" for another line."""
     try:
-        with path.open("rb") as raw, _OPENERS.get(path.suffix, nullcontext)(raw) as file:
+        with path.open("rb") as raw, OPENERS.get(path.suffix, nullcontext)(raw) as file:
             line = file.readline(MAX_SAMPLE).decode("utf-8-sig", errors="replace")
     except (OSError, EOFError, lzma.LZMAError, zlib.error):
         return ""

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from sentprobe.common.errors import FormatError, UsageError, format_count
 from sentprobe.common.screen import Reporter
 from sentprobe.common.specs import Spec, read_options
+from sentprobe.common.values import group_by
 from sentprobe.generator.pairs.drafts import hash_words
 from sentprobe.generator.pairs.triplets import SIDES, TripletSet, TripletSpace
 from sentprobe.probes.datasets.records import read_table_rows
@@ -179,35 +180,34 @@ def score_own_pairs(scorer: PairScorer, path: Path) -> list[ScoredPairs]:
         firsts, seconds, same, block_kinds = map(list, zip(*block, strict=True))
         (block_scores,) = scorer.score_columns(firsts, seconds)
         scores.append(block_scores)
-        for kind in {"", *block_kinds}:
-            # Pairs with the same meaning are scored -inf here, so that they are no false hits.
-            is_negative = np.array([not s and kind in ("", k) for s, k in zip(same, block_kinds, strict=True)])
-            negative_scores = np.where(is_negative, block_scores, -np.inf)
-            nearest[kind] = _find_nearest(nearest.get(kind, []), negative_scores, firsts, seconds)
-            negatives = [block[row][:2] for row in np.flatnonzero(is_negative).tolist()]
-            examples[kind] = find_shortest([*examples.get(kind, ()), *negatives])
+        negatives = [row for row, is_same in enumerate(same) if not is_same]
+        by_kind = group_by(negatives, lambda row: block_kinds[row])  # noqa: B023 - called at once
+        for kind, rows in {**by_kind, "": negatives}.items():
+            texts = [firsts[row] for row in rows], [seconds[row] for row in rows]
+            nearest[kind] = _find_nearest(nearest.get(kind, []), block_scores[rows], *texts)
+            examples[kind] = find_shortest([*examples.get(kind, ()), *zip(*texts, strict=True)])
         units += [hash_words([text]) for text in firsts]
         labels += same
         kinds += block_kinds
-    all_scores, all_units, all_kinds = np.concatenate(scores), np.array(units, np.int64), np.array(kinds, object)
-    is_same = np.array(labels, dtype=np.bool_)
+    all_scores, all_units, is_same = np.concatenate(scores), np.array(units, np.int64), np.array(labels, np.bool_)
+    rows_by_kind = {**group_by(range(len(kinds)), lambda row: kinds[row]), "": range(len(kinds))}
     scored = []
-    for kind in ("", *sorted(examples.keys() - {""})):
-        of_kind = (all_kinds == kind) | (not kind)
-        if examples[kind]:
-            scored.append(
-                ScoredPairs(
-                    contrast="",
-                    form="",
-                    kind=kind,
-                    example=examples[kind][0],
-                    same_scores=all_scores[is_same & of_kind],
-                    different_scores=all_scores[~is_same & of_kind],
-                    same_units=all_units[is_same & of_kind],
-                    different_units=all_units[~is_same & of_kind],
-                    nearest=nearest[kind],
-                )
+    for kind in sorted(examples):  # the first is that of all pairs
+        of_kind = np.array(rows_by_kind[kind])
+        same_rows, different_rows = of_kind[is_same[of_kind]], of_kind[~is_same[of_kind]]
+        scored.append(
+            ScoredPairs(
+                contrast="",
+                form="",
+                kind=kind,
+                example=examples[kind][0],
+                same_scores=all_scores[same_rows],
+                different_scores=all_scores[different_rows],
+                same_units=all_units[same_rows],
+                different_units=all_units[different_rows],
+                nearest=nearest[kind],
             )
+        )
     return scored
 
 

@@ -32,8 +32,10 @@ _POSITIONS = ("max_position_embeddings", "n_positions", "n_ctx")
 _COMPUTED_POSITIONS = ("rope", "rotary", "relative", "alibi", "sinusoidal")
 
 
-def check_configurations(directory: Path) -> None:
+def check_configurations(directory: Path) -> tuple[int, int]:
     """Check all JSON files of a model except its vocabularies. Raises ValueError, which names the file and the key.
+
+    Returns the maximum number of parameters that the files can hold, and the number of arrays in them.
 
     - The files of the model must be able to hold all declared parameters and layers.
     - Names of code, which libraries import and call, must name layers of PyTorch or modules of sentence-transformers.
@@ -47,7 +49,8 @@ def check_configurations(directory: Path) -> None:
             )
         if path.exists() and not path.is_file() and not path.is_dir():
             raise ValueError(f"{path.relative_to(directory)} is a pipe or a device, and a file is expected")
-    limit, weights = compute_max_parameters(directory), count_weights(directory)
+    sizes = (path.stat().st_size for path in directory.rglob("*") if path.is_file())
+    limit, weights = SMALL_MODEL + PARAMETERS_PER_BYTE * sum(sizes), count_weights(directory)
     for path in sorted(directory.rglob("*.json")):
         if path.name in _VOCABULARIES or not path.is_file():
             continue
@@ -70,12 +73,7 @@ def check_configurations(directory: Path) -> None:
             _check_arguments(config, name=path.name)
             _check_other_models(config, name=path.name)
             _check_files(config, name=path.name, directory=directory)
-
-
-def compute_max_parameters(directory: Path) -> int:
-    """Return the maximum number of parameters of a model that is read from a folder."""
-    sizes = (path.stat().st_size for path in directory.rglob("*") if path.is_file())
-    return SMALL_MODEL + PARAMETERS_PER_BYTE * sum(sizes)
+    return limit, weights
 
 
 def count_weights(directory: Path) -> int:

@@ -22,7 +22,7 @@ from sentprobe.common.processes import call_in_time
 from sentprobe.common.reading import check_archive
 from sentprobe.common.values import BadSyntaxError, parse_json
 from sentprobe.probes.encoders.encoder import EncoderError, digest
-from sentprobe.probes.encoders.models.model_folders import check_configurations, compute_max_parameters, count_weights
+from sentprobe.probes.encoders.models.model_folders import check_configurations
 
 HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
 """The form of a model's name on the Hugging Face hub: ``model`` or ``organisation/model``."""
@@ -257,7 +257,7 @@ def load_from_folder(kind: str, directory: Path, **settings: Any) -> Any:
     - kind: name of a class of transformers or sentence-transformers, such as ``AutoConfig``
     - settings: further arguments of the class or its ``from_pretrained``
     """
-    check_configurations(directory)
+    max_parameters, weights = check_configurations(directory)
     # PyTorch ignores the checksums of these files, which are read where there is no safetensors file.
     for path in sorted(directory.rglob("*.bin")) if kind != "AutoTokenizer" else ():
         if not any(path.parent.glob("*.safetensors")):
@@ -274,7 +274,11 @@ def load_from_folder(kind: str, directory: Path, **settings: Any) -> Any:
         load = getattr(import_module("sentence_transformers"), kind)
     else:
         load = getattr(import_module("transformers"), kind).from_pretrained
-    with _check_loaded_weights(needs_pooler=needs_pooler), _limit_parameters(directory), _refuse_requests():
+    with (
+        _check_loaded_weights(needs_pooler=needs_pooler),
+        _limit_parameters(max_parameters, weights),
+        _refuse_requests(),
+    ):
         return load(str(directory), **safe, **settings)
 
 
@@ -285,19 +289,21 @@ BUILT_PER_WEIGHT = 8
 
 
 @contextmanager
-def _limit_parameters(directory: Path) -> Iterator[None]:
-    """Stop a model while it is built if it has many more parameters than its files hold. Raises ValueError there."""
+def _limit_parameters(max_parameters: int, weights: int) -> Iterator[None]:
+    """Stop a model while it is built if it has many more parameters than its files hold. Raises ValueError there.
+
+    - weights: the number of arrays in the files
+    """
     from torch.nn.modules.module import register_module_parameter_registration_hook
 
     thread, total, arrays = threading.get_ident(), 0, 0
-    max_total = compute_max_parameters(directory)
-    max_arrays = SMALL_WEIGHTS + BUILT_PER_WEIGHT * count_weights(directory)
+    max_arrays = SMALL_WEIGHTS + BUILT_PER_WEIGHT * weights
 
     def count(module: object, name: str, parameter: Any) -> None:  # noqa: ARG001
         nonlocal total, arrays
         if threading.get_ident() == thread and parameter is not None:
             total, arrays = total + parameter.numel(), arrays + 1
-            if total > max_total or arrays > max_arrays:
+            if total > max_parameters or arrays > max_arrays:
                 raise ValueError("its configuration asks for many more weights than its files have")
 
     handle = register_module_parameter_registration_hook(count)
