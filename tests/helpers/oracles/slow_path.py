@@ -278,7 +278,8 @@ def chart_parse(tokens: list[str], lexicon: Lexicon, rules: str = "") -> list[Ev
     start = FeatStructNonterminal(SENTENCE)
     syntax = list_syntax_productions(rules, lexicon.language)
     grammar = FeatureGrammar(start, [*syntax, *load_grammar(lexicon.language).lexicalize(ordered)])
-    chart = FeatureBottomUpLeftCornerChartParser(grammar).chart_parse(tokens)
+    # NLTK's limit is five seconds of the clock, which a busy machine reaches on a long sentence.
+    chart = FeatureBottomUpLeftCornerChartParser(grammar, max_time=None).chart_parse(tokens)
     roots: list[FeatStruct] = []
     for tree in chart.parses(start):
         if tree.label() not in roots:
