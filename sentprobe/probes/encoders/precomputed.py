@@ -10,7 +10,7 @@ import numpy as np
 from sentprobe.common.errors import first_line, path_error
 from sentprobe.common.specs import Spec, read_options
 from sentprobe.probes.encoders import vector_formats
-from sentprobe.probes.encoders.encoder import Capabilities, EncoderError, Vectors, digest
+from sentprobe.probes.encoders.encoder import Capabilities, EncoderError, Vectors, digest, select_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Precomputed:
                 f"{self.source} has no vector for the sentence {missing[0]!r} "
                 f"({len(missing)} of {len(sentences)} requested sentences are missing)"
             )
-        return self.vectors[rows]
+        return select_rows(self.vectors, rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ def _make_precomputed(
 
 
 def _digest_vectors(vectors: Vectors) -> str:
-    return hashlib.sha256(vectors.tobytes()).hexdigest()
+    return hashlib.sha256(np.ascontiguousarray(vectors).data).hexdigest()
 
 
 def _normalize_spaces(sentence: str) -> str:
