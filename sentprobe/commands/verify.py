@@ -74,6 +74,7 @@ def _repeat_run(run: Path, out: Path, *, trust: bool) -> None:
     if not run_file.is_file():
         raise UsageError(f"{run}: has no run.toml, which probe run --out writes; name a second results folder")
     words = ["run", "--config", str(run_file), "--out", str(out), "--no-cache", *(["--trust"] if trust else [])]
-    again = subprocess.run([sys.executable, "-m", "sentprobe", *words], stdout=subprocess.DEVNULL, check=False)
+    # With -P, Python imports nothing from the working directory, which may be a stranger's results folder.
+    again = subprocess.run([sys.executable, "-P", "-m", "sentprobe", *words], stdout=subprocess.DEVNULL, check=False)
     if again.returncode:
         raise SentprobeError(f"{run}: cannot be repeated: probe run failed with exit code {again.returncode}")

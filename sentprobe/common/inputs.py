@@ -158,13 +158,14 @@ def _check_special_file(path: str, mode: int) -> None:
 
     In the folder of a stranger, reading a pipe would never begin, and reading a device would never end.
     """
-    is_special = not stat.S_ISREG(mode) and not stat.S_ISDIR(mode) and not path.startswith(_SYSTEM_FOLDERS)
+    is_special = not stat.S_ISREG(mode) and not stat.S_ISDIR(mode) and not path.startswith(_SYSTEM_PATHS)
     if _guard is not None and is_special and not any(path in word for word in _guard.command_line):
         _guard.refusal = UsageError(f"{path}: is a pipe or a device, and a file is expected")
         raise _guard.refusal
 
 
-_SYSTEM_FOLDERS = ("/dev/", "/proc/", "/sys/")
+_SYSTEM_PATHS = ("/dev/null", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/shm/", "/sys/")
+"""What libraries open by themselves, and which ends. A file that names /dev/zero or /dev/stdin is refused."""
 
 
 def to_input_path(path: Path) -> str:

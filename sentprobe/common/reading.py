@@ -149,10 +149,10 @@ def parse_number(text: str) -> float:
     return number
 
 
-HARMLESS_BYTES = 1 << 28
+HARMLESS_BYTES = 1 << 24
 """Unpacked size in bytes up to which every file is accepted."""
-RATIO = 500
-"""Maximum number of unpacked bytes per packed byte, for larger files; text rarely exceeds 100."""
+RATIO = 200
+"""Maximum number of unpacked bytes per packed byte, for larger files; generated sentences as JSONL reach 10."""
 
 
 class ProportionError(OSError):
@@ -165,7 +165,7 @@ def check_proportion(unpacked: int, packed: int) -> None:
     >>> check_proportion(8_000_000_000, 1_000_000)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    sentprobe.common.reading.ProportionError: 1,000,000 bytes unpack to more than 500 times as many; ...
+    sentprobe.common.reading.ProportionError: 1,000,000 bytes unpack to more than 200 times as many; ...
     """
     if unpacked > max(HARMLESS_BYTES, RATIO * packed):
         raise ProportionError(

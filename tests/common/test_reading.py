@@ -130,7 +130,7 @@ def test_numbers_only_python_reads_are_refused(text: str) -> None:
 
 
 SIZE = 1 << 21
-TOO_MUCH = "bytes unpack to more than 500 times as many"
+TOO_MUCH = "bytes unpack to more than 200 times as many"
 
 
 @pytest.fixture(autouse=True)
@@ -214,8 +214,8 @@ def test_packed_corpus_of_text_is_read(tmp_path: Path) -> None:
 
 def test_proportion_limit_is_exact() -> None:
     check_proportion(1 << 18, 1)
-    check_proportion(500 << 20, 1 << 20)
+    check_proportion(reading.RATIO << 20, 1 << 20)
     with pytest.raises(ProportionError):
-        check_proportion((500 << 20) + 1, 1 << 20)
+        check_proportion((reading.RATIO << 20) + 1, 1 << 20)
     stream = limit_unpacking(io.BytesIO(b"a\nb" * 9), lambda: 0)
     assert stream.read() == b"a\nb" * 9

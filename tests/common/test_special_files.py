@@ -49,6 +49,14 @@ def test_special_file_in_a_folder_is_refused(kind: str, place: str, line: str, r
     assert err.count("\n") == 1
 
 
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/stdin"])
+def test_device_in_a_run_file_is_refused(device: str, run_program: Command) -> None:
+    encoder = f"sdae:{device}?dictionary={device}"
+    Path("run.toml").write_text(f'targets = ["compeval"]\nencoder = ["{encoder}"]\n', encoding="utf-8")
+    refused = run_program("probe", "run", "--config", "run.toml", "--dry-run")
+    check_refusal(refused, f"{device}: is a pipe or a device, and a file is expected", program="probe")
+
+
 def test_pipe_on_the_command_line_is_read(run_program: Command) -> None:
     os.mkfifo("pipe.txt")
     writer = threading.Thread(target=Path("pipe.txt").write_text, args=("the man slept\n",))

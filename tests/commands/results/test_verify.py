@@ -128,6 +128,17 @@ def test_stranger_needs_trust(tmp_path: Path, command: Command) -> None:
     check_refusal(command("verify", run), f"{run}: cannot be repeated: probe run failed with exit code 2", 1)
 
 
+def test_module_in_a_strangers_folder_is_not_imported(
+    tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = write_run(tmp_path / "run", RESULT)
+    (run / "run.toml").write_text('targets = ["none"]\n')
+    (run / "typer.py").write_text("open('imported', 'w')")
+    monkeypatch.chdir(run)
+    check_refusal(command("verify", "."), ".: cannot be repeated: probe run failed with exit code 2", 1)
+    assert not Path("imported").exists()
+
+
 def test_folder_without_run_file_is_refused(tmp_path: Path, command: Command) -> None:
     run = write_run(tmp_path / "run", RESULT)
     (run / "run.toml").unlink(missing_ok=True)
