@@ -22,7 +22,7 @@ from sentprobe.common.specs import Spec, read_options
 from sentprobe.common.values import group_by
 from sentprobe.generator.pairs.drafts import hash_words
 from sentprobe.generator.pairs.triplets import SIDES, TripletSet, TripletSpace
-from sentprobe.probes.datasets.records import read_table_rows
+from sentprobe.probes.datasets.records import read_named_rows
 from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.encoders.embedding import embed
 from sentprobe.probes.encoders.encoder import Encoder, EncoderError, get_capabilities
@@ -263,24 +263,11 @@ def select_lengths(space: TripletSpace, n: int, lengths: Counter[int], *, seed: 
 
 def _read_pairs(path: Path) -> Iterator[tuple[str, str, bool, str]]:
     """Yield the texts a and b of each pair, whether they mean the same, and the kind, which may be empty."""
-    rows = read_table_rows(path)
-    header = [name.strip().casefold() for name in next(rows, ("", []))[1]]
-    kind_columns = [column for column, name in enumerate(header) if name in KIND_COLUMNS]
-    if len(kind_columns) > 1:
-        raise FormatError(f"{path}: two columns name the kind; one of {' and '.join(KIND_COLUMNS)} is expected")
-    for name in COLUMNS:
-        if header.count(name) != 1:
-            state = "given twice" if name in header else "missing"
-            raise FormatError(f"{path}: the column {name} is {state}; the first line names a, b and same")
-    for where, row in rows:
-        if len(row) != len(header):
-            raise FormatError(f"{where}: {len(row)} fields, the first line names {len(header)}")
-        first, second, label = (row[header.index(name)].strip() for name in COLUMNS)
-        if not (first and second):
-            raise FormatError(f"{where}: a text is empty")
+    for where, row in read_named_rows(path, COLUMNS, aliases=dict.fromkeys(KIND_COLUMNS, KIND_COLUMNS[0])):
+        first, second, label = (row[name] for name in COLUMNS)
         if label not in ("0", "1"):
             raise FormatError(f"{where}: same is {label!r}; 1 (the same meaning) or 0 is expected")
-        yield first, second, label == "1", "".join(row[column].strip() for column in kind_columns)
+        yield first, second, label == "1", row.get(KIND_COLUMNS[0], "")
 
 
 def find_shortest(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
