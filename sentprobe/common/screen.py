@@ -47,6 +47,10 @@ class SilentReporter:
         """Do nothing."""
 
 
+PROGRESS_THRESHOLD = 50_000
+"""Sampling shows its progress by default from this number of sentences."""
+
+
 class BarReporter:
     """A reporter that draws a progress bar for each step; the bars of finished steps stay on the screen."""
 
@@ -175,13 +179,13 @@ def show_lines(out: TextIO, *, shares: bool = False, title: str = "") -> Iterato
 
 
 @contextmanager
-def show_bars(*, show: bool = True, notes: bool = False) -> Iterator[Reporter]:
+def show_bars(*, show: bool | None = True, notes: bool = False) -> Iterator[Reporter]:
     """Provide a reporter that draws bars on stderr, or writes lines there if stderr is a file or pipe.
 
-    - show: False gives a silent reporter
+    - show: False gives a silent reporter, and None a silent one if stderr is a file or pipe
     - notes: whether to show percentage, note and time left, instead of the number of units and the time passed
     """
-    if not show or sys.stderr is None:
+    if show is False or sys.stderr is None or (show is None and not _can_draw()):
         yield SilentReporter()
     elif not _can_draw():
         with show_lines(sys.stderr, shares=notes) as reporter:

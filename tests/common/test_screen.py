@@ -109,6 +109,16 @@ def test_long_step_writes_lines(monkeypatch: pytest.MonkeyPatch, capfd: pytest.C
     assert capfd.readouterr().err.splitlines()[-1].startswith("train: 1 of 2 in ")
 
 
+def test_default_progress_is_for_terminals(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    """A script whose stderr is a file asks for progress; a terminal shows it."""
+    with screen.show_bars(show=None) as reporter:
+        reporter.begin("train", 2)
+    assert capfd.readouterr().err == ""
+    monkeypatch.setattr(screen, "_can_draw", lambda: True)
+    with screen.show_bars(show=None) as reporter:
+        assert isinstance(reporter, screen.BarReporter)
+
+
 def test_failed_step_is_not_finished(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(KeyboardInterrupt), screen.show_bars() as reporter:
         reporter.begin("train", 2)

@@ -308,7 +308,7 @@ def test_notebook_shows_printed_output(capsys: pytest.CaptureFixture[str]) -> No
     names: dict[str, object] = {}
     for cell in read_code_cells():
         exec("".join(cell["source"]), names)
-        shown = "".join(line for output in cell["outputs"] for line in output["text"])
+        shown = "".join(line for output in cell["outputs"] for line in output.get("text", ()))
         assert is_same_output(shown, capsys.readouterr().out)
 
 

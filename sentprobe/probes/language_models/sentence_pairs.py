@@ -164,7 +164,7 @@ COLUMN_ALIASES = {
     **dict(zip(TEXTS, TABLE_TEXTS, strict=True)),
     **{"uid": "UID", "paradigm": "UID", "linguistics_term": "linguistics_term", "phenomenon": "linguistics_term"},
 }
-"""The name of a column of a CSV or TSV file, by what the file may call it."""
+"""The field of a column of a CSV or TSV file, by the names of the column in lower case."""
 
 
 def read_pairs(paths: Iterable[Path]) -> list[SentencePair]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sentprobe.common.errors import UsageError
 from sentprobe.common.processes import check_count
-from sentprobe.common.screen import Reporter, SilentReporter, shorten
+from sentprobe.common.screen import Reporter, shorten, show_bars
 from sentprobe.common.specs import Spec, choose_member
 from sentprobe.generator.events.event import Mood
 from sentprobe.generator.pairs.triplets import TripletSpace
@@ -95,19 +95,20 @@ def gate(
     )
     first_model, second_model = map(_read_model, (model, then))
     results: list[GateDraw] = []
-    for draw_seed in range(seed, seed + DRAW_STEP * draws, DRAW_STEP):
-        scorer = _build_scorer(first_model, draw_seed, nearness, cache, score)
-        if threshold is not None:
-            check_threshold(threshold, scorer.measure)
-        if then is not None:
-            scorer = Cascade(scorer, _build_scorer(second_model, draw_seed, nearness, cache))
-        measure_pairs = partial(pair_source.measure, scorer, seed=draw_seed, reporter=reporter or SilentReporter())
-        result = measure_pairs(threshold)
-        if isinstance(scorer, Cascade):
-            scorer.ask_second(result.threshold)
-            second = measure_pairs()  # of the same pairs; the second scorer sees those that pass the first
-            result = replace(second, stages=scorer.build_stages(result.threshold, second.threshold))
-        results.append(result)
+    with show_bars(show=None if reporter is None else False) as bar:
+        for draw_seed in range(seed, seed + DRAW_STEP * draws, DRAW_STEP):
+            scorer = _build_scorer(first_model, draw_seed, nearness, cache, score)
+            if threshold is not None:
+                check_threshold(threshold, scorer.measure)
+            if then is not None:
+                scorer = Cascade(scorer, _build_scorer(second_model, draw_seed, nearness, cache))
+            measure_pairs = partial(pair_source.measure, scorer, seed=draw_seed, reporter=reporter or bar)
+            result = measure_pairs(threshold)
+            if isinstance(scorer, Cascade):
+                scorer.ask_second(result.threshold)
+                second = measure_pairs()  # of the same pairs; the second scorer sees those that pass the first
+                result = replace(second, stages=scorer.build_stages(result.threshold, second.threshold))
+            results.append(result)
     return GateResults(tuple(results), pair_source.left_out, pair_source.pair_notes)
 
 
