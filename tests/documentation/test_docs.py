@@ -14,13 +14,17 @@ from subprocess import run
 from sys import executable
 from typing import Any
 from urllib.parse import urlsplit
+from xml.etree import ElementTree
 
 import pytest
+import yaml
 from helpers.doc_pages import PAGES
 from helpers.encoders.model_files import packaged_model
 from helpers.in_process import Command
+from helpers.plain_install import PROJECT
 from helpers.runs.shown_output import is_same_output
 from helpers.shared import ROOT
+from packaging.requirements import Requirement
 
 import sentprobe
 from sentprobe import cli
@@ -275,6 +279,23 @@ SCRIPTS = [
     pytest.param(path, marks=[pytest.mark.slow] if path.stem in SLOW else [], id=path.stem)
     for path in sorted(EXAMPLE_FOLDER.glob("*.py"))
 ]
+
+
+@pytest.mark.usefixtures("working_folder")
+@pytest.mark.slow
+def test_workflow_of_the_gate_works(command: Command) -> None:
+    """Its packages are ours, and its command, on a bag of words, writes the file and exits with 1."""
+    text = (ROOT / "docs/gate.md").read_text("utf-8")
+    workflow = yaml.safe_load(re.findall(r"^```yaml\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)[0])
+    steps = [shlex.split(step["run"]) for step in workflow["jobs"]["gate"]["steps"] if "run" in step]
+    torch, package, gate = steps
+    assert torch == ["pip", "install", "torch", "--index-url", "https://download.pytorch.org/whl/cpu"]
+    requirement = Requirement(package[2])
+    assert (requirement.name, str(requirement.specifier)) == ("sentprobe", f"=={sentprobe.__version__}")
+    assert requirement.extras <= PROJECT["optional-dependencies"].keys()
+    assert gate[:3] == ["probe", "gate", "st:all-MiniLM-L6-v2"]
+    assert command("gate", "bow?dim=8", *gate[3:])[0] == 1
+    assert ElementTree.parse("gate.xml").getroot().get("failures") != "0"
 
 
 def read_promised_output(script: Path) -> str:

@@ -168,7 +168,10 @@ COLUMN_ALIASES = {
 
 
 def read_pairs(paths: Iterable[Path]) -> list[SentencePair]:
-    """Read minimal pairs from JSONL, CSV or TSV files, or folders of them. Raises UsageError or FormatError."""
+    """Read minimal pairs from JSONL, CSV or TSV files, or from folders with such files.
+
+    Raises UsageError or FormatError.
+    """
     paths = [*paths]
     for path in paths:
         record_input(path)
