@@ -166,6 +166,15 @@ def test_each_page_stands_once_in_the_site() -> None:
     assert sorted(below) == sorted(page for page in PAGES if page not in not_below)
 
 
+def test_home_and_search_lead_to_pages_for_newcomers() -> None:
+    home = (DOCS / "index.md").read_text("utf-8").partition("```")[0]
+    links = [name for name in re.findall(r"\]\(([\w-]+)\.md\)", home) if name != "lm"]
+    titles = [read_title(DOCS / f"{name}.md") for name in links]
+    assert titles == ["Tutorial", "Probe my own model", "Probe a language model's layers", "Is my threshold safe?"]
+    scores = (DOCS / "_static" / "search_scores.js").read_text("utf-8")
+    assert re.findall('page === "docs/([^"]*)"', scores) == ["own-model"]
+
+
 def test_page_titles_differ() -> None:
     """And no other in the navigation."""
     titles = Counter(read_title(page) for page in PAGES if page != ROOT / "README.md")
@@ -333,17 +342,31 @@ def test_notebook_shows_printed_output(capsys: pytest.CaptureFixture[str]) -> No
         assert is_same_output(shown, capsys.readouterr().out)
 
 
+def test_containers_run_commands_of_the_readme() -> None:
+    readme = [line.removeprefix("$ ") for line in (ROOT / "README.md").read_text("utf-8").splitlines()]
+    dockerfile = (ROOT / "Dockerfile").read_text("utf-8")
+    commands = re.findall(r"^RUN (.*)$", dockerfile, re.MULTILINE)
+    assert len(commands) == 3
+    assert [command for command in commands if command not in readme] == []
+    container = json.loads((ROOT / ".devcontainer/devcontainer.json").read_text("utf-8"))
+    folder = ROOT / ".devcontainer"
+    assert (folder / container["build"]["dockerfile"]).resolve() == ROOT / "Dockerfile"
+    assert (folder / container["build"]["context"]).resolve() == ROOT
+    assert container["postCreateCommand"] == commands[-1]
+
+
 def read_steps(page: str) -> list[tuple[list[str], str]]:
     """Return the commands of a page, each as its words with the output that the page shows."""
-    text = (ROOT / "docs" / f"{page}.md").read_text("utf-8")
+    text = (ROOT / page).read_text("utf-8")
     blocks = re.findall(r"^```\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
     pattern = r"^\$ (.*)\n((?:(?!\$ ).*\n?)*)"
     examples = [pair for block in blocks for pair in re.findall(pattern, block, flags=re.MULTILINE)]
     return [(shlex.split(command), shown) for command, shown in examples]
 
 
-GENERATE, *TUTORIAL = read_steps("tutorial")
-LAYERS = read_steps("layers")
+FIRST = read_steps("README.md")
+GENERATE, *TUTORIAL = read_steps("docs/tutorial.md")
+LAYERS = read_steps("docs/layers.md")
 
 
 @pytest.mark.parametrize(
@@ -360,8 +383,8 @@ def test_output_agrees_within_tolerance(shown: str, printed: str, same: bool) ->
 
 
 def test_each_step_is_a_command() -> None:
-    assert (len(TUTORIAL), len(LAYERS)) == (7, 3)
-    for (program, name, *options), _ in (*TUTORIAL, *LAYERS):
+    assert (len(FIRST), len(TUTORIAL), len(LAYERS)) == (1, 7, 3)
+    for (program, name, *options), _ in (*FIRST, *TUTORIAL, *LAYERS):
         cli.load_command(program, name).make_context(name, options)
 
 
@@ -383,7 +406,7 @@ def test_first_step(run_program: Command) -> None:
 
 @pytest.mark.usefixtures("working_folder")
 @pytest.mark.slow
-@pytest.mark.parametrize("commands", [TUTORIAL, LAYERS], ids=["tutorial", "layers"])
+@pytest.mark.parametrize("commands", [FIRST, TUTORIAL, LAYERS], ids=["readme", "tutorial", "layers"])
 def test_all_steps(
     commands: list[tuple[list[str], str]], monkeypatch: pytest.MonkeyPatch, run_program: Command
 ) -> None:

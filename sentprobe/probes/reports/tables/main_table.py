@@ -3,14 +3,15 @@
 Accuracies from the tables of three papers, shown as rows beside the results of a run on the same tasks.
 """
 
+import re
 import tomllib
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cache, lru_cache
 from importlib.resources import files
-from itertools import groupby
+from itertools import count, groupby
 from typing import Any
 
 from sentprobe.common.errors import format_count
@@ -277,6 +278,26 @@ def _build_row(
     return GridRow(label, condition.value, tuple(cells))
 
 
+_FOLDER = re.compile(r"(?P<kind>[a-z]+:)(?P<path>[./~][^?]*/[^?]*)(?P<options>(\?.*)?)", re.DOTALL)
+
+
+def shorten_folders(names: Iterable[str]) -> dict[str, str]:
+    """Return the names, with paths shortened to the last folders by which they differ.
+
+    >>> [*shorten_folders(["bow", "st:./runs/a/model", "st:./runs/b/model?batch=8"]).values()]
+    ['bow', 'st:…/a/model', 'st:…/b/model?batch=8']
+    """
+    names = [*dict.fromkeys(names)]
+    matches = {name: match for name in names if (match := _FOLDER.fullmatch(name))}
+    paths = {match["path"].rstrip("/") for match in matches.values()}
+    length = next(n for n in count(1) if len({tuple(path.split("/")[-n:]) for path in paths}) == len(paths))
+    short_names = {name: name for name in names}
+    for name, match in matches.items():
+        short = match["kind"] + "/".join(("…", *match["path"].rstrip("/").split("/")[-length:])) + match["options"]
+        short_names[name] = min(name, short, key=len)
+    return short_names
+
+
 def _build_encoder_rows(results: Results, condition: Condition, style: CellStyle) -> Iterator[GridRow]:
     """Yield a row for each encoder; the rows of a model's layers stand below a heading with the model's name."""
     by_encoder = {record.encoder: record for record in results.records if condition in record.scores}
@@ -285,13 +306,14 @@ def _build_encoder_rows(results: Results, condition: Condition, style: CellStyle
     layers = [record for record in by_encoder.values() if record.layer is not None]
     layer_counts = Counter(record.family for record in layers)
     families = {record.encoder: record.family for record in layers if layer_counts[record.family] > 1}
+    labels = shorten_folders(families.get(name, name) for name in by_encoder)
     # groupby joins neighbours only: sort_results has put the layers of a family side by side.
     for family, names in groupby(by_encoder, key=families.get):
         if family is not None:
             empty = (GridCell(""),) * len(results.tasks)
-            yield GridRow(f"{family}{tail}", condition.value, empty, heading=True)
+            yield GridRow(f"{labels[family]}{tail}", condition.value, empty, heading=True)
         for name in names:
-            label = f"{name}{tail}" if family is None else f"  layer {by_encoder[name].layer}"
+            label = f"{labels[name]}{tail}" if family is None else f"  layer {by_encoder[name].layer}"
             firsts = {task: first for task in results.tasks if (first := results.find(name, task))}
             row = _build_row(label, condition, results, firsts, style)
             pairs = zip(results.tasks, row.cells, strict=True)
@@ -311,14 +333,21 @@ def _format_percent(accuracy: float) -> str:
 
 
 def sort_results(results: Results) -> Results:
-    """Return the results sorted by encoder (and layer), then by task in the order of the papers' tables."""
+    """Return the results sorted by task in the order of the papers' tables, with encoders in order of appearance.
+
+    Layers and training steps of a model are sorted by their number.
+    """
     task_ranks = {task.name: rank for rank, task in enumerate(list_known_tasks())}
+    models = dict.fromkeys(record.family or record.encoder for record in results.records)
+    model_ranks = {name: rank for rank, name in enumerate(models)}
+    encoder_ranks = {name: rank for rank, name in enumerate(results.encoders)}
 
     def find_place(record: Result) -> tuple[object, ...]:
         layer = -1 if record.layer is None else record.layer
         snapshot = (-1 if record.step is None else record.step, record.epoch or 0.0)
         task_rank = task_ranks.get(record.task, len(task_ranks))
-        return record.family or record.encoder, layer, snapshot, record.encoder, task_rank, record.task
+        model_rank, rank = model_ranks[record.family or record.encoder], encoder_ranks[record.encoder]
+        return model_rank, layer, snapshot, rank, task_rank, record.task
 
     return Results(tuple(sorted(results.records, key=find_place)))
 
