@@ -50,7 +50,7 @@ def _build_choices(features: FeatureOptions, words: WordOptions) -> Choices:
     if features.ask is not None and features.mood not in (None, Mood.QUESTION):
         raise UsageError("--ask is for questions; leave out --mood")
     if features.mood is Mood.ORDER and (
-        features.tense or features.voice is Voice.PASSIVE or features.aspect is Aspect.PROGRESSIVE
+        features.tense or features.voice is Voice.PASSIVE or features.aspect not in (None, Aspect.SIMPLE)
     ):
         raise UsageError("an order is active and simple, without a tense; leave out --tense, --voice and --aspect")
     if not {*(words.allow or ())} <= {*VERB_FLAGS}:

@@ -32,6 +32,9 @@ UNTENSED = "modal"
 IMPERATIVE = "imp"
 """Value of ``tense`` for an order."""
 TENSES = ("past", "pres")
+SIMPLE = "simple"
+ACTIVE_ASPECT = "perfprog"
+"""The aspect without a passive."""
 STATEMENT, QUESTION, ORDER = "statement", "question", "order"
 OBJECT = "object-first"
 ASKED = "who"
@@ -205,10 +208,16 @@ def _make_placeholder_words(shape: Shape, language: Language) -> tuple[Word, ...
     )
 
 
-def list_clause_shapes(language: Language) -> Iterator[ClauseShape]:
-    """Yield all shapes of clauses in a language."""
+def list_clause_shapes(language: Language, *, is_requested: bool = False) -> Iterator[ClauseShape]:
+    """Yield the shapes of clauses in a language: if *is_requested*, those in requested aspects, else all others."""
+    aspects = [aspect for aspect in language.aspects if (aspect in language.requested_aspects) is is_requested]
+    shapes = _list_shapes_in_aspects(language, aspects)
+    yield from (shape for shape in shapes if (shape.voice, shape.aspect) != ("passive", ACTIVE_ASPECT))
+
+
+def _list_shapes_in_aspects(language: Language, aspects: Sequence[str]) -> Iterator[ClauseShape]:
     cues = (POSITIVE, *language.cues)
-    features = list(product(language.aspects, cues, (False, True)))
+    features = list(product(aspects, cues, (False, True)))
     untensed = [UNTENSED] if Kind.MODAL in language.forms else []
     heads = ("sg", "pl") if "rel" in language.agreeing_slots else ("",)
     for frame, voice, dative, gaps in language.structures:
@@ -243,12 +252,12 @@ def _list_sentence_shapes(
             for tense, number in (*product(TENSES, numbers), (UNTENSED, "")):
                 yield ClauseShape(frame, voice, tense, *feature, gap, number, QUESTION, dative)
         if voice == "active":
-            for feature in features[: len(features) // 2]:  # those in the simple aspect
+            for feature in (feature for feature in features if feature[0] == SIMPLE):
                 yield ClauseShape(frame, voice, IMPERATIVE, *feature, "", "", ORDER, dative)
 
 
 def list_all_shapes(language: Language) -> Iterator[Shape]:
-    """Yield all shapes of a language that the package stores."""
+    """Yield all shapes of a language that the package stores, except clauses in requested aspects."""
     yield from list_clause_shapes(language)
     classes = language.classes if language.class_of_next_word else language.classes[:1]
     for number, word_class, clause, adjectives in product(("sg", "pl"), classes, (False, True), (0, 1)):
@@ -277,8 +286,16 @@ class ShapeTable:
         if shape not in self._items:
             key = json.dumps([type(shape).__name__, list(astuple(shape))]).partition("]")[0]  # cut as in load_shapes
             line = self._lines.get(key)
-            self._items[shape] = derive_shape(shape, self._language) if line is None else self._read_line(line)[1]
+            self._items[shape] = self._find_missing(shape) if line is None else self._read_line(line)[1]
         return self._items[shape]
+
+    def _find_missing(self, shape: Shape) -> FlatItems:
+        """Return the items of a shape that this table lacks, from the table of requested aspects or the grammar."""
+        if isinstance(shape, ClauseShape) and shape.aspect in self._language.requested_aspects:
+            requested = load_language_shapes(self._language, is_requested=True)
+            if requested is not self:
+                return requested.find_items(shape)
+        return derive_shape(shape, self._language)
 
     def _read_line(self, line: str) -> tuple[Shape, FlatItems]:
         name, values, rows = json.loads(line.removesuffix(","))
@@ -323,15 +340,18 @@ def _compute_digest(source: str) -> str:
     return hashlib.sha256(source.encode()).hexdigest()
 
 
-def find_packaged_file(language: Language) -> Traversable:
-    """Return the path of the stored shapes of a language."""
-    return files("sentprobe.grammars") / f"{language.stem}.shapes.json"
+def find_packaged_file(language: Language, *, is_requested: bool = False) -> Traversable:
+    """Return the path of the stored shapes of a language; if *is_requested*, of its clauses in requested aspects."""
+    return files("sentprobe.grammars") / f"{language.stem}{'.requested' if is_requested else ''}.shapes.json"
 
 
 @cache
-def load_language_shapes(language: Language) -> ShapeTable:
-    """Return the table of the shapes of a language."""
-    packaged = find_packaged_file(language)
+def load_language_shapes(language: Language, *, is_requested: bool = False) -> ShapeTable:
+    """Return the table of the shapes of a language; if *is_requested*, of its clauses in requested aspects.
+
+    They have a file of their own, so that a command that needs none of them does not read them.
+    """
+    packaged = find_packaged_file(language, is_requested=is_requested)
     if not packaged.is_file():
         return ShapeTable(language)
     return load_shapes(packaged.read_text(encoding="utf-8"), language)

@@ -97,13 +97,15 @@ ROLES: Mapping[Kind, tuple[str, ...]] = {
 }
 """The roles of the participants, by the kind of verb."""
 
-AUXILIARIES = frozenset({"is", "are", "was", "were", "do", "does", "did"})
+PERFECT_AUXILIARIES = frozenset({"has", "have", "had"})
+"""The forms of *have* in the English grammar; every clause in the perfect has one."""
+AUXILIARIES = PERFECT_AUXILIARIES | {"is", "are", "was", "were", "do", "does", "did"}
 """The finite auxiliaries in the English grammar."""
 REFLEXIVES = frozenset({"himself", "herself", "themselves"})
 """The reflexive pronouns in the English grammar."""
-FUNCTION_WORDS = AUXILIARIES | REFLEXIVES | {"be", "being", "not", "n't", "by", "to", "and", "who", "what"}
+FUNCTION_WORDS = AUXILIARIES | REFLEXIVES | {"be", "being", "been", "not", "n't", "by", "to", "and", "who", "what"}
 """The words in English sentences that come from the grammar, not from a lexicon."""
-RESERVED = FUNCTION_WORDS | {"am", "been"}
+RESERVED = FUNCTION_WORDS | {"am"}
 """The function words that no English word of a lexicon may have as a form, except "who" and "what"."""
 PERSON = "person"
 """The default sort of a noun, and of the nouns that can fill a verb's role."""

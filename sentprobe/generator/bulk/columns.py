@@ -320,7 +320,7 @@ class LayoutColumns:
 
     def _count_values(self, variable: Variable) -> int:
         """Return how many shapes *variable* distinguishes. *not* and *n't* differ in shape only in questions."""
-        if variable.name.endswith(".self"):
+        if variable.name.endswith((".self", "aspect")):
             return len(variable.values)
         is_question = self._layout.clauses[0].form.mood is ev.Mood.QUESTION
         return len(NEGATIONS) if is_question and variable.name == "negation" else 2

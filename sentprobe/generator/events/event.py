@@ -45,6 +45,7 @@ class Aspect(StrEnum):
     SIMPLE = "simple"
     PROGRESSIVE = "prog"
     PERFECT = "perf"
+    PERFECT_PROGRESSIVE = "perfprog"
 
 
 class Polarity(StrEnum):
@@ -207,10 +208,11 @@ class Event:
     """A predicate with its frame, voice, tense or modal, aspect, polarity, adverbs, mood and participants.
 
     Implied fields are filled in. Without a stated frame, a passive or a patient makes the event transitive, and a
-    recipient makes it ditransitive. An intransitive frame or a reflexive makes the event active. A negator makes the
-    polarity negative, and an asked participant makes the event a question. An imperative has no tense, and neither has
-    an event with a modal. By default, an event is a statement without a modal and without a fronted object. In a
-    partial event, however, a default stands for any value. For example, the default mood also matches questions.
+    recipient makes it ditransitive. An intransitive frame, a reflexive or the perfect progressive makes the event
+    active. A negator makes the polarity negative, and an asked participant makes the event a question. An imperative
+    has no tense, and neither has an event with a modal. By default, an event is a statement without a modal and without
+    a fronted object. In a partial event, however, a default stands for any value. For example, the default mood also
+    matches questions.
 
     Raises:
         Contradiction: two fields exclude each other, such as an intransitive frame and a patient.
@@ -242,6 +244,8 @@ class Event:
         if self.frame in (Frame.INTRANSITIVE, Frame.DATIVE):
             article = "an" if self.frame is Frame.INTRANSITIVE else "a"
             self._imply("voice", Voice.ACTIVE, f"{name}: {article} {self.frame} event has no passive")
+        if self.aspect is Aspect.PERFECT_PROGRESSIVE:
+            self._imply("voice", Voice.ACTIVE, f"{name}: a perfect progressive has no passive")
         if self.fronting is not None:
             self._check_fronting(name)
         if self.negator is not None:

@@ -263,7 +263,8 @@ class _Parser:
         self.furthest = 0
         self._lexicon = lexicon
         self._language = lexicon.language
-        self._main, self._relative = load_tries(lexicon.language)
+        has_requested = not lexicon.language.requested_words.isdisjoint(tokens)
+        self._main, self._relative = load_tries(lexicon.language, has_requested=has_requested)
         self._readings = [*(find_readings(token, lexicon) for token in tokens), END, END]
         self._phrases: dict[int, list[tuple[int, ParsedPhrase]]] = {}
         self._depth = 0

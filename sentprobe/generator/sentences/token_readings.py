@@ -7,7 +7,7 @@ lexicon, and their inflected forms, that are spelled like it.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from itertools import product
+from itertools import chain, product
 from typing import NamedTuple, TypeAlias
 
 from sentprobe.generator.events import event as ev
@@ -53,20 +53,22 @@ _NAMES = {
 
 
 @cache
-def load_tries(language: Language) -> tuple[Trie, dict[tuple[str, str], Trie]]:
+def load_tries(language: Language, *, has_requested: bool = False) -> tuple[Trie, dict[tuple[str, str], Trie]]:
     """Return the trie of main clauses, and the tries of relative clauses by number and class of the modified noun.
 
+    With *has_requested*, the tries also have the clauses in requested aspects (:attr:`Language.requested_aspects`).
     If the language's relativizers do not vary with the noun's class, all classes of nouns of one number share a trie.
     """
     main = Trie()
     classes = language.classes if "rel" in language.agreeing_slots else ("",)
     relative = {(number.value, word_class): Trie() for number in ev.Number for word_class in classes}
-    for shape in shapes.list_clause_shapes(language):
+    requested = shapes.list_clause_shapes(language, is_requested=True) if has_requested else ()
+    for shape in chain(shapes.list_clause_shapes(language), requested):
         number = shape.head or (shape.number if shape.gap == shape.subject else "")
         tries = [item for item in relative.items() if number in ("", item[0][0])]
         for (_, word_class), trie in tries if shape.is_relative else [(("", ""), main)]:
             has_auxiliary = shape.aspect == ev.Aspect.PERFECT and shape.voice == ev.Voice.ACTIVE
-            for auxiliary in language.perfect_auxiliaries if has_auxiliary else ("",):
+            for auxiliary in (has_auxiliary and language.perfect_auxiliaries) or ("",):
                 _insert_shape(trie, shape, language, word_class, auxiliary)
     if classes == ("",):
         relative |= {(number, name): trie for (number, _), trie in [*relative.items()] for name in language.classes}

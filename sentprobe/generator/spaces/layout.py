@@ -46,6 +46,12 @@ class Variable:
     group: Group | None = None
 
 
+RequestedAspects: TypeAlias = tuple[frozenset[str], frozenset[str]]
+"""The requested aspects (:attr:`Language.requested_aspects`) that main clauses and relative clauses can have."""
+DRAWN_ASPECTS: RequestedAspects = (frozenset(), frozenset())
+"""The default: only the aspects that need no request."""
+
+
 class ClauseForm(NamedTuple):
     """The features of a clause that add or remove variables; ``asked`` is the role and the word of a wh-question."""
 
@@ -126,6 +132,7 @@ def make_layout(
     forms: tuple[ClauseForm, ...] = (),
     *,
     phrases: tuple[PhraseForm, ...] = (),
+    aspects: RequestedAspects = DRAWN_ASPECTS,
 ) -> Layout:
     """Return the layout of *pattern*. *adverbs* lists the number of adverbs in each clause, main clause first."""
     forms = forms or (TENSED,) * len(adverbs)
@@ -140,7 +147,7 @@ def make_layout(
     for i, site in enumerate(sites):
         paths = (f"{site.path}{role.value}." for role in site.overt_roles)
         sites[i] = replace(site, phrases=tuple(phrases_by_path.get(path, PhraseForm(path)) for path in paths))
-    variables = [v for site in sites for v in _list_clause_variables(site, words, negators)]
+    variables = [v for site in sites for v in _list_clause_variables(site, words, negators, aspects[bool(site.owner)])]
     return Layout(pattern, tuple(sites), tuple(variables), words.language)
 
 
@@ -185,7 +192,9 @@ def list_phrase_forms(
             yield tuple(PhraseForm(path, n, conjuncts.get(path)) for path, n in zip(paths, numbers, strict=False))
 
 
-def _list_clause_variables(site: ClauseSite, words: Words, negators: tuple[ev.Negator, ...]) -> Iterator[Variable]:
+def _list_clause_variables(
+    site: ClauseSite, words: Words, negators: tuple[ev.Negator, ...], requested: frozenset[str]
+) -> Iterator[Variable]:
     # The order is that of an event's digits (see counting.py): another order would renumber all spaces.
     path = site.path
     if site.owner:
@@ -201,8 +210,9 @@ def _list_clause_variables(site: ClauseSite, words: Words, negators: tuple[ev.Ne
         yield _make_free_variable(f"{path}modal", words.modals)
     elif not is_order:
         yield _make_free_variable(f"{path}tense", [t.value for t in ev.Tense])
-    aspects = words.language.aspects
-    yield Variable(f"{path}aspect", aspects, frozenset(range(1 if is_order else len(aspects))))  # an order is simple
+    aspects, excluded = words.language.aspects, words.language.requested_aspects - requested
+    possible = (i for i, aspect in enumerate(aspects) if aspect not in excluded and not (is_order and i))
+    yield Variable(f"{path}aspect", aspects, frozenset(possible))  # an order is simple, the first aspect
     allowed = {ev.Polarity.POSITIVE.value, *(n.value for n in negators)}
     negations = frozenset(i for i, n in enumerate(NEGATIONS) if n in allowed)
     yield Variable(f"{path}negation", NEGATIONS, negations)

@@ -27,11 +27,21 @@ from sentprobe.generator.events.event import (
 from sentprobe.generator.events.notation import write_event
 from sentprobe.generator.sentences.realize import WITHOUT_AUXILIARY, find_last_role
 from sentprobe.generator.spaces.constraints import Allowed, Choices, Constraints, Words
-from sentprobe.generator.spaces.layout import NEGATIONS, ClauseSite, Group, Layout, Restriction, Variable
+from sentprobe.generator.spaces.layout import (
+    DRAWN_ASPECTS,
+    NEGATIONS,
+    ClauseSite,
+    Group,
+    Layout,
+    RequestedAspects,
+    Restriction,
+    Variable,
+)
 from sentprobe.generator.spaces.object_readings import find_object_boxes, has_object_readings, iterate_order_rules
 from sentprobe.generator.spaces.restrictions import Rule, list_restrictions
 from sentprobe.grammars.shapes import find_subject_role
 from sentprobe.lexicon import Flag, Form, Kind, Lexicon
+from sentprobe.lexicon.languages.language import Language
 from sentprobe.lexicon.words import MODIFIED, NO_PROGRESSIVE, ROLES
 
 
@@ -179,6 +189,23 @@ POLARITY = "negations and questions around ever and any"
 """The text of the rule that the polarity items *ever* and *any* need a negation or a question."""
 
 
+def list_requested_aspects(choices: Choices, constraints: Constraints, language: Language) -> RequestedAspects:
+    """Return the requested aspects that choices or constraints name for main clauses, and those for relative clauses.
+
+    A required event may match any clause, so an aspect that it names is possible in all clauses.
+    """
+    if not language.requested_aspects:
+        return DRAWN_ASPECTS
+
+    def collect(clauses: Iterable[Event]) -> frozenset[str]:
+        return frozenset(str(clause.aspect) for clause in clauses) & language.requested_aspects
+
+    required = (*constraints.required, *constraints.required_any)
+    anywhere = [clause for event in required for clause, _ in ev.iterate_clauses(event)]
+    inner = [clause for clause, head in ev.iterate_clauses(choices.main) if head is not None]
+    return collect([choices.main, *anywhere]), collect([choices.clause, *inner, *anywhere])
+
+
 def iterate_rules(
     words: Words, lexicon: Lexicon, choices: Choices, constraints: Constraints, *, is_detailed: bool = False
 ) -> Iterator[Rule]:
@@ -202,6 +229,10 @@ def iterate_rules(
     for lemma in constraints.forbidden_words:
         yield Rule(f"the forbidden word {lemma!r}", partial(_find_word_boxes, lemma), is_ban=True)
     yield from _iterate_language_rules(words, lexicon, choices, is_detailed=is_detailed)
+    requested = list_requested_aspects(choices, constraints, lexicon.language)
+    if any(Aspect.PERFECT_PROGRESSIVE in aspects for aspects in requested):
+        find_boxes = partial(_find_perfect_progressive_boxes, lexicon.language)
+        yield Rule("a perfect progressive has no passive", find_boxes, is_ban=True)
     if lexicon.language.closes_clauses:
         yield from iterate_order_rules(words, lexicon, choices)
     elif not choices.ambiguous:
@@ -225,7 +256,7 @@ def _iterate_language_rules(words: Words, lexicon: Lexicon, choices: Choices, *,
     for flag_set in [frozenset([flag]) for flag in sorted(flags)] if is_detailed else [flags]:
         if verbs := find_verbs_without_progressive(words, lexicon, flag_set):
             text = f"leaving out {' and '.join(sorted(flag_set))} verbs in the progressive (see --allow)"
-            yield Rule(text, partial(_find_progressive_boxes, verbs), is_ban=True)
+            yield Rule(text, partial(_find_progressive_boxes, verbs, lexicon.language), is_ban=True)
     lacking = frozenset(
         i for i, lemma in enumerate(words.modals) if Form.MD_NEG not in lexicon.get(lemma, Kind.MODAL).forms
     )
@@ -323,6 +354,7 @@ def _find_passive(site: ClauseSite) -> Restriction | None:
     return {} if site.voice is Voice.PASSIVE else None
 
 
+_PROGRESSIVES = frozenset({Aspect.PROGRESSIVE, Aspect.PERFECT_PROGRESSIVE})
 _AMBIGUOUS_QUESTIONS = tuple(
     Event(voice=voice, polarity=polarity, negator=negator)
     for voice in Voice
@@ -380,14 +412,21 @@ def find_verbs_without_progressive(
     return {kind: flagged for kind, flagged in flagged_by_kind.items() if flagged}
 
 
-def _find_progressive_boxes(verbs: dict[Kind, Allowed], layout: Layout) -> list[Restriction]:
-    aspects = list(Aspect)
-    progressive = frozenset([aspects.index(Aspect.PROGRESSIVE)])
+def _find_progressive_boxes(verbs: dict[Kind, Allowed], language: Language, layout: Layout) -> list[Restriction]:
+    progressive = frozenset(i for i, aspect in enumerate(language.aspects) if aspect in _PROGRESSIVES)
     return [
         {f"{site.path}verb": verbs[kind], f"{site.path}aspect": progressive}
         for site in layout.clauses
         if (kind := Kind(site.frame.value)) in verbs
     ]
+
+
+def _find_perfect_progressive_boxes(language: Language, layout: Layout) -> Iterator[Restriction]:
+    """Yield the boxes of passives in the perfect progressive, such as "has been being helped"."""
+    aspect = language.aspects.index(Aspect.PERFECT_PROGRESSIVE)
+    for site, passive in ((site, _find_passive(site)) for site in layout.clauses):
+        if passive is not None:
+            yield {**passive, f"{site.path}aspect": frozenset([aspect])}
 
 
 def _find_contraction_boxes(modals: Allowed, layout: Layout) -> list[Restriction]:

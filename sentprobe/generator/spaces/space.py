@@ -17,8 +17,10 @@ from sentprobe.generator.spaces import counting
 from sentprobe.generator.spaces.constraints import Choices, Constraints, Words, choose_words, list_other_vocabularies
 from sentprobe.generator.spaces.drawn_event import DrawnEvent
 from sentprobe.generator.spaces.layout import (
+    DRAWN_ASPECTS,
     ClauseForm,
     Layout,
+    RequestedAspects,
     can_have_form,
     list_phrase_forms,
     make_layout,
@@ -26,7 +28,7 @@ from sentprobe.generator.spaces.layout import (
 )
 from sentprobe.generator.spaces.profile import Profile, SpaceStratum, find_strata, sample_strata
 from sentprobe.generator.spaces.restrictions import Rule
-from sentprobe.generator.spaces.rules import POLARITY, iterate_rules
+from sentprobe.generator.spaces.rules import POLARITY, iterate_rules, list_requested_aspects
 from sentprobe.generator.spaces.templates import expand_templates, find_patterns
 from sentprobe.lexicon import Kind, Lexicon
 
@@ -89,7 +91,8 @@ class Space:
         self.choices = choices or Choices()
         self.constraints = constraints or Constraints()
         self.words = choose_words(lexicon, vocabulary, self.choices, self.constraints)
-        self.layouts = _build_layouts(self.templates, self.words, self.choices)
+        self._aspects = list_requested_aspects(self.choices, self.constraints, lexicon.language)
+        self.layouts = _build_layouts(self.templates, self.words, self.choices, self._aspects)
         if not self.layouts:
             raise Contradiction(self._explain_structure())
         if self.choices.clause != Event() and all(len(x.clauses) == 1 for x in self.layouts):
@@ -315,7 +318,7 @@ class Space:
         for name, values in all_values.items():
             choices = replace(self.choices, **{name: values})
             words = choose_words(self.lexicon, self.vocabulary, choices, Constraints())
-            yield name, _build_layouts(self.templates, words, choices)
+            yield name, _build_layouts(self.templates, words, choices, self._aspects)
 
 
 def join_batches(batches: Sequence[EventBatch]) -> EventBatch:
@@ -349,12 +352,14 @@ class _CellIndex:
         self.tables = [(layout, counting.CellTable(cells)) for layout, cells in cells_by_layout.items()]
 
 
-def _build_layouts(templates: tuple[str, ...], words: Words, choices: Choices) -> tuple[Layout, ...]:
+def _build_layouts(
+    templates: tuple[str, ...], words: Words, choices: Choices, aspects: RequestedAspects = DRAWN_ASPECTS
+) -> tuple[Layout, ...]:
     counts = choices.adverbs, choices.adverbs_in_clauses, choices.adjectives, choices.coordinations
     modals = choices.modals, choices.modals_in_clauses
     is_modal, is_clause_modal = (tuple(dict.fromkeys(modal is not None for modal in values)) for values in modals)
     forms = tuple(_iterate_main_forms(choices, is_modal)), tuple(map(ClauseForm, is_clause_modal))
-    return _build_cached_layouts(templates, words, counts, choices.negators, forms)
+    return _build_cached_layouts(templates, words, counts, choices.negators, forms, aspects)
 
 
 def _iterate_main_forms(choices: Choices, is_modal: tuple[bool, ...]) -> Iterator[ClauseForm]:
@@ -378,12 +383,13 @@ def _build_cached_layouts(
     counts: tuple[tuple[int, ...], ...],
     negators: tuple[Negator, ...],
     forms: tuple[tuple[ClauseForm, ...], tuple[ClauseForm, ...]],
+    aspects: RequestedAspects,
 ) -> tuple[Layout, ...]:
     """Return the layouts of *templates*, with every possible combination of modifier *counts* and clause *forms*."""
     main, inner, adjectives, coordinations = counts
     main_forms, inner_forms = forms
     return tuple(
-        make_layout(pattern, adverbs, words, negators, clause_forms, phrases=phrases)
+        make_layout(pattern, adverbs, words, negators, clause_forms, phrases=phrases, aspects=aspects)
         for pattern in find_patterns(expand_templates(templates, words.language))
         for adverbs in product(main, *[inner] * len(pattern.clauses))
         for clause_forms in product(main_forms, *[inner_forms] * len(pattern.clauses))

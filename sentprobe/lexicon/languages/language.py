@@ -52,6 +52,10 @@ class Language:
     # ---- events
     frames: tuple[str, ...]
     aspects: tuple[str, ...]
+    requested_aspects: frozenset[str] = frozenset()
+    """The aspects that are drawn only if options, constraints or a contrast name them."""
+    requested_words: frozenset[str] = frozenset()
+    """Function words of which every clause in a requested aspect has one; no other clause has any."""
     cues: Mapping[str, str]
     """The word that expresses each negator of an event, such as ``{"not": "nicht"}``."""
     moods: tuple[str, ...] = ("statement",)

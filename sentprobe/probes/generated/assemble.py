@@ -142,7 +142,12 @@ class ProbedEvent:
 
 
 _KINDS = {None: "main", ev.ClauseKind.SUBJECT: "subject relative", ev.ClauseKind.OBJECT: "object relative"}
-_ASPECTS = {ev.Aspect.SIMPLE: "simple", ev.Aspect.PROGRESSIVE: "progressive", ev.Aspect.PERFECT: "perfect"}
+_ASPECTS = {
+    ev.Aspect.SIMPLE: "simple",
+    ev.Aspect.PROGRESSIVE: "progressive",
+    ev.Aspect.PERFECT: "perfect",
+    ev.Aspect.PERFECT_PROGRESSIVE: "perfect progressive",
+}
 _TENSES = {None: "none", ev.Tense.PAST: "past", ev.Tense.PRESENT: "present"}
 _POLARITIES = {ev.Polarity.POSITIVE: "positive", ev.Polarity.NEGATIVE: "negative"}
 

@@ -28,6 +28,10 @@ FUNCTION_WORDS: Final = {
     "art_v": {"an"},
     "be_sg": {"is", "was"},
     "be_pl": {"are", "were"},
+    "have_sg": {"has", "had"},
+    "have_pl": {"have", "had"},
+    "have": {"have"},
+    "been": {"been"},
     "do_sg": {"does", "did"},
     "do_pl": {"do", "did"},
     "do_imp": {"do"},
@@ -73,6 +77,7 @@ class Words:
     i_vbz: Set[str] = frozenset()
     i_vbd: Set[str] = frozenset()
     i_vbg: Set[str] = frozenset()
+    i_vbn: Set[str] = frozenset()
     d_vb: Set[str] = frozenset()
     d_vbz: Set[str] = frozenset()
     d_vbd: Set[str] = frozenset()
@@ -119,6 +124,7 @@ def collect_words(lexicon: Lexicon) -> Words:
         i_vbz=collect_forms(Kind.INTRANSITIVE, Form.VBZ),
         i_vbd=collect_forms(Kind.INTRANSITIVE, Form.VBD),
         i_vbg=collect_forms(Kind.INTRANSITIVE, Form.VBG),
+        i_vbn=collect_forms(Kind.INTRANSITIVE, Form.VBN),
         d_vb=collect_forms(Kind.DITRANSITIVE, Form.VB),
         d_vbz=collect_forms(Kind.DITRANSITIVE, Form.VBZ),
         d_vbd=collect_forms(Kind.DITRANSITIVE, Form.VBD),

@@ -1,5 +1,6 @@
 """Hypothesis strategies, named by what they make."""
 
+from collections.abc import Iterable
 from dataclasses import MISSING, fields, replace
 from functools import cache
 from typing import Any, TypeVar
@@ -96,12 +97,13 @@ def partial_events(
     bound = Role.RECIPIENT if frame is Frame.DITRANSITIVE else Role.PATIENT
     if isinstance(arguments.get(bound.value), Participant) and mood is not Mood.ORDER and draw(st.booleans()):
         arguments[bound.value], voices = draw(sample_from(*Reflexive)), (Voice.ACTIVE,)
+    voice = draw(sample_or_none(*voices))
     return Event(
         predicate=draw(maybe(lemmas)),
         frame=frame,
-        voice=draw(sample_or_none(*voices)),
+        voice=voice,
         tense=draw(sample_or_none(*Tense)) if is_tensed else None,
-        aspect=draw(sample_or_none(*Aspect)) if mood is not Mood.ORDER else Aspect.SIMPLE,
+        aspect=draw(sample_or_none(*list_aspects(Aspect, voice))) if mood is not Mood.ORDER else Aspect.SIMPLE,
         polarity=draw(sample_or_none(*polarities)),
         negator=negator,
         adverbs=draw(maybe(st.lists(lemmas, max_size=2).map(tuple))),
@@ -202,6 +204,7 @@ def full_events(
         if possible:
             arguments[draw(sample_from(*possible)).value] = Asked.WHO
     modal = draw(sample_or_none(*(word.lemma for word in lexicon.words(Kind.MODAL) if form in word.forms)))
+    aspects = map(Aspect, lexicon.language.aspects)
     event = Event(
         predicate=draw(sample_from(*words[Kind(frame.value)])),
         frame=frame,
@@ -209,7 +212,7 @@ def full_events(
         dative=dative,
         tense=draw(sample_from(*Tense)) if modal is None and mood is not Mood.ORDER else None,
         modal=None if mood is Mood.ORDER else modal,
-        aspect=Aspect.SIMPLE if mood is Mood.ORDER else draw(sample_from(*map(Aspect, lexicon.language.aspects))),
+        aspect=Aspect.SIMPLE if mood is Mood.ORDER else draw(sample_from(*list_aspects(aspects, voice))),
         mood=mood,
         polarity=polarity,
         negator=negator,
@@ -217,6 +220,11 @@ def full_events(
         **arguments,
     )
     return draw(polar_events(draw(reflexive_events(event, event.agent, lexicon)), lexicon))
+
+
+def list_aspects(aspects: Iterable[Aspect], voice: Voice | None) -> list[Aspect]:
+    """The aspects of *aspects* that a clause in this voice can have: a perfect progressive has no passive."""
+    return [a for a in aspects if a is not Aspect.PERFECT_PROGRESSIVE or voice is not Voice.PASSIVE]
 
 
 @st.composite
