@@ -291,7 +291,7 @@ NATURAL_TASKS = (
 
 CONTRASTS = (
     *("role", "recipient", "modifier", "binding", "negation", "polarity", "tense"),
-    *("aspect", "modality", "mood", "number", "noun", "verb", "adverb"),
+    *("aspect", "perfect", "modality", "mood", "number", "noun", "verb", "adverb"),
 )
 
 STRUCTURES = (

@@ -1,4 +1,4 @@
-"""Derive and store the shapes of languages (``english.shapes.json``, ``english.requested.shapes.json``) after a change of a grammar.
+"""Derive and store the shapes of languages (in ``english.shapes.json``, ...) after a change of a grammar.
 
 python -m sentprobe.grammars [CODE ...]
 """
@@ -7,13 +7,7 @@ import sys
 from pathlib import Path
 
 from sentprobe.grammars import read_grammar_source
-from sentprobe.grammars.shapes import (
-    derive_shape,
-    dump_shapes,
-    find_packaged_file,
-    list_all_shapes,
-    list_clause_shapes,
-)
+from sentprobe.grammars.shapes import derive_shape, dump_shapes, find_packaged_file, list_all_shapes, list_clause_shapes
 from sentprobe.lexicon.languages import LANGUAGES, find_language
 
 if __name__ == "__main__":

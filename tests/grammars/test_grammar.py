@@ -26,6 +26,7 @@ from sentprobe.grammars.shapes import (
     dump_shapes,
     find_packaged_file,
     list_all_shapes,
+    list_clause_shapes,
     load_language_shapes,
     load_shapes,
 )
@@ -34,7 +35,13 @@ from sentprobe.lexicon.languages.english import ENGLISH
 
 PACKAGED = find_packaged_file(ENGLISH).read_text(encoding="utf-8")
 SHAPES = list(list_all_shapes(ENGLISH))
-CHECKED = SHAPES if os.environ.get("SENTPROBE_ALL_SHAPES") else Random(0).sample(SHAPES, 50)
+REQUESTED = list(list_clause_shapes(ENGLISH, is_requested=True))
+REQUESTED_FILE = find_packaged_file(ENGLISH, is_requested=True).read_text(encoding="utf-8")
+CHECKED = [
+    shape
+    for shapes in (SHAPES, REQUESTED)
+    for shape in (shapes if os.environ.get("SENTPROBE_ALL_SHAPES") else Random(0).sample(shapes, 30))
+]
 SIMPLE = ClauseShape("transitive", "active", "past", "simple", "pos", False, "", "sg")
 
 
@@ -45,12 +52,29 @@ def load_table(text: str) -> dict[Shape, tuple[FlatItem, ...]]:
 
 def test_package_has_all_shapes() -> None:
     assert list(load_table(PACKAGED)) == SHAPES
-    assert len(set(SHAPES)) == len(SHAPES)
+    assert list(load_table(REQUESTED_FILE)) == REQUESTED
+    assert len({*SHAPES, *REQUESTED}) == len(SHAPES) + len(REQUESTED)
+    assert {shape.aspect for shape in REQUESTED} == ENGLISH.requested_aspects
+    assert not any(shape.voice == "passive" and shape.aspect == "perfprog" for shape in REQUESTED)
+
+
+@pytest.mark.parametrize("aspect", ["simple", "perf"])
+def test_only_requested_shapes_read_their_file(monkeypatch: pytest.MonkeyPatch, aspect: str) -> None:
+    read: list[bool] = []
+
+    def load(_: object, *, is_requested: bool = False) -> ShapeTable:
+        read.append(is_requested)
+        return load_shapes(REQUESTED_FILE, ENGLISH)
+
+    monkeypatch.setattr(module, "load_language_shapes", load)
+    load_shapes(PACKAGED, ENGLISH).find_items(replace(SIMPLE, aspect=aspect))
+    assert read == ([True] if aspect == "perf" else [])
 
 
 @pytest.mark.parametrize("shape", CHECKED, ids=repr)
 def test_packaged_shape_is_derived(shape: Shape) -> None:
-    assert load_table(PACKAGED)[shape] == derive_shape(shape, ENGLISH)
+    packaged = REQUESTED_FILE if getattr(shape, "aspect", "") in ENGLISH.requested_aspects else PACKAGED
+    assert load_table(packaged)[shape] == derive_shape(shape, ENGLISH)
 
 
 def test_dump_undoes_load() -> None:
@@ -108,9 +132,12 @@ def test_shape_beyond_grammar_is_refused(shape: Shape) -> None:
         derive_shape(shape, ENGLISH)
 
 
+ALL_SHAPES = [*load_table(PACKAGED).items(), *load_table(REQUESTED_FILE).items()]
+
+
 def test_shape_is_one_tree() -> None:
     """Its brackets are balanced and its items depend, in the end, on the constituent's head."""
-    for shape, items in load_language_shapes(ENGLISH):
+    for shape, items in ALL_SHAPES:
         brackets = "".join(item.before + item.after for item in items)
         assert brackets.count("(") == brackets.count(")") > 0
         for at in range(len(items)):
@@ -124,7 +151,7 @@ def test_shape_is_one_tree() -> None:
 
 
 def test_clause_has_verb_and_participants() -> None:
-    for shape, items in load_language_shapes(ENGLISH):
+    for shape, items in ALL_SHAPES:
         if isinstance(shape, ClauseShape):
             check_clause(shape, items)
 
@@ -140,6 +167,8 @@ def check_clause(shape: ClauseShape, items: tuple[FlatItem, ...]) -> None:
     people = [hole.name for hole in holes if hole.category == "NP"]
     assert sorted(people) == sorted(roles - {shape.gap})
     assert [hole.category for hole in holes].count("ADVP") == shape.adverbs
+    is_perfect = shape.aspect in ENGLISH.requested_aspects
+    assert [word.form in ENGLISH.requested_words for word in words].count(True) == is_perfect
     (finite,) = [word for word in words if "VerbForm=Fin" in word.feats]
     if shape.mood == "order":
         assert (finite.tag, finite.feats, shape.number) == ("VB", "Mood=Imp|Person=2|VerbForm=Fin", "")
@@ -152,7 +181,8 @@ def check_clause(shape: ClauseShape, items: tuple[FlatItem, ...]) -> None:
 
 
 def test_grammar_names_its_function_words() -> None:
-    expected = "is are was were be being does do did not n't by to and , who what himself herself themselves"
+    expected = "is are was were be been being has have had does do did not n't by to and , who what"
+    expected += " himself herself themselves"
     assert list_function_words() == frozenset(expected.split())
 
 

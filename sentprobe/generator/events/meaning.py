@@ -23,6 +23,9 @@ class Property(StrEnum):
     """The number of negated clauses differs."""
     TENSE = "tense"
     ASPECT = "aspect"
+    """One clause is progressive, the other is not."""
+    PERFECT = "perfect"
+    """One clause is in the perfect, the other is not."""
     MODALITY = "modality"
     """A clause has another modal, or a modal in place of a tense."""
     NUMBER = "number"
@@ -213,6 +216,10 @@ def _rename_word(meaning: EventMeaning, old: str, new: str) -> EventMeaning:
     return EventMeaning(clauses, {rename(noun): noun_meaning for noun, noun_meaning in meaning.nouns.items()})
 
 
+_PROGRESSIVES = frozenset({ev.Aspect.PROGRESSIVE, ev.Aspect.PERFECT_PROGRESSIVE})
+_PERFECTS = frozenset({ev.Aspect.PERFECT, ev.Aspect.PERFECT_PROGRESSIVE})
+
+
 def _compare_clauses(left: ClauseMeaning, right: ClauseMeaning) -> Iterator[Property]:
     if left.mood is not right.mood:
         yield Property.MOOD
@@ -220,8 +227,10 @@ def _compare_clauses(left: ClauseMeaning, right: ClauseMeaning) -> Iterator[Prop
         yield Property.MODALITY
     elif left.tense is not right.tense:
         yield Property.TENSE
-    if left.aspect is not right.aspect:
+    if (left.aspect in _PROGRESSIVES) is not (right.aspect in _PROGRESSIVES):
         yield Property.ASPECT
+    if (left.aspect in _PERFECTS) is not (right.aspect in _PERFECTS):
+        yield Property.PERFECT
     if left.adverbs != right.adverbs:
         yield Property.ADVERB
     if left.head != right.head:

@@ -230,6 +230,7 @@ _GERMAN: Mapping[str, _Table] = {
 }
 
 _AUXILIARIES = (("VBZ is", "VBP are"), ("VBD was", "VBD were"), ("VBZ does", "VBP do"))
+_FORMS_OF_BE: Mapping[str, Sequence[str]] = {"VBZ has": ["is"], "VBP have": ["are"]}
 _GENDERS: Mapping[str, Sequence[str]] = {"PRP himself": ["herself"], "PRP herself": ["himself"]}
 _PRONOUN_NUMBERS: Mapping[str, Sequence[str]] = {
     "PRP themselves": ["himself", "herself"],
@@ -328,6 +329,7 @@ _ENGLISH: Mapping[str, _Table] = {
     "NOUN": _list_nouns,
     "gender": lambda *_: iter(_GENDERS.items()),
     "npi": _list_polarity_items,
+    "be": lambda *_: iter(_FORMS_OF_BE.items()),
     "adverb": _list_adverbs,
     "MODAL": lambda lexicon, *_: iter([("", [modal.forms[Form.MD] for modal in lexicon.words(Kind.MODAL)])]),
     "which": _list_relativizers,

@@ -123,6 +123,15 @@ def _build_progressive_condition(pattern: Pattern, path: str) -> Iterator[ev.Eve
     yield _constrain_clause(pattern, path, ev.Event(aspect=ev.Aspect.PROGRESSIVE))
 
 
+def _build_perfect_conditions(pattern: Pattern, path: str) -> Iterator[ev.Event]:
+    """Yield two partial events: the clause at *path* is in the present, simple or perfect.
+
+    In the past, one would follow from the other: who had helped also helped.
+    """
+    for aspect in (ev.Aspect.SIMPLE, ev.Aspect.PERFECT):
+        yield _constrain_clause(pattern, path, ev.Event(tense=ev.Tense.PRESENT, aspect=aspect))
+
+
 def _build_modal_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
     """Yield one partial event: its clause at *path* has simple aspect and no "not". Modals alter the scope of "not"."""
     clause_event = ev.Event(polarity=ev.Polarity.POSITIVE, aspect=ev.Aspect.SIMPLE)
@@ -157,6 +166,8 @@ class Contrast:
     """The variable, such as ``noun``, whose word the edit replaces by another word; "" if no word is replaced."""
     moves_nouns: bool = False
     """Whether the edit exchanges nouns or adjectives, so that all nouns must have the same sort (such as person)."""
+    only_events: bool = False
+    """Whether verbs without a progressive are left out: who has known something, as a rule, knows it."""
     needed_kind: Kind | None = None
     """The kind of words that anchors need in the changed clause; if it is adjectives, each noun needs one."""
     moods: tuple[ev.Mood, ...] = (ev.Mood.STATEMENT,)
@@ -234,6 +245,13 @@ _ROWS = (
         summary="one clause is in the other aspect",
         edit=partial(drafts.toggle_feature, name="aspect"),
         build_conditions=_build_progressive_condition,
+    ),
+    Contrast(
+        name="perfect",
+        summary="one present clause becomes perfect, or a present perfect becomes simple",
+        edit=drafts.toggle_perfect,
+        build_conditions=_build_perfect_conditions,
+        only_events=True,
     ),
     Contrast(
         name="modality",

@@ -309,6 +309,13 @@ def toggle_feature(draft: EventDraft, path: str, *, name: str) -> EventDraft:
     return _replace_values(draft, **{f"{path}{name}": 1 - draft.values[f"{path}{name}"]})
 
 
+def toggle_perfect(draft: EventDraft, path: str) -> EventDraft:
+    """Put a simple clause into the perfect, and a perfect one into the simple aspect."""
+    name, aspects = f"{path}aspect", draft.words.language.aspects
+    simple, perfect = map(aspects.index, (ev.Aspect.SIMPLE, ev.Aspect.PERFECT))
+    return _replace_values(draft, **{name: np.where(draft.values[name] == simple, perfect, simple)})
+
+
 def toggle_mood(draft: EventDraft, path: str) -> EventDraft:  # noqa: ARG001 - there is one place
     """Turn a statement into a question, or a question into a statement."""
     is_question = draft.mood is ev.Mood.QUESTION

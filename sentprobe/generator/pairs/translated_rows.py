@@ -36,6 +36,7 @@ from sentprobe.lexicon import Flag, Kind, Lexicon, Word
 
 UNTRANSLATED = {
     "aspect": "progressive and simple events have one translation",
+    "perfect": "perfect and simple events have one translation",
     "modality": "modals are not translated",
     "mood": "questions and orders are not translated",
     "recipient": "verbs with a recipient are not translated",

@@ -40,6 +40,7 @@ from sentprobe.generator.pairs.drafts import (
 from sentprobe.generator.spaces.constraints import Choices, Constraints, Words, choose_words, list_other_vocabularies
 from sentprobe.generator.spaces.counting import IndexArray, divide_evenly, sample_distinct
 from sentprobe.generator.spaces.layout import ClauseForm, make_layout
+from sentprobe.generator.spaces.rules import find_verbs_without_progressive
 from sentprobe.generator.spaces.space import MAX_SENTENCES, EventBatch, Space, join_batches
 from sentprobe.generator.spaces.templates import Pattern, SplitSide, find_patterns
 from sentprobe.lexicon import Kind, Lexicon
@@ -323,6 +324,9 @@ class TripletSpace:
             unusable |= find_near_adjectives(self.replacements, words)
         if kind is Kind.DITRANSITIVE:
             unusable |= find_unexchangeable_verbs(words, self.lexicon, drafts.parse_noun_role(place))
+        if self.contrast.only_events:
+            flagged = find_verbs_without_progressive(words, self.lexicon).values()
+            unusable |= {words.verbs[i] for verbs in flagged for i in verbs}
         if slot := self.contrast.replaced_slot:
             inner = len(pattern.clauses)
             adverbs = choices.adverbs + choices.adverbs_in_clauses * inner

@@ -359,7 +359,7 @@ def _build_layouts(
     modals = choices.modals, choices.modals_in_clauses
     is_modal, is_clause_modal = (tuple(dict.fromkeys(modal is not None for modal in values)) for values in modals)
     forms = tuple(_iterate_main_forms(choices, is_modal)), tuple(map(ClauseForm, is_clause_modal))
-    return _build_cached_layouts(templates, words, counts, choices.negators, forms, aspects)
+    return _build_cached_layouts(templates, words, counts, choices.negators, forms, aspects=aspects)
 
 
 def _iterate_main_forms(choices: Choices, is_modal: tuple[bool, ...]) -> Iterator[ClauseForm]:
@@ -383,6 +383,7 @@ def _build_cached_layouts(
     counts: tuple[tuple[int, ...], ...],
     negators: tuple[Negator, ...],
     forms: tuple[tuple[ClauseForm, ...], tuple[ClauseForm, ...]],
+    *,
     aspects: RequestedAspects,
 ) -> tuple[Layout, ...]:
     """Return the layouts of *templates*, with every possible combination of modifier *counts* and clause *forms*."""

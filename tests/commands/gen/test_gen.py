@@ -307,7 +307,11 @@ BAD_REQUESTS = [
     ("--tense future", "Invalid value for '--tense'"),
     ("--tence past", "No such option: --tence"),
     ("tempates", "tempates"),
-    ("--aspect perf", "gen: English has no aspect 'perf', only simple and prog"),
+    ("--language de --aspect prog", "gen: German has no aspect 'prog', only simple and perf"),
+    (
+        "--aspect perfprog --voice passive",
+        "gen: an event: a perfect progressive has no passive, but its voice is passive",
+    ),
     ("minimal -p transitiv", "there is no paradigm 'transitiv' (did you mean 'transitive'?)"),
     ("--negator no", "gen: there is no negator 'no'"),
     ("--determiner teh", "unknown determiner 'teh' (did you mean 'the'?)"),
@@ -317,7 +321,7 @@ BAD_REQUESTS = [
     ),
     *(
         (f"--mood order {option}", "gen: an order is active and simple, without a tense; leave out --tense")
-        for option in ("--tense past", "--voice passive", "--aspect prog")
+        for option in ("--tense past", "--voice passive", "--aspect prog", "--aspect perf")
     ),
     ("--mood orders", "Invalid value for '--mood'"),
     ("--mood order --ask agent", "gen: --ask is for questions"),
@@ -542,6 +546,6 @@ def test_full_device_as_a_file(gen: Gen, fmt: str) -> None:
 
 def test_help_names_aspects_of_english(gen: Gen) -> None:
     text = " ".join(gen("--help-all").out.split())
-    assert "--aspect [simple|prog] Aspect of main clauses; in German simple or perf." in text
-    assert "--rc-aspect [simple|prog] " in text
+    assert "--aspect [simple|prog|perf|perfprog] Aspect of main clauses; in German simple or perf." in text
+    assert "--rc-aspect [simple|prog|perf|perfprog] " in text
     assert gen("--language", "de", "--aspect", "perf", "-n", "1").code == 0

@@ -271,6 +271,13 @@ EXAMPLES = [
         "the young man that the old woman helped slept",
     ),
     (
+        ("perfect", "", ("",)),
+        "the man helps the doctor",
+        "the doctor is helped by the man",
+        "the doctor has been helped by the man",
+        "the man has helped the doctor",
+    ),
+    (
         ("modality", "", ("",)),
         "the man can help the doctor",
         "the doctor can be helped by the man",
@@ -378,7 +385,7 @@ def test_volitional_adverbs_are_left_out() -> None:
 
 
 @pytest.mark.parametrize("vocabulary", ["published", "english"])
-@pytest.mark.parametrize("contrast", ["verb", "aspect"])
+@pytest.mark.parametrize("contrast", ["verb", "aspect", "perfect"])
 def test_negatives_respect_no_progressive(contrast: str, vocabulary: str) -> None:
     triplets = sample_triplets(contrast, vocabulary, 0, 300)
     lexicon = english()

@@ -318,6 +318,49 @@ def test_states_need_permission_for_progressive() -> None:
     assert allowed.count() == 2 * space.count()
 
 
+PERFECT, PERFECT_PROGRESSIVE = Event(aspect=Aspect.PERFECT), Event(aspect=Aspect.PERFECT_PROGRESSIVE)
+USUAL = {Aspect.SIMPLE, Aspect.PROGRESSIVE}
+
+
+@pytest.mark.parametrize(
+    ("choices", "required", "main", "inner"),
+    [
+        (Choices(), (), USUAL, USUAL),
+        (Choices(main=PERFECT), (), {Aspect.PERFECT}, USUAL),
+        (Choices(clause=PERFECT_PROGRESSIVE), (), USUAL, {Aspect.PERFECT_PROGRESSIVE}),
+        (Choices(main=PERFECT, clause=PERFECT), (), {Aspect.PERFECT}, {Aspect.PERFECT}),
+        (Choices(main=PERFECT_PROGRESSIVE), (PERFECT,), {Aspect.PERFECT_PROGRESSIVE}, {Aspect.PERFECT}),
+        (Choices(), (PERFECT,), {*USUAL, Aspect.PERFECT}, {*USUAL, Aspect.PERFECT}),
+        (Choices(), (PERFECT_PROGRESSIVE,), {*USUAL, Aspect.PERFECT_PROGRESSIVE}, {*USUAL, Aspect.PERFECT_PROGRESSIVE}),
+    ],
+)
+def test_perfect_is_drawn_where_it_is_named(
+    choices: Choices, required: tuple[Event, ...], main: set[Aspect], inner: set[Aspect]
+) -> None:
+    templates = ["transitive-rc.agent.transitive.src", "transitive-rc.agent.transitive.orc"]
+    limits = Constraints(required=required)
+    space = Space(english(), vocabulary="compeval", templates=templates, choices=choices, constraints=limits)
+    clauses = [[*iterate_clauses(event)] for event in space.events(space.sample(400, seed=1))]
+    assert {outer.aspect for (outer, _), _ in clauses} == main
+    assert {clause.aspect for _, (clause, _) in clauses} == inner
+
+
+def test_perfect_has_forms_of_simple_and_progressive() -> None:
+    """A perfect has as many sentences as the simple aspect; a perfect progressive as the progressive, if active."""
+
+    def make_space(aspect: Aspect, voice: Voice | None = None) -> Space:
+        choices = Choices(main=Event(aspect=aspect, voice=voice), negators=tuple(Negator))
+        return Space(english(), vocabulary="published", templates=["transitive"], choices=choices)
+
+    assert make_space(Aspect.PERFECT).count() == make_space(Aspect.SIMPLE).count()
+    progressive = make_space(Aspect.PROGRESSIVE, Voice.ACTIVE)
+    assert make_space(Aspect.PERFECT_PROGRESSIVE).count() == progressive.count()
+    event = make_space(Aspect.PERFECT)[0]
+    assert make_space(Aspect.PERFECT).index(event) == 0
+    assert make_space(Aspect.SIMPLE).find(event) is None
+
+
+PROGRESSIVES = (Aspect.PROGRESSIVE, Aspect.PERFECT_PROGRESSIVE)
 FLAGGED_VERBS = {Flag.PSYCH: "startle", Flag.PUNCTUAL: "recognize", Flag.STATIVE: "admire"}
 
 
@@ -341,7 +384,7 @@ def test_drawn_verbs_respect_no_progressive(space: Space, seed: int) -> None:
     for event in space.events(space.sample(min(20, space.count()), seed=seed)):
         for clause, _ in iterate_clauses(event):
             word = space.lexicon.get(clause.predicate or "", Kind(str(clause.frame)))
-            assert clause.aspect is Aspect.SIMPLE or not word.flags & NO_PROGRESSIVE
+            assert clause.aspect not in PROGRESSIVES or not word.flags & NO_PROGRESSIVE
 
 
 def test_syncretic_verbs_are_used_only_if_allowed() -> None:

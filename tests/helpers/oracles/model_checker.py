@@ -13,7 +13,7 @@ from typing import TypeAlias
 from sentprobe.generator.sentences.sentence import Token
 
 Person: TypeAlias = tuple[str, int]
-Fact: TypeAlias = tuple[str, str, str, tuple[str, ...], Person, Person | None, Person | None]
+Fact: TypeAlias = tuple[str, str, tuple[bool, ...], tuple[str, ...], Person, Person | None, Person | None]
 
 
 class Undefined(Exception):  # noqa: N818 - the field's word: the sentence has no truth value
@@ -79,10 +79,11 @@ class _Evaluator:
         (finite,) = (token for token in words if "VerbForm=Fin" in token.feats and token.upos in ("AUX", "VERB"))
         tenses = [part for part in finite.feats.split("|") if part.startswith("Tense=")]
         tense = tenses[0] if tenses else finite.lemma
-        progressive = any(t.xpos == "VBG" for t in words if t.upos in ("AUX", "VERB"))
+        verbs = [token for token in words if token.upos in ("AUX", "VERB")]
+        aspect = tuple(any(tag in (t.xpos, t.lemma) for t in verbs) for tag in ("VBG", "have"))
         adverbs = tuple(token.lemma for token in words if token.upos == "ADV")
         negated = any(token.upos == "PART" for token in words)
-        lemma, aspect = self.tokens[verb - 1].lemma, "prog" if progressive else "simple"
+        lemma = self.tokens[verb - 1].lemma
         assert agent is not None
         recipient = recipients[0] if recipients else None
         return self.model.holds((lemma, tense, aspect, adverbs, agent, patient, recipient)) is not negated
@@ -94,7 +95,7 @@ class _Evaluator:
         candidates = self.model.list_people(name)
         for i, part in self.find_children(noun):
             if part.deprel == "amod":
-                facts = {person: (part.lemma, "", "", (), person, None, None) for person in candidates}
+                facts = {person: (part.lemma, "", (), (), person, None, None) for person in candidates}
                 candidates = [person for person in candidates if self.model.holds(facts[person])]
             if part.deprel == "acl:relcl":
                 candidates = [person for person in candidates if self.evaluate_clause(i, person)]
