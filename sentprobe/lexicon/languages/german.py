@@ -151,9 +151,7 @@ GERMAN = Language(
     cues={"not": "nicht"},
     has_fronting=True,
     max_adverbs=1,
-    excluded_contrasts=frozenset(
-        {"aspect", "perfect", "binding"}
-    ),  # Perfekt: Präteritum; an ending shows the case
+    excluded_contrasts=frozenset({"aspect", "perfect", "binding"}),  # Perfekt: Präteritum; an ending shows the case
     more_templates=("dative", "dative-rc"),
     structures=(
         ("intransitive", "active", "", ("", "agent")),

@@ -44,6 +44,7 @@ from sentprobe.generator.events.event import (
     RelativeClause,
     Role,
     Tense,
+    Voice,
     iterate_clauses,
     iterate_participants,
 )
