@@ -349,7 +349,7 @@ def find_packaged_file(language: Language, *, is_requested: bool = False) -> Tra
 def load_language_shapes(language: Language, *, is_requested: bool = False) -> ShapeTable:
     """Return the table of the shapes of a language; if *is_requested*, of its clauses in requested aspects.
 
-    They have a file of their own, so that a command that needs none of them does not read them.
+    These clauses have a file of their own, which a command that needs no such clause does not read.
     """
     packaged = find_packaged_file(language, is_requested=is_requested)
     if not packaged.is_file():
