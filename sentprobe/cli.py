@@ -42,6 +42,7 @@ COMMANDS: dict[str, Mapping[str, tuple[str, str]]] = {
         "templates": ("parse:templates", "List the templates, with an example and the number of sentences."),
         "parse": ("parse:parse", "Annotate your own sentences (arguments, file or standard input)."),
         "pairs": ("pairs:pairs", "Write triplets: an anchor, a paraphrase, and negatives."),
+        "edit": ("edit:edit", "Write minimal opposites and variants of your own texts."),
         "minimal": ("pairs:minimal", "Write minimal pairs: a sentence, and the same with one error."),
         "retrieval": ("pairs:retrieval", "Write queries and documents for retrieval, in BEIR's layout."),
         "show": ("parse:show", "Draw an event as a tree; print its sentence if no field is open."),
