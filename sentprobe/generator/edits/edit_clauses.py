@@ -6,7 +6,8 @@ The analysis believes a parse only where the order of the words confirms it; oth
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sentprobe.generator.edits.edit_text import NOUN_TAGS, EditableText, EditableToken, RefusalError
+from sentprobe.generator.edits.edit_text import NOUN_TAGS, EditableText, EditableToken, RefusalError, has_relation
+from sentprobe.generator.edits.inflection import is_verb
 
 
 class ClauseMood(StrEnum):
@@ -70,6 +71,7 @@ _IRREGULAR_NOUNS = frozenset(
         "type",
     ]
 )
+_SUBJECT_PRONOUNS = frozenset(("i", "we", "they", "he", "she", "to"))
 _OBJECT_PRONOUNS = frozenset(("me", "him", "them", "us"))
 
 
@@ -127,6 +129,8 @@ def _analyze(text: EditableText, head: EditableToken | None) -> FiniteClause:
         child for child in text.list_children(head.number, "aux", "cop") if child.lower not in ("to", "not", "n't")
     ]
     operator: EditableToken | None = None
+    if is_main and text.list_children(head.number, "mark"):
+        raise RefusalError("the main clause has a conjunction")
     if helpers and helpers[0].lower in (*OPERATORS, "'s", "'d"):
         operator = helpers[0]
     elif head.lemma == "be" and head.tag in _FINITE:
@@ -156,6 +160,8 @@ def _analyze(text: EditableText, head: EditableToken | None) -> FiniteClause:
         question_role=_find_role(text, subject, span, word),
     )
     _check_order(text, clause)
+    if is_main:
+        _check_single_verb(text, clause)
     return clause
 
 
@@ -233,6 +239,9 @@ def _analyze_order(text: EditableText, head: EditableToken, *, is_main: bool) ->
         raise RefusalError("no subject was found with certainty")
     if head.lemma in ("be", "let", "thank", "thanks", "hope", "see", "have") or text.text.rstrip().endswith("?"):
         raise RefusalError("no order was found with certainty")
+    following = text.tokens[head.number + 1].lower if head.number + 1 < len(text.tokens) else ""
+    if following in _SUBJECT_PRONOUNS or not is_verb(head.lemma):
+        raise RefusalError("no order was found with certainty")
     return FiniteClause(
         mood=ClauseMood.ORDER,
         predicate=head,
@@ -262,6 +271,27 @@ def _check_order(text: EditableText, clause: FiniteClause) -> None:
         if end > finite.number or len(gap) > 2 or any(token.tag not in ("RB", "RBR") for token in gap):
             raise RefusalError("the subject does not stand before its verb")
     _check_forms(text, clause, subject, finite)
+
+
+def _check_single_verb(text: EditableText, clause: FiniteClause) -> None:
+    """Raise RefusalError if the parse makes one clause of several: a finite verb before this one has no clause."""
+    finite, subject = clause.finite, clause.subject
+    if finite.form.isupper() and len(finite.form) > 1:
+        raise RefusalError("the finite verb is in capitals")
+    if subject is not None and text.list_children(subject.number, "case"):
+        raise RefusalError("the subject has a preposition")
+    if clause.mood is not ClauseMood.STATEMENT:
+        return
+    if finite.number and text.tokens[finite.number - 1].lower == ",":
+        raise RefusalError("the subject does not stand before its verb")
+    for token in text.tokens[: finite.number]:
+        if token.tag in ("VBZ", "VBD", "MD") or (token.tag == "VBP" and token.lower in OPERATORS):
+            head = text.tokens[token.head] if has_relation(token.relation, ("aux", "cop")) and token.head >= 0 else token
+            if head.relation not in _CLAUSE_RELATIONS and not text.list_children(head.number, "mark"):
+                raise RefusalError("the sentence has another clause")
+
+
+_CLAUSE_RELATIONS = frozenset(("advcl", "acl:relcl", "acl", "ccomp", "csubj", "parataxis", "advcl:relcl"))
 
 
 def _check_forms(text: EditableText, clause: FiniteClause, subject: EditableToken, finite: EditableToken) -> None:

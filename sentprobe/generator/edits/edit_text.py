@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
+from sentprobe.generator.edits.inflection import inflect
+
 
 class EditableToken(NamedTuple):
     """A token: its place in the sentence, and *start* and *end* in the characters of the text."""
@@ -110,6 +112,42 @@ def find_lemma(lower: str, tag: str) -> str:
     return next(iter(getLemma(lower, upos=kind)), lower)
 
 
+_ATTACHED_VERBS = frozenset(("'m", "'re", "'ve", "'ll", "'d"))
+_PRONOUNS = frozenset(("i", "you", "he", "she", "it", "we", "they", "that", "there", "this", "who", "what", "where", "here"))
+
+
+def _mend_contractions(tokens: list[EditableToken]) -> None:
+    """Set the relation and tag of contracted verbs and *n't*, which are certain from their forms.
+
+    A parser that learned a contraction as one word gives its parts the tag and relation of one of them.
+    """
+    for previous, token in zip(tokens, tokens[1:], strict=False):
+        if token.lower == "n't":
+            tokens[token.number] = token._replace(tag="RB", lemma="not", relation="advmod")
+            verb = previous
+        elif token.lower in _ATTACHED_VERBS or (token.lower == "'s" and previous.lower in _PRONOUNS and token.tag != "POS"):
+            verb = token
+        else:
+            continue
+        if verb.head >= 0 and not has_relation(verb.relation, ("aux", "cop")):
+            is_copula = verb.lemma == "be" and tokens[verb.head].tag not in VERB_TAGS
+            tokens[verb.number] = verb._replace(relation="cop" if is_copula else "aux")
+
+
+def _mend_finite_verbs(tokens: list[EditableToken], children: Sequence[Sequence[int]]) -> None:
+    """Tag a verb that has a subject and no auxiliary as finite: a participle as a past, a plural's infinitive as present."""
+    for token in tokens:
+        relations = {tokens[child].relation for child in children[token.number]}
+        if token.tag not in ("VBN", "VB") or "nsubj" not in relations or relations & {"aux", "aux:pass", "cop", "mark"}:
+            continue
+        if token.tag == "VBN" and inflect(token.lemma, "VBD") == token.lower:
+            tokens[token.number] = token._replace(tag="VBD")
+        subject = next(tokens[child] for child in children[token.number] if tokens[child].relation == "nsubj")
+        is_plural = subject.tag == "NNS" or subject.lower in ("i", "you", "we", "they")
+        if token.tag == "VB" and token.lower == token.lemma and is_plural and subject.number < token.number:
+            tokens[token.number] = token._replace(tag="VBP")
+
+
 def build_editable_text(
     text: str,
     forms: Sequence[str],
@@ -136,6 +174,9 @@ def build_editable_text(
         )
         if 0 <= head < len(forms):
             children[head].append(index)
+    if language == "en":
+        _mend_contractions(tokens)
+        _mend_finite_verbs(tokens, children)
     return EditableText(text, tuple(tokens), tuple(map(tuple, children)), language)
 
 

@@ -11,7 +11,6 @@ _OWN_FORMS = {
     ("do", "VBZ"): "does", ("have", "VBZ"): "has", ("reset", "VBD"): "reset", ("fit", "VBD"): "fit",
     ("lie", "VBD"): "lay", ("can", "VBD"): "could", ("will", "VBD"): "would",
 }  # fmt: skip
-_DOUBLED = ("l", "p")
 
 
 @lru_cache(maxsize=20_000)
@@ -31,3 +30,15 @@ def inflect(lemma: str, tag: str) -> str:
 
     forms = getInflection(lemma, tag=tag)
     return forms[0] if forms else lemma
+
+
+@lru_cache(maxsize=20_000)
+def is_verb(word: str) -> bool:
+    """Return whether a word is known as a verb.
+
+    >>> is_verb("click"), is_verb("dentist")
+    (True, False)
+    """
+    from lemminflect import getAllLemmas
+
+    return "VERB" in getAllLemmas(word)

@@ -20,6 +20,8 @@ def replace_lemma(text: EditableText, place: FoundPlace, rule: EditRule, table: 
     del text, table
     token = place.get_token()
     new = rule.words.get(token.lemma)
+    if token.tag == "JJ" and token.lower != token.lemma:
+        raise RefusalError("the adjective is compared")
     if new is None:
         raise RefusalError("no word is known that could replace another")
     first, *others = new.split(" ")
