@@ -27,7 +27,7 @@ def _replace_operator(operator: EditableToken, new: str) -> Splice:
     return Splice(operator.start, operator.end, f" {new}" if operator.form.startswith(("'", "’")) else new)
 
 
-def build_negation(clause: FiniteClause) -> list[Splice]:
+def build_negation(text: EditableText, clause: FiniteClause) -> list[Splice]:
     """Return the changes that negate a clause with its subject before its verb, or an order. Raises RefusalError."""
     operator, verb = clause.operator, clause.predicate
     if clause.mood is ClauseMood.ORDER:
@@ -37,6 +37,9 @@ def build_negation(clause: FiniteClause) -> list[Splice]:
         helper = {"VBZ": "does", "VBP": "do", "VBD": "did"}[verb.tag]
         if not bare.isalpha():
             raise RefusalError("the verb is no plain word")
+        before = text.tokens[verb.number - 1] if verb.number else verb
+        if before.relation == "advmod" and before.tag == "RB" and before.number >= clause.subject_span[1]:
+            return [Splice(before.start, before.start, f"{helper} not "), Splice(verb.start, verb.end, bare)]
         return [Splice(verb.start, verb.end, f"{helper} not {bare}")]
     if operator.lower in ("'ll", "'ve", "'d"):
         return [_replace_operator(operator, f"{_write_full(clause, operator)} not")]
@@ -47,8 +50,8 @@ def build_negation(clause: FiniteClause) -> list[Splice]:
 
 def negate_clause(text: EditableText, place: FoundPlace, rule: EditRule, table: EditTable) -> list[Splice]:
     """Negate the main clause."""
-    del text, rule, table
-    return build_negation(place.get_clause())
+    del rule, table
+    return build_negation(text, place.get_clause())
 
 
 def negate_question(_: EditableText, place: FoundPlace, rule: EditRule, table: EditTable) -> list[Splice]:
@@ -205,7 +208,7 @@ def negate_condition(text: EditableText, place: FoundPlace, rule: EditRule, tabl
     clause = find_clause(text, head)
     if clause.is_inverted or clause.finite.number < mark.number:
         raise RefusalError("the condition has another form")
-    return build_negation(clause)
+    return build_negation(text, clause)
 
 
 def remove_negation(text: EditableText, place: FoundPlace, rule: EditRule, table: EditTable) -> list[Splice]:

@@ -6,7 +6,14 @@ The analysis believes a parse only where the order of the words confirms it; oth
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sentprobe.generator.edits.edit_text import NOUN_TAGS, EditableText, EditableToken, RefusalError, has_relation
+from sentprobe.generator.edits.edit_text import (
+    NOUN_TAGS,
+    VERB_TAGS,
+    EditableText,
+    EditableToken,
+    RefusalError,
+    has_relation,
+)
 from sentprobe.generator.edits.inflection import is_verb
 
 
@@ -286,7 +293,9 @@ def _check_single_verb(text: EditableText, clause: FiniteClause) -> None:
         raise RefusalError("the subject does not stand before its verb")
     for token in text.tokens[: finite.number]:
         if token.tag in ("VBZ", "VBD", "MD") or (token.tag == "VBP" and token.lower in OPERATORS):
-            head = text.tokens[token.head] if has_relation(token.relation, ("aux", "cop")) and token.head >= 0 else token
+            head = (
+                text.tokens[token.head] if has_relation(token.relation, ("aux", "cop")) and token.head >= 0 else token
+            )
             if head.relation not in _CLAUSE_RELATIONS and not text.list_children(head.number, "mark"):
                 raise RefusalError("the sentence has another clause")
 
@@ -314,6 +323,11 @@ def _check_forms(text: EditableText, clause: FiniteClause, subject: EditableToke
     helpers = [child.lower for child in text.list_children(clause.predicate.number, "aux", "cop")]
     if is_modal and clause.predicate.tag in ("VBG", "VBN") and not {"be", "have", "been"} & {*helpers}:
         raise RefusalError("no bare verb follows the auxiliary")
+    is_verb_missing = clause.predicate.tag not in VERB_TAGS and not {"be", "been"} & {*helpers}
+    if is_modal and is_verb_missing and clause.predicate.lower not in ("be", "have"):
+        raise RefusalError("no bare verb follows the auxiliary")
+    if clause.operator_lemma in ("have", "had") and clause.predicate.tag != "VBN" and "been" not in helpers:
+        raise RefusalError("no participle follows the auxiliary")
     is_bare = clause.predicate.lower == clause.predicate.lemma or clause.predicate.tag == "VB"
     if clause.operator_lemma == "do" and clause.operator is not clause.predicate and not is_bare:
         raise RefusalError("no bare verb follows the auxiliary")

@@ -6,12 +6,13 @@ A pattern is a path and tests, in BNF::
     path      ::= step ("." step)*
     step      ::= "head" | "child" | "next" | "previous" | "before" | "after" | "any" | "first" | "root"
     test      ::= attribute ("=" | "!=") value ("|" value)*
-    attribute ::= "form" | "lemma" | "tag" | "rel" | "list" | "with" | "follows"
+    attribute ::= "form" | "lemma" | "tag" | "rel" | "list" | "with" | "follows" | "under"
 
 A step leads from the tokens reached so far to their head, dependents, neighbours, all tokens before or after, all
 tokens of the text, its first token, or its root. The pattern fits if one token at the end of the path passes all tests.
 The value ``*`` of a test stands for the rest of a value (``VB*``); ``list=NAME`` asks if the form is in a word list,
-``with=nsubj`` if the token has a dependent of this relation, and ``follows=and`` if this form stands before it.
+``with=nsubj`` if the token has a dependent of this relation, ``follows=and`` if this form stands before it, and
+``under=JJ`` if its head has this tag.
 """
 
 import re
@@ -100,7 +101,7 @@ def parse_pattern(source: str, lists: WordLists) -> TokenPattern:
 
 def _parse_test(test: str, source: str, lists: WordLists) -> TokenTest:
     match = _TEST.fullmatch(test)
-    if not match or match[1] not in (*ATTRIBUTES, "with", "follows"):
+    if not match or match[1] not in (*ATTRIBUTES, "with", "follows", "under"):
         raise FormatError(f"pattern {source!r}: {test!r} is not a test such as form=with|without or tag!=VB*")
     name, is_positive = match[1], match[2] == "="
     values = match[3].split("|")
@@ -108,6 +109,8 @@ def _parse_test(test: str, source: str, lists: WordLists) -> TokenTest:
         return lambda text, token: bool(text.list_children(token.number, *values)) is is_positive
     if name == "follows":
         return lambda text, token: (token.number > 0 and text.tokens[token.number - 1].lower in values) is is_positive
+    if name == "under":
+        return lambda text, token: (token.head >= 0 and text.tokens[token.head].tag in values) is is_positive
     read = ATTRIBUTES[name]
     if name == "list":
         unknown = next((value for value in values if value not in lists), None)

@@ -113,7 +113,9 @@ def find_lemma(lower: str, tag: str) -> str:
 
 
 _ATTACHED_VERBS = frozenset(("'m", "'re", "'ve", "'ll", "'d"))
-_PRONOUNS = frozenset(("i", "you", "he", "she", "it", "we", "they", "that", "there", "this", "who", "what", "where", "here"))
+_PRONOUNS = frozenset(
+    ("i", "you", "he", "she", "it", "we", "they", "that", "there", "this", "who", "what", "where", "here")
+)
 
 
 def _mend_contractions(tokens: list[EditableToken]) -> None:
@@ -125,7 +127,9 @@ def _mend_contractions(tokens: list[EditableToken]) -> None:
         if token.lower == "n't":
             tokens[token.number] = token._replace(tag="RB", lemma="not", relation="advmod")
             verb = previous
-        elif token.lower in _ATTACHED_VERBS or (token.lower == "'s" and previous.lower in _PRONOUNS and token.tag != "POS"):
+        elif token.lower in _ATTACHED_VERBS or (
+            token.lower == "'s" and previous.lower in _PRONOUNS and token.tag != "POS"
+        ):
             verb = token
         else:
             continue
@@ -140,7 +144,8 @@ def _mend_finite_verbs(tokens: list[EditableToken], children: Sequence[Sequence[
         relations = {tokens[child].relation for child in children[token.number]}
         if token.tag not in ("VBN", "VB") or "nsubj" not in relations or relations & {"aux", "aux:pass", "cop", "mark"}:
             continue
-        if token.tag == "VBN" and inflect(token.lemma, "VBD") == token.lower:
+        is_sentence = "obj" in relations or tokens[-1].lower in (".", "!", "?")
+        if token.tag == "VBN" and is_sentence and inflect(token.lemma, "VBD") == token.lower:
             tokens[token.number] = token._replace(tag="VBD")
         subject = next(tokens[child] for child in children[token.number] if tokens[child].relation == "nsubj")
         is_plural = subject.tag == "NNS" or subject.lower in ("i", "you", "we", "they")
