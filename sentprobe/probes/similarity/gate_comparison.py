@@ -75,7 +75,7 @@ class StoredGate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateDifference:
-    """The difference in a figure: false hits or the area under the ROC curve of a kind, or misses of all paraphrases."""
+    """The difference in a figure: false hits or area under the ROC curve of a kind, or misses of all paraphrases."""
 
     name: str
     """The contrast and form, or the user's kind, of the negatives; or "paraphrases"."""
@@ -202,8 +202,8 @@ def compare_gates(first: Gate, second: Gate, *, seed: int = 0) -> GateComparison
     False hits and misses are those of the pairs that both results measured, each at its own threshold. Their p-value is
     the larger one of two: of the exact sign test over units (for single pairs: McNemar's test), and of a t-test whose
     variance includes that of the thresholds, if they were chosen. That is estimated by a bootstrap of the paraphrases
-    that determined them, for both scorers together. Areas under the ROC curve are those of all pairs, since no threshold
-    is needed; their test is that of DeLong et al. 1988, for pairs in units.
+    that determined them, for both scorers together. Areas under the ROC curve are those of all pairs, since they need
+    no threshold; their test is that of DeLong et al. 1988, for pairs in units.
 
     - seed: of the bootstrap
 

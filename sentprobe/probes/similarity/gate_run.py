@@ -112,9 +112,12 @@ def gate(
     check_count("draws", draws)
     _check_comparison(against=against, baseline=baseline, then=then, draws=draws, budget=budget)
     budgets = {"": budget} if isinstance(budget, float | int) else dict(budget or {})
-    # In a cascade, the threshold is that of the first model, and the other values choose that of the second.
-    first_rule = ThresholdRule(threshold=threshold, keep=None if then else keep, budgets={} if then else budgets)
+    # In a cascade, the threshold is that of the first model. The second has the other values.
     second_rule = ThresholdRule(keep=keep, budgets=budgets)
+    if then is None:
+        first_rule = ThresholdRule(threshold=threshold, keep=keep, budgets=budgets)
+    else:
+        first_rule = ThresholdRule(threshold=threshold, keep=keep if threshold is None else None)
     pair_source = prepare_pairs(
         contrasts,
         n=n,
