@@ -138,11 +138,12 @@ def _describe_threshold(draws: Sequence[GateDraw]) -> str:
     if draws[0].measure == DECISION and not draws[0].stages:
         return f"where {draws[0].scorer} passes {kept} of {paraphrases}"
     stages: list[Sequence[GateDraw | GateStage]] = [*zip(*(draw.stages for draw in draws), strict=True)] or [draws]
-    limits = ", then ".join(
-        f"a {MEASURE_NAMES.get(stage[0].measure, stage[0].measure)} of {mean(draw.threshold for draw in stage):.4f}"
-        for stage in stages
-    )
-    return f"at {limits}, where {kept} of {paraphrases} pass"
+    limits = []
+    for stage in stages:
+        scorer, measure = stage[0].scorer, MEASURE_NAMES.get(stage[0].measure, stage[0].measure)
+        threshold = mean(draw.threshold for draw in stage)
+        limits.append(scorer if measure == DECISION else f"a {measure} of {threshold:.4f}")
+    return f"at {', then '.join(limits)}, where {kept} of {paraphrases} pass"
 
 
 def _average(draws: Sequence[GateRates], field: str) -> float:

@@ -351,12 +351,14 @@ def load_decision(spec: Spec) -> Decision | None:
 
     Raises UsageError or EncoderError.
     """
-    plain, _ = split_options(spec, *STORAGE_OPTION_NAMES, ERASE)
+    plain, vector_options = split_options(spec, *STORAGE_OPTION_NAMES, ERASE)
     options = read_options(plain, PythonOptions(seed=Natural(0)))
     _, function = load_object(spec)
     style = find_style(function) if options.style is CallStyle.AUTO else options.style
     if style is not CallStyle.DECISION:
         return None
+    if vector_options:
+        raise UsageError(f"{spec}: the option {vector_options[0][0]}= changes vectors, and a decision has none")
     if not callable(function):
         raise UsageError(f"{spec}: a decision is a function of two texts; name one, as in python:module:function")
     return Decision(function, name=spec.name)

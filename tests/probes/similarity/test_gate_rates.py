@@ -15,12 +15,7 @@ from sentprobe.common.errors import UsageError
 from sentprobe.generator.pairs.triplets import SIDES, TripletSpace
 from sentprobe.lexicon import english
 from sentprobe.probes.encoders.kinds import make_encoder
-from sentprobe.probes.similarity.gate_rates import (
-    GateDraw,
-    compute_auc,
-    compute_equal_error_rate,
-    measure_gate,
-)
+from sentprobe.probes.similarity.gate_rates import GateDraw, compute_auc, compute_equal_error_rate, measure_gate
 from sentprobe.probes.similarity.gate_thresholds import MEASURE_NAMES, ThresholdRule, check_threshold, choose_threshold
 from sentprobe.probes.similarity.measures import Nearness
 from sentprobe.probes.similarity.pair_scores import Cascade, PairModel, ScoredPairs, ScoredSide, TextPair
