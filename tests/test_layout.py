@@ -103,6 +103,7 @@ def test_few_lines_are_imports() -> None:
     assert imports / lines <= 0.08, f"{imports} of {lines} lines"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("modules", [MODULES, TEST_MODULES], ids=["sentprobe", "tests"])
 def test_names_and_docstrings_are_plain(modules: list[Path]) -> None:
     language = measure_language(modules)

@@ -107,6 +107,7 @@ def test_result_with_same_inputs_is_found_first(tmp_path: Path, command: Command
     assert "different" not in check_success(command("verify", *runs))
 
 
+@pytest.mark.slow
 def test_run_is_repeated(tmp_path: Path, command: Command) -> None:
     run = tmp_path / "run"
     words = "compeval --task Content1Probe -e bow?dim=4 --train 60 --test 40 --set max_epochs=3 --jobs 1"

@@ -483,6 +483,7 @@ def run_in_pipe(*arguments: str) -> bytes:
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("working_folder")
 def test_dash_gives_the_bytes_of_a_file() -> None:
     Path("s.txt").write_text("the man slept\nthe doctor slept\n")

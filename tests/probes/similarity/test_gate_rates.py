@@ -15,32 +15,26 @@ from sentprobe.common.errors import UsageError
 from sentprobe.generator.pairs.triplets import SIDES, TripletSpace
 from sentprobe.lexicon import english
 from sentprobe.probes.encoders.kinds import make_encoder
-from sentprobe.probes.similarity.gate_rates import (
-    MEASURE_NAMES,
-    Cascade,
-    GateDraw,
-    check_threshold,
-    choose_threshold,
-    compute_auc,
-    compute_equal_error_rate,
-    measure_gate,
-)
+from sentprobe.probes.similarity.gate_rates import GateDraw, compute_auc, compute_equal_error_rate, measure_gate
+from sentprobe.probes.similarity.gate_thresholds import MEASURE_NAMES, ThresholdRule, check_threshold, choose_threshold
 from sentprobe.probes.similarity.measures import Nearness
-from sentprobe.probes.similarity.pair_scores import PairModel, ScoredPairs
+from sentprobe.probes.similarity.pair_scores import Cascade, PairModel, ScoredPairs, ScoredSide, TextPair
 
 SCORES = st.lists(st.integers(-5, 5).map(lambda number: number / 10), min_size=1, max_size=30).map(np.array)
 
 
 def make_pairs(same: list[float], other: list[float], *, units: list[int] | None = None) -> ScoredPairs:
     numbers = np.array(units or range(len(same)))
-    return ScoredPairs(
-        contrast="role", form="form", example=("a", "b"), same_scores=np.array(same), different_scores=np.array(other),
-        same_units=numbers, different_units=numbers,
-    )  # fmt: skip
+    sides = [
+        ScoredSide(pairs=[TextPair("a", "b", is_same)] * len(scores), scores=np.array(scores), units=numbers)
+        for scores, is_same in ((same, True), (other, False))
+    ]
+    return ScoredPairs(contrast="role", form="form", same=sides[0], different=sides[1])
 
 
-def measure(pairs: ScoredPairs, *, keep: float = 0.95, threshold: float | None = None) -> GateDraw:
-    return measure_gate([pairs], scorer="x", measure="cosine", seed=0, keep=keep, threshold=threshold)
+def measure(pairs: ScoredPairs, *, keep: float | None = None, threshold: float | None = None) -> GateDraw:
+    rule = ThresholdRule(keep=keep, threshold=threshold)
+    return measure_gate([pairs], scorer="x", measure="cosine", seed=0, rule=rule)
 
 
 @given(SCORES, SCORES)
