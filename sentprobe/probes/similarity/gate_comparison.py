@@ -278,7 +278,7 @@ def _compare_errors(
         ]
         variance += float(np.var(rates[1] - rates[0], ddof=1))
     sign_p = compute_sign_test(int((sums > 0).sum()), int((sums < 0).sum()))
-    row = _describe_difference(name, figure, errors.mean(axis=0), variance, count)
+    row = describe_difference(name, figure, errors.mean(axis=0), variance, count)
     return [row | {"pairs": len(matches), "p": max(sign_p, row["p"])}]
 
 
@@ -295,11 +295,16 @@ def _compare_areas(
     units = [np.array([match[0].unit for match in part], np.int64) for part in (paraphrases, negatives)]
     changes = [second - first for first, second in zip(*placements, strict=True)]
     variance = estimate_area_variance([change - change.mean() for change in changes], units)
-    return _describe_difference(name, AUC, areas, variance, len({*units[1].tolist()})) | {"pairs": len(negatives)}
+    return describe_difference(name, AUC, areas, variance, len({*units[1].tolist()})) | {"pairs": len(negatives)}
 
 
-def _describe_difference(name: str, figure: str, values: Floats, variance: float, count: int) -> dict[str, Any]:
-    """Return a difference with its interval and the p-value of Student's t; *count* is the number of units."""
+def describe_difference(name: str, figure: str, values: Floats, variance: float, count: int) -> dict[str, Any]:
+    """Return the fields of a GateDifference, but the number of pairs and the corrected p-value, by Student's t.
+
+    - values: the figure of both scorers, (2,)
+    - variance: of their difference
+    - count: the number of units
+    """
     difference, spread, freedom = float(values[1] - values[0]), variance**0.5, max(1, count - 1)
     half_width = student_quantile(0.95, freedom) * spread
     return {

@@ -1,0 +1,255 @@
+"""The figures of a model before and after a repair, on held-out texts, with intervals and paired tests."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+
+from sentprobe.common.tables import Grid, GridCell, GridRow
+from sentprobe.probes.encoders.encoder import Encoder
+from sentprobe.probes.repair.repair_data import RepairData
+from sentprobe.probes.repair.text_groups import normalize
+from sentprobe.probes.similarity.gate_comparison import LEVEL, GateComparison, GateDifference, compare_gates
+from sentprobe.probes.similarity.gate_comparison import describe_difference as describe_values
+from sentprobe.probes.similarity.gate_rates import GateDraw, measure_gate
+from sentprobe.probes.similarity.gate_thresholds import ThresholdRule
+from sentprobe.probes.similarity.pair_scores import OWN_PAIRS, VectorScorer, score_triplets
+from sentprobe.probes.similarity.text_pairs import score_own_pairs, score_pairs
+from sentprobe.probes.statistics import Correction, Floats, Interval, compute_sign_test, correct_p_values
+
+NOT_FOUND = "not found first"
+"""The figure of paraphrases whose nearest vector is another text's."""
+PARAPHRASES = "paraphrases"
+NEUTRAL = 300
+"""The greatest number of neutral texts, whose pairs are ranked by cosine."""
+RESAMPLES = 200
+"""The number of bootstrap samples of neutral texts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelFigures:
+    """The figures of one model on the held-out texts."""
+
+    own: GateDraw
+    generated: GateDraw
+    is_found: Floats
+    """Whether each held-out paraphrase has its own text's vector as its nearest one, (n,); 1 or 0."""
+    cosines: Floats
+    """The cosines of neutral texts, (texts, texts)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepairResult:
+    """The figures before and after a repair. ``str(result)`` names the kinds that are worse, or says that none is."""
+
+    model: str
+    seed: int
+    differences: tuple[GateDifference, ...]
+    """By kind: false hits and AUC; misses; paraphrases not found first. Their p-values are corrected together."""
+    spearman: float
+    """The rank correlation of old and new cosines of unrelated neutral texts."""
+    spearman_interval: Interval
+    neutral_texts: int
+    has_paraphrases: bool
+    """Whether the threshold and the AUC are of the user's paraphrases; if not, of variants."""
+    max_loss: float
+    notes: tuple[str, ...] = ()
+
+    def list_losses(self) -> list[GateDifference]:
+        """Return the figures that are significantly worse, by more than ``max_loss``."""
+        return [
+            row
+            for row in self.differences
+            if row.is_significant and row.is_worse and abs(row.difference) > self.max_loss and row.name != OWN_PAIRS
+        ]
+
+    def __str__(self) -> str:
+        limit = f"{100 * self.max_loss:g} points"
+        tests = f"{len(self.differences)} paired tests, Holm-corrected, p < {LEVEL:g}"
+        if losses := self.list_losses():
+            listed = ", ".join(f"{row.name} ({row.format_values()})" for row in losses)
+            return f"Worse by more than {limit} on held-out texts: {listed} ({tests})."
+        better = [row.name for row in self.differences if row.is_significant and not row.is_worse]
+        names = ", ".join(name for name in dict.fromkeys(better) if name != OWN_PAIRS) or "nothing"
+        return f"Significantly better on held-out texts: {names}; no kind is worse by more than {limit} ({tests})."
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return one dictionary of scalar values for each figure."""
+        facts = {"model": self.model, "seed": self.seed}
+        spearman = {
+            "name": "neutral texts",
+            "figure": "Spearman",
+            "pairs": self.neutral_texts,
+            "first_value": 1.0,
+            "second_value": self.spearman,
+            "low": self.spearman_interval.low,
+            "high": self.spearman_interval.high,
+        }
+        return [facts | row for row in (*map(asdict, self.differences), spearman)]
+
+
+def measure_model(encoder: Encoder, data: RepairData, generated: Sequence[Any], *, seed: int) -> ModelFigures:
+    """Measure a model on the held-out side of *data*, and on generated triplets of each contrast.
+
+    The threshold that keeps 95% of the paraphrases is chosen on one half of them.
+
+    - generated: sets of triplets
+    """
+    from sentprobe.common.screen import SilentReporter
+
+    scorer = VectorScorer(encoder)
+    side = data.held_out
+    same = [pair._replace(kind="") for pair in side.same]
+    rule = ThresholdRule(keep=0.95)
+    own = measure_gate(
+        score_own_pairs(scorer, [*side.opposites, *same]),
+        rule=rule,
+        scorer=scorer.name,
+        measure=scorer.measure,
+        seed=seed,
+        paraphrases=score_pairs(scorer, same),
+    )
+    cells = [pairs for triplets in generated for pairs in score_triplets(scorer, triplets, SilentReporter())]
+    return ModelFigures(
+        own=own,
+        generated=measure_gate(cells, rule=rule, scorer=scorer.name, measure=scorer.measure, seed=seed),
+        is_found=find_first(encoder, data),
+        cosines=compute_cosines(encoder, sample_neutral(data, seed=seed)),
+    )
+
+
+def find_first(encoder: Encoder, data: RepairData) -> Floats:
+    """Return 1 for each held-out paraphrase that is nearest to its own text among all the user's texts, else 0, (n,).
+
+    A text that is the paraphrase itself is no candidate.
+    """
+    pairs = data.held_out.same
+    own = {normalize(pair.second) for pair in pairs}
+    candidates = [text for text in (*data.training.texts, *data.held_out.texts) if normalize(text) not in own]
+    candidates = [*dict.fromkeys([*candidates, *(pair.first for pair in pairs)])]
+    places = {text: place for place, text in enumerate(candidates)}
+    queries, texts = (_normalize_rows(encoder.encode(part)) for part in ([pair.second for pair in pairs], candidates))
+    cosines = queries @ texts.T
+    own_cosines = cosines[np.arange(len(pairs)), [places[pair.first] for pair in pairs]]
+    return np.asarray(own_cosines >= cosines.max(axis=1) - 1e-6, np.float64)
+
+
+def _normalize_rows(vectors: Any) -> Floats:
+    rows = np.asarray(vectors, np.float64)
+    return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+
+
+def sample_neutral(data: RepairData, *, seed: int) -> list[str]:
+    """Return at most NEUTRAL held-out texts."""
+    texts = [*data.held_out.neutral]
+    if len(texts) <= NEUTRAL:
+        return texts
+    return [texts[i] for i in np.random.default_rng(seed).choice(len(texts), NEUTRAL, replace=False)]
+
+
+def compute_cosines(encoder: Encoder, texts: Sequence[str]) -> Floats:
+    """Return the cosines of all pairs of texts, (n, n)."""
+    vectors = _normalize_rows(encoder.encode(texts))
+    return vectors @ vectors.T
+
+
+def correlate_cosines(old: Floats, new: Floats, *, seed: int) -> tuple[float, Interval]:
+    """Return Spearman's correlation of the cosines of n texts, and its 95% interval by a bootstrap of texts.
+
+    - old, new: (n, n)
+    """
+    above = np.triu_indices(len(old), 1)
+    draw = np.random.default_rng(seed)
+    values = []
+    for _ in range(RESAMPLES):
+        rows = draw.integers(0, len(old), len(old))
+        places = rows[above[0]], rows[above[1]]
+        is_pair = places[0] != places[1]  # a text drawn twice has the cosine 1 with itself
+        values.append(_correlate_ranks(*(cosines[places][is_pair] for cosines in (old, new))))
+    low, high = np.quantile(values, (0.025, 0.975))
+    return _correlate_ranks(old[above], new[above]), Interval(float(low), float(high))
+
+
+def _correlate_ranks(first: Floats, second: Floats) -> float:
+    return float(np.corrcoef(rankdata(first), rankdata(second))[0, 1])
+
+
+def compare_figures(
+    before: ModelFigures, after: ModelFigures, data: RepairData, *, model: str, max_loss: float, seed: int
+) -> RepairResult:
+    """Return the differences of a repaired model from the old one, with paired tests that are corrected together."""
+    comparisons: Sequence[GateComparison] = (
+        compare_gates(before.own, after.own, seed=seed),
+        compare_gates(before.generated, after.generated, seed=seed),
+    )
+    own, generated = (comparison.differences for comparison in comparisons)
+    generated = tuple(
+        replace(row, name=f"generated {PARAPHRASES}" if row.name == PARAPHRASES else row.name) for row in generated
+    )
+    rows = [*own, _compare_found(before.is_found, after.is_found), *generated]
+    corrected = correct_p_values([row.p for row in rows], Correction.HOLM)
+    spearman, interval = correlate_cosines(before.cosines, after.cosines, seed=seed)
+    return RepairResult(
+        model=model,
+        seed=seed,
+        differences=tuple(replace(row, corrected_p=p) for row, p in zip(rows, corrected, strict=True)),
+        spearman=spearman,
+        spearman_interval=interval,
+        neutral_texts=len(before.cosines),
+        has_paraphrases=data.held_out.has_paraphrases,
+        max_loss=max_loss,
+    )
+
+
+def _compare_found(before: Floats, after: Floats) -> GateDifference:
+    changes = before - after  # of the share that is not found
+    fields = describe_values(
+        PARAPHRASES,
+        NOT_FOUND,
+        np.array([1 - before.mean(), 1 - after.mean()]),
+        float(changes.var(ddof=1)) / len(changes),
+        len(changes),
+    )
+    fields["p"] = compute_sign_test(int((changes > 0).sum()), int((changes < 0).sum()))
+    return GateDifference(**fields, pairs=len(changes), corrected_p=fields["p"])
+
+
+HEADER = ("figure", "pairs", "before", "after", "difference", "p")
+
+
+def build_repair_grid(result: RepairResult) -> Grid:
+    """Return the table: a row for each kind and figure, then Spearman's correlation."""
+    rows = []
+    for row in result.differences:
+        if row.name == OWN_PAIRS:
+            continue
+        values = (f"{100 * value:.1f}" for value in (row.first_value, row.second_value))
+        name = row.name.removeprefix(f"{OWN_PAIRS}, ")
+        cells = (str(row.pairs), *values, row.format_difference(), f"{row.corrected_p:.3f}")
+        rows.append(GridRow(f"{name}: {row.figure}", "", tuple(map(GridCell, cells))))
+    low, high = result.spearman_interval.low, result.spearman_interval.high
+    cells = (str(result.neutral_texts), "1", f"{result.spearman:.3f}", f"[{low:.3f}, {high:.3f}]", "")
+    rows.append(GridRow("neutral texts: Spearman", "", tuple(map(GridCell, cells))))
+    return Grid(HEADER, tuple(rows))
+
+
+def format_repair_notes(result: RepairResult) -> str:
+    """Return the notes below the table."""
+    source = (
+        "Paraphrases are yours (same=1)."
+        if result.has_paraphrases
+        else "Without enough paraphrases of yours, variants (edits of the same meaning) stand for them. Variants are far "
+        "easier than real paraphrases: do not use a threshold or a recall that they give; add --pairs."
+    )
+    notes = (
+        "Held-out texts: no text, edit or near-copy of them was trained on. Figures in percent, differences in "
+        "percentage points with 95% interval; p: paired tests, Holm-corrected together.",
+        "False hits: pairs of another meaning that pass the threshold that keeps 95% of paraphrases, chosen on one half "
+        "of them for each model. AUC: of paraphrases against pairs of the kind. Not found first: paraphrases whose "
+        "nearest text is another one. Spearman: of old and new cosines of neutral texts, with bootstrap interval.",
+        source,
+        *result.notes,
+    )
+    return "".join(f"{note}\n" for note in notes)
