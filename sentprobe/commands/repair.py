@@ -58,7 +58,7 @@ def repair(
         raise UsageError("--rate must be above 0, and --keep-weight at least 0")
     style = find_table_format(format_, None, subject="a repair")
     from sentprobe.probes.classifier.probe import Precision
-    from sentprobe.probes.repair import repair_measures
+    from sentprobe.probes.repair.repair_measures import build_repair_tables
     from sentprobe.probes.repair.repair_run import RepairPlan
     from sentprobe.probes.repair.repair_run import repair as run
 
@@ -89,7 +89,6 @@ def repair(
         )
     if style not in FLAT:
         print_text(str(result))
-    table = ("", repair_measures.build_repair_grid(result), repair_measures.format_repair_notes(result))
-    write_tables([table], result.to_records, style)
+    write_tables(build_repair_tables(result), result.to_records, style)
     if result.list_losses():
         raise typer.Exit(1)

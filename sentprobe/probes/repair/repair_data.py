@@ -129,8 +129,8 @@ def _check_sizes(data: RepairData, texts: int, largest: int) -> None:
             alike = f"; {largest:,} of them are near-copies, which stay together" if largest > texts / 3 else ""
             raise SentprobeError(
                 f"too few texts: {format_count(texts, 'different text')} {'gives' if texts == 1 else 'give'} "
-                f"{format_count(len(side.opposites), 'opposite')} for {name}, and {FEWEST_OPPOSITES} are needed{alike}; "
-                "add texts, --pairs, or --parser, which allows more kinds"
+                f"{format_count(len(side.opposites), 'opposite')} for {name}, and {FEWEST_OPPOSITES} are needed{alike}"
+                "; add texts, --pairs, or --parser, which allows more kinds"
             )
     if len(data.held_out.same) < FEWEST_PARAPHRASES:
         raise UsageError(

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from sentprobe.common.tables import Grid, GridCell, GridRow
+from sentprobe.common.screen import SilentReporter
+from sentprobe.common.tables import Grid, GridCell, GridRow, ShownTable
+from sentprobe.common.values import group_by
 from sentprobe.probes.encoders.encoder import Encoder
 from sentprobe.probes.repair.repair_data import RepairData
 from sentprobe.probes.repair.text_groups import normalize
-from sentprobe.probes.similarity.gate_comparison import LEVEL, GateComparison, GateDifference, compare_gates
+from sentprobe.probes.similarity.gate_comparison import AUC, FALSE_HITS, LEVEL, MISSES, GateDifference, compare_gates
 from sentprobe.probes.similarity.gate_comparison import describe_difference as describe_values
 from sentprobe.probes.similarity.gate_rates import GateDraw, measure_gate
 from sentprobe.probes.similarity.gate_thresholds import ThresholdRule
@@ -22,6 +24,7 @@ from sentprobe.probes.statistics import Correction, Floats, Interval, compute_si
 NOT_FOUND = "not found first"
 """The figure of paraphrases whose nearest vector is another text's."""
 PARAPHRASES = "paraphrases"
+GENERATED_PREFIX = "generated "
 NEUTRAL = 300
 """The greatest number of neutral texts, whose pairs are ranked by cosine."""
 RESAMPLES = 200
@@ -97,8 +100,6 @@ def measure_model(encoder: Encoder, data: RepairData, generated: Sequence[Any], 
 
     - generated: sets of triplets
     """
-    from sentprobe.common.screen import SilentReporter
-
     scorer = VectorScorer(encoder)
     side = data.held_out
     same = [pair._replace(kind="") for pair in side.same]
@@ -111,7 +112,8 @@ def measure_model(encoder: Encoder, data: RepairData, generated: Sequence[Any], 
         seed=seed,
         paraphrases=score_pairs(scorer, same),
     )
-    cells = [pairs for triplets in generated for pairs in score_triplets(scorer, triplets, SilentReporter())]
+    # Of both negatives, the one in the paraphrase's form: only its content tells it from the paraphrase.
+    cells = [score_triplets(scorer, triplets, SilentReporter())[1] for triplets in generated]
     return ModelFigures(
         own=own,
         generated=measure_gate(cells, rule=rule, scorer=scorer.name, measure=scorer.measure, seed=seed),
@@ -180,14 +182,9 @@ def compare_figures(
     before: ModelFigures, after: ModelFigures, data: RepairData, *, model: str, max_loss: float, seed: int
 ) -> RepairResult:
     """Return the differences of a repaired model from the old one, with paired tests that are corrected together."""
-    comparisons: Sequence[GateComparison] = (
-        compare_gates(before.own, after.own, seed=seed),
-        compare_gates(before.generated, after.generated, seed=seed),
-    )
-    own, generated = (comparison.differences for comparison in comparisons)
-    generated = tuple(
-        replace(row, name=f"generated {PARAPHRASES}" if row.name == PARAPHRASES else row.name) for row in generated
-    )
+    own = compare_gates(before.own, after.own, seed=seed).differences
+    generated = compare_gates(before.generated, after.generated, seed=seed).differences
+    generated = tuple(replace(row, name=GENERATED_PREFIX + row.name.removesuffix(" (form)")) for row in generated)
     rows = [*own, _compare_found(before.is_found, after.is_found), *generated]
     corrected = correct_p_values([row.p for row in rows], Correction.HOLM)
     spearman, interval = correlate_cosines(before.cosines, after.cosines, seed=seed)
@@ -216,23 +213,50 @@ def _compare_found(before: Floats, after: Floats) -> GateDifference:
     return GateDifference(**fields, pairs=len(changes), corrected_p=fields["p"])
 
 
-HEADER = ("figure", "pairs", "before", "after", "difference", "p")
+HEADER = (
+    "kind",
+    "pairs",
+    *(f"{figure}{part}" for figure in (FALSE_HITS, AUC) for part in (", before", "after", "difference")),
+)
 
 
 def build_repair_grid(result: RepairResult) -> Grid:
-    """Return the table: a row for each kind and figure, then Spearman's correlation."""
+    """Return the table of kinds: false hits and AUC before and after. A difference has a star if it is significant."""
+    by_name = group_by((row for row in result.differences if row.name != OWN_PAIRS), lambda row: row.name)
+    rows = []
+    for name, group in by_name.items():
+        figures = {row.figure: row for row in group}
+        if AUC not in figures:
+            continue
+        texts = [text for figure in (FALSE_HITS, AUC) for text in _format_difference(figures.get(figure))]
+        label = name.removeprefix(f"{OWN_PAIRS}, ")
+        rows.append(GridRow(label, "", (GridCell(str(figures[AUC].pairs)), *map(GridCell, texts))))
+    return Grid(HEADER, tuple(rows))
+
+
+def build_whole_grid(result: RepairResult) -> Grid:
+    """Return the table of figures that have no kind: misses, paraphrases found first, and Spearman's correlation."""
     rows = []
     for row in result.differences:
-        if row.name == OWN_PAIRS:
-            continue
-        values = (f"{100 * value:.1f}" for value in (row.first_value, row.second_value))
-        name = row.name.removeprefix(f"{OWN_PAIRS}, ")
-        cells = (str(row.pairs), *values, row.format_difference(), f"{row.corrected_p:.3f}")
-        rows.append(GridRow(f"{name}: {row.figure}", "", tuple(map(GridCell, cells))))
+        if row.figure in (MISSES, NOT_FOUND):
+            texts = (f"{row.name}, {row.figure}", str(row.pairs), *_format_difference(row))
+            rows.append(GridRow(texts[0], "", tuple(map(GridCell, texts[1:]))))
     low, high = result.spearman_interval.low, result.spearman_interval.high
-    cells = (str(result.neutral_texts), "1", f"{result.spearman:.3f}", f"[{low:.3f}, {high:.3f}]", "")
-    rows.append(GridRow("neutral texts: Spearman", "", tuple(map(GridCell, cells))))
-    return Grid(HEADER, tuple(rows))
+    texts = (str(result.neutral_texts), "1", f"{result.spearman:.3f}", f"[{low:.3f}, {high:.3f}]")
+    rows.append(GridRow("neutral texts, Spearman with the old cosines", "", tuple(map(GridCell, texts))))
+    return Grid(("figure", "pairs or texts", "before", "after", "difference"), tuple(rows))
+
+
+def _format_difference(row: GateDifference | None) -> tuple[str, str, str]:
+    if row is None:
+        return "", "", ""
+    before, after = (f"{100 * value:.1f}" for value in (row.first_value, row.second_value))
+    return before, after, f"{row.format_difference()}{'*' if row.is_significant else ''}"
+
+
+def build_repair_tables(result: RepairResult) -> list[ShownTable]:
+    """Return both tables; the notes stand below the second."""
+    return [("", build_repair_grid(result), ""), ("", build_whole_grid(result), format_repair_notes(result))]
 
 
 def format_repair_notes(result: RepairResult) -> str:
@@ -240,15 +264,18 @@ def format_repair_notes(result: RepairResult) -> str:
     source = (
         "Paraphrases are yours (same=1)."
         if result.has_paraphrases
-        else "Without enough paraphrases of yours, variants (edits of the same meaning) stand for them. Variants are far "
-        "easier than real paraphrases: do not use a threshold or a recall that they give; add --pairs."
+        else "Without enough paraphrases of yours, variants (edits of the same meaning) stand for them. Variants are "
+        "far easier than real paraphrases: do not use a threshold or a recall that they give; add --pairs."
     )
     notes = (
         "Held-out texts: no text, edit or near-copy of them was trained on. Figures in percent, differences in "
-        "percentage points with 95% interval; p: paired tests, Holm-corrected together.",
-        "False hits: pairs of another meaning that pass the threshold that keeps 95% of paraphrases, chosen on one half "
-        "of them for each model. AUC: of paraphrases against pairs of the kind. Not found first: paraphrases whose "
-        "nearest text is another one. Spearman: of old and new cosines of neutral texts, with bootstrap interval.",
+        "percentage points with 95% intervals; * significant (paired tests, Holm-corrected together, p < 0.05).",
+        "False hits: pairs of another meaning that pass the threshold that keeps 95% of paraphrases, chosen on one "
+        "half of them for each model. AUC: paraphrases against the kind's pairs. Not found first: paraphrases whose "
+        "nearest text is not their own. Spearman: its interval is a bootstrap of texts; it has no test, since the old "
+        "model's is 1.",
+        f"{GENERATED_PREFIX}...: sentences of gen pairs, on which nothing was trained; they show whether a meaning got "
+        "lost.",
         source,
         *result.notes,
     )

@@ -2,8 +2,9 @@
 
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sentprobe.common.errors import UsageError, require_libraries
 from sentprobe.common.files import atomic_folder
@@ -17,15 +18,12 @@ from sentprobe.probes.corpus.user_texts import read_user_texts
 from sentprobe.probes.encoders.encoder import digest
 from sentprobe.probes.encoders.kinds import read_spec
 from sentprobe.probes.repair.repair_data import RepairData, prepare_data
-from sentprobe.probes.repair.repair_measures import (
-    RepairResult,
-    build_repair_grid,
-    compare_figures,
-    format_repair_notes,
-    measure_model,
-)
+from sentprobe.probes.repair.repair_measures import RepairResult, build_repair_tables, compare_figures, measure_model
 from sentprobe.probes.similarity.text_pairs import read_pairs
 from sentprobe.probes.similarity.triplet_sentences import TripletSampling, build_triplet_spaces
+
+if TYPE_CHECKING:
+    from sentprobe.probes.repair.repair_training import RepairSettings
 
 GENERATED = 60
 """The number of generated triplets of each contrast, which show whether a meaning that was not trained got lost."""
@@ -89,7 +87,10 @@ def repair(plan: RepairPlan, *, reporter: Reporter | None = None, **settings: ob
     result = replace(result, notes=(_describe_training(data, chosen),))
     with atomic_folder(plan.out, check=lambda: _check_out(plan.out)) as folder:
         encoder.model.save_pretrained(str(folder), create_model_card=False)
-        (folder / CARD).write_text(format_card(plan, result), encoding="utf-8")
+        card = folder / CARD
+        card.write_text(format_card(plan, result), encoding="utf-8")
+        for path in folder.rglob("*.safetensors"):  # safetensors lets only the user read its files
+            path.chmod(card.stat().st_mode)
     shutil.rmtree(plan.checkpoints)
     return result
 
@@ -136,17 +137,19 @@ def _sample_generated(language: str, *, seed: int) -> Sequence[object]:
     return [triplets for triplets in triplet_sets if len(triplets)]
 
 
-def _describe_training(data: RepairData, settings: object) -> str:
+def _describe_training(data: RepairData, settings: "RepairSettings") -> str:
     side = data.training
+    chosen = ", ".join(f"{name}={value}" for name, value in asdict(settings).items())
     return (
         f"Trained on {len(side.opposites):,} opposites, {len(side.variants):,} variants and {len(side.paraphrases):,} "
-        f"paraphrases of {len(side.texts):,} texts; cosines of {len(side.neutral):,} texts were kept. {settings}."
+        f"paraphrases of {len(side.texts):,} texts; cosines of {len(side.neutral):,} texts were kept. Settings: "
+        f"{chosen}."
     )
 
 
 def format_card(plan: RepairPlan, result: RepairResult) -> str:
     """Return the model card: the base model, what it was trained on, the table, and the command."""
-    table = format_tables([("", build_repair_grid(result), format_repair_notes(result))], TableFormat.MARKDOWN)
+    table = format_tables(build_repair_tables(result), TableFormat.MARKDOWN)
     return (
         "---\nlibrary_name: sentence-transformers\npipeline_tag: sentence-similarity\ntags:\n- sentence-transformers\n"
         "- sentence-similarity\n---\n\n"
