@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from sentprobe.common.errors import first_line
 from sentprobe.common.files import write_atomically
 from sentprobe.common.screen import Reporter
+from sentprobe.common.values import group_by
 from sentprobe.probes.classifier.devices import choose_precision, find_device
 from sentprobe.probes.classifier.probe import Precision
 from sentprobe.probes.encoders.encoder import EncoderError, digest
@@ -29,6 +30,8 @@ COMPLETE = "complete"
 """A file in a checkpoint that was written in full."""
 RECIPE = "recipe.txt"
 """A file in the folder of checkpoints: a digest of all that the training depends on."""
+MOST_COPIES = 4
+"""How often a pair of a rare kind occurs in a pass over the pairs, at most."""
 EDITS, KEEP = "edits", "keep"
 """The two data sets of a training, from which batches come in turn."""
 
@@ -105,7 +108,7 @@ def train_repair(
             args=build_arguments(encoder, settings, checkpoints),
             train_dataset=datasets,
             loss={name: losses[name] for name in datasets},
-            callbacks=[_build_callback(reporter, settings.steps)],
+            callbacks=[build_callback(reporter, settings.steps)],
         )
         trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
     if not all(torch.isfinite(parameter).all() for parameter in model.parameters()):
@@ -118,7 +121,7 @@ def build_datasets(encoder: SentenceTransformerEncoder, data: RepairData, *, kee
     from datasets import Dataset
 
     side = data.training
-    pairs: Sequence[TextPair] = [*side.opposites, *side.variants, *side.paraphrases]
+    pairs = [*balance_kinds(side.opposites), *side.variants, *side.paraphrases]
     edits = {
         "first": [pair.first for pair in pairs],
         "second": [pair.second for pair in pairs],
@@ -129,6 +132,17 @@ def build_datasets(encoder: SentenceTransformerEncoder, data: RepairData, *, kee
         old = np.asarray(encoder.encode(side.neutral), np.float32)
         datasets[KEEP] = Dataset.from_dict({"text": [*side.neutral], "label": [*old]})
     return datasets
+
+
+def balance_kinds(pairs: Sequence[TextPair]) -> list[TextPair]:
+    """Return the pairs, those of rare kinds several times (at most MOST_COPIES), so that kinds are about equally many.
+
+    >>> [len(balance_kinds([TextPair("a", "b", False, kind) for kind in kinds])) for kinds in ("xxxyyy", "xxxy")]
+    [6, 6]
+    """
+    by_kind = group_by(pairs, lambda pair: pair.kind)
+    largest = max(map(len, by_kind.values()), default=0)
+    return [pair for group in by_kind.values() for pair in group * min(MOST_COPIES, round(largest / len(group)))]
 
 
 def build_arguments(encoder: SentenceTransformerEncoder, settings: RepairSettings, folder: Path) -> Any:
@@ -173,7 +187,7 @@ def find_checkpoint(folder: Path, recipe: str) -> Path | None:
     return None
 
 
-def _build_callback(reporter: Reporter, steps: int) -> Any:
+def build_callback(reporter: Reporter, steps: int) -> Any:
     """Return a callback that reports steps, and marks each checkpoint that is complete."""
     from transformers import TrainerCallback
 

@@ -10,7 +10,11 @@ from torch import nn
 
 from sentprobe.probes.repair.repair_training import COMPLETE, KeepCosinesLoss, find_checkpoint
 
-ROWS = st.lists(st.lists(st.floats(-3, 3), min_size=2, max_size=2).filter(lambda row: max(map(abs, row)) > 0.01), min_size=2, max_size=4)
+ROWS = st.lists(
+    st.lists(st.floats(-3, 3), min_size=2, max_size=2).filter(lambda row: max(map(abs, row)) > 0.01),
+    min_size=2,
+    max_size=4,
+)
 
 
 class Vectors(nn.Module):
