@@ -96,6 +96,7 @@ def repair(folder: Path, *, seed: int, keep_weight: float, steps: int) -> None:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     cost = {"cpu_seconds": used.ru_utime + used.ru_stime, "gigabytes": used.ru_maxrss / 2**20}
     figures = {"held_out": json.loads(done.stdout), "exit_code": done.returncode, **cost}
+    (folder / f"{name}.json").write_text(json.dumps(figures), encoding="utf-8")
     before = make_encoder(f"st:{packaged_model()}", seed=0)
     after = make_encoder(f"st:{folder / name}", seed=0)
     figures["elsewhere"] = [*compare_elsewhere(before, after, folder)]
@@ -117,7 +118,7 @@ def compare_elsewhere(before: Any, after: Any, folder: Path) -> Iterator[tuple[s
     own = group_by(read_pairs(QUESTIONS), lambda pair: pair.kind)
     parts = {name: pairs for name, pairs in human.items() if pairs is not paraphrases}
     parts |= {f"traps of ours: {name}": pairs for name, pairs in own.items() if not pairs[0].same}
-    texts = [text for text in read_treebank("test")]
+    texts = read_treebank("test")
     rules = choose_edit_rules((), has_parse=True)
     edits = make_edits(map(UserText, texts), rules, EditCounts(), parser=find_parser(folder))
     for kind, group in group_by(edits, lambda edit: edit.kind).items():

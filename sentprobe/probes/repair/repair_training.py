@@ -95,6 +95,7 @@ def train_repair(
     """
     from sentence_transformers import SentenceTransformerTrainer
     from sentence_transformers.sentence_transformer.losses import ContrastiveLoss
+    from transformers import PrinterCallback
 
     check_trainable(encoder)
     model = encoder.model
@@ -110,6 +111,7 @@ def train_repair(
             loss={name: losses[name] for name in datasets},
             callbacks=[build_callback(reporter, settings.steps)],
         )
+        trainer.remove_callback(PrinterCallback)  # it prints the trainer's own figures
         trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
     if not all(torch.isfinite(parameter).all() for parameter in model.parameters()):
         raise EncoderError(f"{encoder.name}: the training diverged, so that weights are not finite; take a lower rate")
