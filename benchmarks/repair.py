@@ -166,8 +166,8 @@ def build_report(folder: Path) -> Iterator[str]:
         yield format_rows(rows, [": ".join(name) for name in names])
         yield "\nOther texts, AUC against paraphrases of SICK (none trained on):\n"
         elsewhere = [{row[0]: tuple(row[1:]) for row in run["elsewhere"]} for run in runs]
-        names = dict.fromkeys(name for records in elsewhere for name in records)
-        yield format_rows([[records[name] for records in elsewhere] for name in names], [*names])
+        parts = [*elsewhere[0]]
+        yield format_rows([[records[name] for records in elsewhere] for name in parts], parts)
 
 
 def format_rows(rows: Sequence[Sequence[tuple[int, float, float]]], names: Sequence[str]) -> str:

@@ -140,7 +140,8 @@ def find_first(encoder: Encoder, data: RepairData) -> Floats:
 
 def _normalize_rows(vectors: Any) -> Floats:
     rows = np.asarray(vectors, np.float64)
-    return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+    normalized: Floats = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+    return normalized
 
 
 def sample_neutral(data: RepairData, *, seed: int) -> list[str]:
@@ -242,8 +243,8 @@ def build_whole_grid(result: RepairResult) -> Grid:
             texts = (f"{row.name}, {row.figure}", str(row.pairs), *_format_difference(row))
             rows.append(GridRow(texts[0], "", tuple(map(GridCell, texts[1:]))))
     low, high = result.spearman_interval.low, result.spearman_interval.high
-    texts = (str(result.neutral_texts), "1", f"{result.spearman:.3f}", f"[{low:.3f}, {high:.3f}]")
-    rows.append(GridRow("neutral texts, Spearman with the old cosines", "", tuple(map(GridCell, texts))))
+    spearman = (str(result.neutral_texts), "1", f"{result.spearman:.3f}", f"[{low:.3f}, {high:.3f}]")
+    rows.append(GridRow("neutral texts, Spearman with the old cosines", "", tuple(map(GridCell, spearman))))
     return Grid(("figure", "pairs or texts", "before", "after", "difference"), tuple(rows))
 
 

@@ -64,6 +64,7 @@ def repair(plan: RepairPlan, *, reporter: Reporter | None = None, **settings: ob
         SentprobeError: the texts are too few, or the training fails.
     """
     require_libraries("sentence_transformers", "accelerate", "datasets")
+    from sentprobe.probes.encoders.models.model_loading import suppress_messages
     from sentprobe.probes.encoders.models.sentence_transformer import load_sentence_transformer
     from sentprobe.probes.repair.repair_training import RepairSettings, check_trainable, train_repair
 
@@ -86,7 +87,8 @@ def repair(plan: RepairPlan, *, reporter: Reporter | None = None, **settings: ob
     result = compare_figures(before, after, data, model=encoder.name, max_loss=plan.max_loss, seed=chosen.seed)
     result = replace(result, notes=(_describe_training(data, chosen),))
     with atomic_folder(plan.out, check=lambda: _check_out(plan.out)) as folder:
-        encoder.model.save_pretrained(str(folder), create_model_card=False)
+        with suppress_messages():
+            encoder.model.save_pretrained(str(folder), create_model_card=False)
         card = folder / CARD
         card.write_text(format_card(plan, result), encoding="utf-8")
         for path in folder.rglob("*.safetensors"):  # safetensors lets only the user read its files

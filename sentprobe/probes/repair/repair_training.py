@@ -1,9 +1,7 @@
 """The training of a repair: the trainer and losses of sentence-transformers, and a loss that keeps old cosines."""
 
-import logging
 import shutil
-import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +18,7 @@ from sentprobe.common.values import group_by
 from sentprobe.probes.classifier.devices import choose_precision, find_device
 from sentprobe.probes.classifier.probe import Precision
 from sentprobe.probes.encoders.encoder import EncoderError, digest
+from sentprobe.probes.encoders.models.model_loading import suppress_messages
 from sentprobe.probes.encoders.models.sentence_transformer import SentenceTransformerEncoder
 from sentprobe.probes.repair.repair_data import RepairData
 from sentprobe.probes.similarity.pair_scores import TextPair
@@ -102,8 +101,8 @@ def train_repair(
     datasets = build_datasets(encoder, data, keeps=settings.keep_weight > 0)
     losses = {EDITS: ContrastiveLoss(model, margin=settings.margin), KEEP: KeepCosinesLoss(model, settings.keep_weight)}
     checkpoint = find_checkpoint(checkpoints, digest(encoder.fingerprint, data.digest(), repr(settings)))
-    model.model_card_data.generate_widget_examples = False
-    with _report_training_errors(encoder.name), _quiet_libraries():
+    model.model_card_data.widget = [{}]  # else the trainer draws examples for its own card, with a progress bar
+    with _report_training_errors(encoder.name), suppress_messages():
         trainer = SentenceTransformerTrainer(
             model=model,
             args=build_arguments(encoder, settings, checkpoints),
@@ -193,7 +192,7 @@ def build_callback(reporter: Reporter, steps: int) -> Any:
     """Return a callback that reports steps, and marks each checkpoint that is complete."""
     from transformers import TrainerCallback
 
-    class RepairCallback(TrainerCallback):  # type: ignore[misc]
+    class RepairCallback(TrainerCallback):
         def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002
             reporter.begin("train", steps)
             reporter.advance(state.global_step)
@@ -215,19 +214,3 @@ def _report_training_errors(name: str) -> Iterator[None]:
         raise EncoderError(f"{name}: the device's memory is full: {first_line(error)}") from error
     except (RuntimeError, ValueError, KeyError) as error:
         raise EncoderError(f"{name}: it cannot be trained: {type(error).__name__}: {first_line(error)}") from error
-
-
-@contextmanager
-def _quiet_libraries() -> Iterator[None]:
-    """Suppress warnings and messages below errors of the training libraries, which speak of their own options."""
-    loggers = [logging.getLogger(name) for name in ("transformers", "sentence_transformers", "accelerate", "datasets")]
-    levels: Mapping[logging.Logger, int] = {log: log.level for log in loggers}
-    for log in loggers:
-        log.setLevel(logging.ERROR)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        for log, level in levels.items():
-            log.setLevel(level)

@@ -49,12 +49,12 @@ def test_digest_is_of_the_training_side() -> None:
 
 
 def test_too_few_texts_are_refused() -> None:
-    with pytest.raises(SentprobeError, match="^too few texts: 5 different texts give"):
+    with pytest.raises(SentprobeError, match=r"^too few texts: 5 different texts give"):
         prepare(TEXTS[:5], [])
 
 
 def test_one_text_repeated_is_refused() -> None:
-    with pytest.raises(SentprobeError, match="^too few texts: 1 different text gives"):
+    with pytest.raises(SentprobeError, match=r"^too few texts: 1 different text gives"):
         prepare(TEXTS[:1] * 500, [])
 
 
@@ -65,5 +65,5 @@ def test_near_copies_alone_are_refused() -> None:
 
 
 def test_too_few_paraphrases_are_refused() -> None:
-    with pytest.raises(UsageError, match="^too few paraphrases: the held-out texts have 0 variants"):
+    with pytest.raises(UsageError, match=r"^too few paraphrases: the held-out texts have 0 variants"):
         prepare(TEXTS, [])
