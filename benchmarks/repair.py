@@ -42,7 +42,6 @@ from sentprobe.probes.statistics import Floats
 
 QUESTIONS = Path(__file__).with_name("repair_questions.tsv")
 STATEMENTS, KEEP_TEXTS, NOVEL_SENTENCES = 300, 600, 300
-DEFAULT_STEPS = 120
 MODEL = "minilm"
 
 
@@ -188,7 +187,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("what", choices=["run", "table"])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--steps", type=int, default=DEFAULT_STEPS)
+    parser.add_argument("--steps", type=int, default=120)
     parser.add_argument("--keep-weight", type=float, default=30.0)
     options = parser.parse_args(arguments)
     if options.what == "run":

@@ -14,8 +14,6 @@ from sentprobe.common.processes import check_count, limit_threads
 from sentprobe.common.screen import print_text, show_bars
 from sentprobe.common.specs import choose_member
 
-DEFAULT_STEPS = 160
-
 
 @opt.expand_option_groups
 def repair(
@@ -37,7 +35,7 @@ def repair(
     max_loss: Annotated[
         float, typer.Option(metavar="POINTS", help="Exit with 1 if a kind is significantly worse by more points.")
     ] = 2.0,
-    steps: Annotated[int, typer.Option(help="Number of batches.")] = DEFAULT_STEPS,
+    steps: Annotated[int, typer.Option(help="Number of batches.")] = 120,
     batch: Annotated[int, typer.Option(help="Number of pairs or texts in a batch.")] = 32,
     rate: Annotated[float, typer.Option(help="Learning rate.")] = 5e-5,
     keep_weight: Annotated[float, typer.Option(help="Weight of the loss that keeps cosines; 0: none.")] = 30.0,

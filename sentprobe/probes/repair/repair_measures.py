@@ -72,10 +72,10 @@ class RepairResult:
         limit = f"{100 * self.max_loss:g} points"
         tests = f"{len(self.differences)} paired tests, Holm-corrected, p < {LEVEL:g}"
         if losses := self.list_losses():
-            listed = ", ".join(f"{row.name} ({row.format_values()})" for row in losses)
+            listed = ", ".join(f"{_strip_source(row.name)} ({row.format_values()})" for row in losses)
             return f"Worse by more than {limit} on held-out texts: {listed} ({tests})."
         better = [row.name for row in self.differences if row.is_significant and not row.is_worse]
-        names = ", ".join(name for name in dict.fromkeys(better) if name != OWN_PAIRS) or "nothing"
+        names = ", ".join(_strip_source(name) for name in dict.fromkeys(better) if name != OWN_PAIRS) or "nothing"
         return f"Significantly better on held-out texts: {names}; no kind is worse by more than {limit} ({tests})."
 
     def to_records(self) -> list[dict[str, Any]]:
@@ -91,6 +91,10 @@ class RepairResult:
             "high": self.spearman_interval.high,
         }
         return [facts | row for row in (*map(asdict, self.differences), spearman)]
+
+
+def _strip_source(name: str) -> str:
+    return name.removeprefix(f"{OWN_PAIRS}, ")
 
 
 def measure_model(encoder: Encoder, data: RepairData, generated: Sequence[Any], *, seed: int) -> ModelFigures:
@@ -230,8 +234,7 @@ def build_repair_grid(result: RepairResult) -> Grid:
         if AUC not in figures:
             continue
         texts = [text for figure in (FALSE_HITS, AUC) for text in _format_difference(figures.get(figure))]
-        label = name.removeprefix(f"{OWN_PAIRS}, ")
-        rows.append(GridRow(label, "", (GridCell(str(figures[AUC].pairs)), *map(GridCell, texts))))
+        rows.append(GridRow(_strip_source(name), "", (GridCell(str(figures[AUC].pairs)), *map(GridCell, texts))))
     return Grid(HEADER, tuple(rows))
 
 

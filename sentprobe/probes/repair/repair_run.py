@@ -56,7 +56,7 @@ class RepairPlan:
 def repair(plan: RepairPlan, *, reporter: Reporter | None = None, **settings: object) -> RepairResult:
     """Repair a model, write it to ``plan.out``, and return its figures before and after.
 
-    - settings: fields of :class:`~.repair_training.RepairSettings`
+    - settings: the fields of :class:`~.repair_training.RepairSettings`
 
     Raises:
         UsageError: a value is wrong, or the folder exists.

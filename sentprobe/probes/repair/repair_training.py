@@ -39,17 +39,18 @@ EDITS, KEEP = "edits", "keep"
 class RepairSettings:
     """The settings of a repair's training."""
 
-    steps: int = 160
+    steps: int
     """Number of batches; every other one has neutral texts."""
-    batch: int = 32
-    rate: float = 5e-5
+    batch: int
+    rate: float
+    """The greatest learning rate, after a warm-up of a tenth of the steps; it falls to 0."""
+    keep_weight: float
+    """The weight of the loss that keeps cosines of neutral texts; 0: none."""
+    seed: int
+    device: str
+    precision: Precision
     margin: float = 0.5
     """The distance (1 - cosine) up to which texts of different meaning are pushed apart."""
-    keep_weight: float = 30.0
-    """The weight of the loss that keeps cosines of neutral texts; 0: none."""
-    seed: int = 0
-    device: str = "auto"
-    precision: Precision = Precision.FLOAT32
 
 
 class KeepCosinesLoss(nn.Module):
