@@ -221,7 +221,7 @@ def _compare_found(before: Floats, after: Floats) -> GateDifference:
 HEADER = (
     "kind",
     "pairs",
-    *(f"{figure}{part}" for figure in (FALSE_HITS, AUC) for part in (", before", "after", "difference")),
+    *(f"{figure}{part}" for figure in (FALSE_HITS, AUC) for part in (": before", ": after", ": difference")),
 )
 
 

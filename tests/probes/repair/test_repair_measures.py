@@ -1,11 +1,13 @@
 """The figures before and after a repair."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from sentprobe.common.tables import TableFormat, format_tables
 from sentprobe.lexicon import english
@@ -42,8 +44,8 @@ class Shift:
         self.name = self.fingerprint = f"shift {opposite} {paraphrase}"
         self._shifts = {"not": opposite, "again": paraphrase}
 
-    def encode(self, texts: list[str]) -> Floats:
-        return np.array([self._encode(text) for text in texts], np.float32)
+    def encode(self, sentences: Sequence[str]) -> NDArray[np.float32]:
+        return np.array([self._encode(text) for text in sentences], np.float32)
 
     def _encode(self, text: str) -> Floats:
         *words, last = text.split()
@@ -55,8 +57,8 @@ class Shift:
 def compare(before: Shift, after: Shift) -> RepairResult:
     spaces, _ = build_triplet_spaces(english(), ("tense",), TripletSampling(n=20), None)
     triplets = [space.sample(20, seed=0) for space in spaces]
-    figures = [measure_model(encoder, DATA, triplets, seed=0) for encoder in (before, after)]
-    return compare_figures(*figures, DATA, model="shift", max_loss=0.02, seed=0)
+    first, second = (measure_model(encoder, DATA, triplets, seed=0) for encoder in (before, after))
+    return compare_figures(first, second, DATA, model="shift", max_loss=0.02, seed=0)
 
 
 def test_same_model_differs_in_nothing() -> None:
@@ -88,7 +90,7 @@ def test_first_paraphrase_is_found() -> None:
 
 @given(st.integers(0, 99), st.integers(20, 30))
 def test_monotone_change_of_cosines_keeps_ranks(seed: int, texts: int) -> None:
-    cosines = np.corrcoef(np.random.default_rng(seed).normal(size=(texts, 4)))
+    cosines = np.atleast_2d(np.corrcoef(np.random.default_rng(seed).normal(size=(texts, 4))))
     value, interval = correlate_cosines(cosines, cosines**3, seed=seed)
     assert value == pytest.approx(1)
     assert interval.low == pytest.approx(1)
