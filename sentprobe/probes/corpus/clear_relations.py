@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 _RENAMED = {
     "dobj": "obj", "poss": "nmod:poss", "neg": "advmod", "prt": "compound:prt", "relcl": "acl:relcl",
-    "intj": "discourse", "npadvmod": "obl:unmarked", "quantmod": "advmod", "predet": "det:predet", "oprd": "xcomp", "preconj": "cc",
+    "intj": "discourse", "npadvmod": "obl:unmarked", "quantmod": "advmod", "predet": "det:predet",
+    "oprd": "xcomp", "preconj": "cc",
 }  # fmt: skip
 _MARKS = frozenset(("prep", "pobj", "attr", "acomp", "relcl", "npadvmod"))
 _VERBS = ("V", "M", "J", "R")

@@ -9,10 +9,10 @@ from sentprobe.probes.corpus.clear_relations import convert_clear_relations, is_
 
 SENTENCES = [
     (
-        "What/WP/2/attr is/VBZ/0/root the/DT/4/det cost/NN/2/nsubj of/IN/4/prep the/DT/7/det plan/NN/5/pobj ?/./2/punct",
+        "What/WP/2/attr is/VBZ/0/root the/DT/4/det cost/NN/2/nsubj of/IN/4/prep a/DT/7/det plan/NN/5/pobj ?/./2/punct",
         "root cop det nsubj case det nmod punct",
         "tense",
-        "What was the cost of the plan ?",
+        "What was the cost of a plan ?",
     ),
     (
         "The/DT/2/det plan/NN/3/nsubj is/VBZ/0/root free/JJ/3/acomp ././3/punct",
