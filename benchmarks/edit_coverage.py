@@ -38,9 +38,8 @@ def main(treebank: str, parser: str | None = None) -> None:
             edited += bool(edits)
             kinds.update(edit.kind for edit in edits)
     seconds = time.process_time() - start
-    print(
-        f"{edited:,} of {len(texts):,} texts, {100 * edited / len(texts):.1f}%; {len(texts) / seconds:,.0f} a CPU second"
-    )
+    share, speed = 100 * edited / len(texts), len(texts) / seconds
+    print(f"{edited:,} of {len(texts):,} texts, {share:.1f}%; {speed:,.0f} a CPU second")
     print(", ".join(f"{kind} {count}" for kind, count in kinds.most_common()))
 
 
