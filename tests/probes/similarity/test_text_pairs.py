@@ -91,7 +91,7 @@ def test_wrong_tuple_is_refused(rows: list[tuple[object, ...]], message: str) ->
 
 
 def test_paraphrases_of_a_file_set_the_threshold(tmp_path: Path) -> None:
-    """Half of them; pairs with same=0 are no paraphrases, and generated pairs are all measured."""
+    """One half sets it; pairs with same=0 are no paraphrases, and generated pairs are all measured."""
     path = tmp_path / "mine.csv"
     rows = [f"the man{n} slept,the man{n} {'slept' if n % 3 else 'was there'},1" for n in range(40)]
     path.write_text("\n".join(["a,b,same", *rows, "x y,y z,0"]), encoding="utf-8")
