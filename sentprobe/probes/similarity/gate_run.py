@@ -30,7 +30,7 @@ from sentprobe.probes.similarity import pair_scores, text_pairs
 from sentprobe.probes.similarity.gate_comparison import compare_gates, read_stored_gate
 from sentprobe.probes.similarity.gate_rates import GateDraw, measure_gate
 from sentprobe.probes.similarity.gate_tables import GateResults
-from sentprobe.probes.similarity.gate_thresholds import USUAL, ThresholdRule, check_threshold
+from sentprobe.probes.similarity.gate_thresholds import USUAL, ThresholdRule, check_names, check_threshold
 from sentprobe.probes.similarity.measures import Nearness
 from sentprobe.probes.similarity.pair_scores import (
     CROSS_ENCODER,
@@ -129,6 +129,7 @@ def gate(
         mood=mood,
         held_out=held_out,
     )
+    check_names(budgets, pair_source.list_names(), "--budget")
     if paraphrases is not None and threshold is not None and then is None:
         raise UsageError("--threshold and --paraphrases: give one of them")
     stored = None if baseline is None else read_stored_gate(Path(baseline), seed=seed)
@@ -185,6 +186,11 @@ class PairSource:
     pair_notes: tuple[str, ...]
     """Notes on doubtful labels of the user's pairs."""
     paraphrases: tuple[TextPair, ...]
+
+    def list_names(self) -> list[str]:
+        """Return the names that may have a limit or budget: the kinds of the user's pairs, or the contrasts."""
+        kinds = [pair.kind for pair in self.own_pairs if not pair.same]
+        return kinds if self.own_pairs else [space.contrast.name for space in self.spaces]
 
     def measure(self, scorer: PairScorer, rule: ThresholdRule = USUAL, *, seed: int, reporter: Reporter) -> GateDraw:
         """Measure the rates of a scorer in one draw, at the threshold that the rule states or chooses."""

@@ -117,7 +117,7 @@ def choose_budget_threshold(
     hint = f"; {100 * strictest:g}% needs {needed} pairs in each half, not {fewest:.0f}" if fewest < needed else ""
     raise NoThresholdError(
         "no threshold at which a paraphrase passes keeps false hits within the budget; the least that can be promised "
-        f"(95% upper bound) is {listed}{more}, at {sign * candidates[0]:.4f}{hint}"
+        f"(95% upper bound) is {listed}{more}, at the threshold {sign * candidates[0]:.4f}{hint}"
     )
 
 
