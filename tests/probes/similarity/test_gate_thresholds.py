@@ -122,7 +122,7 @@ def test_too_few_pairs_are_named() -> None:
     halves = [[make_kind("x", np.zeros(20))], [make_kind("x", np.zeros(50))]]
     with pytest.raises(
         NoThresholdError,
-        match=r"13\.9% of own pairs, x, at the threshold 1\.0000; 1% needs 299 pairs in each half, and own pairs, x has",
+        match=r"13\.9% of own pairs, x, at the threshold 1\.0000; 1% needs 299 pairs in each half, and own pairs, x",
     ):
         choose_budget_threshold(np.ones(3), halves, ThresholdRule(budgets={"": 0.01}), sign=1)
 
