@@ -29,7 +29,7 @@ settings.register_profile("ci", settings.get_profile("always"), derandomize=True
 default_settings = settings.get_profile("ci" if os.environ.get("CI") else "always")
 # --hypothesis-profile=thorough, as in make test-slow, wins.
 settings.register_profile("thorough", default_settings, max_examples=100)
-settings.register_profile("quick", default_settings, max_examples=15)
+settings.register_profile("quick", default_settings, max_examples=10)
 settings.load_profile("quick")
 
 # In a shell's background job Ctrl-C is ignored, and under nohup SIGHUP; tests start processes that need them.

@@ -62,6 +62,7 @@ DIRECTIONS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 DIRECTION_MARKS = {"LEFT-TO-RIGHT MARK", "RIGHT-TO-LEFT MARK", "ARABIC LETTER MARK"}
 
 
+@pytest.mark.slow
 def test_dangerous_characters_are_escaped() -> None:
     for code in range(sys.maxunicode + 1):
         sign = chr(code)

@@ -1,4 +1,4 @@
-"""The number of examples of a property: 15% in ``make test``, all in ``make test-slow``."""
+"""The number of examples of a property: 10% in ``make test``, all in ``make test-slow``."""
 
 from typing import Any
 

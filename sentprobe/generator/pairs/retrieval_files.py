@@ -216,11 +216,13 @@ def _select_distinct(space: TripletSpace, count: int, seed: int, meanings: set[H
     # Twice as many as needed, because some have the meaning of another.
     triplets = space.sample_unchecked(min(2 * count, space.count()), seed=seed)
     positions: list[int] = []
-    for start, portion in triplets.iterate_portions(PART_SIZE):
+    for start, portion in triplets.iterate_portions(min(count, PART_SIZE) or 1):
         for position, pair in enumerate(_list_meanings(portion), start):
             if len(positions) < count and meanings.isdisjoint(pair):
                 meanings.update(pair)
                 positions.append(position)
+        if len(positions) == count:
+            break
     if len(positions) < count:
         raise UsageError(
             f"{count} queries of the contrast {space.contrast.name} were asked for, but only {len(positions)} with "

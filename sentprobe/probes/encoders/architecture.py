@@ -51,7 +51,7 @@ class Architecture:
 
 
 CONFIG_FILE = "config.json"
-FORMAT = "sentprobe sentence model 1"
+FORMAT = "sentprobe sentence model 2"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +67,8 @@ class ModelConfig:
     """Whether training left the word vectors unchanged."""
     record: Mapping[str, Any]
     """Facts about the training, such as ``step``, the number of its last step."""
+    digests: Mapping[str, str]
+    """The SHA-256 of each other file, by its name: without them, a changed bit of the weights would be believed."""
 
 
 def is_model_folder(path: Path) -> bool:
@@ -80,7 +82,7 @@ def is_model_folder(path: Path) -> bool:
 
 def write_config(config: ModelConfig, folder: Path) -> None:
     """Write config.json to an existing folder."""
-    head = {"format": FORMAT, **asdict(config), "record": dict(config.record)}
+    head = {"format": FORMAT, **asdict(config), "record": dict(config.record), "digests": dict(config.digests)}
     (folder / CONFIG_FILE).write_text(json.dumps(head, indent=2) + "\n", "utf-8", newline="\n")
 
 

@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from sentprobe.probes.training.schedule import TrainingState, ValidationPoint
 
 CHECKPOINT_FOLDER = "checkpoint"
 STATE_FILE, WEIGHTS_FILE, OPTIMIZER_FILE = ("state.json", "weights.safetensors", "optimizer.safetensors")
-FORMAT = "sentprobe checkpoint 1"
+FORMAT = "sentprobe checkpoint 2"
 
 Identity = Mapping[str, str | int | float | bool]
 """All values that determine the trained weights, by name, such as ``{"objective": "nli", "seed": 0}``."""
@@ -41,15 +42,22 @@ class StoredState:
     identity: Identity
     versions: Mapping[str, str]
     """The version of each package used for training, such as ``{"torch": "2.13.0"}``."""
+    digests: Mapping[str, str]
+    """The SHA-256 of each other file of the checkpoint by its name, as written: a damaged one is refused."""
 
 
 def write_checkpoint(folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, stored: StoredState) -> None:
     """Write a checkpoint into an encoder's folder, in place of the previous checkpoint."""
-    header = {"format": FORMAT, **asdict(stored)}
+    contents = {
+        WEIGHTS_FILE: tensor_files.save(_copy_tensors(model.state_dict())),
+        OPTIMIZER_FILE: tensor_files.save(_collect_optimizer_tensors(optimizer)),
+    }
+    digests = {name: sha256(content).hexdigest() for name, content in contents.items()}
+    header = {"format": FORMAT, **asdict(replace(stored, digests=digests))}
     with files.atomic_folder(folder / CHECKPOINT_FOLDER) as new_folder:
         (new_folder / STATE_FILE).write_text(json.dumps(header, indent=2) + "\n", "utf-8", newline="\n")
-        (new_folder / WEIGHTS_FILE).write_bytes(tensor_files.save(_copy_tensors(model.state_dict())))
-        (new_folder / OPTIMIZER_FILE).write_bytes(tensor_files.save(_collect_optimizer_tensors(optimizer)))
+        for name, content in contents.items():
+            (new_folder / name).write_bytes(content)
 
 
 def _copy_tensors(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
@@ -89,7 +97,7 @@ def _parse_state(record: Any) -> StoredState:
         raise FormatError(f"not a valid state: {first_line(error)}") from None
     check_record(stored.state)
     _check_ranges(stored.state)
-    for name, kinds in (("identity", (str, int, float)), ("versions", (str,))):
+    for name, kinds in (("identity", (str, int, float)), ("versions", (str,)), ("digests", (str,))):
         values = getattr(stored, name)
         if not (isinstance(values, dict) and all(isinstance(value, kinds) for value in values.values())):
             raise FormatError(f"{name} must be an object of {'texts' if kinds == (str,) else 'texts and numbers'}")
@@ -135,47 +143,41 @@ DIGEST_DIFFERENCES: Mapping[str, str] = {
 """For each value that the identity stores as a digest, the text of the error message if the value differs."""
 
 
-def load_weights(folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, *, steps: int) -> None:
-    """Load a model's weights and its optimizer's state after *steps* steps. Raises CheckpointError."""
-    model.load_state_dict(_read_tensors(folder / CHECKPOINT_FOLDER / WEIGHTS_FILE, model.state_dict()))
-    path = folder / CHECKPOINT_FOLDER / OPTIMIZER_FILE
+def load_weights(folder: Path, stored: StoredState, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
+    """Load the weights and the optimizer's state that belong to a checkpoint's state. Raises CheckpointError."""
+    model.load_state_dict(_read_tensors(folder, WEIGHTS_FILE, stored, model.state_dict()))
     state: dict[int, dict[str, torch.Tensor]] = {}
-    for key, tensor in _read_tensors(path, _list_optimizer_tensors(optimizer)).items():
+    for key, tensor in _read_tensors(folder, OPTIMIZER_FILE, stored, _list_optimizer_tensors(optimizer)).items():
         number, _, name = key.partition(".")
-        if name in _NOT_NEGATIVE and float(tensor.min()) < 0:
-            raise CheckpointError(f"{path}: {key!r} has a number below 0")
-        if name == _STEP and float(tensor) > steps:
-            raise CheckpointError(f"{path}: {key!r} is {float(tensor):,.0f}, but the training has {steps:,} steps")
         state.setdefault(int(number), {})[name] = tensor
     optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
-
-
-_STEP = "step"
-_NOT_NEGATIVE = (_STEP, "exp_avg_sq", "sum")
-"""Names in an optimizer's state of its number of steps, and of means and sums of squares."""
 
 
 def _list_optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
     """Return, by name, tensors of the shapes and number formats that an optimizer stores after a step."""
     match optimizer:
         case torch.optim.Adam():
-            names = [_STEP, "exp_avg", "exp_avg_sq"]
+            names = ["step", "exp_avg", "exp_avg_sq"]
         case torch.optim.Adagrad():
-            names = [_STEP, "sum"]
+            names = ["step", "sum"]
         case _:
             names = ["momentum_buffer"] if optimizer.defaults["momentum"] else []
     weights = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     return {
-        f"{number}.{name}": torch.zeros(()) if name == _STEP else weight
+        f"{number}.{name}": torch.zeros(()) if name == "step" else weight
         for number, weight in enumerate(weights)
         for name in names
     }
 
 
-def _read_tensors(path: Path, expected: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+def _read_tensors(
+    folder: Path, file_name: str, stored: StoredState, expected: Mapping[str, torch.Tensor]
+) -> dict[str, torch.Tensor]:
     """Read tensors with the names, shapes and number formats of *expected*. Raises CheckpointError."""
+    path = folder / CHECKPOINT_FOLDER / file_name
     try:
-        tensors = _copy_tensors(tensor_files.load(path.read_bytes()))
+        content = path.read_bytes()
+        tensors = _copy_tensors(tensor_files.load(content))
     except OSError as error:
         raise folder_part_error(path, "cannot read it", error, damaged=CheckpointError) from None
     except (safetensors.SafetensorError, ValueError, KeyError) as error:
@@ -186,8 +188,8 @@ def _read_tensors(path: Path, expected: Mapping[str, torch.Tensor]) -> dict[str,
             problem = "missing" if tensor is None else f"{tensor.dtype} of shape {tuple(tensor.shape)}"
             shape = f"{model_tensor.dtype} of shape {tuple(model_tensor.shape)}"
             raise CheckpointError(f"{path}: {name!r} is {problem}; expected: {shape}")
-        if not tensor.isfinite().all():
-            raise CheckpointError(f"{path}: {name!r} has a number that is not finite")
     if unknown := tensors.keys() - expected.keys():
         raise CheckpointError(f"{path}: has {min(unknown)!r}, which this model or its optimizer lacks")
+    if sha256(content).hexdigest() != stored.digests.get(file_name):
+        raise CheckpointError(f"{path}: is damaged: it is not the file that {STATE_FILE} was written with")
     return tensors

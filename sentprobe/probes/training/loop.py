@@ -169,7 +169,7 @@ def train(
             return stored.state
     with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
         loop = _TrainingLoop(prepared, settings, store, probe_model, reporter or screen.SilentReporter())
-        return loop.run(stored.state if stored else None)
+        return loop.run(stored)
 
 
 class _FabricLearner(nn.Module):
@@ -222,12 +222,12 @@ class _TrainingLoop:
         reporter = reporter if self._fabric.is_global_zero else screen.SilentReporter()
         self._pace = TrainingPace(reporter, settings.limits, self._steps_per_epoch)
 
-    def run(self, state: TrainingState | None) -> TrainingState:
-        """Train from the checkpoint with *state* or, if *state* is None, from the start; return the final state."""
-        if state is not None:
-            self._check_progress(state)
-            checkpoint.load_weights(self._store.folder, self._learner, self._plain_optimizer, steps=state.step)
-            self._state = self._saved_state = state
+    def run(self, stored: checkpoint.StoredState | None) -> TrainingState:
+        """Train from a checkpoint or, without one, from the start; return the final state."""
+        if stored is not None:
+            self._check_progress(stored.state)
+            checkpoint.load_weights(self._store.folder, stored, self._learner, self._plain_optimizer)
+            self._state = self._saved_state = stored.state
         with self._interrupts:
             try:
                 self._train()
@@ -380,6 +380,6 @@ class _TrainingLoop:
     def _write_checkpoint(self) -> None:
         if self._fabric.is_global_zero:
             versions = find_versions("torch", "lightning-fabric")
-            stored = checkpoint.StoredState(self._state, self._store.identity, versions)
+            stored = checkpoint.StoredState(self._state, self._store.identity, versions, digests={})
             checkpoint.write_checkpoint(self._store.folder, self._learner, self._plain_optimizer, stored)
         self._saved_state = self._state

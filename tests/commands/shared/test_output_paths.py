@@ -170,7 +170,7 @@ MARKED = {
     "table.json": '{"format": "sentprobe-table 9"}',
     "card.json": '{\n  "format": "sentprobe-dataset 1"}',
     "README.md": f"---\n{README_HEAD}\n---\n",
-    "config.json": '{\n  "format": "sentprobe sentence model 1"}',
+    "config.json": '{\n  "format": "sentprobe sentence model 2"}',
 }
 
 
@@ -483,6 +483,7 @@ def run_in_pipe(*arguments: str) -> bytes:
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("working_folder")
 def test_dash_gives_the_bytes_of_a_file() -> None:
     Path("s.txt").write_text("the man slept\nthe doctor slept\n")

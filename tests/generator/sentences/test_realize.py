@@ -117,7 +117,7 @@ def test_parsing_undoes_realizing_in_all_templates(vocabulary: str) -> None:
 def test_parsing_undoes_realizing_in_every_sub_template(template: str) -> None:
     vocabulary = "everyday" if "ditransitive" in template else "english"
     space = Space(LEXICON, vocabulary=vocabulary, templates=[template], choices=SOMETHING)
-    for event in space.events(space.sample(30, seed=1)):
+    for event in space.events(space.sample(12, seed=1)):
         assert parse(realize(event, LEXICON).text, LEXICON) == (event,)
 
 

@@ -63,7 +63,7 @@ def count_sample(space: Space, count: int) -> dict[str, Counter[str]]:
 
 
 @given(cases, profiles)
-@examples(25)
+@examples(20)
 def test_profile_keeps_events_of_positive_weight(case: Case, profile: Profile) -> None:
     """Strata are disjoint, numbered without gaps, and have all events whose values have a weight."""
     plain = case.make_space()

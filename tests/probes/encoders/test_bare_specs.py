@@ -155,6 +155,7 @@ def test_run_stores_whole_spec(working_folder: Path, command: Command) -> None:
     assert (settings["encoder"], settings["probe-vectors"]) == (["hf:./bert"], "bow:words.txt")
 
 
+@pytest.mark.slow
 def test_other_commands_read_paths(working_folder: Path, command: Command) -> None:
     model = shutil.copytree(packaged_model(), working_folder / "minilm")
     Path("s.txt").write_text("the man slept\n")

@@ -83,7 +83,9 @@ def test_best_is_written_and_last_kept(tmp_path: Path) -> None:
     assert training.best[-1] == state.best.step
     other_prepared = prepare()
     optimizer = schedule.make_optimizer(ADAM, other_prepared.learner)
-    checkpoint.load_weights(tmp_path / "enc", other_prepared.learner, optimizer, steps=state.step)
+    stored = checkpoint.read_state(tmp_path / "enc")
+    assert stored is not None
+    checkpoint.load_weights(tmp_path / "enc", stored, other_prepared.learner, optimizer)
     assert same(other_prepared.learner.state_dict(), training.weights)
 
 

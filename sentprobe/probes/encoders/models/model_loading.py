@@ -169,7 +169,8 @@ def report_loading_errors(model: str) -> Iterator[None]:
         reason = "it needs its own code, which is not run" if needs_code else _describe_library_error(error)
         if is_pickle and not is_out_of_memory(error):  # PyTorch's message advises to run the code
             reason = "its weights are a pickle that is damaged or has code, which is not run; use a safetensors file"
-        raise EncoderError(f"cannot load the model {model}: {reason}") from error
+        notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
+        raise EncoderError(f"cannot load the model {model}: {reason}{notes}") from error
     finally:
         output.set_verbosity(level)
         if bars:
@@ -277,7 +278,7 @@ def load_from_folder(kind: str, directory: Path, **settings: Any) -> Any:
     with (
         _check_loaded_weights(needs_pooler=needs_pooler),
         _limit_parameters(max_parameters, weights),
-        _refuse_requests(),
+        _watch_loading(str(directory)),
     ):
         return load(str(directory), **safe, **settings)
 
@@ -319,28 +320,38 @@ _REFUSED_EVENTS = {
 }
 """Python's audit events that no folder may cause. PyTorch's reader of mere weights does not cause that of pickles."""
 _IN_FOLDER = threading.local()
-"""Has the attribute ``is_loading`` while the thread loads a model from a folder."""
+"""While the thread loads a model, ``folder`` is its path; ``last_file`` is the last file in it that Python opened."""
 
 
 @contextmanager
-def _refuse_requests() -> Iterator[None]:
+def _watch_loading(folder: str) -> Iterator[None]:
     """Refuse connections of this thread, and pickles that name a class or function, whatever the libraries ask for."""
     _install_audit_hook()
-    _IN_FOLDER.is_loading = True
+    _IN_FOLDER.folder, _IN_FOLDER.last_file = folder, ""
     try:
         yield
+    except Exception as error:
+        # Libraries seldom say which configuration they cannot use. Safetensors and tokenizers are not read by Python.
+        file, is_of_python = _IN_FOLDER.last_file, isinstance(error, TypeError | AttributeError | LookupError)
+        if (is_of_python or file.endswith(".bin")) and file and Path(file).name not in str(error):
+            error.add_note(f"the last file read was {file}")
+        raise
     finally:
-        _IN_FOLDER.is_loading = False
+        _IN_FOLDER.folder = ""
 
 
 @cache
 def _install_audit_hook() -> None:
-    sys.addaudithook(_refuse_event)  # Python cannot remove it
+    sys.addaudithook(_watch_event)  # Python cannot remove it
 
 
-def _refuse_event(event: str, arguments: object) -> None:  # noqa: ARG001
-    if event in _REFUSED_EVENTS and getattr(_IN_FOLDER, "is_loading", False):
+def _watch_event(event: str, arguments: tuple[Any, ...]) -> None:
+    if not (folder := getattr(_IN_FOLDER, "folder", "")):
+        return
+    if event in _REFUSED_EVENTS:
         raise ValueError(f"loading it {_REFUSED_EVENTS[event]}, which the folder of a model may not ask for")
+    if event == "open" and isinstance(arguments[0], str) and arguments[0].startswith(f"{folder}{os.sep}"):
+        _IN_FOLDER.last_file = arguments[0].removeprefix(f"{folder}{os.sep}")
 
 
 def load_pretrained(

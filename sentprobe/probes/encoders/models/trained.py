@@ -20,7 +20,7 @@ from torch import nn
 from sentprobe.common import reading
 from sentprobe.common.errors import FormatError, UsageError, first_line, folder_part_error
 from sentprobe.common.specs import Spec, read_options
-from sentprobe.common.values import check_record, parse_json
+from sentprobe.common.values import check_record
 from sentprobe.probes.encoders.architecture import (
     CONFIG_FILE,
     Architecture,
@@ -177,11 +177,6 @@ def _find_known_vectors(vocabulary: ModelVocabulary, vectors: WordVectors) -> tu
 
 
 WORDS, WEIGHTS = "words.txt", "model.safetensors"
-STEP = "step"
-"""Key of the training step, in config.json (``record``) and in the header of model.safetensors.
-
-The two files have different steps if the training was killed after replacing only one of them.
-"""
 MAX_HEADER_BYTES = 2**20
 """Maximum size, in bytes, of the header of model.safetensors."""
 
@@ -192,6 +187,10 @@ def write_sentence_model(model: SentenceModel, folder: Path, record: Mapping[str
     - record: facts about the training, as JSON values, such as ``{"step": 500}``
     """
     vocabulary = model.vocabulary
+    weights = {name: tensor.float().cpu() for name, tensor in model.state_dict().items()}
+    contents = {WORDS: "".join(f"{word}\n" for word in vocabulary.words).encode(), WEIGHTS: tensor_files.save(weights)}
+    for name, content in contents.items():
+        (folder / name).write_bytes(content)
     config = ModelConfig(
         architecture=model.architecture,
         words=len(vocabulary.words),
@@ -199,13 +198,9 @@ def write_sentence_model(model: SentenceModel, folder: Path, record: Mapping[str
         reverse=vocabulary.reverse,
         frozen=model.frozen,
         record=record,
+        digests={name: hashlib.sha256(content).hexdigest() for name, content in contents.items()},
     )
     write_config(config, folder)
-    text = "".join(f"{word}\n" for word in vocabulary.words)
-    (folder / WORDS).write_text(text, "utf-8", newline="\n")
-    weights = {name: tensor.float().cpu() for name, tensor in model.state_dict().items()}
-    head = {name: str(record[name]) for name in [STEP] if name in record}
-    (folder / WEIGHTS).write_bytes(tensor_files.save(weights, metadata=head or None))
 
 
 def load_sentence_model(folder: Path) -> SentenceModel:
@@ -234,7 +229,9 @@ def _parse_vocabulary(content: bytes, config: ModelConfig) -> ModelVocabulary:
     lines = tuple(reading.decode_lines(content.split(b"\n")))
     if len(lines) - 1 != config.words or lines[-1]:
         raise FormatError(f"{len(lines) - 1} lines; {CONFIG_FILE} says {config.words} words")
-    return ModelVocabulary(lines[:-1], lower=config.lower, reverse=config.reverse)
+    vocabulary = ModelVocabulary(lines[:-1], lower=config.lower, reverse=config.reverse)
+    _check_digest(WORDS, content, config)
+    return vocabulary
 
 
 def _parse_weights(content: bytes, model: SentenceModel, config: ModelConfig) -> dict[str, torch.Tensor]:
@@ -250,15 +247,16 @@ def _parse_weights(content: bytes, model: SentenceModel, config: ModelConfig) ->
             raise FormatError(f"the weights {name!r} are {problem}; expected: {expected}")
     if unexpected := tensors.keys() - model.state_dict().keys():
         raise FormatError(f"has weights {min(unexpected)!r}, which a model with this {CONFIG_FILE} lacks")
-    end = 8 + int.from_bytes(content[:8], "little")  # safetensors has checked the header's length
-    step = parse_json(content[8:end]).get("__metadata__", {}).get(STEP)
-    config_step = config.record.get(STEP)
-    if step is not None and config_step is not None and step != str(config_step):
-        raise FormatError(
-            f"the weights are of step {step}, {CONFIG_FILE} is of step {config_step}: "
-            "the training was stopped between writing the two; the same command continues it"
-        )
+    _check_digest(WEIGHTS, content, config)
     return tensors
+
+
+def _check_digest(name: str, content: bytes, config: ModelConfig) -> None:
+    if hashlib.sha256(content).hexdigest() != config.digests.get(name):
+        raise FormatError(
+            f"is not the file that {CONFIG_FILE} was written with: it is damaged, or the training was stopped "
+            "between writing the two; the same command continues it"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

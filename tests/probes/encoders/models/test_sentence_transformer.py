@@ -1,6 +1,7 @@
 """Tests of sentence-transformers encoders."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -222,6 +223,16 @@ def test_damaged_modules_file_is_named(model: Path, tmp_path: Path) -> None:
     (copy / "modules.json").write_text("[{", "utf-8")
     with pytest.raises(EncoderError, match=r"cannot load the model .*damaged: modules\.json: "):
         load(copy)
+
+
+@pytest.mark.parametrize("file", ["1_Pooling/config.json", "sentence_bert_config.json"])
+def test_file_of_a_failed_loading_is_named(model: Path, tmp_path: Path, file: str) -> None:
+    path = Path(shutil.copytree(model, tmp_path / "m")) / file
+    changed = json.dumps({**json.loads(path.read_text("utf-8")), "surplus": 1})
+    path.unlink()
+    path.write_text(changed, "utf-8")
+    with pytest.raises(EncoderError, match=rf"TypeError: .*'surplus' \(the last file read was {re.escape(file)}\)$"):
+        load(tmp_path / "m")
 
 
 def unreachable(monkeypatch: pytest.MonkeyPatch) -> None:
